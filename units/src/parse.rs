@@ -67,7 +67,8 @@ pub(crate) fn print(
     if value == 0 {
         return f.pad(&format!("0{zero}"));
     }
-    let fits = |unit: &&Scale| value >= unit.factor && (value % unit.factor) * 1000 % unit.factor == 0;
+    let fits =
+        |unit: &&Scale| value >= unit.factor && (value % unit.factor) * 1000 % unit.factor == 0;
     let smallest = &units[0];
     let unit = units.iter().filter(fits).max_by_key(|unit| unit.factor).unwrap_or(smallest);
     let thousandths = (value % unit.factor) * 1000 / unit.factor;

@@ -54,4 +54,9 @@ impl fmt::Display for Ppm {
 }
 
 string_forms!(Quanta, "quanta", r"^[0-9]{1,5}q$", "a pause time such as 65535q");
-string_forms!(Ppm, "probability", r"^[0-9]+(\.[0-9]+)?(%|ppm)$", "a probability such as 5% or 200ppm");
+string_forms!(
+    Ppm,
+    "probability",
+    r"^[0-9]+(\.[0-9]+)?(%|ppm)$",
+    "a probability such as 5% or 200ppm"
+);

@@ -75,7 +75,8 @@ impl PortSpeed {
 impl FromStr for PortSpeed {
     type Err = BadQuantity;
     fn from_str(text: &str) -> Result<PortSpeed, BadQuantity> {
-        const WANT: &str = "a number and Mbps or Gbps at which a byte lasts whole picoseconds, such as 100Gbps";
+        const WANT: &str =
+            "a number and Mbps or Gbps at which a byte lasts whole picoseconds, such as 100Gbps";
         let bps = decimal("a port speed", WANT, UNITS, text)?;
         PortSpeed::from_bps(bps).ok_or_else(|| BadQuantity::new("a port speed", WANT, text))
     }
@@ -85,7 +86,12 @@ impl fmt::Display for PortSpeed {
         print(f, UNITS, "bps", self.bps())
     }
 }
-string_forms!(PortSpeed, "port speed", r"^[0-9]+(\.[0-9]+)?[KMGT]?bps$", "a port speed such as 100Gbps");
+string_forms!(
+    PortSpeed,
+    "port speed",
+    r"^[0-9]+(\.[0-9]+)?[KMGT]?bps$",
+    "a port speed such as 100Gbps"
+);
 
 /// Bits a second on the wire: preamble and inter-frame gap are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -142,10 +148,12 @@ impl FromStr for Rate {
     type Err = BadQuantity;
     fn from_str(text: &str) -> Result<Rate, BadQuantity> {
         const WHAT: &str = "a stream rate";
-        const WANT: &str = "10Gbps-L1 (preamble and gap counted), 10Gbps-L2 (frames only) or 45% of the port";
+        const WANT: &str =
+            "10Gbps-L1 (preamble and gap counted), 10Gbps-L2 (frames only) or 45% of the port";
         let bad = || BadQuantity::new(WHAT, WANT, text);
         let positive = |bps: u64| if bps == 0 { Err(bad()) } else { Ok(bps) };
-        let bits = |number: &str| decimal(WHAT, WANT, UNITS, number).map_err(|_| bad()).and_then(positive);
+        let bits =
+            |number: &str| decimal(WHAT, WANT, UNITS, number).map_err(|_| bad()).and_then(positive);
         if let Some(number) = text.strip_suffix("-L1") {
             Ok(Rate::L1(L1Rate { bps: bits(number)? }))
         } else if let Some(number) = text.strip_suffix("-L2") {

@@ -57,7 +57,8 @@ const UNITS: &[Scale] = &[
 impl FromStr for Bytes {
     type Err = BadQuantity;
     fn from_str(text: &str) -> Result<Bytes, BadQuantity> {
-        decimal("a size", "a number and B, KB, KiB, MB, MiB, GB or GiB, such as 1024B", UNITS, text).map(Bytes)
+        decimal("a size", "a number and B, KB, KiB, MB, MiB, GB or GiB, such as 1024B", UNITS, text)
+            .map(Bytes)
     }
 }
 
@@ -67,4 +68,9 @@ impl fmt::Display for Bytes {
     }
 }
 
-string_forms!(Bytes, "size", r"^[0-9]+(\.[0-9]+)?(B|KB|KiB|MB|MiB|GB|GiB)$", "a size such as 1024B or 400KiB");
+string_forms!(
+    Bytes,
+    "size",
+    r"^[0-9]+(\.[0-9]+)?(B|KB|KiB|MB|MiB|GB|GiB)$",
+    "a size such as 1024B or 400KiB"
+);

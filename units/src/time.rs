@@ -149,7 +149,8 @@ const UNITS: &[Scale] = &[
 impl FromStr for Dur {
     type Err = BadQuantity;
     fn from_str(text: &str) -> Result<Dur, BadQuantity> {
-        decimal("a duration", "a number and ps, ns, us, ms or s, such as 200ms", UNITS, text).map(Dur)
+        decimal("a duration", "a number and ps, ns, us, ms or s, such as 200ms", UNITS, text)
+            .map(Dur)
     }
 }
 

@@ -1,0 +1,78 @@
+//! What an operator configured and a vendor documented of one switch.
+
+use crate::{Buffer, Pfcwd, Qos, Scheduling};
+use rig_units::{Bytes, Dur, PortSpeed, Quanta};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The declared configuration of a switch. Its YAML paths (`pfcwd.detection_time`) are what cases require, sweeps
+/// vary and `--mutate` changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Declared {
+    /// The front-panel ports, in order; named `Ethernet0`, `Ethernet4`, ... as SONiC does.
+    pub ports: Ports,
+    /// Largest frame the ports take, FCS counted.
+    pub mtu: Bytes,
+    /// Time from the last bit in to the first bit out of an idle switch.
+    pub forwarding_delay: Dur,
+    /// Classification and which classes are lossless.
+    pub qos: Qos,
+    /// Scheduling of each of the eight queues of every port.
+    pub scheduler: Vec<Scheduling>,
+    /// The packet buffer and its thresholds.
+    pub buffer: Buffer,
+    /// Sending and obeying of PFC.
+    pub pfc: Pfc,
+    /// The PFC watchdog.
+    pub pfcwd: Pfcwd,
+}
+
+/// All front-panel ports, as groups of equal ones.
+pub type Ports = Vec<PortGroup>;
+
+/// So many ports of one speed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PortGroup {
+    /// How many.
+    pub count: u16,
+    /// The nominal MAC rate of each.
+    pub speed: PortSpeed,
+}
+
+/// How the switch sends and obeys priority flow control.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pfc {
+    /// Pause time that the switch asks for when it sends XOFF.
+    pub quanta: Quanta,
+    /// Time between two XOFF frames while a class stays congested.
+    pub refresh: Dur,
+    /// Time the MAC takes from the last bit of a PFC frame to the last start of a frame of that class
+    /// (IEEE 802.3 31B.3.7 gives the budget).
+    pub response: Dur,
+    /// Whether an XON frame counts as a received PFC frame in `SAI_PORT_STAT_PFC_<p>_RX_PKTS`.
+    pub xon_counts: bool,
+}
+
+impl Declared {
+    /// How many front-panel ports there are.
+    pub fn port_count(&self) -> u16 {
+        self.ports.iter().map(|group| group.count).sum()
+    }
+
+    /// Speed of port `index`, counted from 0; `None` past the last.
+    pub fn port_speed(&self, index: u16) -> Option<PortSpeed> {
+        let mut before = 0;
+        self.ports.iter().find_map(|group| {
+            before += group.count;
+            (index < before).then_some(group.speed)
+        })
+    }
+
+    /// SONiC's name of port `index`: `Ethernet0`, `Ethernet4`, ...
+    pub fn port_name(index: u16) -> String {
+        format!("Ethernet{}", u32::from(index) * 4)
+    }
+}

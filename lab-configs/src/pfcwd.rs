@@ -1,0 +1,145 @@
+//! Configuration of the PFC watchdog, with SONiC's names where it has them (`PFC_WD` table).
+
+use rig_units::Dur;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which counters a watchdog reads and how it concludes from them (`pfcwd-traces/README.md`, systems.md B4).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuleFamily {
+    /// PFC frames since the last poll, no pause ended since, paused now and at the last poll.
+    Broadcom,
+    /// A queue that holds data, sent nothing and was paused more than 0.99 of the measured interval.
+    Mellanox,
+    /// Paused at the instant of the poll; no history.
+    #[serde(rename = "cisco-8000")]
+    Cisco8000,
+    /// A queue that sent nothing: holding data with PFC frames arriving, or empty and paused above 0.8 of P.
+    Barefoot,
+    /// N checks of T that each saw a pause at any time since the check before (N = detection_time / poll_interval);
+    /// then restoration_time of the action, whatever the storm does, then detection again.
+    IntervalCounter,
+}
+
+/// What the watchdog does to a stormed queue.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Discard what the queue would send.
+    Drop,
+    /// Ignore the pause and send.
+    Forward,
+    /// Report only.
+    Alert,
+}
+
+/// What becomes of the frames that a queue held when the drop action begins.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Backlog {
+    /// They leave at line rate.
+    Drains,
+    /// They are discarded.
+    Discarded,
+}
+
+/// How the drop action is built.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropBy {
+    /// Ingress table (class and in-port of the stormed port) and egress table: both directions of the port's class.
+    Acl,
+    /// The queue's buffer profile becomes zero: only what would leave by the queue.
+    ZeroBuffer,
+}
+
+/// What each true poll takes from the time left.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Charge {
+    /// The nominal poll interval; fires when the time left is no more than one interval.
+    Interval,
+    /// The measured time since the last evaluated poll; fires when the sum exceeds 0.99 of the detection time.
+    Elapsed,
+}
+
+/// How the time between two polls varies.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Jitter {
+    /// Exactly the poll interval.
+    None,
+    /// The poll interval and 0.05 to 1.1 ms more, as syncd's loop does.
+    Tick,
+}
+
+impl Jitter {
+    /// The least and the most that is added to the poll interval.
+    pub const fn bounds(self) -> (Dur, Dur) {
+        match self {
+            Jitter::None => (Dur::ZERO, Dur::ZERO),
+            Jitter::Tick => (Dur::us(50), Dur::us(1_100)),
+        }
+    }
+}
+
+/// Which way a configuration takes into the device, and so what is checked on it.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum ConfigPath {
+    /// Validated against the YANG model: a detection time below the poll interval is refused.
+    Yang,
+    /// Written to CONFIG_DB directly: only orchagent's own range checks apply.
+    Redis,
+}
+
+/// The watchdog's configuration, the same on every port.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pfcwd {
+    /// How long a queue must be stormed; 100 ms to 5 s.
+    pub detection_time: Dur,
+    /// How long a stormed queue must be quiet; 100 ms to 60 s. Absent: it never restores by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restoration_time: Option<Dur>,
+    /// Time between two polls of the counters.
+    pub poll_interval: Dur,
+    /// What is done to a stormed queue.
+    pub action: Action,
+    /// Whether the drop handler sits on every guarded queue of every port, storm or not.
+    pub big_red_switch: bool,
+    /// What each true poll takes from the time left.
+    pub charge: Charge,
+    /// Fewest consecutive true polls before it fires.
+    pub min_samples: u32,
+    /// How the poll interval varies.
+    pub jitter: Jitter,
+    /// What becomes of the held frames when the drop action begins.
+    pub backlog: Backlog,
+    /// How the drop action is built.
+    pub drop_by: DropBy,
+    /// Which checks a configuration passes on its way in.
+    pub config_path: ConfigPath,
+}
+
+impl Pfcwd {
+    /// Detection times that orchagent accepts (`PFC_WD_DETECTION_TIME_MIN/MAX`, pfcwdorch.h).
+    pub const DETECTION_RANGE: (Dur, Dur) = (Dur::ms(100), Dur::ms(5_000));
+    /// Restoration times that orchagent accepts (`PFC_WD_RESTORATION_TIME_MIN/MAX`, pfcwdorch.h).
+    pub const RESTORATION_RANGE: (Dur, Dur) = (Dur::ms(100), Dur::ms(60_000));
+}

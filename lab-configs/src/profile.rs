@@ -1,0 +1,121 @@
+//! A device under test: who it is, what it declares, and (emulated ones) how it departs from that.
+
+use crate::settings::BadSetting;
+use crate::{Declared, Deviation, RuleFamily, Setting, Switched};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What kind of device a profile describes.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// An Ethernet switch.
+    Switch,
+}
+
+/// Which watchdog rule a device follows, and where that rule was read or recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// The family.
+    pub family: RuleFamily,
+    /// Software and version the rule was taken from.
+    pub version: String,
+}
+
+/// A device under test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Its name in a lab and in reports.
+    pub name: String,
+    /// One line for people.
+    pub about: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The ASIC, as people call it.
+    pub asic: String,
+    /// Its watchdog rule.
+    pub rule: Rule,
+    /// What it is configured to and documented as.
+    pub declared: Declared,
+    /// How the emulated one departs from that.
+    #[serde(default)]
+    actual: Actual,
+}
+
+/// How an emulated device departs from what it declares: sparse overrides and named deviations. Overrides apply last,
+/// after a case's own settings: they model a device that accepts a setting and does otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Actual {
+    /// `PATH: VALUE`, absolute (`223ms`) or relative to what was configured (`x1.1`, `+10ms`, `-10ms`).
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    overrides: std::collections::BTreeMap<String, String>,
+    /// Deviations that are switched on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    deviations: Vec<Switched>,
+}
+
+/// One `--mutate` argument: an override or a deviation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mutation {
+    /// `PATH=VALUE`
+    Override {
+        /// Dotted path below `declared:`.
+        path: String,
+        /// Absolute or relative value.
+        value: String,
+    },
+    /// `deviation=NAME[:VALUE]`
+    Deviation(Switched),
+}
+
+impl Profile {
+    /// How the emulated device departs from its declaration. For `oracle::model` and the emulated adapters only.
+    pub fn actual(&self) -> &Actual {
+        &self.actual
+    }
+
+    /// Adds a mutation to what the emulated device really does.
+    ///
+    /// # Errors
+    /// When the path does not exist or the value does not fit it.
+    pub fn mutate(&mut self, mutation: &Mutation) -> Result<(), BadSetting> {
+        match mutation {
+            Mutation::Override { path, value } => {
+                let mut actual = self.actual.clone();
+                actual.overrides.insert(path.clone(), value.clone());
+                actual.applied(&self.declared)?;
+                self.actual = actual;
+            }
+            Mutation::Deviation(switched) => self.actual.deviations.push(*switched),
+        }
+        Ok(())
+    }
+}
+
+impl Actual {
+    /// The value of `deviation` if it is switched on: `Some(None)` when no value was given.
+    pub fn deviation(&self, deviation: Deviation) -> Option<Option<u64>> {
+        self.deviations.iter().find(|on| on.name == deviation).map(|on| on.value)
+    }
+
+    /// The deviations that are switched on.
+    pub fn deviations(&self) -> &[Switched] {
+        &self.deviations
+    }
+
+    /// What the device does when it was configured to `configured`: the overrides applied last.
+    ///
+    /// # Errors
+    /// When an override's path does not exist or its value does not fit.
+    pub fn applied(&self, configured: &Declared) -> Result<Declared, BadSetting> {
+        self.overrides.iter().try_fold(configured.clone(), |declared, (path, text)| {
+            let value = crate::settings::absolute(&declared, path, text)?;
+            declared.with(&Setting { path: path.clone(), value })
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! From code point to traffic class, queue and priority group, and how the queues share a port.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Classification. A traffic class uses the queue and the priority group of its own number unless a map says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Qos {
+    /// DSCP to traffic class (`DSCP_TO_TC_MAP`); what is not listed goes to `default_tc`.
+    pub dscp_to_tc: BTreeMap<u8, u8>,
+    /// Traffic class of every DSCP that is not listed.
+    pub default_tc: u8,
+    /// Classes with PFC on every port (`PORT_QOS_MAP pfc_enable`): the lossless ones.
+    pub pfc_enable: Vec<u8>,
+    /// Classes that the watchdog guards on every port (`PORT_QOS_MAP pfcwd_sw_enable`).
+    pub pfcwd_sw_enable: Vec<u8>,
+}
+
+impl Qos {
+    /// Whether `class` is lossless.
+    pub fn lossless(&self, class: u8) -> bool {
+        self.pfc_enable.contains(&class)
+    }
+
+    /// The lowest DSCP that the switch maps to `class`, if any.
+    pub fn dscp_of(&self, class: u8) -> Option<u8> {
+        let listed = self.dscp_to_tc.iter().find(|&(_, &tc)| tc == class).map(|(&dscp, _)| dscp);
+        let unlisted = || (0..64).find(|dscp| !self.dscp_to_tc.contains_key(dscp));
+        listed.or_else(|| if self.default_tc == class { unlisted() } else { None })
+    }
+}
+
+/// How one queue takes part in its port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Scheduling {
+    /// Served before every weighted queue, the highest number first.
+    Strict,
+    /// Deficit weighted round robin, in bytes.
+    Dwrr(u16),
+}

@@ -1,0 +1,226 @@
+//! One value at one dotted path of the declared configuration: how cases require, sweeps vary and `--mutate` changes it.
+//!
+//! Paths are read off the configuration types themselves (through their serialised form), so that a new field is at
+//! once a requirement, a sweep and a mutant.
+
+use crate::Declared;
+use core::fmt;
+use serde_json::Value;
+
+/// One value at one path, such as `pfcwd.detection_time` = `200ms`. `null` unsets an optional value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Dotted path below `declared:`.
+    pub path: String,
+    /// The value, as it would stand in the YAML file.
+    pub value: Value,
+}
+
+/// A setting that the configuration cannot hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadSetting {
+    /// There is no such path; the nearest ones are given.
+    UnknownPath {
+        /// The path asked for.
+        path: String,
+        /// Existing paths that look like it, the nearest first.
+        near: Vec<String>,
+    },
+    /// The value does not fit the path.
+    BadValue {
+        /// The path.
+        path: String,
+        /// What is wrong, and what would be accepted.
+        why: String,
+    },
+}
+
+impl fmt::Display for BadSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BadSetting::UnknownPath { path, near } if near.is_empty() => {
+                write!(f, "there is no setting `{path}`")
+            }
+            BadSetting::UnknownPath { path, near } => {
+                write!(f, "there is no setting `{path}`; near it: {}", near.join(", "))
+            }
+            BadSetting::BadValue { path, why } => write!(f, "`{path}`: {why}"),
+        }
+    }
+}
+
+impl core::error::Error for BadSetting {}
+
+impl Declared {
+    /// The value at `path`; `None` when there is no such path or an optional value is unset.
+    pub fn get(&self, path: &str) -> Option<Value> {
+        let tree = serde_json::to_value(self).ok()?;
+        path.split('.').try_fold(&tree, |at, key| at.get(key)).cloned()
+    }
+
+    /// This configuration with one setting changed.
+    ///
+    /// # Errors
+    /// When there is no such path or the value does not fit it.
+    pub fn with(&self, setting: &Setting) -> Result<Declared, BadSetting> {
+        let Setting { path, value } = setting;
+        let bad = |why: String| BadSetting::BadValue { path: path.clone(), why };
+        let mut tree = serde_json::to_value(self).map_err(|e| bad(e.to_string()))?;
+        let unknown = || BadSetting::UnknownPath { path: path.clone(), near: self.near(path) };
+        let (parents, last) = path.rsplit_once('.').unwrap_or(("", path));
+        let parents = parents.split('.').filter(|key| !key.is_empty());
+        let mut at = &mut tree;
+        for key in parents {
+            at = at.get_mut(key).ok_or_else(unknown)?;
+        }
+        let fields = at.as_object_mut().ok_or_else(unknown)?;
+        if !fields.contains_key(last) && !Self::OPTIONAL.contains(&path.as_str()) {
+            return Err(unknown());
+        }
+        fields.insert(last.to_owned(), value.clone());
+        serde_json::from_value(tree).map_err(|e| bad(e.to_string()))
+    }
+
+    /// Paths that may be absent from the serialised form.
+    const OPTIONAL: [&'static str; 1] = ["pfcwd.restoration_time"];
+
+    /// Every path that holds a plain value, in the order of the configuration.
+    pub fn paths(&self) -> Vec<String> {
+        fn walk(at: &Value, path: &str, all: &mut Vec<String>) {
+            match at {
+                Value::Object(fields) => {
+                    for (key, below) in fields {
+                        let path =
+                            if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                        walk(below, &path, all);
+                    }
+                }
+                _ => all.push(path.to_owned()),
+            }
+        }
+        let mut all = Vec::new();
+        walk(&serde_json::to_value(self).unwrap_or_default(), "", &mut all);
+        for optional in Self::OPTIONAL {
+            if !all.iter().any(|path| path == optional) {
+                all.push(optional.to_owned());
+            }
+        }
+        all
+    }
+
+    fn near(&self, path: &str) -> Vec<String> {
+        nearest(path, self.paths().iter().map(String::as_str))
+    }
+}
+
+/// The words that look most like `word`, for "did you mean": at most three, the nearest first.
+pub fn nearest<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut ranked: Vec<(usize, &str)> =
+        all.map(|candidate| (distance(word, candidate), candidate)).collect();
+    ranked.sort_unstable();
+    let close = |&&(d, candidate): &&(usize, &str)| d <= word.len().max(candidate.len()) / 2;
+    ranked.iter().filter(close).take(3).map(|&(_, candidate)| candidate.to_owned()).collect()
+}
+
+/// Edit distance (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// The value that `text` asks for at `path`: itself, or the configured one times `x1.1`, plus `+10ms`, minus `-10ms`.
+/// Numbers and booleans are read as such, `never` unsets an optional value, all else is a string.
+///
+/// # Errors
+/// When a relative value meets a setting that is not a quantity or a number.
+pub(crate) fn absolute(declared: &Declared, path: &str, text: &str) -> Result<Value, BadSetting> {
+    relative::apply(declared, path, text)
+}
+
+mod relative {
+    use super::{BadSetting, Declared, Value};
+    use rig_units::{Bytes, Dur};
+
+    pub(super) fn apply(declared: &Declared, path: &str, text: &str) -> Result<Value, BadSetting> {
+        let Some(change) = Change::read(text) else {
+            return Ok(plain(text));
+        };
+        let why = |why: &str| BadSetting::BadValue { path: path.to_owned(), why: why.to_owned() };
+        let Some(configured) = declared.get(path) else {
+            return if declared.paths().iter().any(|known| known == path) {
+                Err(why("is not set, so there is nothing to change relative to"))
+            } else {
+                Err(BadSetting::UnknownPath { path: path.to_owned(), near: declared.near(path) })
+            };
+        };
+        let changed = match &configured {
+            Value::String(text) => match (text.parse::<Dur>(), text.parse::<Bytes>()) {
+                (Ok(dur), _) => {
+                    change.of(dur.0, |t| t.parse().map(|Dur(n)| n).ok()).map(|n| Dur(n).to_string())
+                }
+                (_, Ok(size)) => change
+                    .of(size.0, |t| t.parse().map(|Bytes(n)| n).ok())
+                    .map(|n| Bytes(n).to_string()),
+                _ => None,
+            }
+            .map(Value::String),
+            Value::Number(n) => {
+                n.as_u64().and_then(|n| change.of(n, |t| t.parse().ok())).map(Value::from)
+            }
+            _ => None,
+        };
+        changed.ok_or_else(|| why(&format!("`{text}` cannot be applied to `{configured}`")))
+    }
+
+    /// `null` for `never`, numbers and booleans as such, all else a string.
+    fn plain(text: &str) -> Value {
+        match text {
+            "never" => Value::Null,
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            _ => text.parse::<i64>().map_or_else(|_| Value::String(text.to_owned()), Value::from),
+        }
+    }
+
+    enum Change<'a> {
+        Times(u64),
+        Plus(&'a str),
+        Minus(&'a str),
+    }
+
+    impl<'a> Change<'a> {
+        fn read(text: &'a str) -> Option<Change<'a>> {
+            if let Some(factor) = text.strip_prefix('x') {
+                let (whole, fraction) = factor.split_once('.').unwrap_or((factor, ""));
+                let digits = format!("{fraction:0<6}");
+                let whole: u64 = whole.parse().ok()?;
+                let millionths: u64 =
+                    if digits.len() == 6 { digits.parse().ok()? } else { return None };
+                return Some(Change::Times(whole.checked_mul(1_000_000)?.checked_add(millionths)?));
+            }
+            let plus = text.strip_prefix('+').map(Change::Plus);
+            plus.or_else(|| text.strip_prefix('-').map(Change::Minus))
+        }
+
+        fn of(&self, configured: u64, read: impl Fn(&str) -> Option<u64>) -> Option<u64> {
+            match self {
+                Change::Times(millionths) => {
+                    let scaled = u128::from(configured) * u128::from(*millionths) / 1_000_000;
+                    u64::try_from(scaled).ok()
+                }
+                Change::Plus(text) => configured.checked_add(read(text)?),
+                Change::Minus(text) => configured.checked_sub(read(text)?),
+            }
+        }
+    }
+}
