@@ -1,1 +1,16 @@
-//! (being written)
+//! The test-case language and the plan it is resolved to.
+//!
+//! A [`Suite`] is what a YAML file says; a [`Script`] is one trial of one of its cases with every quantity worked out:
+//! plain data that both executors run. No code and no expressions in either.
+//!
+//! Invariant: nothing here reads a clock or a source of randomness; only the reader touches files.
+
+pub mod amount;
+pub mod case;
+pub mod measure;
+pub mod script;
+
+pub use amount::{Amount, Lookup};
+pub use case::{Case, CaseId, Expect, Suite, Sweep};
+pub use measure::{Measure, Wanted};
+pub use script::{Action, PfcFrames, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec};

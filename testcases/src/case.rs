@@ -1,0 +1,209 @@
+//! A suite and its cases, as read and checked.
+
+use crate::{Amount, Measure};
+use core::fmt;
+use indexmap::IndexMap;
+use rig_lab::{RuleFamily, Setting};
+use rig_units::{Bytes, Dur, Quanta};
+
+/// All cases of one file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suite {
+    /// The stem of the file, lower-case with dashes.
+    pub name: String,
+    /// The file, as it was named.
+    pub file: String,
+    /// One line for people.
+    pub about: String,
+    /// Its cases, in the order of the file.
+    pub cases: Vec<Case>,
+}
+
+/// `suite::case`: stable, lower-case with dashes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CaseId {
+    /// The suite.
+    pub suite: String,
+    /// The case within it.
+    pub case: String,
+}
+
+impl fmt::Display for CaseId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}::{}", self.suite, self.case)
+    }
+}
+
+/// One case. A case written for several rule families is read as one case each, its name ending in the family's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// Its name.
+    pub id: CaseId,
+    /// Line in the file, from 1.
+    pub line: usize,
+    /// Why a lab cares, in one line.
+    pub why: String,
+    /// Where it comes from: papers, tests, threads.
+    pub source: Vec<String>,
+    /// The rule family that the device must have; absent: any.
+    pub family: Option<RuleFamily>,
+    /// What the device must be configured to, in the order of the file.
+    pub settings: Vec<Setting>,
+    /// Whether `settings` are applied for their refusal (`configure: ..., expect: rejected`) rather than required.
+    pub configure: Vec<Setting>,
+    /// What is asked of the speeds of rig ports.
+    pub ports: IndexMap<String, PortNeed>,
+    /// Data streams.
+    pub streams: IndexMap<String, Stream>,
+    /// Pause storms.
+    pub storms: IndexMap<String, Storm>,
+    /// What varies.
+    pub sweep: Vec<Sweep>,
+    /// What happens.
+    pub steps: Vec<CaseStep>,
+    /// How long a trial lasts; absent: until everything has settled.
+    pub length: Option<Amount>,
+    /// How many trials per point; absent: as many as the judgement needs.
+    pub trials: Option<u32>,
+    /// What is measured.
+    pub measure: Vec<Measure>,
+    /// What the case as a whole expects.
+    pub expect: Expect,
+}
+
+/// What is asked of a rig port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PortNeed {
+    /// One of the device's fastest ports, and it has slower ones.
+    Fast,
+    /// One of the device's slowest ports, and it has faster ones.
+    Slow,
+}
+
+/// A data stream as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stream {
+    /// Rig port it leaves by; `each` port that is not named elsewhere is not supported: one stream, one port.
+    pub from: String,
+    /// Rig port it is addressed to.
+    pub to: String,
+    /// Traffic class.
+    pub class: u8,
+    /// What its frames are.
+    pub kind: crate::StreamKind,
+    /// Frame size, FCS counted.
+    pub size: Bytes,
+    /// How fast.
+    pub rate: crate::StreamRate,
+}
+
+/// A pause storm as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Storm {
+    /// Rig port it leaves by.
+    pub from: String,
+    /// Classes it pauses.
+    pub classes: Vec<u8>,
+    /// Pause time asked for; by default 65535q.
+    pub quanta: Quanta,
+    /// Time between two frames, in millionths of the pause time; by default half of it.
+    pub refresh: Refresh,
+}
+
+/// How often a storm repeats its XOFF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refresh {
+    /// `0.5x`: in millionths of the pause time.
+    OfPause(u64),
+    /// `every: 1ms`
+    Every(Dur),
+}
+
+/// One thing that varies. Several vary one after the other, not against each other.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Sweep {
+    /// A setting of the device: each value is a configuration of its own.
+    Setting {
+        /// Path below `declared:`.
+        path: String,
+        /// The values.
+        values: Vec<serde_json::Value>,
+    },
+    /// A variable over listed lengths of time.
+    Values {
+        /// Its name.
+        name: String,
+        /// The values.
+        values: Vec<Amount>,
+    },
+    /// A variable over the interval of a prediction: `{across: trigger-ramp, points: 20}`.
+    Across {
+        /// Its name.
+        name: String,
+        /// The prediction.
+        prediction: String,
+        /// How many points.
+        points: u32,
+    },
+}
+
+/// A step as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseStep {
+    /// When.
+    pub at: Amount,
+    /// What.
+    pub what: CaseAction,
+}
+
+/// What a step does, as written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CaseAction {
+    /// Starts streams and storms by name, for a while or until stopped.
+    Start {
+        /// Names.
+        names: Vec<String>,
+        /// For how long.
+        lasting: Option<Amount>,
+    },
+    /// Stops streams and storms by name.
+    Stop {
+        /// Names.
+        names: Vec<String>,
+    },
+    /// Sends PFC frames by hand.
+    Pfc {
+        /// Rig port they leave by.
+        from: String,
+        /// Classes enabled.
+        classes: Vec<u8>,
+        /// Pause time of every class; 0q resumes.
+        quanta: Quanta,
+        /// How many.
+        count: u32,
+        /// Time between two.
+        every: Dur,
+    },
+    /// Takes a link down for a while.
+    LinkDown {
+        /// Rig port.
+        port: String,
+        /// For how long.
+        lasting: Amount,
+    },
+    /// Changes a setting of the device.
+    Configure(Setting),
+}
+
+/// What the case as a whole expects.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Expect {
+    /// Every measurement as predicted.
+    #[default]
+    Pass,
+    /// A void measurement, for exactly this reason (`storm-lapse`).
+    Inconclusive {
+        /// The reason.
+        reason: String,
+    },
+}

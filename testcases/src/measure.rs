@@ -1,0 +1,124 @@
+//! What a case measures, and what it wants of it. Without a wish the oracle's prediction is what is wanted.
+
+use rig_units::Dur;
+
+/// One thing to measure. Names point at streams, storms and ports of the same case.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Measure {
+    /// `pfcwd.detection`: from the first XOFF of the storm to the watchdog's action, seen in the stream (F13).
+    Detection {
+        /// The storm.
+        storm: String,
+        /// The stream that shows it.
+        stream: String,
+        /// A case may tighten the prediction: the latest that it accepts.
+        at_most: Option<Dur>,
+    },
+    /// `pfcwd.restoration`: from the storm's last frame to the end of the action (F13).
+    Restoration {
+        /// The storm.
+        storm: String,
+        /// The stream that shows it.
+        stream: String,
+    },
+    /// `pfcwd.fired`: whether the storm is detected at all; over a sweep of its length a probability curve (F14).
+    Fired {
+        /// The storm.
+        storm: String,
+        /// The stream that shows it.
+        stream: String,
+        /// What the case wants; absent: what the oracle predicts.
+        expect: Option<bool>,
+    },
+    /// `pfcwd.action`: what becomes of frames sent while the queue is stormed: none arrives (drop), all arrive
+    /// (forward), all arrive after the storm (alert).
+    ActionTaken {
+        /// The storm.
+        storm: String,
+        /// The stream that shows it.
+        stream: String,
+    },
+    /// `loss`: frames of a stream that were sent and never arrived.
+    Loss {
+        /// The stream.
+        stream: String,
+        /// What the case wants; absent: what the oracle predicts.
+        expect: Wanted,
+    },
+    /// `throughput`: the rate at which a load stream arrives between two instants of the trial (F10 to F12).
+    Throughput {
+        /// The streams that share the port, all predicted together.
+        streams: Vec<String>,
+        /// From, counted from the start of the trial.
+        from: crate::Amount,
+        /// Until.
+        until: crate::Amount,
+    },
+    /// `counters`: the watchdog's and the queue's counters against what the wire shows.
+    Counters {
+        /// The storm.
+        storm: String,
+        /// The stream.
+        stream: String,
+    },
+    /// `storm.coverage`: how much of the storm the class was paused, and the longest lapse, in the rig's own sending.
+    Coverage {
+        /// The storm.
+        storm: String,
+    },
+    /// `pfc.sent`: PFC frames that the device sends out of a port for a class, after the action began if a storm is
+    /// named, else in the whole trial.
+    PfcSent {
+        /// The rig port that receives them.
+        port: String,
+        /// The class.
+        class: u8,
+        /// Only after the detection of this storm.
+        after: Option<String>,
+        /// What the case wants.
+        expect: Wanted,
+    },
+    /// `pfc.format`: every PFC frame that the device sends is well formed (IEEE 802.1Q clause 36, 802.3 Annex 31D).
+    PfcFormat {
+        /// The rig port that receives them.
+        port: String,
+    },
+    /// `config`: whether the device takes the case's settings (`configure`), and refuses what it must.
+    Config {
+        /// Wanted: refused rather than accepted.
+        rejected: bool,
+    },
+}
+
+/// A wish for a number of frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wanted {
+    /// What the oracle predicts.
+    #[default]
+    Predicted,
+    /// None.
+    None,
+    /// At least one.
+    Some,
+    /// Every frame that was sent.
+    All,
+}
+
+impl Measure {
+    /// Its name in YAML, in reports and in `results.json`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Measure::Detection { .. } => "pfcwd.detection",
+            Measure::Restoration { .. } => "pfcwd.restoration",
+            Measure::Fired { .. } => "pfcwd.fired",
+            Measure::ActionTaken { .. } => "pfcwd.action",
+            Measure::Loss { .. } => "loss",
+            Measure::Throughput { .. } => "throughput",
+            Measure::Counters { .. } => "counters",
+            Measure::Coverage { .. } => "storm.coverage",
+            Measure::PfcSent { .. } => "pfc.sent",
+            Measure::PfcFormat { .. } => "pfc.format",
+            Measure::Config { .. } => "config",
+        }
+    }
+}
