@@ -1,1 +1,17 @@
-//! (being written)
+//! Observation and Measurement: what was seen on the rig's ports during one trial, and what follows from it.
+//!
+//! An [`Observation`] is the same whether a virtual run, a wire run or a capture file gave it; an analyser is a pure
+//! function of it.
+//!
+//! Invariant: nothing here reads a clock or a source of randomness; only `pcapng` touches files.
+
+pub mod measurement;
+pub mod observation;
+pub mod record;
+
+pub use measurement::{Reading, Span, Unit};
+pub use observation::{
+    ConfigOutcome, Counters, DutEvent, DutEventKind, Integrity, Lateness, Observation, PortTrace,
+    Provenance, StreamCount,
+};
+pub use record::{Dir, FrameRef, Record, What};

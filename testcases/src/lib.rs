@@ -14,3 +14,6 @@ pub use amount::{Amount, Lookup};
 pub use case::{Case, CaseId, Expect, Suite, Sweep};
 pub use measure::{Measure, Wanted};
 pub use script::{Action, PfcFrames, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec};
+
+/// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.
+pub use rig_lab::{Declared, RuleFamily, Setting};

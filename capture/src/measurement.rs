@@ -1,0 +1,102 @@
+//! What an analyser reads off an observation: an interval that surely holds the value, and the frames that show it.
+
+use crate::FrameRef;
+use core::fmt;
+use rig_units::Dur;
+
+/// What a reading counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// Picoseconds.
+    Ps,
+    /// Frames.
+    Frames,
+    /// Millionths: of a probability or of a rate.
+    Ppm,
+    /// Bits a second, in frames (FCS counted, preamble and gap not).
+    Bps,
+}
+
+impl Unit {
+    /// Its name in `results.json`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unit::Ps => "ps",
+            Unit::Frames => "frames",
+            Unit::Ppm => "ppm",
+            Unit::Bps => "bps",
+        }
+    }
+
+    /// A value of this unit for people: `203.41ms`, `12 frames`, `0.25`.
+    pub fn show(self, value: u64) -> String {
+        match self {
+            Unit::Ps => show_dur(Dur(value)),
+            Unit::Frames => format!("{value}"),
+            Unit::Ppm => {
+                let text = format!("{}.{:06}", value / 1_000_000, value % 1_000_000);
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
+            Unit::Bps => format!("{}.{:03} Gbps", value / 1_000_000_000, value / 1_000_000 % 1_000),
+        }
+    }
+}
+
+/// A length of time for people, in the unit that suits it and to its nanosecond.
+fn show_dur(dur: Dur) -> String {
+    let (whole, rest, digits, unit) = match dur.0 {
+        ps if ps >= 1_000_000_000 => (ps / 1_000_000_000, ps % 1_000_000_000 / 1_000, 6, "ms"),
+        ps if ps >= 1_000_000 => (ps / 1_000_000, ps % 1_000_000 / 1_000, 3, "us"),
+        ps => (ps / 1_000, ps % 1_000, 3, "ns"),
+    };
+    let text = format!("{whole}.{rest:0digits$}");
+    format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// An interval of values, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The least.
+    pub lo: u64,
+    /// The greatest.
+    pub hi: u64,
+}
+
+impl Span {
+    /// One value.
+    pub const fn exactly(value: u64) -> Span {
+        Span { lo: value, hi: value }
+    }
+
+    /// Whether the two have a value in common.
+    pub const fn meets(self, other: Span) -> bool {
+        self.lo <= other.hi && other.lo <= self.hi
+    }
+
+    /// The value in the middle.
+    pub const fn middle(self) -> u64 {
+        self.lo + (self.hi - self.lo) / 2
+    }
+}
+
+/// One measured value: surely within `span`; the width is the measurement's own uncertainty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// What it counts.
+    pub unit: Unit,
+    /// Where the value surely lies.
+    pub span: Span,
+    /// The frames that show it.
+    pub frames: Vec<FrameRef>,
+}
+
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Reading { unit, span, .. } = self;
+        if span.lo == span.hi {
+            f.write_str(&unit.show(span.lo))
+        } else {
+            write!(f, "{} to {}", unit.show(span.lo), unit.show(span.hi))
+        }
+    }
+}

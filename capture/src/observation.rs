@@ -1,0 +1,154 @@
+//! Everything that one trial left behind, with how much of it can be trusted.
+
+use crate::Record;
+use rig_testcases::Setting;
+use rig_units::{Dur, PortSpeed, Time};
+use std::collections::BTreeMap;
+
+/// What was seen during one trial. Times count from the trial's start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// When the trial started, on the clock of the session: trials of one session share the device's own rhythm.
+    pub origin: Time,
+    /// How long it was watched.
+    pub length: Dur,
+    /// The rig's ports, in the order of the script.
+    pub ports: Vec<PortTrace>,
+    /// Every recorded frame, by time, then port, then direction.
+    pub records: Vec<Record>,
+    /// Frames of each stream: sent and received, recorded or not, by index in the script.
+    pub streams: Vec<StreamCount>,
+    /// The device's counters before and after, under their SAI names; empty when the adapter offers none.
+    pub counters: Counters,
+    /// What the device said, on the rig's clock; `None` when the adapter offers no events.
+    pub events: Option<Vec<DutEvent>>,
+    /// What the device answered to settings changed on the way.
+    pub config: Vec<ConfigOutcome>,
+    /// How far all this can be trusted.
+    pub integrity: Integrity,
+}
+
+/// One port of the rig.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortTrace {
+    /// Its name: `p1`.
+    pub name: String,
+    /// Its speed.
+    pub speed: PortSpeed,
+    /// The device's port behind it, by the device's name for it.
+    pub dut_port: String,
+    /// Time a bit needs through the cable.
+    pub cable: Dur,
+    /// Where its timestamps come from.
+    pub provenance: Provenance,
+}
+
+/// Where a timestamp comes from, and how far off it may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provenance {
+    /// Virtual time: exact.
+    Virtual,
+    /// The NIC's own clock.
+    Hardware {
+        /// Error bound.
+        bound: Dur,
+    },
+    /// The host's clock, when software saw the frame.
+    Software {
+        /// Error bound.
+        bound: Dur,
+    },
+}
+
+impl Provenance {
+    /// How far off a timestamp may be.
+    pub const fn bound(self) -> Dur {
+        match self {
+            Provenance::Virtual => Dur::ZERO,
+            Provenance::Hardware { bound } | Provenance::Software { bound } => bound,
+        }
+    }
+}
+
+/// Frames of one stream, whether recorded or only counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StreamCount {
+    /// Sent by the rig.
+    pub sent: u64,
+    /// Received by the rig, at any port.
+    pub received: u64,
+    /// Received out of order.
+    pub reordered: u64,
+}
+
+/// Counter values by name, before and after the trial.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// At the trial's start.
+    pub before: BTreeMap<String, u64>,
+    /// At its end.
+    pub after: BTreeMap<String, u64>,
+}
+
+impl Counters {
+    /// By how much `name` grew; `None` when the device has no such counter.
+    pub fn grew(&self, name: &str) -> Option<u64> {
+        let after = self.after.get(name)?;
+        Some(after - self.before.get(name).copied().unwrap_or(0).min(*after))
+    }
+}
+
+/// Something the device reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DutEvent {
+    /// When, on the rig's clock, from the start of the trial.
+    pub at: Time,
+    /// The device's port, by its own name.
+    pub port: String,
+    /// The class.
+    pub class: u8,
+    /// What.
+    pub kind: DutEventKind,
+}
+
+/// What a device reports of its watchdog (redis channel `PFC_WD_ACTION`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DutEventKind {
+    /// A storm was detected.
+    Storm,
+    /// The queue was restored.
+    Restore,
+}
+
+/// What the device answered to a setting.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConfigOutcome {
+    /// The setting.
+    pub setting: Setting,
+    /// Why it was refused; `None` when it was taken.
+    pub refused: Option<String>,
+}
+
+/// How far an observation can be trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Integrity {
+    /// Frames that the capture lost.
+    pub lost: u64,
+    /// Frames of load streams that were counted and left out of the records on purpose.
+    pub unrecorded: u64,
+    /// Frames that the rig sent late, beyond its stated error.
+    pub late: Vec<Lateness>,
+    /// Why the device itself cannot be trusted in this trial (an emulated one that fell behind).
+    pub dut: Option<String>,
+}
+
+/// A frame that left later than planned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lateness {
+    /// When it left.
+    pub at: Time,
+    /// How late.
+    pub by: Dur,
+    /// The stream or storm, by name.
+    pub sender: String,
+}
