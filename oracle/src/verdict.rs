@@ -1,0 +1,98 @@
+//! What a case concludes, and what led to it.
+
+use crate::Prediction;
+use core::fmt;
+use rig_capture::{FrameRef, Reading, Span};
+
+/// The conclusion of one case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every measurement was taken and is as predicted, or as the case expects.
+    Pass,
+    /// The device deviates.
+    Fail(Vec<Finding>),
+    /// The evidence does not decide.
+    Inconclusive(Doubt),
+    /// The lab has no device to which the case applies; says why.
+    Skipped(String),
+    /// The rig or the lab broke; says how.
+    Broken(String),
+}
+
+/// Why the evidence does not decide: a stable word that cases may expect, and the details for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// `storm-lapse`, `capture-hole`, `late-send`, `dut-late`, `not-observable`, `too-few-trials`.
+    pub reason: &'static str,
+    /// When, how long, how many.
+    pub detail: String,
+}
+
+/// One way in which the device departs from the prediction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The measure, as named in the case.
+    pub rule: &'static str,
+    /// What was predicted.
+    pub want: String,
+    /// What was measured.
+    pub got: String,
+    /// The trial that shows it, from 1.
+    pub trial: u32,
+    /// Frames in that trial's evidence that show it.
+    pub frames: Vec<FrameRef>,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { rule, want, got, trial, frames } = self;
+        write!(f, "{rule}: want {want}, got {got}, trial {trial}")?;
+        for (i, FrameRef(no)) in frames.iter().enumerate() {
+            write!(f, "{}#{no}", if i == 0 { ", frames " } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+/// A measured value beside what was predicted for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The measure, as named in the case.
+    pub measure: &'static str,
+    /// What it was taken on: `storm@p2 class 3`, `victim`.
+    pub subject: String,
+    /// Where in the sweep: `pfcwd.detection_time=250ms`; empty without a sweep.
+    pub point: String,
+    /// The measured value: over several trials the hull of all readings.
+    pub reading: Reading,
+    /// What was predicted.
+    pub prediction: Prediction,
+    /// How many trials it rests on.
+    pub trials: u32,
+    /// What could not have been told apart: `pfcwd.detection_time in (900ms, 1s]`; empty where there is no such thing.
+    pub resolution: String,
+    /// Every departure, one a trial at most.
+    pub findings: Vec<Finding>,
+}
+
+/// A measured probability curve beside its prediction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Curve {
+    /// The measure.
+    pub measure: &'static str,
+    /// What is swept, with its unit.
+    pub x: String,
+    /// The points, by x.
+    pub points: Vec<CurvePoint>,
+}
+
+/// One point of a curve. Probabilities in millionths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CurvePoint {
+    /// Where, in picoseconds.
+    pub x: u64,
+    /// Measured: the least and the greatest that the trials leave possible.
+    pub measured: Span,
+    /// Predicted.
+    pub predicted: u64,
+}
