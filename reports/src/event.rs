@@ -1,0 +1,119 @@
+//! What happens during a run, in the order in which it is reported: cases in catalogue order, whatever finished first.
+
+use rig_capture::analyse::timeline::Timeline;
+use rig_oracle::{Curve, Judgement, Verdict};
+use rig_testcases::CaseId;
+use rig_units::Dur;
+
+/// One event of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunEvent {
+    /// The run starts.
+    Started(Started),
+    /// A case starts. Only for progress: not ordered, not written to any file.
+    CaseStarted(CaseId),
+    /// A case ended.
+    CaseFinished(Box<CaseReport>),
+    /// The run ends.
+    Finished(Finished),
+}
+
+/// What is known when a run starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started {
+    /// The seed; everything random in the run follows from it.
+    pub seed: u64,
+    /// Version of the rig.
+    pub version: String,
+    /// The lab, by name.
+    pub lab: String,
+    /// `virtual` or `wire`.
+    pub executor: &'static str,
+    /// Mutations given on the command line, as typed.
+    pub mutations: Vec<String>,
+    /// How many cases are to run.
+    pub cases: usize,
+    /// Wall-clock facts.
+    pub wall: Wall,
+}
+
+/// Wall-clock facts: all that may differ between two runs of one seed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Wall {
+    /// When the run started, RFC 3339 in UTC.
+    pub started: String,
+    /// The command line.
+    pub command: String,
+    /// The output directory.
+    pub out: String,
+    /// The machine.
+    pub host: String,
+    /// How many cases ran side by side.
+    pub jobs: usize,
+}
+
+/// One case, ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseReport {
+    /// Its name.
+    pub id: CaseId,
+    /// Why a lab cares.
+    pub why: String,
+    /// Where it comes from.
+    pub source: Vec<String>,
+    /// The device it ran on; empty when it was skipped.
+    pub dut: String,
+    /// The conclusion.
+    pub verdict: Verdict,
+    /// What was measured, beside what was predicted.
+    pub judgements: Vec<Judgement>,
+    /// Measured curves.
+    pub curves: Vec<Curve>,
+    /// Trials.
+    pub trials: Trials,
+    /// Evidence files, paths relative to the output directory.
+    pub evidence: Vec<EvidenceFile>,
+    /// What happened in the first trial, for the page.
+    pub timeline: Option<Timeline>,
+    /// What of the stimulus a reader must know, a line each.
+    pub stimulus: Vec<String>,
+    /// The command that repeats this case.
+    pub repeat: String,
+    /// Virtual time that the case took.
+    pub simulated: Dur,
+    /// Wall-clock time that the case took.
+    pub wall: Dur,
+}
+
+/// How many trials a case took, and which were void.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Trials {
+    /// Planned by the judgement.
+    pub planned: u32,
+    /// Run, void ones included.
+    pub run: u32,
+    /// Void ones: number of the trial and the reason.
+    pub void: Vec<(u32, String)>,
+}
+
+/// A capture kept as evidence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvidenceFile {
+    /// Path relative to the output directory.
+    pub path: String,
+    /// The trial it shows, from 1.
+    pub trial: u32,
+    /// Frames in it.
+    pub frames: u64,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// Whether it was cut short (Ctrl-C, disk full): the report is partial. Says by what.
+    pub partial: Option<String>,
+    /// Cases that never ran because of that.
+    pub not_run: Vec<CaseId>,
+    /// Wall-clock time of the whole run.
+    pub wall: Dur,
+}
