@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(
             faults,
             [
-                "stream `victim`: a frame of 1.024KB every 83519ps is more than 100Gbps carries: it takes 83.52ns on the wire"
+                "stream `victim`: a frame of 1024B every 83.519ns is more than 100Gbps carries: it takes 83.52ns on the wire"
             ]
         );
     }

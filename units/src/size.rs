@@ -64,7 +64,9 @@ impl FromStr for Bytes {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(f, UNITS, "B", self.0)
+        // Frame sizes are written in bytes: 1024B, not 1KiB.
+        let units = if self.0 < 10_000 { &UNITS[..1] } else { UNITS };
+        print(f, units, "B", self.0)
     }
 }
 
