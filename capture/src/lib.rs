@@ -5,6 +5,7 @@
 //!
 //! Invariant: nothing here reads a clock or a source of randomness; only `pcapng` touches files.
 
+pub mod analyse;
 pub mod measurement;
 pub mod observation;
 pub mod record;

@@ -1,0 +1,3 @@
+//! Analysers: pure functions of an observation.
+
+pub mod timeline;
