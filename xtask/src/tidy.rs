@@ -1,0 +1,59 @@
+//! House rules over the whole repository, each with its replacement in the message. A rule no tool checks decays.
+
+mod arrows;
+mod rules;
+mod tree;
+
+use core::fmt;
+use std::path::Path;
+use tree::Source;
+
+/// A place that breaks a rule.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Breach {
+    file: String,
+    line: usize,
+    why: String,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.why)
+    }
+}
+
+/// Every breach in the repository at `root`.
+pub(crate) fn check(root: &Path) -> Result<Vec<Breach>, String> {
+    let sources = tree::read(root)?;
+    Ok(breaches(&sources))
+}
+
+fn breaches(sources: &[Source]) -> Vec<Breach> {
+    let mut all = Vec::new();
+    for source in sources {
+        all.extend(arrows::check(source));
+        all.extend(rules::check(source));
+    }
+    all
+}
+
+/// Prints every breach; whether there was none.
+pub(crate) fn report(root: &Path) -> bool {
+    match check(root) {
+        Ok(all) if all.is_empty() => {
+            println!("tidy");
+            true
+        }
+        Ok(all) => {
+            all.iter().for_each(|breach| eprintln!("{breach}"));
+            false
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Rules on single files: who may see what, and how files look.
+
+use super::Breach;
+use super::tree::Source;
+
+/// The longest file that is still one room.
+const LONGEST: usize = 500;
+
+/// A word that code below some folders must not name.
+struct Ban {
+    /// Folders the rule holds in.
+    within: &'static [&'static str],
+    /// Folders or files in which it does not.
+    except: &'static [&'static str],
+    /// The words.
+    words: &'static [&'static str],
+    /// Why, and what to do instead.
+    why: &'static str,
+}
+
+const BANS: &[Ban] = &[
+    Ban {
+        within: &["oracle/src/spec/", "oracle/src/judge/"],
+        except: &[],
+        words: &["crate::model", "super::model", "model::"],
+        why: "spec and judge share no behaviour with the model: write the closed form down instead",
+    },
+    Ban {
+        within: &["oracle/src/model/"],
+        except: &[],
+        words: &["crate::spec", "crate::judge", "spec::", "judge::"],
+        why: "the model shares no behaviour with what judges it: simulate it instead",
+    },
+    Ban {
+        within: &[""],
+        except: &[
+            "lab-configs/src/",
+            "oracle/src/model/",
+            "oracle/tests/",
+            "dut-adapters/src/emulated",
+            "xtask/",
+        ],
+        words: &[".actual(", "Actual"],
+        why: "only the model and the emulated adapters may see what a device really does: use `declared`",
+    },
+    Ban {
+        within: &[""],
+        except: &["rigctl/", "xtask/", "/tests/", "/tests.rs", "frames/fuzz/"],
+        words: &["println!(", "print!(", "eprintln!(", "eprint!("],
+        why: "nothing below rigctl prints: return it, or write to what the caller passed in",
+    },
+    Ban {
+        within: &[""],
+        except: &["rigctl/src/wall.rs", "xtask/"],
+        words: &["Instant::now", "SystemTime::now", "Timestamp::now", "Zoned::now"],
+        why: "time is an argument: only rigctl's `wall` room reads a clock",
+    },
+    Ban {
+        within: &[""],
+        except: &["xtask/"],
+        words: &["#[ignore", "todo!(", "unimplemented!("],
+        why: "a test that does not run and code that is not written are defects: finish it or leave it out",
+    },
+    Ban {
+        within: &[""],
+        except: &["xtask/"],
+        words: &["unsafe {", "unsafe fn", "unsafe impl"],
+        why: "unsafe code lives in the port back ends only",
+    },
+];
+
+/// Every breach in one file.
+pub(crate) fn check(source: &Source) -> Vec<Breach> {
+    if !source.path.ends_with(".rs") {
+        return Vec::new();
+    }
+    let breach =
+        |line: usize, why: &str| Breach { file: source.path.clone(), line, why: why.to_owned() };
+    let mut all = Vec::new();
+    let lines = source.text.lines().count();
+    if lines > LONGEST {
+        all.push(breach(lines, "over 500 lines: split it by responsibility"));
+    }
+    if !source.text.starts_with("//!") {
+        all.push(breach(1, "a file opens with its one job: begin with a `//!` line"));
+    }
+    for ban in BANS.iter().filter(|ban| ban.holds_in(&source.path)) {
+        let named =
+            source.code().filter(|(_, code)| ban.words.iter().any(|word| code.contains(word)));
+        all.extend(named.map(|(line, _)| breach(line, ban.why)));
+    }
+    all
+}
+
+impl Ban {
+    fn holds_in(&self, path: &str) -> bool {
+        let within = self.within.iter().any(|folder| path.starts_with(folder));
+        let except = |place: &&str| {
+            path.starts_with(*place) || (place.starts_with('/') && path.contains(*place))
+        };
+        within && !self.except.iter().any(|place| except(&place))
+    }
+}

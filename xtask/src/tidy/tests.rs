@@ -1,0 +1,62 @@
+//! Each rule is seen to fire on a planted breach, and to be silent over the repository.
+
+use super::tree::Source;
+use super::{Breach, breaches, check};
+
+fn planted(path: &str, text: &str) -> Vec<Breach> {
+    breaches(&[Source { path: path.to_owned(), text: text.to_owned() }])
+}
+
+fn fires(path: &str, text: &str, why: &str) {
+    let found = planted(path, &format!("//! One job.\n{text}\n"));
+    assert!(found.iter().any(|breach| breach.why.contains(why)), "{path}: {text:?} gave {found:?}");
+}
+
+#[test]
+fn the_repository_is_tidy() {
+    let found = check(&crate::root()).expect("a readable repository");
+    assert!(found.is_empty(), "{}", found.iter().map(|b| format!("{b}\n")).collect::<String>());
+}
+
+#[test]
+fn an_arrow_against_the_flow_is_named_with_what_is_allowed() {
+    let found = planted("capture/Cargo.toml", "[dependencies]\nrig-oracle.workspace = true\n");
+    let [breach] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(
+        breach.to_string(),
+        "capture/Cargo.toml:2: `capture` must not use `rig-oracle`: it may use rig-units, rig-frames, rig-testcases"
+    );
+}
+
+#[test]
+fn spec_and_model_must_not_name_each_other() {
+    fires("oracle/src/spec/pfcwd.rs", "use crate::model::pfcwd::detect;", "closed form");
+    fires("oracle/src/judge/grid.rs", "use crate::model::pfcwd::detect;", "closed form");
+    fires("oracle/src/model/pfcwd/detect.rs", "use crate::spec::pfcwd::Rule;", "simulate");
+}
+
+#[test]
+fn only_the_model_and_the_emulated_adapters_may_see_what_a_device_really_does() {
+    for path in [
+        "rigctl/src/run.rs",
+        "oracle/src/spec/pfcwd.rs",
+        "capture/src/lib.rs",
+        "dut-adapters/src/sonic.rs",
+    ] {
+        fires(path, "let hidden = profile.actual();", "declared");
+    }
+    assert_eq!(
+        planted("oracle/src/model/dut/mod.rs", "//! One job.\nlet own = profile.actual();\n"),
+        []
+    );
+}
+
+#[test]
+fn printing_clocks_and_unfinished_code_are_found() {
+    fires("capture/src/lib.rs", "println!(\"here\");", "nothing below rigctl prints");
+    fires("rigctl/src/run.rs", "let t = std::time::Instant::now();", "time is an argument");
+    fires("oracle/src/lib.rs", "todo!()", "defects");
+    fires("oracle/src/lib.rs", "unsafe { x }", "back ends");
+    fires("oracle/src/lib.rs", &"// more\n".repeat(500), "over 500 lines");
+    assert_eq!(planted("oracle/src/lib.rs", "fn f() {}\n").len(), 1, "no job stated");
+}
