@@ -1,0 +1,3 @@
+//! The emulated device: what a device must do, by simulation.
+
+pub mod pfcwd;
