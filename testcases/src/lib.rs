@@ -16,4 +16,4 @@ pub use measure::{Measure, Wanted};
 pub use script::{Action, PfcFrames, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec};
 
 /// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.
-pub use rig_lab::{Declared, RuleFamily, Setting};
+pub use rig_lab::{Action as WatchdogAction, Backlog, Declared, RuleFamily, Setting};
