@@ -1,0 +1,94 @@
+//! `--mutate PATH=VALUE` and `--mutate deviation=NAME[:VALUE]`, and the list of every mutant of a lab.
+
+use rig_lab::settings::nearest;
+use rig_lab::{Deviation, Lab, Mutation, Switched};
+
+/// The name of `deviation` as typed on the command line: `drop_leaks`.
+pub fn name(deviation: Deviation) -> String {
+    serde_json::to_value(deviation).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Reads one `--mutate` argument.
+///
+/// # Errors
+/// What is wrong with it and what would be accepted.
+pub fn parse(text: &str) -> Result<Mutation, String> {
+    let form = || format!("`--mutate {text}`: want PATH=VALUE, such as pfcwd.detection_time=x1.1, or deviation=NAME[:VALUE]");
+    let (path, value) = text.split_once('=').ok_or_else(form)?;
+    if path.is_empty() || value.is_empty() {
+        return Err(form());
+    }
+    if path != "deviation" {
+        return Ok(Mutation::Override { path: path.to_owned(), value: value.to_owned() });
+    }
+    let (called, value) = value.split_once(':').map_or((value, None), |(name, value)| (name, Some(value)));
+    let found = Deviation::ALL.into_iter().find(|&deviation| name(deviation) == called);
+    let Some(deviation) = found else {
+        let names: Vec<String> = Deviation::ALL.into_iter().map(name).collect();
+        let near = nearest(called, names.iter().map(String::as_str));
+        let near = if near.is_empty() { String::new() } else { format!("; near it: {}", near.join(", ")) };
+        return Err(format!("`--mutate {text}`: there is no deviation `{called}`{near} (rigctl mutants --list)"));
+    };
+    let value = match value {
+        None => None,
+        Some(_) if !deviation.takes_value() => {
+            return Err(format!("`--mutate {text}`: `{called}` takes no value"));
+        }
+        Some(value) => Some(value.parse().map_err(|_| {
+            format!("`--mutate {text}`: `{value}` is not a value of `{called}`: want a whole number")
+        })?),
+    };
+    Ok(Mutation::Deviation(Switched { name: deviation, value }))
+}
+
+/// Puts every mutation into every device of the lab.
+///
+/// # Errors
+/// Every mutation that does not fit, with what would be accepted.
+pub fn apply(lab: &mut Lab, texts: &[String]) -> Result<(), Vec<String>> {
+    let mut faults = Vec::new();
+    for text in texts {
+        let mutation = match parse(text) {
+            Ok(mutation) => mutation,
+            Err(fault) => {
+                faults.push(fault);
+                continue;
+            }
+        };
+        let refused = lab.duts.iter_mut().filter_map(|dut| dut.mutate(&mutation).err()).next();
+        faults.extend(refused.map(|why| format!("`--mutate {text}`: {why}")));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deviation_and_an_override_are_read() {
+        assert_eq!(
+            parse("deviation=drop_leaks:3"),
+            Ok(Mutation::Deviation(Switched { name: Deviation::DropLeaks, value: Some(3) }))
+        );
+        let path = "pfcwd.detection_time".to_owned();
+        assert_eq!(
+            parse("pfcwd.detection_time=x1.1"),
+            Ok(Mutation::Override { path, value: "x1.1".into() })
+        );
+    }
+
+    #[test]
+    fn mistakes_are_answered_with_what_is_accepted() {
+        for (text, want) in [
+            ("pfcwd.detection_time", "want PATH=VALUE"),
+            ("=x2", "want PATH=VALUE"),
+            ("deviation=drop_leeks", "near it: drop_leaks"),
+            ("deviation=alert_acts:2", "takes no value"),
+            ("deviation=drop_leaks:many", "want a whole number"),
+        ] {
+            let fault = parse(text).expect_err(text);
+            assert!(fault.contains(want), "{text}: {fault}");
+        }
+    }
+}

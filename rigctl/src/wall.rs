@@ -1,0 +1,36 @@
+//! The one room that reads a clock: when a run started, how long it took, what CPU and memory it used.
+#![expect(clippy::disallowed_types, reason = "this is the room")]
+
+use rig_units::Dur;
+use std::time::Instant;
+
+/// A stopwatch on the machine's own clock. Nothing it says enters a result, except under `wall`.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts.
+    pub fn start() -> Stopwatch {
+        Stopwatch(Instant::now())
+    }
+
+    /// Time since the start, in whole microseconds.
+    pub fn elapsed(&self) -> Dur {
+        Dur::us(u64::try_from(self.0.elapsed().as_micros()).unwrap_or(u64::MAX / 1_000_000))
+    }
+}
+
+/// Now, in UTC: RFC 3339 for reports.
+pub fn now_rfc3339() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Now, in UTC, as part of a folder's name: `20261121T031209Z`.
+pub fn now_compact() -> String {
+    jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+/// A seed for a run that was given none.
+pub fn fresh_seed() -> u64 {
+    u64::from(jiff::Timestamp::now().subsec_nanosecond().unsigned_abs())
+}
