@@ -4,22 +4,38 @@
 //! spec, the plan and the analysers may see. [`Actual`] is how the emulated device departs from it: only the model
 //! and the emulated adapters may see that, and a test over the repository enforces it.
 //!
-//! Invariant: nothing here reads a clock or a source of randomness; only [`read`] touches files.
+//! Invariant: nothing here reads a clock or a source of randomness; only [`read`] and [`yaml`] touch files.
 
 pub mod buffer;
+mod bundled;
+mod check;
+pub mod declare;
 pub mod declared;
 pub mod deviation;
+pub mod fault;
 pub mod lab;
 pub mod pfcwd;
 pub mod profile;
 pub mod qos;
+pub mod read;
 pub mod settings;
+pub mod walk;
+pub mod yaml;
 
 pub use buffer::Buffer;
 pub use declared::{Declared, Pfc, PortGroup, Ports};
 pub use deviation::{Deviation, Switched};
-pub use lab::Lab;
+pub use fault::{Fault, Place};
+pub use lab::{Adapter, Lab};
 pub use pfcwd::{Action, Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, RuleFamily};
 pub use profile::{Actual, Kind, Mutation, Profile, Rule};
 pub use qos::{Qos, Scheduling};
 pub use settings::{BadSetting, Setting};
+
+/// Whether `word` can be the name of a case, a device or a stream: lower case, digits and single dashes.
+pub fn is_name(word: &str) -> bool {
+    let part = |part: &str| {
+        !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    };
+    word.split('-').all(part)
+}

@@ -1,5 +1,6 @@
 //! Configuration of the PFC watchdog, with SONiC's names where it has them (`PFC_WD` table).
 
+use core::fmt;
 use rig_units::Dur;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,23 @@ pub enum RuleFamily {
     /// N checks of T that each saw a pause at any time since the check before (N = detection_time / poll_interval);
     /// then restoration_time of the action, whatever the storm does, then detection again.
     IntervalCounter,
+}
+
+impl RuleFamily {
+    /// All of them, by the names they have in YAML.
+    pub const NAMES: [(&'static str, RuleFamily); 5] = [
+        ("broadcom", RuleFamily::Broadcom),
+        ("mellanox", RuleFamily::Mellanox),
+        ("cisco-8000", RuleFamily::Cisco8000),
+        ("barefoot", RuleFamily::Barefoot),
+        ("interval-counter", RuleFamily::IntervalCounter),
+    ];
+}
+
+impl fmt::Display for RuleFamily {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// What the watchdog does to a stormed queue.

@@ -2,6 +2,8 @@
 
 use crate::settings::BadSetting;
 use crate::{Declared, Deviation, RuleFamily, Setting, Switched};
+use core::fmt;
+use core::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +76,18 @@ pub enum Mutation {
 }
 
 impl Profile {
+    /// A device that does as it declares.
+    pub fn new(
+        name: String,
+        about: String,
+        kind: Kind,
+        asic: String,
+        rule: Rule,
+        declared: Declared,
+    ) -> Profile {
+        Profile { name, about, kind, asic, rule, declared, actual: Actual::default() }
+    }
+
     /// How the emulated device departs from its declaration. For `oracle::model` and the emulated adapters only.
     pub fn actual(&self) -> &Actual {
         &self.actual
@@ -94,6 +108,33 @@ impl Profile {
             Mutation::Deviation(switched) => self.actual.deviations.push(*switched),
         }
         Ok(())
+    }
+}
+
+impl FromStr for Mutation {
+    type Err = BadSetting;
+
+    /// `PATH=VALUE` or `deviation=NAME[:VALUE]`. Whether the path exists is known only with a profile.
+    fn from_str(text: &str) -> Result<Mutation, BadSetting> {
+        match text.split_once('=') {
+            Some(("deviation", name)) => name.parse().map(Mutation::Deviation),
+            Some((path, value)) if !path.is_empty() && !value.is_empty() => {
+                Ok(Mutation::Override { path: path.to_owned(), value: value.to_owned() })
+            }
+            _ => Err(BadSetting::BadValue {
+                path: text.to_owned(),
+                why: "is not a mutation: want PATH=VALUE or deviation=NAME[:VALUE]".to_owned(),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Mutation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mutation::Override { path, value } => write!(f, "{path}={value}"),
+            Mutation::Deviation(switched) => write!(f, "deviation={switched}"),
+        }
     }
 }
 

@@ -82,7 +82,15 @@ impl Declared {
     }
 
     /// Paths that may be absent from the serialised form.
-    const OPTIONAL: [&'static str; 1] = ["pfcwd.restoration_time"];
+    pub const OPTIONAL: [&'static str; 1] = ["pfcwd.restoration_time"];
+
+    /// Whether the configuration is already what `setting` asks for.
+    ///
+    /// # Errors
+    /// When there is no such path or the value does not fit it.
+    pub fn satisfies(&self, setting: &Setting) -> Result<bool, BadSetting> {
+        Ok(self.with(setting)? == *self)
+    }
 
     /// Every path that holds a plain value, in the order of the configuration.
     pub fn paths(&self) -> Vec<String> {
@@ -111,6 +119,19 @@ impl Declared {
     fn near(&self, path: &str) -> Vec<String> {
         nearest(path, self.paths().iter().map(String::as_str))
     }
+}
+
+/// Whether an adapter may set `path` on behalf of a case. What it may not set is part of what a device *is*: a case
+/// that asks for it selects a device.
+pub fn configurable(path: &str) -> bool {
+    const WATCHDOG: [&str; 5] = [
+        "pfcwd.detection_time",
+        "pfcwd.restoration_time",
+        "pfcwd.poll_interval",
+        "pfcwd.action",
+        "pfcwd.big_red_switch",
+    ];
+    WATCHDOG.contains(&path) || path.starts_with("buffer.")
 }
 
 /// The words that look most like `word`, for "did you mean": at most three, the nearest first.

@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing here reads a clock, a file or a source of randomness, and nothing computes in floating point.
 
+mod length;
 mod parse;
 mod pick;
 mod rate;
@@ -9,6 +10,7 @@ mod schema;
 mod size;
 mod time;
 
+pub use length::Length;
 pub use parse::BadQuantity;
 pub use pick::{Ppm, Quanta};
 pub use rate::{L1Rate, L2Rate, Pace, Percent, PortSpeed, Rate};

@@ -14,6 +14,16 @@ impl BadQuantity {
     pub(crate) fn new(what: &'static str, want: &'static str, got: &str) -> BadQuantity {
         BadQuantity { what, want, got: got.to_owned() }
     }
+
+    /// What it should have been: `a duration`.
+    pub const fn what(&self) -> &'static str {
+        self.what
+    }
+
+    /// What would be accepted: `a number and ps, ns, us, ms or s, such as 200ms`.
+    pub const fn want(&self) -> &'static str {
+        self.want
+    }
 }
 
 impl fmt::Display for BadQuantity {
@@ -51,7 +61,7 @@ pub(crate) fn decimal(
     let fraction: u128 = fraction.parse().map_err(|_| bad())?;
     let ten = 10_u128.pow(digits);
     let scaled = (whole * ten + fraction) * u128::from(unit.factor);
-    if scaled % ten != 0 {
+    if !scaled.is_multiple_of(ten) {
         return Err(bad());
     }
     u64::try_from(scaled / ten).map_err(|_| bad())
@@ -67,8 +77,9 @@ pub(crate) fn print(
     if value == 0 {
         return f.pad(&format!("0{zero}"));
     }
-    let fits =
-        |unit: &&Scale| value >= unit.factor && (value % unit.factor) * 1000 % unit.factor == 0;
+    let fits = |unit: &&Scale| {
+        value >= unit.factor && (value % unit.factor * 1000).is_multiple_of(unit.factor)
+    };
     let smallest = &units[0];
     let unit = units.iter().filter(fits).max_by_key(|unit| unit.factor).unwrap_or(smallest);
     let thousandths = (value % unit.factor) * 1000 / unit.factor;

@@ -1,0 +1,150 @@
+//! What a profile may not say: values that fit their keys and contradict the standards, the watchdog's own limits or
+//! one another.
+
+use crate::walk::At;
+use crate::{Action, ConfigPath, Declared, Pfcwd, Profile, RuleFamily, Scheduling};
+use rig_units::{Bytes, Dur};
+
+/// Notes every contradiction of a profile that was read from `root`.
+pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
+    let checks = Checks { root, declared: &profile.declared };
+    checks.ports();
+    checks.classes();
+    checks.buffer();
+    checks.pfc();
+    checks.watchdog(profile.rule.family);
+}
+
+struct Checks<'a> {
+    root: &'a At<'a>,
+    declared: &'a Declared,
+}
+
+impl Checks<'_> {
+    /// Notes a fault at a path below `declared:`.
+    fn fault(&self, path: &str, found: String, want: String) {
+        self.root.down("declared").down(path).fault(found, want);
+    }
+
+    fn ports(&self) {
+        const MOST: u64 = 512;
+        let groups = &self.declared.ports;
+        let count: u64 = groups.iter().map(|group| u64::from(group.count)).sum();
+        if groups.iter().any(|group| group.count == 0) || !(2..=MOST).contains(&count) {
+            let want = format!("2 to {MOST} ports, none of a group without ports");
+            self.fault("ports", format!("{count} ports"), want);
+        }
+        let mtu = self.declared.mtu;
+        if !(Bytes(1_518)..=Bytes(16_383)).contains(&mtu) {
+            let want = "an MTU of 1518B to 16383B, FCS counted".to_owned();
+            self.fault("mtu", format!("an MTU of {mtu}"), want);
+        }
+    }
+
+    fn classes(&self) {
+        let Declared { qos, scheduler, .. } = self.declared;
+        let classes = [("pfc_enable", &qos.pfc_enable), ("pfcwd_sw_enable", &qos.pfcwd_sw_enable)];
+        for (name, list) in classes {
+            let mut sorted = list.clone();
+            sorted.sort_unstable();
+            sorted.dedup();
+            if sorted.len() != list.len() || sorted.iter().any(|&class| class > 7) {
+                let want = "different classes from 0 to 7".to_owned();
+                self.fault(&format!("qos.{name}"), format!("the classes {list:?}"), want);
+            }
+        }
+        for class in qos.pfcwd_sw_enable.iter().filter(|class| !qos.lossless(**class)) {
+            let found = format!("the watchdog guards class {class}, which has no PFC");
+            self.fault(
+                "qos.pfcwd_sw_enable",
+                found,
+                format!("classes of pfc_enable: {:?}", qos.pfc_enable),
+            );
+        }
+        for (dscp, class) in qos.dscp_to_tc.iter().filter(|&(&dscp, &class)| dscp > 63 || class > 7)
+        {
+            let want = "code points 0 to 63 to classes 0 to 7".to_owned();
+            self.fault("qos.dscp_to_tc", format!("the entry {dscp}: {class}"), want);
+        }
+        if qos.default_tc > 7 {
+            self.fault("qos.default_tc", format!("class {}", qos.default_tc), "0 to 7".to_owned());
+        }
+        if scheduler.len() != 8 {
+            let found = format!("{} queues", scheduler.len());
+            self.fault("scheduler", found, "one entry for each of the 8 queues".to_owned());
+        }
+        if scheduler.contains(&Scheduling::Dwrr(0)) {
+            self.fault("scheduler", "a weight of 0".to_owned(), "weights from 1".to_owned());
+        }
+    }
+
+    fn buffer(&self) {
+        let buffer = &self.declared.buffer;
+        if buffer.cell == Bytes(0) || buffer.cell > buffer.pool {
+            let want = format!("1B up to the pool of {}", buffer.pool);
+            self.fault("buffer.cell", format!("a cell of {}", buffer.cell), want);
+        }
+        for (path, k) in
+            [("dynamic_th", buffer.dynamic_th), ("lossy_dynamic_th", buffer.lossy_dynamic_th)]
+        {
+            if !(-8..=8).contains(&k) {
+                let want = "-8 to 8: the limit is 2^k of what is left of the pool".to_owned();
+                self.fault(&format!("buffer.{path}"), format!("a threshold exponent of {k}"), want);
+            }
+        }
+    }
+
+    fn pfc(&self) {
+        let pfc = &self.declared.pfc;
+        let fastest = self.declared.ports.iter().map(|group| group.speed.pause(pfc.quanta)).min();
+        let Some(pause) = fastest else { return };
+        if pfc.refresh == Dur::ZERO || pfc.refresh > pause {
+            let found = format!(
+                "XOFF is refreshed every {}, the pause runs out after {pause}",
+                pfc.refresh
+            );
+            let want =
+                format!("a refresh within the pause time of {} on the fastest port", pfc.quanta);
+            self.fault("pfc.refresh", found, want);
+        }
+        if pfc.response >= pause {
+            let found = format!("a response time of {}", pfc.response);
+            self.fault("pfc.response", found, format!("less than the pause time, {pause}"));
+        }
+    }
+
+    fn watchdog(&self, family: RuleFamily) {
+        let pfcwd = &self.declared.pfcwd;
+        let range = |path: &str, value: Dur, (from, to): (Dur, Dur)| {
+            if value < from || value > to {
+                self.fault(&format!("pfcwd.{path}"), format!("{value}"), format!("{from} to {to}"));
+            }
+        };
+        range("detection_time", pfcwd.detection_time, Pfcwd::DETECTION_RANGE);
+        if let Some(time) = pfcwd.restoration_time {
+            range("restoration_time", time, Pfcwd::RESTORATION_RANGE);
+        }
+        let (d, p) = (pfcwd.detection_time, pfcwd.poll_interval);
+        if p < Dur::ms(1) {
+            self.fault("pfcwd.poll_interval", format!("{p}"), "at least 1ms".to_owned());
+        } else if family == RuleFamily::IntervalCounter && d % p != Dur::ZERO {
+            let found = format!("a detection time of {d} is no whole number of checks of {p}");
+            self.fault("pfcwd.detection_time", found, "N checks of poll_interval".to_owned());
+        }
+        if pfcwd.config_path == ConfigPath::Yang && d < p {
+            let found = format!("a detection time of {d} below the poll interval of {p}");
+            self.fault(
+                "pfcwd.detection_time",
+                found,
+                format!("at least {p} (the YANG model's rule)"),
+            );
+        }
+        if family == RuleFamily::Cisco8000 && pfcwd.action == Action::Forward {
+            let want = "drop or alert: this family refuses forward".to_owned();
+            self.fault("pfcwd.action", "action `forward`".to_owned(), want);
+        }
+        if pfcwd.min_samples == 0 {
+            self.fault("pfcwd.min_samples", "0 samples".to_owned(), "at least 1".to_owned());
+        }
+    }
+}

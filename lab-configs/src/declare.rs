@@ -1,0 +1,232 @@
+//! Reading a profile. The keys of `declared:` are those of the configuration types themselves, read off a complete
+//! profile, so that a new field is at once a key of the file.
+
+use crate::fault::one_of;
+use crate::walk::At;
+use crate::yaml::{Node, Value};
+use crate::{BadSetting, Declared, Kind, Mutation, Profile, Rule, RuleFamily, Setting, bundled};
+use serde_json::Value as Json;
+
+/// Reads a whole profile; `None` when a fault was noted.
+pub(crate) fn profile(at: &At<'_>) -> Option<Profile> {
+    let fields = at.fields(&["name", "about", "kind", "asic", "rule", "declared", "actual"])?;
+    let line = |name: &str| {
+        fields
+            .need(name, "one line for people")
+            .and_then(|at| at.text("one line"))
+            .map(str::to_owned)
+    };
+    let name = fields.need("name", NAME).and_then(|at| name(&at));
+    let (about, asic) = (line("about"), line("asic"));
+    let kind = fields.need("kind", "switch").and_then(|at| at.choice(&[("switch", Kind::Switch)]));
+    let rule = fields.need("rule", "{family: broadcom, version: ...}").and_then(|at| rule(&at));
+    let declared = fields.need("declared", "the configuration").and_then(|at| declared(&at));
+    let mut profile = Profile::new(name?, about?, kind?, asic?, rule?, declared?);
+    if let Some(at) = fields.get("actual") {
+        actual(&at, &mut profile);
+    }
+    Some(profile)
+}
+
+const NAME: &str = "a name in lower case with dashes, such as broadcom-100g";
+
+/// A name in lower case with dashes.
+fn name(at: &At<'_>) -> Option<String> {
+    let text = at.text(NAME)?;
+    if crate::is_name(text) {
+        return Some(text.to_owned());
+    }
+    at.wrong(NAME);
+    None
+}
+
+fn rule(at: &At<'_>) -> Option<Rule> {
+    let fields = at.fields(&["family", "version"])?;
+    let family =
+        fields.need("family", "a rule family").and_then(|at| at.choice(&RuleFamily::NAMES));
+    let version = fields
+        .need("version", "where the rule was read or recorded")
+        .and_then(|at| at.text("where the rule was read or recorded"));
+    Some(Rule { family: family?, version: version?.to_owned() })
+}
+
+/// Values that are given as a whole although they are mappings: their keys are data.
+const WHOLE: [&str; 1] = ["qos.dscp_to_tc"];
+
+fn declared(at: &At<'_>) -> Option<Declared> {
+    let pattern = match pattern() {
+        Ok(pattern) => pattern,
+        Err(why) => {
+            at.fault(format!("the bundled pattern is broken: {why}"), "a complete bundled profile");
+            return None;
+        }
+    };
+    let tree = serde_json::to_value(&pattern).unwrap_or_default();
+    let mut reading = Reading { declared: pattern, whole: true };
+    reading.mapping(at, &tree, "");
+    reading.whole.then_some(reading.declared)
+}
+
+/// A complete configuration: what keys there are, and of what form their values.
+pub(crate) fn pattern() -> Result<Declared, String> {
+    let broken = |faults: Vec<crate::Fault>| {
+        faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let tree = bundled::pattern().parse().map_err(broken)?.json();
+    let declared = tree.get("declared").cloned().unwrap_or_default();
+    serde_json::from_value(declared).map_err(|e| e.to_string())
+}
+
+struct Reading {
+    declared: Declared,
+    whole: bool,
+}
+
+impl Reading {
+    /// Reads a mapping whose keys are those of `pattern`.
+    fn mapping(&mut self, at: &At<'_>, pattern: &Json, path: &str) {
+        let keys: Vec<&str> = match pattern {
+            Json::Object(fields) if !WHOLE.contains(&path) => {
+                fields.keys().map(String::as_str).collect()
+            }
+            _ => return self.leaf(at, path),
+        };
+        let below = |key: &str| match path {
+            "" => key.to_owned(),
+            path => format!("{path}.{key}"),
+        };
+        let optional = |key: &&str| Declared::OPTIONAL.contains(&below(key).as_str());
+        let unset =
+            Declared::OPTIONAL.iter().filter_map(|optional| match optional.rsplit_once('.') {
+                Some((parent, key)) if parent == path => Some(key),
+                _ => None,
+            });
+        let known: Vec<&str> =
+            keys.iter().copied().chain(unset.filter(|key| !keys.contains(key))).collect();
+        let want = format!("a mapping with {}", known.join(", "));
+        let Some(entries) = at.entries(&want) else {
+            self.whole = false;
+            return;
+        };
+        for (key, value) in &entries {
+            if known.contains(&key.name.as_str()) {
+                let form = pattern.get(&key.name).unwrap_or(&Json::Null);
+                self.mapping(value, form, &below(&key.name));
+            } else {
+                let want = one_of(&key.name, known.iter().copied());
+                value.at_key(format!("unknown key `{}`", key.name), want);
+                self.whole = false;
+            }
+        }
+        let absent =
+            keys.iter().filter(|key| !entries.iter().any(|(k, _)| k.name == **key)).copied();
+        for key in absent.clone().filter(|key| !optional(key)) {
+            let form = pattern.get(key).unwrap_or(&Json::Null);
+            at.at_key(format!("`{key}` is missing"), format!("`{key}:` such as {}", example(form)));
+            self.whole = false;
+        }
+        for key in absent.filter(optional) {
+            self.set(at, &below(key), Json::Null);
+        }
+    }
+
+    fn leaf(&mut self, at: &At<'_>, path: &str) {
+        let value = plain(at.node, path);
+        self.set(at, path, value);
+    }
+
+    fn set(&mut self, at: &At<'_>, path: &str, value: Json) {
+        match self.declared.with(&Setting { path: path.to_owned(), value }) {
+            Ok(declared) => self.declared = declared,
+            Err(bad) => {
+                refused(at, &bad);
+                self.whole = false;
+            }
+        }
+    }
+}
+
+/// A value as it is set: `never` unsets what may be unset.
+pub fn plain(node: &Node, path: &str) -> Json {
+    match &node.value {
+        Value::Text(text) if text == "never" && Declared::OPTIONAL.contains(&path) => Json::Null,
+        _ => node.json(),
+    }
+}
+
+/// Notes what the configuration objects to.
+pub fn refused(at: &At<'_>, bad: &BadSetting) {
+    match bad {
+        BadSetting::UnknownPath { path, near } => {
+            let want = match near.as_slice() {
+                [] => "a path below `declared:` of a DUT profile".to_owned(),
+                near => near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(" or "),
+            };
+            at.at_key(format!("there is no setting `{path}`"), want);
+        }
+        BadSetting::BadValue { why, .. } => {
+            let (found, want) = apart(why);
+            at.fault(found, want);
+        }
+    }
+}
+
+/// The two halves of what serde or a quantity says: what stands there, and what is wanted.
+fn apart(why: &str) -> (String, String) {
+    if let Some((found, want)) = why.split_once(": want ") {
+        return (found.to_owned(), want.to_owned());
+    }
+    if let Some((found, want)) = why.split_once(", expected ") {
+        if let Some(word) =
+            found.strip_prefix("unknown variant `").and_then(|w| w.strip_suffix('`'))
+        {
+            let list: Vec<&str> = want.split('`').skip(1).step_by(2).collect();
+            return (format!("unknown word `{word}`"), one_of(word, list.into_iter()));
+        }
+        let found = found.replace("invalid type: ", "").replace("invalid value: ", "");
+        return (format!("{found} is not what belongs here"), want.to_owned());
+    }
+    (why.to_owned(), "a value that fits".to_owned())
+}
+
+/// A value of the pattern, as it would be written.
+fn example(form: &Json) -> String {
+    match form {
+        Json::String(text) => text.clone(),
+        Json::Object(fields) => format!("{{{}: ...}}", fields.keys().next().map_or("", |k| k)),
+        other => other.to_string(),
+    }
+}
+
+fn actual(at: &At<'_>, profile: &mut Profile) {
+    let Some(fields) = at.fields(&["overrides", "deviations"]) else { return };
+    let overrides = fields.get("overrides").and_then(|at| at.entries("a mapping of PATH: VALUE"));
+    for (key, at) in overrides.unwrap_or_default() {
+        let value = match &at.node.value {
+            Value::Text(text) | Value::Real(text) => text.clone(),
+            Value::Null => "never".to_owned(),
+            Value::Bool(b) => b.to_string(),
+            Value::Whole(n) => n.to_string(),
+            Value::List(_) | Value::Map(_) => {
+                at.wrong("one value, absolute (223ms) or relative (x1.1, +10ms, -10ms)");
+                continue;
+            }
+        };
+        let mutation = Mutation::Override { path: key.name.clone(), value };
+        if let Err(bad) = profile.mutate(&mutation) {
+            refused(&at, &bad);
+        }
+    }
+    const WANT: &str = "a list of names of deviations, such as [drop_leaks:3]";
+    let listed = fields.get("deviations").and_then(|at| at.list(WANT));
+    for at in listed.unwrap_or_default() {
+        let Some(text) = at.text("the name of a deviation") else { continue };
+        match text.parse() {
+            Ok(switched) => {
+                // A deviation has no value that could fail to fit: `mutate` refuses overrides only.
+                let _ = profile.mutate(&Mutation::Deviation(switched));
+            }
+            Err(bad) => refused(&at, &bad),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Reading labs and DUT profiles: from files, or from the bundled ones that are part of the program.
+
+use crate::fault::Fault;
+use crate::walk::{At, Walk};
+use crate::yaml::Source;
+use crate::{Adapter, Lab, Profile, bundled, check, declare};
+use rig_units::Length;
+use std::path::Path;
+
+/// Reads a lab; without a path the bundled `emulated.yaml`. DUT files are found relative to the lab's.
+///
+/// # Errors
+/// Every fault of the lab and of the profiles it names.
+pub fn lab(path: Option<&Path>) -> Result<Lab, Vec<Fault>> {
+    match path {
+        Some(path) => {
+            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            lab_from(&Source::read(path)?, &|name| Source::read(&folder.join(name)))
+        }
+        None => lab_from(&bundled::lab(), &bundled::dut),
+    }
+}
+
+/// Reads one DUT profile.
+///
+/// # Errors
+/// Every fault of the file.
+pub fn profile(path: &Path) -> Result<Profile, Vec<Fault>> {
+    profile_from(&Source::read(path)?)
+}
+
+/// Reads a lab from a text; `dut` finds the profiles it names.
+pub(crate) fn lab_from(
+    source: &Source,
+    dut: &dyn Fn(&str) -> Result<Source, Vec<Fault>>,
+) -> Result<Lab, Vec<Fault>> {
+    let root = source.parse()?;
+    let walk = Walk::new(source);
+    let mut elsewhere = Vec::new();
+    let lab = read_lab(&walk.root(&root), stem(&source.file), &mut |at, name| {
+        let found = dut(name).map_err(|faults| {
+            // The profile cannot be opened at all: that is a fault of the line that names it.
+            faults.iter().for_each(|f| at.fault(format!("`{name}`: {}", f.found), f.want.clone()));
+        });
+        let profile = found.ok().map(|source| profile_from(&source))?;
+        profile.map_err(|faults| elsewhere.extend(faults)).ok()
+    });
+    let mut faults = walk.finish();
+    faults.append(&mut elsewhere);
+    lab.filter(|_| faults.is_empty()).ok_or(faults)
+}
+
+/// Reads a profile from a text.
+pub(crate) fn profile_from(source: &Source) -> Result<Profile, Vec<Fault>> {
+    let root = source.parse()?;
+    let walk = Walk::new(source);
+    let profile = declare::profile(&walk.root(&root));
+    if let Some(profile) = &profile {
+        check::profile(&walk.root(&root), profile);
+    }
+    let faults = walk.finish();
+    profile.filter(|_| faults.is_empty()).ok_or(faults)
+}
+
+type FindDut<'a> = &'a mut dyn FnMut(&At<'_>, &str) -> Option<Profile>;
+
+fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
+    const DUTS: &str = "a list of profiles, such as [duts/broadcom.yaml]";
+    let fields = at.fields(&["about", "adapter", "cable", "duts"])?;
+    let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
+    let adapter = fields
+        .need("adapter", "emulated")
+        .and_then(|at| at.choice(&[("emulated", Adapter::Emulated)]));
+    let cable =
+        fields.need("cable", "its length, such as 3m").and_then(|at| at.quantity::<Length>());
+    let listed = fields.need("duts", DUTS).and_then(|at| at.list(DUTS)).unwrap_or_default();
+    let mut duts: Vec<Profile> = Vec::new();
+    for at in &listed {
+        let Some(file) = at.text("the file of a DUT profile") else { continue };
+        let Some(profile) = find(at, file) else { continue };
+        if duts.iter().any(|other| other.name == profile.name) {
+            let found = format!("a device of the name `{}` is already in this lab", profile.name);
+            at.fault(found, "profiles with different names");
+            continue;
+        }
+        duts.push(profile);
+    }
+    if listed.is_empty() && fields.get("duts").is_some() {
+        at.fault("the lab has no device", DUTS);
+    }
+    let Length(cable_cm) = cable?;
+    Some(Lab { name, about: about?.to_owned(), adapter: adapter?, cable_cm, duts })
+}
+
+/// The stem of a file's name.
+fn stem(file: &str) -> String {
+    Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests;

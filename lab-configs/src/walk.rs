@@ -1,0 +1,269 @@
+//! Walking a YAML tree and keeping every fault on the way, so that a person hears of all of them at once.
+//!
+//! A method that finds a fault notes it and answers `None`; who walks goes on with the rest of the file.
+
+use crate::fault::{Fault, one_of};
+use crate::yaml::{Key, Mark, Node, Source, Value};
+use core::cell::RefCell;
+use core::ops::RangeInclusive;
+use core::str::FromStr;
+use rig_units::BadQuantity;
+
+/// A walk through one file.
+#[derive(Debug)]
+pub struct Walk<'s> {
+    source: &'s Source,
+    faults: RefCell<Vec<Fault>>,
+}
+
+impl<'s> Walk<'s> {
+    /// A walk that has met no fault yet.
+    pub fn new(source: &'s Source) -> Walk<'s> {
+        Walk { source, faults: RefCell::default() }
+    }
+
+    /// The start of the walk.
+    pub fn root(&'s self, node: &'s Node) -> At<'s> {
+        At { walk: self, node, key: None, path: String::new() }
+    }
+
+    /// Notes a fault.
+    pub fn note(&self, fault: Fault) {
+        self.faults.borrow_mut().push(fault);
+    }
+
+    /// Whether a fault was met so far.
+    pub fn failed(&self) -> bool {
+        !self.faults.borrow().is_empty()
+    }
+
+    /// Every fault, by place; what stands in one place and is used in two is reported once.
+    pub fn finish(self) -> Vec<Fault> {
+        let mut faults = self.faults.into_inner();
+        faults.sort_by(|a, b| {
+            let key = |f: &Fault| (f.place.line, f.place.column);
+            key(a).cmp(&key(b)).then_with(|| a.found.cmp(&b.found))
+        });
+        faults.dedup_by(|a, b| {
+            (a.place.line, a.place.column, &a.found) == (b.place.line, b.place.column, &b.found)
+        });
+        faults
+    }
+}
+
+/// One value on the way, and the keys that led to it.
+#[derive(Debug, Clone)]
+pub struct At<'w> {
+    walk: &'w Walk<'w>,
+    /// The value.
+    pub node: &'w Node,
+    key: Option<Mark>,
+    /// Keys from the top of the file.
+    pub path: String,
+}
+
+impl<'w> At<'w> {
+    /// Notes a fault here. A mapping is shown by its key.
+    pub fn fault(&self, found: impl Into<String>, want: impl Into<String>) {
+        let place = self.place();
+        self.walk.note(Fault { place, found: found.into(), want: want.into() });
+    }
+
+    /// Where this is.
+    pub fn place(&self) -> crate::fault::Place {
+        let collection = matches!(self.node.value, Value::Map(_) | Value::List(_) | Value::Null);
+        let mark = self.key.filter(|_| collection).unwrap_or(self.node.mark);
+        self.walk.source.place(mark, &self.path)
+    }
+
+    /// Notes that something else was wanted.
+    pub fn wrong(&self, want: impl Into<String>) {
+        self.fault(format!("{} is not what belongs here", self.node.describe()), want);
+    }
+
+    /// Its text; `want` is what is said when it has none.
+    pub fn text(&self, want: &str) -> Option<&'w str> {
+        match &self.node.value {
+            Value::Text(text) if !text.is_empty() => Some(text),
+            _ => {
+                self.wrong(want);
+                None
+            }
+        }
+    }
+
+    /// A quantity with its unit.
+    pub fn quantity<T: FromStr<Err = BadQuantity>>(&self) -> Option<T> {
+        let text = match &self.node.value {
+            Value::Text(text) => text.clone(),
+            Value::Whole(n) => n.to_string(),
+            Value::Real(text) => text.clone(),
+            Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => String::new(),
+        };
+        match text.parse() {
+            Ok(quantity) => Some(quantity),
+            Err(bad) => {
+                self.fault(format!("{} is not {}", self.node.describe(), bad.what()), bad.want());
+                None
+            }
+        }
+    }
+
+    /// A whole number within `range`.
+    pub fn whole<T: TryFrom<i64>>(&self, range: RangeInclusive<i64>, what: &str) -> Option<T> {
+        let fits = match self.node.value {
+            Value::Whole(n) if range.contains(&n) => T::try_from(n).ok(),
+            _ => None,
+        };
+        if fits.is_none() {
+            let (from, to) = range.into_inner();
+            self.wrong(match to {
+                i64::MAX.. => format!("{what}: a whole number from {from}"),
+                _ => format!("{what}: a whole number from {from} to {to}"),
+            });
+        }
+        fits
+    }
+
+    /// One of a few words.
+    pub fn choice<T: Copy>(&self, words: &[(&str, T)]) -> Option<T> {
+        let names = words.iter().map(|&(word, _)| word);
+        let word = match &self.node.value {
+            Value::Text(text) => text.as_str(),
+            _ => "",
+        };
+        let meant = words.iter().find(|&&(name, _)| name == word).map(|&(_, meant)| meant);
+        if meant.is_none() {
+            self.wrong(one_of(word, names));
+        }
+        meant
+    }
+
+    /// The elements of a list.
+    pub fn list(&self, want: &str) -> Option<Vec<At<'w>>> {
+        match &self.node.value {
+            Value::List(all) => {
+                Some(all.iter().enumerate().map(|(i, n)| self.element(i, n)).collect())
+            }
+            _ => {
+                self.wrong(want);
+                None
+            }
+        }
+    }
+
+    /// The elements of a list, or the one value that stands for a list of one.
+    pub fn one_or_many(&self) -> Vec<At<'w>> {
+        match &self.node.value {
+            Value::List(all) => all.iter().enumerate().map(|(i, n)| self.element(i, n)).collect(),
+            _ => vec![self.clone()],
+        }
+    }
+
+    fn element(&self, index: usize, node: &'w Node) -> At<'w> {
+        At { walk: self.walk, node, key: None, path: format!("{}[{index}]", self.path) }
+    }
+
+    /// The entries of a mapping whose keys are names or paths.
+    pub fn entries(&self, want: &str) -> Option<Vec<(&'w Key, At<'w>)>> {
+        match &self.node.value {
+            Value::Map(fields) => {
+                Some(fields.iter().map(|(key, node)| (key, self.below(key, node))).collect())
+            }
+            _ => {
+                self.wrong(want);
+                None
+            }
+        }
+    }
+
+    fn below(&self, key: &Key, node: &'w Node) -> At<'w> {
+        let path = match self.path.as_str() {
+            "" => key.name.clone(),
+            path => format!("{path}.{}", key.name),
+        };
+        At { walk: self.walk, node, key: Some(key.mark), path }
+    }
+
+    /// The value at a dotted path below this one, or the last one on the way to it.
+    pub fn down(&self, path: &str) -> At<'w> {
+        path.split('.')
+            .try_fold(self.clone(), |at, name| match &at.node.value {
+                Value::Map(fields) => match fields.iter().find(|(key, _)| key.name == name) {
+                    Some((key, node)) => Ok(at.below(key, node)),
+                    None => Err(at),
+                },
+                _ => Err(at),
+            })
+            .unwrap_or_else(|last| last)
+    }
+
+    /// A mapping with these keys and no others.
+    pub fn fields(&self, allowed: &[&str]) -> Option<Fields<'w>> {
+        let entries = self.entries(&format!("a mapping with {}", allowed.join(", ")))?;
+        for (key, at) in &entries {
+            if !allowed.contains(&key.name.as_str()) {
+                at.at_key(
+                    format!("unknown key `{}`", key.name),
+                    one_of(&key.name, allowed.iter().copied()),
+                );
+            }
+        }
+        Some(Fields { at: self.clone(), entries, below: None })
+    }
+
+    /// Notes a fault of this value's key rather than of the value.
+    pub fn at_key(&self, found: impl Into<String>, want: impl Into<String>) {
+        let place = self.walk.source.place(self.key.unwrap_or(self.node.mark), &self.path);
+        self.walk.note(Fault { place, found: found.into(), want: want.into() });
+    }
+}
+
+/// The entries of one mapping, or of one laid over another.
+#[derive(Debug, Clone)]
+pub struct Fields<'w> {
+    /// The mapping.
+    pub at: At<'w>,
+    entries: Vec<(&'w Key, At<'w>)>,
+    below: Option<Box<Fields<'w>>>,
+}
+
+impl<'w> Fields<'w> {
+    /// These entries, and those of `below` that are not among them.
+    pub fn over(mut self, below: Option<Fields<'w>>) -> Fields<'w> {
+        self.below = below.map(Box::new);
+        self
+    }
+
+    /// The value of a key, if it is there.
+    pub fn get(&self, name: &str) -> Option<At<'w>> {
+        let own = self.entries.iter().find(|(key, _)| key.name == name);
+        own.map(|(_, at)| at.clone()).or_else(|| self.below.as_ref()?.get(name))
+    }
+
+    /// The value of a key that must be there; `want` says what belongs to it.
+    pub fn need(&self, name: &str, want: &str) -> Option<At<'w>> {
+        let at = self.get(name);
+        if at.is_none() {
+            self.at.at_key(format!("`{name}` is missing"), format!("`{name}:` {want}"));
+        }
+        at
+    }
+
+    /// Of two keys that exclude each other the one that is there: the upper mapping decides.
+    pub fn either(&self, a: &str, b: &str) -> Option<(bool, At<'w>)> {
+        let own = |name: &str| self.entries.iter().find(|(key, _)| key.name == name);
+        match (own(a), own(b)) {
+            (Some(_), Some((_, second))) => {
+                second.at_key(
+                    format!("`{a}` and `{b}` exclude each other"),
+                    format!("`{a}` or `{b}`"),
+                );
+                None
+            }
+            (Some((_, at)), None) => Some((true, at.clone())),
+            (None, Some((_, at))) => Some((false, at.clone())),
+            (None, None) => self.below.as_ref()?.either(a, b),
+        }
+    }
+}

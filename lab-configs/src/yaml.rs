@@ -1,0 +1,324 @@
+//! YAML as a tree in which every value knows where it stands. The only module that knows the YAML library.
+//!
+//! Limits: a file of 1 MiB, 64 levels, 50 000 values after aliases are expanded. Anchors, aliases and merge keys (`<<`)
+//! are allowed; a fault in an aliased value points at where it is written.
+
+use crate::fault::{Fault, Place, Snippet};
+use core::fmt;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::{Error, Spanned};
+use std::path::Path;
+
+/// Largest file that is read.
+pub const MAX_BYTES: usize = 1 << 20;
+/// Deepest nesting.
+pub const MAX_DEPTH: usize = 64;
+/// Most values in a file, aliases expanded.
+pub const MAX_VALUES: usize = 50_000;
+
+/// A file and its text.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The file, as it was named.
+    pub file: String,
+    text: String,
+}
+
+/// Where a value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Mark {
+    line: usize,
+    column: usize,
+    width: usize,
+    bytes: (usize, usize),
+}
+
+/// One value of the tree.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Where it is written.
+    pub mark: Mark,
+    /// What it is.
+    pub value: Value,
+}
+
+/// What a value is.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// `null`, `~` or nothing.
+    Null,
+    /// `true` or `false`, and only these.
+    Bool(bool),
+    /// A whole number.
+    Whole(i64),
+    /// Any other number, as written.
+    Real(String),
+    /// A string.
+    Text(String),
+    /// A list.
+    List(Vec<Node>),
+    /// A mapping, in the order of the file.
+    Map(Vec<(Key, Node)>),
+}
+
+/// A key of a mapping.
+#[derive(Debug, Clone)]
+pub struct Key {
+    /// Where it is written.
+    pub mark: Mark,
+    /// The key.
+    pub name: String,
+}
+
+impl Node {
+    /// The value in words, for messages: ``the list`` or ``text `abc` ``.
+    pub fn describe(&self) -> String {
+        match &self.value {
+            Value::Null => "nothing".to_owned(),
+            Value::Bool(b) => format!("`{b}`"),
+            Value::Whole(n) => format!("the bare number `{n}`"),
+            Value::Real(n) => format!("the bare number `{n}`"),
+            Value::Text(text) => format!("`{text}`"),
+            Value::List(_) => "a list".to_owned(),
+            Value::Map(_) => "a mapping".to_owned(),
+        }
+    }
+
+    /// The value as JSON, numbers that are not whole as text.
+    pub fn json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(b) => (*b).into(),
+            Value::Whole(n) => (*n).into(),
+            Value::Real(text) | Value::Text(text) => text.clone().into(),
+            Value::List(all) => all.iter().map(Node::json).collect(),
+            Value::Map(fields) => {
+                fields.iter().map(|(key, node)| (key.name.clone(), node.json())).collect()
+            }
+        }
+    }
+}
+
+impl Source {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it is missing, no file, too large or not UTF-8.
+    pub fn read(path: &Path) -> Result<Source, Vec<Fault>> {
+        const WANT: &str = "a readable YAML file";
+        let file = path.display().to_string();
+        let fault = |found: String| vec![Fault::of_file(&file, found, WANT)];
+        let meta = std::fs::metadata(path).map_err(|e| fault(reason(&e)))?;
+        if meta.is_dir() {
+            return Err(fault("is a directory".to_owned()));
+        }
+        if meta.len() > MAX_BYTES as u64 {
+            return Err(too_large(&file));
+        }
+        let bytes = std::fs::read(path).map_err(|e| fault(reason(&e)))?;
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Source { file, text }),
+            Err(e) => {
+                let at = e.utf8_error().valid_up_to();
+                let line = e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
+                Err(fault(format!("is not UTF-8 text: byte {at}, on line {line}, is not")))
+            }
+        }
+    }
+
+    /// Takes a text that is at hand; `file` is only its name.
+    pub fn new(file: &str, text: &str) -> Source {
+        Source { file: file.to_owned(), text: text.to_owned() }
+    }
+
+    /// The text as a tree.
+    ///
+    /// # Errors
+    /// The first place that is not YAML, or not within the limits.
+    pub fn parse(&self) -> Result<Node, Vec<Fault>> {
+        if self.text.len() > MAX_BYTES {
+            return Err(too_large(&self.file));
+        }
+        if self.text.trim().is_empty() {
+            return Err(vec![Fault::of_file(&self.file, "is empty", "a YAML mapping")]);
+        }
+        let options = serde_saphyr::options! {
+            budget: serde_saphyr::budget! {
+                max_depth: MAX_DEPTH,
+                flow_nesting_limit: MAX_DEPTH,
+                max_nodes: MAX_VALUES,
+                max_events: 3 * MAX_VALUES,
+            },
+            alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_VALUES },
+            strict_booleans: true,
+            with_snippet: false,
+        };
+        let mut root: Node = serde_saphyr::from_str_with_options(&self.text, options)
+            .map_err(|e| self.broken(&e))?;
+        self.fill(&mut root);
+        Ok(root)
+    }
+
+    /// The place of `mark`, reached by `path`.
+    pub fn place(&self, mark: Mark, path: &str) -> Place {
+        let Mark { line, column, width, .. } = mark;
+        let text = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        Place {
+            file: self.file.clone(),
+            line,
+            column,
+            width: width.max(1),
+            snippet: Snippet::of(text, column),
+            path: path.to_owned(),
+        }
+    }
+
+    /// Numbers that are not whole keep their text: a binary fraction is never made of them.
+    fn fill(&self, node: &mut Node) {
+        let (from, len) = node.mark.bytes;
+        match &mut node.value {
+            Value::Real(text) => {
+                *text = self.text.get(from..from + len).unwrap_or_default().to_owned();
+            }
+            Value::List(all) => all.iter_mut().for_each(|node| self.fill(node)),
+            Value::Map(fields) => fields.iter_mut().for_each(|(_, node)| self.fill(node)),
+            Value::Null | Value::Bool(_) | Value::Whole(_) | Value::Text(_) => {}
+        }
+    }
+
+    /// What the YAML library objects to, in this project's words where it is about our limits.
+    fn broken(&self, error: &Error) -> Vec<Fault> {
+        let error = error.without_snippet();
+        let mark = error.location().map(Mark::of).unwrap_or_default();
+        let whole = error.to_string();
+        let said = whole.split(" at line ").next().unwrap_or_default().to_owned();
+        let (found, want) = match error {
+            Error::DuplicateMappingKey { key, .. } => {
+                let key = key.as_deref().unwrap_or("?");
+                (format!("the key `{key}` stands twice in one mapping"), "each key once".to_owned())
+            }
+            Error::Budget { .. }
+            | Error::AliasReplayLimitExceeded { .. }
+            | Error::AliasExpansionLimitExceeded { .. }
+            | Error::AliasReplayStackDepthExceeded { .. } => limits("the file is too large"),
+            Error::MultipleDocuments { .. } => {
+                ("a second document starts here".to_owned(), "one document a file".to_owned())
+            }
+            Error::UnknownAnchor { .. } => {
+                let want = "an anchor (`&name`) that is written before its alias".to_owned();
+                ("there is no such anchor".to_owned(), want)
+            }
+            _ if said.contains("recursion limit") => limits("the nesting is too deep"),
+            _ if self.tab_at(mark) => {
+                let want = "blanks: YAML does not take tabs for indentation".to_owned();
+                ("a tab".to_owned(), want)
+            }
+            _ => (format!("not YAML: {said}"), "YAML".to_owned()),
+        };
+        if mark.line == 0 {
+            return vec![Fault::of_file(&self.file, found, want)];
+        }
+        vec![Fault { place: self.place(mark, ""), found, want }]
+    }
+
+    /// Whether the line at `mark`, or the one after it, is indented with a tab.
+    fn tab_at(&self, mark: Mark) -> bool {
+        let lines = self.text.lines().skip(mark.line.saturating_sub(1)).take(2);
+        lines.into_iter().any(|line| line.trim_start_matches(' ').starts_with('\t'))
+    }
+}
+
+fn limits(found: &str) -> (String, String) {
+    let want =
+        format!("at most {MAX_DEPTH} levels and {MAX_VALUES} values, aliases expanded, in a file");
+    (found.to_owned(), want)
+}
+
+fn too_large(file: &str) -> Vec<Fault> {
+    vec![Fault::of_file(file, "is too large", format!("at most {MAX_BYTES} bytes"))]
+}
+
+/// An I/O error without the number of the operating system.
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "may not be read (permission denied)".to_owned(),
+        _ => format!("cannot be read: {error}"),
+    }
+}
+
+impl Mark {
+    fn of(location: serde_saphyr::Location) -> Mark {
+        let small = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let span = location.span();
+        let bytes = (span.byte_offset().unwrap_or(0), span.byte_len().unwrap_or(0));
+        Mark {
+            line: small(location.line()),
+            column: small(location.column()),
+            width: small(span.len()),
+            bytes: (small(bytes.0), small(bytes.1)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Node, D::Error> {
+        let Spanned { value, defined, .. } = Spanned::<Value>::deserialize(d)?;
+        Ok(Node { mark: Mark::of(defined), value })
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Key, D::Error> {
+        let Spanned { value, defined, .. } = Spanned::<String>::deserialize(d)?;
+        Ok(Key { mark: Mark::of(defined), name: value })
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Value, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Value;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a YAML value")
+            }
+            fn visit_unit<E>(self) -> Result<Value, E> {
+                Ok(Value::Null)
+            }
+            fn visit_none<E>(self) -> Result<Value, E> {
+                Ok(Value::Null)
+            }
+            fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
+                Ok(Value::Bool(b))
+            }
+            fn visit_i64<E>(self, n: i64) -> Result<Value, E> {
+                Ok(Value::Whole(n))
+            }
+            fn visit_u64<E>(self, n: u64) -> Result<Value, E> {
+                Ok(i64::try_from(n).map_or_else(|_| Value::Real(n.to_string()), Value::Whole))
+            }
+            fn visit_f64<E>(self, n: f64) -> Result<Value, E> {
+                Ok(Value::Real(n.to_string()))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+                Ok(Value::Text(text.to_owned()))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+                let mut all = Vec::new();
+                while let Some(node) = seq.next_element()? {
+                    all.push(node);
+                }
+                Ok(Value::List(all))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    fields.push(entry);
+                }
+                Ok(Value::Map(fields))
+            }
+        }
+        d.deserialize_any(Any)
+    }
+}

@@ -1,0 +1,40 @@
+//! Lengths of cables.
+
+use crate::parse::{BadQuantity, Scale, decimal, print, string_forms};
+use core::fmt;
+use core::str::FromStr;
+
+/// A length, in centimetres.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Length(pub u64);
+
+impl Length {
+    /// The longest link that is taken: a thousand kilometres, 5 ms one way.
+    pub const MAX: Length = Length(100_000_000);
+}
+
+const UNITS: &[Scale] = &[
+    Scale { suffix: "cm", factor: 1 },
+    Scale { suffix: "m", factor: 100 },
+    Scale { suffix: "km", factor: 100_000 },
+];
+
+impl FromStr for Length {
+    type Err = BadQuantity;
+    fn from_str(text: &str) -> Result<Length, BadQuantity> {
+        const WANT: &str = "a number and cm, m or km, up to 1000km, such as 3m";
+        let length = Length(decimal("a length", WANT, UNITS, text)?);
+        if length > Length::MAX {
+            return Err(BadQuantity::new("a length", WANT, text));
+        }
+        Ok(length)
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(f, UNITS, "m", self.0)
+    }
+}
+
+string_forms!(Length, "length", r"^[0-9]+(\.[0-9]+)?(cm|m|km)$", "a length such as 3m");
