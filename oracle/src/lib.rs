@@ -5,8 +5,10 @@
 //!
 //! Invariant: nothing here reads a clock or a file; chance comes in as a seed.
 
+pub mod judge;
 pub mod model;
 pub mod prediction;
+pub mod spec;
 pub mod verdict;
 
 pub use prediction::Prediction;

@@ -1,0 +1,8 @@
+//! Measurement against prediction: findings, and the statistics that decide how many trials a conclusion needs.
+//!
+//! Invariant: nothing here reads a clock; chance comes in as a seed; floating point never decides the order of events.
+
+pub mod detection;
+mod seen;
+
+pub use seen::{Fired, Seen, Subject};

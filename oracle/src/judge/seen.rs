@@ -1,0 +1,62 @@
+//! What one trial showed of the watchdog.
+
+use rig_capture::{FrameRef, Span};
+use rig_units::{Dur, Time};
+
+/// What one valid trial showed of one storm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The trial, from 1.
+    pub trial: u32,
+    /// When the first XOFF reached the device, on the clock of the session.
+    pub storm_start: Time,
+    /// From there to the end of the pause.
+    pub pause_length: Dur,
+    /// From there to the last frame of the storm, late ones included.
+    pub last_frame: Dur,
+    /// Whether and when the watchdog acted.
+    pub fired: Fired,
+    /// When it let go, counted from the storm's start; `None` when it did not within the trial.
+    pub restored: Option<Sighting>,
+    /// How long after the storm's start the trial was watched.
+    pub watched: Dur,
+}
+
+/// Whether and when the watchdog acted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fired {
+    /// It did, so long after the storm's start.
+    At(Sighting),
+    /// It did not.
+    Never,
+}
+
+/// An instant read off the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sighting {
+    /// Where it surely lies, in picoseconds from the storm's start.
+    pub after: Span,
+    /// The frames that show it.
+    pub frames: Vec<FrameRef>,
+}
+
+/// What a judgement is about, for its report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// The measure, as named in the case.
+    pub measure: &'static str,
+    /// What it was taken on: `storm@p2 class 3`.
+    pub on: String,
+    /// Where in the sweep; empty without one.
+    pub point: String,
+}
+
+impl Seen {
+    /// The sighting of the detection, if there was one.
+    pub fn detection(&self) -> Option<&Sighting> {
+        match &self.fired {
+            Fired::At(sighting) => Some(sighting),
+            Fired::Never => None,
+        }
+    }
+}

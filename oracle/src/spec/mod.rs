@@ -1,0 +1,6 @@
+//! What a device must do, as it is declared: closed forms with their sources.
+//!
+//! Invariant: nothing here is simulated. No loop over time, no state, no draw; a formula and its numbers. Neither the
+//! model nor what a profile says a device *actually* does is known here.
+
+pub mod pfcwd;

@@ -1,0 +1,163 @@
+//! When a stormed queue is let go (F13): quiet polls are counted from the last PFC frame, on cisco-8000 from the end of
+//! the pause, in alert mode by the detection rule itself.
+
+use super::{End, INTERVAL_COUNTER_SOURCE, Rule, Stimulus, Window};
+use crate::Prediction;
+use rig_capture::Unit;
+use rig_lab::{Action, RuleFamily};
+use rig_units::Dur;
+
+/// The end of a storm, on any clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Storm {
+    /// When its last PFC frame, XON included, reached the device.
+    pub last_frame: Dur,
+    /// When the pause that it asked for ran out.
+    pub pause_end: Dur,
+    /// When the watchdog fired, on the same clock.
+    pub detected: Dur,
+}
+
+impl Rule {
+    /// Every time from the storm's last frame to the restoration that the rule allows, the storm outlasting its
+    /// detection; `tail` is the time from the last frame to the end of the pause. `None` when it never restores.
+    ///
+    /// The interval counter restores whatever the storm does; the window then holds the last restoration, from no
+    /// time at all when it came before the last frame.
+    pub fn restoration(&self, tail: Dur, stimulus: &Stimulus) -> Option<Window> {
+        let (p, long) = (self.poll_interval, self.longest_interval());
+        if self.alerts() {
+            return Some(self.alert_ends(tail, stimulus));
+        }
+        let m = self.quiet_polls()?;
+        Some(match self.family {
+            RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => {
+                Window::half_open(p * m, long * (m + 1))
+            }
+            RuleFamily::Cisco8000 => Window::half_open(tail + p * (m - 1), tail + long * m),
+            RuleFamily::IntervalCounter => Window::half_open(Dur::ZERO, tail + long * (m + 1)),
+        })
+    }
+
+    /// Whether a storm is only reported, and its end by the detection rule. The interval counter knows no such mode: its
+    /// recovery lasts R, whatever it consists of.
+    fn alerts(&self) -> bool {
+        self.action == Action::Alert && self.family != RuleFamily::IntervalCounter
+    }
+
+    /// The alert is over at the first poll whose condition is false; a poll after each report may be skipped.
+    fn alert_ends(&self, tail: Dur, stimulus: &Stimulus) -> Window {
+        let (p, long) = (self.poll_interval, self.longest_interval());
+        match (self.family, stimulus.data_gap) {
+            (RuleFamily::Barefoot, None) => Window {
+                from: End::Closed(tail + p / 5),
+                until: End::Open(tail + long * 2 + long / 5),
+            },
+            (RuleFamily::Mellanox | RuleFamily::Barefoot, _) => {
+                Window::half_open(tail, tail + long * 2)
+            }
+            (RuleFamily::Broadcom | RuleFamily::Cisco8000 | RuleFamily::IntervalCounter, _) => {
+                Window::half_open(tail, tail + long)
+            }
+        }
+    }
+
+    /// The same as a prediction for reports.
+    pub fn predicted_restoration(&self, tail: Dur, stimulus: &Stimulus) -> Option<Prediction> {
+        let window = self.restoration(tail, stimulus)?;
+        let q = if self.on_a_grid() { "P" } else { "(P+j)" };
+        let form = match self.family {
+            _ if self.alerts() => {
+                format!("alert, first false poll after the pause, {tail} after the last frame")
+            }
+            RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => {
+                format!("mP <= T < (m+1){q}")
+            }
+            RuleFamily::Cisco8000 => {
+                format!("(m-1)P <= T - {tail} < m{q}, from the end of the pause")
+            }
+            RuleFamily::IntervalCounter => {
+                format!("T < {tail} + (m+1){q}, whatever the storm does")
+            }
+        };
+        Some(Prediction {
+            unit: Unit::Ps,
+            span: window.span(),
+            formula: if self.source() == INTERVAL_COUNTER_SOURCE { "F17" } else { "F13" },
+            text: format!("{form}{}: {window}", self.quiet_text()),
+            source: self.source(),
+        })
+    }
+
+    /// How m follows from R, with this rule's numbers; empty where R is not used.
+    fn quiet_text(&self) -> String {
+        match (self.restoration_time, self.quiet_polls()) {
+            (Some(r), Some(m)) if !self.alerts() => {
+                format!(", m = ceil({r} / {}) = {m}", self.poll_interval)
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The restoration of one known storm, its detection known as well; `None` when it never restores. Covers what
+    /// [`Rule::restoration`] leaves out: a storm whose last frame the detecting poll has already seen.
+    /// The window is on the storm's clock.
+    pub fn restores(&self, storm: &Storm, stimulus: &Stimulus) -> Option<Window> {
+        let Storm { last_frame, pause_end, detected } = *storm;
+        let (p, long) = (self.poll_interval, self.longest_interval());
+        let after = |from: Dur, window: Window| Window {
+            from: shift(window.from, from),
+            until: shift(window.until, from),
+        };
+        let polls = |fewest: u64| Window {
+            from: End::Closed(detected + p * fewest),
+            until: End::Closed(detected + long * fewest),
+        };
+        if self.alerts() {
+            // Mellanox and barefoot forget their counters as they report, so the next poll only takes new ones.
+            let forgets = matches!(self.family, RuleFamily::Mellanox | RuleFamily::Barefoot);
+            return Some(if pause_end <= detected {
+                polls(if forgets { 2 } else { 1 })
+            } else {
+                after(pause_end, self.alert_ends(Dur::ZERO, stimulus))
+            });
+        }
+        let m = self.quiet_polls()?;
+        let seen = last_frame <= detected;
+        Some(match self.family {
+            RuleFamily::Broadcom if seen => polls(m),
+            RuleFamily::Mellanox | RuleFamily::Barefoot if seen => polls(m + 1),
+            RuleFamily::Cisco8000 if pause_end <= detected => polls(m),
+            RuleFamily::Cisco8000 => after(pause_end, Window::half_open(p * (m - 1), long * m)),
+            RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => {
+                after(last_frame, Window::half_open(p * m, long * (m + 1)))
+            }
+            RuleFamily::IntervalCounter => polls(m),
+        })
+    }
+
+    /// When a queue is let go, all polls on one grid: `phase` is the time from the last frame (cisco-8000: from the end
+    /// of the pause) to the first poll at or after it, and the result counts from the same instant. `None` when it
+    /// never restores, or not by these (alert, interval counter).
+    pub fn restores_after(&self, phase: Dur) -> Option<Dur> {
+        if self.alerts() {
+            return None;
+        }
+        let m = self.quiet_polls()?;
+        match self.family {
+            RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => {
+                Some(phase + self.poll_interval * m)
+            }
+            RuleFamily::Cisco8000 => Some(phase + self.poll_interval * (m - 1)),
+            RuleFamily::IntervalCounter => None,
+        }
+    }
+}
+
+/// The end moved later by `by`.
+fn shift(end: End, by: Dur) -> End {
+    match end {
+        End::Closed(dur) => End::Closed(dur + by),
+        End::Open(dur) => End::Open(dur + by),
+    }
+}

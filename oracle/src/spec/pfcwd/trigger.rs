@@ -1,0 +1,173 @@
+//! Which storms are detected at all (F14): never below one length, always from another, between them by the phase.
+
+use super::detection::fifths;
+use super::{Polls, Rule, Stimulus};
+use crate::Prediction;
+use rig_capture::{Span, Unit};
+use rig_lab::RuleFamily;
+use rig_units::Dur;
+
+/// A probability as a fraction of whole numbers, so that no rounding decides anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chance {
+    /// In favour.
+    pub of: u128,
+    /// Of so many.
+    pub out_of: u128,
+}
+
+impl Chance {
+    /// In millionths, rounded down.
+    pub fn ppm(self) -> u64 {
+        let reduced = reduce(self);
+        u64::try_from(reduced.of * 1_000_000 / reduced.out_of).unwrap_or(1_000_000)
+    }
+}
+
+/// The same fraction with numbers that can be multiplied by a million.
+fn reduce(chance: Chance) -> Chance {
+    let mut shift = 0;
+    while chance.of.leading_zeros() + shift < 24 {
+        shift += 1;
+    }
+    Chance { of: chance.of >> shift, out_of: (chance.out_of >> shift).max(1) }
+}
+
+impl Rule {
+    /// The longest pause that is never detected; `None` when no length ever is. The queue is taken to resume at once
+    /// when the pause ends.
+    pub fn never_fires_up_to(&self, stimulus: &Stimulus) -> Option<Dur> {
+        let (n, p) = (self.polls().fewest, self.poll_interval);
+        let whole = p * n;
+        Some(match (self.family, stimulus.data_gap) {
+            (RuleFamily::Broadcom, _) => whole,
+            (RuleFamily::Cisco8000, _) => whole - p,
+            (RuleFamily::IntervalCounter, _) => whole.saturating_sub(p * 2),
+            (RuleFamily::Mellanox, None) => return None,
+            (RuleFamily::Mellanox | RuleFamily::Barefoot, Some(gap)) => {
+                whole.saturating_sub(self.head_start(gap))
+            }
+            // Both the first and the last interval need only four fifths.
+            (RuleFamily::Barefoot, None) if n == 1 => fifths(p, 4),
+            (RuleFamily::Barefoot, None) => whole - fifths(p, 2),
+        })
+    }
+
+    /// The shortest pause from which on every storm is detected; `None` when none is. For an idle barefoot queue and
+    /// for the interval counter the pause must be longer than this.
+    pub fn always_fires_from(&self, stimulus: &Stimulus) -> Option<Dur> {
+        let (Polls { most: n, .. }, p) = (self.polls(), self.poll_interval);
+        let long = self.longest_interval();
+        Some(match (self.family, stimulus.data_gap) {
+            (RuleFamily::Cisco8000, _) => long * n,
+            (RuleFamily::IntervalCounter, _) => long * (n - 1),
+            (RuleFamily::Mellanox, None) => return None,
+            (RuleFamily::Mellanox, Some(gap)) if gap > p => long * n + gap,
+            (RuleFamily::Barefoot, None) => fifths(p, 8) + long * (n - 1),
+            (RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot, _) => {
+                long * (n + 1)
+            }
+        })
+    }
+
+    /// The lengths between never and always, for a sweep `across: trigger-ramp`; `None` when nothing ever fires.
+    pub fn trigger_ramp(&self, stimulus: &Stimulus) -> Option<Span> {
+        let lo = self.never_fires_up_to(stimulus)?;
+        let hi = self.always_fires_from(stimulus)?;
+        Some(Span { lo: lo.0, hi: hi.0 })
+    }
+
+    /// Whether a pause of `length` is detected when the first poll at or after its start comes `phase` after it and all
+    /// polls lie on one grid; `None` where that depends on when the last frame left before the storm.
+    pub fn fires(&self, phase: Dur, length: Dur, stimulus: &Stimulus) -> Option<bool> {
+        let (n, p) = (self.polls().most, self.poll_interval);
+        let Some(at) = self.detects_after(phase, stimulus) else { return Some(false) };
+        let lacks = |at: u64| match (self.family, stimulus.data_gap) {
+            // The last poll, too, needs only four fifths; with a single one the first has to have them.
+            (RuleFamily::Barefoot, None) if n == 1 && phase > fifths(p, 4) => fifths(p, 4).0,
+            (RuleFamily::Barefoot, None) => at - p.0 / 5,
+            // A queue that no frame reached during the storm is an idle one.
+            (RuleFamily::Barefoot, Some(gap)) if gap > p => at.saturating_sub(p.0 / 5),
+            // A pause anywhere since the last check is enough.
+            (RuleFamily::IntervalCounter, _) => (phase + p * (n - 1)).0.saturating_sub(p.0),
+            _ => at,
+        };
+        match (length.0 > lacks(at.lo), length.0 > lacks(at.hi)) {
+            (first, second) if first == second => Some(first),
+            _ => None,
+        }
+    }
+
+    /// The probability that a pause of `length` is detected, at a phase drawn uniformly (and a data phase, too);
+    /// `None` under jitter, and inside the ramp for data gaps above P: no closed form was recorded there.
+    pub fn trigger_probability(&self, length: Dur, stimulus: &Stimulus) -> Option<Chance> {
+        let sure = |yes: bool| Some(Chance { of: u128::from(yes), out_of: 1 });
+        let (Some(never), Some(always)) =
+            (self.never_fires_up_to(stimulus), self.always_fires_from(stimulus))
+        else {
+            return sure(false);
+        };
+        if length <= never {
+            return sure(false);
+        }
+        if length > always {
+            return sure(true);
+        }
+        if !self.on_a_grid() {
+            return None;
+        }
+        let p = self.poll_interval;
+        let part = |from: Dur, width: Dur| length.saturating_sub(from).min(width);
+        match (self.family, stimulus.data_gap) {
+            (RuleFamily::Broadcom | RuleFamily::Cisco8000 | RuleFamily::IntervalCounter, _) => {
+                Some(Chance { of: u128::from(part(never, p).0), out_of: u128::from(p.0) })
+            }
+            (RuleFamily::Barefoot, None) => {
+                let (n, fifth) = (self.polls().most, p / 5);
+                // A fifth of the phases has its first true poll early; with n = 1 all of them fire at one length.
+                let early = if n == 1 { fifth } else { part(never, fifth) };
+                let of = early + part(p * n - fifth, fifths(p, 4));
+                Some(Chance { of: u128::from(of.0), out_of: u128::from(p.0) })
+            }
+            (RuleFamily::Mellanox | RuleFamily::Barefoot, Some(gap)) => {
+                (gap <= p).then(|| self.with_data(length, gap))
+            }
+            (RuleFamily::Mellanox, None) => sure(false),
+        }
+    }
+
+    /// With x = P - phase, the poll that ends the broken interval is true when no frame left in the last x before the
+    /// storm: probability 1 - x/g for x below the head start. Then a pause above nP - x fires, else one above
+    /// (n+1)P - x. The integral over x, times 2gP.
+    fn with_data(&self, length: Dur, gap: Dur) -> Chance {
+        let (n, p) = (self.polls().most, self.poll_interval);
+        let g = u128::from(gap.0.max(1));
+        let head = u128::from(self.head_start(gap).0);
+        let square = |x: u128| 2 * g * x - x * x; // 2g times the integral of 1 - x/g from 0 to x <= g
+        let early_from = u128::from((p * n).saturating_sub(length).0).min(head);
+        let late_from = u128::from((p * (n + 1)).saturating_sub(length).0.min(p.0));
+        let late_head = late_from.min(head);
+        let early = square(head) - square(early_from);
+        let late_whole = 2 * g * (u128::from(p.0) - late_from);
+        let late = late_whole - (square(head) - square(late_head));
+        Chance { of: early + late, out_of: 2 * g * u128::from(p.0) }
+    }
+
+    /// What a storm of `length` does at a random phase, as a prediction for reports: a probability in millionths.
+    pub fn predicted_chance(&self, length: Dur, stimulus: &Stimulus) -> Prediction {
+        let never = self.never_fires_up_to(stimulus);
+        let always = self.always_fires_from(stimulus);
+        let span = match self.trigger_probability(length, stimulus) {
+            Some(chance) => Span::exactly(chance.ppm()),
+            None => Span { lo: 0, hi: 1_000_000 },
+        };
+        let text = match (never, always) {
+            (Some(never), Some(always)) => format!(
+                "pause of {length}: never detected up to {never}, always from {always}, {}",
+                self.polls_text()
+            ),
+            _ => format!("pause of {length}: an empty queue is never stormed"),
+        };
+        Prediction { unit: Unit::Ppm, span, formula: "F14", text, source: self.source() }
+    }
+}
