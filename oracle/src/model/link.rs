@@ -1,0 +1,165 @@
+//! One direction of a cable: how long frames take to leave, to travel, and which are under way.
+
+use super::packet::Packet;
+use super::ring::Ring;
+use rig_units::{Dur, PortSpeed, Time};
+
+/// A cable and the speed at both its ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// The nominal MAC rate.
+    pub speed: PortSpeed,
+    /// Time from one end to the other; see [`travel`].
+    pub delay: Dur,
+    /// Bytes on the wire before a frame: preamble and start delimiter.
+    pub preamble: u16,
+    /// Bytes of silence after a frame.
+    pub gap: u16,
+    /// Cuts the time that each frame takes down to whole nanoseconds, as ns-3 does. Off for anything real.
+    pub whole_ns: bool,
+}
+
+impl Config {
+    /// Ethernet of `speed` over `metres` of cable: 8 bytes before and 12 after each frame.
+    pub const fn ethernet(speed: PortSpeed, metres: u64) -> Config {
+        Config { speed, delay: travel(metres), preamble: 8, gap: 12, whole_ns: false }
+    }
+}
+
+/// How long a signal takes over `metres` of cable, at 1.98e8 m/s (the figure in SONiC's headroom calculation); rounded
+/// down to whole picoseconds.
+pub const fn travel(metres: u64) -> Dur {
+    Dur(metres * 1_000_000 / 198)
+}
+
+/// A frame that was put on a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// When its last bit leaves the sender.
+    pub last_bit: Time,
+    /// When the next frame may start.
+    pub free: Time,
+    /// When its last bit arrives, if the receiver has to be woken for it: only the first frame under way is scheduled.
+    pub wake: Option<Time>,
+}
+
+/// One direction of a cable.
+#[derive(Debug, Clone)]
+pub struct Link {
+    under_way: Ring,
+    ps_per_byte: u64,
+    delay: Dur,
+    preamble: u64,
+    overhead: u64,
+    whole_ns: bool,
+    up: bool,
+    lost: u64,
+}
+
+impl Link {
+    /// An empty link that is up.
+    pub fn new(config: &Config) -> Link {
+        Link {
+            under_way: Ring::default(),
+            ps_per_byte: config.speed.byte().0,
+            delay: config.delay,
+            preamble: config.preamble.into(),
+            overhead: u64::from(config.preamble) + u64::from(config.gap),
+            whole_ns: config.whole_ns,
+            up: true,
+            lost: 0,
+        }
+    }
+
+    /// How long so many bytes take to leave.
+    #[inline]
+    fn serialise(&self, bytes: u64) -> Dur {
+        let ps = bytes * self.ps_per_byte;
+        Dur(if self.whole_ns { ps - ps % 1_000 } else { ps })
+    }
+
+    /// Starts a frame at `now`; the caller waits for [`Sent::free`] before the next.
+    #[inline]
+    pub fn send(&mut self, now: Time, mut packet: Packet) -> Sent {
+        let size = u64::from(packet.size);
+        let last_bit = now + self.serialise(self.preamble + size);
+        let free = now + self.serialise(self.overhead + size);
+        if !self.up {
+            self.lost += 1;
+            return Sent { last_bit, free, wake: None };
+        }
+        packet.at = last_bit + self.delay;
+        let wake = self.under_way.is_empty().then_some(packet.at);
+        self.under_way.push(packet);
+        Sent { last_bit, free, wake }
+    }
+
+    /// The frame whose last bit arrives at `now`, if any, and when to look for the next.
+    #[inline]
+    pub fn receive(&mut self, now: Time) -> (Option<Packet>, Option<Time>) {
+        // After a cut the wake-up of a lost frame may come when another, later one is under way.
+        let Some(packet) = self.under_way.pop_at(now) else { return (None, None) };
+        (Some(packet), self.under_way.front().map(|packet| packet.at))
+    }
+
+    /// Cuts or mends the link. Frames under way when it is cut, and those sent while it is, are lost.
+    pub fn set_up(&mut self, up: bool) {
+        self.up = up;
+        if !up {
+            self.lost += u64::try_from(self.under_way.clear()).unwrap_or(u64::MAX);
+        }
+    }
+
+    /// Frames lost to cuts.
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Frames under way.
+    pub const fn under_way(&self) -> usize {
+        self.under_way.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(size: u16) -> Packet {
+        Packet::data(0, 0, 1, 3, 3, size)
+    }
+
+    #[test]
+    fn a_frame_takes_its_bytes_and_the_cable_its_length() {
+        // 100 Gb/s: 80 ps a byte. (8 + 1024) bytes to the last bit, 12 more to the next start; 198 m are 1 us.
+        let mut link = Link::new(&Config::ethernet(PortSpeed::G100, 198));
+        let sent = link.send(Time(0), frame(1024));
+        assert_eq!(sent.last_bit, Time(82_560));
+        assert_eq!(sent.free, Time(83_520));
+        assert_eq!(sent.wake, Some(Time(1_082_560)));
+        assert_eq!(link.send(sent.free, frame(64)).wake, None);
+        let (first, next) = link.receive(Time(1_082_560));
+        assert_eq!(first.map(|packet| packet.size), Some(1024));
+        assert_eq!(next, Some(Time(83_520 + 72 * 80 + 1_000_000)));
+    }
+
+    #[test]
+    fn whole_nanoseconds_cut_1048_bytes_at_100g_to_83() {
+        let ns3 = Config { preamble: 0, gap: 0, whole_ns: true, ..Config::ethernet(PortSpeed::G100, 0) };
+        assert_eq!(Link::new(&ns3).send(Time(0), frame(1048)).free, Time(83_000));
+    }
+
+    #[test]
+    fn a_cut_loses_what_is_under_way_and_what_follows() {
+        let mut link = Link::new(&Config::ethernet(PortSpeed::G100, 100));
+        let first = link.send(Time(0), frame(64));
+        link.set_up(false);
+        let second = link.send(first.free, frame(64));
+        assert_eq!(second.wake, None);
+        assert_eq!(link.lost(), 2);
+        link.set_up(true);
+        let third = link.send(second.free, frame(64));
+        assert_eq!(link.receive(first.wake.unwrap()), (None, None));
+        assert!(link.receive(third.wake.unwrap()).0.is_some());
+    }
+}

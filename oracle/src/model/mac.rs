@@ -1,0 +1,193 @@
+//! The receiving side of PFC in one port: which of its eight classes may not start a frame, and until when
+//! (IEEE 802.1Q clause 36; pause times as formula F1, response as F2 of the research notes).
+//!
+//! Each frame restarts the timer of the classes it addresses; a time of zero ends the pause. The timer counts from the
+//! last bit of the frame, the gate closes the MAC's response time later. A frame that has been started is finished.
+//! Left out: the pause of all classes (IEEE 802.3 Annex 31B).
+
+use super::packet::{CLASSES, Packet, bit, slot};
+use rig_units::{Dur, PortSpeed, Quanta, Time};
+use std::collections::VecDeque;
+
+/// How a port obeys PFC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// Bit `c` is set when class `c` obeys.
+    pub obeys: u8,
+    /// From the last bit of a PFC frame to its effect.
+    pub response: Dur,
+    /// Whether a pause ends by itself when its time is over. Off is ns-3: pure XON/XOFF.
+    pub expires: bool,
+    /// Whether XON frames count as received PFC frames.
+    pub xon_counts: bool,
+}
+
+impl Config {
+    /// Obeys at once in the classes `obeys`.
+    pub const fn prompt(obeys: u8) -> Config {
+        Config { obeys, response: Dur::ZERO, expires: true, xon_counts: true }
+    }
+}
+
+/// What PFC did to one class so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pauses {
+    /// PFC frames received for the class.
+    pub frames: u64,
+    /// XON frames received for the class, whether they count among `frames` or not.
+    pub xons: u64,
+    /// Times the class went from paused to not paused, by XON or by the clock.
+    pub on_to_off: u64,
+    /// Time the class has been paused, the pause that is going on included.
+    pub duration: Dur,
+    /// Whether it is paused now. It may send all the same if it does not obey.
+    pub paused: bool,
+}
+
+/// Pause state of one port.
+#[derive(Debug, Clone)]
+pub struct Mac {
+    paused: u8,
+    obeys: u8,
+    config: Config,
+    quantum: Dur,
+    until: [Time; CLASSES],
+    since: [Time; CLASSES],
+    past: [Pauses; CLASSES],
+    /// Frames received less than the response time ago.
+    settling: VecDeque<(Time, Packet)>,
+}
+
+impl Mac {
+    /// Nothing paused, on a port of `speed`.
+    pub fn new(config: &Config, speed: PortSpeed) -> Mac {
+        Mac {
+            paused: 0,
+            obeys: config.obeys,
+            config: *config,
+            quantum: speed.pause(Quanta(1)),
+            until: [Time::MAX; CLASSES],
+            since: [Time::ZERO; CLASSES],
+            past: [Pauses::default(); CLASSES],
+            settling: VecDeque::new(),
+        }
+    }
+
+    /// The classes that may not start a frame.
+    #[inline]
+    pub const fn closed(&self) -> u8 {
+        self.paused & self.obeys
+    }
+
+    /// Takes in a PFC frame whose last bit arrived at `now`; the classes that may send again because of it.
+    #[cold]
+    #[inline(never)]
+    pub fn on_pfc(&mut self, now: Time, pfc: &Packet) -> u8 {
+        for class in classes(pfc.enable) {
+            let xon = pfc.zero & bit(class) != 0 || pfc.quanta == Quanta(0);
+            self.past[slot(class)].frames += u64::from(!xon || self.config.xon_counts);
+            self.past[slot(class)].xons += u64::from(xon);
+        }
+        if self.config.response == Dur::ZERO {
+            return self.apply(now, now, pfc);
+        }
+        self.settling.push_back((now, *pfc));
+        0
+    }
+
+    /// Does what is due at `now`; the classes that may send again.
+    #[cold]
+    #[inline(never)]
+    pub fn on_wake(&mut self, now: Time) -> u8 {
+        let mut opened = 0;
+        while let Some(&(received, pfc)) = self.settling.front()
+            && received + self.config.response <= now
+        {
+            self.settling.pop_front();
+            // A class that one frame opens and the next one closes again stays closed.
+            opened = (opened | self.apply(now, received, &pfc)) & !self.closed();
+        }
+        for class in classes(self.paused) {
+            if self.until[slot(class)] <= now {
+                opened |= self.end(now, class);
+            }
+        }
+        opened
+    }
+
+    /// When [`on_wake`](Self::on_wake) has to be called next.
+    pub fn wake_at(&self) -> Option<Time> {
+        let settles = self.settling.front().map(|&(received, _)| received + self.config.response);
+        let ends = classes(self.paused).map(|class| self.until[slot(class)]).min();
+        settles.into_iter().chain(ends).min().filter(|&at| at != Time::MAX)
+    }
+
+    /// Lets `class` ignore its pauses, or obey them if it is configured to; the classes that may send again.
+    pub fn set_ignore(&mut self, class: u8, ignore: bool) -> u8 {
+        let before = self.closed();
+        self.obeys &= !bit(class);
+        if !ignore {
+            self.obeys |= bit(class) & self.config.obeys;
+        }
+        before & !self.closed()
+    }
+
+    /// Forgets every pause: the link went down. The classes that may send again.
+    pub fn reset(&mut self, now: Time) -> u8 {
+        let opened = self.closed();
+        self.settling.clear();
+        for class in classes(self.paused) {
+            self.past[slot(class)].duration += now - self.since[slot(class)];
+        }
+        self.paused = 0;
+        opened
+    }
+
+    /// What PFC did to `class` until `now`.
+    pub fn pauses(&self, class: u8, now: Time) -> Pauses {
+        let mut pauses = self.past[slot(class)];
+        pauses.paused = self.paused & bit(class) != 0;
+        if pauses.paused {
+            pauses.duration += now - self.since[slot(class)];
+        }
+        pauses
+    }
+
+    fn apply(&mut self, now: Time, received: Time, pfc: &Packet) -> u8 {
+        let mut opened = 0;
+        for class in classes(pfc.enable) {
+            let xon = pfc.zero & bit(class) != 0;
+            let pause = self.quantum * if xon { 0 } else { u64::from(pfc.quanta.0) };
+            let until = received + pause;
+            if pause == Dur::ZERO || (self.config.expires && until <= now) {
+                opened |= self.end(now, class);
+                continue;
+            }
+            self.until[slot(class)] = if self.config.expires { until } else { Time::MAX };
+            if self.paused & bit(class) == 0 {
+                self.paused |= bit(class);
+                self.since[slot(class)] = now;
+            }
+        }
+        opened
+    }
+
+    fn end(&mut self, now: Time, class: u8) -> u8 {
+        let ended = self.paused & bit(class);
+        if ended != 0 {
+            self.paused &= !ended;
+            let past = &mut self.past[slot(class)];
+            past.on_to_off += 1;
+            past.duration += now - self.since[slot(class)];
+        }
+        ended & self.obeys
+    }
+}
+
+/// The classes of a mask, in order.
+pub(crate) fn classes(mask: u8) -> impl Iterator<Item = u8> {
+    (0..8).filter(move |&class| mask & bit(class) != 0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! The gate at its exact instants, and against a plain account of the same frames.
+
+use super::*;
+use proptest::prelude::*;
+
+const NOW: Time = Time(5_000);
+
+fn xoff(enable: u8, quanta: u16) -> Packet {
+    Packet::pfc(enable, 0, Quanta(quanta), 64)
+}
+
+fn xon(enable: u8) -> Packet {
+    Packet::pfc(enable, enable, Quanta(0), 64)
+}
+
+fn gate(response: Dur) -> Mac {
+    Mac::new(&Config { response, ..Config::prompt(0xff) }, PortSpeed::G400)
+}
+
+#[test]
+fn a_pause_ends_to_the_picosecond() {
+    let mut mac = gate(Dur::ZERO);
+    // Two quanta of 512 bits at 400 Gb/s (2.5 ps a bit): 2560 ps.
+    assert_eq!(mac.on_pfc(NOW, &xoff(bit(3), 2)), 0);
+    assert_eq!(mac.wake_at(), Some(Time(7_560)));
+    assert_eq!(mac.on_wake(Time(7_559)), 0);
+    assert_eq!(mac.closed(), bit(3));
+    assert_eq!(mac.on_wake(Time(7_560)), bit(3));
+    assert_eq!((mac.closed(), mac.wake_at()), (0, None));
+    let want = Pauses { frames: 1, xons: 0, on_to_off: 1, duration: Dur(2_560), paused: false };
+    assert_eq!(mac.pauses(3, Time(9_000)), want);
+}
+
+#[test]
+fn xon_opens_its_class_and_no_other() {
+    let mut mac = gate(Dur::ZERO);
+    mac.on_pfc(NOW, &xoff(bit(3) | bit(4), 9));
+    assert_eq!(mac.on_pfc(NOW + Dur(7), &xon(bit(3))), bit(3));
+    assert_eq!(mac.closed(), bit(4));
+    assert_eq!(mac.pauses(3, NOW + Dur(9)).duration, Dur(7));
+    assert_eq!(mac.pauses(4, NOW + Dur(9)).duration, Dur(9));
+}
+
+#[test]
+fn one_frame_may_pause_one_class_and_resume_another() {
+    let mut mac = gate(Dur::ZERO);
+    mac.on_pfc(NOW, &xoff(bit(3), 9));
+    let both = Packet::pfc(bit(3) | bit(4), bit(3), Quanta(9), 64);
+    assert_eq!(mac.on_pfc(NOW, &both), bit(3));
+    assert_eq!(mac.closed(), bit(4));
+}
+
+#[test]
+fn a_later_pause_replaces_a_longer_one() {
+    let mut mac = gate(Dur::ZERO);
+    mac.on_pfc(NOW, &xoff(bit(3), 100));
+    mac.on_pfc(NOW, &xoff(bit(3), 1));
+    assert_eq!(mac.wake_at(), Some(Time(6_280)));
+}
+
+#[test]
+fn the_gate_closes_the_response_time_after_the_frame_and_opens_on_the_frames_own_clock() {
+    let mut mac = gate(Dur(1_000));
+    mac.on_pfc(NOW, &xoff(bit(3), 2));
+    assert_eq!((mac.closed(), mac.wake_at()), (0, Some(Time(6_000))));
+    mac.on_wake(Time(6_000));
+    assert_eq!((mac.closed(), mac.wake_at()), (bit(3), Some(Time(7_560))));
+    mac.on_wake(Time(7_560));
+    assert_eq!(mac.pauses(3, Time(8_000)).duration, Dur(1_560));
+}
+
+#[test]
+fn a_pause_no_longer_than_the_response_time_never_closes_the_gate() {
+    let mut mac = gate(Dur(1_280));
+    mac.on_pfc(NOW, &xoff(bit(3), 1));
+    assert_eq!(mac.on_wake(Time(6_280)), 0);
+    let want = Pauses { frames: 1, ..Pauses::default() };
+    assert_eq!((mac.pauses(3, Time(9_000)), mac.wake_at()), (want, None));
+}
+
+#[test]
+fn a_refresh_at_the_very_end_leaves_no_gap() {
+    let mut mac = gate(Dur::ZERO);
+    mac.on_pfc(NOW, &xoff(bit(3), 2));
+    // The engine delivers arrivals before it wakes gates at the same instant.
+    mac.on_pfc(Time(7_560), &xoff(bit(3), 2));
+    assert_eq!(mac.on_wake(Time(7_560)), 0);
+    assert_eq!(mac.pauses(3, Time(7_560)).on_to_off, 0);
+}
+
+#[test]
+fn a_class_that_ignores_pfc_counts_it_all_the_same() {
+    let mut mac = gate(Dur::ZERO);
+    mac.on_pfc(NOW, &xoff(bit(3), 2));
+    assert_eq!(mac.set_ignore(3, true), bit(3));
+    assert_eq!(mac.closed(), 0);
+    assert!(mac.pauses(3, NOW).paused);
+    mac.set_ignore(3, false);
+    assert_eq!(mac.closed(), bit(3));
+}
+
+#[test]
+fn xon_counts_as_a_frame_only_if_the_port_counts_it() {
+    for (xon_counts, want) in [(true, 2), (false, 1)] {
+        let config = Config { xon_counts, ..Config::prompt(0xff) };
+        let mut mac = Mac::new(&config, PortSpeed::G100);
+        mac.on_pfc(NOW, &xoff(bit(3), 9));
+        mac.on_pfc(NOW, &xon(bit(3)));
+        assert_eq!(mac.pauses(3, NOW).frames, want);
+    }
+}
+
+#[test]
+fn without_expiry_only_xon_ends_a_pause() {
+    let config = Config { expires: false, ..Config::prompt(0xff) };
+    let mut mac = Mac::new(&config, PortSpeed::G100);
+    mac.on_pfc(NOW, &xoff(bit(3), 1));
+    assert_eq!(mac.wake_at(), None);
+    assert_eq!(mac.on_pfc(NOW + Dur::s(1), &xon(bit(3))), bit(3));
+}
+
+/// A plain account of one class: the latest frame decides until its time is over.
+fn closed_for(frames: &[(u64, u16)], end: u64) -> (u64, u64) {
+    let (mut total, mut transitions) = (0, 0);
+    let mut until = 0;
+    let mut since = 0;
+    for &(at, quanta) in frames {
+        if until > 0 && until < at {
+            total += until - since;
+            transitions += 1;
+            until = 0;
+        }
+        let open = until == 0;
+        if quanta == 0 {
+            if !open {
+                total += at - since;
+                transitions += 1;
+            }
+            until = 0;
+        } else {
+            if open {
+                since = at;
+            }
+            until = at + u64::from(quanta) * 1_280;
+        }
+    }
+    if until > 0 && until <= end {
+        total += until - since;
+        transitions += 1;
+    } else if until > 0 {
+        total += end - since;
+    }
+    (total, transitions)
+}
+
+proptest! {
+    #[test]
+    fn closed_time_and_transitions_follow_from_the_frames(gaps in prop::collection::vec((1..20_000_u64, 0..9_u16), 1..60)) {
+        let mut mac = gate(Dur::ZERO);
+        let mut now = 0;
+        let mut frames = Vec::new();
+        for (gap, quanta) in gaps {
+            now += gap;
+            // As the engine does: a wake-up strictly before the frame first.
+            while let Some(at) = mac.wake_at().filter(|at| at.0 < now) {
+                mac.on_wake(at);
+            }
+            mac.on_pfc(Time(now), &xoff(bit(5), quanta));
+            frames.push((now, quanta));
+        }
+        let end = now + 3_000;
+        while let Some(at) = mac.wake_at().filter(|at| at.0 <= end) {
+            mac.on_wake(at);
+        }
+        let pauses = mac.pauses(5, Time(end));
+        prop_assert_eq!((pauses.duration.0, pauses.on_to_off), closed_for(&frames, end));
+        prop_assert_eq!(mac.pauses(4, Time(end)), Pauses::default());
+    }
+}

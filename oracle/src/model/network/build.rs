@@ -1,0 +1,119 @@
+//! From a topology to a network: numbers the event sources and plugs in the cables.
+
+use super::{Network, Shortcuts, Wake, Wiring, Work};
+use crate::model::host::Host;
+use crate::model::link::Link;
+use crate::model::queue::{EventQueue, Source};
+use crate::model::switch::Switch;
+use crate::model::topology::{Cable, End, PortId, Topology};
+use rig_units::{PortSpeed, Time};
+
+const UNPLUGGED: u16 = u16::MAX;
+
+impl<Q: EventQueue> Network<Q> {
+    /// Everything plugged in and silent at `start`.
+    ///
+    /// # Panics
+    ///
+    /// If a cable names a host or port that is not there or is of another speed than the port, joins two hosts, or
+    /// meets another cable in one plug; if a host has no cable; or if there are more than 65 535 event sources (a cable
+    /// is two, a port three, a host two, a switch one).
+    pub fn new(topology: &Topology, start: Time) -> Network<Q> {
+        let mut sources = Vec::new();
+        let mut links = Vec::new();
+        let mut hosts: Vec<(u16, PortSpeed)> = vec![(UNPLUGGED, PortSpeed::G10); topology.hosts.len()];
+        let mut ports: Vec<Vec<u16>> =
+            topology.switches.iter().map(|switch| vec![UNPLUGGED; switch.ports.len()]).collect();
+        for cable in &topology.cables {
+            for (end, far) in [(0, 1), (1, 0)] {
+                let link = number(links.len());
+                let plug = match cable.ends[end] {
+                    End::Host(host) => {
+                        let (plug, speed) = &mut hosts[usize::from(host)];
+                        *speed = cable.link.speed;
+                        plug
+                    }
+                    End::Port(at) => {
+                        let port = &topology.switches[usize::from(at.switch)].ports[usize::from(at.port)];
+                        assert!(port.1 == cable.link.speed, "a cable has the speed of its port");
+                        &mut ports[usize::from(at.switch)][usize::from(at.port)]
+                    }
+                };
+                assert!(*plug == UNPLUGGED, "one cable a plug");
+                *plug = link;
+                links.push(Link::new(&cable.link));
+                sources.push(arrival(cable, far));
+            }
+        }
+        assert!(hosts.iter().all(|&(link, _)| link != UNPLUGGED), "every host has a cable");
+        let mut allot = |wake: Wake| {
+            sources.push(wake);
+            number(sources.len() - 1)
+        };
+        let every_port = || all_ports(&ports);
+        let pipelines: Vec<Source> =
+            (0..ports.len()).map(|switch| allot(Wake::Pipeline { switch: number(switch) })).collect();
+        let host_gates: Vec<Source> =
+            (0..hosts.len()).map(|host| allot(Wake::HostGate { host: number(host) })).collect();
+        let gates: Vec<Source> = every_port().map(|at| allot(Wake::PortGate(at))).collect();
+        let refreshes: Vec<Source> = every_port().map(|at| allot(Wake::Refresh(at))).collect();
+        let host_sends: Vec<Source> =
+            (0..hosts.len()).map(|host| allot(Wake::HostSend { host: number(host) })).collect();
+        let sends: Vec<Source> = every_port().map(|at| allot(Wake::PortSend(at))).collect();
+
+        let host_wiring = hosts.iter().zip(host_gates).zip(host_sends);
+        let host_wiring =
+            host_wiring.map(|((&(link, _), gate), send)| Wiring { link, gate, refresh: gate, send });
+        let mut port_wiring: Vec<Vec<Wiring>> = vec![Vec::new(); ports.len()];
+        for (at, ((gate, refresh), send)) in every_port().zip(gates.into_iter().zip(refreshes).zip(sends)) {
+            let link = ports[usize::from(at.switch)][usize::from(at.port)];
+            port_wiring[usize::from(at.switch)].push(Wiring { link, gate, refresh, send });
+        }
+        let mut switches: Vec<Switch> = topology
+            .switches
+            .iter()
+            .zip(topology.routes())
+            .map(|(config, route)| Switch::new(config, route))
+            .collect();
+        for at in every_port() {
+            if ports[usize::from(at.switch)][usize::from(at.port)] == UNPLUGGED {
+                switches[usize::from(at.switch)].link_down(start, at.port.into());
+            }
+        }
+        let host = |(index, (config, &(_, speed)))| Host::new(index, config, speed);
+        Network {
+            now: start,
+            queue: Q::starting_at(start),
+            host_wiring: host_wiring.collect(),
+            hosts: (0..).zip(topology.hosts.iter().zip(&hosts)).map(host).collect(),
+            switches,
+            links,
+            port_wiring,
+            pipelines,
+            sources,
+            shortcuts: Shortcuts::default(),
+            work: Work::default(),
+        }
+    }
+}
+
+fn arrival(cable: &Cable, end: usize) -> Wake {
+    match (cable.ends[end], cable.ends[1 - end]) {
+        (End::Port(at), _) => Wake::PortArrival(at),
+        (End::Host(host), End::Port(_)) => Wake::HostArrival { host },
+        (End::Host(_), End::Host(_)) => panic!("a cable ends at a switch"),
+    }
+}
+
+fn all_ports(ports: &[Vec<u16>]) -> impl Iterator<Item = PortId> + '_ {
+    let of = |(switch, ports): (u16, &Vec<u16>)| {
+        (0..number(ports.len())).map(move |port| PortId { switch, port })
+    };
+    (0..).zip(ports).flat_map(of)
+}
+
+fn number(index: usize) -> u16 {
+    let number = u16::try_from(index).unwrap_or(u16::MAX);
+    assert!(number < u16::MAX, "too many event sources");
+    number
+}

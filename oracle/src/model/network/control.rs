@@ -1,0 +1,193 @@
+//! What a runner and a watchdog do to a network from outside, at the present instant, and what they read.
+//!
+//! Nothing is sent within these calls: a port that may send because of them does so in the next run.
+
+use super::{Network, Work};
+use crate::model::buffer::Limit;
+use crate::model::counters::QueueView;
+use crate::model::host::{Host, Storm, Stream};
+use crate::model::packet::Packet;
+use crate::model::queue::EventQueue;
+use crate::model::switch::Switch;
+use crate::model::topology::PortId;
+use rig_units::Time;
+use std::collections::BTreeMap;
+
+/// The rig's ports.
+impl<Q: EventQueue> Network<Q> {
+    /// Starts a stream; its first frame is due now.
+    pub fn start_stream(&mut self, host: u16, stream: &Stream) {
+        self.hosts[usize::from(host)].start_stream(self.now, stream);
+        self.arm_host(host);
+    }
+
+    /// Stops a stream of `host` by its id. A frame in flight is finished.
+    pub fn stop_stream(&mut self, host: u16, id: u16) {
+        self.hosts[usize::from(host)].stop_stream(id);
+    }
+
+    /// Starts a storm; its first frame is due now.
+    pub fn start_storm(&mut self, host: u16, storm: &Storm) {
+        self.hosts[usize::from(host)].start_storm(self.now, storm);
+        self.arm_host(host);
+    }
+
+    /// Stops a storm of `host` by its id. A frame in flight is finished.
+    pub fn stop_storm(&mut self, host: u16, id: u16) {
+        self.hosts[usize::from(host)].stop_storm(id);
+    }
+
+    /// Sends one frame ahead of all streams of `host`.
+    pub fn send(&mut self, host: u16, packet: Packet) {
+        self.hosts[usize::from(host)].push(packet);
+        self.arm_host(host);
+    }
+
+    /// Cuts or mends the cable of `host`. Frames under way are lost, pauses at both ends forgotten, frames that wait at
+    /// the switch's port or arrive for it dropped; the host stands still until it is mended.
+    pub fn set_link(&mut self, host: u16, up: bool) {
+        let link = usize::from(self.host_wiring[usize::from(host)].link);
+        for direction in [link, link ^ 1] {
+            self.links[direction].set_up(up);
+        }
+        self.hosts[usize::from(host)].set_up(self.now, up);
+        self.arm_host(host);
+        let far = (0..).zip(&self.port_wiring).find_map(|(switch, ports)| {
+            let port = (0..).zip(ports).find(|(_, wiring)| usize::from(wiring.link) == link ^ 1)?.0;
+            Some(PortId { switch, port })
+        });
+        let Some(at) = far else { return };
+        let switch = &mut self.switches[usize::from(at.switch)];
+        if up {
+            if switch.link_up(self.now, at.port.into()) {
+                self.wake_port(at);
+            }
+        } else {
+            for port in switch.link_down(self.now, at.port.into()) {
+                self.wake_port(self.port_id(at.switch, port));
+            }
+        }
+    }
+}
+
+/// What a watchdog does to one class of one port.
+impl<Q: EventQueue> Network<Q> {
+    /// Takes PFC off a class, or puts it back: the queue sends whatever pauses arrive (they are counted all the same),
+    /// and the port asks nobody to pause, without a last XON for what it had asked.
+    pub fn ignore_pfc(&mut self, at: impl Into<PortId>, class: u8, on: bool) {
+        let at = at.into();
+        let switch = &mut self.switches[usize::from(at.switch)];
+        if switch.ignore_pfc(self.now, at.port.into(), class, on) {
+            self.wake_port(at);
+        }
+    }
+
+    /// Drops frames of a class that arrive at the port, or stops doing so.
+    pub fn drop_ingress(&mut self, at: impl Into<PortId>, class: u8, on: bool) {
+        let at = at.into();
+        self.switches[usize::from(at.switch)].drop_ingress(at.port.into(), class, on);
+    }
+
+    /// Drops frames that arrive for a queue of the port, or stops doing so. What is queued stays.
+    pub fn drop_egress(&mut self, at: impl Into<PortId>, queue: u8, on: bool) {
+        let at = at.into();
+        self.switches[usize::from(at.switch)].drop_egress(at.port.into(), queue, on);
+    }
+
+    /// Lets so many more frames of a class through what [`drop_ingress`](Self::drop_ingress) and
+    /// [`drop_egress`](Self::drop_egress) of this port would take: a device whose drop leaks.
+    pub fn leak(&mut self, at: impl Into<PortId>, class: u8, frames: u32) {
+        let at = at.into();
+        self.switches[usize::from(at.switch)].leak(at.port.into(), class, frames);
+    }
+
+    /// Throws away what is queued; how many frames. They count as dropped, and senders that they had paused resume.
+    pub fn discard_backlog(&mut self, at: impl Into<PortId>, queue: u8) -> u64 {
+        let at = at.into();
+        let switch = &mut self.switches[usize::from(at.switch)];
+        let discarded = switch.discard_backlog(self.now, at.port.into(), queue);
+        for port in discarded.resumed {
+            self.wake_port(self.port_id(at.switch, port));
+        }
+        discarded.packets
+    }
+
+    /// Keeps the sender at the port paused in a class, refreshed as long as it lasts, or lets it follow congestion
+    /// again.
+    pub fn hold_xoff(&mut self, at: impl Into<PortId>, class: u8, on: bool) {
+        let at = at.into();
+        let switch = &mut self.switches[usize::from(at.switch)];
+        if switch.hold_xoff(self.now, at.port.into(), class, on) {
+            self.wake_port(at);
+        }
+    }
+
+    /// Gives a lossless priority group another `dynamic_th`: 2^k times what is left of the pool, from the next frame on.
+    pub fn set_alpha(&mut self, at: impl Into<PortId>, group: u8, k: i8) {
+        let at = at.into();
+        let limit = Limit::Dynamic(k);
+        self.switches[usize::from(at.switch)].set_group_limit(at.port.into(), group, limit);
+    }
+
+    /// A frame of the outside world whose last bit reaches a port now: how a device on real ports is fed.
+    pub fn deliver(&mut self, at: impl Into<PortId>, packet: Packet) {
+        self.into_switch(at.into(), packet);
+    }
+
+    /// Lets a port look, now, for what it may send.
+    fn wake_port(&mut self, at: PortId) {
+        let now = self.now;
+        let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
+        let due = port.busy.max(now);
+        if port.send.set(due) {
+            let send = self.port_wiring[usize::from(at.switch)][usize::from(at.port)].send;
+            self.queue.push(due, send);
+        }
+        self.arm_refresh(at);
+    }
+}
+
+/// What can be read.
+impl<Q: EventQueue> Network<Q> {
+    /// The present.
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// When something happens next by itself.
+    pub fn next_event(&self) -> Option<Time> {
+        self.queue.next()
+    }
+
+    /// What a poller reads of one queue now.
+    pub fn queue_view(&self, at: impl Into<PortId>, queue: u8) -> QueueView {
+        let at = at.into();
+        self.switches[usize::from(at.switch)].queue_view(at.port, queue, self.now)
+    }
+
+    /// Every counter of switch 0, the device under test, under its SAI name.
+    pub fn snapshot(&self) -> BTreeMap<String, u64> {
+        self.switches.first().map(|switch| switch.snapshot(self.now)).unwrap_or_default()
+    }
+
+    /// A switch, to look at.
+    pub fn switch(&self, switch: u16) -> &Switch {
+        &self.switches[usize::from(switch)]
+    }
+
+    /// A host, to look at.
+    pub fn host(&self, host: u16) -> &Host {
+        &self.hosts[usize::from(host)]
+    }
+
+    /// How much the engine did so far.
+    pub const fn work(&self) -> Work {
+        self.work
+    }
+
+    /// Frames under way on cables, and frames lost because a cable was cut.
+    pub fn on_cables(&self) -> (u64, u64) {
+        let under_way: usize = self.links.iter().map(|link| link.under_way()).sum();
+        (u64::try_from(under_way).unwrap_or(u64::MAX), self.links.iter().map(|link| link.lost()).sum())
+    }
+}

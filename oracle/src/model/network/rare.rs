@@ -1,0 +1,91 @@
+//! What happens seldom: PFC, its timers, and the pipeline of a switch that has a forwarding delay.
+
+use super::Network;
+use crate::model::queue::EventQueue;
+use crate::model::tap::Tap;
+use crate::model::topology::PortId;
+
+impl<Q: EventQueue> Network<Q> {
+    /// A host received PFC, or a pause of it ended: goes on with the classes that may send again.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn host_opened(&mut self, host: u16, opened: u8, tap: &mut impl Tap) {
+        let at = &mut self.hosts[usize::from(host)];
+        if let Some(wake) = at.mac.wake_at()
+            && at.gate.set(wake)
+        {
+            self.queue.push(wake, self.host_wiring[usize::from(host)].gate);
+        }
+        if opened != 0 {
+            at.resume(self.now, opened);
+            self.host_send(host, tap);
+        }
+    }
+
+    pub(super) fn host_gate(&mut self, host: u16, tap: &mut impl Tap) {
+        let at = &mut self.hosts[usize::from(host)];
+        at.gate.rang();
+        let opened = at.mac.on_wake(self.now);
+        self.host_opened(host, opened, tap);
+    }
+
+    /// A port received PFC, or a pause of it ended: goes on with the classes that may send again.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn port_opened(&mut self, at: PortId, opened: u8) {
+        let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
+        if let Some(wake) = port.mac.wake_at()
+            && port.gate.set(wake)
+        {
+            let gate = self.port_wiring[usize::from(at.switch)][usize::from(at.port)].gate;
+            self.queue.push(wake, gate);
+        }
+        if opened != 0 {
+            self.port_send(at);
+        }
+    }
+
+    pub(super) fn port_gate(&mut self, at: PortId) {
+        let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
+        port.gate.rang();
+        let opened = port.mac.on_wake(self.now);
+        self.port_opened(at, opened);
+    }
+
+    /// A PFC frame of the switch waits at a port.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn control_waits(&mut self, at: PortId) {
+        self.port_send(at);
+        self.arm_refresh(at);
+    }
+
+    pub(super) fn refresh(&mut self, at: PortId) {
+        let switch = &mut self.switches[usize::from(at.switch)];
+        switch.ports[usize::from(at.port)].refresh.rang();
+        if switch.on_refresh(self.now, at.port.into()) {
+            self.port_send(at);
+        }
+        self.arm_refresh(at);
+    }
+
+    pub(super) fn arm_refresh(&mut self, at: PortId) {
+        let switch = &mut self.switches[usize::from(at.switch)];
+        if let Some(wake) = switch.refresh_at(at.port.into())
+            && switch.ports[usize::from(at.port)].refresh.set(wake)
+        {
+            let refresh = self.port_wiring[usize::from(at.switch)][usize::from(at.port)].refresh;
+            self.queue.push(wake, refresh);
+        }
+    }
+
+    pub(super) fn pipeline(&mut self, switch: u16) {
+        let (to, next) = self.switches[usize::from(switch)].on_pipeline(self.now);
+        if let Some(at) = next {
+            self.queue.push(at, self.pipelines[usize::from(switch)]);
+        }
+        if let Some(to) = to {
+            self.port_send(self.port_id(switch, to));
+        }
+    }
+}

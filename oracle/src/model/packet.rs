@@ -1,0 +1,141 @@
+//! A frame as the model handles it: a small value that is copied, never shared.
+
+use rig_units::{Quanta, Time};
+
+/// Number of priorities, traffic classes, queues and priority groups of a port.
+pub const CLASSES: usize = 8;
+
+/// Index of a class into an array of [`CLASSES`].
+#[inline]
+pub(crate) const fn slot(class: u8) -> usize {
+    (class & 7) as usize
+}
+
+/// The one bit that stands for `class` in a mask of classes.
+#[inline]
+pub(crate) const fn bit(class: u8) -> u8 {
+    1 << (class & 7)
+}
+
+/// What a frame is to the model; its format on the wire is the business of whoever turns it into bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A stream's frame.
+    Data,
+    /// A receiver's answer to one frame of data.
+    Ack,
+    /// Priority flow control (IEEE 802.1Q clause 36); never forwarded.
+    Pfc,
+}
+
+/// A frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet {
+    /// While on a cable: when its last bit arrives. While inside a switch: when it may leave at the earliest.
+    pub(crate) at: Time,
+    /// Counts the frames of a stream from 0; an ACK repeats the number of its frame.
+    pub seq: u32,
+    /// The stream it belongs to.
+    pub stream: u16,
+    /// Size in bytes, FCS counted.
+    pub size: u16,
+    /// The host that sent it.
+    pub src: u16,
+    /// The host it goes to.
+    pub dst: u16,
+    /// Ingress port within the switch that holds it.
+    pub(crate) ingress: u16,
+    /// PFC: pause time of every class that is enabled and not zero.
+    pub quanta: Quanta,
+    /// What it is.
+    pub kind: Kind,
+    /// The sender's priority: its PFC class.
+    pub class: u8,
+    /// DSCP, 0 to 63: what a switch classifies by.
+    pub dscp: u8,
+    /// PFC: bit `c` is set when class `c` is addressed.
+    pub enable: u8,
+    /// PFC: the addressed classes whose pause time is zero (XON).
+    pub zero: u8,
+    /// Queue and priority group within the switch that holds it.
+    pub(crate) queue: u8,
+    pub(crate) group: u8,
+    pub(crate) marks: u8,
+}
+
+const _: () = assert!(size_of::<Packet>() <= 32, "two of them share a cache line");
+
+const ECT: u8 = 1;
+const CE: u8 = 2;
+const RECORD: u8 = 4;
+
+impl Packet {
+    /// A frame of data, not ECN-capable and not marked for recording.
+    pub const fn data(stream: u16, src: u16, dst: u16, class: u8, dscp: u8, size: u16) -> Packet {
+        Packet {
+            at: Time::ZERO,
+            seq: 0,
+            stream,
+            size,
+            src,
+            dst,
+            ingress: 0,
+            quanta: Quanta(0),
+            kind: Kind::Data,
+            class,
+            dscp,
+            enable: 0,
+            zero: 0,
+            queue: 0,
+            group: 0,
+            marks: 0,
+        }
+    }
+
+    /// A PFC frame for the classes in `enable`: time zero for those in `zero`, `quanta` for the others.
+    pub const fn pfc(enable: u8, zero: u8, quanta: Quanta, size: u16) -> Packet {
+        let mut packet = Packet::data(0, 0, 0, 7, 0, size);
+        packet.kind = Kind::Pfc;
+        packet.enable = enable;
+        packet.zero = zero & enable;
+        packet.quanta = quanta;
+        packet
+    }
+
+    /// The answer to this frame: back to its sender, with its class, number and congestion mark.
+    pub(crate) const fn ack(&self, size: u16) -> Packet {
+        let mut packet = Packet::data(self.stream, self.dst, self.src, self.class, self.dscp, size);
+        packet.kind = Kind::Ack;
+        packet.seq = self.seq;
+        packet.marks = self.marks;
+        packet
+    }
+
+    /// The same frame, ECN-capable or not.
+    pub const fn with_ect(mut self, ect: bool) -> Packet {
+        self.marks = if ect { self.marks | ECT } else { self.marks & !ECT };
+        self
+    }
+    /// The same frame, with or without the congestion mark.
+    pub const fn with_ce(mut self, ce: bool) -> Packet {
+        self.marks = if ce { self.marks | CE } else { self.marks & !CE };
+        self
+    }
+    /// The same frame, wanted by recorders or not.
+    pub const fn with_record(mut self, record: bool) -> Packet {
+        self.marks = if record { self.marks | RECORD } else { self.marks & !RECORD };
+        self
+    }
+    /// Whether it is ECN-capable.
+    pub const fn ect(&self) -> bool {
+        self.marks & ECT != 0
+    }
+    /// Whether it met congestion.
+    pub const fn ce(&self) -> bool {
+        self.marks & CE != 0
+    }
+    /// Whether its stream asks for it to be recorded.
+    pub const fn record(&self) -> bool {
+        self.marks & RECORD != 0
+    }
+}

@@ -1,0 +1,192 @@
+//! The sending side of PFC in one port: XOFF when a class becomes congested, again before the pause it asked for is
+//! over, and XON when the class is relieved.
+
+use super::mac::classes;
+use super::packet::{CLASSES, Packet, bit, slot};
+use rig_units::{Dur, Quanta, Time};
+
+/// How a port sends PFC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// Bit `c` is set when the port sends PFC for class `c`.
+    pub sends: u8,
+    /// The pause that XOFF asks for.
+    pub quanta: Quanta,
+    /// Time between two XOFF frames for a class; `None` sends one only, as ns-3 does.
+    pub refresh: Option<Dur>,
+    /// Size of a PFC frame, FCS counted: 64 on Ethernet, 43 in ns-3.
+    pub size: u16,
+}
+
+/// What the sender at the far end of one port was told.
+#[derive(Debug, Clone)]
+pub struct PfcGen {
+    config: Config,
+    sends: u8,
+    congested: u8,
+    /// Classes kept at XOFF whatever their congestion.
+    held: u8,
+    refresh_at: [Time; CLASSES],
+    sent: [u64; CLASSES],
+}
+
+impl PfcGen {
+    /// Nothing congested, nothing sent.
+    pub fn new(config: &Config) -> PfcGen {
+        PfcGen {
+            config: *config,
+            sends: config.sends,
+            congested: 0,
+            held: 0,
+            refresh_at: [Time::MAX; CLASSES],
+            sent: [0; CLASSES],
+        }
+    }
+
+    /// Whether `class` is congested.
+    #[inline]
+    pub const fn is_congested(&self, class: u8) -> bool {
+        self.congested & bit(class) != 0
+    }
+
+    /// Classes that the far end has been told to pause.
+    pub const fn asserted(&self) -> u8 {
+        (self.congested & self.sends) | self.held
+    }
+
+    /// Notes that `class` is congested, or not any more; the frame that this calls for.
+    #[cold]
+    #[inline(never)]
+    pub fn set_congested(&mut self, now: Time, class: u8, congested: bool) -> Option<Packet> {
+        let before = self.asserted();
+        set(&mut self.congested, class, congested);
+        self.tell(now, class, before)
+    }
+
+    /// Keeps `class` at XOFF, or lets it follow its congestion again; the frame that this calls for.
+    pub fn set_held(&mut self, now: Time, class: u8, held: bool) -> Option<Packet> {
+        let before = self.asserted();
+        set(&mut self.held, class, held);
+        self.tell(now, class, before)
+    }
+
+    /// Stops sending PFC for `class`, without a last XON, or sends again if it is configured to; the frame that this
+    /// calls for.
+    pub fn set_ignore(&mut self, now: Time, class: u8, ignore: bool) -> Option<Packet> {
+        let before = self.asserted();
+        set(&mut self.sends, class, !ignore && self.config.sends & bit(class) != 0);
+        if ignore { None } else { self.tell(now, class, before) }
+    }
+
+    /// The XOFF for every class whose refresh is due at `now`.
+    pub fn on_wake(&mut self, now: Time) -> Option<Packet> {
+        let due = |class: &u8| self.refresh_at[slot(*class)] <= now;
+        let due: u8 = classes(self.asserted()).filter(due).map(bit).sum();
+        if due == 0 { None } else { Some(self.xoff(now, due)) }
+    }
+
+    /// When [`on_wake`](Self::on_wake) has to be called next.
+    pub fn wake_at(&self) -> Option<Time> {
+        self.config.refresh?;
+        classes(self.asserted()).map(|class| self.refresh_at[slot(class)]).min()
+    }
+
+    /// The XOFF for everything congested: a new sender is at the far end.
+    pub fn renew(&mut self, now: Time) -> Option<Packet> {
+        let asserted = self.asserted();
+        if asserted == 0 { None } else { Some(self.xoff(now, asserted)) }
+    }
+
+    /// PFC frames sent for `class`, XON included.
+    pub const fn sent(&self, class: u8) -> u64 {
+        self.sent[slot(class)]
+    }
+
+    fn tell(&mut self, now: Time, class: u8, before: u8) -> Option<Packet> {
+        let after = self.asserted();
+        if after == before {
+            None
+        } else if after & bit(class) != 0 {
+            Some(self.xoff(now, bit(class)))
+        } else {
+            self.sent[slot(class)] += 1;
+            Some(Packet::pfc(bit(class), bit(class), Quanta(0), self.config.size))
+        }
+    }
+
+    fn xoff(&mut self, now: Time, enable: u8) -> Packet {
+        for class in classes(enable) {
+            self.sent[slot(class)] += 1;
+            self.refresh_at[slot(class)] = self.config.refresh.map_or(Time::MAX, |every| now + every);
+        }
+        Packet::pfc(enable, 0, self.config.quanta, self.config.size)
+    }
+}
+
+fn set(mask: &mut u8, class: u8, on: bool) {
+    if on {
+        *mask |= bit(class);
+    } else {
+        *mask &= !bit(class);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: Config =
+        Config { sends: 0b1_1000, quanta: Quanta(100), refresh: Some(Dur(50)), size: 64 };
+
+    fn enabled(frame: Option<Packet>) -> Option<(u8, u8)> {
+        frame.map(|frame| (frame.enable, frame.zero))
+    }
+
+    #[test]
+    fn congestion_sends_one_xoff_and_its_end_one_xon() {
+        let mut pfc = PfcGen::new(&CONFIG);
+        assert_eq!(enabled(pfc.set_congested(Time(0), 3, true)), Some((8, 0)));
+        assert_eq!(pfc.set_congested(Time(1), 3, true), None);
+        assert_eq!(enabled(pfc.set_congested(Time(2), 3, false)), Some((8, 8)));
+        assert_eq!((pfc.sent(3), pfc.sent(4)), (2, 0));
+    }
+
+    #[test]
+    fn one_frame_refreshes_every_class_that_is_due() {
+        let mut pfc = PfcGen::new(&CONFIG);
+        pfc.set_congested(Time(0), 3, true);
+        pfc.set_congested(Time(10), 4, true);
+        assert_eq!(pfc.wake_at(), Some(Time(50)));
+        assert_eq!(enabled(pfc.on_wake(Time(50))), Some((8, 0)));
+        assert_eq!(enabled(pfc.on_wake(Time(100))), Some((0b1_1000, 0)));
+        assert_eq!(pfc.on_wake(Time(101)), None);
+    }
+
+    #[test]
+    fn a_class_without_pfc_is_congested_in_silence() {
+        let mut pfc = PfcGen::new(&CONFIG);
+        assert_eq!(pfc.set_congested(Time(0), 0, true), None);
+        assert_eq!((pfc.asserted(), pfc.wake_at()), (0, None));
+    }
+
+    #[test]
+    fn ignoring_goes_silent_and_its_end_speaks_up_if_need_be() {
+        let mut pfc = PfcGen::new(&CONFIG);
+        pfc.set_congested(Time(0), 3, true);
+        assert_eq!(pfc.set_ignore(Time(1), 3, true), None);
+        assert_eq!(pfc.wake_at(), None);
+        assert_eq!(enabled(pfc.set_ignore(Time(2), 3, false)), Some((8, 0)));
+        pfc.set_ignore(Time(3), 3, true);
+        assert_eq!(pfc.set_congested(Time(4), 3, false), None);
+    }
+
+    #[test]
+    fn a_held_class_stays_at_xoff_when_it_is_relieved() {
+        let mut pfc = PfcGen::new(&CONFIG);
+        pfc.set_congested(Time(0), 3, true);
+        assert_eq!(pfc.set_held(Time(1), 3, true), None);
+        assert_eq!(pfc.set_congested(Time(2), 3, false), None);
+        assert_eq!(enabled(pfc.on_wake(Time(50))), Some((8, 0)));
+        assert_eq!(enabled(pfc.set_held(Time(60), 3, false)), Some((8, 8)));
+    }
+}

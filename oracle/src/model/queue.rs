@@ -1,0 +1,196 @@
+//! Event queues: earliest first, and the lowest source first among equals.
+//!
+//! The tie-break is structural, not an insertion counter: a run must not change when only the scheduling inside does.
+//! [`Heap4`] is the one the engine uses; [`Ordered`] says the same in the plainest way and is what it is held against.
+
+use rig_units::{Dur, Time};
+use std::collections::BTreeSet;
+
+/// What may have an event pending: a cable's far end, a port, a timer. The number is also the tie-break.
+pub type Source = u16;
+
+/// A set of pending events, taken out in the one order in which a run handles them.
+pub trait EventQueue {
+    /// A queue that has nothing pending and whose first event is not before `start`.
+    fn starting_at(start: Time) -> Self;
+    /// Wakes `source` at `at`, which is not before the event taken last.
+    fn push(&mut self, at: Time, source: Source);
+    /// Takes the next event, if it lies before `until`.
+    fn pop_before(&mut self, until: Time) -> Option<(Time, Source)>;
+    /// When the next event is.
+    fn next(&self) -> Option<Time>;
+}
+
+/// An ordered set: the definition of the order.
+#[derive(Debug, Default)]
+pub struct Ordered(BTreeSet<(Time, Source)>);
+
+impl EventQueue for Ordered {
+    fn starting_at(_: Time) -> Ordered {
+        Ordered::default()
+    }
+    fn push(&mut self, at: Time, source: Source) {
+        self.0.insert((at, source));
+    }
+    fn pop_before(&mut self, until: Time) -> Option<(Time, Source)> {
+        let next = *self.0.first()?;
+        if next.0 >= until {
+            return None;
+        }
+        self.0.pop_first()
+    }
+    fn next(&self) -> Option<Time> {
+        self.0.first().map(|&(at, _)| at)
+    }
+}
+
+/// A 4-ary heap of packed keys: time since `base` above the source, in one `u64`.
+///
+/// 48 bits of picoseconds are 281 s, so the base moves along with time; what lies beyond its reach waits aside.
+#[derive(Debug)]
+pub struct Heap4 {
+    keys: Vec<u64>,
+    base: Time,
+    /// Time of the event taken last, since `base`: the base may move up to here.
+    taken: u64,
+    /// Events at or after `base + REACH`.
+    far: BTreeSet<(Time, Source)>,
+}
+
+const SOURCE_BITS: u32 = Source::BITS;
+const SOURCE_MASK: u64 = Source::MAX as u64;
+const REACH: Dur = Dur(1 << (u64::BITS - SOURCE_BITS));
+/// Children of a node.
+const ARITY: usize = 4;
+
+#[inline]
+fn pack(since_base: u64, source: Source) -> u64 {
+    since_base << SOURCE_BITS | u64::from(source)
+}
+
+#[inline]
+fn source_of(key: u64) -> Source {
+    Source::try_from(key & SOURCE_MASK).unwrap_or(Source::MAX)
+}
+
+impl EventQueue for Heap4 {
+    fn starting_at(start: Time) -> Heap4 {
+        Heap4 { keys: Vec::new(), base: start, taken: 0, far: BTreeSet::new() }
+    }
+
+    #[inline]
+    fn push(&mut self, at: Time, source: Source) {
+        debug_assert!(at.0 >= self.base.0 + self.taken, "an event before the one taken last");
+        let since_base = at.0 - self.base.0;
+        if since_base >= REACH.0 {
+            return self.push_far(at, source);
+        }
+        self.sift_up(pack(since_base, source));
+    }
+
+    #[inline]
+    fn pop_before(&mut self, until: Time) -> Option<(Time, Source)> {
+        let Some(&first) = self.keys.first() else { return self.pop_far(until) };
+        let since_base = first >> SOURCE_BITS;
+        let at = Time(self.base.0 + since_base);
+        if at >= until {
+            return None;
+        }
+        self.taken = since_base;
+        if let Some(last) = self.keys.pop()
+            && !self.keys.is_empty()
+        {
+            self.sift_down(last);
+        }
+        Some((at, source_of(first)))
+    }
+
+    fn next(&self) -> Option<Time> {
+        let near = self.keys.first().map(|key| Time(self.base.0 + (key >> SOURCE_BITS)));
+        near.or_else(|| self.far.first().map(|&(at, _)| at))
+    }
+}
+
+impl Heap4 {
+    #[cold]
+    #[inline(never)]
+    fn push_far(&mut self, at: Time, source: Source) {
+        self.far.insert((at, source));
+        self.rebase(Time(self.base.0 + self.taken));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pop_far(&mut self, until: Time) -> Option<(Time, Source)> {
+        let &(at, _) = self.far.first()?;
+        if at >= until {
+            return None;
+        }
+        self.rebase(at);
+        self.pop_before(until)
+    }
+
+    /// Moves the base to `base`, at or before every pending and coming event, and lets in what it now reaches.
+    /// Subtracting the same from every key leaves the heap in order.
+    fn rebase(&mut self, base: Time) {
+        let by = base.0 - self.base.0;
+        for key in &mut self.keys {
+            *key -= by << SOURCE_BITS;
+        }
+        self.base = base;
+        self.taken = self.taken.saturating_sub(by);
+        while let Some(&(at, source)) = self.far.first()
+            && at.0 - base.0 < REACH.0
+        {
+            self.far.pop_first();
+            self.sift_up(pack(at.0 - base.0, source));
+        }
+    }
+
+    #[inline]
+    fn sift_up(&mut self, key: u64) {
+        let mut hole = self.keys.len();
+        self.keys.push(key);
+        while hole > 0 {
+            let parent = (hole - 1) / ARITY;
+            let above = self.keys[parent];
+            if above <= key {
+                break;
+            }
+            self.keys[hole] = above;
+            hole = parent;
+        }
+        self.keys[hole] = key;
+    }
+
+    /// Puts `key` in at the top, where a hole is, and lets it sink.
+    #[inline]
+    fn sift_down(&mut self, key: u64) {
+        let keys = self.keys.as_mut_slice();
+        let mut hole = 0;
+        loop {
+            let first = hole * ARITY + 1;
+            let (least, at) = if let Some(&[a, b, c, d]) = keys.get(first..first + ARITY) {
+                let (ab, at_ab) = if b < a { (b, first + 1) } else { (a, first) };
+                let (cd, at_cd) = if d < c { (d, first + 3) } else { (c, first + 2) };
+                if cd < ab { (cd, at_cd) } else { (ab, at_ab) }
+            } else {
+                let rest = keys.get(first..).unwrap_or_default();
+                let Some((child, &least)) = rest.iter().enumerate().min_by_key(|&(_, key)| key)
+                else {
+                    break;
+                };
+                (least, first + child)
+            };
+            if least >= key {
+                break;
+            }
+            keys[hole] = least;
+            hole = at;
+        }
+        keys[hole] = key;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,412 @@
+//! A store-and-forward, output-queued switch: classification, buffer, queues, and PFC both ways on every port.
+//!
+//! It decides what becomes of each frame; when ports start and end frames is the network's business. The overrides at
+//! the end are what a watchdog does to a queue.
+
+use super::alarm::Alarm;
+use super::buffer::{self, Admission, Buffer, Limit, Place};
+use super::classify::{Classifier, mask};
+use super::counters::{Counters, PS_PER_US, QueueView, Shown};
+use super::egress::Egress;
+use super::mac::{self, Mac};
+use super::packet::{CLASSES, Kind, Packet, bit, slot};
+use super::pfc_gen::{self, PfcGen};
+use super::ring::Ring;
+use rig_lab::{Declared, Scheduling};
+use rig_units::{Dur, PortSpeed, Quanta, Time};
+use std::collections::BTreeMap;
+
+mod overrides;
+pub use overrides::Discarded;
+
+/// What a switch is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Name and speed of every port.
+    pub ports: Vec<(String, PortSpeed)>,
+    /// Largest frame, FCS counted; longer ones are dropped at ingress.
+    pub mtu: u16,
+    /// Time from the last bit in to the first bit out of an idle switch.
+    pub forwarding_delay: Dur,
+    /// From code point to class.
+    pub classifier: Classifier,
+    /// How the queues of a port share it.
+    pub scheduling: [Scheduling; CLASSES],
+    /// The packet buffer.
+    pub buffer: buffer::Config,
+    /// Sending of PFC.
+    pub pfc: pfc_gen::Config,
+    /// Obeying of PFC.
+    pub mac: mac::Config,
+}
+
+impl Config {
+    /// A shallow-buffer switch of `ports` equal ports: classes 3 and 4 lossless by DSCP 3 and 4, every threshold
+    /// dynamic, PFC refreshed twice per pause. For tests and examples; profiles declare real ones.
+    pub fn plain(ports: u16, speed: PortSpeed) -> Config {
+        let lossless = mask(&[3, 4]);
+        Config {
+            ports: (0..ports).map(|index| (Declared::port_name(index), speed)).collect(),
+            mtu: 9_216,
+            forwarding_delay: Dur::ZERO,
+            classifier: Classifier::plain(),
+            scheduling: [Scheduling::Dwrr(1); CLASSES],
+            buffer: buffer::Config {
+                pool: 12_000_000,
+                cell: 1,
+                lossless,
+                reserved: 4_096,
+                group: Limit::Dynamic(-3),
+                xon: 0,
+                xon_offset: 3_072,
+                headroom: 100_000,
+                queue: Limit::Dynamic(0),
+            },
+            pfc: pfc_gen::Config {
+                sends: lossless,
+                quanta: Quanta::MAX,
+                refresh: Some(speed.pause(Quanta::MAX) / 2),
+                size: 64,
+            },
+            mac: mac::Config::prompt(lossless),
+        }
+    }
+
+    /// The switch as a profile declares it.
+    pub fn declared(declared: &Declared) -> Config {
+        let lossless = mask(&declared.qos.pfc_enable);
+        let narrow = |bytes: rig_units::Bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX);
+        let ports = declared.ports.iter().flat_map(|group| (0..group.count).map(|_| group.speed));
+        let named = |(index, speed)| (Declared::port_name(index), speed);
+        let mut scheduling = [Scheduling::Dwrr(1); CLASSES];
+        for (to, &from) in scheduling.iter_mut().zip(&declared.scheduler) {
+            *to = from;
+        }
+        Config {
+            ports: (0..).zip(ports).map(named).collect(),
+            mtu: u16::try_from(declared.mtu.0).unwrap_or(u16::MAX),
+            forwarding_delay: declared.forwarding_delay,
+            classifier: Classifier::new(&declared.qos),
+            scheduling,
+            buffer: buffer::Config {
+                pool: declared.buffer.pool.0,
+                cell: narrow(declared.buffer.cell),
+                lossless,
+                reserved: narrow(declared.buffer.reserved),
+                group: Limit::Dynamic(declared.buffer.dynamic_th),
+                xon: declared.buffer.xon.0,
+                xon_offset: declared.buffer.xon_offset.0,
+                headroom: narrow(declared.buffer.xoff),
+                queue: Limit::Dynamic(declared.buffer.lossy_dynamic_th),
+            },
+            pfc: pfc_gen::Config {
+                sends: lossless,
+                quanta: declared.pfc.quanta,
+                refresh: Some(declared.pfc.refresh),
+                size: 64,
+            },
+            mac: mac::Config {
+                obeys: lossless,
+                response: declared.pfc.response,
+                expires: true,
+                xon_counts: declared.pfc.xon_counts,
+            },
+        }
+    }
+}
+
+/// One port. The first three fields belong to the network, which starts and ends frames.
+#[derive(Debug, Clone)]
+pub(crate) struct Port {
+    /// When the next frame may start.
+    pub(crate) busy: Time,
+    pub(crate) send: Alarm,
+    pub(crate) gate: Alarm,
+    pub(crate) refresh: Alarm,
+    pub(crate) mac: Mac,
+    egress: Egress,
+    pfc: PfcGen,
+    counters: [Counters; CLASSES],
+    /// Classes whose arriving frames are dropped.
+    drop_in: u8,
+    /// Queues whose new frames are dropped: by order, or all while the link is down.
+    drop_out: u8,
+    dropped_by_order: u8,
+    /// Frames per class that a drop lets through first.
+    leak: [u32; CLASSES],
+    up: bool,
+}
+
+impl Port {
+    /// Whether a frame could go, were the port free.
+    #[inline]
+    pub(crate) const fn ready(&self) -> bool {
+        self.egress.ready(self.mac.closed())
+    }
+}
+
+/// A switch.
+#[derive(Debug, Clone)]
+pub struct Switch {
+    pub(crate) ports: Vec<Port>,
+    buffer: Buffer,
+    classifier: Classifier,
+    /// Egress port towards every host.
+    pub(crate) route: Vec<u16>,
+    /// Frames on their way from ingress to queue.
+    pipeline: Ring,
+    delay: Dur,
+    mtu: u16,
+    names: Vec<String>,
+}
+
+/// What became of a frame that arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Received {
+    /// Nothing more to do.
+    Gone,
+    /// Its port is idle: it leaves at once.
+    Through { to: usize, packet: Packet },
+    /// It waits at port `to`.
+    Queued { to: usize, xoff: bool },
+    /// It is in the pipeline; woken for it if it is the first.
+    Delayed { wake: Option<Time>, xoff: bool },
+}
+
+/// A frame that leaves, and the port whose sender may go on because of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Leaving {
+    pub(crate) packet: Packet,
+    pub(crate) resumed: Option<usize>,
+}
+
+impl Switch {
+    /// A switch that holds nothing; `route` names the egress port towards every host.
+    pub fn new(config: &Config, route: Vec<u16>) -> Switch {
+        let port = |&(_, speed): &(String, PortSpeed)| Port {
+            busy: Time::ZERO,
+            send: Alarm::default(),
+            gate: Alarm::default(),
+            refresh: Alarm::default(),
+            mac: Mac::new(&config.mac, speed),
+            egress: Egress::new(&config.scheduling),
+            pfc: PfcGen::new(&config.pfc),
+            counters: [Counters::default(); CLASSES],
+            drop_in: 0,
+            drop_out: 0,
+            dropped_by_order: 0,
+            leak: [0; CLASSES],
+            up: true,
+        };
+        Switch {
+            ports: config.ports.iter().map(port).collect(),
+            buffer: Buffer::new(&config.buffer, config.ports.len()),
+            classifier: config.classifier.clone(),
+            route,
+            pipeline: Ring::default(),
+            delay: config.forwarding_delay,
+            mtu: config.mtu,
+            names: config.ports.iter().map(|(name, _)| name.clone()).collect(),
+        }
+    }
+
+    /// Takes in a frame whose last bit arrived at port `from` at `now`; never a PFC frame. `bypass` lets a frame skip
+    /// an idle port's queue, which must not change anything.
+    #[inline]
+    pub(crate) fn receive(&mut self, now: Time, from: usize, mut packet: Packet, bypass: bool) -> Received {
+        let class = self.classifier.class(packet.dscp);
+        packet.queue = class;
+        packet.group = class;
+        packet.ingress = u16::try_from(from).unwrap_or(u16::MAX);
+        let port = &mut self.ports[from];
+        let counters = &mut port.counters[slot(class)];
+        counters.rx_packets += 1;
+        counters.rx_bytes += u64::from(packet.size);
+        let drop_in = port.drop_in;
+        let to = self.route.get(usize::from(packet.dst)).map_or(usize::MAX, |&to| usize::from(to));
+        let Some(out) = self.ports.get_mut(to) else { return self.drop_at_ingress(from, class) };
+        if ((drop_in | out.drop_out) & bit(class) != 0 || packet.size > self.mtu)
+            && self.is_dropped(from, to, &packet)
+        {
+            return Received::Gone;
+        }
+        let place = Place { from, group: class, to, queue: class, size: packet.size };
+        let out = &mut self.ports[to];
+        if bypass
+            && self.delay == Dur::ZERO
+            && out.egress.is_empty()
+            && out.busy <= now
+            && out.mac.closed() & bit(class) == 0
+            && self.buffer.passes(place)
+        {
+            let counters = &mut out.counters[slot(class)];
+            counters.tx_packets += 1;
+            counters.tx_bytes += u64::from(packet.size);
+            return Received::Through { to, packet };
+        }
+        let xoff = match self.buffer.admit(place) {
+            Admission::Within => false,
+            Admission::Over => self.congest(now, from, class),
+            Admission::GroupFull => return self.drop_at_ingress(from, class),
+            Admission::QueueFull => {
+                self.ports[to].counters[slot(class)].queue_drops += 1;
+                return Received::Gone;
+            }
+        };
+        if self.delay > Dur::ZERO {
+            packet.at = now + self.delay;
+            let wake = self.pipeline.is_empty().then_some(packet.at);
+            self.pipeline.push(packet);
+            return Received::Delayed { wake, xoff };
+        }
+        self.ports[to].egress.push(packet);
+        Received::Queued { to, xoff }
+    }
+
+    /// Queues the frame whose way through the pipeline ends at `now`: its port, and when to come for the next.
+    pub(crate) fn on_pipeline(&mut self, now: Time) -> (Option<usize>, Option<Time>) {
+        let Some(packet) = self.pipeline.pop_at(now) else { return (None, None) };
+        let to = usize::from(self.route[usize::from(packet.dst)]);
+        if self.ports[to].up {
+            self.ports[to].egress.push(packet);
+        } else {
+            self.ports[to].counters[slot(packet.queue)].queue_drops += 1;
+            self.buffer.release(place(&packet, to));
+        }
+        (Some(to), self.pipeline.front().map(|packet| packet.at))
+    }
+
+    /// Takes the next frame to send from port `from` at `now`, if one may go.
+    #[inline]
+    pub(crate) fn transmit(&mut self, now: Time, from: usize) -> Option<Leaving> {
+        let port = &mut self.ports[from];
+        let packet = port.egress.pop(port.mac.closed())?;
+        if packet.kind == Kind::Pfc {
+            return Some(Leaving { packet, resumed: None });
+        }
+        let counters = &mut port.counters[slot(packet.queue)];
+        counters.tx_packets += 1;
+        counters.tx_bytes += u64::from(packet.size);
+        let resumed = self.release(now, &packet, from);
+        Some(Leaving { packet, resumed })
+    }
+
+    /// Frees what a frame held on its way to port `to`; the port whose sender is told to go on because of it.
+    #[inline]
+    fn release(&mut self, now: Time, packet: &Packet, to: usize) -> Option<usize> {
+        self.buffer.release(place(packet, to));
+        let from = usize::from(packet.ingress);
+        if !self.ports[from].pfc.is_congested(packet.group) || !self.buffer.resumes(from, packet.group) {
+            return None;
+        }
+        let xon = self.ports[from].pfc.set_congested(now, packet.group, false);
+        self.emit(from, xon).then_some(from)
+    }
+
+    #[inline]
+    fn congest(&mut self, now: Time, port: usize, group: u8) -> bool {
+        if self.ports[port].pfc.is_congested(group) {
+            return false;
+        }
+        let xoff = self.ports[port].pfc.set_congested(now, group, true);
+        self.emit(port, xoff)
+    }
+
+    /// Puts a PFC frame ahead of everything at `port`; whether there is one to send.
+    fn emit(&mut self, port: usize, frame: Option<Packet>) -> bool {
+        let port = &mut self.ports[port];
+        let Some(frame) = frame.filter(|_| port.up) else { return false };
+        port.egress.push_control(frame);
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drop_at_ingress(&mut self, from: usize, class: u8) -> Received {
+        self.ports[from].counters[slot(class)].group_drops += 1;
+        Received::Gone
+    }
+
+    /// Sends the refreshes that are due at `now`; whether there is one.
+    pub(crate) fn on_refresh(&mut self, now: Time, port: usize) -> bool {
+        let xoff = self.ports[port].pfc.on_wake(now);
+        self.emit(port, xoff)
+    }
+
+    /// When [`on_refresh`](Self::on_refresh) has to be called next.
+    pub(crate) fn refresh_at(&self, port: usize) -> Option<Time> {
+        self.ports[port].pfc.wake_at()
+    }
+
+    /// What a poller reads of one queue at `now`.
+    pub fn queue_view(&self, port: u16, queue: u8, now: Time) -> QueueView {
+        let index = usize::from(port);
+        let port = &self.ports[index];
+        let counters = &port.counters[slot(queue)];
+        let pauses = port.mac.pauses(queue, now);
+        QueueView {
+            occupancy: self.buffer.queued(index, queue),
+            packets: counters.tx_packets,
+            dropped: counters.queue_drops,
+            pfc_rx_pkts: pauses.frames,
+            xon_rx_pkts: pauses.xons,
+            pfc_tx_pkts: port.pfc.sent(queue),
+            on2off_rx_pkts: pauses.on_to_off,
+            rx_pause_duration_us: pauses.duration.0 / PS_PER_US,
+            paused: pauses.paused,
+        }
+    }
+
+    /// Counters of one port and class.
+    pub fn counters(&self, port: u16, class: u8) -> &Counters {
+        &self.ports[usize::from(port)].counters[slot(class)]
+    }
+
+    /// The packet buffer, to look at.
+    pub const fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// Classes whose senders at `port` are told to pause.
+    pub fn xoff_sent(&self, port: u16) -> u8 {
+        self.ports[usize::from(port)].pfc.asserted()
+    }
+
+    /// How many ports there are.
+    pub const fn port_count(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// Every counter at `now` under the name SONiC has for it, such as `Ethernet4 SAI_PORT_STAT_PFC_3_RX_PKTS` or
+    /// `Ethernet4:3 SAI_QUEUE_STAT_PACKETS`.
+    pub fn snapshot(&self, now: Time) -> BTreeMap<String, u64> {
+        let mut all = BTreeMap::new();
+        for (index, (port, name)) in self.ports.iter().zip(&self.names).enumerate() {
+            for class in 0..8 {
+                let (headroom, rest) = self.buffer.held(index, class);
+                let shown = Shown {
+                    counters: port.counters[slot(class)],
+                    pauses: port.mac.pauses(class, now),
+                    pfc_sent: port.pfc.sent(class),
+                    queued: self.buffer.queued(index, class),
+                    queue_peak: self.buffer.queue_peak(index, class),
+                    held: headroom + rest,
+                    group_peak: self.buffer.group_peak(index, class),
+                };
+                shown.name(name, class, &mut all);
+            }
+        }
+        all
+    }
+}
+
+#[inline]
+fn place(packet: &Packet, to: usize) -> Place {
+    Place {
+        from: usize::from(packet.ingress),
+        group: packet.group,
+        to,
+        queue: packet.queue,
+        size: packet.size,
+    }
+}

@@ -1,0 +1,121 @@
+//! What is done to a switch from outside its data path: by a watchdog, by a cut cable, by an operator. None of it is on
+//! the path of a frame.
+
+use super::{Limit, Switch};
+use crate::model::packet::{Packet, bit, slot};
+use rig_units::Time;
+
+/// Frames thrown out of a queue.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Discarded {
+    /// How many.
+    pub packets: u64,
+    /// Ports whose senders are told to go on because of it.
+    pub(crate) resumed: Vec<usize>,
+}
+
+impl Switch {
+    /// Lets a class ignore received PFC and stop sending any, or ends that. Returns whether frames may go because of
+    /// it.
+    pub(crate) fn ignore_pfc(&mut self, now: Time, port: usize, class: u8, on: bool) -> bool {
+        let opened = self.ports[port].mac.set_ignore(class, on);
+        let xoff = self.ports[port].pfc.set_ignore(now, class, on);
+        self.emit(port, xoff) || opened != 0
+    }
+
+    /// Keeps the sender at `port` paused in `class`, or ends that. Returns whether a frame goes because of it.
+    pub(crate) fn hold_xoff(&mut self, now: Time, port: usize, class: u8, on: bool) -> bool {
+        let frame = self.ports[port].pfc.set_held(now, class, on);
+        self.emit(port, frame)
+    }
+
+    pub(crate) fn drop_ingress(&mut self, port: usize, class: u8, on: bool) {
+        set(&mut self.ports[port].drop_in, class, on);
+    }
+
+    pub(crate) fn drop_egress(&mut self, port: usize, class: u8, on: bool) {
+        let port = &mut self.ports[port];
+        set(&mut port.dropped_by_order, class, on);
+        port.drop_out = if port.up { port.dropped_by_order } else { u8::MAX };
+    }
+
+    pub(crate) fn leak(&mut self, port: usize, class: u8, frames: u32) {
+        self.ports[port].leak[slot(class)] = frames;
+    }
+
+    pub(crate) fn set_group_limit(&mut self, port: usize, group: u8, limit: Limit) {
+        self.buffer.set_group_limit(port, group, limit);
+    }
+
+    /// Throws away every frame of a queue; they count as dropped.
+    pub(crate) fn discard_backlog(&mut self, now: Time, port: usize, queue: u8) -> Discarded {
+        let mut discarded = Discarded::default();
+        while let Some(packet) = self.ports[port].egress.take(u32::from(queue)) {
+            discarded.packets += 1;
+            discarded.resumed.extend(self.release(now, &packet, port));
+        }
+        self.ports[port].counters[slot(queue)].queue_drops += discarded.packets;
+        discarded
+    }
+
+    /// The link of `port` went down: what waits there is lost, what the peer said is forgotten.
+    pub(crate) fn link_down(&mut self, now: Time, port: usize) -> Vec<usize> {
+        let down = &mut self.ports[port];
+        down.up = false;
+        down.drop_out = u8::MAX;
+        down.mac.reset(now);
+        down.egress.forget_control();
+        let mut resumed = Vec::new();
+        for queue in 0..8 {
+            resumed.extend(self.discard_backlog(now, port, queue).resumed);
+        }
+        resumed.retain(|&other| other != port);
+        resumed
+    }
+
+    /// The link of `port` came up. Returns whether a frame goes because of it.
+    pub(crate) fn link_up(&mut self, now: Time, port: usize) -> bool {
+        let up = &mut self.ports[port];
+        up.up = true;
+        up.drop_out = up.dropped_by_order;
+        let xoff = up.pfc.renew(now);
+        self.emit(port, xoff)
+    }
+
+    /// Whether an override, or its size, takes this frame; counted where it is dropped.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn is_dropped(&mut self, from: usize, to: usize, packet: &Packet) -> bool {
+        let class = slot(packet.group);
+        if packet.size > self.mtu {
+            self.ports[from].counters[class].group_drops += 1;
+            return true;
+        }
+        if self.ports[from].drop_in & bit(packet.group) != 0 {
+            let leak = &mut self.ports[from].leak[class];
+            if *leak == 0 {
+                self.ports[from].counters[class].group_drops += 1;
+                return true;
+            }
+            *leak -= 1;
+        }
+        let out = &mut self.ports[to];
+        if out.drop_out & bit(packet.queue) != 0 {
+            let leak = &mut out.leak[class];
+            if *leak == 0 || !out.up {
+                out.counters[class].queue_drops += 1;
+                return true;
+            }
+            *leak -= 1;
+        }
+        false
+    }
+}
+
+fn set(mask: &mut u8, class: u8, on: bool) {
+    if on {
+        *mask |= bit(class);
+    } else {
+        *mask &= !bit(class);
+    }
+}

@@ -1,0 +1,92 @@
+//! Who is plugged into whom, and the way to every host.
+
+use super::{host, link, switch};
+use std::collections::VecDeque;
+
+/// A port of a switch. A bare port number is a port of switch 0, the device under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortId {
+    /// Which switch.
+    pub switch: u16,
+    /// Which of its ports.
+    pub port: u16,
+}
+
+impl From<u16> for PortId {
+    fn from(port: u16) -> PortId {
+        PortId { switch: 0, port }
+    }
+}
+
+/// One end of a cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum End {
+    /// The one port of a host.
+    Host(u16),
+    /// A port of a switch.
+    Port(PortId),
+}
+
+/// A cable between two ends of one speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cable {
+    /// Its two ends.
+    pub ends: [End; 2],
+    /// Speed and length.
+    pub link: link::Config,
+}
+
+/// Hosts, switches and the cables between them. Every host has one cable; a port may have none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Topology {
+    /// The hosts.
+    pub hosts: Vec<host::Config>,
+    /// The switches.
+    pub switches: Vec<switch::Config>,
+    /// The cables.
+    pub cables: Vec<Cable>,
+}
+
+impl Topology {
+    /// One switch with a host on each of its ports: host `i` on port `i`, over a cable of the port's speed that is
+    /// otherwise like `link`.
+    pub fn star(switch: switch::Config, host: host::Config, link: link::Config) -> Topology {
+        let cable = |(index, &(_, speed)): (u16, &(String, _))| Cable {
+            ends: [End::Host(index), End::Port(index.into())],
+            link: link::Config { speed, ..link },
+        };
+        let cables = (0..).zip(&switch.ports).map(cable).collect();
+        Topology { hosts: vec![host; switch.ports.len()], switches: vec![switch], cables }
+    }
+
+    /// For every switch the port towards every host: the way over the fewest switches, the lowest port among equals.
+    /// `u16::MAX` where there is no way.
+    pub(crate) fn routes(&self) -> Vec<Vec<u16>> {
+        let hosts = self.hosts.len();
+        let mut routes = vec![vec![u16::MAX; hosts]; self.switches.len()];
+        let mut links: Vec<(PortId, PortId)> = Vec::new();
+        let mut reached = VecDeque::new();
+        for cable in &self.cables {
+            match cable.ends {
+                [End::Host(host), End::Port(at)] | [End::Port(at), End::Host(host)] => {
+                    routes[usize::from(at.switch)][usize::from(host)] = at.port;
+                    reached.push_back((at.switch, host));
+                }
+                [End::Port(a), End::Port(b)] => links.extend([(a, b), (b, a)]),
+                [End::Host(_), End::Host(_)] => {}
+            }
+        }
+        links.sort_unstable();
+        // Breadth first from every host at once: a switch is reached from its nearest neighbour.
+        while let Some((switch, host)) = reached.pop_front() {
+            for (from, _) in links.iter().filter(|(_, to)| to.switch == switch) {
+                let route = &mut routes[usize::from(from.switch)][usize::from(host)];
+                if *route == u16::MAX {
+                    *route = from.port;
+                    reached.push_back((from.switch, host));
+                }
+            }
+        }
+        routes
+    }
+}
