@@ -5,3 +5,4 @@
 
 mod load;
 mod through_model;
+mod through_spec;

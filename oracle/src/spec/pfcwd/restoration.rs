@@ -53,6 +53,10 @@ impl Rule {
                 from: End::Closed(tail + p / 5),
                 until: End::Open(tail + long * 2 + long / 5),
             },
+            // With frames further apart than P a whole storm may pass over an empty queue.
+            (RuleFamily::Barefoot, Some(gap)) if gap > p => {
+                Window::half_open(tail, tail + long * 2 + long / 5)
+            }
             (RuleFamily::Mellanox | RuleFamily::Barefoot, _) => {
                 Window::half_open(tail, tail + long * 2)
             }
