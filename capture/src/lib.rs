@@ -6,13 +6,18 @@
 //! Invariant: nothing here reads a clock or a source of randomness; only `pcapng` touches files.
 
 pub mod analyse;
+pub mod fate;
 pub mod measurement;
 pub mod observation;
+pub mod passage;
+pub mod pause;
 pub mod record;
+#[cfg(test)]
+mod sample;
 
 pub use measurement::{Reading, Span, Unit};
 pub use observation::{
     ConfigOutcome, Counters, DutEvent, DutEventKind, Integrity, Lateness, Observation, PortTrace,
     Provenance, StreamCount,
 };
-pub use record::{Dir, FrameRef, Record, What};
+pub use record::{Dir, FrameRef, PfcFault, Record, What};

@@ -73,6 +73,16 @@ impl Span {
         self.lo <= other.hi && other.lo <= self.hi
     }
 
+    /// The same interval, `dur` picoseconds later.
+    pub const fn later(self, dur: Dur) -> Span {
+        Span { lo: self.lo + dur.0, hi: self.hi + dur.0 }
+    }
+
+    /// How long after an instant within `start` an instant within this one lies; not below zero.
+    pub const fn since(self, start: Span) -> Span {
+        Span { lo: self.lo.saturating_sub(start.hi), hi: self.hi.saturating_sub(start.lo) }
+    }
+
     /// The value in the middle.
     pub const fn middle(self) -> u64 {
         self.lo + (self.hi - self.lo) / 2

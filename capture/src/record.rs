@@ -1,6 +1,6 @@
 //! One frame at one rig port, as a small value. It becomes bytes only in a file or on a wire.
 
-use rig_units::{Bytes, Quanta, Time};
+use rig_units::{Bytes, MIN_FRAME, Quanta, Time};
 
 /// Which way a frame passed the rig's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +45,8 @@ pub enum What {
         /// Pause time of each class, enabled or not.
         quanta: [Quanta; 8],
     },
+    /// A PFC frame that breaks its format, and so pauses nothing.
+    BadPfc(PfcFault),
     /// Anything else, by size.
     Other {
         /// Size, FCS counted.
@@ -53,15 +55,42 @@ pub enum What {
 }
 
 impl What {
+    /// Size of the frame, FCS counted.
+    pub fn size(&self) -> Bytes {
+        match self {
+            What::Data { size, .. } => Bytes(u64::from(*size)),
+            What::Pfc { .. } | What::BadPfc(_) => MIN_FRAME,
+            What::Other { size } => *size,
+        }
+    }
+
     /// The pause time that this frame asks of `class`; `None` when it does not address it.
     pub fn pauses(&self, class: u8) -> Option<Quanta> {
         match self {
             What::Pfc { enable, quanta } if enable >> class & 1 == 1 => {
                 Some(quanta[usize::from(class)])
             }
-            What::Pfc { .. } | What::Data { .. } | What::Other { .. } => None,
+            What::Pfc { .. } | What::Data { .. } | What::BadPfc(_) | What::Other { .. } => None,
         }
     }
+}
+
+/// What is wrong with a PFC frame: the first fault, in the order of the frame (IEEE 802.3 Annex 31D, IEEE 802.1Q
+/// clause 36).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PfcFault {
+    /// The destination is not 01:80:c2:00:00:01.
+    Destination,
+    /// The source is a group address or zero.
+    Source,
+    /// It is tagged.
+    Tagged,
+    /// Bits 8 to 15 of the class-enable vector are not zero.
+    Reserved,
+    /// It is cut short, or its padding is not zero.
+    Padding,
+    /// It is not 64 bytes long, FCS counted.
+    Size,
 }
 
 /// A frame in the evidence, for people: its number in the trial's file, counted from one as Wireshark does.

@@ -1,3 +1,83 @@
-//! Analysers: pure functions of an observation.
+//! The analysers: each a pure function of what was observed, what the trial asked for and what the device declares.
+//!
+//! One rule a file. An analyser never asks how a device works inside; where its own sight is blurred (timestamps,
+//! a frame in flight, a preamble) it answers with an interval that surely holds the value.
 
+mod busy;
+pub mod coverage;
+pub mod fire;
+pub mod loss;
+pub mod restore;
 pub mod timeline;
+
+pub use coverage::{Coverage, Lapse, coverage};
+pub use fire::fired;
+pub use loss::{Loss, loss};
+pub use restore::restored;
+
+use crate::Span;
+use crate::fate::Delays;
+use rig_testcases::{Backlog, Declared, WatchdogAction};
+use rig_units::Dur;
+
+/// What an analyser must know of a device to read its data plane; all of it declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActionView {
+    /// What the watchdog does to a stormed queue.
+    pub action: WatchdogAction,
+    /// What becomes of held frames when the drop action begins.
+    pub backlog: Backlog,
+    /// Time from the last bit of an XOFF to the last start of a frame of its class.
+    pub response: Dur,
+    /// Time between two XOFF frames of the device while a class stays congested.
+    pub refresh: Dur,
+    /// Time from the last bit in to the first bit out of the idle device.
+    pub forwarding_delay: Dur,
+}
+
+impl From<&Declared> for ActionView {
+    fn from(declared: &Declared) -> ActionView {
+        ActionView {
+            action: declared.pfcwd.action,
+            backlog: declared.pfcwd.backlog,
+            response: declared.pfc.response,
+            refresh: declared.pfc.refresh,
+            forwarding_delay: declared.forwarding_delay,
+        }
+    }
+}
+
+impl ActionView {
+    /// What bears on whether a frame could have arrived.
+    pub const fn delays(&self) -> Delays {
+        Delays { forwarding_delay: self.forwarding_delay, response: self.response }
+    }
+}
+
+/// What the data plane shows of one act of the device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sighting {
+    /// It happened.
+    At {
+        /// When, at the device, in picoseconds of the trial: surely within.
+        span: Span,
+        /// The records that show it.
+        frames: Vec<usize>,
+    },
+    /// It surely did not happen while it could have been seen.
+    Never,
+    /// The data plane cannot show it, and why.
+    NotObservable(String),
+    /// What it would be measured against did not happen either, and why.
+    Void(String),
+}
+
+impl Sighting {
+    /// The interval, if it was seen.
+    pub const fn span(&self) -> Option<Span> {
+        match self {
+            Sighting::At { span, .. } => Some(*span),
+            Sighting::Never | Sighting::NotObservable(_) | Sighting::Void(_) => None,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Which frames of a stream the device lost, as against those that the end of the trial caught on their way.
+
+use crate::passage::{Passage, Passages, Way};
+use crate::pause::pauses;
+use crate::{Dir, Observation};
+use rig_testcases::Script;
+use rig_units::{Dur, Time};
+
+/// What the device declares that bears on whether a frame could have arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delays {
+    /// Time from the last bit in to the first bit out of the idle device.
+    pub forwarding_delay: Dur,
+    /// Time its MAC takes to react to a PFC frame.
+    pub response: Dur,
+}
+
+/// The frames of one stream and what became of each.
+#[derive(Debug, Clone)]
+pub struct Fates<'a> {
+    /// The frames.
+    pub passages: Passages,
+    /// Their way.
+    pub way: Way<'a>,
+    /// Number of the last frame that arrived.
+    last_arrived: Option<u32>,
+    /// Frames ready before this and never received were lost.
+    settled: Time,
+}
+
+impl<'a> Fates<'a> {
+    /// Follows the frames of `stream`.
+    pub fn of(
+        observation: &'a Observation,
+        script: &'a Script,
+        stream: u16,
+        delays: Delays,
+    ) -> Fates<'a> {
+        let spec = &script.streams[usize::from(stream)];
+        let passages = Passages::of(observation, script, stream);
+        let arrived = passages.all.iter().filter(|passage| passage.received.is_some());
+        let last_arrived = arrived.map(|passage| passage.seq).max();
+        let settled = settled(observation, script, stream, delays.response);
+        let way = Way::of(observation, spec, delays.forwarding_delay);
+        Fates { passages, way, last_arrived, settled }
+    }
+
+    /// Whether the device surely lost the frame: it never arrived, although a later one of the stream did, or although
+    /// the port it should have left by stood idle and unpaused after the frame was ready.
+    pub fn lost(&self, passage: &Passage) -> bool {
+        passage.received.is_none()
+            && (self.last_arrived.is_some_and(|last| passage.seq < last)
+                || self.way.ready(passage.sent.at).hi < self.settled.0)
+    }
+
+    /// Whether the trial ended before the frame could arrive.
+    pub fn open(&self, passage: &Passage) -> bool {
+        passage.received.is_none() && !self.lost(passage)
+    }
+}
+
+/// The last instant at which the device's port behind `stream.to` was surely idle and the class not paused: nothing
+/// that was ready before it was still there.
+fn settled(observation: &Observation, script: &Script, stream: u16, response: Dur) -> Time {
+    let spec = &script.streams[usize::from(stream)];
+    let trace = &observation.ports[usize::from(spec.to)];
+    let bound = trace.provenance.bound();
+    let pauses = pauses(observation, spec.to, spec.class);
+    let unpaused = |mut at: Time| {
+        for pause in pauses.iter().rev() {
+            let until = pause.until + bound * 2 + response;
+            if pause.from.saturating_sub(bound * 2) <= at && at <= until {
+                at = pause.from.saturating_sub(bound * 2 + Dur(1));
+            }
+        }
+        at
+    };
+    let end = Time::ZERO + observation.length;
+    let lead = trace.cable + trace.speed.slot(spec.size) + bound;
+    let mut idle_until = end.saturating_sub(lead);
+    for frame in observation.records.iter().rev() {
+        if frame.port != spec.to || frame.dir != Dir::Rx {
+            continue;
+        }
+        let idle_from = (frame.at + bound).saturating_sub(trace.cable);
+        let at = unpaused(idle_until);
+        if at > idle_from {
+            return at;
+        }
+        let frame_and_way = trace.cable + trace.speed.slot(frame.what.size()) + bound;
+        idle_until = idle_until.min(frame.at.saturating_sub(frame_and_way));
+    }
+    unpaused(idle_until)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::What;
+    use crate::sample::{CABLE, FORWARDING, Sample, TRANSIT};
+    use rig_units::Bytes;
+
+    const DELAYS: Delays = Delays { forwarding_delay: FORWARDING, response: Dur(400_000) };
+
+    /// Numbers of the frames that were lost, and of those left open.
+    fn fates(sample: Sample, length: Dur) -> (Vec<u32>, Vec<u32>) {
+        let (observation, script) = sample.done(length);
+        let fates = Fates::of(&observation, &script, 0, DELAYS);
+        let those = |which: &dyn Fn(&Passage) -> bool| {
+            fates.passages.all.iter().filter(|p| which(p)).map(|p| p.seq).collect()
+        };
+        (those(&|p| fates.lost(p)), those(&|p| fates.open(p)))
+    }
+
+    #[test]
+    fn a_frame_overtaken_by_a_later_one_is_lost() {
+        let mut sample = Sample::new();
+        sample.data(0, Dur::us(1), None);
+        sample.data(1, Dur::us(2), Some(Dur::us(2) + TRANSIT));
+        assert_eq!(fates(sample, Dur::us(3)), (vec![0], vec![]));
+    }
+
+    #[test]
+    fn a_frame_that_the_end_of_the_trial_caught_is_open_to_the_picosecond() {
+        // 1024 B at 100 Gb/s take 83.52 ns with preamble and gap.
+        let could = Dur::us(1) + CABLE + FORWARDING + Dur(83_520) + CABLE;
+        for (length, lost) in [(could, vec![]), (could + Dur(1), vec![0])] {
+            let mut sample = Sample::new();
+            sample.data(0, Dur::us(1), None);
+            assert_eq!(fates(sample, length).0, lost, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_frame_held_by_a_pause_at_the_end_is_open() {
+        let mut sample = Sample::new();
+        sample.storm(Dur::ms(1), Dur::ms(10));
+        sample.data(0, Dur::ms(2), None);
+        assert_eq!(fates(sample, Dur::ms(10)), (vec![], vec![0]));
+    }
+
+    #[test]
+    fn a_frame_that_did_not_come_after_the_pause_is_lost() {
+        let mut sample = Sample::new();
+        sample.storm(Dur::ms(1), Dur::ms(10));
+        sample.data(0, Dur::ms(2), None);
+        assert_eq!(fates(sample, Dur::ms(20)), (vec![0], vec![]));
+    }
+
+    #[test]
+    fn a_port_that_is_busy_to_the_end_leaves_the_frame_open() {
+        for (gap, lost) in [(Dur(0), vec![]), (Dur(1), vec![0])] {
+            let mut sample = Sample::new();
+            sample.data(0, Dur::us(10), None);
+            let mut at = Dur::us(10);
+            for n in 0..100 {
+                sample.push(at, 1, Dir::Rx, What::Other { size: Bytes(1024) });
+                at += Dur(83_520) + if n == 90 { gap } else { Dur(0) };
+            }
+            assert_eq!(fates(sample, at).0, lost, "{gap}");
+        }
+    }
+}
