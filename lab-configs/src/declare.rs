@@ -68,13 +68,45 @@ fn declared(at: &At<'_>) -> Option<Declared> {
 }
 
 /// A complete configuration: what keys there are, and of what form their values.
-pub(crate) fn pattern() -> Result<Declared, String> {
+///
+/// # Errors
+/// Never, unless the bundled profile is broken; says how.
+pub fn pattern() -> Result<Declared, String> {
     let broken = |faults: Vec<crate::Fault>| {
         faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     let tree = bundled::pattern().parse().map_err(broken)?.json();
     let declared = tree.get("declared").cloned().unwrap_or_default();
     serde_json::from_value(declared).map_err(|e| e.to_string())
+}
+
+/// Reads single settings: a mapping in the form of `declared:`, of which any part may be there, or dotted paths. Each is
+/// held against `pattern`, so that an unknown path or a value that does not fit is noted where it stands.
+pub fn settings<'w>(at: &At<'w>, pattern: &Declared) -> Vec<(Setting, At<'w>)> {
+    below("", at, pattern)
+}
+
+/// Reads the settings below one key of such a mapping.
+pub fn below<'w>(path: &str, at: &At<'w>, pattern: &Declared) -> Vec<(Setting, At<'w>)> {
+    let form = serde_json::to_value(pattern).unwrap_or_default();
+    let keys = path.split('.').filter(|key| !key.is_empty());
+    let form = keys.fold(&form, |form, key| form.get(key).unwrap_or(&Json::Null));
+    if !form.is_object() || WHOLE.contains(&path) {
+        let setting = Setting { path: path.to_owned(), value: plain(at.node, path) };
+        return match pattern.with(&setting) {
+            Ok(_) => vec![(setting, at.clone())],
+            Err(bad) => {
+                refused(at, &bad);
+                Vec::new()
+            }
+        };
+    }
+    let entries = at.entries("settings in the form of a profile's `declared:`").unwrap_or_default();
+    let each = entries.into_iter().map(|(key, value)| {
+        let path = if path.is_empty() { key.name.clone() } else { format!("{path}.{}", key.name) };
+        below(&path, &value, pattern)
+    });
+    each.collect::<Vec<_>>().concat()
 }
 
 struct Reading {

@@ -53,7 +53,7 @@ impl Snippet {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     /// Where.
-    pub place: Place,
+    pub place: Box<Place>,
     /// What stands there, as a sentence without a full stop: ``unknown key `sise` ``.
     pub found: String,
     /// What would be accepted.
@@ -64,13 +64,14 @@ impl Fault {
     /// A fault of a file as a whole: missing, unreadable, too large.
     pub fn of_file(file: &str, found: impl Into<String>, want: impl Into<String>) -> Fault {
         let place = Place { file: file.to_owned(), width: 1, ..Place::default() };
-        Fault { place, found: found.into(), want: want.into() }
+        Fault { place: Box::new(place), found: found.into(), want: want.into() }
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Fault { place: Place { file, line, column, width, snippet, path }, found, want } = self;
+        let Fault { place, found, want } = self;
+        let Place { file, line, column, width, snippet, path } = place.as_ref();
         if *line == 0 {
             return write!(f, "{file}: {found}\n   = want: {want}");
         }

@@ -65,8 +65,13 @@ pub struct At<'w> {
 impl<'w> At<'w> {
     /// Notes a fault here. A mapping is shown by its key.
     pub fn fault(&self, found: impl Into<String>, want: impl Into<String>) {
-        let place = self.place();
+        let place = Box::new(self.place());
         self.walk.note(Fault { place, found: found.into(), want: want.into() });
+    }
+
+    /// Notes a fault of another place of the same file.
+    pub fn note(&self, fault: Fault) {
+        self.walk.note(fault);
     }
 
     /// Where this is.
@@ -215,7 +220,7 @@ impl<'w> At<'w> {
     /// Notes a fault of this value's key rather than of the value.
     pub fn at_key(&self, found: impl Into<String>, want: impl Into<String>) {
         let place = self.walk.source.place(self.key.unwrap_or(self.node.mark), &self.path);
-        self.walk.note(Fault { place, found: found.into(), want: want.into() });
+        self.walk.note(Fault { place: Box::new(place), found: found.into(), want: want.into() });
     }
 }
 

@@ -218,7 +218,7 @@ impl Source {
         if mark.line == 0 {
             return vec![Fault::of_file(&self.file, found, want)];
         }
-        vec![Fault { place: self.place(mark, ""), found, want }]
+        vec![Fault { place: Box::new(self.place(mark, "")), found, want }]
     }
 
     /// Whether the line at `mark`, or the one after it, is indented with a tab.

@@ -3,8 +3,9 @@
 use crate::{Amount, Measure};
 use core::fmt;
 use indexmap::IndexMap;
-use rig_lab::{RuleFamily, Setting};
+use rig_lab::{Place, RuleFamily, Setting};
 use rig_units::{Bytes, Dur, Quanta};
+use std::collections::BTreeMap;
 
 /// All cases of one file.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,9 +48,11 @@ pub struct Case {
     pub source: Vec<String>,
     /// The rule family that the device must have; absent: any.
     pub family: Option<RuleFamily>,
-    /// What the device must be configured to, in the order of the file.
+    /// What the device must be configured to, in the order of the file. Those that no adapter may set
+    /// ([`rig_lab::settings::configurable`]) select a device instead.
     pub settings: Vec<Setting>,
-    /// Whether `settings` are applied for their refusal (`configure: ..., expect: rejected`) rather than required.
+    /// Settings that are tried one by one, each on the device as `settings` left it, and undone: whether it takes them
+    /// is what [`Measure::Config`] measures.
     pub configure: Vec<Setting>,
     /// What is asked of the speeds of rig ports.
     pub ports: IndexMap<String, PortNeed>,
@@ -69,6 +72,8 @@ pub struct Case {
     pub measure: Vec<Measure>,
     /// What the case as a whole expects.
     pub expect: Expect,
+    /// Where its parts stand in the file, by key; the case itself under the empty one. See [`Case::fault`].
+    pub places: BTreeMap<String, Place>,
 }
 
 /// What is asked of a rig port.
@@ -80,10 +85,19 @@ pub enum PortNeed {
     Slow,
 }
 
+impl fmt::Display for PortNeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PortNeed::Fast => "fast",
+            PortNeed::Slow => "slow",
+        })
+    }
+}
+
 /// A data stream as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stream {
-    /// Rig port it leaves by; `each` port that is not named elsewhere is not supported: one stream, one port.
+    /// Rig port it leaves by. A list of ports in the file has become one stream for each.
     pub from: String,
     /// Rig port it is addressed to.
     pub to: String,

@@ -1,0 +1,109 @@
+//! Reading suites: from files, or from the bundled catalogue that is part of the program.
+//!
+//! Every fault of a file is reported at once. What needs a device to be known (rates against a port's speed) is left to
+//! [`Case::script`](crate::Case::script), which points at the same places.
+
+mod amount;
+mod case;
+mod measure;
+mod names;
+mod sense;
+mod steps;
+mod sweep;
+mod traffic;
+
+pub use amount::PREDICTIONS;
+pub use sweep::INTERVALS;
+
+use crate::{Case, Suite};
+use rig_lab::fault::{Fault, one_of};
+use rig_lab::is_name;
+use rig_lab::walk::{At, Walk};
+use rig_lab::yaml::Source;
+use std::path::Path;
+
+/// The bundled catalogue: name of the file and its text.
+const BUNDLED: [(&str, &str); 1] = [("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml"))];
+
+/// Reads one file of test cases.
+///
+/// # Errors
+/// Every fault of the file.
+pub fn read(path: &Path) -> Result<Suite, Vec<Fault>> {
+    suite(&Source::read(path)?)
+}
+
+/// Reads the bundled catalogue.
+///
+/// # Errors
+/// Every fault of it; there is none in a released program.
+pub fn bundled() -> Result<Vec<Suite>, Vec<Fault>> {
+    BUNDLED.iter().map(|(file, text)| suite(&Source::new(file, text))).collect()
+}
+
+/// Reads a suite from a text.
+pub(crate) fn suite(source: &Source) -> Result<Suite, Vec<Fault>> {
+    let root = source.parse()?;
+    let walk = Walk::new(source);
+    let suite = read_suite(&walk.root(&root), &source.file);
+    let faults = walk.finish();
+    suite.filter(|_| faults.is_empty()).ok_or(faults)
+}
+
+fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
+    let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if !is_name(&stem) {
+        let found = format!("the file's stem `{stem}` names the suite");
+        at.fault(found, "a file name in lower case with dashes, such as pfcwd.yaml");
+    }
+    let fields = at.fields(&["about", "device", "setup", "cases"])?;
+    let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
+    if let Some(device) = fields.need("device", "switch") {
+        device.choice(&[("switch", ())]);
+    }
+    let setup =
+        fields.get("setup").and_then(|at| at.fields(&["dut", "ports", "streams", "storms"]));
+    let listed = fields.need("cases", "a mapping of cases by name")?;
+    let listed = listed.entries("a mapping of cases by name")?;
+    if listed.is_empty() {
+        at.fault("there is no case", "a mapping of cases by name");
+    }
+    let mut cases: Vec<Case> = Vec::new();
+    for (key, at) in listed {
+        if !is_name(&key.name) {
+            let want = "a name in lower case with dashes, such as detection-latency";
+            at.at_key(format!("`{}` cannot name a case", key.name), want);
+            continue;
+        }
+        for case in case::read(&stem, &key.name, &at, setup.as_ref()) {
+            if cases.iter().any(|other| other.id == case.id) {
+                let found = format!("a case `{}` is already there", case.id);
+                at.at_key(found, "names that differ, the rule family's ending counted");
+            } else {
+                cases.push(case);
+            }
+        }
+    }
+    Some(Suite { name: stem, file: file.to_owned(), about: about?.to_owned(), cases })
+}
+
+/// `find` among `names`, or a fault that lists them.
+fn known<'a>(
+    at: &At<'_>,
+    what: &str,
+    word: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> bool {
+    let known = names.clone().any(|name| name == word);
+    if !known {
+        let want = match names.clone().next() {
+            Some(_) => one_of(word, names),
+            None => format!("a {what}, and there is none"),
+        };
+        at.fault(format!("there is no {what} `{word}`"), want);
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! What is measured.
+
+use super::amount::amount;
+use super::names::Names;
+use super::traffic;
+use crate::case::{Storm, Stream};
+use crate::{Measure, Wanted};
+use indexmap::IndexMap;
+use rig_lab::fault::one_of;
+use rig_lab::walk::{At, Fields};
+use rig_units::Dur;
+
+/// Names of measures in YAML. `config` is not among them: a case asks for it with `configure:` and `expect:`.
+const NAMES: [&str; 10] = [
+    "pfcwd.detection",
+    "pfcwd.restoration",
+    "pfcwd.fired",
+    "pfcwd.action",
+    "loss",
+    "throughput",
+    "counters",
+    "storm.coverage",
+    "pfc.sent",
+    "pfc.format",
+];
+
+/// The streams and storms that a measure's names point at.
+pub(super) struct Traffic<'a> {
+    pub(super) streams: &'a IndexMap<String, Stream>,
+    pub(super) storms: &'a IndexMap<String, Storm>,
+    pub(super) names: &'a Names<'a>,
+}
+
+/// Reads one entry of `measure:`; groups of streams and storms make one measure for each member.
+pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
+    let entries = at.entries("{measure: {...}} with one of the measures")?;
+    let [(key, at)] = entries.as_slice() else {
+        at.fault(format!("{} measures in one entry", entries.len()), "one measure an entry");
+        return None;
+    };
+    let storm_stream = |more: &[&str]| {
+        let allowed: Vec<&str> = ["storm", "stream"].iter().chain(more).copied().collect();
+        let fields = at.fields(&allowed)?;
+        let pairs = pairs(&fields, traffic)?;
+        Some((fields, pairs))
+    };
+    let each = |pairs: Vec<(String, String)>, make: &dyn Fn(String, String) -> Measure| {
+        Some(pairs.into_iter().map(|(storm, stream)| make(storm, stream)).collect())
+    };
+    match key.name.as_str() {
+        "pfcwd.detection" => {
+            let (fields, pairs) = storm_stream(&["at_most"])?;
+            let at_most: Option<Dur> = match fields.get("at_most") {
+                Some(at) => Some(traffic::interval(&at)?),
+                None => None,
+            };
+            each(pairs, &|storm, stream| Measure::Detection { storm, stream, at_most })
+        }
+        "pfcwd.restoration" => {
+            let (_, pairs) = storm_stream(&[])?;
+            each(pairs, &|storm, stream| Measure::Restoration { storm, stream })
+        }
+        "pfcwd.fired" => {
+            let (fields, pairs) = storm_stream(&["expect"])?;
+            let expect = match fields.get("expect") {
+                Some(at) => Some(at.choice(&[("always", true), ("never", false)])?),
+                None => None,
+            };
+            each(pairs, &|storm, stream| Measure::Fired { storm, stream, expect })
+        }
+        "pfcwd.action" => {
+            let (_, pairs) = storm_stream(&[])?;
+            each(pairs, &|storm, stream| Measure::ActionTaken { storm, stream })
+        }
+        "counters" => {
+            let (_, pairs) = storm_stream(&[])?;
+            each(pairs, &|storm, stream| Measure::Counters { storm, stream })
+        }
+        "loss" => loss(at, traffic),
+        "throughput" => throughput(at, traffic),
+        "storm.coverage" => {
+            let fields = at.fields(&["storm"])?;
+            let storms = traffic.names.storm(&fields.need("storm", "a storm")?)?;
+            Some(storms.into_iter().map(|storm| Measure::Coverage { storm }).collect())
+        }
+        "pfc.sent" => pfc_sent(at, traffic),
+        "pfc.format" => {
+            let fields = at.fields(&["port"])?;
+            let ports = traffic::ports(&fields.need("port", "the rig port that receives them")?)?;
+            Some(ports.into_iter().map(|port| Measure::PfcFormat { port }).collect())
+        }
+        name => {
+            at.at_key(format!("there is no measure `{name}`"), one_of(name, NAMES.into_iter()));
+            None
+        }
+    }
+}
+
+/// Storms and the streams that show them. The stream must pass a stormed queue: leave the device by the stormed port,
+/// or enter by it.
+fn pairs(fields: &Fields<'_>, traffic: &Traffic<'_>) -> Option<Vec<(String, String)>> {
+    let storms =
+        fields.need("storm", "a storm of the case").and_then(|at| traffic.names.storm(&at));
+    let stream_at = fields.need("stream", "a stream of the case");
+    let streams = stream_at.as_ref().and_then(|at| traffic.names.stream(at));
+    let (storms, streams, at) = (storms?, streams?, stream_at?);
+    let count = storms.len().max(streams.len());
+    if ![1, count].contains(&storms.len()) || ![1, count].contains(&streams.len()) {
+        let found = format!("{} storms and {} streams", storms.len(), streams.len());
+        at.fault(found, "as many of one as of the other, or a single one");
+        return None;
+    }
+    let pick =
+        |list: &[String], i: usize| list.get(i).or(list.first()).cloned().unwrap_or_default();
+    let pairs: Vec<_> = (0..count).map(|i| (pick(&storms, i), pick(&streams, i))).collect();
+    let apart = pairs.iter().find(|(storm, stream)| {
+        match (traffic.storms.get(storm), traffic.streams.get(stream)) {
+            (Some(storm), Some(stream)) => {
+                let at_port = stream.to == storm.from || stream.from == storm.from;
+                !at_port || !storm.classes.contains(&stream.class)
+            }
+            _ => false,
+        }
+    });
+    if let Some((storm, stream)) = apart {
+        let found = format!("the stream `{stream}` does not pass a queue that `{storm}` pauses");
+        at.fault(found, "a stream of a stormed class, to or from the stormed port");
+        return None;
+    }
+    Some(pairs)
+}
+
+const WANTED: [(&str, Wanted); 3] =
+    [("none", Wanted::None), ("some", Wanted::Some), ("all", Wanted::All)];
+
+/// `expect:` of a number of frames; 0 is `none`.
+fn wanted(fields: &Fields<'_>) -> Option<Wanted> {
+    match fields.get("expect") {
+        None => Some(Wanted::Predicted),
+        Some(at) if matches!(at.node.value, rig_lab::yaml::Value::Whole(0)) => Some(Wanted::None),
+        Some(at) => at.choice(&WANTED),
+    }
+}
+
+fn loss(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
+    let fields = at.fields(&["stream", "expect"])?;
+    let streams =
+        fields.need("stream", "a stream of the case").and_then(|at| traffic.names.stream(&at));
+    let expect = wanted(&fields)?;
+    Some(streams?.into_iter().map(|stream| Measure::Loss { stream, expect }).collect())
+}
+
+fn throughput(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
+    let fields = at.fields(&["streams", "from", "until"])?;
+    let streams = fields.need("streams", "the streams that share a port, such as [a, b]");
+    let streams = streams.and_then(|at| {
+        let all = at.list("a list of streams")?;
+        let read: Vec<_> = all.iter().filter_map(|at| traffic.names.stream(at)).collect();
+        if all.is_empty() {
+            at.fault("no stream", "the streams that share a port");
+        }
+        (read.len() == all.len() && !all.is_empty()).then(|| read.concat())
+    });
+    let when = |name: &str| {
+        fields.need(name, "an instant of the trial").and_then(|at| amount(&at, traffic.names))
+    };
+    let (from, until) = (when("from"), when("until"));
+    let (streams, from, until) = (streams?, from?, until?);
+    if let (crate::Amount::Exactly(from), crate::Amount::Exactly(until)) = (&from, &until)
+        && until <= from
+    {
+        at.fault(format!("from {from} until {until}"), "an end after the beginning");
+    }
+    Some(vec![Measure::Throughput { streams, from, until }])
+}
+
+fn pfc_sent(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
+    let fields = at.fields(&["port", "class", "after", "expect"])?;
+    let port =
+        fields.need("port", "the rig port that receives them").and_then(|at| traffic::port(&at));
+    let class = fields.need("class", "0 to 7").and_then(|at| traffic::class(&at));
+    let after = match fields.get("after") {
+        Some(at) => Some(traffic.names.storm(&at)?.into_iter().next()?),
+        None => None,
+    };
+    let expect = wanted(&fields)?;
+    Some(vec![Measure::PfcSent { port: port?, class: class?, after, expect }])
+}

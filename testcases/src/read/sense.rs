@@ -1,0 +1,144 @@
+//! What a case may not say although each of its parts is well formed: contradictions between them.
+
+use super::case::literal;
+use crate::case::{CaseAction, Refresh};
+use crate::{Case, Expect, Measure};
+use rig_lab::Pfcwd;
+use rig_lab::walk::At;
+use rig_units::Dur;
+use std::collections::BTreeMap;
+
+/// Notes every contradiction of a case.
+pub(super) fn check(at: &At<'_>, case: &Case) {
+    gaps(at, case);
+    order(at, case);
+    limits(at, case);
+    measured(at, case);
+}
+
+/// A storm with gaps by design needs a case that is about the gaps.
+fn gaps(at: &At<'_>, case: &Case) {
+    let lapse_expected =
+        matches!(&case.expect, Expect::Inconclusive { reason } if reason == "storm-lapse");
+    for (name, storm) in &case.storms {
+        let covered = |m: &Measure| matches!(m, Measure::Coverage { storm } if storm == name);
+        let gaps = matches!(storm.refresh, Refresh::OfPause(share) if share > 1_000_000);
+        if gaps && !lapse_expected && !case.measure.iter().any(covered) {
+            let found = format!(
+                "the storm `{name}` cannot be gap-free: it is refreshed after its pause has run out"
+            );
+            let want = "at most 1x; or a case that measures storm.coverage or expects {verdict: inconclusive, reason: storm-lapse}";
+            case.note(at, &format!("storms.{name}"), found, want);
+        }
+        if lapse_expected && !gaps && matches!(storm.refresh, Refresh::OfPause(_)) {
+            let found = format!("the storm `{name}` is gap-free, so it cannot lapse");
+            case.note(
+                at,
+                &format!("storms.{name}"),
+                found,
+                "a refresh above 1x, or another `expect:`",
+            );
+        }
+    }
+}
+
+/// Starts and stops of one sender, as far as they are literal.
+fn order(at: &At<'_>, case: &Case) {
+    let mut running: BTreeMap<&str, Option<Dur>> = BTreeMap::new();
+    let mut steps: Vec<(usize, Dur)> = Vec::new();
+    for (i, step) in case.steps.iter().enumerate() {
+        match literal(&step.at) {
+            Some(when) => steps.push((i, when)),
+            // A step whose time is not literal leaves open what comes before what.
+            None => return stopped_never_started(at, case),
+        }
+    }
+    steps.sort_by_key(|&(_, when)| when);
+    for (i, when) in steps {
+        let place = format!("steps[{i}]");
+        match &case.steps[i].what {
+            CaseAction::Start { names, lasting } => {
+                for name in names {
+                    if running
+                        .get(name.as_str())
+                        .is_some_and(|end| end.is_none_or(|end| end > when))
+                    {
+                        let found = format!("`{name}` is started at {when}, while it is running");
+                        case.note(at, &place, found, "a start after its stop");
+                    }
+                    let end = lasting.as_ref().and_then(literal).map(|lasting| when + lasting);
+                    let open = lasting.is_some() && end.is_none();
+                    running.insert(name, if open { Some(when) } else { end });
+                }
+            }
+            CaseAction::Stop { names } => {
+                for name in names {
+                    if running.remove(name.as_str()).is_none() {
+                        let found = format!("`{name}` is stopped at {when}, before it is started");
+                        case.note(at, &place, found, "a stop after its start");
+                    }
+                }
+            }
+            CaseAction::Pfc { .. } | CaseAction::LinkDown { .. } | CaseAction::Configure(_) => {}
+        }
+    }
+}
+
+fn stopped_never_started(at: &At<'_>, case: &Case) {
+    let started = |name: &String| {
+        case.steps.iter().any(
+            |step| matches!(&step.what, CaseAction::Start { names, .. } if names.contains(name)),
+        )
+    };
+    for (i, step) in case.steps.iter().enumerate() {
+        let CaseAction::Stop { names } = &step.what else { continue };
+        for name in names.iter().filter(|name| !started(name)) {
+            let found = format!("`{name}` is stopped and never started");
+            case.note(at, &format!("steps[{i}]"), found, "a step that starts it");
+        }
+    }
+}
+
+/// What a case requires must be something a device takes; what it must refuse stands under `configure:`.
+fn limits(at: &At<'_>, case: &Case) {
+    for setting in &case.settings {
+        let (from, to) = match setting.path.as_str() {
+            "pfcwd.detection_time" => Pfcwd::DETECTION_RANGE,
+            "pfcwd.restoration_time" => Pfcwd::RESTORATION_RANGE,
+            _ => continue,
+        };
+        let value = setting.value.as_str().and_then(|text| text.parse::<Dur>().ok());
+        if let Some(value) = value.filter(|&value| value < from || value > to) {
+            let found = format!("a device refuses {} = {value}", setting.path);
+            let want = format!(
+                "{from} to {to}; to measure the refusal: `configure:` and `expect: rejected`"
+            );
+            case.note(at, &format!("dut.{}", setting.path), found, want);
+        }
+    }
+}
+
+/// A measure of a sender that never sends measures nothing.
+fn measured(at: &At<'_>, case: &Case) {
+    let started = |name: &str| {
+        case.steps.iter().any(|step| match &step.what {
+            CaseAction::Start { names, .. } => names.iter().any(|started| started == name),
+            CaseAction::Stop { .. }
+            | CaseAction::Pfc { .. }
+            | CaseAction::LinkDown { .. }
+            | CaseAction::Configure(_) => false,
+        })
+    };
+    for name in case.streams.keys().chain(case.storms.keys()).filter(|name| !started(name)) {
+        let key = if case.streams.contains_key(name) { "streams" } else { "storms" };
+        let found = format!("`{name}` is measured and never started");
+        case.note(at, &format!("{key}.{name}"), found, "a step that starts it");
+    }
+}
+
+impl Case {
+    /// Notes a fault at one of the case's places.
+    fn note(&self, at: &At<'_>, key: &str, found: String, want: impl Into<String>) {
+        at.note(self.fault(key, found, want));
+    }
+}

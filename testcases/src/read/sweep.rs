@@ -1,0 +1,89 @@
+//! What varies.
+
+use super::amount::amount;
+use super::names::Names;
+use crate::Sweep;
+use rig_lab::fault::one_of;
+use rig_lab::walk::At;
+use rig_lab::yaml::Value;
+use rig_lab::{Declared, Setting, declare, is_name};
+
+/// Predictions whose interval a variable may run across.
+pub const INTERVALS: [&str; 1] = ["trigger-ramp"];
+
+/// Most points of a sweep.
+const MOST: i64 = 1_000;
+
+/// The variables of a sweep, before anything else of the case is read.
+pub(super) fn variables(at: &At<'_>) -> Vec<String> {
+    let Value::Map(fields) = &at.node.value else { return Vec::new() };
+    let names = fields.iter().map(|(key, _)| key.name.clone());
+    names.filter(|name| !name.starts_with("dut.")).collect()
+}
+
+/// Reads a sweep.
+pub(super) fn sweep(at: &At<'_>, pattern: &Declared, names: &Names<'_>) -> Option<Vec<Sweep>> {
+    let entries = at.entries("{dut.pfcwd.detection_time: [200ms, 250ms]} or {variable: [...]}")?;
+    let all: Vec<Sweep> = entries
+        .iter()
+        .filter_map(|(key, at)| match key.name.strip_prefix("dut.") {
+            Some(path) => setting(path, at, pattern),
+            None if is_name(&key.name) => variable(&key.name, at, names),
+            None => {
+                let want = "`dut.` and a setting, or a variable's name in lower case with dashes";
+                at.at_key(format!("`{}` cannot be swept", key.name), want);
+                None
+            }
+        })
+        .collect();
+    (all.len() == entries.len()).then_some(all)
+}
+
+fn setting(path: &str, at: &At<'_>, pattern: &Declared) -> Option<Sweep> {
+    let listed = at.list("a list of values")?;
+    filled(at, listed.len())?;
+    let values = listed.iter().filter_map(|at| {
+        let value = declare::plain(at.node, path);
+        match pattern.with(&Setting { path: path.to_owned(), value: value.clone() }) {
+            Ok(_) => Some(value),
+            Err(bad) => {
+                declare::refused(at, &bad);
+                None
+            }
+        }
+    });
+    let values: Vec<_> = values.collect();
+    (values.len() == listed.len()).then(|| Sweep::Setting { path: path.to_owned(), values })
+}
+
+fn variable(name: &str, at: &At<'_>, names: &Names<'_>) -> Option<Sweep> {
+    if let Value::List(_) = at.node.value {
+        let listed = at.list("a list of lengths of time")?;
+        filled(at, listed.len())?;
+        let values: Vec<_> = listed.iter().filter_map(|at| amount(at, names)).collect();
+        return (values.len() == listed.len())
+            .then(|| Sweep::Values { name: name.to_owned(), values });
+    }
+    let fields = at.fields(&["across", "points"])?;
+    let across = fields.need("across", "a prediction").and_then(|at| {
+        let word = at.text("a prediction")?;
+        if !INTERVALS.contains(&word) {
+            at.fault(
+                format!("there is no prediction `{word}`"),
+                one_of(word, INTERVALS.into_iter()),
+            );
+            return None;
+        }
+        Some(word.to_owned())
+    });
+    let points = fields.need("points", "how many").and_then(|at| at.whole(2..=MOST, "points"));
+    Some(Sweep::Across { name: name.to_owned(), prediction: across?, points: points? })
+}
+
+fn filled(at: &At<'_>, count: usize) -> Option<()> {
+    if count == 0 {
+        at.fault("a sweep over nothing", "at least one value");
+        return None;
+    }
+    Some(())
+}

@@ -1,0 +1,203 @@
+//! Streams, storms and what is asked of ports.
+
+use super::amount::millionths;
+use crate::case::{PortNeed, Refresh, Storm, Stream};
+use crate::{StreamKind, StreamRate};
+use rig_lab::walk::{At, Fields};
+use rig_lab::yaml::Value;
+use rig_units::{Bytes, Dur, Quanta, Rate};
+
+/// What a stream or storm made of a list of ports is called: `NAME-PORT`.
+pub(super) type Named<T> = Vec<(String, T)>;
+
+/// Reads a stream; a list of ports makes one for each.
+pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
+    let from =
+        fields.need("from", "the rig port it leaves by, such as p1").and_then(|at| ports(&at));
+    let to =
+        fields.need("to", "the rig port it is addressed to, such as p2").and_then(|at| ports(&at));
+    let class = fields.need("class", "0 to 7").and_then(|at| class(&at));
+    let kind = fields.need("kind", "rocev2-write").and_then(|at| {
+        at.choice(&[
+            ("rocev2-write", StreamKind::RoceWrite),
+            ("rocev2-send", StreamKind::RoceSend),
+            ("udp", StreamKind::Udp),
+        ])
+    });
+    let size = fields.need("size", "the frame size, FCS counted, such as 1024B");
+    let size = size.and_then(|at| Some((at.quantity::<Bytes>()?, at)));
+    let rate = match fields.either("every", "rate") {
+        Some((true, at)) => interval(&at).map(StreamRate::Every),
+        Some((false, at)) => at.quantity::<Rate>().map(StreamRate::Load),
+        None => {
+            if fields.get("every").is_none() && fields.get("rate").is_none() {
+                let want = "`every: 500us` for a probe or `rate: 45%` for a load";
+                fields.at.at_key("it has no rate", want);
+            }
+            None
+        }
+    };
+    let (class, kind, (size, size_at), rate) = (class?, kind?, size?, rate?);
+    let least = smallest(kind);
+    if size < least || size > LARGEST {
+        let want = format!("{least} to {LARGEST}, FCS counted");
+        size_at.fault(format!("a frame of {size} does not hold its headers"), want);
+    }
+    let pairs = pair(fields, &from?, &to?)?;
+    let single = pairs.len() == 1;
+    let named = pairs.into_iter().map(|(from, to, ending)| {
+        let name = if single { name.to_owned() } else { format!("{name}-{ending}") };
+        (name, Stream { from, to, class, kind, size, rate })
+    });
+    Some(named.collect())
+}
+
+/// Largest frame that any device of this kind takes.
+const LARGEST: Bytes = Bytes(16_383);
+
+/// The smallest frame that holds the headers: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4, FCS 4, and for
+/// plain UDP a sequence number.
+fn smallest(kind: StreamKind) -> Bytes {
+    match kind {
+        StreamKind::RoceWrite => Bytes(78),
+        StreamKind::RoceSend | StreamKind::Udp => Bytes(64),
+    }
+}
+
+/// Pairs senders with receivers; one of either stands for as many as there are of the other.
+fn pair(
+    fields: &Fields<'_>,
+    from: &[String],
+    to: &[String],
+) -> Option<Vec<(String, String, String)>> {
+    let count = from.len().max(to.len());
+    if (from.len() != count && from.len() != 1) || (to.len() != count && to.len() != 1) {
+        let found = format!("{} ports send to {}", from.len(), to.len());
+        fields.at.at_key(found, "lists of the same length, or one port on one side");
+        return None;
+    }
+    let pick =
+        |list: &[String], i: usize| list.get(i).or(list.first()).cloned().unwrap_or_default();
+    let pairs: Vec<_> = (0..count)
+        .map(|i| {
+            let (from_i, to_i) = (pick(from, i), pick(to, i));
+            let ending = if from.len() == 1 { to_i.clone() } else { from_i.clone() };
+            (from_i, to_i, ending)
+        })
+        .collect();
+    if let Some((port, ..)) = pairs.iter().find(|(from, to, _)| from == to) {
+        let found = format!("a stream from {port} to itself");
+        fields.at.at_key(found, "different ports: the switch sends nothing back");
+        return None;
+    }
+    Some(pairs)
+}
+
+/// Reads a storm; a list of ports makes one for each.
+pub(super) fn storm(name: &str, fields: &Fields<'_>) -> Option<Named<Storm>> {
+    let from =
+        fields.need("from", "the rig port it leaves by, such as p2").and_then(|at| ports(&at));
+    let listed = fields.need("classes", "the classes it pauses, such as [3]");
+    let listed = listed.and_then(|at| classes(&at, false));
+    let quanta = match fields.get("quanta") {
+        Some(at) => at.quantity().filter(|&quanta: &Quanta| {
+            if quanta == Quanta(0) {
+                at.fault("a storm of 0q resumes instead of pausing", "1q to 65535q");
+            }
+            quanta != Quanta(0)
+        }),
+        None => Some(Quanta::MAX),
+    };
+    let refresh = match fields.either("refresh", "every") {
+        Some((true, at)) => of_pause(&at).map(Refresh::OfPause),
+        Some((false, at)) => interval(&at).map(Refresh::Every),
+        None => Some(Refresh::OfPause(500_000)),
+    };
+    let (from, classes, quanta, refresh) = (from?, listed?, quanta?, refresh?);
+    let single = from.len() == 1;
+    let named = from.into_iter().map(|from| {
+        let name = if single { name.to_owned() } else { format!("{name}-{from}") };
+        (name, Storm { from, classes: classes.clone(), quanta, refresh })
+    });
+    Some(named.collect())
+}
+
+/// `0.5x`: a share of the pause time, in millionths.
+fn of_pause(at: &At<'_>) -> Option<u64> {
+    let text = match &at.node.value {
+        Value::Text(text) => text.strip_suffix('x').and_then(millionths),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Whole(_)
+        | Value::Real(_)
+        | Value::List(_)
+        | Value::Map(_) => None,
+    };
+    let share = text.filter(|&share| (1..=1_000_000_000).contains(&share));
+    if share.is_none() {
+        at.wrong("a share of the pause time such as 0.5x, or `every: 100us` instead");
+    }
+    share
+}
+
+/// A length of time that is not zero.
+pub(super) fn interval(at: &At<'_>) -> Option<Dur> {
+    let dur: Dur = at.quantity()?;
+    if dur == Dur::ZERO {
+        at.fault("an interval of nothing", "a length of time above zero, such as 500us");
+        return None;
+    }
+    Some(dur)
+}
+
+/// One port or a list of different ones.
+pub(super) fn ports(at: &At<'_>) -> Option<Vec<String>> {
+    let all = at.one_or_many();
+    let read: Vec<String> = all.iter().filter_map(port).collect();
+    if read.is_empty() && all.is_empty() {
+        at.fault("no port", PORT);
+    }
+    (read.len() == all.len() && !read.is_empty()).then_some(read)
+}
+
+const PORT: &str = "a rig port: p1, p2, ...";
+
+/// A rig port: `p1` is cabled to the device's first port.
+pub(super) fn port(at: &At<'_>) -> Option<String> {
+    let text = at.text(PORT)?;
+    if crate::resolve::port_number(text).is_none() {
+        at.fault(format!("`{text}` is not the name of a rig port"), PORT);
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+pub(super) fn class(at: &At<'_>) -> Option<u8> {
+    at.whole(0..=7, "a class")
+}
+
+/// A list of different classes. Single PFC frames may enable none.
+pub(super) fn classes(at: &At<'_>, none: bool) -> Option<Vec<u8>> {
+    let all = at.list("a list of classes, such as [3]")?;
+    let read: Vec<u8> = all.iter().filter_map(class).collect();
+    if read.len() != all.len() {
+        return None;
+    }
+    let mut sorted = read.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    if sorted.len() != read.len() {
+        at.fault("a class stands twice", "each class once");
+        return None;
+    }
+    if read.is_empty() && !none {
+        at.fault("a storm that pauses no class", "a list of classes, such as [3]");
+        return None;
+    }
+    Some(read)
+}
+
+/// What is asked of a port.
+pub(super) fn need(at: &At<'_>) -> Option<PortNeed> {
+    at.choice(&[("fast", PortNeed::Fast), ("slow", PortNeed::Slow)])
+}

@@ -1,0 +1,347 @@
+//! From a case to a script: every quantity worked out for one device and one point of the sweep.
+
+use crate::case::{CaseAction, PortNeed, Refresh, Storm, Stream};
+use crate::{
+    Action, Amount, Case, Expect, Lookup, Measure, PfcFrames, Script, Step, StormSpec, StreamRate,
+    StreamSpec,
+};
+use rig_lab::{Declared, Fault, Profile, settings};
+use rig_units::{Bytes, Dur, L1_OVERHEAD, MIN_FRAME, PortSpeed, Rate};
+
+/// The number in the name of a rig port: 1 of `p1`.
+pub(crate) fn port_number(name: &str) -> Option<u16> {
+    let digits = name.strip_prefix('p')?;
+    let number = digits.parse().ok().filter(|number| (1..=512).contains(number))?;
+    (digits == format!("{number}")).then_some(number)
+}
+
+impl Case {
+    /// A fault at one of the case's places: `streams.victim`, `storms.storm`, `steps[1]`, `dut.PATH`, `configure.PATH`;
+    /// any other key means the case as a whole.
+    pub fn fault(&self, key: &str, found: impl Into<String>, want: impl Into<String>) -> Fault {
+        let place = self.places.get(key).or_else(|| self.places.get("")).cloned();
+        Fault { place: Box::new(place.unwrap_or_default()), found: found.into(), want: want.into() }
+    }
+
+    /// The rig ports that the case uses, in the order of their numbers.
+    pub fn rig_ports(&self) -> Vec<String> {
+        let mut all: Vec<&str> = Vec::new();
+        all.extend(self.streams.values().flat_map(|s| [s.from.as_str(), s.to.as_str()]));
+        all.extend(self.storms.values().map(|storm| storm.from.as_str()));
+        for step in &self.steps {
+            match &step.what {
+                CaseAction::Pfc { from: port, .. } | CaseAction::LinkDown { port, .. } => {
+                    all.push(port);
+                }
+                CaseAction::Start { .. } | CaseAction::Stop { .. } | CaseAction::Configure(_) => {}
+            }
+        }
+        for measure in &self.measure {
+            if let Measure::PfcSent { port, .. } | Measure::PfcFormat { port } = measure {
+                all.push(port);
+            }
+        }
+        all.sort_by_key(|name| port_number(name));
+        all.dedup();
+        all.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Whether the case applies to a device; otherwise why not. Settings that the adapter can make are not asked for.
+    ///
+    /// # Errors
+    /// What the device lacks, in words.
+    pub fn suits(&self, profile: &Profile) -> Result<(), String> {
+        if let Some(family) = self.family.filter(|&family| family != profile.rule.family) {
+            return Err(format!("its rule family is {}, not {family}", profile.rule.family));
+        }
+        for setting in self.settings.iter().filter(|s| !settings::configurable(&s.path)) {
+            if !profile.declared.satisfies(setting).map_err(|bad| bad.to_string())? {
+                return Err(format!("its {} is not {}", setting.path, shown(&setting.value)));
+            }
+        }
+        self.dut_ports(&profile.declared).map(|_| ())
+    }
+
+    /// The device's port behind each of `rig_ports`: `p1` is cabled to the first one unless the case asks for a speed.
+    fn dut_ports(&self, declared: &Declared) -> Result<Vec<u16>, String> {
+        let names = self.rig_ports();
+        let speeds: Vec<PortSpeed> =
+            (0..declared.port_count()).map_while(|i| declared.port_speed(i)).collect();
+        let (slowest, fastest) = (speeds.iter().min().copied(), speeds.iter().max().copied());
+        if !self.ports.is_empty() && slowest == fastest {
+            return Err("all its ports have one speed".to_owned());
+        }
+        let fits = |need: PortNeed, speed: PortSpeed| match need {
+            PortNeed::Fast => Some(speed) == fastest,
+            PortNeed::Slow => Some(speed) == slowest,
+        };
+        let mut taken: Vec<Option<u16>> = vec![None; names.len()];
+        for (i, name) in names.iter().enumerate() {
+            let Some(&need) = self.ports.get(name) else { continue };
+            let free = |port: &u16| {
+                !taken.contains(&Some(*port)) && fits(need, speeds[usize::from(*port)])
+            };
+            let Some(port) = (0..declared.port_count()).find(free) else {
+                return Err(format!("it has no port left that is {need} enough for {name}"));
+            };
+            taken[i] = Some(port);
+        }
+        for (i, name) in names.iter().enumerate() {
+            if taken[i].is_some() {
+                continue;
+            }
+            let own = port_number(name).map(|number| number - 1);
+            let own = own.filter(|port| *port < declared.port_count());
+            let free = |port: &u16| !taken.contains(&Some(*port));
+            let any = || (0..declared.port_count()).find(free).filter(|_| !self.ports.is_empty());
+            taken[i] = own.filter(free).or_else(any);
+        }
+        let count = declared.port_count();
+        taken
+            .into_iter()
+            .zip(&names)
+            .map(|(port, name)| {
+                port.ok_or_else(|| format!("it has {count} ports, and the case uses {name}"))
+            })
+            .collect()
+    }
+
+    /// One trial on a device that was configured to `declared`. `lookup` gives the values of the sweep's variables, of
+    /// declared settings and of predictions. Without a `length:` the script ends with its last step.
+    ///
+    /// # Errors
+    /// What cannot be done on this device, at its place in the file: a class without a code point, a frame above the
+    /// MTU, a load that the port cannot carry, a storm that cannot be gap-free, a length of time that is not known.
+    pub fn script(&self, declared: &Declared, lookup: &dyn Lookup) -> Result<Script, Fault> {
+        let ports = self.rig_ports();
+        let dut_ports = self.dut_ports(declared).map_err(|why| {
+            self.fault("", format!("the device does not fit: {why}"), "a device with such ports")
+        })?;
+        let resolving =
+            Resolving { case: self, declared, lookup, ports: &ports, dut_ports: &dut_ports };
+        let streams = self.streams.iter().map(|(name, stream)| resolving.stream(name, stream));
+        let streams: Vec<StreamSpec> = streams.collect::<Result<_, _>>()?;
+        let storms = self.storms.iter().map(|(name, storm)| resolving.storm(name, storm));
+        let storms: Vec<StormSpec> = storms.collect::<Result<_, _>>()?;
+        let steps = resolving.steps()?;
+        let end = steps.iter().map(Step::end).max().unwrap_or_default();
+        let length = match &self.length {
+            Some(length) => resolving.time("", length)?,
+            None => end,
+        };
+        if length < end {
+            let found = format!("the trial ends at {length}, and a step at {end}");
+            return Err(self.fault("", found, "a length up to the last step's end, or none"));
+        }
+        let script = Script { ports, dut_ports, streams, storms, steps, length };
+        load::check(self, declared, &script)?;
+        Ok(script)
+    }
+}
+
+mod load;
+
+/// A JSON value without quotes.
+fn shown(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+struct Resolving<'a> {
+    case: &'a Case,
+    declared: &'a Declared,
+    lookup: &'a dyn Lookup,
+    ports: &'a [String],
+    dut_ports: &'a [u16],
+}
+
+impl Resolving<'_> {
+    fn time(&self, place: &str, amount: &Amount) -> Result<Dur, Fault> {
+        amount.resolve(self.lookup).map_err(|name| {
+            let found = format!("`{name}` has no value here");
+            self.case.fault(
+                place,
+                found,
+                "a setting that is set, a prediction that exists for this case",
+            )
+        })
+    }
+
+    fn port(&self, name: &str) -> u16 {
+        // Every name that a case uses is among its ports; there are at most 512.
+        let index = self.ports.iter().position(|port| port == name).unwrap_or_default();
+        u16::try_from(index).unwrap_or_default()
+    }
+
+    /// Speed of the device's port behind a rig port; the rig's port has the same.
+    fn speed(&self, port: u16) -> PortSpeed {
+        let dut_port = self.dut_ports.get(usize::from(port)).copied().unwrap_or_default();
+        self.declared.port_speed(dut_port).unwrap_or(PortSpeed::G100)
+    }
+
+    fn stream(&self, name: &str, stream: &Stream) -> Result<StreamSpec, Fault> {
+        let place = format!("streams.{name}");
+        let Some(dscp) = self.declared.qos.dscp_of(stream.class) else {
+            let found = format!("the device maps no DSCP to class {}", stream.class);
+            return Err(self.case.fault(&place, found, "a class of the device's DSCP_TO_TC_MAP"));
+        };
+        if stream.size > self.declared.mtu {
+            let found = format!("frames of {}", stream.size);
+            let want = format!("at most the device's MTU of {}", self.declared.mtu);
+            return Err(self.case.fault(&place, found, want));
+        }
+        let from = self.port(&stream.from);
+        let slot = self.speed(from).slot(stream.size);
+        let gap = match stream.rate {
+            StreamRate::Every(gap) => gap,
+            StreamRate::Load(rate) => rate.pace(stream.size, self.speed(from)).gap(),
+        };
+        if gap < slot {
+            let found = format!("`{name}` sends a frame of {} every {gap}", stream.size);
+            let want = format!(
+                "at least {slot} apart at {}: a frame, its preamble and gap",
+                self.speed(from)
+            );
+            return Err(self.case.fault(&place, found, want));
+        }
+        Ok(StreamSpec {
+            name: name.to_owned(),
+            from,
+            to: self.port(&stream.to),
+            class: stream.class,
+            dscp,
+            kind: stream.kind,
+            size: stream.size,
+            rate: stream.rate,
+        })
+    }
+
+    fn storm(&self, name: &str, storm: &Storm) -> Result<StormSpec, Fault> {
+        let place = format!("storms.{name}");
+        let from = self.port(&storm.from);
+        let speed = self.speed(from);
+        let pause = speed.pause(storm.quanta);
+        let every = match storm.refresh {
+            Refresh::OfPause(share) => pause.scaled(share, 1_000_000),
+            Refresh::Every(every) => every,
+        };
+        if every < speed.slot(MIN_FRAME) {
+            let found = format!("`{name}` sends a PFC frame every {every}");
+            let want = format!("at least {} apart at {speed}", speed.slot(MIN_FRAME));
+            return Err(self.case.fault(&place, found, want));
+        }
+        let about_gaps = matches!(self.case.expect, Expect::Inconclusive { .. })
+            || self
+                .case
+                .measure
+                .iter()
+                .any(|m| matches!(m, Measure::Coverage { storm } if storm == name));
+        if every > pause && !about_gaps {
+            let found = format!(
+                "`{name}` cannot be gap-free: it pauses for {pause} every {every} at {speed}"
+            );
+            return Err(self.case.fault(
+                &place,
+                found,
+                format!("a PFC frame at least every {pause}"),
+            ));
+        }
+        let classes = enable(&storm.classes);
+        Ok(StormSpec { name: name.to_owned(), from, classes, quanta: storm.quanta, every })
+    }
+
+    /// The steps by time; those of one instant stay in the order of the case.
+    fn steps(&self) -> Result<Vec<Step>, Fault> {
+        let mut all = Vec::new();
+        for (i, step) in self.case.steps.iter().enumerate() {
+            let place = format!("steps[{i}]");
+            let at = self.time(&place, &step.at)?;
+            match &step.what {
+                CaseAction::Start { names, lasting } => {
+                    let lasting = lasting.as_ref().map(|amount| self.time(&place, amount));
+                    let lasting = lasting.transpose()?;
+                    for name in names {
+                        let (start, stop) = self.sender(name);
+                        all.push(Step { at, action: start });
+                        all.extend(lasting.map(|lasting| Step { at: at + lasting, action: stop }));
+                    }
+                }
+                CaseAction::Stop { names } => {
+                    all.extend(names.iter().map(|name| Step { at, action: self.sender(name).1 }));
+                }
+                CaseAction::Pfc { from, classes, quanta, count, every } => {
+                    let (from, enable) = (self.port(from), enable(classes));
+                    let frames =
+                        PfcFrames { from, enable, quanta: *quanta, count: *count, every: *every };
+                    all.push(Step { at, action: Action::Pfc(frames) });
+                }
+                CaseAction::LinkDown { port, lasting } => {
+                    let port = self.port(port);
+                    let up = at + self.time(&place, lasting)?;
+                    all.push(Step { at, action: Action::LinkDown(port) });
+                    all.push(Step { at: up, action: Action::LinkUp(port) });
+                }
+                CaseAction::Configure(setting) => {
+                    all.push(Step { at, action: Action::Configure(setting.clone()) });
+                }
+            }
+        }
+        all.sort_by_key(|step| step.at);
+        Ok(all)
+    }
+
+    /// How a stream or storm is started and stopped.
+    fn sender(&self, name: &str) -> (Action, Action) {
+        let index = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
+        match self.case.streams.get_index_of(name) {
+            Some(at) => (Action::StartStream(index(at)), Action::StopStream(index(at))),
+            None => {
+                let at = self.case.storms.get_index_of(name).unwrap_or_default();
+                (Action::StartStorm(index(at)), Action::StopStorm(index(at)))
+            }
+        }
+    }
+}
+
+/// Class-enable vector: bit `c` is class `c`.
+fn enable(classes: &[u8]) -> u8 {
+    classes.iter().fold(0, |vector, class| vector | 1 << class)
+}
+
+impl Step {
+    /// When it is over: single PFC frames take a while.
+    fn end(&self) -> Dur {
+        match &self.action {
+            Action::Pfc(frames) => {
+                self.at + frames.every * u64::from(frames.count.saturating_sub(1))
+            }
+            Action::StartStream(_)
+            | Action::StopStream(_)
+            | Action::StartStorm(_)
+            | Action::StopStorm(_)
+            | Action::LinkDown(_)
+            | Action::LinkUp(_)
+            | Action::Configure(_) => self.at,
+        }
+    }
+}
+
+/// How much of a port a stream takes, in billionths.
+fn share(stream: &StreamSpec, speed: PortSpeed) -> u64 {
+    let billionths =
+        |num: u128, den: u128| u64::try_from(num * 1_000_000_000 / den).unwrap_or(u64::MAX);
+    let bps = u128::from(speed.bps());
+    match stream.rate {
+        StreamRate::Every(gap) => {
+            billionths(u128::from(speed.slot(stream.size).0), u128::from(gap.0))
+        }
+        StreamRate::Load(Rate::Share(share)) => u64::from(share.ppm) * 1_000,
+        StreamRate::Load(Rate::L1(rate)) => billionths(u128::from(rate.bps), bps),
+        StreamRate::Load(Rate::L2(rate)) => {
+            let Bytes(on_wire) = stream.size + L1_OVERHEAD;
+            billionths(u128::from(rate.bps) * u128::from(on_wire), bps * u128::from(stream.size.0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Whether a port can carry what a script asks of it at every instant.
+
+use super::share;
+use crate::{Action, Case, Script};
+use rig_lab::{Declared, Fault};
+use rig_units::{MIN_FRAME, PortSpeed};
+use std::collections::BTreeMap;
+
+/// All of a port, in billionths.
+const WHOLE: u64 = 1_000_000_000;
+
+/// Refuses a script in which the senders of one port together ask for more than its line rate.
+pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result<(), Fault> {
+    let speed = |port: u16| {
+        let dut_port = script.dut_ports.get(usize::from(port)).copied().unwrap_or_default();
+        declared.port_speed(dut_port).unwrap_or(PortSpeed::G100)
+    };
+    // What each running sender takes, by port and sender; storms come after the streams.
+    let mut running: BTreeMap<(u16, u16), (u64, &str)> = BTreeMap::new();
+    let storm_index = |storm: u16| u16::MAX / 2 + storm;
+    for (i, step) in script.steps.iter().enumerate() {
+        let port = match &step.action {
+            Action::StartStream(id) => {
+                let stream = &script.streams[usize::from(*id)];
+                let share = share(stream, speed(stream.from));
+                running.insert((stream.from, *id), (share, &stream.name));
+                stream.from
+            }
+            Action::StartStorm(id) => {
+                let storm = &script.storms[usize::from(*id)];
+                let slot = speed(storm.from).slot(MIN_FRAME);
+                let share = slot.scaled(WHOLE, storm.every.0).0;
+                running.insert((storm.from, storm_index(*id)), (share, &storm.name));
+                storm.from
+            }
+            Action::StopStream(id) => {
+                running.remove(&(script.streams[usize::from(*id)].from, *id));
+                continue;
+            }
+            Action::StopStorm(id) => {
+                running.remove(&(script.storms[usize::from(*id)].from, storm_index(*id)));
+                continue;
+            }
+            Action::Pfc(_) | Action::LinkDown(_) | Action::LinkUp(_) | Action::Configure(_) => {
+                continue;
+            }
+        };
+        // What stops at this very instant may stand after what starts.
+        let settled = script.steps.get(i + 1).is_none_or(|next| next.at > step.at);
+        let at_port = || running.range((port, 0)..=(port, u16::MAX)).map(|(_, sender)| sender);
+        let total: u64 = at_port().map(|(share, _)| share).sum();
+        if total > WHOLE && settled {
+            let names: Vec<&str> = at_port().map(|&(_, name)| name).collect();
+            let percent = total / 100_000;
+            let found = format!(
+                "at {} the senders {} ask {} for {}.{:02} % of its {}",
+                step.at,
+                names.join(", "),
+                script.ports[usize::from(port)],
+                percent / 100,
+                percent % 100,
+                speed(port),
+            );
+            let key = format!("streams.{}", names[0]);
+            return Err(case.fault(&key, found, "at most 100 % together, storms counted"));
+        }
+    }
+    Ok(())
+}
