@@ -4,6 +4,7 @@ use rig_capture::analyse::timeline::Timeline;
 use rig_oracle::{Curve, Judgement, Verdict};
 use rig_testcases::CaseId;
 use rig_units::Dur;
+use serde::{Deserialize, Serialize};
 
 /// One event of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +39,7 @@ pub struct Started {
 }
 
 /// Wall-clock facts: all that may differ between two runs of one seed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Wall {
     /// When the run started, RFC 3339 in UTC.
     pub started: String,

@@ -4,5 +4,21 @@
 //! under the one key `wall`. Reporters write to what they are given and print nothing themselves.
 
 pub mod event;
+mod figure;
+mod finding;
+#[cfg(test)]
+mod fixture;
+pub mod jsonl;
+pub mod junit;
+pub mod outcome;
+pub mod results;
+pub mod run;
+pub mod terminal;
+mod text;
 
 pub use event::{CaseReport, EvidenceFile, Finished, RunEvent, Started, Trials, Wall};
+pub use jsonl::JsonLines;
+pub use outcome::{Exit, Outcome, Tally};
+pub use results::{Results, Unreadable};
+pub use run::Run;
+pub use terminal::{Colour, Terminal};

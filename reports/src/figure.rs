@@ -1,0 +1,81 @@
+//! Measured and predicted values for people.
+
+use rig_capture::{Span, Unit};
+use rig_oracle::Judgement;
+
+/// A microsecond in picoseconds.
+const US: u64 = 1_000_000;
+
+/// An interval: `203.41ms to 204.1ms`, `200ms to under 300ms`, `0 frames`, `at least 200ms`. `u64::MAX` at the top stands for no limit.
+pub(crate) fn span(unit: Unit, span: Span) -> String {
+    match (span.lo, span.hi) {
+        (0, u64::MAX) => "anything".to_owned(),
+        (lo, u64::MAX) => format!("at least {}", value(unit, lo)),
+        (lo, hi) if lo == hi => value(unit, lo),
+        // What is predicted up to an instant and without it would else read `299.999999ms`.
+        (lo, hi) if unit == Unit::Ps && (hi + 1) % US == 0 => {
+            format!("{} to under {}", value(unit, lo), value(unit, hi + 1))
+        }
+        (lo, hi) if unit == Unit::Frames => format!("{lo} to {}", value(unit, hi)),
+        (lo, hi) => format!("{} to {}", value(unit, lo), value(unit, hi)),
+    }
+}
+
+/// One value with its unit.
+pub(crate) fn value(unit: Unit, value: u64) -> String {
+    let text = unit.show(value);
+    match unit {
+        Unit::Frames if value == 1 => format!("{text} frame"),
+        Unit::Frames => format!("{text} frames"),
+        Unit::Ps | Unit::Ppm | Unit::Bps => text,
+    }
+}
+
+/// How far the value may lie from the middle of what was measured: `±345us`, `exact`.
+pub(crate) fn uncertainty(unit: Unit, span: Span) -> String {
+    match (span.hi - span.lo).div_ceil(2) {
+        0 => "exact".to_owned(),
+        half => format!("\u{b1}{}", value(unit, half)),
+    }
+}
+
+/// What was measured, on what and where in the sweep: `pfcwd.detection storm@p2 class 3, detection_time=250ms`.
+pub(crate) fn name(judgement: &Judgement) -> String {
+    let Judgement { measure, subject, point, .. } = judgement;
+    let mut name = (*measure).to_owned();
+    if !subject.is_empty() {
+        name = format!("{name} {subject}");
+    }
+    if !point.is_empty() {
+        name = format!("{name}, {point}");
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    #[test]
+    fn an_interval_says_its_unit_once_where_that_reads_better() {
+        assert_eq!(span(Unit::Ps, Span { lo: 200 * MS, hi: 300 * MS }), "200ms to 300ms");
+        assert_eq!(span(Unit::Ps, Span { lo: 200 * MS, hi: 300 * MS - 1 }), "200ms to under 300ms");
+        assert_eq!(span(Unit::Frames, Span { lo: 3, hi: 5 }), "3 to 5 frames");
+        assert_eq!(span(Unit::Frames, Span::exactly(1)), "1 frame");
+        assert_eq!(span(Unit::Frames, Span::exactly(0)), "0 frames");
+    }
+
+    #[test]
+    fn an_interval_without_an_upper_end_says_so() {
+        assert_eq!(span(Unit::Ps, Span { lo: 2 * MS, hi: u64::MAX }), "at least 2ms");
+        assert_eq!(span(Unit::Frames, Span { lo: 0, hi: u64::MAX }), "anything");
+    }
+
+    #[test]
+    fn half_a_width_is_rounded_up_so_that_it_covers_the_interval() {
+        assert_eq!(uncertainty(Unit::Frames, Span { lo: 3, hi: 6 }), "±2 frames");
+        assert_eq!(uncertainty(Unit::Ps, Span::exactly(7)), "exact");
+    }
+}

@@ -1,0 +1,141 @@
+//! From the events of a run to its results.
+
+use super::{
+    Case, Curve, Evidence, FORMAT, Finding, Measurement, Point, Results, Summary, Trials, Void,
+    Wall,
+};
+use crate::outcome::Outcome;
+use crate::text::milliseconds;
+use crate::{CaseReport, EvidenceFile, Run};
+use rig_oracle::{Judgement, Verdict};
+
+impl Results {
+    /// What `run` amounts to, finished or not.
+    pub fn of(run: &Run) -> Results {
+        let Run { started, cases, finished } = run;
+        let tally = run.tally();
+        let not_run = finished.iter().flat_map(|finished| &finished.not_run);
+        Results {
+            format: FORMAT.to_owned(),
+            version: started.version.clone(),
+            seed: started.seed,
+            lab: started.lab.clone(),
+            executor: started.executor.to_owned(),
+            mutations: started.mutations.clone(),
+            partial: run.partial().map(str::to_owned),
+            not_run: not_run.map(ToString::to_string).collect(),
+            summary: Summary {
+                run: tally.run(),
+                passed: tally.count(Outcome::Pass),
+                failed: tally.count(Outcome::Fail),
+                inconclusive: tally.count(Outcome::Inconclusive),
+                broken: tally.count(Outcome::Broken),
+                skipped: tally.count(Outcome::Skipped),
+                exit: run.exit().code(),
+            },
+            cases: cases.iter().map(Case::of).collect(),
+            wall: Wall {
+                start: started.wall.clone(),
+                took_ms: finished.as_ref().map_or(0, |finished| milliseconds(finished.wall)),
+                cases_ms: cases
+                    .iter()
+                    .map(|case| (case.id.to_string(), milliseconds(case.wall)))
+                    .collect(),
+            },
+        }
+    }
+}
+
+impl Case {
+    /// What one case amounts to.
+    pub fn of(report: &CaseReport) -> Case {
+        let (reason, detail, findings) = match &report.verdict {
+            Verdict::Pass => (None, None, &[][..]),
+            Verdict::Fail(findings) => (None, None, &findings[..]),
+            Verdict::Inconclusive(doubt) => (Some(doubt.reason), Some(&doubt.detail), &[][..]),
+            Verdict::Skipped(why) => (Some("not-applicable"), Some(why), &[][..]),
+            Verdict::Broken(how) => (Some("rig-or-lab"), Some(how), &[][..]),
+        };
+        let void = report.trials.void.iter();
+        Case {
+            id: report.id.to_string(),
+            verdict: Outcome::of(&report.verdict),
+            reason: reason.map(str::to_owned),
+            detail: detail.cloned(),
+            dut: report.dut.clone(),
+            why: report.why.clone(),
+            source: report.source.clone(),
+            trials: Trials {
+                planned: report.trials.planned,
+                run: report.trials.run,
+                void: void
+                    .map(|(trial, reason)| Void { trial: *trial, reason: reason.clone() })
+                    .collect(),
+            },
+            measurements: report.judgements.iter().map(Measurement::of).collect(),
+            findings: findings
+                .iter()
+                .map(|finding| Finding::of(finding, &report.evidence))
+                .collect(),
+            curves: report.curves.iter().map(Curve::of).collect(),
+            evidence: report.evidence.iter().map(Evidence::of).collect(),
+        }
+    }
+}
+
+impl Measurement {
+    fn of(judgement: &Judgement) -> Measurement {
+        let Judgement { measure, subject, point, reading, prediction, trials, resolution, .. } =
+            judgement;
+        Measurement {
+            name: (*measure).to_owned(),
+            subject: subject.clone(),
+            point: point.clone(),
+            unit: reading.unit.name().to_owned(),
+            value: reading.span.middle(),
+            lo: reading.span.lo,
+            hi: reading.span.hi,
+            predicted_lo: prediction.span.lo,
+            predicted_hi: prediction.span.hi,
+            formula: prediction.formula.to_owned(),
+            formula_text: prediction.text.clone(),
+            formula_source: prediction.source.to_owned(),
+            trials: *trials,
+            resolution: resolution.clone(),
+        }
+    }
+}
+
+impl Finding {
+    fn of(finding: &rig_oracle::Finding, evidence: &[EvidenceFile]) -> Finding {
+        let rig_oracle::Finding { rule, want, got, trial, frames } = finding;
+        let file = evidence.iter().find(|file| file.trial == *trial);
+        Finding {
+            rule: (*rule).to_owned(),
+            want: want.clone(),
+            got: got.clone(),
+            trial: *trial,
+            frames: frames.iter().map(|frame| frame.0).collect(),
+            evidence: file.map(|file| file.path.clone()),
+        }
+    }
+}
+
+impl Curve {
+    fn of(curve: &rig_oracle::Curve) -> Curve {
+        let points = curve.points.iter().map(|point| Point {
+            x: point.x,
+            lo: point.measured.lo,
+            hi: point.measured.hi,
+            predicted: point.predicted,
+        });
+        Curve { name: curve.measure.to_owned(), x: curve.x.clone(), points: points.collect() }
+    }
+}
+
+impl Evidence {
+    fn of(file: &EvidenceFile) -> Evidence {
+        let EvidenceFile { path, trial, frames } = file.clone();
+        Evidence { path, trial, frames }
+    }
+}

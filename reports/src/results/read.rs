@@ -1,0 +1,64 @@
+//! Reading `results.json` back, for comparison.
+
+use super::{FORMAT, Results};
+use core::fmt;
+use serde::Deserialize;
+
+/// A text that is not results this version understands: where, what stands there, what would be accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The file, as the caller named it.
+    pub file: String,
+    /// Line, from 1; 0 when the fault is not at one place.
+    pub line: usize,
+    /// Column, from 1; 0 when the fault is not at one place.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Unreadable { file, line, column, message } = self;
+        match line {
+            0 => write!(f, "{file}: {message}"),
+            _ => write!(f, "{file}:{line}:{column}: {message}"),
+        }
+    }
+}
+
+impl core::error::Error for Unreadable {}
+
+/// The one key that every version of the format has.
+#[derive(Deserialize)]
+#[serde(expecting = "the results.json of a run")]
+struct Header {
+    format: Option<String>,
+}
+
+impl Results {
+    /// Reads the text of a `results.json`; `file` is its name for messages. Keys that this version does not know are
+    /// passed over: a later rig may add some without a new format number.
+    ///
+    /// # Errors
+    /// Text that is not JSON, of another format, or lacks what the format promises.
+    pub fn read(file: &str, text: &str) -> Result<Results, Unreadable> {
+        let at = |error: &serde_json::Error| {
+            let message = error.to_string();
+            let message = message.rsplit_once(" at line ").map_or(&*message, |(what, _)| what);
+            let (line, column) = (error.line(), error.column());
+            Unreadable { file: file.to_owned(), line, column, message: message.to_owned() }
+        };
+        let whole = |message| Unreadable { file: file.to_owned(), line: 0, column: 0, message };
+        let header: Header = serde_json::from_str(text).map_err(|error| at(&error))?;
+        match header.format.as_deref() {
+            Some(FORMAT) => serde_json::from_str(text).map_err(|error| at(&error)),
+            Some(other) => Err(whole(format!(
+                "the format is `{other}`; this rigctl reads `{FORMAT}`: compare with the rigctl that wrote the file"
+            ))),
+            None => {
+                Err(whole(format!("no key `format`: want the results.json of a run (`{FORMAT}`)")))
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The run for a person at a terminal: twelve columns of status, time, count and name; where a case did not pass, what
+//! was wanted, what was got, where to look and how to repeat it. Not an interface: scripts read `results.json`.
+
+mod progress;
+mod wrap;
+
+pub use progress::Progress;
+
+use crate::outcome::{Outcome, Tally};
+use crate::text::{count, list, printable, seconds};
+use crate::{CaseReport, Finished, RunEvent, Started, figure, finding};
+use indexmap::IndexMap;
+use rig_oracle::{Judgement, Verdict};
+use std::io::{self, Write};
+use wrap::wrap;
+
+/// Columns of the status word.
+const STATUS: usize = 12;
+/// Where the lines under a case start.
+const INDENT: usize = STATUS + 1;
+/// How many void trials, and cases that never ran, are named.
+const NAMED: usize = 3;
+
+/// Whether to colour. The caller decides: it knows where the text goes and what `NO_COLOR` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colour {
+    /// With ANSI escapes.
+    Always,
+    /// Plain.
+    Never,
+}
+
+/// How the text is to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether to colour.
+    pub colour: Colour,
+    /// Columns after which long lines are wrapped; `None` leaves them whole, as a file wants it.
+    pub width: Option<usize>,
+    /// Also say of each passing case what was measured.
+    pub detail: bool,
+}
+
+/// Writes a run as it happens.
+#[derive(Debug)]
+pub struct Terminal<W: Write> {
+    out: W,
+    style: Style,
+    cases: usize,
+    tally: Tally,
+    report: Option<String>,
+}
+
+impl<W: Write> Terminal<W> {
+    /// Writes to `out` in `style`.
+    pub fn new(out: W, style: Style) -> Terminal<W> {
+        Terminal { out, style, cases: 0, tally: Tally::default(), report: None }
+    }
+
+    /// Writes what is to be said about `event`, whole lines only, in one piece.
+    ///
+    /// # Errors
+    /// What writing to `out` fails with.
+    pub fn on(&mut self, event: &RunEvent) -> io::Result<()> {
+        let lines = match event {
+            RunEvent::CaseStarted(_) => return Ok(()),
+            RunEvent::Started(started) => self.start(started),
+            RunEvent::CaseFinished(report) => self.case(report),
+            RunEvent::Finished(finished) => self.finish(finished),
+        };
+        self.out.write_all(lines.as_bytes())?;
+        self.out.flush()
+    }
+
+    fn start(&mut self, started: &Started) -> String {
+        let Started { seed, lab, executor, mutations, cases, wall, .. } = started;
+        self.cases = *cases;
+        self.report =
+            (!wall.out.is_empty()).then(|| format!("{}/report.html", printable(&wall.out)));
+        let what =
+            format!("{}, lab {} ({executor}), seed {seed}", count(*cases, "case"), printable(lab));
+        let mut lines = self.line("Starting", None, &what);
+        for mutation in mutations {
+            lines += &self.line("Mutated", None, &printable(mutation));
+        }
+        lines
+    }
+
+    fn case(&mut self, report: &CaseReport) -> String {
+        let outcome = Outcome::of(&report.verdict);
+        self.tally.add(outcome);
+        let width = self.cases.to_string().len();
+        let head =
+            format!("[{:>9}] ({:>width$}/{}) ", seconds(report.wall), self.tally.all(), self.cases);
+        let id = printable(&report.id.to_string());
+        let said = match &report.verdict {
+            Verdict::Pass | Verdict::Fail(_) => id,
+            Verdict::Inconclusive(doubt) => {
+                format!("{id}: {}: {}", doubt.reason, printable(&doubt.detail))
+            }
+            Verdict::Skipped(why) | Verdict::Broken(why) => {
+                format!("{id}: {}", printable(why))
+            }
+        };
+        let mut lines = self.line(status(outcome), Some((outcome, &head)), &said);
+        match &report.verdict {
+            Verdict::Pass | Verdict::Skipped(_) => {}
+            Verdict::Fail(findings) => {
+                for finding in finding::lines(findings, &report.evidence) {
+                    self.under(&mut lines, &finding);
+                }
+            }
+            Verdict::Inconclusive(_) | Verdict::Broken(_) => {
+                if let Some(file) = report.evidence.first() {
+                    self.under(&mut lines, &format!("look at {}", printable(&file.path)));
+                }
+            }
+        }
+        if self.style.detail {
+            for judgement in &report.judgements {
+                self.measured(&mut lines, judgement);
+            }
+        }
+        let unsettled = matches!(outcome, Outcome::Fail | Outcome::Inconclusive | Outcome::Broken);
+        if !report.trials.void.is_empty() && (unsettled || self.style.detail) {
+            self.under(&mut lines, &void(report));
+        }
+        if unsettled {
+            // Never wrapped: it is there to be copied.
+            lines += &format!("{:INDENT$}again: {}\n", "", printable(&report.repeat));
+        }
+        lines
+    }
+
+    fn measured(&self, lines: &mut String, judgement: &Judgement) {
+        let Judgement { reading, prediction, trials, resolution, .. } = judgement;
+        let name = printable(&figure::name(judgement));
+        let measured = figure::span(reading.unit, reading.span);
+        let predicted = figure::span(prediction.unit, prediction.span);
+        let trials = count(*trials as usize, "trial");
+        let formula = prediction.formula;
+        let text = format!("{name}: {measured}, predicted {predicted} ({formula}), {trials}");
+        self.under(lines, &text);
+        if !resolution.is_empty() {
+            self.under(lines, &format!("  cannot tell apart: {}", printable(resolution)));
+        }
+    }
+
+    fn finish(&mut self, finished: &Finished) -> String {
+        let Finished { partial, not_run, wall } = finished;
+        let mut lines = String::new();
+        if let Some(why) = partial {
+            let mut text = printable(why);
+            if !not_run.is_empty() {
+                let ids = some(not_run.iter().map(|id| printable(&id.to_string())).collect());
+                text = format!("{text}; not run: {ids}");
+            }
+            lines += &self.line("Partial", None, &text);
+        }
+        let exit = self.tally.exit(partial.is_some()).code();
+        let head = format!("[{:>9}] ", seconds(*wall));
+        let worst = match exit {
+            0 => Outcome::Pass,
+            1 => Outcome::Fail,
+            4 => Outcome::Broken,
+            _ => Outcome::Inconclusive,
+        };
+        let text = format!("{} (exit {exit})", self.tally);
+        lines += &self.line("Summary", Some((worst, &head)), &text);
+        if let Some(report) = &self.report {
+            lines += &self.line("Report", None, report);
+        }
+        lines
+    }
+
+    /// `status` in its columns, coloured as `outcome`, the head of the line, then `text`, wrapped.
+    fn line(&self, status: &str, head: Option<(Outcome, &str)>, text: &str) -> String {
+        let (paint, head) = head.map_or((BOLD, ""), |(outcome, head)| (paint(outcome), head));
+        let used = INDENT + head.len();
+        let text = wrap(text, used, INDENT, self.style.width);
+        match self.style.colour {
+            Colour::Always => format!("{paint}{status:>STATUS$}{PLAIN} {head}{text}\n"),
+            Colour::Never => format!("{status:>STATUS$} {head}{text}\n"),
+        }
+    }
+
+    /// A line under a case.
+    fn under(&self, lines: &mut String, text: &str) {
+        let text = wrap(text, INDENT, INDENT + 2, self.style.width);
+        *lines += &format!("{:INDENT$}{text}\n", "");
+    }
+}
+
+const fn status(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Pass => "PASS",
+        Outcome::Fail => "FAIL",
+        Outcome::Inconclusive => "INCONCLUSIVE",
+        Outcome::Skipped => "SKIPPED",
+        Outcome::Broken => "BROKEN",
+    }
+}
+
+const BOLD: &str = "\x1b[1m";
+const PLAIN: &str = "\x1b[0m";
+
+/// Bold green, red, yellow, blue, magenta.
+const fn paint(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Pass => "\x1b[1;32m",
+        Outcome::Fail => "\x1b[1;31m",
+        Outcome::Inconclusive => "\x1b[1;33m",
+        Outcome::Skipped => "\x1b[1;34m",
+        Outcome::Broken => "\x1b[1;35m",
+    }
+}
+
+/// `3 of 12 trials void: late-send by 4us in #3; capture-hole in #7 and #9`
+fn void(report: &CaseReport) -> String {
+    let trials = &report.trials;
+    let mut reasons: IndexMap<&str, Vec<String>> = IndexMap::new();
+    for (trial, reason) in &trials.void {
+        reasons.entry(reason).or_default().push(format!("#{trial}"));
+    }
+    let reasons: Vec<String> = reasons
+        .into_iter()
+        .map(|(reason, trials)| format!("{} in {}", printable(reason), some(trials)))
+        .collect();
+    let run = count(trials.run as usize, "trial");
+    format!("{} of {run} void: {}", trials.void.len(), reasons.join("; "))
+}
+
+/// The first few of `items`, and how many more.
+fn some(mut items: Vec<String>) -> String {
+    if items.len() > NAMED + 1 {
+        let more = items.len() - NAMED;
+        items.truncate(NAMED);
+        items.push(format!("{more} more"));
+    }
+    list(&items)
+}
+
+#[cfg(test)]
+mod tests;
