@@ -155,4 +155,6 @@ impl Rule {
 }
 
 #[cfg(test)]
+mod brute_force;
+#[cfg(test)]
 mod tests;

@@ -82,18 +82,20 @@ impl Rule {
     pub fn fires(&self, phase: Dur, length: Dur, stimulus: &Stimulus) -> Option<bool> {
         let (n, p) = (self.polls().most, self.poll_interval);
         let Some(at) = self.detects_after(phase, stimulus) else { return Some(false) };
-        let lacks = |at: u64| match (self.family, stimulus.data_gap) {
+        let longer_than = |at: u64| match (self.family, stimulus.data_gap) {
             // The last poll, too, needs only four fifths; with a single one the first has to have them.
             (RuleFamily::Barefoot, None) if n == 1 && phase > fifths(p, 4) => fifths(p, 4).0,
             (RuleFamily::Barefoot, None) => at - p.0 / 5,
-            // A queue that no frame reached during the storm is an idle one.
-            (RuleFamily::Barefoot, Some(gap)) if gap > p => at.saturating_sub(p.0 / 5),
             // A pause anywhere since the last check is enough.
             (RuleFamily::IntervalCounter, _) => (phase + p * (n - 1)).0.saturating_sub(p.0),
             _ => at,
         };
-        match (length.0 > lacks(at.lo), length.0 > lacks(at.hi)) {
-            (first, second) if first == second => Some(first),
+        let (first, last) = (longer_than(at.lo), longer_than(at.hi));
+        // A queue that no frame reached during the storm is an idle one.
+        let sparse = stimulus.data_gap.is_some_and(|gap| gap > p);
+        let spare = if self.family == RuleFamily::Barefoot && sparse { p.0 / 5 } else { 0 };
+        match (length.0 > first.saturating_sub(spare), length.0 > last) {
+            (may, must) if may == must => Some(must),
             _ => None,
         }
     }
