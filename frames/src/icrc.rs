@@ -19,8 +19,8 @@ pub const LEN: usize = 4;
 const ONES: usize = 8;
 const MAX_MASKED: usize = ONES + ipv6::LEN + udp::LEN + bth::LEN;
 
-/// The ICRC of `packet`: from the IP header to the end of the payload and its pad, the ICRC itself not included. In wire
-/// order. Apart from the IP version and IPv4 header length, nothing in it is judged.
+/// The ICRC, in wire order, of `packet`: from the IP header to the end of the payload and its pad, the ICRC itself not
+/// included. Apart from the IP version and IPv4 header length, nothing in it is judged.
 ///
 /// # Errors
 /// When the bytes end before the end of the BTH; on another IP version; on IPv4 options.
@@ -58,8 +58,8 @@ pub fn of(packet: &[u8]) -> Result<[u8; LEN], Malformed> {
     Ok(crc.finalize().to_le_bytes())
 }
 
-/// Writes the right ICRC into a whole RoCEv2 `frame`, for use after its bytes were changed. Only what finds the place of
-/// the ICRC is judged: Ethernet type, tag, IP version and length.
+/// Writes the right ICRC into a whole RoCEv2 `frame`, for use after its bytes were changed. Only what finds the place
+/// of the ICRC is judged: Ethernet type, tag, IP version and length.
 ///
 /// # Errors
 /// When no ICRC can be found: not an IP frame, or one that ends too early.

@@ -1,8 +1,8 @@
 //! Wire formats: bytes to meaning and back.
 //!
 //! Each format has two faces. `Repr` holds only what makes sense: it is read with located errors ([`Malformed`]) and
-//! writes every byte. `Raw` sets any bits, for negative tests and fault rules; after it, [`icrc::seal`] repairs the ICRC
-//! of a RoCE frame. [`packet`] reads and writes whole frames in one call.
+//! writes every byte. `Raw` sets any bits, for negative tests and fault rules; after it, [`icrc::seal`] repairs the
+//! ICRC of a RoCE frame. [`packet`] reads and writes whole frames in one call.
 //!
 //! A frame here is what a capture shows: from the destination MAC on, without the FCS, at least 60 bytes long. Frame
 //! *sizes*, given as `rig_units::Bytes`, count the FCS.

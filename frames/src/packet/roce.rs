@@ -191,7 +191,8 @@ fn put_payload(out: &mut Vec<u8>, len: u16) {
     }
 }
 
-/// Reads the IP packet of Ethernet type `kind` at the beginning of `bytes`, in a frame of `frame_len` bytes, and judges its ICRC.
+/// Reads the IP packet of Ethernet type `kind` at the beginning of `bytes`, in a frame of `frame_len` bytes, and judges
+/// its ICRC.
 pub(super) fn parse(
     src: MacAddr,
     dst: MacAddr,

@@ -1,7 +1,7 @@
 //! BTH opcodes of the RC, UC and UD services, and CNP: which headers follow and whether a payload may.
 //!
 //! From IBTA Vol 1, 9.2 (opcodes and the headers they ask for) and 9.4 (payloads), Annex A17 (CNP).
-//! "Payload" below is `none`, `mtu` (exactly the path MTU), `tail` (1 byte to the path MTU) or `any` (0 to the path MTU).
+//! The payload is `none`, `mtu` (exactly the path MTU), `tail` (1 byte to the path MTU) or `any` (0 to the path MTU).
 //!
 //! | code | name | headers after the BTH | payload |
 //! | --- | --- | --- | --- |
