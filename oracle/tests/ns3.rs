@@ -70,6 +70,7 @@ fn off(got: f64, want: f64) -> f64 {
     (got / want - 1.0).abs()
 }
 
+#[expect(clippy::print_stdout, reason = "what is not bounded is at least shown")]
 fn check(row: &Row) -> Measured {
     let measured = measure(row);
     println!("{} {} MiB: {measured:?}", row.scenario.name(), row.mib);

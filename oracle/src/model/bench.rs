@@ -2,7 +2,9 @@
 //! are published in the research notes: senders at line rate, PFC only, an answer of 60 B to every frame of data.
 
 use super::queue::{EventQueue, Heap4};
-use super::{Cable, Dir, End, Kind, Network, Packet, PortId, QueueView, Shortcuts, Stream, Tap, Topology};
+use super::{
+    Cable, Dir, End, Kind, Network, Packet, PortId, QueueView, Shortcuts, Stream, Tap, Topology,
+};
 use super::{buffer, classify::Classifier, host, link, mac, pfc_gen, switch};
 use rig_lab::Scheduling;
 use rig_units::{Dur, Pace, PortSpeed, Quanta, Time};
@@ -59,7 +61,9 @@ impl Scenario {
             link: CABLE,
         };
         let (cables, switches): (Vec<Cable>, Vec<u16>) = match self {
-            Scenario::Incast(_) => ((0..=senders).map(|port| host((0, port), port)).collect(), vec![senders + 1]),
+            Scenario::Incast(_) => {
+                ((0..=senders).map(|port| host((0, port), port)).collect(), vec![senders + 1])
+            }
             Scenario::Dumbbell(_) => {
                 let near = (0..senders).map(|port| host((0, port), port));
                 let far = (0..senders).map(|port| host((1, port), senders + port));
@@ -215,7 +219,9 @@ fn poll<Q: EventQueue>(network: &Network<Q>, scenario: Scenario) -> u64 {
         Scenario::Dumbbell(_) => 2,
     };
     let mut paused = 0;
-    for at in (0..switches).flat_map(|switch| (0..=scenario.senders()).map(move |port| PortId { switch, port })) {
+    for at in (0..switches)
+        .flat_map(|switch| (0..=scenario.senders()).map(move |port| PortId { switch, port }))
+    {
         for class in [3, 4] {
             let QueueView { occupancy, paused: now, .. } = network.queue_view(at, class);
             paused += u64::from(now && occupancy > 0);
@@ -240,17 +246,24 @@ const NOBODY: u16 = u16::MAX;
 
 impl Recorder {
     fn new(tapped: Option<u16>) -> Recorder {
-        Recorder { checksum: 0, tapped: tapped.unwrap_or(NOBODY), records: vec![[0; 4]; RECORDS], next: 0 }
+        Recorder {
+            checksum: 0,
+            tapped: tapped.unwrap_or(NOBODY),
+            records: vec![[0; 4]; RECORDS],
+            next: 0,
+        }
     }
 }
 
 impl Tap for Recorder {
     #[inline]
     fn frame(&mut self, at: Time, host: u16, dir: Dir, packet: &Packet) {
-        let name = u64::from(packet.seq) << 32 | u64::from(packet.stream) << 16 | u64::from(packet.size);
+        let name =
+            u64::from(packet.seq) << 32 | u64::from(packet.stream) << 16 | u64::from(packet.size);
         if dir == Dir::Rx {
             // A multiplicative hash of each arrival; the sum does not depend on the order of summing.
-            let arrival = at.0 ^ name.rotate_left(17) ^ u64::from(packet.ce()) << 63 ^ u64::from(host) << 48;
+            let arrival =
+                at.0 ^ name.rotate_left(17) ^ u64::from(packet.ce()) << 63 ^ u64::from(host) << 48;
             self.checksum = self.checksum.wrapping_add(arrival.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         }
         if host == self.tapped {

@@ -219,7 +219,8 @@ impl Buffer {
         let group = &self.groups[from][slot(group)];
         let share = u64::from(group.used.saturating_sub(self.config.reserved));
         let limit = group.limit.of(self.left());
-        group.headroom == 0 && share <= self.config.xon.max(limit.saturating_sub(self.config.xon_offset))
+        group.headroom == 0
+            && share <= self.config.xon.max(limit.saturating_sub(self.config.xon_offset))
     }
 
     /// Changes the limit of one priority group from now on.

@@ -152,8 +152,9 @@ mod tests {
             egress.push(frame(queue, 100));
         }
         egress.push_control(Packet::pfc(8, 0, rig_units::Quanta(1), 64));
-        let order: Vec<(u16, u8)> =
-            std::iter::from_fn(|| egress.pop(0)).map(|packet| (packet.size, packet.queue)).collect();
+        let order: Vec<(u16, u8)> = std::iter::from_fn(|| egress.pop(0))
+            .map(|packet| (packet.size, packet.queue))
+            .collect();
         assert_eq!(order, [(64, 0), (100, 6), (100, 5), (100, 3)]);
         assert!(egress.is_empty());
     }

@@ -145,7 +145,8 @@ mod tests {
 
     #[test]
     fn whole_nanoseconds_cut_1048_bytes_at_100g_to_83() {
-        let ns3 = Config { preamble: 0, gap: 0, whole_ns: true, ..Config::ethernet(PortSpeed::G100, 0) };
+        let ns3 =
+            Config { preamble: 0, gap: 0, whole_ns: true, ..Config::ethernet(PortSpeed::G100, 0) };
         assert_eq!(Link::new(&ns3).send(Time(0), frame(1048)).free, Time(83_000));
     }
 

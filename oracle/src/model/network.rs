@@ -223,18 +223,19 @@ impl<Q: EventQueue> Network<Q> {
     #[inline]
     fn port_arrival(&mut self, source: Source, at: PortId) {
         let Some(packet) = self.take_from_cable(source) else { return };
-        self.into_switch(at, packet);
+        self.enter_switch(at, packet);
     }
 
     #[inline]
-    fn into_switch(&mut self, at: PortId, packet: Packet) {
+    fn enter_switch(&mut self, at: PortId, packet: Packet) {
         let PortId { switch, port } = at;
         let device = &mut self.switches[usize::from(switch)];
         if packet.kind == Kind::Pfc {
             let opened = device.ports[usize::from(port)].mac.on_pfc(self.now, &packet);
             return self.port_opened(at, opened);
         }
-        let (xoff, to) = match device.receive(self.now, port.into(), packet, self.shortcuts.bypass) {
+        let (xoff, to) = match device.receive(self.now, port.into(), packet, self.shortcuts.bypass)
+        {
             Received::Gone => return,
             Received::Through { to, packet } => {
                 return self.leave(self.port_id(switch, to), packet);

@@ -117,7 +117,8 @@ impl PfcGen {
     fn xoff(&mut self, now: Time, enable: u8) -> Packet {
         for class in classes(enable) {
             self.sent[slot(class)] += 1;
-            self.refresh_at[slot(class)] = self.config.refresh.map_or(Time::MAX, |every| now + every);
+            self.refresh_at[slot(class)] =
+                self.config.refresh.map_or(Time::MAX, |every| now + every);
         }
         Packet::pfc(enable, 0, self.config.quanta, self.config.size)
     }

@@ -213,7 +213,13 @@ impl Switch {
     /// Takes in a frame whose last bit arrived at port `from` at `now`; never a PFC frame. `bypass` lets a frame skip
     /// an idle port's queue, which must not change anything.
     #[inline]
-    pub(crate) fn receive(&mut self, now: Time, from: usize, mut packet: Packet, bypass: bool) -> Received {
+    pub(crate) fn receive(
+        &mut self,
+        now: Time,
+        from: usize,
+        mut packet: Packet,
+        bypass: bool,
+    ) -> Received {
         let class = self.classifier.class(packet.dscp);
         packet.queue = class;
         packet.group = class;
@@ -296,7 +302,9 @@ impl Switch {
     fn release(&mut self, now: Time, packet: &Packet, to: usize) -> Option<usize> {
         self.buffer.release(place(packet, to));
         let from = usize::from(packet.ingress);
-        if !self.ports[from].pfc.is_congested(packet.group) || !self.buffer.resumes(from, packet.group) {
+        if !self.ports[from].pfc.is_congested(packet.group)
+            || !self.buffer.resumes(from, packet.group)
+        {
             return None;
         }
         let xon = self.ports[from].pfc.set_congested(now, packet.group, false);

@@ -21,7 +21,8 @@ impl<Q: EventQueue> Network<Q> {
     pub fn new(topology: &Topology, start: Time) -> Network<Q> {
         let mut sources = Vec::new();
         let mut links = Vec::new();
-        let mut hosts: Vec<(u16, PortSpeed)> = vec![(UNPLUGGED, PortSpeed::G10); topology.hosts.len()];
+        let mut hosts: Vec<(u16, PortSpeed)> =
+            vec![(UNPLUGGED, PortSpeed::G10); topology.hosts.len()];
         let mut ports: Vec<Vec<u16>> =
             topology.switches.iter().map(|switch| vec![UNPLUGGED; switch.ports.len()]).collect();
         for cable in &topology.cables {
@@ -34,7 +35,8 @@ impl<Q: EventQueue> Network<Q> {
                         plug
                     }
                     End::Port(at) => {
-                        let port = &topology.switches[usize::from(at.switch)].ports[usize::from(at.port)];
+                        let port =
+                            &topology.switches[usize::from(at.switch)].ports[usize::from(at.port)];
                         assert!(port.1 == cable.link.speed, "a cable has the speed of its port");
                         &mut ports[usize::from(at.switch)][usize::from(at.port)]
                     }
@@ -51,8 +53,9 @@ impl<Q: EventQueue> Network<Q> {
             number(sources.len() - 1)
         };
         let every_port = || all_ports(&ports);
-        let pipelines: Vec<Source> =
-            (0..ports.len()).map(|switch| allot(Wake::Pipeline { switch: number(switch) })).collect();
+        let pipelines: Vec<Source> = (0..ports.len())
+            .map(|switch| allot(Wake::Pipeline { switch: number(switch) }))
+            .collect();
         let host_gates: Vec<Source> =
             (0..hosts.len()).map(|host| allot(Wake::HostGate { host: number(host) })).collect();
         let gates: Vec<Source> = every_port().map(|at| allot(Wake::PortGate(at))).collect();
@@ -62,10 +65,16 @@ impl<Q: EventQueue> Network<Q> {
         let sends: Vec<Source> = every_port().map(|at| allot(Wake::PortSend(at))).collect();
 
         let host_wiring = hosts.iter().zip(host_gates).zip(host_sends);
-        let host_wiring =
-            host_wiring.map(|((&(link, _), gate), send)| Wiring { link, gate, refresh: gate, send });
+        let host_wiring = host_wiring.map(|((&(link, _), gate), send)| Wiring {
+            link,
+            gate,
+            refresh: gate,
+            send,
+        });
         let mut port_wiring: Vec<Vec<Wiring>> = vec![Vec::new(); ports.len()];
-        for (at, ((gate, refresh), send)) in every_port().zip(gates.into_iter().zip(refreshes).zip(sends)) {
+        for (at, ((gate, refresh), send)) in
+            every_port().zip(gates.into_iter().zip(refreshes).zip(sends))
+        {
             let link = ports[usize::from(at.switch)][usize::from(at.port)];
             port_wiring[usize::from(at.switch)].push(Wiring { link, gate, refresh, send });
         }

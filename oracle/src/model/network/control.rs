@@ -6,6 +6,7 @@ use super::{Network, Work};
 use crate::model::buffer::Limit;
 use crate::model::counters::QueueView;
 use crate::model::host::{Host, Storm, Stream};
+use crate::model::link::Link;
 use crate::model::packet::Packet;
 use crate::model::queue::EventQueue;
 use crate::model::switch::Switch;
@@ -131,7 +132,7 @@ impl<Q: EventQueue> Network<Q> {
 
     /// A frame of the outside world whose last bit reaches a port now: how a device on real ports is fed.
     pub fn deliver(&mut self, at: impl Into<PortId>, packet: Packet) {
-        self.into_switch(at.into(), packet);
+        self.enter_switch(at.into(), packet);
     }
 
     /// Lets a port look, now, for what it may send.
@@ -187,7 +188,7 @@ impl<Q: EventQueue> Network<Q> {
 
     /// Frames under way on cables, and frames lost because a cable was cut.
     pub fn on_cables(&self) -> (u64, u64) {
-        let under_way: usize = self.links.iter().map(|link| link.under_way()).sum();
-        (u64::try_from(under_way).unwrap_or(u64::MAX), self.links.iter().map(|link| link.lost()).sum())
+        let under_way: usize = self.links.iter().map(Link::under_way).sum();
+        (u64::try_from(under_way).unwrap_or(u64::MAX), self.links.iter().map(Link::lost).sum())
     }
 }

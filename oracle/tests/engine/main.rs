@@ -1,0 +1,8 @@
+//! The engine as a whole: exact instants, conservation of frames, a watchdog's means, and independence of its own
+//! scheduling.
+
+mod conservation;
+mod exact;
+mod overrides;
+mod rig;
+mod shortcuts;

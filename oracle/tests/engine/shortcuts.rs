@@ -1,0 +1,157 @@
+//! The engine's own doings must not show: other event queues, shortcuts off, another start of time, other steps.
+
+use crate::rig::*;
+use proptest::prelude::*;
+use rig_oracle::model::bench::{Features, Figures, Scenario, run_on};
+use rig_oracle::model::queue::{EventQueue, Heap4, Ordered};
+use rig_oracle::model::{Network, Shortcuts, Storm, Stream, switch};
+use rig_units::{Bytes, Dur, Pace, Quanta, Time};
+
+const OFF: [Shortcuts; 3] = [
+    Shortcuts { bypass: false, fold: true },
+    Shortcuts { bypass: true, fold: false },
+    Shortcuts { bypass: false, fold: false },
+];
+
+/// What must be the same: everything but the number of events.
+fn outcome(figures: Figures) -> Figures {
+    Figures { events: 0, ..figures }
+}
+
+#[test]
+fn every_benchmark_ends_in_one_checksum_whatever_the_queue_and_the_shortcuts() {
+    let time = Dur::ms(2);
+    for scenario in Scenario::ALL {
+        for features in [Features::all(), Features::none()] {
+            let want = outcome(run_on::<Heap4>(scenario, features, time));
+            assert_eq!(outcome(run_on::<Ordered>(scenario, features, time)), want, "{scenario:?}");
+            for shortcuts in OFF {
+                let features = Features { shortcuts, ..features };
+                assert_eq!(
+                    outcome(run_on::<Heap4>(scenario, features, time)),
+                    want,
+                    "{scenario:?} {shortcuts:?}"
+                );
+            }
+        }
+    }
+}
+
+/// A run of everything at once: contention, storms, single frames, overrides, a cut.
+#[derive(Debug, Clone)]
+struct Script {
+    streams: Vec<(u16, Stream)>,
+    storms: Vec<(u16, Storm)>,
+    delay: Dur,
+    response: Dur,
+    cut: u16,
+}
+
+fn script() -> impl Strategy<Value = Script> {
+    // Few sizes and paces, so that many things happen at the same instant.
+    let size = prop_oneof![Just(64_u16), Just(1024), Just(1504)];
+    let class = prop_oneof![Just(0_u8), Just(3), Just(4)];
+    let a_stream = (0..4_u16, 1..4_u16, class, size, 1..5_u64).prop_map(
+        |(from, ahead, class, size, slots)| {
+            let pace = Pace::every(SPEED.slot(Bytes(size.into())) * slots);
+            (from, Stream { size, pace, ..stream(0, class, 100, (from + ahead) % 4) })
+        },
+    );
+    let a_storm = (0..4_u16, 0..4_u64).prop_map(|(from, quarters)| {
+        let every = SPEED.pause(Quanta(64)) * (1 + quarters) / 2;
+        (from, Storm { quanta: Quanta(64), every, enable: 0b1_1000, ..storm(0, 3) })
+    });
+    let delay = prop_oneof![Just(Dur::ZERO), Just(Dur::ns(400))];
+    let response = prop_oneof![Just(Dur::ZERO), Just(Dur::ns(640))];
+    (
+        prop::collection::vec(a_stream, 1..7),
+        prop::collection::vec(a_storm, 0..3),
+        delay,
+        response,
+        0..4_u16,
+    )
+        .prop_map(|(streams, storms, delay, response, cut)| Script {
+            streams,
+            storms,
+            delay,
+            response,
+            cut,
+        })
+}
+
+fn play<Q: EventQueue>(script: &Script, start: Time, shortcuts: Shortcuts, step: Dur) -> Vec<Seen> {
+    let mut config = switch::Config::plain(4, SPEED);
+    config.buffer.pool = 100_000;
+    config.forwarding_delay = script.delay;
+    config.mac.response = script.response;
+    let mut network: Network<Q> = Network::new(&star(config), start).with_shortcuts(shortcuts);
+    let mut trace = Trace::default();
+    for (id, &(from, stream)) in (0..).zip(&script.streams) {
+        network.start_stream(from, &Stream { id, ..stream });
+    }
+    for (id, &(from, storm)) in (100..).zip(&script.storms) {
+        network.start_storm(from, &Storm { id, ..storm });
+    }
+    for act in 0..8 {
+        let until = start + Dur::us(20) * (act + 1);
+        while network.now() < until {
+            let next = (network.now() + step).min(until);
+            network.run_until(next, &mut trace);
+        }
+        match act {
+            0 => network.ignore_pfc(1, 3, true),
+            1 => network.drop_egress(2, 4, true),
+            2 => drop(network.discard_backlog(2, 3)),
+            3 => network.set_link(script.cut, false),
+            4 => network.set_link(script.cut, true),
+            5 => network.ignore_pfc(1, 3, false),
+            6 => network.hold_xoff(0, 3, true),
+            _ => network.set_alpha(0, 4, 0),
+        }
+    }
+    let mut seen = trace.sorted();
+    for seen in &mut seen {
+        seen.at = Time::ZERO + (seen.at - start);
+    }
+    seen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn one_script_gives_one_trace(script in script()) {
+        let whole = Dur::s(1);
+        let want = play::<Heap4>(&script, Time::ZERO, Shortcuts::default(), whole);
+        prop_assert!(!want.is_empty());
+        prop_assert_eq!(&play::<Ordered>(&script, Time::ZERO, Shortcuts::default(), whole), &want);
+        for shortcuts in OFF {
+            prop_assert_eq!(&play::<Heap4>(&script, Time::ZERO, shortcuts, whole), &want, "{:?}", shortcuts);
+        }
+        // In steps, as a poller takes them.
+        prop_assert_eq!(&play::<Heap4>(&script, Time::ZERO, Shortcuts::default(), Dur::ns(1_237)), &want);
+        // Just before the event key of 2^48 ps runs out, and after days.
+        let edge = Time((1 << 48) - Dur::us(50).0);
+        prop_assert_eq!(&play::<Heap4>(&script, edge, Shortcuts::default(), whole), &want);
+        let days = Time::ZERO + Dur::s(5 * 86_400);
+        prop_assert_eq!(&play::<Heap4>(&script, days, Shortcuts::default(), whole), &want);
+    }
+}
+
+#[test]
+fn a_run_over_hours_keeps_its_pace_and_its_memory() {
+    // One frame every 10 ms for three hours: forty times the reach of an event key.
+    let mut network = network(2);
+    let pace = Pace::every(Dur::ms(10));
+    network.start_stream(0, &Stream { pace, ..stream(1, 3, 100, 1) });
+    let mut last = Time::ZERO;
+    let mut count = 0_u64;
+    let mut tap = |at: Time, host: u16, _, _: &rig_oracle::model::Packet| {
+        if host == 1 {
+            last = at;
+            count += 1;
+        }
+    };
+    network.run_until(Time::ZERO + Dur::s(3 * 3_600), &mut tap);
+    assert_eq!(count, 3 * 360_000);
+    assert_eq!(last, Time::ZERO + Dur::ms(10) * (count - 1) + (to_last_bit(SIZE) + TRAVEL) * 2);
+}
