@@ -39,6 +39,7 @@ pub mod bench;
 pub mod buffer;
 pub mod classify;
 pub mod counters;
+pub mod dut;
 pub mod egress;
 pub mod host;
 pub mod link;

@@ -27,7 +27,7 @@ pub struct Counters {
     pub at: Time,
     /// PFC frames received that name the class (`SAI_PORT_STAT_PFC_<p>_RX_PKTS`).
     pub pfc_rx_pkts: u64,
-    /// Those among `pfc_rx_pkts` whose pause time was zero. No rule reads it, only deviations do.
+    /// PFC frames received that name the class with a pause time of zero. No rule reads it, only deviations do.
     pub xon_rx_pkts: u64,
     /// Pauses that ended, by XON or by themselves (`SAI_PORT_STAT_PFC_<p>_ON2OFF_RX_PKTS`).
     pub on2off_rx_pkts: u64,

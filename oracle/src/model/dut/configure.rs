@@ -1,0 +1,139 @@
+//! Changing the configuration of a device that runs, and what it refuses.
+
+use super::Dut;
+use core::fmt;
+use rig_lab::{Action, Actual, BadSetting, ConfigPath, Declared, Pfcwd, RuleFamily, Setting};
+use rig_units::Dur;
+
+/// Why a device did not take a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refused {
+    /// There is no such setting, or it cannot hold the value.
+    Unreadable(BadSetting),
+    /// Outside the range that orchagent accepts.
+    OutOfRange {
+        /// The setting.
+        path: &'static str,
+        /// What was asked for.
+        value: Dur,
+        /// The range.
+        accepted: (Dur, Dur),
+    },
+    /// The YANG model wants a detection time of at least one poll interval.
+    BelowPollInterval {
+        /// What was asked for.
+        detection_time: Dur,
+        /// The poll interval that goes with it.
+        poll_interval: Dur,
+    },
+    /// cisco-8000 has no forward action.
+    NoForward,
+    /// The model cannot change this setting while it runs.
+    NotWhileRunning {
+        /// The setting.
+        path: String,
+    },
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::Unreadable(bad) => write!(f, "{bad}"),
+            Refused::OutOfRange { path, value, accepted: (least, most) } => {
+                write!(f, "{path} {value} is not within {least} to {most}")
+            }
+            Refused::BelowPollInterval { detection_time, poll_interval } => write!(
+                f,
+                "pfcwd.detection_time {detection_time} is below pfcwd.poll_interval {poll_interval}"
+            ),
+            Refused::NoForward => write!(f, "pfcwd.action forward is not supported on cisco-8000"),
+            Refused::NotWhileRunning { path } => {
+                write!(f, "{path} cannot be changed while the device runs")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Refused {}
+
+impl From<BadSetting> for Refused {
+    fn from(bad: BadSetting) -> Refused {
+        Refused::Unreadable(bad)
+    }
+}
+
+/// Checks a watchdog configuration as the device would on its way in (pfcwdorch.cpp `createEntry`; sonic-pfcwd.yang).
+///
+/// # Errors
+/// The first reason to refuse it.
+pub(super) fn check(family: RuleFamily, config: &Pfcwd) -> Result<(), Refused> {
+    let times = [
+        ("pfcwd.detection_time", Some(config.detection_time), Pfcwd::DETECTION_RANGE),
+        ("pfcwd.restoration_time", config.restoration_time, Pfcwd::RESTORATION_RANGE),
+    ];
+    for (path, value, accepted) in times {
+        if let Some(value) = value.filter(|value| !(accepted.0..=accepted.1).contains(value)) {
+            return Err(Refused::OutOfRange { path, value, accepted });
+        }
+    }
+    let (detection_time, poll_interval) = (config.detection_time, config.poll_interval);
+    if config.config_path == ConfigPath::Yang && detection_time < poll_interval {
+        return Err(Refused::BelowPollInterval { detection_time, poll_interval });
+    }
+    if family == RuleFamily::Cisco8000 && config.action == Action::Forward {
+        return Err(Refused::NoForward);
+    }
+    Ok(())
+}
+
+/// What a device works with that was configured to `configured`.
+///
+/// # Errors
+/// When an override does not fit, or leaves no time between two polls.
+pub(super) fn applied(actual: &Actual, configured: &Declared) -> Result<Declared, BadSetting> {
+    let running = actual.applied(configured)?;
+    if running.pfcwd.poll_interval < Dur::us(1) {
+        return Err(BadSetting::BadValue {
+            path: "pfcwd.poll_interval".to_owned(),
+            why: "must be at least 1us".to_owned(),
+        });
+    }
+    Ok(running)
+}
+
+impl Dut {
+    /// Changes settings of the running device, all or none, now. What may be changed: `pfcwd.*`, which takes every
+    /// handler off and starts the watchdogs afresh, and `buffer.dynamic_th`.
+    ///
+    /// # Errors
+    /// When the device refuses them; nothing has changed then.
+    pub fn configure(&mut self, settings: &[Setting]) -> Result<(), Refused> {
+        let mut configured = self.configured.clone();
+        for setting in settings {
+            configured = configured.with(setting)?;
+            let live = setting.path.starts_with("pfcwd.") || setting.path == "buffer.dynamic_th";
+            if !live {
+                return Err(Refused::NotWhileRunning { path: setting.path.clone() });
+            }
+        }
+        if !self.faults.accepts_out_of_range {
+            check(self.family, &configured.pfcwd)?;
+        }
+        let running = applied(&self.actual, &configured)?;
+        let before = core::mem::replace(&mut self.running, running);
+        self.configured = configured;
+        if self.running.buffer != before.buffer {
+            let ports = u16::try_from(self.network.switch(0).port_count()).unwrap_or(u16::MAX);
+            for (port, &class) in (0..ports)
+                .flat_map(|port| self.running.qos.pfc_enable.iter().map(move |class| (port, class)))
+            {
+                self.network.set_alpha(port, class, self.running.buffer.dynamic_th);
+            }
+        }
+        let resets = self.faults.buffer_change_ends_storm && self.running.buffer != before.buffer;
+        if resets || self.running.pfcwd != before.pfcwd {
+            self.restart();
+        }
+        Ok(())
+    }
+}

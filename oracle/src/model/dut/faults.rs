@@ -1,0 +1,128 @@
+//! The one list of deviations: what each of them changes in the device.
+
+use super::guard::Guard;
+use super::handler::Effect;
+use super::{Acted, Event};
+use crate::model::pfcwd;
+use rig_lab::{Action, Declared, Deviation, Switched};
+
+/// The deviations that are switched on, as the parts of the device ask for them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Faults {
+    /// Those within one watchdog.
+    pub(super) rule: pfcwd::Faults,
+    blind_class: Option<u8>,
+    /// Frames that a drop lets through first.
+    pub(super) leak: u32,
+    drop_takes_next_queue: bool,
+    drop_takes_next_port: bool,
+    forward_drops: bool,
+    alert_drops: bool,
+    polls_once: bool,
+    /// Added to each packet counter of a watchdog at every storm.
+    pub(super) miscount: u64,
+    /// Senders that are paused when a drop begins stay so.
+    pub(super) holds_senders: bool,
+    /// The last guarded queue is left out.
+    pub(super) big_red_switch_misses_one: bool,
+    pub(super) accepts_out_of_range: bool,
+    pub(super) buffer_change_ends_storm: bool,
+    pub(super) link_toggle_fires: bool,
+    pub(super) own_pfc_counts: bool,
+    one_port_at_a_time: bool,
+}
+
+impl Faults {
+    /// What `deviations` do to a device that runs `running`.
+    pub(super) fn of(deviations: &[Switched], running: &Declared) -> Faults {
+        let mut faults = Faults::default();
+        for &Switched { name, value } in deviations {
+            match name {
+                // A storm on that class pauses its queue for good.
+                Deviation::DetectionIgnoresClass => {
+                    let highest = running.qos.pfcwd_sw_enable.iter().copied().max();
+                    faults.blind_class = value.map_or(highest, |class| u8::try_from(class).ok());
+                }
+                // Two storms, each too short by itself, add up.
+                Deviation::TimerNotResetByGap => faults.rule.timer_not_reset_by_gap = true,
+                // XON frames alone, at least one per poll, fire.
+                Deviation::XonCountsAsStorm => faults.rule.xon_counts_as_storm = true,
+                // Every restoration comes one poll early, where it takes more than one.
+                Deviation::RestoresTooEarly => faults.rule.restores_too_early = true,
+                // A storm that goes on is fired at again and again.
+                Deviation::RestoresDuringStorm => faults.rule.restores_during_storm = true,
+                // Restoration counts from the last frame before the first quiet poll.
+                Deviation::LateFrameDoesNotRestart => {
+                    faults.rule.late_frame_does_not_restart = true;
+                }
+                // The same for XON only; nothing to see where XON is not counted anyway.
+                Deviation::XonDoesNotRestart => {
+                    faults.rule.xon_does_not_restart = running.pfc.xon_counts;
+                }
+                // Frames that arrive during the drop come out at the far end.
+                Deviation::DropLeaks => {
+                    faults.leak =
+                        value.map_or(1, |frames| u32::try_from(frames).unwrap_or(u32::MAX));
+                }
+                // The neighbour's frames are lost while the storm lasts.
+                Deviation::DropSpreadsToQueue => faults.drop_takes_next_queue = true,
+                Deviation::DropSpreadsToPort => faults.drop_takes_next_port = true,
+                Deviation::ForwardDrops => faults.forward_drops = true,
+                Deviation::AlertActs => faults.alert_drops = true,
+                // A second storm is not noticed.
+                Deviation::PollStopsAfterStorm => faults.polls_once = true,
+                // Watchdog counters and frames on the wire disagree.
+                Deviation::CountersOff => faults.miscount = value.unwrap_or(1),
+                // No XON, and XOFF again and again, until the queue is restored.
+                Deviation::PfcContinuesAfterDrop => faults.holds_senders = true,
+                // One queue still forwards, or still holds.
+                Deviation::BigRedSwitchMissesQueue => faults.big_red_switch_misses_one = true,
+                Deviation::AcceptsOutOfRange => faults.accepts_out_of_range = true,
+                // The queue obeys the storm again and is fired at a second time.
+                Deviation::BufferChangeEndsStorm => faults.buffer_change_ends_storm = true,
+                // A storm is published, and acted on, as long after the link came up as detection takes.
+                Deviation::LinkToggleFires => faults.link_toggle_fires = true,
+                // A port that congestion makes send XOFF is fired at; its restoration waits for the last of them.
+                Deviation::OwnPfcCountsAsStorm => faults.own_pfc_counts = true,
+                // The queues of every other port stay paused.
+                Deviation::OnePortAtATime => faults.one_port_at_a_time = true,
+            }
+        }
+        faults
+    }
+
+    /// What an action comes to.
+    pub(super) const fn effect(&self, action: Action) -> Effect {
+        match action {
+            Action::Drop => Effect::Drop,
+            Action::Forward if self.forward_drops => Effect::Drop,
+            Action::Forward => Effect::Forward,
+            Action::Alert if self.alert_drops => Effect::Drop,
+            Action::Alert => Effect::Nothing,
+        }
+    }
+
+    /// Whether nothing is polled any more.
+    pub(super) fn polls_are_over(&self, events: &[Acted]) -> bool {
+        self.polls_once && events.iter().any(|acted| acted.event == Event::Restore)
+    }
+
+    /// Whether the watchdog of one guarded queue is left out of this poll.
+    pub(super) fn overlooks(&self, index: usize, guards: &[Guard]) -> bool {
+        let Guard { port, class, .. } = guards[index];
+        let elsewhere = |other: &Guard| other.port != port && other.watchdog.is_stormed();
+        self.blind_class == Some(class) || (self.one_port_at_a_time && guards.iter().any(elsewhere))
+    }
+
+    /// The queues beside its own that a drop takes.
+    pub(super) fn spread(&self, index: usize, guards: &[Guard]) -> Vec<(u16, u8)> {
+        let Guard { port, class, .. } = guards[index];
+        let queue = |guard: &Guard| (guard.port, guard.class);
+        let after = guards[index + 1..].iter().chain(&guards[..index]).map(queue);
+        let next_queue =
+            after.clone().find(|&(other, _)| other == port).filter(|_| self.drop_takes_next_queue);
+        let mut same_class = after.filter(|&(_, other)| other == class);
+        let next_port = same_class.next().filter(|_| self.drop_takes_next_port);
+        next_queue.into_iter().chain(next_port).collect()
+    }
+}

@@ -1,0 +1,110 @@
+//! One guarded queue: its watchdog, the handler on it, and what is counted about both.
+
+use super::faults::Faults;
+use super::handler::{Handler, Order, Packets};
+use crate::model::network::Network;
+use crate::model::pfcwd::{Counters, Watchdog};
+use std::collections::BTreeMap;
+
+/// One guarded queue.
+#[derive(Debug, Clone)]
+pub(super) struct Guard {
+    pub(super) port: u16,
+    pub(super) class: u8,
+    pub(super) watchdog: Watchdog,
+    /// Makes detection see a storm until it fires.
+    pub(super) debug_storm: bool,
+    handler: Option<Handler>,
+    stats: Stats,
+    /// PFC frames that the port itself had sent at the last poll.
+    own_pfc: u64,
+}
+
+/// What a watchdog shows of its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Stats {
+    detected: u64,
+    restored: u64,
+    /// Packets while there was a handler, over all storms.
+    all: Packets,
+    /// The same of the last storm.
+    last: Packets,
+}
+
+impl Guard {
+    pub(super) fn new(port: u16, class: u8, watchdog: Watchdog) -> Guard {
+        Guard {
+            port,
+            class,
+            watchdog,
+            debug_storm: false,
+            handler: None,
+            stats: Stats::default(),
+            own_pfc: 0,
+        }
+    }
+
+    /// Reads what a poll reads.
+    pub(super) fn read(&mut self, network: &Network, faults: &Faults) -> Counters {
+        let view = network.queue_view(self.port, self.class);
+        let mut counters = Counters {
+            at: network.now(),
+            pfc_rx_pkts: view.pfc_rx_pkts,
+            xon_rx_pkts: view.xon_rx_pkts,
+            on2off_rx_pkts: view.on2off_rx_pkts,
+            rx_pause_duration_us: view.rx_pause_duration_us,
+            queue_packets: view.packets,
+            queue_occupancy_bytes: view.occupancy,
+            paused: view.paused,
+            port_counter_timestamp_ns: Some(network.now().0 / 1_000),
+            debug_storm: self.debug_storm,
+        };
+        if faults.own_pfc_counts {
+            counters.pfc_rx_pkts += view.pfc_tx_pkts;
+            counters.debug_storm |= view.pfc_tx_pkts > self.own_pfc;
+            self.own_pfc = view.pfc_tx_pkts;
+        }
+        counters
+    }
+
+    /// Puts a handler on the queue.
+    pub(super) fn handle(&mut self, order: &Order<'_>, network: &mut Network) {
+        self.stats.detected += 1;
+        self.handler = Some(Handler::begin(order, network));
+    }
+
+    /// Takes the handler off, if there is one.
+    pub(super) fn release(&mut self, network: &mut Network) {
+        if self.handler.is_none() {
+            return;
+        }
+        self.stats = Stats { restored: self.stats.restored + 1, ..self.stats(network) };
+        if let Some(handler) = self.handler.take() {
+            handler.end(network);
+        }
+    }
+
+    /// What is counted until now.
+    pub(super) fn stats(&self, network: &Network) -> Stats {
+        let Some(handler) = &self.handler else { return self.stats };
+        let last = handler.packets(network);
+        Stats { all: self.stats.all.plus(last), last, ..self.stats }
+    }
+}
+
+impl Stats {
+    /// Adds all of it under SONiC's names, for the queue `class` of the port called `port`.
+    pub(super) fn name(&self, port: &str, class: u8, into: &mut BTreeMap<String, u64>) {
+        let mut put = |name: &str, value: u64| {
+            into.insert(format!("{port}:{class} PFC_WD_QUEUE_STATS_{name}"), value);
+        };
+        put("DEADLOCK_DETECTED", self.detected);
+        put("DEADLOCK_RESTORED", self.restored);
+        for (packets, suffix) in [(&self.all, ""), (&self.last, "_LAST")] {
+            put(&format!("TX_PACKETS{suffix}"), packets.tx);
+            put(&format!("TX_DROPPED_PACKETS{suffix}"), packets.tx_dropped);
+            put(&format!("RX_PACKETS{suffix}"), packets.rx);
+            put(&format!("RX_DROPPED_PACKETS{suffix}"), packets.rx_dropped);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The emulated device under test: the switch of the model, with a watchdog on every guarded queue.
+//!
+//! What an executor does with it:
+//!
+//! - [`Dut::new`] builds it from a profile, the configuration that the case asks for, the rig's side of the cables and
+//!   a seed. Rig port `i` (host `i` of the network) is cabled to device port `i`.
+//! - [`Dut::rig`] is the network, to start and stop streams and storms on hosts; links are cut and mended with
+//!   [`Dut::set_link`].
+//! - [`Dut::run_until`] advances the engine and the polls together. A poll sees what arrives at its own instant.
+//! - [`Dut::configure`] changes the configuration while it runs, or refuses; [`Dut::configured`] reads it back.
+//! - [`Dut::events`] and [`Dut::counters`] are what a SONiC device would show on `PFC_WD_ACTION` and in COUNTERS_DB.
+//!
+//! There is one poll loop per device. Its phase is drawn from the seed, uniformly over the poll interval, and stays for
+//! the life of the device. A poll reads the counters of all queues first and acts afterwards.
+//!
+//! The device does what its configuration says with the profile's overrides applied, and the deviations of the profile
+//! on top; `faults` has the one list of them. With neither it does what it declares.
+//!
+//! Left out: the second between two commits of the watchdog's counters, and the delay between a publication and its
+//! action.
+
+mod configure;
+mod faults;
+mod guard;
+mod handler;
+mod polls;
+
+pub use configure::Refused;
+
+use super::host;
+use super::link;
+use super::network::Network;
+use super::pfcwd::{Event, Watchdog};
+use super::switch;
+use super::tap::Tap;
+use super::topology::Topology;
+use faults::Faults;
+use guard::Guard;
+use handler::Effect;
+use polls::Polls;
+use rig_lab::{Actual, BadSetting, Declared, Profile, RuleFamily};
+use rig_units::{Dur, Time};
+use std::collections::BTreeMap;
+
+/// The rig's side of the cables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rig {
+    /// How many of the device's ports are cabled to the rig, from its first port on. The others do not exist.
+    pub ports: u16,
+    /// Length of each cable, in centimetres.
+    pub cable_cm: u64,
+    /// What each of the rig's ports does by itself.
+    pub host: host::Config,
+}
+
+/// What a watchdog of the device did, as published on `PFC_WD_ACTION`. Publications without effect are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Acted {
+    /// When: the instant of a poll.
+    pub at: Time,
+    /// The port.
+    pub port: u16,
+    /// The class, which is the queue.
+    pub class: u8,
+    /// What.
+    pub event: Event,
+}
+
+/// The device under test and the network around it.
+#[derive(Debug)]
+pub struct Dut {
+    network: Network,
+    family: RuleFamily,
+    actual: Actual,
+    /// What it says it is configured to.
+    configured: Declared,
+    /// What it works with: the same, with the overrides applied.
+    running: Declared,
+    faults: Faults,
+    polls: Polls,
+    guards: Vec<Guard>,
+    events: Vec<Acted>,
+}
+
+impl Dut {
+    /// The device of `profile`, configured to `configured`, silent at the start of time.
+    ///
+    /// # Errors
+    /// When an override of the profile does not fit the configuration, or leaves no time between two polls.
+    pub fn new(
+        profile: &Profile,
+        configured: &Declared,
+        rig: &Rig,
+        seed: u64,
+    ) -> Result<Dut, BadSetting> {
+        let actual = profile.actual().clone();
+        let running = configure::applied(&actual, configured)?;
+        let mut device = switch::Config::declared(&running);
+        device.ports.truncate(rig.ports.into());
+        let cable = link::Config {
+            // 1.98e8 m/s; see `link::travel`.
+            delay: Dur(rig.cable_cm * 10_000 / 198),
+            ..link::Config::ethernet(rig_units::PortSpeed::G100, 0)
+        };
+        let topology = Topology::star(device, rig.host, cable);
+        let mut dut = Dut {
+            network: Network::new(&topology, Time::ZERO),
+            family: profile.rule.family,
+            faults: Faults::of(actual.deviations(), &running),
+            actual,
+            configured: configured.clone(),
+            polls: Polls::new(seed, &running.pfcwd),
+            running,
+            guards: Vec::new(),
+            events: Vec::new(),
+        };
+        let mut classes = dut.running.qos.pfcwd_sw_enable.clone();
+        classes.sort_unstable();
+        classes.dedup();
+        for port in 0..u16::try_from(topology.hosts.len()).unwrap_or(u16::MAX) {
+            for &class in &classes {
+                dut.guards.push(Guard::new(port, class, dut.watchdog()));
+            }
+        }
+        dut.restart();
+        Ok(dut)
+    }
+
+    /// The network, to start and stop what the rig's ports send.
+    pub fn rig(&mut self) -> &mut Network {
+        &mut self.network
+    }
+
+    /// The network, to look at.
+    pub const fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// The present.
+    pub const fn now(&self) -> Time {
+        self.network.now()
+    }
+
+    /// Handles everything before `until`, which becomes the present; a poll at `until` itself comes later.
+    pub fn run_until(&mut self, until: Time, tap: &mut impl Tap) {
+        while self.polls.next() < until {
+            self.network.run_through(self.polls.next(), tap);
+            self.poll();
+            self.polls.advance(&self.running.pfcwd);
+        }
+        self.network.run_until(until, tap);
+    }
+
+    /// Cuts or mends the cable of a rig port, now.
+    pub fn set_link(&mut self, port: u16, up: bool) {
+        self.network.set_link(port, up);
+        if up && self.faults.link_toggle_fires {
+            for guard in self.guards.iter_mut().filter(|guard| guard.port == port) {
+                guard.debug_storm = true;
+            }
+        }
+    }
+
+    /// The configuration as the device states it.
+    pub const fn configured(&self) -> &Declared {
+        &self.configured
+    }
+
+    /// Everything that watchdogs did so far, in order of time, port and class.
+    pub fn events(&self) -> &[Acted] {
+        &self.events
+    }
+
+    /// Every counter now, under SONiC's names: those of the switch, and for each guarded queue `PFC_WD_QUEUE_STATS_*`.
+    pub fn counters(&self) -> BTreeMap<String, u64> {
+        let mut all = self.network.snapshot();
+        for guard in &self.guards {
+            guard.stats(&self.network).name(
+                &Declared::port_name(guard.port),
+                guard.class,
+                &mut all,
+            );
+        }
+        all
+    }
+
+    /// A watchdog that starts afresh under the running configuration.
+    fn watchdog(&self) -> Watchdog {
+        Watchdog::new(self.family, &self.running.pfcwd, self.faults.rule)
+    }
+
+    fn poll(&mut self) {
+        if self.running.pfcwd.big_red_switch || self.faults.polls_are_over(&self.events) {
+            return;
+        }
+        let now = self.network.now();
+        let network = &self.network;
+        let counters: Vec<_> =
+            self.guards.iter_mut().map(|guard| guard.read(network, &self.faults)).collect();
+        for (index, counters) in counters.iter().enumerate() {
+            if self.faults.overlooks(index, &self.guards) {
+                continue;
+            }
+            let guard = &mut self.guards[index];
+            let Some(published) = guard.watchdog.poll(counters) else { continue };
+            guard.debug_storm = false;
+            if !published.heeded {
+                continue;
+            }
+            let event = published.event;
+            self.events.push(Acted { at: now, port: guard.port, class: guard.class, event });
+            match event {
+                Event::Storm => self.handle(index, self.faults.effect(self.running.pfcwd.action)),
+                Event::Restore => guard.release(&mut self.network),
+            }
+        }
+    }
+
+    /// Puts a handler on a guarded queue.
+    fn handle(&mut self, index: usize, effect: Effect) {
+        let (port, class) = (self.guards[index].port, self.guards[index].class);
+        let also = self.faults.spread(index, &self.guards);
+        let order = handler::Order {
+            port,
+            class,
+            effect,
+            config: &self.running.pfcwd,
+            also,
+            faults: &self.faults,
+        };
+        self.guards[index].handle(&order, &mut self.network);
+    }
+
+    /// Takes every handler off and starts every watchdog afresh; with the big red switch on, puts the drop handler on
+    /// every guarded queue instead.
+    fn restart(&mut self) {
+        let fresh = self.watchdog();
+        for guard in &mut self.guards {
+            guard.release(&mut self.network);
+            guard.watchdog = fresh.clone();
+        }
+        if self.running.pfcwd.big_red_switch {
+            let missed = usize::from(self.faults.big_red_switch_misses_one);
+            for index in 0..self.guards.len().saturating_sub(missed) {
+                self.handle(index, Effect::Drop);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

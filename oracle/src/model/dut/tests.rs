@@ -1,0 +1,5 @@
+mod actions;
+mod bench;
+mod configuring;
+mod deviations;
+mod families;
