@@ -6,6 +6,8 @@
 //! Invariant: nothing here reads a clock or a source of randomness; only `pcapng` touches files.
 
 pub mod analyse;
+pub mod codec;
+pub mod decode;
 pub mod fate;
 pub mod measurement;
 pub mod observation;

@@ -1,0 +1,245 @@
+//! From the bytes of a frame to what it was: the way back from [`crate::codec`], and the way in for captures of others.
+//!
+//! A RoCE stream is known by source and destination address, UDP source port and queue pair; its 24-bit packet sequence
+//! number is continued beyond 24 bits by the order of frames. What is not understood, or was harmed on the way (a wrong
+//! ICRC), is [`What::Other`].
+
+use crate::codec::{self, UDP_MAGIC, UDP_PORT};
+use crate::{Dir, PfcFault, What};
+use core::net::{IpAddr, Ipv4Addr};
+use rig_frames::ethernet::{self, ethertype};
+use rig_frames::ip::{Ecn, Ip, UDP};
+use rig_frames::packet::{self, Packet, RoceFrame};
+use rig_frames::psn::Psn;
+use rig_frames::roce::opcode::Payload;
+use rig_frames::{MacAddr, fcs, ipv4, pfc, udp};
+use rig_testcases::{Script, StreamKind};
+use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
+use std::collections::BTreeMap;
+
+/// What the frames of one stream have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Flow {
+    /// Source address.
+    pub src: IpAddr,
+    /// Destination address.
+    pub dst: IpAddr,
+    /// UDP source port.
+    pub udp_src: u16,
+    /// Destination queue pair; `None` for plain UDP.
+    pub qpn: Option<u32>,
+}
+
+/// A stream that was found in a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// What its frames have in common.
+    pub flow: Flow,
+    /// What its first frame was.
+    pub kind: StreamKind,
+    /// DSCP of its first frame.
+    pub dscp: u8,
+    /// Size of its first frame, FCS counted.
+    pub size: Bytes,
+}
+
+/// Reads frames in the order of a capture.
+#[derive(Debug, Clone)]
+pub struct Decoder {
+    streams: BTreeMap<Flow, u16>,
+    /// Whether an unknown flow becomes a stream.
+    open: bool,
+    found: Vec<Found>,
+    /// The last number seen of each stream at each place.
+    last: BTreeMap<(u16, u16, Dir), u32>,
+}
+
+impl Decoder {
+    /// Knows the streams of a script and takes all else for [`What::Other`].
+    pub fn of(script: &Script) -> Decoder {
+        let flow = |(stream, spec): (u16, &rig_testcases::StreamSpec)| {
+            let rdma = spec.kind != StreamKind::Udp;
+            let flow = Flow {
+                src: codec::rig_ip(spec.from).into(),
+                dst: codec::rig_ip(spec.to).into(),
+                udp_src: codec::udp_port(stream),
+                qpn: rdma.then(|| codec::qpn(stream)),
+            };
+            (flow, stream)
+        };
+        let streams = (0..).zip(&script.streams).map(flow).collect();
+        Decoder { streams, open: false, found: Vec::new(), last: BTreeMap::new() }
+    }
+
+    /// Knows no stream and makes one of each flow that it meets.
+    pub fn discovering() -> Decoder {
+        Decoder { streams: BTreeMap::new(), open: true, found: Vec::new(), last: BTreeMap::new() }
+    }
+
+    /// The streams found so far, by index.
+    pub fn found(&self) -> &[Found] {
+        &self.found
+    }
+
+    /// What a frame was that passed `port` in direction `dir`. `frame` starts at the destination MAC and has no FCS;
+    /// `len` is its length on the wire, without FCS, of which a capture may have kept less.
+    pub fn decode(&mut self, port: u16, dir: Dir, frame: &[u8], len: usize) -> What {
+        let size = (Bytes(len as u64) + FCS).max(MIN_FRAME);
+        let other = What::Other { size };
+        if let Some(what) = pfc(frame, len) {
+            return what;
+        }
+        let cut = frame.len() < len;
+        let mut whole = Vec::new();
+        let frame = if cut {
+            // The headers are there; what the capture left out of the payload reads as zeros.
+            whole.extend_from_slice(frame);
+            whole.resize(len.min(usize::from(u16::MAX)), 0);
+            &whole[..]
+        } else {
+            frame
+        };
+        let data = match packet::parse(frame) {
+            Ok(Packet::Roce { frame, icrc_ok }) if icrc_ok || cut => roce(&frame),
+            Ok(Packet::Other { ethertype: ethertype::IPV4, .. }) => plain(frame),
+            _ => None,
+        };
+        let (Some(data), Ok(size)) = (data, u16::try_from(size.0)) else { return other };
+        let Some(stream) = self.stream(&data, size) else { return other };
+        let seq = match data.number {
+            Number::Whole(seq) => seq,
+            Number::Low24(psn) => self.continued((stream, port, dir), psn),
+        };
+        self.last.insert((stream, port, dir), seq);
+        What::Data { stream, seq, size, ce: data.ecn == Ecn::Ce }
+    }
+
+    fn stream(&mut self, data: &Data, size: u16) -> Option<u16> {
+        if let Some(&stream) = self.streams.get(&data.flow) {
+            return Some(stream);
+        }
+        if !self.open {
+            return None;
+        }
+        let stream = u16::try_from(self.found.len()).ok()?;
+        let size = Bytes(size.into());
+        self.found.push(Found { flow: data.flow, kind: data.kind, dscp: data.dscp, size });
+        self.streams.insert(data.flow, stream);
+        Some(stream)
+    }
+
+    /// The number nearest to the last one at this place whose low 24 bits are `psn`.
+    fn continued(&self, place: (u16, u16, Dir), psn: Psn) -> u32 {
+        let Some(&last) = self.last.get(&place) else { return psn.get() };
+        match psn.ahead_of(Psn::new(last)) {
+            Some(gap) => last.saturating_add(gap),
+            None => Psn::new(last).ahead_of(psn).map_or(psn.get(), |gap| last.saturating_sub(gap)),
+        }
+    }
+}
+
+/// What tells a data frame from another.
+struct Data {
+    flow: Flow,
+    kind: StreamKind,
+    dscp: u8,
+    ecn: Ecn,
+    number: Number,
+}
+
+enum Number {
+    Whole(u32),
+    Low24(Psn),
+}
+
+/// A RoCE frame that carries data; acknowledgements, requests without data and CNPs are none.
+fn roce(frame: &RoceFrame) -> Option<Data> {
+    let opcode = frame.bth.opcode;
+    if opcode.payload() == Payload::None {
+        return None;
+    }
+    let (src, dst, dscp, ecn) = match &frame.path.ip {
+        Ip::V4(ip) => (ip.src.into(), ip.dst.into(), ip.dscp, ip.ecn),
+        Ip::V6(ip) => (ip.src.into(), ip.dst.into(), ip.dscp, ip.ecn),
+    };
+    let qpn = Some(frame.bth.dest_qp.get());
+    let write = opcode.name().contains("WRITE");
+    Some(Data {
+        flow: Flow { src, dst, udp_src: frame.path.udp_src, qpn },
+        kind: if write { StreamKind::RoceWrite } else { StreamKind::RoceSend },
+        dscp: dscp.get(),
+        ecn,
+        number: Number::Low24(frame.bth.psn),
+    })
+}
+
+/// A frame of a plain UDP stream of the rig's own.
+fn plain(frame: &[u8]) -> Option<Data> {
+    let (link, packet) = ethernet::Repr::parse(frame).ok()?;
+    let (ip, datagram) = ipv4::Repr::parse(packet).ok()?;
+    if link.ethertype != ethertype::IPV4 || ip.protocol != UDP {
+        return None;
+    }
+    let (udp, payload) = udp::Repr::parse(&Ip::V4(ip), datagram).ok()?;
+    let seq = payload.strip_prefix(&UDP_MAGIC)?.first_chunk()?;
+    if udp.dst_port != UDP_PORT {
+        return None;
+    }
+    let v4 = |ip: Ipv4Addr| IpAddr::from(ip);
+    Some(Data {
+        flow: Flow { src: v4(ip.src), dst: v4(ip.dst), udp_src: udp.src_port, qpn: None },
+        kind: StreamKind::Udp,
+        dscp: ip.dscp.get(),
+        ecn: ip.ecn,
+        number: Number::Whole(u32::from_be_bytes(*seq)),
+    })
+}
+
+/// A PFC frame, good or bad; `None` when it is no PFC frame at all. `len` may count the FCS, which some taps keep.
+fn pfc(frame: &[u8], len: usize) -> Option<What> {
+    const LEN: usize = 60;
+    let (header, rest) = ethernet::Repr::parse(frame).ok()?;
+    let (tagged, kind, control) = match (header.ethertype, rest) {
+        (ethertype::VLAN, [_, _, hi, lo, rest @ ..]) => {
+            (true, u16::from_be_bytes([*hi, *lo]), rest)
+        }
+        (kind, rest) => (false, kind, rest),
+    };
+    let (opcode, fields) = control.split_first_chunk()?;
+    if kind != ethertype::MAC_CONTROL || u16::from_be_bytes(*opcode) != pfc::OPCODE {
+        return None;
+    }
+    let with_fcs = frame.len() == LEN + fcs::LEN && fcs::holds(frame);
+    let [reserved, enable, ..] = *fields else { return Some(What::BadPfc(PfcFault::Padding)) };
+    let times = fields.get(2..pfc::LEN - 2);
+    let padding = fields.get(pfc::LEN - 2..).unwrap_or_default();
+    let padding = &padding[..padding.len() - if with_fcs { fcs::LEN } else { 0 }];
+    let fault = if header.dst != MacAddr::MAC_CONTROL {
+        Some(PfcFault::Destination)
+    } else if header.src.is_group() || header.src == MacAddr::default() {
+        Some(PfcFault::Source)
+    } else if tagged {
+        Some(PfcFault::Tagged)
+    } else if reserved != 0 {
+        Some(PfcFault::Reserved)
+    } else if times.is_none() || padding.iter().any(|&byte| byte != 0) {
+        // A byte too many is a fault of its own, zero or not.
+        Some(PfcFault::Padding)
+    } else if len != LEN && !with_fcs {
+        Some(PfcFault::Size)
+    } else {
+        None
+    };
+    if let Some(fault) = fault {
+        return Some(What::BadPfc(fault));
+    }
+    let (pairs, _) = times.unwrap_or_default().as_chunks::<2>();
+    let mut quanta = [Quanta(0); 8];
+    for (quanta, pair) in quanta.iter_mut().zip(pairs) {
+        *quanta = Quanta(u16::from_be_bytes(*pair));
+    }
+    Some(What::Pfc { enable, quanta })
+}
+
+#[cfg(test)]
+mod tests;

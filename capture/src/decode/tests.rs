@@ -1,0 +1,207 @@
+use super::*;
+use crate::Record;
+use crate::codec::{encode, least_size};
+use crate::sample::Sample;
+use proptest::prelude::*;
+use rig_testcases::StreamSpec;
+use rig_units::{Dur, Time};
+
+/// A script with a stream of each kind.
+fn script() -> Script {
+    let mut script = Sample::new().script;
+    let first = script.streams[0].clone();
+    let of = |kind, from, to| StreamSpec { kind, from, to, ..first.clone() };
+    script.streams.push(of(StreamKind::RoceSend, 2, 0));
+    script.streams.push(of(StreamKind::Udp, 2, 1));
+    script
+}
+
+fn record(dir: Dir, what: What) -> Record {
+    Record { at: Time(1), port: 1, dir, what }
+}
+
+fn through(records: &[Record]) -> Vec<What> {
+    let script = script();
+    let mut decoder = Decoder::of(&script);
+    let read = |record: &Record| {
+        let bytes = encode(record, &script);
+        decoder.decode(record.port, record.dir, &bytes, bytes.len())
+    };
+    records.iter().map(read).collect()
+}
+
+fn any_what() -> impl Strategy<Value = What> {
+    let data = (0_u16..3, 0_u32..1 << 24, 64_u16..=9216, any::<bool>()).prop_map(
+        |(stream, seq, size, ce)| {
+            let least = least_size(script().streams[usize::from(stream)].kind);
+            let size = size.max(u16::try_from(least.0).expect("small"));
+            What::Data { stream, seq, size, ce }
+        },
+    );
+    let pfc = (any::<u8>(), any::<[u16; 8]>())
+        .prop_map(|(enable, quanta)| What::Pfc { enable, quanta: quanta.map(Quanta) });
+    let bad = proptest::sample::select(vec![
+        PfcFault::Destination,
+        PfcFault::Source,
+        PfcFault::Tagged,
+        PfcFault::Reserved,
+        PfcFault::Padding,
+        PfcFault::Size,
+    ])
+    .prop_map(What::BadPfc);
+    let other = (64_u64..9216).prop_map(|size| What::Other { size: Bytes(size) });
+    prop_oneof![4 => data, 2 => pfc, 1 => bad, 1 => other]
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_what_is_read(what in any_what(), tx in any::<bool>()) {
+        let dir = if tx { Dir::Tx } else { Dir::Rx };
+        prop_assert_eq!(through(&[record(dir, what)]), [what]);
+    }
+
+    #[test]
+    fn a_frame_is_as_long_as_its_record_says(what in any_what()) {
+        let bytes = encode(&record(Dir::Tx, what), &script());
+        let size = match what {
+            What::BadPfc(PfcFault::Size) => Bytes(65),
+            _ => what.size(),
+        };
+        prop_assert_eq!(Bytes(bytes.len() as u64) + FCS, size);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), more in 0_usize..100_000) {
+        let mut decoder = Decoder::discovering();
+        let _ = decoder.decode(0, Dir::Rx, &bytes, bytes.len() + more);
+    }
+
+    #[test]
+    fn no_flipped_bit_makes_it_panic(what in any_what(), at in any::<prop::sample::Index>(), mask in 1_u8..) {
+        let mut bytes = encode(&record(Dir::Rx, what), &script());
+        let at = at.index(bytes.len());
+        bytes[at] ^= mask;
+        let _ = Decoder::of(&script()).decode(1, Dir::Rx, &bytes, bytes.len());
+    }
+}
+
+fn seq(seq: u32) -> What {
+    What::Data { stream: 0, seq, size: 1024, ce: false }
+}
+
+#[test]
+fn the_number_goes_on_where_24_bits_end() {
+    let edge = 1 << 24;
+    // In order, with a hole of a thousand frames, and one that arrives late.
+    let whats = [
+        seq(edge - 2),
+        seq(edge - 1),
+        seq(edge),
+        seq(edge + 1_000),
+        seq(edge - 1),
+        seq(edge + 1_001),
+    ];
+    let records = whats.map(|what| record(Dir::Rx, what));
+    assert_eq!(through(&records), whats);
+}
+
+#[test]
+fn each_place_counts_for_itself() {
+    let edge = (1 << 24) - 1;
+    let script = script();
+    let mut decoder = Decoder::of(&script);
+    let mut read = |port, what| {
+        let bytes = encode(&Record { port, ..record(Dir::Rx, what) }, &script);
+        decoder.decode(port, Dir::Rx, &bytes, bytes.len())
+    };
+    assert_eq!(read(0, seq(edge)), seq(edge));
+    assert_eq!(read(0, seq(edge + 1)), seq(edge + 1));
+    assert_eq!(read(1, seq(edge)), seq(edge), "another port still waits for this one");
+}
+
+#[test]
+fn a_wrong_icrc_is_no_delivery() {
+    let mut bytes = encode(&record(Dir::Rx, seq(7)), &script());
+    let last = bytes.len() - 3;
+    bytes[last] ^= 1;
+    let what = Decoder::of(&script()).decode(1, Dir::Rx, &bytes, bytes.len());
+    assert_eq!(what, What::Other { size: Bytes(1024) });
+}
+
+#[test]
+fn a_capture_that_kept_the_headers_only_is_still_read() {
+    let bytes = encode(&record(Dir::Rx, seq(7)), &script());
+    let what = Decoder::of(&script()).decode(1, Dir::Rx, &bytes[..96], bytes.len());
+    assert_eq!(what, seq(7));
+}
+
+#[test]
+fn a_pfc_frame_that_a_tap_kept_with_its_fcs_is_read_as_well() {
+    let what = What::Pfc { enable: 8, quanta: [Quanta(5); 8] };
+    let mut bytes = encode(&record(Dir::Rx, what), &script());
+    bytes.extend_from_slice(&fcs::of(&bytes));
+    assert_eq!(Decoder::of(&script()).decode(1, Dir::Rx, &bytes, bytes.len()), what);
+}
+
+#[test]
+fn streams_are_discovered_in_the_order_of_their_first_frames() {
+    let script = script();
+    let mut decoder = Decoder::discovering();
+    for (stream, index) in [(2, 0), (0, 1), (2, 0), (1, 2)] {
+        let what = What::Data { stream, seq: 3, size: 200, ce: true };
+        let bytes = encode(&record(Dir::Tx, what), &script);
+        let read = decoder.decode(0, Dir::Tx, &bytes, bytes.len());
+        assert_eq!(read, What::Data { stream: index, seq: 3, size: 200, ce: true });
+    }
+    let kinds: Vec<StreamKind> = decoder.found().iter().map(|found| found.kind).collect();
+    assert_eq!(kinds, [StreamKind::Udp, StreamKind::RoceWrite, StreamKind::RoceSend]);
+    assert_eq!(decoder.found()[1].dscp, 3);
+}
+
+#[test]
+fn a_stranger_is_other_to_a_script() {
+    let mut stranger = script();
+    stranger.streams[0].from = 2;
+    let bytes = encode(&record(Dir::Rx, seq(1)), &stranger);
+    let what = Decoder::of(&script()).decode(1, Dir::Rx, &bytes, bytes.len());
+    assert_eq!(what, What::Other { size: Bytes(1024) });
+}
+
+#[test]
+fn the_first_bytes_of_frames_are_as_written_down_by_hand() {
+    let what = What::Pfc {
+        enable: 8,
+        quanta: [
+            Quanta(0),
+            Quanta(0),
+            Quanta(0),
+            Quanta::MAX,
+            Quanta(0),
+            Quanta(0),
+            Quanta(0),
+            Quanta(0),
+        ],
+    };
+    let mut sample = Sample::new();
+    sample.push(Dur::us(1), 1, Dir::Tx, what);
+    sample.data(0x0a_0b0c, Dur::us(2), None);
+    let (observation, script) = sample.done(Dur::ms(1));
+    let pfc = encode(&observation.records[0], &script);
+    let golden = [
+        1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 1, 0, 1, 0x88, 8, 1, 1, 0, 8, 0, 0, 0, 0, 0, 0, 0xff, 0xff,
+    ];
+    assert_eq!(pfc[..golden.len()], golden);
+    let data = encode(&observation.records[1], &script);
+    let golden = [
+        2, 0, 0, 1, 0, 1, 2, 0, 0, 1, 0, 0, 8, 0, // 02:00:00:01:00:00 to 02:00:00:01:00:01
+        0x45, 0x0e, 0x03,
+        0xec, // DSCP 3, ECT(0), 1004 bytes; two more fill the frame behind them
+    ];
+    assert_eq!(data[..golden.len()], golden);
+    assert_eq!(data[26..34], [10, 0, 0, 1, 10, 0, 1, 1]);
+    assert_eq!(data[34..38], [0xc0, 0, 0x12, 0xb7], "from 49152 to 4791");
+    // 1004 = 20 + 8 + 12 + 16 + 944 + 4; queue pair 0x100, PSN 0x0a0b0c.
+    assert_eq!(data[42], 0x0a, "RC WRITE only");
+    assert_eq!(data[47..50], [0, 1, 0]);
+    assert_eq!(data[51..54], [0x0a, 0x0b, 0x0c]);
+}
