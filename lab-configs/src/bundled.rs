@@ -13,6 +13,16 @@ macro_rules! duts {
 }
 duts! {
     "broadcom.yaml"
+    "barefoot.yaml"
+    "broadcom-400g.yaml"
+    "broadcom-dlr.yaml"
+    "broadcom-mixed.yaml"
+    "broadcom-tick.yaml"
+    "cisco-8000.yaml"
+    "interval-counter.yaml"
+    "mellanox.yaml"
+    "mellanox-tick.yaml"
+    "shallow-32x100g.yaml"
 }
 
 /// The default lab.
