@@ -5,4 +5,4 @@
 pub mod detection;
 mod seen;
 
-pub use seen::{Fired, Seen, Subject};
+pub use seen::{Fired, Seen, Sighting, Subject};

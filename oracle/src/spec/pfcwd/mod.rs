@@ -12,6 +12,7 @@
 mod config;
 mod detection;
 mod names;
+mod phase;
 mod resolution;
 mod restoration;
 mod trigger;

@@ -1,0 +1,74 @@
+//! What the tests of this folder share: rules, subjects, and devices that behave by the closed form.
+
+use super::{Fired, Seen, Sighting, Subject};
+use crate::spec::pfcwd::{Rule, Stimulus};
+use rig_capture::{FrameRef, Span};
+use rig_lab::{Action, Charge, Jitter, RuleFamily};
+use rig_units::{Dur, Time};
+
+pub(super) const FAMILIES: [RuleFamily; 5] = [
+    RuleFamily::Broadcom,
+    RuleFamily::Mellanox,
+    RuleFamily::Cisco8000,
+    RuleFamily::Barefoot,
+    RuleFamily::IntervalCounter,
+];
+
+pub(super) const PROBE: Stimulus = Stimulus { data_gap: Some(Dur::us(500)) };
+
+/// D and P in milliseconds, R as D.
+pub(super) fn rule(family: RuleFamily, d: u64, p: u64) -> Rule {
+    let elapsed = family == RuleFamily::Mellanox;
+    Rule {
+        family,
+        detection_time: Dur::ms(d),
+        restoration_time: Some(Dur::ms(d)),
+        poll_interval: Dur::ms(p),
+        action: Action::Drop,
+        charge: if elapsed { Charge::Elapsed } else { Charge::Interval },
+        min_samples: 1,
+        jitter: Jitter::None,
+    }
+}
+
+pub(super) fn subject(measure: &'static str) -> Subject {
+    Subject { measure, on: "storm@p2 class 3".to_owned(), point: String::new() }
+}
+
+/// A device whose polls lie at `polls` modulo P, and a rig that reads instants `blur` too late at most.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Device {
+    pub(super) rule: Rule,
+    pub(super) polls: Dur,
+    pub(super) blur: Dur,
+}
+
+impl Device {
+    /// What a storm at `start`, `length` long, shows of the device; its last frame comes 1 ms before the pause ends.
+    pub(super) fn storm(&self, trial: u32, start: Time, length: Dur, data: &Stimulus) -> Seen {
+        let tail = Dur::ms(1).min(length);
+        let p = self.rule.poll_interval.0;
+        let until_poll = |at: Time| Dur((self.polls.0 + p - at.0 % p) % p);
+        let phase = until_poll(start);
+        let last_frame = length.saturating_sub(tail);
+        let sighting = |at: u64| Sighting {
+            after: Span { lo: at.saturating_sub(self.blur.0 / 3), hi: at + self.blur.0 },
+            frames: vec![FrameRef(7)],
+        };
+        let fires = self.rule.fires(phase, length, data).unwrap_or(false);
+        let detected = self.rule.detects_after(phase, data).filter(|_| fires);
+        let from = if self.rule.family == RuleFamily::Cisco8000 { length } else { last_frame };
+        let restored = detected
+            .and_then(|_| self.rule.restores_after(until_poll(start + from)))
+            .map(|after| sighting((from + after).0));
+        Seen {
+            trial,
+            storm_start: start,
+            pause_length: length,
+            last_frame,
+            fired: detected.map_or(Fired::Never, |at| Fired::At(sighting(at.hi))),
+            restored,
+            watched: length + Dur::s(5),
+        }
+    }
+}

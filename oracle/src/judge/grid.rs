@@ -1,0 +1,247 @@
+//! The rhythm of a device's polls, read off its detections.
+//!
+//! Without jitter all polls of a device are whole poll intervals apart, so its detections, wherever the storms began,
+//! are congruent modulo P on the session's clock. Two of them give the phase under the declared P; if more do not fit,
+//! their distances tell the P that the device really has.
+
+use crate::Finding;
+use crate::spec::pfcwd::Rule;
+use rig_capture::{FrameRef, Span};
+use rig_units::{Dur, Time};
+
+/// Residuals that grow no faster than this, in millionths of the time passed, are two clocks drifting apart.
+const DRIFT_PPM: u64 = 200;
+
+/// A poll seen through what it did: where it surely lies on the session's clock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Poll {
+    /// Picoseconds on the session's clock.
+    pub at: Span,
+    /// The trial that showed it.
+    pub trial: u32,
+    /// The frames that showed it.
+    pub frames: Vec<FrameRef>,
+}
+
+/// What the polls seen so far say of all others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Grid {
+    /// Fewer than two were seen, or the rule has jitter.
+    Unknown,
+    /// All fit the declared interval.
+    Known(Phase),
+    /// They fit, but for two clocks that drift apart.
+    Drifts,
+    /// They do not fit the declared interval: the device has another one.
+    NotCongruent(Finding),
+}
+
+/// Where the polls lie: within `width` from `residue`, modulo the interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Phase {
+    /// Below the interval.
+    pub residue: Dur,
+    /// The uncertainty.
+    pub width: Dur,
+    /// P.
+    pub interval: Dur,
+}
+
+impl Phase {
+    /// Time from `start` to the first poll at or after it; the greatest may exceed P, see
+    /// [`Rule::detects_within`].
+    pub fn after(&self, start: Time) -> Span {
+        let p = self.interval.0;
+        let lo = (self.residue.0 + p - start.0 % p) % p;
+        Span { lo, hi: lo + self.width.0 }
+    }
+
+    /// Where a storm has to start, modulo P, so that the first poll comes `phase` after it, counted from the middle of
+    /// the uncertainty.
+    pub fn start_for(&self, phase: Dur) -> Dur {
+        let p = self.interval.0;
+        Dur((self.residue.0 + self.width.0 / 2 + p - phase.0 % p) % p)
+    }
+}
+
+impl Grid {
+    /// The grid of a device that declares `rule`, from polls in the order in which they were seen.
+    pub fn of(rule: &Rule, polls: &[Poll]) -> Grid {
+        let p = rule.poll_interval;
+        // A reading wider than half an interval fits anything.
+        let sharp: Vec<&Poll> =
+            polls.iter().filter(|poll| poll.at.hi - poll.at.lo < p.0 / 2).collect();
+        let [first, rest @ ..] = &sharp[..] else { return Grid::Unknown };
+        if rest.is_empty() || !rule.on_a_grid() {
+            return Grid::Unknown;
+        }
+        let mut common = first.at;
+        for poll in rest {
+            match congruent(common, poll.at, p) {
+                Some(narrower) => common = narrower,
+                None if drifts(&sharp, p) => return Grid::Drifts,
+                None => return Grid::NotCongruent(finding(&sharp, poll, p)),
+            }
+        }
+        let width = Dur(common.hi - common.lo);
+        Grid::Known(Phase { residue: Dur(common.lo % p.0), width, interval: p })
+    }
+
+    /// The phase, if it is known.
+    pub fn phase(&self) -> Option<&Phase> {
+        match self {
+            Grid::Known(phase) => Some(phase),
+            Grid::Unknown | Grid::Drifts | Grid::NotCongruent(_) => None,
+        }
+    }
+}
+
+/// By how much `span`, moved by whole intervals, lies after `common` at its nearest: negative when before.
+fn residual(common: Span, span: Span, p: Dur) -> i128 {
+    let (p, apart) = (i128::from(p.0), i128::from(span.lo) - i128::from(common.lo));
+    let ahead = apart.rem_euclid(p);
+    if ahead > p / 2 { ahead - p } else { ahead }
+}
+
+/// The part of `common` that `span` allows when moved by whole intervals.
+fn congruent(common: Span, span: Span, p: Dur) -> Option<Span> {
+    let from = residual(common, span, p);
+    let until = from + i128::from(span.hi - span.lo);
+    let from = from.max(0);
+    let until = until.min(i128::from(common.hi - common.lo));
+    let offset = |by: i128| u64::try_from(by).ok().map(|by| common.lo + by);
+    (from <= until).then_some(Span { lo: offset(from)?, hi: offset(until)? })
+}
+
+/// Whether each poll fits the one before but for the drift of two clocks.
+fn drifts(polls: &[&Poll], p: Dur) -> bool {
+    polls.windows(2).all(|pair| {
+        let (before, after) = (pair[0].at, pair[1].at);
+        let slack = after.hi.abs_diff(before.lo) / 1_000_000 * DRIFT_PPM;
+        let wider = Span { lo: before.lo.saturating_sub(slack), hi: before.hi + slack };
+        congruent(wider, after, p).is_some()
+    })
+}
+
+/// What is reported when `odd` does not fit the polls before it.
+fn finding(polls: &[&Poll], odd: &Poll, p: Dur) -> Finding {
+    let residues: Vec<String> =
+        polls.iter().map(|poll| Dur(poll.at.lo % p.0 / 1_000_000 * 1_000_000).to_string()).collect();
+    let fits = fit(polls, p)
+        .map_or(String::new(), |(lo, hi)| format!("; an interval of {lo} to {hi} would fit"));
+    Finding {
+        rule: "pfcwd.poll_interval",
+        want: format!("detections congruent modulo {p}"),
+        got: format!("{} modulo {p}{fits}", residues.join(", ")),
+        trial: odd.trial,
+        frames: odd.frames.clone(),
+    }
+}
+
+/// The longest interval, within a factor of four of `p`, of which all distances can be multiples; whole microseconds,
+/// outwards.
+fn fit(polls: &[&Poll], p: Dur) -> Option<(Dur, Dur)> {
+    let [first, rest @ ..] = polls else { return None };
+    let apart = |poll: &&Poll| {
+        let (early, late) = if poll.at.lo < first.at.lo { (poll, first) } else { (first, poll) };
+        Span {
+            lo: late.at.lo.saturating_sub(early.at.hi),
+            hi: late.at.hi.saturating_sub(early.at.lo),
+        }
+    };
+    let distances: Vec<Span> = rest.iter().map(apart).filter(|span| span.lo > p.0 / 4).collect();
+    let shortest = distances.iter().min_by_key(|span| span.hi)?;
+    let multiple = |span: &Span, lo: u64, hi: u64| span.lo.div_ceil(hi) <= span.hi / lo;
+    (shortest.lo.div_ceil(p.0 * 4).max(1)..=shortest.hi / (p.0 / 4))
+        .map(|parts| (shortest.lo / parts, shortest.hi.div_ceil(parts)))
+        .find(|&(lo, hi)| distances.iter().all(|span| multiple(span, lo, hi)))
+        .map(|(lo, hi)| (Dur::us(lo / 1_000_000), Dur::us(hi.div_ceil(1_000_000))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::rule;
+    use super::*;
+    use proptest::prelude::*;
+    use rig_lab::{Jitter, RuleFamily};
+
+    fn polls(us: &[u64], width_us: u64) -> Vec<Poll> {
+        let poll = |(i, &us): (usize, &u64)| Poll {
+            at: Span { lo: Dur::us(us).0, hi: Dur::us(us + width_us).0 },
+            trial: u32::try_from(i + 1).unwrap(),
+            frames: vec![FrameRef(9)],
+        };
+        us.iter().enumerate().map(poll).collect()
+    }
+
+    fn broadcom() -> Rule {
+        rule(RuleFamily::Broadcom, 200, 100)
+    }
+
+    #[test]
+    fn two_detections_give_the_phase() {
+        assert_eq!(Grid::of(&broadcom(), &polls(&[123_400], 50)), Grid::Unknown);
+        let grid = Grid::of(&broadcom(), &polls(&[123_400, 1_523_420], 50));
+        let phase = *grid.phase().unwrap();
+        assert_eq!((phase.residue, phase.width), (Dur::us(23_420), Dur::us(30)));
+        // A storm at 1.5 s waits 23.42 to 23.45 ms for the next poll; one at 23.43 ms may just have missed it.
+        assert_eq!(phase.after(Time(Dur::ms(1_500).0)).lo, Dur::us(23_420).0);
+        assert_eq!(phase.after(Time(Dur::us(23_430).0)).lo, Dur::us(99_990).0);
+        assert_eq!(phase.start_for(Dur::ms(30)), Dur::us(93_435));
+    }
+
+    #[test]
+    fn residues_either_side_of_zero_are_neighbours() {
+        let grid = Grid::of(&broadcom(), &polls(&[199_990, 300_010], 50));
+        assert_eq!(grid.phase().map(|phase| phase.width), Some(Dur::us(30)));
+        assert_eq!(grid.phase().map(|phase| phase.residue), Some(Dur::us(10)));
+    }
+
+    #[test]
+    fn a_longer_interval_is_found_and_named() {
+        // Polls every 110 ms where 100 ms are declared.
+        let seen = polls(&[330_000, 1_540_000, 2_970_000, 4_070_000], 20);
+        let Grid::NotCongruent(finding) = Grid::of(&broadcom(), &seen) else {
+            panic!("the wrong interval was missed")
+        };
+        assert_eq!(
+            finding.to_string(),
+            "pfcwd.poll_interval: want detections congruent modulo 100ms, got 30ms, 40ms, 70ms, 70ms \
+             modulo 100ms; an interval of 109.998ms to 110.002ms would fit, trial 2, frames #9"
+        );
+    }
+
+    #[test]
+    fn a_slow_drift_of_two_clocks_is_no_deviation() {
+        // 100 ppm: 0.1 ms a second, more than the readings' 20 us.
+        let seen = polls(&[300_000, 1_300_100, 2_300_200, 3_300_300], 20);
+        assert_eq!(Grid::of(&broadcom(), &seen), Grid::Drifts);
+    }
+
+    #[test]
+    fn a_device_with_jitter_has_no_grid() {
+        let tick = Rule { jitter: Jitter::Tick, ..broadcom() };
+        assert_eq!(Grid::of(&tick, &polls(&[300_000, 401_000], 20)), Grid::Unknown);
+    }
+
+    proptest! {
+        #[test]
+        fn polls_of_one_interval_are_always_congruent_and_the_phase_holds_them(
+            phase in 0_u64..100_000, at in prop::collection::vec((1_u64..50, 0_u64..500, 0_u64..500), 2..12),
+        ) {
+            let exact = |k: u64| phase + 100_000 * k;
+            let seen: Vec<Poll> = at.iter().map(|&(k, before, after)| Poll {
+                at: Span {
+                    lo: Dur::us(exact(k)).0.saturating_sub(Dur::us(before).0),
+                    hi: Dur::us(exact(k) + after).0,
+                },
+                trial: 1,
+                frames: Vec::new(),
+            }).collect();
+            let grid = Grid::of(&broadcom(), &seen);
+            let known = grid.phase().expect("congruent");
+            let off = (Dur::us(phase).0 + known.interval.0 - known.residue.0) % known.interval.0;
+            prop_assert!(off <= known.width.0, "{off} beyond {:?}", known);
+        }
+    }
+}
