@@ -1,3 +1,5 @@
+//! The device on the real engine.
+
 mod actions;
 mod bench;
 mod configuring;

@@ -1,3 +1,5 @@
+//! The rules of one watchdog, on counters written by hand.
+
 use super::*;
 use proptest::prelude::*;
 use rig_lab::{Backlog, Charge, ConfigPath, DropBy, Jitter};
