@@ -1,1 +1,9 @@
-//! (being written)
+//! One trait over every device under test: configure, read back, read counters, hear events.
+//!
+//! Invariant: an adapter offers what it can really do and says so; it judges nothing.
+
+pub mod dut;
+pub mod emulated;
+
+pub use dut::{Dut, Refused};
+pub use emulated::Emulated;

@@ -5,5 +5,5 @@
 pub mod program;
 pub mod storm;
 
-pub use program::{PacedStream, PortProgram, Program};
+pub use program::{Impossible, PacedStream, PortProgram, Program};
 pub use storm::{PacedStorm, Unholdable};

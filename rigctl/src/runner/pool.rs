@@ -22,6 +22,15 @@ impl Stop {
     }
 }
 
+/// What is heard of one piece of work.
+#[derive(Debug)]
+pub enum News<T> {
+    /// It was started.
+    Began,
+    /// It is done.
+    Done(T),
+}
+
 /// How many may work side by side when nobody says: one per core.
 pub fn default_jobs() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
@@ -29,12 +38,13 @@ pub fn default_jobs() -> usize {
 
 /// Does `work(i)` for every `i` below `count` on `jobs` threads and hands each result to `done`, in the order of `i`.
 /// After a stop request nothing new is started; results of what was under way still come, and gaps are skipped over.
+/// `news` hears of starts as they happen and of results in order.
 pub fn in_order<T: Send>(
     count: usize,
     jobs: usize,
     stop: &Stop,
     work: impl Fn(usize) -> T + Sync,
-    mut done: impl FnMut(usize, T),
+    mut news: impl FnMut(usize, News<T>),
 ) {
     let next = AtomicUsize::new(0);
     let (send, receive) = mpsc::channel();
@@ -44,7 +54,8 @@ pub fn in_order<T: Send>(
             scope.spawn(move || {
                 while !stop.requested() {
                     let i = next.fetch_add(1, Ordering::Relaxed);
-                    if i >= count || send.send((i, work(i))).is_err() {
+                    let begun = i < count && send.send((i, News::Began)).is_ok();
+                    if !begun || send.send((i, News::Done(work(i)))).is_err() {
                         break;
                     }
                 }
@@ -53,14 +64,17 @@ pub fn in_order<T: Send>(
         drop(send);
         let mut waiting = BTreeMap::new();
         let mut due = 0;
-        for (i, result) in receive {
-            waiting.insert(i, result);
+        for (i, what) in receive {
+            match what {
+                News::Began => news(i, News::Began),
+                News::Done(result) => drop(waiting.insert(i, result)),
+            }
             while let Some(result) = waiting.remove(&due) {
-                done(due, result);
+                news(due, News::Done(result));
                 due += 1;
             }
         }
-        waiting.into_iter().for_each(|(i, result)| done(i, result));
+        waiting.into_iter().for_each(|(i, result)| news(i, News::Done(result)));
     });
 }
 
@@ -72,7 +86,11 @@ mod tests {
     fn results_come_in_order_whoever_finishes_first() {
         for jobs in [1, 2, 7] {
             let mut seen = Vec::new();
-            in_order(20, jobs, &Stop::default(), |i| i * i, |i, square| seen.push((i, square)));
+            in_order(20, jobs, &Stop::default(), |i| i * i, |i, news| {
+                if let News::Done(square) = news {
+                    seen.push((i, square));
+                }
+            });
             assert_eq!(seen, (0..20).map(|i| (i, i * i)).collect::<Vec<_>>());
         }
     }
@@ -87,7 +105,11 @@ mod tests {
             }
             i
         };
-        in_order(20, 1, &stop, work, |_, i| seen.push(i));
+        in_order(20, 1, &stop, work, |_, news| {
+            if let News::Done(i) = news {
+                seen.push(i);
+            }
+        });
         assert_eq!(seen, [0, 1, 2, 3]);
     }
 }

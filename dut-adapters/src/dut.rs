@@ -1,0 +1,39 @@
+//! What the runner may ask of a device, whatever it is reached through.
+
+use core::fmt;
+use rig_capture::DutEvent;
+use rig_lab::{Declared, Setting};
+use std::collections::BTreeMap;
+
+/// A device under test.
+pub trait Dut {
+    /// Changes settings, all or none. An adapter reads them back before it says that they were taken.
+    ///
+    /// # Errors
+    /// When the device refuses them, or states another value afterwards; nothing has changed then.
+    fn configure(&mut self, settings: &[Setting]) -> Result<(), Refused>;
+
+    /// The configuration as the device states it now.
+    fn configured(&self) -> &Declared;
+
+    /// Every counter now, under its SAI name; empty when the adapter has none.
+    fn counters(&self) -> BTreeMap<String, u64>;
+
+    /// What the device reported since the last call, on the clock of the session; `None` when it reports nothing.
+    fn events(&mut self) -> Option<Vec<DutEvent>>;
+}
+
+/// Why a device did not take settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// In the device's words.
+    pub why: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl core::error::Error for Refused {}

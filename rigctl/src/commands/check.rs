@@ -1,0 +1,33 @@
+//! `rigctl check`: every fault of every file, and what would run; nothing runs.
+
+use super::input::{Bad, Input};
+use crate::cli::Selection;
+use crate::runner::choose::choose;
+use crate::runner::preflight;
+use rig_reports::Exit;
+use std::io::{self, Write};
+
+/// Reads and resolves everything.
+///
+/// # Errors
+/// Every fault.
+pub fn check(selection: &Selection) -> Result<Exit, Bad> {
+    let input = Input::read(selection)?;
+    let mut bad = Bad::default();
+    let cases = input.cases();
+    let mut skipped = 0;
+    for case in &cases {
+        skipped += usize::from(choose(&input.lab, input.only_dut.as_deref(), case).is_err());
+        bad.faults(preflight::faults(&input.lab, input.only_dut.as_deref(), case));
+    }
+    bad.or(())?;
+    let count = cases.len();
+    let _closed = writeln!(
+        io::stdout(),
+        "{count} case{} on lab {}: no fault{}",
+        if count == 1 { "" } else { "s" },
+        input.lab.name,
+        if skipped == 0 { String::new() } else { format!(", {skipped} would be skipped (rigctl list says why)") }
+    );
+    Ok(if count == 0 { Exit::NothingRan } else { Exit::Passed })
+}

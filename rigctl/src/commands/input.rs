@@ -1,0 +1,178 @@
+//! What was asked for on the command line: suites, a lab, a device of it. Every fault of every file at once.
+
+use crate::cli::Selection;
+use globset::{Glob, GlobMatcher};
+use rig_lab::fault::Fault;
+use rig_lab::settings::nearest;
+use rig_lab::{Lab, Profile};
+use rig_testcases::{Case, Suite};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Input that cannot be used: everything that is wrong with it, in words.
+#[derive(Debug, Default)]
+pub struct Bad(Vec<String>);
+
+impl Bad {
+    /// One thing that is wrong.
+    pub fn of(what: impl Into<String>) -> Bad {
+        Bad(vec![what.into()])
+    }
+
+    /// Notes faults of files.
+    pub fn faults(&mut self, faults: Vec<Fault>) {
+        self.0.extend(faults.iter().map(ToString::to_string));
+    }
+
+    /// Notes several things that are wrong.
+    pub fn all(&mut self, whats: Vec<String>) {
+        self.0.extend(whats);
+    }
+
+    /// Notes something else.
+    pub fn note(&mut self, what: impl Into<String>) {
+        self.0.push(what.into());
+    }
+
+    /// Notes all that is wrong elsewhere.
+    pub fn also(&mut self, other: Bad) {
+        self.0.extend(other.0);
+    }
+
+    /// `value`, unless something is wrong.
+    ///
+    /// # Errors
+    /// Itself, when something was noted.
+    pub fn or<T>(self, value: T) -> Result<T, Bad> {
+        if self.0.is_empty() { Ok(value) } else { Err(self) }
+    }
+
+    /// For a terminal: each fault, a blank line between, and how many there are.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for fault in &self.0 {
+            let _infallible = writeln!(text, "error: {fault}\n");
+        }
+        let count = self.0.len();
+        let _infallible = writeln!(text, "{count} fault{}, nothing was run", if count == 1 { "" } else { "s" });
+        text
+    }
+}
+
+/// What is to be used.
+#[derive(Debug)]
+pub struct Input {
+    /// The suites, in the order asked for; cases that were not selected are left out.
+    pub suites: Vec<Suite>,
+    /// The lab.
+    pub lab: Lab,
+    /// Only this device of it.
+    pub only_dut: Option<String>,
+    /// The paths as typed, for commands that repeat something.
+    pub typed: String,
+}
+
+impl Input {
+    /// Reads everything that `selection` names.
+    ///
+    /// # Errors
+    /// Every fault of every file and flag.
+    pub fn read(selection: &Selection) -> Result<Input, Bad> {
+        let mut bad = Bad::default();
+        let mut take = |faults: Vec<Fault>| bad.faults(faults);
+        let suites = suites(&selection.paths, &mut take);
+        let mut lab = rig_lab::read::lab(selection.lab.as_deref()).map_err(&mut take).ok();
+        let only_dut = match (&selection.dut, &mut lab) {
+            (Some(named), Some(lab)) => device(named, lab).map_err(|other| bad.also(other)).ok(),
+            _ => None,
+        };
+        let glob = selection.only.as_deref().map(|only| (only, matcher(only)));
+        let suites = match glob {
+            Some((only, Err(why))) => {
+                bad.note(format!("`--only {only}`: {why}"));
+                suites
+            }
+            Some((_, Ok(glob))) => matching(suites, &glob),
+            None => suites,
+        };
+        match lab {
+            Some(lab) => {
+                let typed = selection.paths.iter().map(|path| path.display().to_string());
+                let typed = typed.collect::<Vec<_>>().join(" ");
+                bad.or(Input { suites, lab, only_dut, typed })
+            }
+            None => Err(bad),
+        }
+    }
+
+    /// Every selected case.
+    pub fn cases(&self) -> Vec<&Case> {
+        self.suites.iter().flat_map(|suite| &suite.cases).collect()
+    }
+}
+
+/// The suites of files and folders; the bundled ones without any.
+fn suites(paths: &[PathBuf], faults: &mut impl FnMut(Vec<Fault>)) -> Vec<Suite> {
+    if paths.is_empty() {
+        return rig_testcases::read::bundled().map_err(faults).unwrap_or_default();
+    }
+    let mut all: Vec<Suite> = Vec::new();
+    for path in paths.iter().flat_map(|path| files(path)) {
+        let Ok(suite) = rig_testcases::read(&path).map_err(&mut *faults) else { continue };
+        if let Some(other) = all.iter().find(|other| other.name == suite.name) {
+            let found = format!("its cases would be called {}::..., as those of {} are", suite.name, other.file);
+            faults(vec![Fault::of_file(&suite.file, found, "files with different names")]);
+            continue;
+        }
+        all.push(suite);
+    }
+    all
+}
+
+/// The YAML files of a folder, by name; any other path is itself.
+fn files(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(path) else { return vec![path.to_owned()] };
+    let mut all: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    all.retain(|file| file.extension().is_some_and(|end| end == "yaml" || end == "yml"));
+    all.sort();
+    all
+}
+
+/// The name of the one device to use: one of the lab, or one that is read from a file and takes the others' place.
+fn device(named: &str, lab: &mut Lab) -> Result<String, Bad> {
+    if lab.duts.iter().any(|dut| dut.name == named) {
+        return Ok(named.to_owned());
+    }
+    if !Path::new(named).exists() {
+        let names = lab.duts.iter().map(|dut| dut.name.as_str());
+        let near = nearest(named, names.clone()).first().map(|near| format!("; did you mean `{near}`?"));
+        let names = names.collect::<Vec<_>>().join(", ");
+        return Err(Bad::of(format!(
+            "`--dut {named}`: there is no such device in lab {}, and no such file\n   = want: one of {names}, or a \
+             profile file{}",
+            lab.name,
+            near.unwrap_or_default()
+        )));
+    }
+    let profile: Profile = rig_lab::read::profile(Path::new(named)).map_err(|faults| {
+        let mut bad = Bad::default();
+        bad.faults(faults);
+        bad
+    })?;
+    let name = profile.name.clone();
+    lab.duts = vec![profile];
+    Ok(name)
+}
+
+fn matcher(only: &str) -> Result<GlobMatcher, String> {
+    Glob::new(only).map(|glob| glob.compile_matcher()).map_err(|error| error.kind().to_string())
+}
+
+fn matching(suites: Vec<Suite>, glob: &GlobMatcher) -> Vec<Suite> {
+    let keep = |mut suite: Suite| {
+        suite.cases.retain(|case| glob.is_match(case.id.to_string()));
+        (!suite.cases.is_empty()).then_some(suite)
+    };
+    suites.into_iter().filter_map(keep).collect()
+}

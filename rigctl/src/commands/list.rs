@@ -1,0 +1,29 @@
+//! `rigctl list`: cases, one a line, with the device that each would run on.
+
+use super::input::{Bad, Input};
+use crate::cli::Selection;
+use crate::runner::choose::choose;
+use rig_reports::Exit;
+use std::io::{self, Write};
+
+/// Lists.
+///
+/// # Errors
+/// Every fault of what was to be listed.
+pub fn list(selection: &Selection) -> Result<Exit, Bad> {
+    let input = Input::read(selection)?;
+    let mut out = io::stdout().lock();
+    let cases = input.cases();
+    let ids: Vec<String> = cases.iter().map(|case| case.id.to_string()).collect();
+    let widest = ids.iter().map(String::len).max().unwrap_or(0);
+    for (case, id) in cases.iter().zip(&ids) {
+        let device = match choose(&input.lab, input.only_dut.as_deref(), case) {
+            Ok(profile) => profile.name.clone(),
+            Err(why) => format!("skipped: {why}"),
+        };
+        if writeln!(out, "{id:widest$}  {device}").is_err() {
+            break;
+        }
+    }
+    Ok(if cases.is_empty() { Exit::NothingRan } else { Exit::Passed })
+}

@@ -1,0 +1,6 @@
+//! One file per command.
+
+pub mod check;
+pub mod input;
+pub mod list;
+pub mod run;

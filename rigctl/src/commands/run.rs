@@ -1,0 +1,195 @@
+//! `rigctl run`: cases side by side, one stream of events to every report.
+
+use super::input::{Bad, Input};
+use crate::cli::{Format, RunArgs};
+use crate::interrupt;
+use crate::mutation;
+use crate::outdir::OutDir;
+use crate::runner::case::{self, Rig};
+use crate::runner::pool::{News, Stop, default_jobs, in_order};
+use crate::runner::{evidence, preflight};
+use crate::wall::{self, Stopwatch};
+use rig_reports::terminal::{Progress, Style};
+use rig_reports::{
+    Colour, Exit, Finished, JsonLines, Results, Run, RunEvent, Started, Terminal, Wall, html, junit,
+};
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+
+/// Runs and reports; the exit code.
+///
+/// # Errors
+/// Input that cannot be used; nothing has run then.
+pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
+    let watch = Stopwatch::start();
+    let mut input = Input::read(&args.selection)?;
+    let mut bad = Bad::default();
+    bad.all(mutation::apply(&mut input.lab, &args.mutate).err().unwrap_or_default());
+    let cases = input.cases();
+    for case in &cases {
+        bad.faults(preflight::faults(&input.lab, input.only_dut.as_deref(), case));
+    }
+    let seed = args.seed.unwrap_or_else(wall::fresh_seed);
+    let out = bad.or(()).and_then(|()| {
+        OutDir::create(args.out.as_deref(), &wall::now_compact(), seed).map_err(Bad::of)
+    })?;
+    let jobs = args.jobs.map_or_else(default_jobs, usize::from);
+    let started = Started {
+        seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        lab: input.lab.name.clone(),
+        executor: "virtual",
+        mutations: args.mutate.clone(),
+        cases: cases.len(),
+        wall: Wall {
+            started: wall::now_rfc3339(),
+            command: std::env::args().collect::<Vec<_>>().join(" "),
+            out: out.path().display().to_string(),
+            host: wall::host(),
+            jobs,
+        },
+    };
+    let stop = Arc::new(Stop::default());
+    let interrupted = interrupt::listen(Arc::clone(&stop));
+    let flags = flags(args);
+    let rig = Rig {
+        lab: &input.lab,
+        only: input.only_dut.as_deref(),
+        seed,
+        stop: &stop,
+        path: &input.typed,
+        flags: &flags,
+    };
+    let mut reporters = Reporters::new(args, &out, started, &stop);
+    let work = |index: usize| {
+        let mut ran = case::run(&rig, cases[index]);
+        let kept = evidence::keep(args.evidence, &out, &mut ran);
+        (ran.report, kept)
+    };
+    let mut ended = vec![false; cases.len()];
+    in_order(cases.len(), jobs, &stop, work, |index, news| match news {
+        News::Began => reporters.on(RunEvent::CaseStarted(cases[index].id.clone())),
+        News::Done((report, kept)) => {
+            ended[index] = true;
+            if let Err(error) = kept {
+                reporters.broke(format!("evidence of {} could not be kept: {error}", report.id));
+            }
+            reporters.on(RunEvent::CaseFinished(Box::new(report)));
+        }
+    });
+    if interrupted.is_ok_and(|interrupted| interrupted.happened()) {
+        reporters.broke("interrupted".to_owned());
+    }
+    let not_run = cases.iter().zip(&ended).filter(|(_, ended)| !**ended).map(|(case, _)| case.id.clone());
+    reporters.on(RunEvent::Finished(Finished {
+        partial: reporters.partial(),
+        not_run: not_run.collect(),
+        wall: watch.elapsed(),
+    }));
+    Ok(reporters.finish(args, &out))
+}
+
+/// The flags that change what a case does, as they are typed again to repeat it.
+fn flags(args: &RunArgs) -> String {
+    let lab = args.selection.lab.iter().map(|lab| format!(" --lab {}", lab.display()));
+    let dut = args.selection.dut.iter().map(|dut| format!(" --dut {dut}"));
+    let mutate = args.mutate.iter().map(|mutation| format!(" --mutate {mutation}"));
+    lab.chain(dut).chain(mutate).collect()
+}
+
+/// Everything that hears of the run.
+struct Reporters<'a> {
+    terminal: Terminal<Box<dyn Write>>,
+    progress: Option<Progress>,
+    lines: Option<JsonLines<Box<dyn Write>>>,
+    run: Run,
+    broken: Vec<String>,
+    stop: &'a Stop,
+}
+
+impl<'a> Reporters<'a> {
+    fn new(args: &RunArgs, out: &OutDir, started: Started, stop: &'a Stop) -> Reporters<'a> {
+        // Data goes to stdout; when that is JSON, the text for people goes to stderr.
+        let (text, tty): (Box<dyn Write>, bool) = match args.format {
+            Format::Human => (Box::new(io::stdout()), io::stdout().is_terminal()),
+            Format::Json => (Box::new(io::stderr()), io::stderr().is_terminal()),
+        };
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
+        let style = Style {
+            colour: if tty && !plain { Colour::Always } else { Colour::Never },
+            width: if tty { wall::terminal_width() } else { None },
+            detail: args.verbose,
+        };
+        let mut reporters = Reporters {
+            terminal: Terminal::new(text, style),
+            progress: io::stderr().is_terminal().then(Progress::on_stderr),
+            lines: None,
+            run: Run::new(started.clone()),
+            broken: Vec::new(),
+            stop,
+        };
+        match out.file("events.jsonl") {
+            Ok(file) => reporters.lines = Some(JsonLines::new(Box::new(file))),
+            Err(error) => reporters.broke(error.to_string()),
+        }
+        reporters.on(RunEvent::Started(started));
+        reporters
+    }
+
+    /// The rig broke: no new case is started, what was measured is reported, the report is marked partial.
+    fn broke(&mut self, why: String) {
+        self.stop.request();
+        if !self.broken.contains(&why) {
+            self.broken.push(why);
+        }
+    }
+
+    fn partial(&self) -> Option<String> {
+        (!self.broken.is_empty()).then(|| self.broken.join("; "))
+    }
+
+    fn on(&mut self, event: RunEvent) {
+        let terminal = &mut self.terminal;
+        let written = match &mut self.progress {
+            Some(progress) => {
+                progress.on(&event);
+                progress.aside(|| terminal.on(&event))
+            }
+            None => terminal.on(&event),
+        };
+        // A reader that went away (`| head`) is no reason to lose the files.
+        let _closed = written;
+        if let Some(Err(error)) = self.lines.as_mut().map(|lines| lines.on(&event)) {
+            self.lines = None;
+            self.broke(format!("events.jsonl: {error}"));
+        }
+        self.run.take(event);
+    }
+
+    /// Writes the files that are made from the whole run; the exit code.
+    fn finish(mut self, args: &RunArgs, out: &OutDir) -> Exit {
+        let results = Results::of(&self.run).to_json();
+        let mut unwritten = Vec::new();
+        let mut write = |name: &str, text: Result<String, String>| {
+            let written = text.and_then(|text| out.write(name, text.as_bytes()).map_err(|error| error.to_string()));
+            unwritten.extend(written.err());
+        };
+        let junit = junit::xml(&self.run).map_err(|error| format!("junit.xml: {error}"));
+        write("results.json", Ok(results.clone()));
+        write("junit.xml", junit.clone());
+        write("report.html", Ok(html::page(&self.run)));
+        if let (Some(path), Ok(xml)) = (&args.junit, &junit) {
+            let written = std::fs::write(path, xml);
+            unwritten.extend(written.err().map(|error| format!("{}: {error}", path.display())));
+        }
+        if args.format == Format::Json {
+            let _closed = writeln!(io::stdout(), "{results}");
+        }
+        for why in &unwritten {
+            let _closed = writeln!(io::stderr(), "error: {why}");
+        }
+        self.broken.extend(unwritten);
+        if self.broken.is_empty() { self.run.exit() } else { Exit::Broken }
+    }
+}
+

@@ -1,0 +1,17 @@
+//! `rigctl schema`: the JSON Schema of a kind of file.
+
+use crate::cli::{SchemaArgs, SchemaKind};
+use rig_reports::Exit;
+use std::io::{self, Write};
+
+/// Prints it.
+pub fn schema(args: &SchemaArgs) -> Exit {
+    let schema = match args.kind {
+        SchemaKind::Testcase => rig_testcases::schema(),
+        SchemaKind::Lab => rig_lab::schema_lab(),
+        SchemaKind::Dut => rig_lab::schema_dut(),
+    };
+    let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+    let _closed = writeln!(io::stdout(), "{text}");
+    Exit::Passed
+}

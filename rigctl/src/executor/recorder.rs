@@ -1,0 +1,166 @@
+//! What the rig's ports see during one trial, kept as records and counts.
+//!
+//! Probes and PFC frames are all recorded. Frames of a load are counted, and recorded in windows: the first ones after
+//! the trial's start, after each step of the script and after each change of what a PFC frame says.
+
+use rig_capture::{Dir, Record, StreamCount, What};
+use rig_oracle::model::packet::{CLASSES, Kind, Packet};
+use rig_oracle::model::tap::{self, Tap};
+use rig_units::{Quanta, Time};
+
+/// Frames of loads that are recorded after each event, per port.
+const WINDOW: u32 = 128;
+
+/// Listens at the ports of one trial.
+#[derive(Debug)]
+pub struct Recorder {
+    origin: Time,
+    /// The engine's id of the first run below.
+    first_id: u16,
+    /// One entry for each time a stream was started: the stream, and the number of its first frame.
+    runs: Vec<(u16, u32)>,
+    /// The host of the engine behind each rig port.
+    hosts: Vec<u16>,
+    records: Vec<Record>,
+    counts: Vec<StreamCount>,
+    /// Number that a stream's next received frame has when nothing is lost or reordered.
+    next: Vec<u32>,
+    ports: Vec<Window>,
+    unrecorded: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Window {
+    left: u32,
+    /// What the last PFC frame in each direction said: enabled and zero classes.
+    said: [(u8, u8); 2],
+}
+
+impl Recorder {
+    /// Starts to listen at `origin`, the trial's start.
+    pub fn new(origin: Time, first_id: u16, hosts: &[u16], streams: usize) -> Recorder {
+        Recorder {
+            origin,
+            first_id,
+            runs: Vec::new(),
+            hosts: hosts.to_vec(),
+            records: Vec::new(),
+            counts: vec![StreamCount::default(); streams],
+            next: vec![0; streams],
+            ports: vec![Window { left: WINDOW, ..Window::default() }; hosts.len()],
+            unrecorded: 0,
+        }
+    }
+
+    /// A step of the script happens: frames of loads are worth recording again.
+    pub fn event(&mut self) {
+        self.ports.iter_mut().for_each(|port| port.left = WINDOW);
+    }
+
+    /// A stream is started, perhaps again: the id under which the engine is to run it. Its numbers go on.
+    pub fn start(&mut self, stream: u16) -> u16 {
+        let sent = self.counts[usize::from(stream)].sent;
+        self.runs.push((stream, u32::try_from(sent).unwrap_or(u32::MAX)));
+        let run = u16::try_from(self.runs.len() - 1).unwrap_or(u16::MAX);
+        self.first_id.wrapping_add(run)
+    }
+
+    /// The ids of a stream, all its runs.
+    pub fn ids(&self, stream: u16) -> impl Iterator<Item = u16> {
+        let runs = (0_u16..).zip(&self.runs).filter(move |(_, (of, _))| *of == stream);
+        runs.map(|(run, _)| self.first_id.wrapping_add(run))
+    }
+
+    /// How many ids were used.
+    pub fn used(&self) -> u16 {
+        u16::try_from(self.runs.len()).unwrap_or(u16::MAX)
+    }
+
+    /// Ends: the records in order, the counts, and how many frames were counted only.
+    pub fn finish(mut self) -> (Vec<Record>, Vec<StreamCount>, u64) {
+        self.records.sort_by_key(|record| (record.at, record.port, record.dir));
+        (self.records, self.counts, self.unrecorded)
+    }
+
+    /// Counts a frame of data: its stream and its number in it. Frames of an earlier trial are none of this one's.
+    fn count(&mut self, dir: Dir, packet: &Packet) -> Option<(u16, u32)> {
+        let run = packet.stream.wrapping_sub(self.first_id);
+        let (index, first) = *self.runs.get(usize::from(run))?;
+        let (stream, seq) = (usize::from(index), first.wrapping_add(packet.seq));
+        let count = &mut self.counts[stream];
+        match dir {
+            Dir::Tx => count.sent += 1,
+            Dir::Rx => {
+                count.received += 1;
+                let next = &mut self.next[stream];
+                count.reordered += u64::from(seq < *next);
+                *next = (*next).max(seq.wrapping_add(1));
+            }
+        }
+        Some((index, seq))
+    }
+
+    /// Whether this frame goes into the records.
+    fn wanted(&mut self, port: usize, dir: Dir, packet: &Packet) -> bool {
+        let Some(window) = self.ports.get_mut(port) else { return false };
+        if packet.kind == Kind::Pfc {
+            let said = &mut window.said[usize::from(dir == Dir::Rx)];
+            if *said != (packet.enable, packet.zero) {
+                *said = (packet.enable, packet.zero);
+                window.left = WINDOW;
+            }
+            return true;
+        }
+        if packet.record() {
+            return true;
+        }
+        let within = window.left > 0;
+        window.left = window.left.saturating_sub(1);
+        self.unrecorded += u64::from(!within);
+        within
+    }
+}
+
+impl Tap for Recorder {
+    fn frame(&mut self, at: Time, host: u16, dir: tap::Dir, packet: &Packet) {
+        let dir = match dir {
+            tap::Dir::Tx => Dir::Tx,
+            tap::Dir::Rx => Dir::Rx,
+        };
+        let Some(port) = self.hosts.iter().position(|&behind| behind == host) else { return };
+        let place = match packet.kind {
+            Kind::Data => match self.count(dir, packet) {
+                Some(place) => place,
+                None => return,
+            },
+            Kind::Ack | Kind::Pfc => (0, 0),
+        };
+        let Some(since) = at.since(self.origin) else { return };
+        if self.wanted(port, dir, packet) {
+            let (at, port) = (Time(since.0), u16::try_from(port).unwrap_or(u16::MAX));
+            self.records.push(Record { at, port, dir, what: what(packet, place) });
+        }
+    }
+}
+
+/// The record of a frame of the model.
+fn what(packet: &Packet, (stream, seq): (u16, u32)) -> What {
+    match packet.kind {
+        Kind::Data => What::Data {
+            stream,
+            seq,
+            size: packet.size,
+            ce: packet.ce(),
+        },
+        Kind::Ack => What::Other { size: rig_units::Bytes(packet.size.into()) },
+        Kind::Pfc => {
+            let mut quanta = [Quanta(0); CLASSES];
+            for (class, time) in quanta.iter_mut().enumerate() {
+                if packet.enable >> class & 1 == 1 && packet.zero >> class & 1 == 0 {
+                    *time = packet.quanta;
+                }
+            }
+            What::Pfc { enable: packet.enable, quanta }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Runs scripts in virtual time against the emulated device.
+//!
+//! One session is one device, configured once, for any number of trials: its poll loop goes on between them, as a real
+//! device's does, so that a later trial can be placed against what earlier ones found out.
+
+use super::recorder::Recorder;
+use rig_capture::{ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance};
+use rig_dut::{Dut, Emulated};
+use rig_generator::{Impossible, PacedStream, Program};
+use rig_lab::Declared;
+use rig_oracle::model::host;
+use rig_testcases::{Action, PfcFrames, Script};
+use rig_units::{Dur, PortSpeed, Quanta, Time};
+
+/// A device under test in virtual time, and the rig's ports cabled to it.
+#[derive(Debug)]
+pub struct VirtualLab {
+    dut: Emulated,
+    cable: Dur,
+    /// First id of the next trial's streams, so that a frame of an earlier trial is never taken for one of a later. Ids
+    /// wrap around after thousands of trials, when nothing of the first is left.
+    next_id: u16,
+}
+
+/// Id of PFC frames that are sent by hand, above those of the script's storms.
+const BY_HAND: u16 = u16::MAX;
+
+impl VirtualLab {
+    /// A session with a device that was just configured.
+    pub fn new(dut: Emulated, cable: Dur) -> VirtualLab {
+        VirtualLab { dut, cable, next_id: 0 }
+    }
+
+    /// The present, on the clock of the session.
+    pub fn now(&self) -> Time {
+        self.dut.now()
+    }
+
+    /// Lets time pass. What the rig's ports see meanwhile belongs to no trial.
+    pub fn idle_until(&mut self, at: Time) {
+        self.dut.run_until(at, &mut rig_oracle::model::tap::NoTap);
+    }
+
+    /// Runs one trial from now on.
+    ///
+    /// # Errors
+    /// What the script asks of a port that no port can do.
+    pub fn trial(&mut self, script: &Script, declared: &Declared) -> Result<Observation, Vec<Impossible>> {
+        let speeds = speeds(script, declared);
+        let program = Program::of(script, &speeds)?;
+        let origin = self.now();
+        let before = self.dut.counters();
+        let _earlier = self.dut.events();
+        let recorder = Recorder::new(origin, self.next_id, &script.dut_ports, script.streams.len());
+        let mut trial = Trial { lab: self, script, program: &program, recorder, config: Vec::new() };
+        trial.run(origin);
+        let Trial { recorder, config, .. } = trial;
+        self.next_id = self.next_id.wrapping_add(recorder.used());
+        let (records, streams, unrecorded) = recorder.finish();
+        let events = self.dut.events().map(|events| {
+            let since = |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });
+            events.into_iter().filter_map(since).collect()
+        });
+        let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds).map(|((&index, name), speed)| PortTrace {
+            name: name.clone(),
+            speed,
+            dut_port: Declared::port_name(index),
+            cable: self.cable,
+            provenance: Provenance::Virtual,
+        });
+        Ok(Observation {
+            origin,
+            length: script.length,
+            ports: ports.collect(),
+            records,
+            streams,
+            counters: Counters { before, after: self.dut.counters() },
+            events,
+            config,
+            integrity: Integrity { unrecorded, ..Integrity::default() },
+        })
+    }
+}
+
+/// Speed of every rig port: that of the device's port behind it.
+pub fn speeds(script: &Script, declared: &Declared) -> Vec<PortSpeed> {
+    let behind = |port: &u16| declared.port_speed(*port).unwrap_or(PortSpeed::G100);
+    script.dut_ports.iter().map(behind).collect()
+}
+
+/// One trial under way.
+struct Trial<'a> {
+    lab: &'a mut VirtualLab,
+    script: &'a Script,
+    program: &'a Program,
+    recorder: Recorder,
+    config: Vec<ConfigOutcome>,
+}
+
+impl Trial<'_> {
+    fn run(&mut self, origin: Time) {
+        for step in &self.script.steps {
+            self.lab.dut.run_until(origin + step.at, &mut self.recorder);
+            self.recorder.event();
+            self.act(&step.action);
+        }
+        self.lab.dut.run_until(origin + self.script.length, &mut self.recorder);
+        // What still runs stops here; frames under way belong to no trial.
+        for stream in 0..self.script.streams.len() {
+            self.act(&Action::StopStream(index(stream)));
+        }
+        for storm in 0..self.script.storms.len() {
+            self.act(&Action::StopStorm(index(storm)));
+        }
+    }
+
+    fn act(&mut self, action: &Action) {
+        let behind = |port: u16| self.script.dut_ports[usize::from(port)];
+        match action {
+            Action::StartStream(stream) => {
+                let from = behind(self.script.streams[usize::from(*stream)].from);
+                let stream = self.stream(*stream);
+                self.lab.dut.rig().start_stream(from, &stream);
+            }
+            Action::StopStream(stream) => {
+                let from = behind(self.script.streams[usize::from(*stream)].from);
+                for id in self.recorder.ids(*stream) {
+                    self.lab.dut.rig().stop_stream(from, id);
+                }
+            }
+            Action::StartStorm(storm) => {
+                let spec = &self.script.storms[usize::from(*storm)];
+                let pfc = Pfc { id: *storm, enable: spec.classes, quanta: spec.quanta, every: spec.every };
+                self.lab.dut.rig().start_storm(behind(spec.from), &pfc.times(None));
+            }
+            Action::StopStorm(storm) => {
+                let from = behind(self.script.storms[usize::from(*storm)].from);
+                self.lab.dut.rig().stop_storm(from, *storm);
+            }
+            Action::Pfc(frames) => {
+                let PfcFrames { from, enable, quanta, count, every } = *frames;
+                let pfc = Pfc { id: BY_HAND, enable, quanta, every };
+                self.lab.dut.rig().start_storm(behind(from), &pfc.times(Some(count)));
+            }
+            Action::LinkDown(port) => self.lab.dut.set_link(behind(*port), false),
+            Action::LinkUp(port) => self.lab.dut.set_link(behind(*port), true),
+            Action::Configure(setting) => {
+                let refused = self.lab.dut.configure(core::slice::from_ref(setting)).err();
+                let refused = refused.map(|refused| refused.to_string());
+                self.config.push(ConfigOutcome { setting: setting.clone(), refused });
+            }
+        }
+    }
+
+    /// The stream of the model that stands for a stream of the script, with the number of its next frame.
+    fn stream(&mut self, stream: u16) -> host::Stream {
+        let spec = &self.script.streams[usize::from(stream)];
+        let paced = self.program.ports[usize::from(spec.from)].streams.iter();
+        let paced = paced.copied().find(|paced| paced.index == stream);
+        let PacedStream { pace, recorded, .. } = paced.expect("a program has every stream of its script");
+        host::Stream {
+            id: self.recorder.start(stream),
+            class: spec.class,
+            dscp: spec.dscp,
+            size: u16::try_from(spec.size.0).unwrap_or(u16::MAX),
+            pace,
+            dst: self.script.dut_ports[usize::from(spec.to)],
+            count: None,
+            ect: true,
+            record: recorded,
+        }
+    }
+}
+
+/// PFC frames that a port repeats.
+struct Pfc {
+    id: u16,
+    enable: u8,
+    quanta: Quanta,
+    every: Dur,
+}
+
+impl Pfc {
+    /// So many of them, or until stopped.
+    fn times(self, count: Option<u32>) -> host::Storm {
+        let Pfc { id, enable, quanta, every } = self;
+        let zero = if quanta.0 == 0 { enable } else { 0 };
+        host::Storm { id, enable, zero, quanta, every, count }
+    }
+}
+
+fn index(n: usize) -> u16 {
+    u16::try_from(n).unwrap_or(u16::MAX)
+}

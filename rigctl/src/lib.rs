@@ -1,0 +1,12 @@
+//! The runner that walks the flow from a test case to a report, and the command line around it.
+//!
+//! A library, so that tests run the catalogue in-process. Only [`wall`] reads a clock.
+
+pub mod cli;
+pub mod commands;
+pub mod executor;
+pub mod interrupt;
+pub mod mutation;
+pub mod outdir;
+pub mod runner;
+pub mod wall;

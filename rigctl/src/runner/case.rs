@@ -1,0 +1,187 @@
+//! One case from its first trial to its verdict.
+
+use super::choose::choose;
+use super::measure;
+use super::plan::{Ask, Plan};
+use super::points::{Point, groups, points};
+use super::pool::Stop;
+use super::seed::Seed;
+use super::session::{Obstacle, Session, Trial};
+use crate::wall::Stopwatch;
+use rig_lab::Lab;
+use rig_oracle::verdict::{Curve, Doubt, Judgement, Verdict};
+use rig_reports::{CaseReport, Trials};
+use rig_testcases::Case;
+use rig_units::Dur;
+
+/// What every case of a run shares.
+#[derive(Debug, Clone, Copy)]
+pub struct Rig<'a> {
+    /// The lab.
+    pub lab: &'a Lab,
+    /// Only this device of it.
+    pub only: Option<&'a str>,
+    /// The run's seed.
+    pub seed: u64,
+    /// Asks for a stop between two trials.
+    pub stop: &'a Stop,
+    /// How the cases were named on the command line, for the command that repeats one.
+    pub path: &'a str,
+    /// Flags that change what a case does, for the same.
+    pub flags: &'a str,
+}
+
+/// A case that was run: what is reported, and the trials that can become evidence.
+#[derive(Debug)]
+pub struct Ran {
+    /// What is reported.
+    pub report: CaseReport,
+    /// Every trial, in order.
+    pub trials: Vec<Trial>,
+}
+
+/// Runs a case to its verdict.
+pub fn run(rig: &Rig<'_>, case: &Case) -> Ran {
+    let watch = Stopwatch::start();
+    let mut ran = match choose(rig.lab, rig.only, case) {
+        Err(why) => conclude(case, String::new(), Work::default(), Verdict::Skipped(why)),
+        Ok(profile) => {
+            let seed = Seed::of_run(rig.seed).split(&case.id.to_string());
+            let mut work = Work::default();
+            let verdict = match all_groups(rig, profile, case, &seed, &mut work) {
+                Ok(()) => work.verdict(case),
+                Err(broken) => Verdict::Broken(broken),
+            };
+            conclude(case, profile.name.clone(), work, verdict)
+        }
+    };
+    ran.report.repeat = repeat(rig, case);
+    ran.report.wall = watch.elapsed();
+    ran
+}
+
+/// What was done and found so far.
+#[derive(Debug, Default)]
+struct Work {
+    trials: Vec<Trial>,
+    planned: u32,
+    judgements: Vec<Judgement>,
+    curves: Vec<Curve>,
+    doubts: Vec<Doubt>,
+    stimulus: Vec<String>,
+    simulated: Dur,
+}
+
+impl Work {
+    fn verdict(&self, case: &Case) -> Verdict {
+        measure::verdict(case, &self.judgements, &self.doubts, &self.trials, self.planned)
+    }
+}
+
+fn all_groups(
+    rig: &Rig<'_>,
+    profile: &rig_lab::Profile,
+    case: &Case,
+    seed: &Seed,
+    work: &mut Work,
+) -> Result<(), String> {
+    let groups = groups(case, &profile.declared).map_err(|bad| bad.to_string())?;
+    for group in groups {
+        let seed = seed.split(&group.label);
+        let mut session = Session::new(rig.lab, profile, case, group, seed.clone());
+        let points = points(case, &session.values()).map_err(|name| format!("`{name}` has no value on this device"))?;
+        let first = work.trials.len();
+        let mut plan = Plan::of(&session, &points, &seed);
+        work.planned += plan.planned();
+        while let Some(ask) = plan.next() {
+            if rig.stop.requested() {
+                return Err("interrupted".to_owned());
+            }
+            let trial = one_trial(&mut session, &points, &ask, work.trials.len())?;
+            plan.done(&session, &ask, &trial);
+            work.simulated += trial.observation.length;
+            work.trials.push(trial);
+        }
+        if work.stimulus.is_empty() {
+            work.stimulus = work.trials.first().map(|trial| stimulus(&trial.script)).unwrap_or_default();
+        }
+        let judged = measure::judge(&session, &points, &work.trials[first..]);
+        work.judgements.extend(judged.judgements);
+        work.curves.extend(judged.curves);
+        work.doubts.extend(judged.doubts);
+    }
+    Ok(())
+}
+
+fn one_trial(
+    session: &mut Session<'_>,
+    points: &[Point],
+    ask: &Ask,
+    before: usize,
+) -> Result<Trial, String> {
+    let number = u32::try_from(before + 1).unwrap_or(u32::MAX);
+    let broken = |obstacle: Obstacle| match obstacle {
+        Obstacle::Case(fault) => fault.to_string(),
+        Obstacle::Device(refused) => format!("the device refused its configuration: {refused}"),
+    };
+    let script = session.script(&points[ask.point]).map_err(|fault| fault.to_string())?;
+    if session.rule.restoration_time.is_none() {
+        // A queue that never restores would still be stormed in the next trial.
+        session.reboot();
+    }
+    let observation = session.run(&script, ask.place).map_err(broken)?;
+    let void = measure::void(number, &script, &observation);
+    Ok(Trial { number, point: ask.point, script, observation, void })
+}
+
+/// What is sent, a line for each sender.
+fn stimulus(script: &rig_testcases::Script) -> Vec<String> {
+    let port = |index: u16| script.ports[usize::from(index)].as_str();
+    let streams = script.streams.iter().map(|s| {
+        let rate = match s.rate {
+            rig_testcases::StreamRate::Every(gap) => format!("one frame every {gap}"),
+            rig_testcases::StreamRate::Load(rate) => format!("{rate}"),
+        };
+        format!("{}: {} to {}, class {}, {} frames, {rate}", s.name, port(s.from), port(s.to), s.class, s.size)
+    });
+    let storms = script.storms.iter().map(|s| {
+        let classes: Vec<String> =
+            (0..8).filter(|class| s.classes >> class & 1 == 1).map(|class: u8| class.to_string()).collect();
+        let classes = classes.join(", ");
+        format!("{}: PFC from {}, class {classes}, {} every {}", s.name, port(s.from), s.quanta, s.every)
+    });
+    streams.chain(storms).collect()
+}
+
+/// The command that repeats this case alone.
+fn repeat(rig: &Rig<'_>, case: &Case) -> String {
+    format!("rigctl run {} --only {} --seed {}{}", rig.path, case.id, rig.seed, rig.flags)
+}
+
+fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
+    let void = work.trials.iter().filter_map(|trial| {
+        trial.void.as_ref().map(|doubt| (trial.number, format!("{}: {}", doubt.reason, doubt.detail)))
+    });
+    let trials = Trials {
+        planned: work.planned,
+        run: u32::try_from(work.trials.len()).unwrap_or(u32::MAX),
+        void: void.collect(),
+    };
+    let report = CaseReport {
+        id: case.id.clone(),
+        why: case.why.clone(),
+        source: case.source.clone(),
+        dut,
+        verdict,
+        judgements: work.judgements,
+        curves: work.curves,
+        trials,
+        evidence: Vec::new(),
+        timeline: None,
+        stimulus: work.stimulus,
+        repeat: String::new(),
+        simulated: work.simulated,
+        wall: Dur::ZERO,
+    };
+    Ran { report, trials: work.trials }
+}

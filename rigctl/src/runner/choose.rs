@@ -1,0 +1,20 @@
+//! Which device of the lab a case runs on. Identity selects; configuration is set.
+
+use rig_lab::{Lab, Profile};
+use rig_testcases::Case;
+
+/// The first device of the lab to which the case applies.
+///
+/// # Errors
+/// Why it applies to none, device by device: the reason of a skip.
+pub fn choose<'a>(lab: &'a Lab, only: Option<&str>, case: &Case) -> Result<&'a Profile, String> {
+    let candidates = lab.duts.iter().filter(|dut| only.is_none_or(|only| dut.name == only));
+    let mut why_not = Vec::new();
+    for dut in candidates {
+        match case.suits(dut) {
+            Ok(()) => return Ok(dut),
+            Err(lack) => why_not.push(format!("{}: {lack}", dut.name)),
+        }
+    }
+    Err(format!("no device of lab {} fits ({})", lab.name, why_not.join("; ")))
+}

@@ -1,0 +1,15 @@
+//! From cases and a lab to a stream of run events.
+
+pub mod case;
+pub mod choose;
+pub mod evidence;
+pub mod measure;
+pub mod plan;
+pub mod points;
+pub mod pool;
+pub mod preflight;
+pub mod see;
+pub mod seed;
+pub mod session;
+pub mod subject;
+pub mod values;

@@ -1,0 +1,106 @@
+//! A case's sweep, as configurations of the device and points of variables within each.
+
+use super::values::Values;
+use rig_lab::{BadSetting, Declared, Setting};
+use rig_testcases::{Case, Lookup, Sweep};
+use rig_units::Dur;
+use std::collections::BTreeMap;
+
+/// One configuration of the device: a session of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Where in the sweep: `pfcwd.detection_time=250ms`; empty without one.
+    pub label: String,
+    /// What the device is configured to.
+    pub settings: Vec<Setting>,
+    /// The declared configuration that follows.
+    pub declared: Declared,
+}
+
+/// One point of the variables, within a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    /// Where in the sweep: `storm-length=250ms`; empty without one.
+    pub label: String,
+    /// The swept lengths of time by name.
+    pub swept: BTreeMap<String, Dur>,
+}
+
+/// Every configuration that the case's sweep asks for; one without a sweep of settings.
+///
+/// # Errors
+/// A setting that the configuration cannot hold.
+pub fn groups(case: &Case, declared: &Declared) -> Result<Vec<Group>, BadSetting> {
+    let group = |label: String, swept: Option<Setting>| {
+        let settings: Vec<Setting> = case.settings.iter().cloned().chain(swept).collect();
+        let declared = settings.iter().try_fold(declared.clone(), |declared, setting| declared.with(setting))?;
+        Ok(Group { label, settings, declared })
+    };
+    let mut all = Vec::new();
+    for sweep in &case.sweep {
+        let Sweep::Setting { path, values } = sweep else { continue };
+        for value in values {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let setting = Setting { path: path.clone(), value: value.clone() };
+            all.push(group(format!("{path}={text}"), Some(setting))?);
+        }
+    }
+    if all.is_empty() {
+        all.push(group(String::new(), None)?);
+    }
+    Ok(all)
+}
+
+/// Every point of the case's variables; one without a sweep of variables.
+pub fn points(case: &Case, values: &Values<'_>) -> Result<Vec<Point>, String> {
+    let mut all = Vec::new();
+    let mut add = |name: &str, value: Dur| {
+        all.push(Point { label: format!("{name}={value}"), swept: BTreeMap::from([(name.to_owned(), value)]) });
+    };
+    for sweep in &case.sweep {
+        match sweep {
+            Sweep::Setting { .. } => {}
+            Sweep::Values { name, values: amounts } => {
+                for amount in amounts {
+                    add(name, amount.resolve(values as &dyn Lookup)?);
+                }
+            }
+            Sweep::Across { name, prediction, points } => {
+                let span = values.predicted.interval(prediction).ok_or_else(|| prediction.clone())?;
+                for at in across(span.lo, span.hi, *points) {
+                    add(name, at);
+                }
+            }
+        }
+    }
+    if all.is_empty() {
+        all.push(Point { label: String::new(), swept: BTreeMap::new() });
+    }
+    Ok(all)
+}
+
+/// So many lengths spread evenly over an interval, half a step in from either end, in whole microseconds.
+fn across(lo: u64, hi: u64, points: u32) -> impl Iterator<Item = Dur> {
+    let points = u64::from(points.max(1));
+    (0..points).map(move |i| {
+        let at = lo + u64::try_from(u128::from(hi - lo) * u128::from(2 * i + 1) / u128::from(2 * points)).unwrap_or(0);
+        Dur(at / 1_000_000 * 1_000_000)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_lie_evenly_inside_the_interval() {
+        let lo = Dur::ms(200).0;
+        let hi = Dur::ms(300).0;
+        assert_eq!(across(lo, hi, 4).collect::<Vec<_>>(), [
+            Dur::us(212_500),
+            Dur::us(237_500),
+            Dur::us(262_500),
+            Dur::us(287_500)
+        ]);
+    }
+}

@@ -1,0 +1,80 @@
+//! What one trial showed of its storm: the analysers' readings, put on the clock on which the oracle judges them.
+
+use super::subject::Places;
+use rig_capture::analyse::{self, ActionView, Sighting};
+use rig_capture::{Dir, FrameRef, Observation, Span};
+use rig_lab::RuleFamily;
+use rig_oracle::judge::{self, Fired, Seen};
+use rig_oracle::verdict::Doubt;
+use rig_testcases::Script;
+use rig_units::{Dur, Time};
+
+/// The evidence number of a record: files hold every record in order, so it is its index from 1.
+pub fn frame(record: usize) -> FrameRef {
+    FrameRef(u64::try_from(record + 1).unwrap_or(u64::MAX))
+}
+
+/// Reads trial `number` of the storm at `places`.
+///
+/// # Errors
+/// What the trial cannot show: a storm that never left, an action that leaves no trace.
+pub fn see(
+    number: u32,
+    script: &Script,
+    observation: &Observation,
+    places: Places,
+    view: &ActionView,
+    family: RuleFamily,
+) -> Result<Seen, Doubt> {
+    let Places { storm, stream, class } = places;
+    let doubt = |reason, detail: &str| Doubt { reason, detail: format!("trial {number}: {detail}") };
+    let coverage = analyse::coverage(observation, script, storm, class)
+        .ok_or_else(|| doubt("not-observable", "the storm never left the rig's port"))?;
+    let start = coverage.first_xoff;
+    let since_start = |span: Span| Span {
+        lo: span.lo.saturating_sub(start.hi),
+        hi: span.hi.saturating_sub(start.lo),
+    };
+    let sighting = |span: Span, frames: &[usize]| judge::Sighting {
+        after: since_start(span),
+        frames: frames.iter().copied().map(frame).collect(),
+    };
+    let fired = analyse::fired(observation, script, storm, stream, view);
+    let (fired, acted) = match fired {
+        Sighting::At { span, frames } => (Fired::At(sighting(span, &frames)), Some(span)),
+        Sighting::Never => (Fired::Never, None),
+        Sighting::NotObservable(why) | Sighting::Void(why) => return Err(doubt("not-observable", &why)),
+    };
+    // The interval counter lets go whatever the storm does; all others only once it is over.
+    let restored = acted.and_then(|acted| {
+        let after = match family {
+            RuleFamily::IntervalCounter => Time(acted.hi),
+            RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Cisco8000 | RuleFamily::Barefoot => {
+                Time(coverage.pause_end.hi)
+            }
+        };
+        match analyse::restored(observation, script, storm, stream, view, (acted, after)) {
+            Sighting::At { span, frames } => Some(sighting(span, &frames)),
+            Sighting::Never | Sighting::NotObservable(_) | Sighting::Void(_) => None,
+        }
+    });
+    let last = last_pfc(observation, script, places).unwrap_or(Time(coverage.last_xoff.hi));
+    Ok(Seen {
+        trial: number,
+        storm_start: observation.origin + Dur(start.lo),
+        pause_length: Dur(coverage.pause_end.lo.saturating_sub(start.hi)),
+        last_frame: Dur(last.0.saturating_sub(start.hi)),
+        fired,
+        restored,
+        watched: Dur(observation.length.0.saturating_sub(start.hi)),
+    })
+}
+
+/// When the last PFC frame of the storm's port and class reached the device, frames sent by hand included.
+fn last_pfc(observation: &Observation, script: &Script, places: Places) -> Option<Time> {
+    let port = script.storms[usize::from(places.storm)].from;
+    let own = observation.records.iter().rev().find(|record| {
+        record.port == port && record.dir == Dir::Tx && record.what.pauses(places.class).is_some()
+    });
+    own.map(|record| record.at + observation.ports[usize::from(port)].cable)
+}

@@ -1,0 +1,90 @@
+//! What a case is about: the storm and the stream that its watchdog measures name, and what of them the oracle must know.
+
+use rig_lab::Declared;
+use rig_oracle::spec::pfcwd::Stimulus;
+use rig_testcases::{Case, Measure, Script, StreamRate};
+use rig_units::Dur;
+
+/// A storm and the stream that shows what it does, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// The storm.
+    pub storm: String,
+    /// The stream.
+    pub stream: String,
+}
+
+impl Subject {
+    /// The subject of `measure`, if it is about a storm and a stream.
+    pub fn of(measure: &Measure) -> Option<Subject> {
+        match measure {
+            Measure::Detection { storm, stream, .. }
+            | Measure::Restoration { storm, stream }
+            | Measure::Fired { storm, stream, .. }
+            | Measure::ActionTaken { storm, stream }
+            | Measure::Counters { storm, stream } => {
+                Some(Subject { storm: storm.clone(), stream: stream.clone() })
+            }
+            Measure::Loss { .. }
+            | Measure::Throughput { .. }
+            | Measure::Coverage { .. }
+            | Measure::PfcSent { .. }
+            | Measure::PfcFormat { .. }
+            | Measure::Config { .. } => None,
+        }
+    }
+
+    /// The first subject of the case.
+    pub fn first(case: &Case) -> Option<Subject> {
+        case.measure.iter().find_map(Subject::of)
+    }
+}
+
+/// The subject's places in a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Places {
+    /// Index of the storm.
+    pub storm: u16,
+    /// Index of the stream.
+    pub stream: u16,
+    /// The class in question: that of the stream.
+    pub class: u8,
+}
+
+impl Places {
+    /// Where `subject` stands in `script`.
+    pub fn of(script: &Script, subject: &Subject) -> Option<Places> {
+        let storm = (0..).zip(&script.storms).find(|(_, storm)| storm.name == subject.storm)?.0;
+        let (stream, spec) = (0..).zip(&script.streams).find(|(_, spec)| spec.name == subject.stream)?;
+        Some(Places { storm, stream, class: spec.class })
+    }
+}
+
+/// What the stormed queue carries while the storm is on: the longest gap between two frames sent to it.
+pub fn stimulus(case: &Case, declared: &Declared, subject: Option<&Subject>) -> Stimulus {
+    let Some(storm) = subject.and_then(|subject| case.storms.get(&subject.storm)) else {
+        return Stimulus { data_gap: None };
+    };
+    let started = |name: &str| {
+        case.steps.iter().any(|step| match &step.what {
+            rig_testcases::case::CaseAction::Start { names, .. } => names.iter().any(|n| n == name),
+            _ => false,
+        })
+    };
+    let to_queue = case.streams.iter().filter(|(name, stream)| {
+        stream.to == storm.from && storm.classes.contains(&stream.class) && started(name)
+    });
+    let speed = declared.port_speed(0).unwrap_or(rig_units::PortSpeed::G100);
+    let gap = |rate: StreamRate, size| match rate {
+        StreamRate::Every(gap) => gap,
+        StreamRate::Load(rate) => rate.pace(size, speed).gap(),
+    };
+    Stimulus { data_gap: to_queue.map(|(_, stream)| gap(stream.rate, stream.size)).min() }
+}
+
+/// From the last frame of the storm to the end of its pause.
+pub fn tail(case: &Case, declared: &Declared, subject: Option<&Subject>) -> Dur {
+    let storm = subject.and_then(|subject| case.storms.get(&subject.storm));
+    let speed = declared.port_speed(0).unwrap_or(rig_units::PortSpeed::G100);
+    storm.map_or(Dur::ZERO, |storm| speed.pause(storm.quanta))
+}
