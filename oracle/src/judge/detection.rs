@@ -1,6 +1,7 @@
-//! Detection latency: every trial's reading must meet the predicted interval.
+//! Detection latency: every reading must meet the predicted interval, and, once the grid of the polls is known, the
+//! very poll that is predicted for its storm.
 
-use super::{Fired, Seen, Subject};
+use super::{Fired, Grid, Phase, Seen, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use crate::{Finding, Judgement, Prediction};
 use rig_capture::{Reading, Span, Unit};
@@ -17,38 +18,27 @@ pub fn judge(
     trials: &[Seen],
 ) -> Judgement {
     let prediction = prediction(rule, stimulus, at_most);
-    let never = prediction.unit == Unit::Ppm;
-    let findings = trials
-        .iter()
-        .filter_map(|seen| departure(seen, &prediction, never).map(|got| (seen, got)))
-        .map(|(seen, got)| Finding {
-            rule: subject.measure,
-            want: prediction.text.clone(),
-            got,
-            trial: seen.trial,
-            frames: seen.detection().map(|at| at.frames.clone()).unwrap_or_default(),
-        })
-        .collect();
-    let span = if never {
-        Span::exactly(if trials.iter().any(|seen| seen.fired != Fired::Never) {
-            1_000_000
-        } else {
-            0
-        })
-    } else {
-        hull(trials.iter().filter_map(|seen| seen.detection().map(|at| at.after)))
+    let grid = Grid::of_trials(rule, trials);
+    let departure = |seen: &Seen| {
+        departure(seen, &prediction).or_else(|| off_the_grid(seen, rule, stimulus, grid.phase()?))
     };
-    let frames = trials.iter().find_map(|seen| seen.detection()).map(|at| at.frames.clone());
-    Judgement {
-        measure: subject.measure,
-        subject: subject.on.clone(),
-        point: subject.point.clone(),
-        reading: Reading { unit: prediction.unit, span, frames: frames.unwrap_or_default() },
-        prediction,
-        trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
-        resolution: rule.detection_resolution(),
-        findings,
+    let mut findings: Vec<Finding> = trials
+        .iter()
+        .filter_map(|seen| departure(seen).map(|(want, got)| subject.finding(seen, want, got)))
+        .collect();
+    if let Grid::NotCongruent(finding) = grid {
+        findings.push(finding);
     }
+    let detections = || trials.iter().filter_map(Seen::detection);
+    let span = if never(&prediction) {
+        Span::exactly(if detections().next().is_some() { 1_000_000 } else { 0 })
+    } else {
+        hull(detections().map(|at| at.after))
+    };
+    let frames = detections().next().map(|at| at.frames.clone()).unwrap_or_default();
+    let reading = Reading { unit: prediction.unit, span, frames };
+    let resolution = rule.detection_resolution();
+    subject.judgement(reading, prediction, trials.len(), resolution, findings)
 }
 
 /// The rule's interval, cut at the case's own limit; a probability of nothing when it never fires.
@@ -64,20 +54,48 @@ fn prediction(rule: &Rule, stimulus: &Stimulus, at_most: Option<Dur>) -> Predict
     prediction
 }
 
-/// How a trial departs from the prediction, in words; `None` when it does not.
-fn departure(seen: &Seen, prediction: &Prediction, never: bool) -> Option<String> {
-    match &seen.fired {
-        Fired::Never if never => None,
-        Fired::Never => Some(format!("no detection within {}", seen.watched)),
-        Fired::At(at) if never => Some(format!("a detection after {}", show(at.after))),
-        Fired::At(at) if at.after.meets(prediction.span) => None,
-        Fired::At(at) => Some(show(at.after)),
+/// Whether no storm is to be detected.
+fn never(prediction: &Prediction) -> bool {
+    prediction.unit == Unit::Ppm
+}
+
+/// What was wanted of a trial that departs from the interval, and what it showed; `None` when it does not depart.
+fn departure(seen: &Seen, prediction: &Prediction) -> Option<(String, String)> {
+    let got = match &seen.fired {
+        Fired::Never if never(prediction) => return None,
+        Fired::Never => format!("no detection within {}", seen.watched),
+        Fired::At(at) if never(prediction) => format!("a detection after {}", show(at.after)),
+        Fired::At(at) if at.after.meets(prediction.span) => return None,
+        Fired::At(at) => show(at.after),
+    };
+    Some((prediction.text.clone(), got))
+}
+
+/// The same against the polls that the phase of this storm leaves.
+fn off_the_grid(
+    seen: &Seen,
+    rule: &Rule,
+    stimulus: &Stimulus,
+    phase: &Phase,
+) -> Option<(String, String)> {
+    let at = seen.detection()?;
+    let polls = rule.detects_within(phase.after(seen.storm_start), stimulus);
+    if polls.iter().any(|poll| poll.meets(at.after)) {
+        return None;
     }
+    let want = format!("{}: the poll {}", rule.polls_text(), show_all(&polls));
+    Some((want, show(at.after)))
 }
 
 /// A span of time for people.
 pub(super) fn show(span: Span) -> String {
     Reading { unit: Unit::Ps, span, frames: Vec::new() }.to_string()
+}
+
+/// Alternatives, for people: `201.3ms to 201.4ms or 301.3ms to 301.4ms after the storm's start`.
+pub(super) fn show_all(spans: &[Span]) -> String {
+    let spans: Vec<String> = spans.iter().map(|&span| show(span)).collect();
+    format!("{} after the storm's start", spans.join(" or "))
 }
 
 /// The smallest span that holds all; zero of none.
@@ -86,95 +104,4 @@ pub(super) fn hull(spans: impl Iterator<Item = Span>) -> Span {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::seen::Sighting;
-    use super::*;
-    use rig_lab::{Action, Charge, Jitter, RuleFamily};
-    use rig_units::Time;
-
-    fn rule(family: RuleFamily) -> Rule {
-        Rule {
-            family,
-            detection_time: Dur::ms(200),
-            restoration_time: Some(Dur::ms(200)),
-            poll_interval: Dur::ms(100),
-            action: Action::Drop,
-            charge: Charge::Interval,
-            min_samples: 1,
-            jitter: Jitter::None,
-        }
-    }
-
-    fn seen(fired: Option<(u64, u64)>) -> Seen {
-        let fired = match fired {
-            Some((lo, hi)) => {
-                let after = Span { lo: Dur::us(lo).0, hi: Dur::us(hi).0 };
-                Fired::At(Sighting { after, frames: vec![rig_capture::FrameRef(7)] })
-            }
-            None => Fired::Never,
-        };
-        Seen {
-            trial: 1,
-            storm_start: Time::ZERO,
-            pause_length: Dur::ms(600),
-            last_frame: Dur::ms(599),
-            fired,
-            restored: None,
-            watched: Dur::ms(600),
-        }
-    }
-
-    fn judged(family: RuleFamily, at_most: Option<Dur>, trials: &[Seen]) -> Vec<String> {
-        let subject = Subject {
-            measure: "pfcwd.detection",
-            on: "storm@p2 class 3".to_owned(),
-            point: String::new(),
-        };
-        let stimulus =
-            Stimulus { data_gap: (family != RuleFamily::Mellanox).then_some(Dur::us(500)) };
-        judge(&subject, &rule(family), &stimulus, at_most, trials)
-            .findings
-            .iter()
-            .map(ToString::to_string)
-            .collect()
-    }
-
-    #[test]
-    fn a_reading_that_meets_the_interval_passes() {
-        let trials = [seen(Some((199_900, 200_000))), seen(Some((299_999, 300_100)))];
-        assert_eq!(judged(RuleFamily::Broadcom, None, &trials), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_reading_outside_of_it_is_a_finding_with_its_frames() {
-        let findings = judged(RuleFamily::Broadcom, None, &[seen(Some((300_000, 300_100)))]);
-        assert_eq!(
-            findings,
-            ["pfcwd.detection: want nP <= T < (n+1)P, n = ceil(200ms / 100ms) = 2: \
-             200ms <= T < 300ms, got 300ms to 300.1ms, trial 1, frames #7"]
-        );
-        assert_eq!(judged(RuleFamily::Broadcom, None, &[seen(Some((199_000, 199_999)))]).len(), 1);
-    }
-
-    #[test]
-    fn a_storm_that_is_not_detected_is_a_finding() {
-        let findings = judged(RuleFamily::Broadcom, None, &[seen(None)]);
-        assert!(findings[0].contains("got no detection within 600ms"), "{findings:?}");
-    }
-
-    #[test]
-    fn an_empty_mellanox_queue_must_never_be_stormed() {
-        assert_eq!(judged(RuleFamily::Mellanox, None, &[seen(None)]), Vec::<String>::new());
-        let findings = judged(RuleFamily::Mellanox, None, &[seen(Some((250_000, 250_100)))]);
-        assert!(findings[0].contains("never stormed, got a detection after"), "{findings:?}");
-    }
-
-    #[test]
-    fn a_case_may_accept_less_than_the_rule() {
-        let at_most = Some(Dur::ms(250));
-        let trials = [seen(Some((240_000, 240_100)))];
-        assert_eq!(judged(RuleFamily::Broadcom, at_most, &trials), Vec::<String>::new());
-        let trials = [seen(Some((260_000, 260_100)))];
-        assert_eq!(judged(RuleFamily::Broadcom, at_most, &trials).len(), 1);
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@
 //! are congruent modulo P on the session's clock. Two of them give the phase under the declared P; if more do not fit,
 //! their distances tell the P that the device really has.
 
+use super::{Seen, Sighting};
 use crate::Finding;
 use crate::spec::pfcwd::Rule;
 use rig_capture::{FrameRef, Span};
@@ -87,6 +88,17 @@ impl Grid {
         Grid::Known(Phase { residue: Dur(common.lo % p.0), width, interval: p })
     }
 
+    /// The same, from what the trials showed.
+    pub fn of_trials(rule: &Rule, trials: &[Seen]) -> Grid {
+        let poll = |seen: &Seen| {
+            let Sighting { after, frames } = seen.detection()?;
+            let start = seen.storm_start.0;
+            let at = Span { lo: start + after.lo, hi: start + after.hi };
+            Some(Poll { at, trial: seen.trial, frames: frames.clone() })
+        };
+        Grid::of(rule, &trials.iter().filter_map(poll).collect::<Vec<_>>())
+    }
+
     /// The phase, if it is known.
     pub fn phase(&self) -> Option<&Phase> {
         match self {
@@ -125,8 +137,10 @@ fn drifts(polls: &[&Poll], p: Dur) -> bool {
 
 /// What is reported when `odd` does not fit the polls before it.
 fn finding(polls: &[&Poll], odd: &Poll, p: Dur) -> Finding {
-    let residues: Vec<String> =
-        polls.iter().map(|poll| Dur(poll.at.lo % p.0 / 1_000_000 * 1_000_000).to_string()).collect();
+    let residues: Vec<String> = polls
+        .iter()
+        .map(|poll| Dur(poll.at.lo % p.0 / 1_000_000 * 1_000_000).to_string())
+        .collect();
     let fits = fit(polls, p)
         .map_or(String::new(), |(lo, hi)| format!("; an interval of {lo} to {hi} would fit"));
     Finding {

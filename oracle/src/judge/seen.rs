@@ -1,6 +1,7 @@
-//! What one trial showed of the watchdog.
+//! What one trial showed of the watchdog, and what a judgement is about.
 
-use rig_capture::{FrameRef, Span};
+use crate::{Finding, Judgement, Prediction};
+use rig_capture::{FrameRef, Reading, Span};
 use rig_units::{Dur, Time};
 
 /// What one valid trial showed of one storm.
@@ -57,6 +58,35 @@ impl Seen {
         match &self.fired {
             Fired::At(sighting) => Some(sighting),
             Fired::Never => None,
+        }
+    }
+}
+
+impl Subject {
+    /// A departure of one trial, shown by the frames of its detection.
+    pub(super) fn finding(&self, seen: &Seen, want: String, got: String) -> Finding {
+        let frames = seen.detection().map(|at| at.frames.clone()).unwrap_or_default();
+        Finding { rule: self.measure, want, got, trial: seen.trial, frames }
+    }
+
+    /// A judgement on this subject.
+    pub(super) fn judgement(
+        &self,
+        reading: Reading,
+        prediction: Prediction,
+        trials: usize,
+        resolution: String,
+        findings: Vec<Finding>,
+    ) -> Judgement {
+        Judgement {
+            measure: self.measure,
+            subject: self.on.clone(),
+            point: self.point.clone(),
+            reading,
+            prediction,
+            trials: u32::try_from(trials).unwrap_or(u32::MAX),
+            resolution,
+            findings,
         }
     }
 }

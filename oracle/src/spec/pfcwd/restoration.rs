@@ -109,10 +109,6 @@ impl Rule {
     pub fn restores(&self, storm: &Storm, stimulus: &Stimulus) -> Option<Window> {
         let Storm { last_frame, pause_end, detected } = *storm;
         let (p, long) = (self.poll_interval, self.longest_interval());
-        let after = |from: Dur, window: Window| Window {
-            from: shift(window.from, from),
-            until: shift(window.until, from),
-        };
         let polls = |fewest: u64| Window {
             from: End::Closed(detected + p * fewest),
             until: End::Closed(detected + long * fewest),
@@ -123,7 +119,7 @@ impl Rule {
             return Some(if pause_end <= detected {
                 polls(if forgets { 2 } else { 1 })
             } else {
-                after(pause_end, self.alert_ends(Dur::ZERO, stimulus))
+                self.alert_ends(Dur::ZERO, stimulus).later(pause_end)
             });
         }
         let m = self.quiet_polls()?;
@@ -132,9 +128,9 @@ impl Rule {
             RuleFamily::Broadcom if seen => polls(m),
             RuleFamily::Mellanox | RuleFamily::Barefoot if seen => polls(m + 1),
             RuleFamily::Cisco8000 if pause_end <= detected => polls(m),
-            RuleFamily::Cisco8000 => after(pause_end, Window::half_open(p * (m - 1), long * m)),
+            RuleFamily::Cisco8000 => Window::half_open(p * (m - 1), long * m).later(pause_end),
             RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => {
-                after(last_frame, Window::half_open(p * m, long * (m + 1)))
+                Window::half_open(p * m, long * (m + 1)).later(last_frame)
             }
             RuleFamily::IntervalCounter => polls(m),
         })
@@ -155,13 +151,5 @@ impl Rule {
             RuleFamily::Cisco8000 => Some(phase + self.poll_interval * (m - 1)),
             RuleFamily::IntervalCounter => None,
         }
-    }
-}
-
-/// The end moved later by `by`.
-fn shift(end: End, by: Dur) -> End {
-    match end {
-        End::Closed(dur) => End::Closed(dur + by),
-        End::Open(dur) => End::Open(dur + by),
     }
 }

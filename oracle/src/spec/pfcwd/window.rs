@@ -61,6 +61,15 @@ impl Window {
         span.lo <= value.0 && value.0 <= span.hi
     }
 
+    /// The same, counted from an instant that lies `by` before.
+    pub fn later(self, by: Dur) -> Window {
+        let shift = |end| match end {
+            End::Closed(dur) => End::Closed(dur + by),
+            End::Open(dur) => End::Open(dur + by),
+        };
+        Window { from: shift(self.from), until: shift(self.until) }
+    }
+
     /// The smallest window that holds both.
     pub fn hull(self, other: Window) -> Window {
         let from = if other.span().lo < self.span().lo { other.from } else { self.from };

@@ -1,0 +1,149 @@
+use super::super::fixture::{Device, FAMILIES, PROBE, rule, subject};
+use super::super::{Seen, Sighting};
+use super::*;
+use proptest::prelude::*;
+use rig_capture::FrameRef;
+use rig_lab::RuleFamily;
+use rig_units::Time;
+
+fn seen(fired: Option<(u64, u64)>) -> Seen {
+    let fired = match fired {
+        Some((lo, hi)) => {
+            let after = Span { lo: Dur::us(lo).0, hi: Dur::us(hi).0 };
+            Fired::At(Sighting { after, frames: vec![FrameRef(7)] })
+        }
+        None => Fired::Never,
+    };
+    Seen {
+        trial: 1,
+        storm_start: Time::ZERO,
+        pause_length: Dur::ms(600),
+        last_frame: Dur::ms(599),
+        fired,
+        restored: None,
+        watched: Dur::ms(600),
+    }
+}
+
+fn judged(family: RuleFamily, at_most: Option<Dur>, trials: &[Seen]) -> Vec<String> {
+    let idle = family == RuleFamily::Mellanox;
+    let stimulus = Stimulus { data_gap: (!idle).then_some(Dur::us(500)) };
+    let rule = rule(family, 200, 100);
+    judge(&subject("pfcwd.detection"), &rule, &stimulus, at_most, trials)
+        .findings
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+#[test]
+fn a_reading_that_meets_the_interval_passes() {
+    for reading in [(199_900, 200_000), (299_999, 300_100)] {
+        assert_eq!(
+            judged(RuleFamily::Broadcom, None, &[seen(Some(reading))]),
+            Vec::<String>::new()
+        );
+    }
+}
+
+#[test]
+fn a_reading_outside_of_it_is_a_finding_with_its_frames() {
+    let findings = judged(RuleFamily::Broadcom, None, &[seen(Some((300_000, 300_100)))]);
+    assert_eq!(
+        findings,
+        ["pfcwd.detection: want nP <= T < (n+1)P, n = ceil(200ms / 100ms) = 2: \
+         200ms <= T < 300ms, got 300ms to 300.1ms, trial 1, frames #7"]
+    );
+    assert_eq!(judged(RuleFamily::Broadcom, None, &[seen(Some((199_000, 199_999)))]).len(), 1);
+}
+
+#[test]
+fn a_storm_that_is_not_detected_is_a_finding() {
+    let findings = judged(RuleFamily::Broadcom, None, &[seen(None)]);
+    assert!(findings[0].contains("got no detection within 600ms"), "{findings:?}");
+}
+
+#[test]
+fn an_empty_mellanox_queue_must_never_be_stormed() {
+    assert_eq!(judged(RuleFamily::Mellanox, None, &[seen(None)]), Vec::<String>::new());
+    let findings = judged(RuleFamily::Mellanox, None, &[seen(Some((250_000, 250_100)))]);
+    assert!(findings[0].contains("never stormed, got a detection after"), "{findings:?}");
+}
+
+#[test]
+fn a_case_may_accept_less_than_the_rule() {
+    let at_most = Some(Dur::ms(250));
+    let trials = [seen(Some((240_000, 240_100)))];
+    assert_eq!(judged(RuleFamily::Broadcom, at_most, &trials), Vec::<String>::new());
+    let trials = [seen(Some((260_000, 260_100)))];
+    assert_eq!(judged(RuleFamily::Broadcom, at_most, &trials).len(), 1);
+}
+
+#[test]
+fn a_poll_too_late_is_found_on_the_grid_though_the_interval_allows_it() {
+    // Storms at 10 and 60 ms, polls at multiples of 100 ms: 290 and 240 ms. Each is allowed by itself.
+    let at = |ms: u64, after: u64| Seen {
+        storm_start: Time(Dur::ms(ms).0),
+        ..seen(Some((after * 1_000, after * 1_000 + 100)))
+    };
+    assert_eq!(judged(RuleFamily::Broadcom, None, &[at(10, 290), at(60, 240)]).len(), 0);
+    // A storm seen half an interval off belongs to no poll of that grid.
+    let findings = judged(RuleFamily::Broadcom, None, &[at(10, 290), at(60, 240), at(30, 220)]);
+    assert!(
+        findings[0].starts_with("pfcwd.poll_interval: want detections congruent"),
+        "{findings:?}"
+    );
+}
+
+/// What eight storms at the given phases show of a device that does not do what is declared.
+fn mutant(declared: Rule, actual: Rule, phases: [u64; 8]) -> Vec<String> {
+    let device = Device { rule: actual, polls: Dur::us(33_333), blur: Dur::us(60) };
+    let trials: Vec<Seen> = (1..)
+        .zip(phases)
+        .map(|(no, phase)| {
+            let start = Time(Dur::us(u64::from(no) * 3_000_000 + phase).0);
+            device.storm(no, start, Dur::ms(4_000), &PROBE)
+        })
+        .collect();
+    let judgement = judge(&subject("pfcwd.detection"), &declared, &PROBE, None, &trials);
+    judgement.findings.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_device_with_another_detection_time_or_interval_is_found() {
+    let phases = [1_000, 20_000, 40_000, 55_000, 60_000, 75_000, 80_000, 99_000];
+    for family in FAMILIES {
+        let declared = rule(family, 1_000, 100);
+        assert_eq!(mutant(declared, declared, phases), Vec::<String>::new());
+        for d in [900, 1_100, 1_500, 2_000] {
+            let actual = Rule { detection_time: Dur::ms(d), ..declared };
+            assert!(!mutant(declared, actual, phases).is_empty(), "{family:?}, D = {d}ms");
+        }
+        for p in [90, 110, 150, 200] {
+            let actual = Rule { poll_interval: Dur::ms(p), ..declared };
+            assert!(!mutant(declared, actual, phases).is_empty(), "{family:?}, P = {p}ms");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    #[test]
+    fn a_device_that_does_what_it_declares_is_never_found_wanting(
+        family in prop::sample::select(&FAMILIES[..]),
+        (d, p) in (100_u64..900, prop::sample::select(vec![100_u64, 200, 250])),
+        (polls, blur) in (0_u64..250_000, 0_u64..1_000),
+        starts in prop::collection::vec(0_u64..20_000_000, 1..8),
+        gap in prop::sample::select(vec![None, Some(1_u64), Some(500), Some(5_000)]),
+    ) {
+        let rule = rule(family, d, p);
+        let stimulus = Stimulus { data_gap: gap.map(Dur::us) };
+        let device = Device { rule, polls: Dur::us(polls), blur: Dur::us(blur) };
+        let trials: Vec<Seen> = (1..).zip(&starts).map(|(no, &start)| {
+            device.storm(no, Time(Dur::us(start).0), Dur::ms(4_000), &stimulus)
+        }).collect();
+        let judgement = judge(&subject("pfcwd.detection"), &rule, &stimulus, None, &trials);
+        prop_assert_eq!(judgement.findings, []);
+    }
+}
