@@ -8,6 +8,7 @@ mod figure;
 mod finding;
 #[cfg(test)]
 mod fixture;
+pub mod html;
 pub mod jsonl;
 pub mod junit;
 pub mod outcome;

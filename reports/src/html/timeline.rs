@@ -1,0 +1,200 @@
+//! What happened in one trial: pauses, held frames, deliveries, the device's own PFC and named instants, lane by lane
+//! over one axis of time.
+
+use super::axis::{Axis, WIDTH, percent};
+use super::escape::esc;
+use super::intervals::{rule, scale};
+use crate::text::count;
+use rig_capture::Unit;
+use rig_capture::analyse::timeline::Timeline;
+use rig_units::{Dur, Time};
+
+/// Height of the drawing inside a lane, in its own units.
+const TALL: u64 = 1_000;
+/// Positions that can be told apart: finer than a screen, coarse enough to keep a page small.
+const GRAIN: u64 = WIDTH / 4_000;
+/// Up to so many gaps between pauses are drawn at least a hair wide.
+const GAPS: usize = 200;
+/// Closer than this, the numbers of two marks would overlap.
+const APART: u64 = WIDTH * 3 / 100;
+
+/// The whole figure.
+pub(super) fn plot(timeline: &Timeline) -> String {
+    let Timeline { pauses, held, delivered, dut_pfc, marks, length } = timeline;
+    let axis = Axis::new(Unit::Ps, 0, length.0);
+    let lines: String = marks.iter().map(|(at, _)| rule("mark", axis.at(at.0))).collect();
+    let lane = |name: &str, note: &str, height: u64, drawing: &str| {
+        format!(
+            "<div class=\"label\"><span>{}</span><span>{}</span></div>\
+             <svg class=\"lane\" height=\"{height}\" aria-hidden=\"true\">{}{lines}</svg>\n",
+            esc(name),
+            esc(note),
+            stretched(height, drawing),
+        )
+    };
+    let mut lanes = String::new();
+    for (name, intervals) in pauses {
+        lanes += &lane(
+            &format!("Paused: {name}"),
+            &paused_note(intervals),
+            26,
+            &paused(&axis, intervals),
+        );
+    }
+    if !held.is_empty() {
+        let most = held.iter().map(|step| step.1).max().unwrap_or(0);
+        let note = format!("at most {}", frames(most));
+        lanes += &lane("Sent, not yet delivered", &note, 64, &steps(&axis, held, most, *length));
+    }
+    if !delivered.is_empty() {
+        let most = delivered.iter().map(|step| step.1).max().unwrap_or(0);
+        let note = format!("{} in all", frames(most));
+        lanes += &lane("Delivered", &note, 64, &steps(&axis, delivered, most, *length));
+    }
+    if !dut_pfc.is_empty() {
+        let note = frames(dut_pfc.len() as u64);
+        lanes += &lane("PFC from the device", &note, 26, &instants(&axis, dut_pfc));
+    }
+    format!(
+        "<div class=\"plot timeline\">\n{}{lanes}<div></div>{}\n</div>\n{}",
+        numbers(&axis, marks),
+        scale(&axis),
+        legend(marks),
+    )
+}
+
+/// A drawing that is as wide as its lane, whatever that is.
+pub(super) fn stretched(height: u64, drawing: &str) -> String {
+    format!(
+        "<svg width=\"100%\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {TALL}\" preserveAspectRatio=\"none\">{drawing}</svg>"
+    )
+}
+
+fn frames(n: u64) -> String {
+    count(usize::try_from(n).unwrap_or(usize::MAX), "frame")
+}
+
+/// `2 intervals, 598ms in all, shortest gap 12.4us`
+fn paused_note(intervals: &[(Time, Time)]) -> String {
+    let total: Dur = intervals.iter().filter_map(|(from, to)| to.since(*from)).sum();
+    let gaps = intervals.windows(2).filter_map(|pair| pair[1].0.since(pair[0].1));
+    let pieces = count(intervals.len(), "interval");
+    let total = Unit::Ps.show(total.0);
+    match gaps.max() {
+        Some(gap) => format!("{pieces}, {total} in all, longest gap {}", Unit::Ps.show(gap.0)),
+        None => format!("{pieces}, {total} in all"),
+    }
+}
+
+/// Bars; the gap between two stays visible even where it is narrower than a pixel.
+fn paused(axis: &Axis, intervals: &[(Time, Time)]) -> String {
+    let mut bars = String::new();
+    let mut open: Option<(u64, u64)> = None;
+    for (from, to) in intervals {
+        let (from, to) = (axis.at(from.0), axis.at(to.0));
+        open = match open {
+            Some((start, end)) if from <= end + GRAIN => Some((start, to.max(end))),
+            Some(whole) => {
+                bars += &block(whole);
+                Some((from, to))
+            }
+            None => Some((from, to)),
+        };
+    }
+    bars += &open.map_or_else(String::new, block);
+    let mut drawing = format!("<path class=\"paused\" d=\"{bars}\"/>");
+    let gaps = intervals.windows(2).filter(|pair| pair[1].0 > pair[0].1);
+    let gaps: Vec<u64> = gaps.map(|pair| axis.at(pair[0].1.0)).collect();
+    if (1..=GAPS).contains(&gaps.len()) {
+        let hairs: String = gaps.iter().map(|at| format!("M{at} 0V{TALL}")).collect();
+        drawing += &format!("<path class=\"gap\" d=\"{hairs}\"/>");
+    }
+    drawing
+}
+
+fn block((from, to): (u64, u64)) -> String {
+    format!("M{from} 150H{to}V850H{from}Z")
+}
+
+/// A number over time as an area under steps. Where several steps fall on one position, the least and the greatest of
+/// them are drawn: no spike is lost.
+fn steps(axis: &Axis, steps: &[(Time, u64)], most: u64, length: Dur) -> String {
+    let height = |value: u64| {
+        let scaled = u128::from(value) * 900 / u128::from(most.max(1));
+        TALL - 50 - u64::try_from(scaled).unwrap_or(900)
+    };
+    let mut path = String::new();
+    let mut last: Option<(u64, u64)> = None;
+    let mut put = |at: u64, value: u64| {
+        let y = height(value);
+        match last {
+            None => path += &format!("M{at} {y}"),
+            Some((_, level)) if level == y => return,
+            Some((x, _)) if x == at => path += &format!("V{y}"),
+            Some(_) => path += &format!("H{at}V{y}"),
+        }
+        last = Some((at, y));
+    };
+    for group in steps.chunk_by(|a, b| axis.at(a.0.0) / GRAIN == axis.at(b.0.0) / GRAIN) {
+        let at = axis.at(group[0].0.0);
+        let values = || group.iter().map(|step| step.1);
+        let extremes = values().min().into_iter().chain(values().max()).chain(values().next_back());
+        extremes.for_each(|value| put(at, value));
+    }
+    let end = axis.at(length.0);
+    let base = height(0);
+    let start = steps.first().map_or(0, |step| axis.at(step.0.0));
+    format!(
+        "<path class=\"area\" d=\"{path}H{end}V{base}H{start}Z\"/><path class=\"steps\" d=\"{path}H{end}\"/>"
+    )
+}
+
+/// A stroke at each instant.
+fn instants(axis: &Axis, instants: &[Time]) -> String {
+    let mut at: Vec<u64> = instants.iter().map(|time| axis.at(time.0) / GRAIN * GRAIN).collect();
+    at.dedup();
+    let strokes: String = at.iter().map(|at| format!("M{at} 150V850")).collect();
+    format!("<path class=\"instants\" d=\"{strokes}\"/>")
+}
+
+/// The marks' numbers above the lanes, on as many rows as keep them apart.
+fn numbers(axis: &Axis, marks: &[(Time, String)]) -> String {
+    let mut rows: Vec<u64> = Vec::new();
+    let mut drawn = String::new();
+    for (no, (time, _)) in (1..).zip(marks) {
+        let at = axis.at(time.0);
+        let row =
+            rows.iter().position(|&last| at >= last.saturating_add(APART)).unwrap_or_else(|| {
+                rows.push(0);
+                rows.len() - 1
+            });
+        rows[row] = at;
+        let (x, y) = (percent(at), 11 + 20 * row);
+        drawn += &format!(
+            "<circle cx=\"{x}\" cy=\"{y}\" r=\"8.5\"/><text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{no}</text>",
+            y + 4,
+        );
+    }
+    match rows.len() {
+        0 => String::new(),
+        rows => {
+            let height = 20 * rows + 4;
+            format!(
+                "<div></div><svg class=\"numbers\" height=\"{height}\" aria-hidden=\"true\">{drawn}</svg>\n"
+            )
+        }
+    }
+}
+
+/// What the numbers stand for.
+fn legend(marks: &[(Time, String)]) -> String {
+    let item = |(at, what): &(Time, String)| {
+        format!("<li><b>{}</b> {}</li>", Unit::Ps.show(at.0), esc(what))
+    };
+    match marks {
+        [] => String::new(),
+        marks => {
+            format!("<ol class=\"marks\">{}</ol>\n", marks.iter().map(item).collect::<String>())
+        }
+    }
+}
