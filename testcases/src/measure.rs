@@ -66,8 +66,8 @@ pub enum Measure {
         /// The storm.
         storm: String,
     },
-    /// `pfc.sent`: PFC frames that the device sends out of a port for a class, after the action began if a storm is
-    /// named, else in the whole trial.
+    /// `pfc.sent`: XOFF frames that the device sends out of a port for a class, after the action began if a storm is
+    /// named, else in the whole trial. An XON asks nobody to pause and does not count.
     PfcSent {
         /// The rig port that receives them.
         port: String,

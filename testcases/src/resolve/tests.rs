@@ -22,5 +22,5 @@ fn the_first_case_becomes_a_script() {
     assert_eq!(script.streams[0].kind, StreamKind::RoceWrite);
     assert_eq!(script.storms[0].every, PortSpeed::G100.pause(rig_units::Quanta::MAX) / 2);
     assert_eq!(script.storms[0].classes, 0b1000);
-    assert_eq!(script.length, Dur::ms(620));
+    assert_eq!(script.length, Dur::ms(470));
 }
