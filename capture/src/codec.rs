@@ -55,11 +55,12 @@ pub fn qpn(stream: u16) -> u32 {
     FIRST_QPN + u32::from(stream)
 }
 
-/// The smallest frame, FCS counted, that a stream of this kind can have.
+/// The smallest frame, FCS counted, that a stream of this kind can have. A SEND could be shorter, but in a message below
+/// 16 bytes Wireshark looks for protocols that it then finds malformed.
 pub fn least_size(kind: StreamKind) -> Bytes {
     match kind {
-        StreamKind::RoceWrite => Bytes(78),
-        StreamKind::RoceSend | StreamKind::Udp => MIN_FRAME,
+        StreamKind::RoceWrite | StreamKind::RoceSend => Bytes(78),
+        StreamKind::Udp => MIN_FRAME,
     }
 }
 

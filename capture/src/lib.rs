@@ -13,6 +13,7 @@ pub mod measurement;
 pub mod observation;
 pub mod passage;
 pub mod pause;
+pub mod pcapng;
 pub mod record;
 #[cfg(test)]
 mod sample;

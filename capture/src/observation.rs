@@ -138,6 +138,8 @@ pub struct Integrity {
     pub unrecorded: u64,
     /// Frames that the rig sent late, beyond its stated error.
     pub late: Vec<Lateness>,
+    /// Where and why the record ends early (a capture file cut short).
+    pub cut: Option<String>,
     /// Why the device itself cannot be trusted in this trial (an emulated one that fell behind).
     pub dut: Option<String>,
 }

@@ -1,0 +1,188 @@
+//! An observation as a capture file.
+
+use super::select::{LIMIT, select};
+use crate::codec::encode;
+use crate::{Dir, FrameRef, Observation, PortTrace};
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
+use pcap_file::{DataLink, Endianness, PcapError};
+use rig_testcases::{Script, StreamKind};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use std::time::Duration;
+
+/// Timestamps count nanoseconds.
+const NANOSECONDS: u8 = 9;
+const PS_PER_NS: u64 = 1_000;
+/// Direction in `epb_flags` (pcapng section 4.3.1).
+const INBOUND: u32 = 1;
+const OUTBOUND: u32 = 2;
+
+/// What of an observation goes into its evidence file, and as which frame.
+#[derive(Debug, Clone)]
+pub struct Evidence<'a> {
+    observation: &'a Observation,
+    script: &'a Script,
+    kept: Vec<usize>,
+    windows: u64,
+}
+
+/// What a file came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// Its size.
+    pub bytes: u64,
+    /// How many frames it has.
+    pub frames: u64,
+    /// How many stretches of the trial it shows without a gap: 1 when it shows all of it.
+    pub windows: u64,
+}
+
+impl<'a> Evidence<'a> {
+    /// Chooses what the file shows. Records that findings cite are in it whatever its size.
+    pub fn of(observation: &'a Observation, script: &'a Script, cited: &[usize]) -> Evidence<'a> {
+        let (kept, windows) = select(observation, cited, LIMIT);
+        Evidence { observation, script, kept, windows }
+    }
+
+    /// The number of a record's frame in the file; `None` when it is not in it.
+    pub fn frame(&self, record: usize) -> Option<FrameRef> {
+        let at = self.kept.binary_search(&record).ok()?;
+        Some(FrameRef(u64::try_from(at).ok()? + 1))
+    }
+
+    /// Writes the file, each of `comments` on the frame of its record.
+    ///
+    /// # Errors
+    /// What the writer says: disk full, no permission. What was written until then is no valid file.
+    pub fn write(&self, comments: &[(usize, String)], to: impl Write) -> io::Result<Written> {
+        let mut to = Counted { to: BufWriter::new(to), bytes: 0 };
+        let header = SectionHeaderBlock {
+            endianness: Endianness::Little,
+            options: vec![
+                SectionHeaderOption::Comment(self.about().into()),
+                SectionHeaderOption::UserApplication("rigctl".into()),
+            ],
+            ..SectionHeaderBlock::default()
+        };
+        let mut file = PcapNgWriter::with_section_header(&mut to, header).map_err(io_error)?;
+        for port in &self.observation.ports {
+            put(&mut file, self.interface(port))?;
+        }
+        let mut said: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+        for (record, comment) in comments {
+            said.entry(*record).or_default().push(comment);
+        }
+        for &record in &self.kept {
+            let comments = said.get(&record).map_or(&[][..], Vec::as_slice);
+            put(&mut file, self.packet(record, comments))?;
+        }
+        drop(file);
+        to.flush()?;
+        let frames = u64::try_from(self.kept.len()).unwrap_or(u64::MAX);
+        Ok(Written { bytes: to.bytes, frames, windows: self.windows })
+    }
+
+    /// The streams, for a reader who has only the file.
+    fn about(&self) -> String {
+        let mut lines = vec!["timestamps start with the trial".to_owned()];
+        for (stream, spec) in (0..).zip(&self.script.streams) {
+            let port = |index: u16| &self.script.ports[usize::from(index)];
+            let qp = match spec.kind {
+                StreamKind::Udp => String::new(),
+                StreamKind::RoceWrite | StreamKind::RoceSend => {
+                    format!(", queue pair {:#x}", crate::codec::qpn(stream))
+                }
+            };
+            lines.push(format!(
+                "stream {}: {} to {}, class {}, UDP source port {}{qp}",
+                spec.name,
+                port(spec.from),
+                port(spec.to),
+                spec.class,
+                crate::codec::udp_port(stream),
+            ));
+        }
+        lines.join("\n")
+    }
+
+    fn interface(&self, port: &'a PortTrace) -> InterfaceDescriptionBlock<'a> {
+        let mut options = vec![
+            InterfaceDescriptionOption::IfName((&port.name).into()),
+            InterfaceDescriptionOption::IfDescription((&port.dut_port).into()),
+            InterfaceDescriptionOption::IfSpeed(port.speed.bps()),
+            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+        ];
+        let left_out = self.observation.records.len() - self.kept.len();
+        if left_out > 0 {
+            let comment = format!(
+                "{} windows around events; {left_out} of {} frames were left out of this file",
+                self.windows,
+                self.observation.records.len()
+            );
+            options.push(InterfaceDescriptionOption::Comment(comment.into()));
+        }
+        if self.observation.integrity.unrecorded > 0 {
+            let comment = format!(
+                "{} frames of load streams were counted and not recorded",
+                self.observation.integrity.unrecorded
+            );
+            options.push(InterfaceDescriptionOption::Comment(comment.into()));
+        }
+        InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options }
+    }
+
+    fn packet<'b>(&self, record: usize, comments: &[&'b str]) -> EnhancedPacketBlock<'b> {
+        let record = &self.observation.records[record];
+        let data = encode(record, self.script);
+        let direction = match record.dir {
+            Dir::Tx => OUTBOUND,
+            Dir::Rx => INBOUND,
+        };
+        let comment = |text: &&'b str| EnhancedPacketOption::Comment(Cow::Borrowed(*text));
+        let mut options: Vec<EnhancedPacketOption<'b>> = comments.iter().map(comment).collect();
+        options.push(EnhancedPacketOption::Flags(direction));
+        EnhancedPacketBlock {
+            interface_id: record.port.into(),
+            timestamp: Duration::from_nanos(record.at.0 / PS_PER_NS),
+            original_len: u32::try_from(data.len()).expect("a frame is short"),
+            data: data.into(),
+            options,
+        }
+    }
+}
+
+fn put<'a, W: Write>(file: &mut PcapNgWriter<W>, block: impl PcapNgBlock<'a>) -> io::Result<()> {
+    file.write_pcapng_block(block).map_err(io_error)?;
+    Ok(())
+}
+
+fn io_error(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+/// Counts what goes through.
+struct Counted<W> {
+    to: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        self.bytes += u64::try_from(written).unwrap_or(0);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}

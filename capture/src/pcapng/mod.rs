@@ -1,0 +1,16 @@
+//! Capture files: evidence out, captures of anyone in.
+//!
+//! Evidence has one interface for each rig port, nanosecond timestamps that start with the trial, a direction on each
+//! frame and a comment on each that a finding cites. Frames are whole, from the destination MAC, without FCS. Timestamps
+//! are cut to the nanosecond: a file can say picoseconds, but tshark 4.0 overflows on them after 18 ms.
+
+mod evidence;
+mod infer;
+mod read;
+mod select;
+
+pub use evidence::{Evidence, Written};
+pub use read::{Assume, Capture, Fault, parse, read};
+
+#[cfg(test)]
+mod tests;

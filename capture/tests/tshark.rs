@@ -1,0 +1,147 @@
+//! tshark reads an evidence file: whole frames, the right interfaces, instants, directions and comments.
+//!
+//! Without tshark the tests say so and pass; with `RIG_REQUIRE_ALL=1` they fail.
+
+use rig_capture::pcapng::Evidence;
+use rig_capture::{
+    Counters, Dir, Integrity, Observation, PortTrace, Provenance, Record, StreamCount, What,
+};
+use rig_testcases::{Script, StormSpec, StreamKind, StreamRate, StreamSpec};
+use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
+use std::path::Path;
+use std::process::Command;
+
+/// tshark's answer for `file`, one line a frame, the fields apart by tabs; `None` when there is no tshark.
+fn tshark(file: &Path, more: &[&str]) -> Option<Vec<String>> {
+    let run = Command::new("tshark").arg("-r").arg(file).args(more).output();
+    let output = match run {
+        Ok(output) => output,
+        Err(error) if std::env::var_os("RIG_REQUIRE_ALL").is_none_or(|all| all != "1") => {
+            #[expect(clippy::print_stderr, reason = "a skipped test says why")]
+            {
+                eprintln!("skipped, tshark does not run here: {error} (apt-get install tshark)");
+            }
+            return None;
+        }
+        Err(error) => panic!("tshark: {error} (apt-get install tshark)"),
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("tshark writes UTF-8");
+    Some(text.lines().map(str::to_owned).collect())
+}
+
+/// A stream of each kind, PFC both ways and something else, over three ports.
+fn trial() -> (Observation, Script) {
+    let kinds = [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp];
+    let stream = |(n, kind): (u16, StreamKind)| StreamSpec {
+        name: format!("s{n}"),
+        from: n,
+        to: (n + 1) % 3,
+        class: 3,
+        dscp: 3,
+        kind,
+        size: Bytes(1024),
+        rate: StreamRate::Every(Dur::us(500)),
+    };
+    let storm = StormSpec {
+        name: "storm".to_owned(),
+        from: 1,
+        classes: 8,
+        quanta: Quanta::MAX,
+        every: Dur::us(100),
+    };
+    let script = Script {
+        ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),
+        dut_ports: vec![0, 1, 2],
+        streams: (0..).zip(kinds).map(stream).collect(),
+        storms: vec![storm],
+        steps: Vec::new(),
+        length: Dur::ms(1_500),
+    };
+    let mut quanta = [Quanta(0); 8];
+    quanta[3] = Quanta::MAX;
+    let mut records = Vec::new();
+    for n in 0..300_u32 {
+        let sent = Time(5_000_123_456 * u64::from(n));
+        let stream = u16::try_from(n % 3).expect("small");
+        let least = if stream < 2 { 78 } else { 64 };
+        let size = least + u16::try_from(n / 3).expect("small") * [1, 90][usize::from(n > 200)];
+        let what = What::Data { stream, seq: n + (1 << 24) - 150, size, ce: n % 7 == 0 };
+        let (from, to) = (stream, (stream + 1) % 3);
+        records.push(Record { at: sent, port: from, dir: Dir::Tx, what });
+        records.push(Record { at: sent + Dur::us(2), port: to, dir: Dir::Rx, what });
+        let xoff = What::Pfc { enable: 8, quanta };
+        records.push(Record { at: sent + Dur::us(3), port: 1, dir: Dir::Tx, what: xoff });
+        let what = if n % 2 == 0 { xoff } else { What::Other { size: Bytes(200) } };
+        records.push(Record { at: sent + Dur::us(4), port: 0, dir: Dir::Rx, what });
+    }
+    let port = |n: usize| PortTrace {
+        name: script.ports[n].clone(),
+        speed: PortSpeed::G100,
+        dut_port: format!("Ethernet{}", 4 * n),
+        cable: Dur::ns(15),
+        provenance: Provenance::Virtual,
+    };
+    let observation = Observation {
+        origin: Time::ZERO,
+        length: script.length,
+        ports: (0..3).map(port).collect(),
+        records,
+        streams: vec![StreamCount::default(); 3],
+        counters: Counters::default(),
+        events: None,
+        config: Vec::new(),
+        integrity: Integrity { unrecorded: 5, ..Integrity::default() },
+    };
+    (observation, script)
+}
+
+#[test]
+fn tshark_sees_what_was_recorded() {
+    let (observation, script) = trial();
+    let comments = [(4, "pfcwd.action: want none, got this".to_owned()), (4, "again".to_owned())];
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("trial.pcapng");
+    let file = std::fs::File::create(&path).expect("a new file");
+    let evidence = Evidence::of(&observation, &script, &[4]);
+    let written = evidence.write(&comments, file).expect("room on the disk");
+    assert_eq!(written.bytes, std::fs::metadata(&path).expect("there").len());
+
+    let Some(broken) = tshark(&path, &["-Y", "_ws.malformed || _ws.expert.severity >= 0x600000"])
+    else {
+        return;
+    };
+    assert_eq!(broken, [""; 0], "tshark finds malformed frames");
+    let fields = [
+        "frame.time_epoch",
+        "frame.interface_name",
+        "frame.packet_flags_direction",
+        "frame.len",
+        "frame.cap_len",
+        "infiniband.bth.psn",
+        "macc.cbfc.enbv",
+        "frame.comment",
+    ];
+    let names: Vec<&str> =
+        ["-T", "fields"].into_iter().chain(fields.iter().flat_map(|field| ["-e", field])).collect();
+    let lines = tshark(&path, &names).unwrap_or_default();
+    assert_eq!(lines.len(), observation.records.len());
+    for (index, (line, record)) in lines.iter().zip(&observation.records).enumerate() {
+        let line: Vec<&str> = line.split('\t').collect();
+        let ns = record.at.0 / 1_000;
+        assert_eq!(line[0], format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000));
+        assert_eq!(line[1], script.ports[usize::from(record.port)]);
+        let direction = if record.dir == Dir::Rx { 1 } else { 2 };
+        assert!(line[2].ends_with(&direction.to_string()), "{line:?}");
+        assert_eq!(line[3], (record.what.size().0 - 4).to_string());
+        assert_eq!(line[3], line[4], "no frame is truncated");
+        match record.what {
+            What::Data { stream, seq, .. } if stream < 2 => {
+                assert_eq!(line[5], (seq & 0xff_ffff).to_string(), "{line:?}");
+            }
+            What::Pfc { .. } => assert_eq!(line[6], "0x0008", "{line:?}"),
+            _ => assert_eq!((line[5], line[6]), ("", "")),
+        }
+        assert_eq!(line[7].contains("pfcwd.action"), index == 4, "{line:?}");
+    }
+}
