@@ -95,12 +95,10 @@ pub struct Buffer {
 pub struct Place {
     /// Ingress port.
     pub from: usize,
-    /// Priority group there.
-    pub group: u8,
     /// Egress port.
     pub to: usize,
-    /// Queue there.
-    pub queue: u8,
+    /// Traffic class: its priority group at ingress and its queue at egress.
+    pub class: u8,
     /// Size in bytes.
     pub size: u16,
 }
@@ -142,16 +140,16 @@ impl Buffer {
     #[inline]
     pub fn passes(&mut self, place: Place) -> bool {
         let size = self.occupied(place.size);
-        let group = &mut self.groups[place.from][slot(place.group)];
+        let group = &mut self.groups[place.from][slot(place.class)];
         let used = group.used + size;
-        if self.config.lossless & (1 << (place.group & 7)) == 0
+        if self.config.lossless & (1 << (place.class & 7)) == 0
             || group.headroom != 0
             || used > self.config.reserved
         {
             return false;
         }
         group.peak = group.peak.max(used);
-        let queue = &mut self.queues[place.to][slot(place.queue)];
+        let queue = &mut self.queues[place.to][slot(place.class)];
         queue.peak = queue.peak.max(queue.used + u64::from(size));
         true
     }
@@ -162,9 +160,9 @@ impl Buffer {
         let size = self.occupied(place.size);
         let left = self.left();
         let mut admission = Admission::Within;
-        if self.is_lossless(place.group) {
+        if self.is_lossless(place.class) {
             let reserved = self.config.reserved;
-            let group = &mut self.groups[place.from][slot(place.group)];
+            let group = &mut self.groups[place.from][slot(place.class)];
             let used = group.used + size;
             if used <= reserved {
                 group.used = used;
@@ -183,8 +181,8 @@ impl Buffer {
                 admission = Admission::Over;
             }
         }
-        let lossless = self.is_lossless(place.group);
-        let queue = &mut self.queues[place.to][slot(place.queue)];
+        let lossless = self.is_lossless(place.class);
+        let queue = &mut self.queues[place.to][slot(place.class)];
         let used = queue.used + u64::from(size);
         if !lossless {
             if used > queue.limit.of(left) || u64::from(size) > left {
@@ -201,12 +199,12 @@ impl Buffer {
     #[inline]
     pub fn release(&mut self, place: Place) {
         let size = self.occupied(place.size);
-        self.queues[place.to][slot(place.queue)].used -= u64::from(size);
-        if !self.is_lossless(place.group) {
+        self.queues[place.to][slot(place.class)].used -= u64::from(size);
+        if !self.is_lossless(place.class) {
             self.shared -= u64::from(size);
             return;
         }
-        let group = &mut self.groups[place.from][slot(place.group)];
+        let group = &mut self.groups[place.from][slot(place.class)];
         let from_headroom = group.headroom.min(size);
         group.headroom -= from_headroom;
         let rest = size - from_headroom;

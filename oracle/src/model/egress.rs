@@ -5,9 +5,9 @@ use super::packet::{CLASSES, Packet, bit, slot};
 use super::ring::Ring;
 use rig_lab::Scheduling;
 
-/// Bytes a weighted queue may send per round and unit of weight. Below the smallest frame, so that the shares hold over
-/// short times too.
-const QUANTUM: u32 = 64;
+/// Bytes that the weighted queue of least weight may send per round: about a frame, so that a choice takes few rounds and
+/// the shares hold over short times.
+const QUANTUM: u32 = 1_536;
 
 /// Queues of one port. Bytes are accounted in the buffer, not here.
 #[derive(Debug, Clone)]
@@ -27,11 +27,13 @@ impl Egress {
     /// Empty queues, served as `scheduling` says.
     pub fn new(scheduling: &[Scheduling; CLASSES]) -> Egress {
         let strict = |queue: &u8| scheduling[slot(*queue)] == Scheduling::Strict;
-        let quantum = scheduling.map(|how| match how {
-            Scheduling::Strict => 0,
+        let weight = |how: &Scheduling| match *how {
+            Scheduling::Strict => None,
             // A weight of zero would never be served.
-            Scheduling::Dwrr(weight) => u32::from(weight.max(1)) * QUANTUM,
-        });
+            Scheduling::Dwrr(weight) => Some(u32::from(weight.max(1))),
+        };
+        let least = scheduling.iter().filter_map(weight).min().unwrap_or(1);
+        let quantum = scheduling.map(|how| weight(&how).unwrap_or(0) * QUANTUM / least);
         Egress {
             nonempty: 0,
             strict: (0..8).filter(strict).map(bit).sum(),
@@ -43,15 +45,15 @@ impl Egress {
         }
     }
 
-    /// Appends a frame to its queue.
+    /// Appends a copy of a frame to a queue; where it lies now.
     #[inline]
-    pub fn push(&mut self, packet: Packet) {
-        self.queues[slot(packet.queue)].push(packet);
-        self.nonempty |= bit(packet.queue);
+    pub fn push(&mut self, queue: u8, packet: &Packet) -> &mut Packet {
+        self.nonempty |= bit(queue);
+        self.queues[slot(queue)].push(packet)
     }
 
     /// Appends a frame that goes ahead of all queues.
-    pub fn push_control(&mut self, packet: Packet) {
+    pub fn push_control(&mut self, packet: &Packet) {
         self.control.push(packet);
     }
 
@@ -77,56 +79,87 @@ impl Egress {
         self.queues[slot(queue)].len()
     }
 
-    /// Takes the next frame to send, with the queues in `closed` held back.
+    /// Chooses what to send next, with the queues in `closed` held back. The frame is to be [taken](Self::drop_front).
     #[inline]
-    pub fn pop(&mut self, closed: u8) -> Option<Packet> {
+    pub fn choose(&mut self, closed: u8) -> Option<Choice> {
         if !self.control.is_empty() {
-            return self.control.pop();
+            return Some(Choice::Control);
         }
         let ready = self.nonempty & !closed;
         if ready == 0 {
             return None;
         }
         let strict = ready & self.strict;
-        let queue = if strict != 0 {
-            strict.ilog2()
+        Some(Choice::Queue(if strict != 0 {
+            highest(strict)
         } else if ready.is_power_of_two() {
-            ready.trailing_zeros()
+            highest(ready)
         } else {
             self.round_robin(ready)
-        };
-        self.take(queue & 7)
+        }))
     }
 
-    /// Takes the first frame of `queue` out of turn.
+    /// The first frame of what was chosen.
     #[inline]
-    pub fn take(&mut self, queue: u32) -> Option<Packet> {
-        let index = (queue & 7) as usize;
-        let packet = self.queues[index].pop()?;
-        if self.queues[index].is_empty() {
-            self.nonempty &= !(1 << queue);
-            self.deficit[index] = 0;
+    pub fn front(&self, choice: Choice) -> Option<&Packet> {
+        match choice {
+            Choice::Control => self.control.front(),
+            Choice::Queue(queue) => self.queues[slot(queue)].front(),
         }
-        Some(packet)
+    }
+
+    /// Forgets the first frame of what was chosen.
+    #[inline]
+    pub fn drop_front(&mut self, choice: Choice) {
+        match choice {
+            Choice::Control => self.control.drop_front(),
+            Choice::Queue(queue) => {
+                let ring = &mut self.queues[slot(queue)];
+                ring.drop_front();
+                if ring.is_empty() {
+                    self.nonempty &= !bit(queue);
+                    self.deficit[slot(queue)] = 0;
+                }
+            }
+        }
     }
 
     /// The weighted queue to serve, of several in `ready`; its deficit is charged.
-    fn round_robin(&mut self, ready: u8) -> u32 {
+    fn round_robin(&mut self, ready: u8) -> u8 {
         loop {
             let index = slot(self.turn);
             if ready & bit(self.turn) != 0 {
                 let size = self.queues[index].front().map_or(0, |packet| u32::from(packet.size));
                 if self.deficit[index] >= size {
                     self.deficit[index] -= size;
-                    return u32::from(self.turn);
+                    return self.turn;
                 }
             }
             let later = ready & (0xfe << self.turn);
             let next = if later != 0 { later } else { ready };
-            self.turn = next.trailing_zeros().to_le_bytes()[0];
+            self.turn = lowest(next);
             self.deficit[slot(self.turn)] += self.quantum[slot(self.turn)];
         }
     }
+}
+
+/// Where the next frame comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// From what goes ahead of all queues.
+    Control,
+    /// From this queue.
+    Queue(u8),
+}
+
+#[inline]
+fn lowest(mask: u8) -> u8 {
+    mask.trailing_zeros().to_le_bytes()[0]
+}
+
+#[inline]
+fn highest(mask: u8) -> u8 {
+    mask.ilog2().to_le_bytes()[0]
 }
 
 #[cfg(test)]
@@ -134,8 +167,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn frame(queue: u8, size: u16) -> Packet {
-        Packet { queue, ..Packet::data(0, 0, 0, queue, queue, size) }
+    impl Egress {
+        fn put(&mut self, queue: u8, size: u16) {
+            self.push(queue, &Packet::data(0, 0, 0, queue, queue, size));
+        }
+
+        /// Class and size of the next frame, which is taken.
+        fn pop(&mut self, closed: u8) -> Option<(u8, u16)> {
+            let choice = self.choose(closed)?;
+            let next = self.front(choice).map(|packet| (packet.class, packet.size));
+            self.drop_front(choice);
+            next
+        }
     }
 
     fn weighted(weights: [u16; CLASSES]) -> Egress {
@@ -149,30 +192,28 @@ mod tests {
         scheduling[6] = Scheduling::Strict;
         let mut egress = Egress::new(&scheduling);
         for queue in [3, 5, 6] {
-            egress.push(frame(queue, 100));
+            egress.put(queue, 100);
         }
-        egress.push_control(Packet::pfc(8, 0, rig_units::Quanta(1), 64));
-        let order: Vec<(u16, u8)> = std::iter::from_fn(|| egress.pop(0))
-            .map(|packet| (packet.size, packet.queue))
-            .collect();
-        assert_eq!(order, [(64, 0), (100, 6), (100, 5), (100, 3)]);
+        egress.push_control(&Packet::pfc(8, 0, rig_units::Quanta(1), 64));
+        let order: Vec<(u8, u16)> = std::iter::from_fn(|| egress.pop(0)).collect();
+        assert_eq!(order, [(7, 64), (6, 100), (5, 100), (3, 100)]);
         assert!(egress.is_empty());
     }
 
     #[test]
     fn a_closed_queue_waits_and_control_does_not() {
         let mut egress = weighted([1; CLASSES]);
-        egress.push(frame(3, 100));
+        egress.put(3, 100);
         assert!(!egress.ready(bit(3)));
         assert_eq!(egress.pop(bit(3)), None);
-        assert_eq!(egress.pop(0).map(|packet| packet.queue), Some(3));
+        assert_eq!(egress.pop(0), Some((3, 100)));
     }
 
     #[test]
     fn a_weight_of_zero_is_served_all_the_same() {
         let mut egress = weighted([0; CLASSES]);
-        egress.push(frame(1, 1000));
-        egress.push(frame(2, 1000));
+        egress.put(1, 1000);
+        egress.put(2, 1000);
         assert!(egress.pop(0).is_some() && egress.pop(0).is_some());
     }
 
@@ -188,13 +229,13 @@ mod tests {
             let mut egress = weighted(all);
             for (queue, &size) in (0..).zip(&sizes) {
                 for _ in 0..4_000 {
-                    egress.push(frame(queue, size));
+                    egress.put(queue, size);
                 }
             }
             let mut sent = [0_u64; 3];
             for _ in 0..2_000 {
-                let packet = egress.pop(0).unwrap();
-                sent[slot(packet.queue)] += u64::from(packet.size);
+                let (queue, size) = egress.pop(0).unwrap();
+                sent[slot(queue)] += u64::from(size);
             }
             // Rounds each queue has been served for, within one round and one frame.
             let rounds = |queue: usize, bytes: u64| bytes as f64 / (f64::from(weights[queue]) * f64::from(QUANTUM));

@@ -6,6 +6,7 @@
 
 use super::alarm::Alarm;
 use super::mac::{self, Mac};
+use super::network::Wiring;
 use super::packet::{Packet, bit};
 use super::ring::Ring;
 use rig_units::{Dur, Pace, PortSpeed, Quanta, Time};
@@ -80,22 +81,29 @@ struct Plan {
 }
 
 impl Plan {
-    /// Takes the frame that is due.
+    /// Goes on to the next frame.
     #[inline]
-    fn take(&mut self) -> Packet {
-        let packet = self.packet;
-        self.packet.seq = packet.seq.wrapping_add(1);
+    fn advance(&mut self) {
+        self.packet.seq = self.packet.seq.wrapping_add(1);
         self.due = self.pace.next(self.due);
         if let Some(left) = &mut self.left {
             *left -= 1;
         }
-        packet
     }
+}
+
+/// Where the next frame comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Storm(usize),
+    Control,
+    Stream(usize),
 }
 
 /// A host's state.
 #[derive(Debug, Clone)]
 pub struct Host {
+    pub(crate) wiring: Wiring,
     /// When the next frame may start.
     pub(crate) busy: Time,
     pub(crate) send: Alarm,
@@ -114,6 +122,7 @@ impl Host {
     /// A host that sends nothing, called `index`, on a port of `speed`.
     pub fn new(index: u16, config: &Config, speed: PortSpeed) -> Host {
         Host {
+            wiring: Wiring::default(),
             busy: Time::ZERO,
             send: Alarm::default(),
             gate: Alarm::default(),
@@ -153,15 +162,19 @@ impl Host {
     /// Queues one frame to be sent ahead of all streams.
     pub(crate) fn push(&mut self, mut packet: Packet) {
         packet.src = self.index;
-        self.control.push(packet);
+        self.control.push(&packet);
     }
 
-    /// Queues the answer to a frame of data, if it is answered.
+    /// The answer to a frame of data, if it is answered.
     #[inline]
-    pub(crate) fn answer(&mut self, packet: &Packet) -> bool {
-        let Some(size) = self.answer else { return false };
-        self.control.push(packet.ack(size));
-        true
+    pub(crate) fn answer(&self, packet: &Packet) -> Option<Packet> {
+        self.answer.map(|size| packet.ack(size))
+    }
+
+    /// Whether a single frame would leave at `now`, ahead of everything.
+    #[inline]
+    pub(crate) fn is_idle(&self, now: Time) -> bool {
+        self.busy <= now && self.control.is_empty() && self.storms.is_empty() && self.up
     }
 
     /// Goes on with the streams of the classes that may send again from `now` on.
@@ -197,19 +210,34 @@ impl Host {
         due.filter(|_| self.up)
     }
 
-    /// The frame that goes at `now`, the port being free.
+    /// The frame that goes at `now`, the port being free. It is to be [started](Self::started).
     #[inline]
-    pub(crate) fn next(&mut self, now: Time) -> Option<Packet> {
+    pub(crate) fn next(&self, now: Time) -> Option<(Choice, &Packet)> {
         if !self.up {
             return None;
         }
-        if let Some(packet) = take_due(&mut self.storms, now, 0) {
-            return Some(packet);
+        if let Some(storm) = first_due(&self.storms, now, 0) {
+            return Some((Choice::Storm(storm), &self.storms[storm].packet));
         }
-        if let Some(packet) = self.control.pop() {
-            return Some(packet);
+        if let Some(packet) = self.control.front() {
+            return Some((Choice::Control, packet));
         }
-        take_due(&mut self.streams, now, self.mac.closed())
+        let stream = first_due(&self.streams, now, self.mac.closed())?;
+        Some((Choice::Stream(stream), &self.streams[stream].packet))
+    }
+
+    /// Notes that the frame chosen has been started.
+    #[inline]
+    pub(crate) fn started(&mut self, choice: Choice) {
+        let (plans, index) = match choice {
+            Choice::Control => return self.control.drop_front(),
+            Choice::Storm(index) => (&mut self.storms, index),
+            Choice::Stream(index) => (&mut self.streams, index),
+        };
+        plans[index].advance();
+        if plans[index].left == Some(0) {
+            plans.remove(index);
+        }
     }
 
     /// What PFC did to `class` of this host until `now`.
@@ -218,19 +246,10 @@ impl Host {
     }
 }
 
-/// Takes the frame that has been due longest, if one is due at `now` and its class is not closed. Forgets a plan that
-/// is done.
+/// What has been due longest, if anything is due at `now` and its class is not closed.
 #[inline]
-fn take_due(plans: &mut Vec<Plan>, now: Time, closed: u8) -> Option<Packet> {
+fn first_due(plans: &[Plan], now: Time, closed: u8) -> Option<usize> {
     let open = plans.iter().enumerate().filter(|(_, plan)| closed & bit(plan.packet.class) == 0);
     let (index, first) = open.min_by_key(|(_, plan)| plan.due)?;
-    if first.due > now {
-        return None;
-    }
-    let plan = &mut plans[index];
-    let packet = plan.take();
-    if plan.left == Some(0) {
-        plans.remove(index);
-    }
-    Some(packet)
+    (first.due <= now).then_some(index)
 }

@@ -80,7 +80,7 @@ impl Link {
 
     /// Starts a frame at `now`; the caller waits for [`Sent::free`] before the next.
     #[inline]
-    pub fn send(&mut self, now: Time, mut packet: Packet) -> Sent {
+    pub fn send(&mut self, now: Time, packet: &Packet) -> Sent {
         let size = u64::from(packet.size);
         let last_bit = now + self.serialise(self.preamble + size);
         let free = now + self.serialise(self.overhead + size);
@@ -88,18 +88,24 @@ impl Link {
             self.lost += 1;
             return Sent { last_bit, free, wake: None };
         }
-        packet.at = last_bit + self.delay;
-        let wake = self.under_way.is_empty().then_some(packet.at);
-        self.under_way.push(packet);
+        let arrives = last_bit + self.delay;
+        let wake = self.under_way.is_empty().then_some(arrives);
+        self.under_way.push(packet).at = arrives;
         Sent { last_bit, free, wake }
     }
 
-    /// The frame whose last bit arrives at `now`, if any, and when to look for the next.
+    /// The frame whose last bit arrives at `now`, if any.
     #[inline]
-    pub fn receive(&mut self, now: Time) -> (Option<Packet>, Option<Time>) {
+    pub fn arrived(&self, now: Time) -> Option<&Packet> {
         // After a cut the wake-up of a lost frame may come when another, later one is under way.
-        let Some(packet) = self.under_way.pop_at(now) else { return (None, None) };
-        (Some(packet), self.under_way.front().map(|packet| packet.at))
+        self.under_way.front().filter(|packet| packet.at == now)
+    }
+
+    /// Takes the frame that arrived off the link; when to look for the next.
+    #[inline]
+    pub fn finish(&mut self) -> Option<Time> {
+        self.under_way.drop_front();
+        self.under_way.front().map(|packet| packet.at)
     }
 
     /// Cuts or mends the link. Frames under way when it is cut, and those sent while it is, are lost.
@@ -133,34 +139,33 @@ mod tests {
     fn a_frame_takes_its_bytes_and_the_cable_its_length() {
         // 100 Gb/s: 80 ps a byte. (8 + 1024) bytes to the last bit, 12 more to the next start; 198 m are 1 us.
         let mut link = Link::new(&Config::ethernet(PortSpeed::G100, 198));
-        let sent = link.send(Time(0), frame(1024));
+        let sent = link.send(Time(0), &frame(1024));
         assert_eq!(sent.last_bit, Time(82_560));
         assert_eq!(sent.free, Time(83_520));
         assert_eq!(sent.wake, Some(Time(1_082_560)));
-        assert_eq!(link.send(sent.free, frame(64)).wake, None);
-        let (first, next) = link.receive(Time(1_082_560));
-        assert_eq!(first.map(|packet| packet.size), Some(1024));
-        assert_eq!(next, Some(Time(83_520 + 72 * 80 + 1_000_000)));
+        assert_eq!(link.send(sent.free, &frame(64)).wake, None);
+        assert_eq!(link.arrived(Time(1_082_560)).map(|packet| packet.size), Some(1024));
+        assert_eq!(link.finish(), Some(Time(83_520 + 72 * 80 + 1_000_000)));
     }
 
     #[test]
     fn whole_nanoseconds_cut_1048_bytes_at_100g_to_83() {
         let ns3 =
             Config { preamble: 0, gap: 0, whole_ns: true, ..Config::ethernet(PortSpeed::G100, 0) };
-        assert_eq!(Link::new(&ns3).send(Time(0), frame(1048)).free, Time(83_000));
+        assert_eq!(Link::new(&ns3).send(Time(0), &frame(1048)).free, Time(83_000));
     }
 
     #[test]
     fn a_cut_loses_what_is_under_way_and_what_follows() {
         let mut link = Link::new(&Config::ethernet(PortSpeed::G100, 100));
-        let first = link.send(Time(0), frame(64));
+        let first = link.send(Time(0), &frame(64));
         link.set_up(false);
-        let second = link.send(first.free, frame(64));
+        let second = link.send(first.free, &frame(64));
         assert_eq!(second.wake, None);
         assert_eq!(link.lost(), 2);
         link.set_up(true);
-        let third = link.send(second.free, frame(64));
-        assert_eq!(link.receive(first.wake.unwrap()), (None, None));
-        assert!(link.receive(third.wake.unwrap()).0.is_some());
+        let third = link.send(second.free, &frame(64));
+        assert_eq!(link.arrived(first.wake.unwrap()), None);
+        assert!(link.arrived(third.wake.unwrap()).is_some());
     }
 }

@@ -4,17 +4,18 @@
 //! send: that is the order of the source ids, and within each kind the order of the topology.
 
 use super::host::Host;
-use super::link::{Link, Sent};
 use super::packet::{Kind, Packet};
 use super::queue::{EventQueue, Heap4, Source};
-use super::switch::{Received, Switch};
+use super::switch::{Port, Received, Switch};
 use super::tap::{Dir, Tap};
 use super::topology::PortId;
 use rig_units::Time;
+use wires::Wires;
 
 mod build;
 mod control;
 mod rare;
+mod wires;
 
 /// What an event source stands for.
 #[derive(Debug, Clone, Copy)]
@@ -73,9 +74,9 @@ impl Work {
 }
 
 /// Where the cable of a port or host starts, and the ids of its event sources.
-#[derive(Debug, Clone, Copy)]
-struct Wiring {
-    /// The link that leads away; the one that leads here is `link ^ 1`. A port without a cable has one that is down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Wiring {
+    /// The link that leads away; the one that leads here is `link ^ 1`.
     link: u16,
     gate: Source,
     refresh: Source,
@@ -85,17 +86,12 @@ struct Wiring {
 /// Hosts, switches and the cables between them, in virtual time.
 #[derive(Debug)]
 pub struct Network<Q = Heap4> {
-    now: Time,
-    queue: Q,
+    wires: Wires<Q>,
     sources: Vec<Wake>,
     hosts: Vec<Host>,
     switches: Vec<Switch>,
-    links: Vec<Link>,
-    host_wiring: Vec<Wiring>,
-    port_wiring: Vec<Vec<Wiring>>,
     pipelines: Vec<Source>,
     shortcuts: Shortcuts,
-    work: Work,
 }
 
 impl<Q: EventQueue> Network<Q> {
@@ -107,23 +103,23 @@ impl<Q: EventQueue> Network<Q> {
 
     /// Handles every event before `until`, which becomes the present.
     pub fn run_until(&mut self, until: Time, tap: &mut impl Tap) {
-        while let Some((at, source)) = self.queue.pop_before(until) {
-            self.now = at;
-            self.work.events += 1;
+        while let Some((at, source)) = self.wires.queue.pop_before(until) {
+            self.wires.now = at;
+            self.wires.work.events += 1;
             self.handle(source, tap);
         }
-        self.now = self.now.max(until);
+        self.wires.now = self.wires.now.max(until);
     }
 
     /// Handles every event up to and at `last`, which becomes the present: a poller at that instant sees the frame that
     /// arrives at it.
     pub fn run_through(&mut self, last: Time, tap: &mut impl Tap) {
-        while let Some((at, source)) = self.queue.pop_before(Time(last.0.saturating_add(1))) {
-            self.now = at;
-            self.work.events += 1;
+        while let Some((at, source)) = self.wires.queue.pop_before(Time(last.0.saturating_add(1))) {
+            self.wires.now = at;
+            self.wires.work.events += 1;
             self.handle(source, tap);
         }
-        self.now = self.now.max(last);
+        self.wires.now = self.wires.now.max(last);
     }
 
     #[inline]
@@ -136,8 +132,7 @@ impl<Q: EventQueue> Network<Q> {
                 self.host_send(host, tap);
             }
             Wake::PortSend(at) => {
-                let PortId { switch, port } = at;
-                self.switches[usize::from(switch)].ports[usize::from(port)].send.rang();
+                self.port(at).send.rang();
                 self.port_send(at);
             }
             Wake::Pipeline { switch } => self.pipeline(switch),
@@ -148,102 +143,108 @@ impl<Q: EventQueue> Network<Q> {
     }
 
     #[inline]
-    fn take_from_cable(&mut self, source: Source) -> Option<Packet> {
-        // Source ids start with the cables.
-        let (packet, next) = self.links[usize::from(source)].receive(self.now);
-        if let Some(at) = next {
-            self.queue.push(at, source);
-        }
-        packet
-    }
-
-    #[inline]
-    fn put_on_cable(&mut self, link: u16, packet: Packet) -> Sent {
-        match packet.kind {
-            Kind::Data => self.work.data_hops += 1,
-            Kind::Ack => self.work.ack_hops += 1,
-            Kind::Pfc => self.work.pfc_hops += 1,
-        }
-        let sent = self.links[usize::from(link)].send(self.now, packet);
-        if let Some(at) = sent.wake {
-            self.queue.push(at, link);
-        }
-        sent
+    fn port(&mut self, at: PortId) -> &mut Port {
+        &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)]
     }
 
     #[inline]
     fn host_arrival(&mut self, source: Source, host: u16, tap: &mut impl Tap) {
-        let Some(packet) = self.take_from_cable(source) else { return };
-        tap.frame(self.now, host, Dir::Rx, &packet);
+        let Some(packet) = self.wires.arrived(source) else { return };
+        tap.frame(self.wires.now, host, Dir::Rx, packet);
         let at = &mut self.hosts[usize::from(host)];
         match packet.kind {
             Kind::Data => {
-                if at.answer(&packet) {
-                    self.host_send(host, tap);
+                let answer = at.answer(packet);
+                self.wires.finish(source);
+                if let Some(answer) = answer {
+                    self.answer(host, &answer, tap);
                 }
             }
-            Kind::Ack => {}
+            Kind::Ack => self.wires.finish(source),
             Kind::Pfc => {
-                let opened = at.mac.on_pfc(self.now, &packet);
+                let opened = at.mac.on_pfc(self.wires.now, packet);
+                self.wires.finish(source);
                 self.host_opened(host, opened, tap);
             }
         }
     }
 
+    #[inline]
+    fn answer(&mut self, host: u16, answer: &Packet, tap: &mut impl Tap) {
+        let at = &mut self.hosts[usize::from(host)];
+        if !self.shortcuts.bypass || !at.is_idle(self.wires.now) {
+            at.push(*answer);
+            return self.host_send(host, tap);
+        }
+        let sent = self.wires.put(at.wiring.link, answer);
+        at.busy = sent.free;
+        tap.frame(sent.last_bit, host, Dir::Tx, answer);
+        self.arm_host(host);
+    }
+
     /// Sends what is due, if the port is free, and comes back for the rest.
     #[inline]
     fn host_send(&mut self, host: u16, tap: &mut impl Tap) {
-        let now = self.now;
         let at = &mut self.hosts[usize::from(host)];
-        let wiring = self.host_wiring[usize::from(host)];
-        if at.busy <= now
-            && let Some(packet) = at.next(now)
+        if at.busy <= self.wires.now
+            && let Some((choice, packet)) = at.next(self.wires.now)
         {
-            let sent = self.put_on_cable(wiring.link, packet);
-            tap.frame(sent.last_bit, host, Dir::Tx, &packet);
-            let at = &mut self.hosts[usize::from(host)];
+            let sent = self.wires.put(at.wiring.link, packet);
+            tap.frame(sent.last_bit, host, Dir::Tx, packet);
+            at.started(choice);
             at.busy = sent.free;
-            if !self.shortcuts.fold && at.send.set(sent.free) {
-                self.queue.push(sent.free, wiring.send);
-            }
         }
         self.arm_host(host);
     }
 
+    /// Comes back when the host may have something to send.
     #[inline]
     fn arm_host(&mut self, host: u16) {
         let at = &mut self.hosts[usize::from(host)];
-        let Some(due) = at.due() else { return };
-        let due = due.max(at.busy).max(self.now);
+        let due = match at.due() {
+            Some(due) => due.max(at.busy).max(self.wires.now),
+            None if !self.shortcuts.fold && at.busy > self.wires.now => at.busy,
+            None => return,
+        };
         if at.send.set(due) {
-            self.queue.push(due, self.host_wiring[usize::from(host)].send);
+            self.wires.queue.push(due, at.wiring.send);
         }
     }
 
     #[inline]
     fn port_arrival(&mut self, source: Source, at: PortId) {
-        let Some(packet) = self.take_from_cable(source) else { return };
-        self.enter_switch(at, packet);
-    }
-
-    #[inline]
-    fn enter_switch(&mut self, at: PortId, packet: Packet) {
-        let PortId { switch, port } = at;
-        let device = &mut self.switches[usize::from(switch)];
+        let Some(packet) = self.wires.arrived(source) else { return };
+        let device = &mut self.switches[usize::from(at.switch)];
         if packet.kind == Kind::Pfc {
-            let opened = device.ports[usize::from(port)].mac.on_pfc(self.now, &packet);
+            let opened = device.ports[usize::from(at.port)].mac.on_pfc(self.wires.now, packet);
+            self.wires.finish(source);
             return self.port_opened(at, opened);
         }
-        let (xoff, to) = match device.receive(self.now, port.into(), packet, self.shortcuts.bypass)
-        {
-            Received::Gone => return,
-            Received::Through { to, packet } => {
-                return self.leave(self.port_id(switch, to), packet);
+        let received =
+            device.receive(self.wires.now, at.port.into(), packet, self.shortcuts.bypass);
+        if let Received::Through { to } = received {
+            let port = &mut device.ports[to];
+            if let Some(sent) = self.wires.forward(source, port.wiring.link) {
+                port.busy = sent.free;
+                if !self.shortcuts.fold && port.send.set(sent.free) {
+                    self.wires.queue.push(sent.free, port.wiring.send);
+                }
             }
+            return self.wires.finish(source);
+        }
+        self.wires.finish(source);
+        self.follow(at, received);
+    }
+
+    /// Does what follows from a frame that a switch took in.
+    #[inline]
+    fn follow(&mut self, at: PortId, received: Received) {
+        let (xoff, to) = match received {
+            Received::Gone | Received::Through { .. } => return,
             Received::Queued { to, xoff } => (xoff, Some(to)),
             Received::Delayed { wake, xoff } => {
-                if let Some(at) = wake {
-                    self.queue.push(at, self.pipelines[usize::from(switch)]);
+                if let Some(wake) = wake {
+                    self.wires.queue.push(wake, self.pipelines[usize::from(at.switch)]);
                 }
                 (xoff, None)
             }
@@ -252,52 +253,35 @@ impl<Q: EventQueue> Network<Q> {
             self.control_waits(at);
         }
         if let Some(to) = to {
-            self.port_send(self.port_id(switch, to));
+            self.port_send(port_id(at.switch, to));
         }
     }
 
     /// Sends the next frame of a port that is free, or comes back when it is.
     #[inline]
     fn port_send(&mut self, at: PortId) {
-        let PortId { switch, port } = at;
-        let now = self.now;
-        let device = &mut self.switches[usize::from(switch)];
-        let busy = device.ports[usize::from(port)].busy;
-        if busy > now {
-            return self.arm_port(at, busy);
+        let now = self.wires.now;
+        let device = &mut self.switches[usize::from(at.switch)];
+        let port = &mut device.ports[usize::from(at.port)];
+        let mut resumed = None;
+        if port.busy <= now {
+            let wiring = port.wiring;
+            let Some((choice, packet)) = port.next() else { return };
+            let sent = self.wires.put(wiring.link, packet);
+            port.busy = sent.free;
+            resumed = device.started(now, at.port.into(), choice);
         }
-        let Some(leaving) = device.transmit(now, port.into()) else { return };
-        self.leave(at, leaving.packet);
-        if let Some(resumed) = leaving.resumed {
-            self.control_waits(self.port_id(switch, resumed));
+        let port = &mut device.ports[usize::from(at.port)];
+        if (port.ready() || !self.shortcuts.fold) && port.send.set(port.busy) {
+            self.wires.queue.push(port.busy, port.wiring.send);
+        }
+        if let Some(resumed) = resumed {
+            self.control_waits(port_id(at.switch, resumed));
         }
     }
+}
 
-    /// Puts a frame on the cable of a free port.
-    #[inline]
-    fn leave(&mut self, at: PortId, packet: Packet) {
-        let PortId { switch, port } = at;
-        let wiring = self.port_wiring[usize::from(switch)][usize::from(port)];
-        let free = self.put_on_cable(wiring.link, packet).free;
-        let from = &mut self.switches[usize::from(switch)].ports[usize::from(port)];
-        from.busy = free;
-        if (from.ready() || !self.shortcuts.fold) && from.send.set(free) {
-            self.queue.push(free, wiring.send);
-        }
-    }
-
-    /// Comes back at `busy`, if a frame waits that may go.
-    #[inline]
-    fn arm_port(&mut self, at: PortId, busy: Time) {
-        let PortId { switch, port } = at;
-        let from = &mut self.switches[usize::from(switch)].ports[usize::from(port)];
-        if from.ready() && from.send.set(busy) {
-            self.queue.push(busy, self.port_wiring[usize::from(switch)][usize::from(port)].send);
-        }
-    }
-
-    #[inline]
-    fn port_id(&self, switch: u16, port: usize) -> PortId {
-        PortId { switch, port: u16::try_from(port).unwrap_or(u16::MAX) }
-    }
+#[inline]
+fn port_id(switch: u16, port: usize) -> PortId {
+    PortId { switch, port: u16::try_from(port).unwrap_or(u16::MAX) }
 }

@@ -29,7 +29,11 @@ pub enum Kind {
 }
 
 /// A frame.
+///
+/// On the path of a frame it is copied as a whole, from one ring to the next, and changed only where it then lies: a
+/// value that is changed in parts and copied right afterwards stalls the processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(align(32))]
 pub struct Packet {
     /// While on a cable: when its last bit arrives. While inside a switch: when it may leave at the earliest.
     pub(crate) at: Time,
@@ -57,13 +61,12 @@ pub struct Packet {
     pub enable: u8,
     /// PFC: the addressed classes whose pause time is zero (XON).
     pub zero: u8,
-    /// Queue and priority group within the switch that holds it.
-    pub(crate) queue: u8,
-    pub(crate) group: u8,
+    /// Traffic class within the switch that holds it: its queue and its priority group.
+    pub(crate) tc: u8,
     pub(crate) marks: u8,
 }
 
-const _: () = assert!(size_of::<Packet>() <= 32, "two of them share a cache line");
+const _: () = assert!(size_of::<Packet>() == 32, "two of them share a cache line");
 
 const ECT: u8 = 1;
 const CE: u8 = 2;
@@ -86,8 +89,7 @@ impl Packet {
             dscp,
             enable: 0,
             zero: 0,
-            queue: 0,
-            group: 0,
+            tc: 0,
             marks: 0,
         }
     }

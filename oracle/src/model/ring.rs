@@ -1,7 +1,6 @@
 //! A first-in first-out queue of packets, by value: no allocation per frame, and none before the first one.
 
 use super::packet::Packet;
-use rig_units::Time;
 
 /// Packets in order of arrival. Its capacity is a power of two and doubles when it is full.
 #[derive(Debug, Clone, Default)]
@@ -26,15 +25,17 @@ impl Ring {
         self.len
     }
 
-    /// Appends a packet.
+    /// Appends a copy of a packet; where it lies now.
     #[inline]
-    pub fn push(&mut self, packet: Packet) {
+    pub fn push(&mut self, packet: &Packet) -> &mut Packet {
         if self.len == self.slots.len() {
             self.grow();
         }
         let tail = (self.head + self.len) & (self.slots.len() - 1);
-        self.slots[tail] = packet;
         self.len += 1;
+        let slot = &mut self.slots[tail];
+        *slot = *packet;
+        slot
     }
 
     /// The packet that was appended first.
@@ -43,19 +44,20 @@ impl Ring {
         if self.len == 0 { None } else { self.slots.get(self.head) }
     }
 
-    /// Takes the packet that was appended first.
+    /// Forgets the packet that was appended first, if there is one.
     #[inline]
-    pub fn pop(&mut self) -> Option<Packet> {
-        let packet = *self.front()?;
-        self.head = (self.head + 1) & (self.slots.len() - 1);
-        self.len -= 1;
-        Some(packet)
+    pub fn drop_front(&mut self) {
+        if self.len > 0 {
+            self.head = (self.head + 1) & (self.slots.len() - 1);
+            self.len -= 1;
+        }
     }
 
-    /// Takes the first packet if its time is `at`.
-    #[inline]
-    pub fn pop_at(&mut self, at: Time) -> Option<Packet> {
-        if self.front()?.at == at { self.pop() } else { None }
+    /// Takes the packet that was appended first.
+    pub fn pop(&mut self) -> Option<Packet> {
+        let packet = *self.front()?;
+        self.drop_front();
+        Some(packet)
     }
 
     /// Forgets every packet; how many there were.
@@ -87,7 +89,7 @@ mod tests {
             for (seq, push) in (0..).zip(pushes) {
                 if push {
                     let packet = Packet { seq, ..Packet::data(0, 0, 0, 0, 0, 64) };
-                    ring.push(packet);
+                    ring.push(&packet);
                     reference.push_back(packet);
                 } else {
                     prop_assert_eq!(ring.pop(), reference.pop_front());

@@ -7,8 +7,9 @@ use super::alarm::Alarm;
 use super::buffer::{self, Admission, Buffer, Limit, Place};
 use super::classify::{Classifier, mask};
 use super::counters::{Counters, PS_PER_US, QueueView, Shown};
-use super::egress::Egress;
+use super::egress::{Choice, Egress};
 use super::mac::{self, Mac};
+use super::network::Wiring;
 use super::packet::{CLASSES, Kind, Packet, bit, slot};
 use super::pfc_gen::{self, PfcGen};
 use super::ring::Ring;
@@ -115,9 +116,10 @@ impl Config {
     }
 }
 
-/// One port. The first three fields belong to the network, which starts and ends frames.
+/// One port. The first fields belong to the network, which starts and ends frames.
 #[derive(Debug, Clone)]
 pub(crate) struct Port {
+    pub(crate) wiring: Wiring,
     /// When the next frame may start.
     pub(crate) busy: Time,
     pub(crate) send: Alarm,
@@ -143,6 +145,13 @@ impl Port {
     pub(crate) const fn ready(&self) -> bool {
         self.egress.ready(self.mac.closed())
     }
+
+    /// The frame to send next, if one may go. It is to be [started](Switch::started).
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<(Choice, &Packet)> {
+        let choice = self.egress.choose(self.mac.closed())?;
+        Some((choice, self.egress.front(choice)?))
+    }
 }
 
 /// A switch.
@@ -165,25 +174,19 @@ pub struct Switch {
 pub(crate) enum Received {
     /// Nothing more to do.
     Gone,
-    /// Its port is idle: it leaves at once.
-    Through { to: usize, packet: Packet },
+    /// Port `to` is idle: the frame leaves by it at once.
+    Through { to: usize },
     /// It waits at port `to`.
     Queued { to: usize, xoff: bool },
     /// It is in the pipeline; woken for it if it is the first.
     Delayed { wake: Option<Time>, xoff: bool },
 }
 
-/// A frame that leaves, and the port whose sender may go on because of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Leaving {
-    pub(crate) packet: Packet,
-    pub(crate) resumed: Option<usize>,
-}
-
 impl Switch {
     /// A switch that holds nothing; `route` names the egress port towards every host.
     pub fn new(config: &Config, route: Vec<u16>) -> Switch {
         let port = |&(_, speed): &(String, PortSpeed)| Port {
+            wiring: Wiring::default(),
             busy: Time::ZERO,
             send: Alarm::default(),
             gate: Alarm::default(),
@@ -217,26 +220,22 @@ impl Switch {
         &mut self,
         now: Time,
         from: usize,
-        mut packet: Packet,
+        packet: &Packet,
         bypass: bool,
     ) -> Received {
-        let class = self.classifier.class(packet.dscp);
-        packet.queue = class;
-        packet.group = class;
-        packet.ingress = u16::try_from(from).unwrap_or(u16::MAX);
+        let (size, class) = (packet.size, self.classifier.class(packet.dscp));
         let port = &mut self.ports[from];
         let counters = &mut port.counters[slot(class)];
         counters.rx_packets += 1;
-        counters.rx_bytes += u64::from(packet.size);
+        counters.rx_bytes += u64::from(size);
         let drop_in = port.drop_in;
         let to = self.route.get(usize::from(packet.dst)).map_or(usize::MAX, |&to| usize::from(to));
         let Some(out) = self.ports.get_mut(to) else { return self.drop_at_ingress(from, class) };
-        if ((drop_in | out.drop_out) & bit(class) != 0 || packet.size > self.mtu)
-            && self.is_dropped(from, to, &packet)
+        let place = Place { from, to, class, size };
+        if ((drop_in | out.drop_out) & bit(class) != 0 || size > self.mtu) && self.is_dropped(place)
         {
             return Received::Gone;
         }
-        let place = Place { from, group: class, to, queue: class, size: packet.size };
         let out = &mut self.ports[to];
         if bypass
             && self.delay == Dur::ZERO
@@ -247,8 +246,8 @@ impl Switch {
         {
             let counters = &mut out.counters[slot(class)];
             counters.tx_packets += 1;
-            counters.tx_bytes += u64::from(packet.size);
-            return Received::Through { to, packet };
+            counters.tx_bytes += u64::from(size);
+            return Received::Through { to };
         }
         let xoff = match self.buffer.admit(place) {
             Admission::Within => false,
@@ -259,55 +258,68 @@ impl Switch {
                 return Received::Gone;
             }
         };
+        let ingress = u16::try_from(from).unwrap_or(u16::MAX);
         if self.delay > Dur::ZERO {
-            packet.at = now + self.delay;
-            let wake = self.pipeline.is_empty().then_some(packet.at);
-            self.pipeline.push(packet);
+            let ready = now + self.delay;
+            let wake = self.pipeline.is_empty().then_some(ready);
+            let inside = self.pipeline.push(packet);
+            inside.at = ready;
+            inside.ingress = ingress;
+            inside.tc = class;
             return Received::Delayed { wake, xoff };
         }
-        self.ports[to].egress.push(packet);
+        let inside = self.ports[to].egress.push(class, packet);
+        inside.ingress = ingress;
+        inside.tc = class;
         Received::Queued { to, xoff }
     }
 
     /// Queues the frame whose way through the pipeline ends at `now`: its port, and when to come for the next.
     pub(crate) fn on_pipeline(&mut self, now: Time) -> (Option<usize>, Option<Time>) {
-        let Some(packet) = self.pipeline.pop_at(now) else { return (None, None) };
+        let Some(packet) = self.pipeline.front().filter(|packet| packet.at == now) else {
+            return (None, None);
+        };
         let to = usize::from(self.route[usize::from(packet.dst)]);
-        if self.ports[to].up {
-            self.ports[to].egress.push(packet);
+        let port = &mut self.ports[to];
+        if port.up {
+            port.egress.push(packet.tc, packet);
         } else {
-            self.ports[to].counters[slot(packet.queue)].queue_drops += 1;
-            self.buffer.release(place(&packet, to));
+            port.counters[slot(packet.tc)].queue_drops += 1;
+            self.buffer.release(place(packet, to));
         }
+        self.pipeline.drop_front();
         (Some(to), self.pipeline.front().map(|packet| packet.at))
     }
 
-    /// Takes the next frame to send from port `from` at `now`, if one may go.
+    /// Notes that the frame chosen at port `from` has been started at `now`; the port whose sender is told to go on
+    /// because of it.
     #[inline]
-    pub(crate) fn transmit(&mut self, now: Time, from: usize) -> Option<Leaving> {
+    pub(crate) fn started(&mut self, now: Time, from: usize, choice: Choice) -> Option<usize> {
         let port = &mut self.ports[from];
-        let packet = port.egress.pop(port.mac.closed())?;
-        if packet.kind == Kind::Pfc {
-            return Some(Leaving { packet, resumed: None });
+        let packet = port.egress.front(choice)?;
+        let is_pfc = packet.kind == Kind::Pfc;
+        let place = place(packet, from);
+        port.egress.drop_front(choice);
+        if is_pfc {
+            return None;
         }
-        let counters = &mut port.counters[slot(packet.queue)];
+        let counters = &mut port.counters[slot(place.class)];
         counters.tx_packets += 1;
-        counters.tx_bytes += u64::from(packet.size);
-        let resumed = self.release(now, &packet, from);
-        Some(Leaving { packet, resumed })
+        counters.tx_bytes += u64::from(place.size);
+        self.release(now, place)
     }
 
-    /// Frees what a frame held on its way to port `to`; the port whose sender is told to go on because of it.
+    /// Frees what a frame held; the ingress port whose sender is told to go on because of it.
     #[inline]
-    fn release(&mut self, now: Time, packet: &Packet, to: usize) -> Option<usize> {
-        self.buffer.release(place(packet, to));
-        let from = usize::from(packet.ingress);
-        if !self.ports[from].pfc.is_congested(packet.group)
-            || !self.buffer.resumes(from, packet.group)
+    fn release(&mut self, now: Time, place: Place) -> Option<usize> {
+        self.buffer.release(place);
+        let from = place.from;
+        if !self.ports[from].pfc.is_congested(place.class)
+            || !self.buffer.resumes(from, place.class)
         {
             return None;
         }
-        let xon = self.ports[from].pfc.set_congested(now, packet.group, false);
+        let xon = self.ports[from].pfc.set_congested(now, place.class, false);
         self.emit(from, xon).then_some(from)
     }
 
@@ -324,7 +336,7 @@ impl Switch {
     fn emit(&mut self, port: usize, frame: Option<Packet>) -> bool {
         let port = &mut self.ports[port];
         let Some(frame) = frame.filter(|_| port.up) else { return false };
-        port.egress.push_control(frame);
+        port.egress.push_control(&frame);
         true
     }
 
@@ -410,11 +422,5 @@ impl Switch {
 
 #[inline]
 fn place(packet: &Packet, to: usize) -> Place {
-    Place {
-        from: usize::from(packet.ingress),
-        group: packet.group,
-        to,
-        queue: packet.queue,
-        size: packet.size,
-    }
+    Place { from: usize::from(packet.ingress), to, class: packet.tc, size: packet.size }
 }

@@ -16,11 +16,11 @@ const CONFIG: Config = Config {
 };
 
 fn lossless(from: usize) -> Place {
-    Place { from, group: 3, to: 7, queue: 3, size: 1_000 }
+    Place { from, to: 7, class: 3, size: 1_000 }
 }
 
 fn lossy() -> Place {
-    Place { from: 0, group: 0, to: 7, queue: 0, size: 1_000 }
+    Place { from: 0, to: 7, class: 0, size: 1_000 }
 }
 
 /// Frames taken in until the first answer that is not `Within`, and that answer.
@@ -127,7 +127,7 @@ proptest! {
         let mut inside: Vec<Place> = Vec::new();
         for (from, class, size, enter) in moves {
             if enter {
-                let place = Place { from, group: class, to: 7, queue: class, size };
+                let place = Place { from, to: 7, class, size };
                 if matches!(buffer.admit(place), Admission::Within | Admission::Over) {
                     inside.push(place);
                 }
@@ -135,11 +135,11 @@ proptest! {
                 buffer.release(inside.remove(0));
             }
             for class in 0..5 {
-                let bytes: u64 = inside.iter().filter(|p| p.queue == class).map(|p| u64::from(p.size)).sum();
+                let bytes: u64 = inside.iter().filter(|p| p.class == class).map(|p| u64::from(p.size)).sum();
                 prop_assert_eq!(buffer.queued(7, class), bytes);
             }
             for from in 0..3 {
-                let bytes: u64 = inside.iter().filter(|p| p.group == 3 && p.from == from).map(|p| u64::from(p.size)).sum();
+                let bytes: u64 = inside.iter().filter(|p| p.class == 3 && p.from == from).map(|p| u64::from(p.size)).sum();
                 let (headroom, rest) = buffer.held(from, 3);
                 prop_assert_eq!(headroom + rest, bytes);
                 prop_assert!(headroom <= 9_000);

@@ -1,5 +1,6 @@
 //! From a topology to a network: numbers the event sources and plugs in the cables.
 
+use super::wires::Wires;
 use super::{Network, Shortcuts, Wake, Wiring, Work};
 use crate::model::host::Host;
 use crate::model::link::Link;
@@ -64,44 +65,37 @@ impl<Q: EventQueue> Network<Q> {
             (0..hosts.len()).map(|host| allot(Wake::HostSend { host: number(host) })).collect();
         let sends: Vec<Source> = every_port().map(|at| allot(Wake::PortSend(at))).collect();
 
-        let host_wiring = hosts.iter().zip(host_gates).zip(host_sends);
-        let host_wiring = host_wiring.map(|((&(link, _), gate), send)| Wiring {
-            link,
-            gate,
-            refresh: gate,
-            send,
-        });
-        let mut port_wiring: Vec<Vec<Wiring>> = vec![Vec::new(); ports.len()];
-        for (at, ((gate, refresh), send)) in
-            every_port().zip(gates.into_iter().zip(refreshes).zip(sends))
-        {
-            let link = ports[usize::from(at.switch)][usize::from(at.port)];
-            port_wiring[usize::from(at.switch)].push(Wiring { link, gate, refresh, send });
-        }
         let mut switches: Vec<Switch> = topology
             .switches
             .iter()
             .zip(topology.routes())
             .map(|(config, route)| Switch::new(config, route))
             .collect();
+        let numbered = gates.into_iter().zip(refreshes).zip(sends);
+        for (at, ((gate, refresh), send)) in every_port().zip(numbered) {
+            let link = ports[usize::from(at.switch)][usize::from(at.port)];
+            switches[usize::from(at.switch)].ports[usize::from(at.port)].wiring =
+                Wiring { link, gate, refresh, send };
+        }
         for at in every_port() {
             if ports[usize::from(at.switch)][usize::from(at.port)] == UNPLUGGED {
                 switches[usize::from(at.switch)].link_down(start, at.port.into());
             }
         }
         let host = |(index, (config, &(_, speed)))| Host::new(index, config, speed);
+        let mut built: Vec<Host> = (0..).zip(topology.hosts.iter().zip(&hosts)).map(host).collect();
+        let numbered = host_gates.into_iter().zip(host_sends);
+        for ((host, &(link, _)), (gate, send)) in built.iter_mut().zip(&hosts).zip(numbered) {
+            // A host refreshes no XOFF.
+            host.wiring = Wiring { link, gate, refresh: gate, send };
+        }
         Network {
-            now: start,
-            queue: Q::starting_at(start),
-            host_wiring: host_wiring.collect(),
-            hosts: (0..).zip(topology.hosts.iter().zip(&hosts)).map(host).collect(),
-            switches,
-            links,
-            port_wiring,
-            pipelines,
+            wires: Wires { now: start, queue: Q::starting_at(start), links, work: Work::default() },
             sources,
+            hosts: built,
+            switches,
+            pipelines,
             shortcuts: Shortcuts::default(),
-            work: Work::default(),
         }
     }
 }

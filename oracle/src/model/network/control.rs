@@ -2,12 +2,12 @@
 //!
 //! Nothing is sent within these calls: a port that may send because of them does so in the next run.
 
-use super::{Network, Work};
+use super::{Network, Wake, Work, port_id};
 use crate::model::buffer::Limit;
 use crate::model::counters::QueueView;
 use crate::model::host::{Host, Storm, Stream};
 use crate::model::link::Link;
-use crate::model::packet::Packet;
+use crate::model::packet::{Kind, Packet};
 use crate::model::queue::EventQueue;
 use crate::model::switch::Switch;
 use crate::model::topology::PortId;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 impl<Q: EventQueue> Network<Q> {
     /// Starts a stream; its first frame is due now.
     pub fn start_stream(&mut self, host: u16, stream: &Stream) {
-        self.hosts[usize::from(host)].start_stream(self.now, stream);
+        self.hosts[usize::from(host)].start_stream(self.wires.now, stream);
         self.arm_host(host);
     }
 
@@ -29,7 +29,7 @@ impl<Q: EventQueue> Network<Q> {
 
     /// Starts a storm; its first frame is due now.
     pub fn start_storm(&mut self, host: u16, storm: &Storm) {
-        self.hosts[usize::from(host)].start_storm(self.now, storm);
+        self.hosts[usize::from(host)].start_storm(self.wires.now, storm);
         self.arm_host(host);
     }
 
@@ -47,25 +47,22 @@ impl<Q: EventQueue> Network<Q> {
     /// Cuts or mends the cable of `host`. Frames under way are lost, pauses at both ends forgotten, frames that wait at
     /// the switch's port or arrive for it dropped; the host stands still until it is mended.
     pub fn set_link(&mut self, host: u16, up: bool) {
-        let link = usize::from(self.host_wiring[usize::from(host)].link);
+        let link = usize::from(self.hosts[usize::from(host)].wiring.link);
         for direction in [link, link ^ 1] {
-            self.links[direction].set_up(up);
+            self.wires.links[direction].set_up(up);
         }
-        self.hosts[usize::from(host)].set_up(self.now, up);
+        self.hosts[usize::from(host)].set_up(self.wires.now, up);
         self.arm_host(host);
-        let far = (0..).zip(&self.port_wiring).find_map(|(switch, ports)| {
-            let port = (0..).zip(ports).find(|(_, wiring)| usize::from(wiring.link) == link ^ 1)?.0;
-            Some(PortId { switch, port })
-        });
-        let Some(at) = far else { return };
+        // The far end is whom the frames of the host arrive at.
+        let Wake::PortArrival(at) = self.sources[link] else { return };
         let switch = &mut self.switches[usize::from(at.switch)];
         if up {
-            if switch.link_up(self.now, at.port.into()) {
+            if switch.link_up(self.wires.now, at.port.into()) {
                 self.wake_port(at);
             }
         } else {
-            for port in switch.link_down(self.now, at.port.into()) {
-                self.wake_port(self.port_id(at.switch, port));
+            for port in switch.link_down(self.wires.now, at.port.into()) {
+                self.wake_port(port_id(at.switch, port));
             }
         }
     }
@@ -78,7 +75,7 @@ impl<Q: EventQueue> Network<Q> {
     pub fn ignore_pfc(&mut self, at: impl Into<PortId>, class: u8, on: bool) {
         let at = at.into();
         let switch = &mut self.switches[usize::from(at.switch)];
-        if switch.ignore_pfc(self.now, at.port.into(), class, on) {
+        if switch.ignore_pfc(self.wires.now, at.port.into(), class, on) {
             self.wake_port(at);
         }
     }
@@ -106,9 +103,9 @@ impl<Q: EventQueue> Network<Q> {
     pub fn discard_backlog(&mut self, at: impl Into<PortId>, queue: u8) -> u64 {
         let at = at.into();
         let switch = &mut self.switches[usize::from(at.switch)];
-        let discarded = switch.discard_backlog(self.now, at.port.into(), queue);
+        let discarded = switch.discard_backlog(self.wires.now, at.port.into(), queue);
         for port in discarded.resumed {
-            self.wake_port(self.port_id(at.switch, port));
+            self.wake_port(port_id(at.switch, port));
         }
         discarded.packets
     }
@@ -118,7 +115,7 @@ impl<Q: EventQueue> Network<Q> {
     pub fn hold_xoff(&mut self, at: impl Into<PortId>, class: u8, on: bool) {
         let at = at.into();
         let switch = &mut self.switches[usize::from(at.switch)];
-        if switch.hold_xoff(self.now, at.port.into(), class, on) {
+        if switch.hold_xoff(self.wires.now, at.port.into(), class, on) {
             self.wake_port(at);
         }
     }
@@ -132,17 +129,23 @@ impl<Q: EventQueue> Network<Q> {
 
     /// A frame of the outside world whose last bit reaches a port now: how a device on real ports is fed.
     pub fn deliver(&mut self, at: impl Into<PortId>, packet: Packet) {
-        self.enter_switch(at.into(), packet);
+        let at = at.into();
+        let device = &mut self.switches[usize::from(at.switch)];
+        if packet.kind == Kind::Pfc {
+            let opened = device.ports[usize::from(at.port)].mac.on_pfc(self.wires.now, &packet);
+            return self.port_opened(at, opened);
+        }
+        let received = device.receive(self.wires.now, at.port.into(), &packet, false);
+        self.follow(at, received);
     }
 
     /// Lets a port look, now, for what it may send.
     fn wake_port(&mut self, at: PortId) {
-        let now = self.now;
+        let now = self.wires.now;
         let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
         let due = port.busy.max(now);
         if port.send.set(due) {
-            let send = self.port_wiring[usize::from(at.switch)][usize::from(at.port)].send;
-            self.queue.push(due, send);
+            self.wires.queue.push(due, port.wiring.send);
         }
         self.arm_refresh(at);
     }
@@ -152,23 +155,23 @@ impl<Q: EventQueue> Network<Q> {
 impl<Q: EventQueue> Network<Q> {
     /// The present.
     pub const fn now(&self) -> Time {
-        self.now
+        self.wires.now
     }
 
     /// When something happens next by itself.
     pub fn next_event(&self) -> Option<Time> {
-        self.queue.next()
+        self.wires.queue.next()
     }
 
     /// What a poller reads of one queue now.
     pub fn queue_view(&self, at: impl Into<PortId>, queue: u8) -> QueueView {
         let at = at.into();
-        self.switches[usize::from(at.switch)].queue_view(at.port, queue, self.now)
+        self.switches[usize::from(at.switch)].queue_view(at.port, queue, self.wires.now)
     }
 
     /// Every counter of switch 0, the device under test, under its SAI name.
     pub fn snapshot(&self) -> BTreeMap<String, u64> {
-        self.switches.first().map(|switch| switch.snapshot(self.now)).unwrap_or_default()
+        self.switches.first().map(|switch| switch.snapshot(self.wires.now)).unwrap_or_default()
     }
 
     /// A switch, to look at.
@@ -183,12 +186,15 @@ impl<Q: EventQueue> Network<Q> {
 
     /// How much the engine did so far.
     pub const fn work(&self) -> Work {
-        self.work
+        self.wires.work
     }
 
     /// Frames under way on cables, and frames lost because a cable was cut.
     pub fn on_cables(&self) -> (u64, u64) {
-        let under_way: usize = self.links.iter().map(Link::under_way).sum();
-        (u64::try_from(under_way).unwrap_or(u64::MAX), self.links.iter().map(Link::lost).sum())
+        let under_way: usize = self.wires.links.iter().map(Link::under_way).sum();
+        (
+            u64::try_from(under_way).unwrap_or(u64::MAX),
+            self.wires.links.iter().map(Link::lost).sum(),
+        )
     }
 }

@@ -1,6 +1,6 @@
 //! What happens seldom: PFC, its timers, and the pipeline of a switch that has a forwarding delay.
 
-use super::Network;
+use super::{Network, port_id};
 use crate::model::queue::EventQueue;
 use crate::model::tap::Tap;
 use crate::model::topology::PortId;
@@ -14,10 +14,10 @@ impl<Q: EventQueue> Network<Q> {
         if let Some(wake) = at.mac.wake_at()
             && at.gate.set(wake)
         {
-            self.queue.push(wake, self.host_wiring[usize::from(host)].gate);
+            self.wires.queue.push(wake, at.wiring.gate);
         }
         if opened != 0 {
-            at.resume(self.now, opened);
+            at.resume(self.wires.now, opened);
             self.host_send(host, tap);
         }
     }
@@ -25,7 +25,7 @@ impl<Q: EventQueue> Network<Q> {
     pub(super) fn host_gate(&mut self, host: u16, tap: &mut impl Tap) {
         let at = &mut self.hosts[usize::from(host)];
         at.gate.rang();
-        let opened = at.mac.on_wake(self.now);
+        let opened = at.mac.on_wake(self.wires.now);
         self.host_opened(host, opened, tap);
     }
 
@@ -37,8 +37,7 @@ impl<Q: EventQueue> Network<Q> {
         if let Some(wake) = port.mac.wake_at()
             && port.gate.set(wake)
         {
-            let gate = self.port_wiring[usize::from(at.switch)][usize::from(at.port)].gate;
-            self.queue.push(wake, gate);
+            self.wires.queue.push(wake, port.wiring.gate);
         }
         if opened != 0 {
             self.port_send(at);
@@ -48,7 +47,7 @@ impl<Q: EventQueue> Network<Q> {
     pub(super) fn port_gate(&mut self, at: PortId) {
         let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
         port.gate.rang();
-        let opened = port.mac.on_wake(self.now);
+        let opened = port.mac.on_wake(self.wires.now);
         self.port_opened(at, opened);
     }
 
@@ -63,7 +62,7 @@ impl<Q: EventQueue> Network<Q> {
     pub(super) fn refresh(&mut self, at: PortId) {
         let switch = &mut self.switches[usize::from(at.switch)];
         switch.ports[usize::from(at.port)].refresh.rang();
-        if switch.on_refresh(self.now, at.port.into()) {
+        if switch.on_refresh(self.wires.now, at.port.into()) {
             self.port_send(at);
         }
         self.arm_refresh(at);
@@ -71,21 +70,20 @@ impl<Q: EventQueue> Network<Q> {
 
     pub(super) fn arm_refresh(&mut self, at: PortId) {
         let switch = &mut self.switches[usize::from(at.switch)];
-        if let Some(wake) = switch.refresh_at(at.port.into())
-            && switch.ports[usize::from(at.port)].refresh.set(wake)
-        {
-            let refresh = self.port_wiring[usize::from(at.switch)][usize::from(at.port)].refresh;
-            self.queue.push(wake, refresh);
+        let Some(wake) = switch.refresh_at(at.port.into()) else { return };
+        let port = &mut switch.ports[usize::from(at.port)];
+        if port.refresh.set(wake) {
+            self.wires.queue.push(wake, port.wiring.refresh);
         }
     }
 
     pub(super) fn pipeline(&mut self, switch: u16) {
-        let (to, next) = self.switches[usize::from(switch)].on_pipeline(self.now);
+        let (to, next) = self.switches[usize::from(switch)].on_pipeline(self.wires.now);
         if let Some(at) = next {
-            self.queue.push(at, self.pipelines[usize::from(switch)]);
+            self.wires.queue.push(at, self.pipelines[usize::from(switch)]);
         }
         if let Some(to) = to {
-            self.port_send(self.port_id(switch, to));
+            self.port_send(port_id(switch, to));
         }
     }
 }

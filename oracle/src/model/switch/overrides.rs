@@ -1,8 +1,8 @@
 //! What is done to a switch from outside its data path: by a watchdog, by a cut cable, by an operator. None of it is on
 //! the path of a frame.
 
-use super::{Limit, Switch};
-use crate::model::packet::{Packet, bit, slot};
+use super::{Choice, Limit, Place, Switch, place};
+use crate::model::packet::{bit, slot};
 use rig_units::Time;
 
 /// Frames thrown out of a queue.
@@ -50,9 +50,12 @@ impl Switch {
     /// Throws away every frame of a queue; they count as dropped.
     pub(crate) fn discard_backlog(&mut self, now: Time, port: usize, queue: u8) -> Discarded {
         let mut discarded = Discarded::default();
-        while let Some(packet) = self.ports[port].egress.take(u32::from(queue)) {
+        let choice = Choice::Queue(queue);
+        while let Some(packet) = self.ports[port].egress.front(choice) {
+            let place = place(packet, port);
+            self.ports[port].egress.drop_front(choice);
             discarded.packets += 1;
-            discarded.resumed.extend(self.release(now, &packet, port));
+            discarded.resumed.extend(self.release(now, place));
         }
         self.ports[port].counters[slot(queue)].queue_drops += discarded.packets;
         discarded
@@ -85,22 +88,22 @@ impl Switch {
     /// Whether an override, or its size, takes this frame; counted where it is dropped.
     #[cold]
     #[inline(never)]
-    pub(super) fn is_dropped(&mut self, from: usize, to: usize, packet: &Packet) -> bool {
-        let class = slot(packet.group);
-        if packet.size > self.mtu {
-            self.ports[from].counters[class].group_drops += 1;
+    pub(super) fn is_dropped(&mut self, place: Place) -> bool {
+        let class = slot(place.class);
+        if place.size > self.mtu {
+            self.ports[place.from].counters[class].group_drops += 1;
             return true;
         }
-        if self.ports[from].drop_in & bit(packet.group) != 0 {
-            let leak = &mut self.ports[from].leak[class];
+        if self.ports[place.from].drop_in & bit(place.class) != 0 {
+            let leak = &mut self.ports[place.from].leak[class];
             if *leak == 0 {
-                self.ports[from].counters[class].group_drops += 1;
+                self.ports[place.from].counters[class].group_drops += 1;
                 return true;
             }
             *leak -= 1;
         }
-        let out = &mut self.ports[to];
-        if out.drop_out & bit(packet.queue) != 0 {
+        let out = &mut self.ports[place.to];
+        if out.drop_out & bit(place.class) != 0 {
             let leak = &mut out.leak[class];
             if *leak == 0 || !out.up {
                 out.counters[class].queue_drops += 1;
