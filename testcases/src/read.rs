@@ -5,6 +5,8 @@
 
 mod amount;
 mod case;
+mod dut;
+mod group;
 mod measure;
 mod names;
 mod sense;
@@ -17,9 +19,10 @@ pub use sweep::INTERVALS;
 
 use crate::{Case, Suite};
 use rig_lab::fault::{Fault, one_of};
-use rig_lab::is_name;
 use rig_lab::walk::{At, Walk};
 use rig_lab::yaml::Source;
+use rig_lab::{Declared, declare, is_name};
+use rig_units::Dur;
 use std::path::Path;
 
 /// The bundled catalogue: name of the file and its text.
@@ -61,8 +64,12 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
     if let Some(device) = fields.need("device", "switch") {
         device.choice(&[("switch", ())]);
     }
-    let setup =
-        fields.get("setup").and_then(|at| at.fields(&["dut", "ports", "streams", "storms"]));
+    let setup = fields.get("setup");
+    let setup = setup.and_then(|at| at.fields(&["dut", "ports", "streams", "storms"]));
+    let broken = |why| at.fault(format!("the bundled pattern is broken: {why}"), "a whole program");
+    let pattern = declare::pattern().map_err(broken).ok()?;
+    let durations = durations(&pattern);
+    let context = case::Context { suite: stem, setup, pattern, durations };
     let listed = fields.need("cases", "a mapping of cases by name")?;
     let listed = listed.entries("a mapping of cases by name")?;
     if listed.is_empty() {
@@ -75,7 +82,7 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
             at.at_key(format!("`{}` cannot name a case", key.name), want);
             continue;
         }
-        for case in case::read(&stem, &key.name, &at, setup.as_ref()) {
+        for case in case::read(&context, &key.name, &at) {
             if cases.iter().any(|other| other.id == case.id) {
                 let found = format!("a case `{}` is already there", case.id);
                 at.at_key(found, "names that differ, the rule family's ending counted");
@@ -84,7 +91,16 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
             }
         }
     }
-    Some(Suite { name: stem, file: file.to_owned(), about: about?.to_owned(), cases })
+    Some(Suite { name: context.suite, file: file.to_owned(), about: about?.to_owned(), cases })
+}
+
+/// Paths of the configuration that are lengths of time.
+fn durations(pattern: &Declared) -> Vec<String> {
+    let is_dur = |path: &String| match pattern.get(path) {
+        Some(serde_json::Value::String(text)) => text.parse::<Dur>().is_ok(),
+        _ => false,
+    };
+    pattern.paths().into_iter().filter(is_dur).collect()
 }
 
 /// `find` among `names`, or a fault that lists them.

@@ -1,19 +1,17 @@
 //! From a case to a script: every quantity worked out for one device and one point of the sweep.
 
-use crate::case::{CaseAction, PortNeed, Refresh, Storm, Stream};
+mod load;
+mod ports;
+
+pub(crate) use ports::port_number;
+
+use crate::case::{CaseAction, Refresh, Storm, Stream};
 use crate::{
     Action, Amount, Case, Expect, Lookup, Measure, PfcFrames, Script, Step, StormSpec, StreamRate,
     StreamSpec,
 };
-use rig_lab::{Declared, Fault, Profile, settings};
-use rig_units::{Bytes, Dur, L1_OVERHEAD, MIN_FRAME, PortSpeed, Rate};
-
-/// The number in the name of a rig port: 1 of `p1`.
-pub(crate) fn port_number(name: &str) -> Option<u16> {
-    let digits = name.strip_prefix('p')?;
-    let number = digits.parse().ok().filter(|number| (1..=512).contains(number))?;
-    (digits == format!("{number}")).then_some(number)
-}
+use rig_lab::{Declared, Fault};
+use rig_units::{Dur, MIN_FRAME, PortSpeed};
 
 impl Case {
     /// A fault at one of the case's places: `streams.victim`, `storms.storm`, `steps[1]`, `dut.PATH`, `configure.PATH`;
@@ -21,89 +19,6 @@ impl Case {
     pub fn fault(&self, key: &str, found: impl Into<String>, want: impl Into<String>) -> Fault {
         let place = self.places.get(key).or_else(|| self.places.get("")).cloned();
         Fault { place: Box::new(place.unwrap_or_default()), found: found.into(), want: want.into() }
-    }
-
-    /// The rig ports that the case uses, in the order of their numbers.
-    pub fn rig_ports(&self) -> Vec<String> {
-        let mut all: Vec<&str> = Vec::new();
-        all.extend(self.streams.values().flat_map(|s| [s.from.as_str(), s.to.as_str()]));
-        all.extend(self.storms.values().map(|storm| storm.from.as_str()));
-        for step in &self.steps {
-            match &step.what {
-                CaseAction::Pfc { from: port, .. } | CaseAction::LinkDown { port, .. } => {
-                    all.push(port);
-                }
-                CaseAction::Start { .. } | CaseAction::Stop { .. } | CaseAction::Configure(_) => {}
-            }
-        }
-        for measure in &self.measure {
-            if let Measure::PfcSent { port, .. } | Measure::PfcFormat { port } = measure {
-                all.push(port);
-            }
-        }
-        all.sort_by_key(|name| port_number(name));
-        all.dedup();
-        all.into_iter().map(str::to_owned).collect()
-    }
-
-    /// Whether the case applies to a device; otherwise why not. Settings that the adapter can make are not asked for.
-    ///
-    /// # Errors
-    /// What the device lacks, in words.
-    pub fn suits(&self, profile: &Profile) -> Result<(), String> {
-        if let Some(family) = self.family.filter(|&family| family != profile.rule.family) {
-            return Err(format!("its rule family is {}, not {family}", profile.rule.family));
-        }
-        for setting in self.settings.iter().filter(|s| !settings::configurable(&s.path)) {
-            if !profile.declared.satisfies(setting).map_err(|bad| bad.to_string())? {
-                return Err(format!("its {} is not {}", setting.path, shown(&setting.value)));
-            }
-        }
-        self.dut_ports(&profile.declared).map(|_| ())
-    }
-
-    /// The device's port behind each of `rig_ports`: `p1` is cabled to the first one unless the case asks for a speed.
-    fn dut_ports(&self, declared: &Declared) -> Result<Vec<u16>, String> {
-        let names = self.rig_ports();
-        let speeds: Vec<PortSpeed> =
-            (0..declared.port_count()).map_while(|i| declared.port_speed(i)).collect();
-        let (slowest, fastest) = (speeds.iter().min().copied(), speeds.iter().max().copied());
-        if !self.ports.is_empty() && slowest == fastest {
-            return Err("all its ports have one speed".to_owned());
-        }
-        let fits = |need: PortNeed, speed: PortSpeed| match need {
-            PortNeed::Fast => Some(speed) == fastest,
-            PortNeed::Slow => Some(speed) == slowest,
-        };
-        let mut taken: Vec<Option<u16>> = vec![None; names.len()];
-        for (i, name) in names.iter().enumerate() {
-            let Some(&need) = self.ports.get(name) else { continue };
-            let free = |port: &u16| {
-                !taken.contains(&Some(*port)) && fits(need, speeds[usize::from(*port)])
-            };
-            let Some(port) = (0..declared.port_count()).find(free) else {
-                return Err(format!("it has no port left that is {need} enough for {name}"));
-            };
-            taken[i] = Some(port);
-        }
-        for (i, name) in names.iter().enumerate() {
-            if taken[i].is_some() {
-                continue;
-            }
-            let own = port_number(name).map(|number| number - 1);
-            let own = own.filter(|port| *port < declared.port_count());
-            let free = |port: &u16| !taken.contains(&Some(*port));
-            let any = || (0..declared.port_count()).find(free).filter(|_| !self.ports.is_empty());
-            taken[i] = own.filter(free).or_else(any);
-        }
-        let count = declared.port_count();
-        taken
-            .into_iter()
-            .zip(&names)
-            .map(|(port, name)| {
-                port.ok_or_else(|| format!("it has {count} ports, and the case uses {name}"))
-            })
-            .collect()
     }
 
     /// One trial on a device that was configured to `declared`. `lookup` gives the values of the sweep's variables, of
@@ -137,13 +52,6 @@ impl Case {
         load::check(self, declared, &script)?;
         Ok(script)
     }
-}
-
-mod load;
-
-/// A JSON value without quotes.
-fn shown(value: &serde_json::Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 struct Resolving<'a> {
@@ -321,24 +229,6 @@ impl Step {
             | Action::LinkDown(_)
             | Action::LinkUp(_)
             | Action::Configure(_) => self.at,
-        }
-    }
-}
-
-/// How much of a port a stream takes, in billionths.
-fn share(stream: &StreamSpec, speed: PortSpeed) -> u64 {
-    let billionths =
-        |num: u128, den: u128| u64::try_from(num * 1_000_000_000 / den).unwrap_or(u64::MAX);
-    let bps = u128::from(speed.bps());
-    match stream.rate {
-        StreamRate::Every(gap) => {
-            billionths(u128::from(speed.slot(stream.size).0), u128::from(gap.0))
-        }
-        StreamRate::Load(Rate::Share(share)) => u64::from(share.ppm) * 1_000,
-        StreamRate::Load(Rate::L1(rate)) => billionths(u128::from(rate.bps), bps),
-        StreamRate::Load(Rate::L2(rate)) => {
-            let Bytes(on_wire) = stream.size + L1_OVERHEAD;
-            billionths(u128::from(rate.bps) * u128::from(on_wire), bps * u128::from(stream.size.0))
         }
     }
 }

@@ -1,8 +1,7 @@
 //! What a case may not say although each of its parts is well formed: contradictions between them.
 
-use super::case::literal;
 use crate::case::{CaseAction, Refresh};
-use crate::{Case, Expect, Measure};
+use crate::{Amount, Case, Expect, Measure};
 use rig_lab::Pfcwd;
 use rig_lab::walk::At;
 use rig_units::Dur;
@@ -133,6 +132,14 @@ fn measured(at: &At<'_>, case: &Case) {
         let key = if case.streams.contains_key(name) { "streams" } else { "storms" };
         let found = format!("`{name}` is measured and never started");
         case.note(at, &format!("{key}.{name}"), found, "a step that starts it");
+    }
+}
+
+/// A length of time that depends on nothing.
+fn literal(amount: &Amount) -> Option<Dur> {
+    match amount {
+        Amount::Exactly(dur) => Some(*dur),
+        Amount::Of { .. } | Amount::Swept(_) => None,
     }
 }
 

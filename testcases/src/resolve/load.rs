@@ -1,9 +1,8 @@
 //! Whether a port can carry what a script asks of it at every instant.
 
-use super::share;
-use crate::{Action, Case, Script};
+use crate::{Action, Case, Script, StreamRate, StreamSpec};
 use rig_lab::{Declared, Fault};
-use rig_units::{MIN_FRAME, PortSpeed};
+use rig_units::{Bytes, L1_OVERHEAD, MIN_FRAME, PortSpeed, Rate};
 use std::collections::BTreeMap;
 
 /// All of a port, in billionths.
@@ -66,4 +65,22 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
         }
     }
     Ok(())
+}
+
+/// How much of a port a stream takes, in billionths.
+fn share(stream: &StreamSpec, speed: PortSpeed) -> u64 {
+    let billionths =
+        |num: u128, den: u128| u64::try_from(num * 1_000_000_000 / den).unwrap_or(u64::MAX);
+    let bps = u128::from(speed.bps());
+    match stream.rate {
+        StreamRate::Every(gap) => {
+            billionths(u128::from(speed.slot(stream.size).0), u128::from(gap.0))
+        }
+        StreamRate::Load(Rate::Share(share)) => u64::from(share.ppm) * 1_000,
+        StreamRate::Load(Rate::L1(rate)) => billionths(u128::from(rate.bps), bps),
+        StreamRate::Load(Rate::L2(rate)) => {
+            let Bytes(on_wire) = stream.size + L1_OVERHEAD;
+            billionths(u128::from(rate.bps) * u128::from(on_wire), bps * u128::from(stream.size.0))
+        }
+    }
 }
