@@ -39,10 +39,19 @@ pub(crate) fn uncertainty(unit: Unit, span: Span) -> String {
     }
 }
 
+/// The unit that `results.json` calls `name`.
+pub(crate) fn unit(name: &str) -> Option<Unit> {
+    [Unit::Ps, Unit::Frames, Unit::Ppm, Unit::Bps].into_iter().find(|unit| unit.name() == name)
+}
+
 /// What was measured, on what and where in the sweep: `pfcwd.detection storm@p2 class 3, detection_time=250ms`.
 pub(crate) fn name(judgement: &Judgement) -> String {
-    let Judgement { measure, subject, point, .. } = judgement;
-    let mut name = (*measure).to_owned();
+    join(judgement.measure, &judgement.subject, &judgement.point)
+}
+
+/// The same of its parts, of which `subject` and `point` may be empty.
+pub(crate) fn join(measure: &str, subject: &str, point: &str) -> String {
+    let mut name = measure.to_owned();
     if !subject.is_empty() {
         name = format!("{name} {subject}");
     }

@@ -3,6 +3,7 @@
 //! Invariant: nothing here reads a clock; whatever depends on wall-clock time comes in under [`Wall`] and goes out
 //! under the one key `wall`. Reporters write to what they are given and print nothing themselves.
 
+pub mod compare;
 pub mod event;
 mod figure;
 mod finding;
@@ -17,9 +18,10 @@ pub mod run;
 pub mod terminal;
 mod text;
 
+pub use compare::Comparison;
 pub use event::{CaseReport, EvidenceFile, Finished, RunEvent, Started, Trials, Wall};
 pub use jsonl::JsonLines;
 pub use outcome::{Exit, Outcome, Tally};
 pub use results::{Results, Unreadable};
 pub use run::Run;
-pub use terminal::{Colour, Terminal};
+pub use terminal::{Colour, Progress, Style, Terminal};

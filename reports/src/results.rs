@@ -205,13 +205,18 @@ pub struct Wall {
 impl Results {
     /// The text of `results.json`: pretty-printed, with a newline at the end.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_else(|error| {
-            // Only a map with keys that are no strings or a failing Serialize could; there is neither.
-            unreachable!("results are plain data: {error}")
-        });
-        text.push('\n');
-        text
+        pretty(self)
     }
+}
+
+/// `data` as people like to read JSON, with a newline at the end.
+pub(crate) fn pretty(data: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(data).unwrap_or_else(|error| {
+        // Only a map with keys that are no strings could; the data of this crate has none.
+        unreachable!("plain data: {error}")
+    });
+    text.push('\n');
+    text
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The top of the page: what came of the run, and the table of cases with a filter by verdict.
 
-use super::axis::{Axis, WIDTH, percent};
+use super::axis::{Axis, percent};
 use super::escape::{anchor, esc};
 use super::{badge, intervals, wall};
 use crate::outcome::{Outcome, Tally};
@@ -190,6 +190,7 @@ fn told(case: &CaseReport) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::axis::WIDTH;
     use super::*;
     use crate::fixture;
 

@@ -1,0 +1,154 @@
+use super::*;
+use crate::{CaseReport, Run, fixture};
+use rig_capture::Span;
+use rig_oracle::Verdict;
+
+fn compare(old: &Run, new: &Run) -> Comparison {
+    Comparison::of(&Results::of(old), &Results::of(new))
+}
+
+fn kinds(comparison: &Comparison) -> Vec<&Kind> {
+    comparison.changes.iter().map(|change| &change.kind).collect()
+}
+
+/// A run of one case whose detection was measured from `lo` to `hi` microseconds.
+fn measured(lo: u64, hi: u64) -> Run {
+    let mut case = fixture::case("pfcwd::detection", "broadcom-th2");
+    case.judgements = vec![fixture::detection(200, lo, hi)];
+    fixture::run_of(vec![case])
+}
+
+#[test]
+fn a_run_compared_with_itself_has_no_change() {
+    let same = compare(&fixture::run(), &fixture::run());
+    assert_eq!((same.changes.len(), same.circumstances.len()), (0, 0));
+    assert_eq!((same.common, same.unchanged, same.regressed()), (6, 6, false));
+    insta::assert_snapshot!(same.to_string(), @"     Summary 6 cases in both, 6 unchanged");
+}
+
+#[test]
+fn a_measurement_has_shifted_once_nothing_is_common_to_both_intervals() {
+    let old = measured(203_000, 298_000);
+    assert_eq!(compare(&old, &measured(298_000, 299_000)).changes, []);
+    let Kind::Shifted(up) = &compare(&old, &measured(298_001, 299_000)).changes[0].kind.clone()
+    else {
+        panic!("one microsecond above was missed")
+    };
+    assert_eq!((up.was, up.is.0), ((203_000_000_000, 298_000_000_000), 298_001_000_000));
+    assert!(matches!(kinds(&compare(&old, &measured(1, 202_999)))[..], [Kind::Shifted(_)]));
+}
+
+#[test]
+fn a_prediction_that_changed_is_told_apart_from_a_measurement_that_did() {
+    let old = measured(203_000, 298_000);
+    let mut new = old.clone();
+    new.cases[0].judgements[0].prediction.span.hi += 1;
+    assert!(matches!(kinds(&compare(&old, &new))[..], [Kind::Predicted(_)]));
+}
+
+#[test]
+fn a_curve_shifts_point_by_point() {
+    let old = fixture::run_of(vec![fixture::curve()]);
+    let mut new = old.clone();
+    new.cases[0].curves[0].points[4].measured = Span { lo: 900_000, hi: 1_000_000 };
+    new.cases[0].curves[0].points[9].x += 1;
+    let comparison = compare(&old, &new);
+    assert_eq!(comparison.changes.len(), 1);
+    insta::assert_snapshot!(comparison.to_string(), @r"
+SHIFTED pfcwd::trigger-ramp: pfcwd.fired, storm-length=220ms: was 0.11 to 0.27, is 0.9 to 1, 0.63 more
+Summary 1 case in both, 0 unchanged, 1 shifted measurement
+");
+}
+
+#[test]
+fn only_a_case_that_did_not_fail_before_is_a_new_failure() {
+    let pass = fixture::run_of(vec![fixture::case(
+        "pfcwd::detection-latency-mellanox",
+        "mellanox-sn4600c",
+    )]);
+    let fail = fixture::run_of(vec![fixture::fail()]);
+    let none = fixture::run_of(Vec::new());
+    assert!(compare(&pass, &fail).regressed());
+    assert!(compare(&none, &fail).regressed());
+    assert!(!compare(&fail, &fail).regressed());
+    assert!(!compare(&fail, &pass).regressed());
+    assert!(kinds(&compare(&fail, &pass)).contains(&&Kind::Fixed));
+}
+
+#[test]
+fn another_reason_for_the_same_verdict_is_a_change() {
+    let old = fixture::run_of(vec![fixture::inconclusive()]);
+    let mut new = old.clone();
+    let Verdict::Inconclusive(doubt) = &mut new.cases[0].verdict else { unreachable!() };
+    doubt.reason = "capture-hole";
+    assert!(matches!(kinds(&compare(&old, &new))[..], [Kind::Verdict { .. }]));
+}
+
+/// An old and a new run between which everything changed that can.
+fn apart() -> (Run, Run) {
+    let mut old = fixture::run_of(vec![
+        fixture::pass(),
+        fixture::fail(),
+        fixture::curve(),
+        fixture::broken(),
+        fixture::case("pfcwd::gone", "broadcom-th2"),
+        fixture::case("pfcwd::cut-off", "broadcom-th2"),
+        fixture::case("pfcwd::was-fine", "broadcom-th2"),
+        fixture::case("pfcwd::unchanged", "broadcom-th2"),
+    ]);
+    old.started.mutations.clear();
+    let mut new = old.clone();
+    new.started.seed = 7_308;
+    new.started.lab = "rack-7".to_owned();
+    new.started.mutations = vec!["pfcwd.detection_time=x1.5".to_owned()];
+    new.cases.remove(4);
+    new.cases.remove(4);
+    new.cases[0].judgements = vec![
+        fixture::detection(200, 341_000, 350_000),
+        fixture::detection(1_500, 1_501_000, 1_502_000),
+    ];
+    new.cases[0].judgements[0].prediction.span.hi += 100_000_000_000;
+    new.cases[0].dut = "broadcom-th3".to_owned();
+    new.cases[1].verdict = Verdict::Pass;
+    new.cases[2] = CaseReport { id: new.cases[2].id.clone(), ..fixture::inconclusive() };
+    new.cases[4].verdict = fixture::fail().verdict;
+    new.cases.push(fixture::case("pfcwd::fresh", "broadcom-th2"));
+    new.finished = Some(crate::Finished {
+        partial: Some("interrupted by Ctrl-C".to_owned()),
+        not_run: vec![fixture::id("pfcwd::cut-off")],
+        ..fixture::finished()
+    });
+    (old, new)
+}
+
+#[test]
+fn every_kind_of_change_has_its_line() {
+    let (old, new) = apart();
+    insta::assert_snapshot!(compare(&old, &new).to_string(), @r"
+    Differs seed: was 7307, is 7308
+    Differs lab: was emulated, is rack-7
+    Differs mutations: was none, is pfcwd.detection_time=x1.5
+    Differs partial: was whole, is interrupted by Ctrl-C
+NEW FAILURE pfcwd::was-fine: was pass; pfcwd.detection: want 200ms to under 300ms, got 341.25ms to 341.75ms, and 10 more findings
+    VERDICT pfcwd::trigger-ramp: was pass, is inconclusive; storm-lapse: class 3 of p2 was open for 12.4us at 201.300ms, in 6 of 14 trials; the storm must have no gap
+      FIXED pfcwd::detection-latency-mellanox
+   VANISHED pfcwd::gone: was pass
+    NOT RUN pfcwd::cut-off: was pass
+   APPEARED pfcwd::fresh: pass
+     DEVICE pfcwd::detection-latency-broadcom: was broadcom-th2, is broadcom-th3
+     DEVICE pfcwd::trigger-ramp: was broadcom-th2, is cisco-8102
+    SHIFTED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=200ms: was 203.41ms to 298.1ms, is 341ms to 350ms, 42.9ms more
+  PREDICTED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=200ms: was 200ms to under 300ms, is 200ms to under 400ms
+ UNMEASURED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=250ms, no longer
+ UNMEASURED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=1000ms, no longer
+ UNMEASURED pfcwd::detection-latency-broadcom: loss neighbour, no longer
+   MEASURED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=1500ms, for the first time
+    Summary 6 cases in both, 2 unchanged, 1 new failure, 1 other change of verdict, 1 fixed failure, 2 missing cases, 1 new case, 1 shifted measurement, 1 changed prediction
+");
+}
+
+#[test]
+fn every_kind_of_change_is_there_for_scripts() {
+    let (old, new) = apart();
+    insta::assert_snapshot!(compare(&old, &new).to_json());
+}
