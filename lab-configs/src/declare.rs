@@ -216,6 +216,7 @@ fn apart(why: &str) -> (String, String) {
             return (format!("unknown word `{word}`"), one_of(word, list.into_iter()));
         }
         let found = found.replace("invalid type: ", "").replace("invalid value: ", "");
+        let found = found.replace("integer `", "the bare number `");
         return (format!("{found} is not what belongs here"), want.to_owned());
     }
     (why.to_owned(), "a value that fits".to_owned())

@@ -95,10 +95,10 @@ impl core::error::Error for Fault {}
 /// `one of a, b`, and which one was probably meant by `word`.
 pub fn one_of<'a>(word: &str, all: impl Iterator<Item = &'a str> + Clone) -> String {
     let list: Vec<&str> = all.clone().collect();
-    let list = match list.as_slice() {
-        [only] => format!("`{only}`"),
-        _ => format!("one of {}", list.join(", ")),
-    };
+    if let [only] = list.as_slice() {
+        return format!("`{only}`");
+    }
+    let list = format!("one of {}", list.join(", "));
     match crate::settings::nearest(word, all).first() {
         Some(near) if near != word => format!("{list}; did you mean `{near}`?"),
         _ => list,

@@ -3,6 +3,7 @@
 //! A method that finds a fault notes it and answers `None`; who walks goes on with the rest of the file.
 
 use crate::fault::{Fault, one_of};
+use crate::settings::nearest;
 use crate::yaml::{Key, Mark, Node, Source, Value};
 use core::cell::RefCell;
 use core::ops::RangeInclusive;
@@ -114,7 +115,7 @@ impl<'w> At<'w> {
         }
     }
 
-    /// A whole number within `range`.
+    /// A whole number within `range`; `what` it is, for messages.
     pub fn whole<T: TryFrom<i64>>(&self, range: RangeInclusive<i64>, what: &str) -> Option<T> {
         let fits = match self.node.value {
             Value::Whole(n) if range.contains(&n) => T::try_from(n).ok(),
@@ -122,10 +123,11 @@ impl<'w> At<'w> {
         };
         if fits.is_none() {
             let (from, to) = range.into_inner();
-            self.wrong(match to {
-                i64::MAX.. => format!("{what}: a whole number from {from}"),
-                _ => format!("{what}: a whole number from {from} to {to}"),
-            });
+            let found = match self.node.value {
+                Value::Whole(n) => format!("`{n}` is not {what}"),
+                _ => format!("{} is not {what}", self.node.describe()),
+            };
+            self.fault(found, format!("a whole number from {from} to {to}"));
         }
         fits
     }
@@ -139,7 +141,11 @@ impl<'w> At<'w> {
         };
         let meant = words.iter().find(|&&(name, _)| name == word).map(|&(_, meant)| meant);
         if meant.is_none() {
-            self.wrong(one_of(word, names));
+            let found = match word {
+                "" => format!("{} is not what belongs here", self.node.describe()),
+                word => format!("unknown word `{word}`"),
+            };
+            self.fault(found, one_of(word, names));
         }
         meant
     }
@@ -203,18 +209,24 @@ impl<'w> At<'w> {
             .unwrap_or_else(|last| last)
     }
 
-    /// A mapping with these keys and no others.
+    /// A mapping with these keys and no others. A key that looks like one of them is read as that one, so that a typo
+    /// is one fault and not two.
     pub fn fields(&self, allowed: &[&str]) -> Option<Fields<'w>> {
         let entries = self.entries(&format!("a mapping with {}", allowed.join(", ")))?;
+        let keys: Vec<&str> = entries.iter().map(|(key, _)| key.name.as_str()).collect();
+        let mut named = Vec::new();
         for (key, at) in &entries {
-            if !allowed.contains(&key.name.as_str()) {
-                at.at_key(
-                    format!("unknown key `{}`", key.name),
-                    one_of(&key.name, allowed.iter().copied()),
-                );
+            let name = key.name.as_str();
+            if allowed.contains(&name) {
+                named.push((name.to_owned(), at.clone()));
+                continue;
             }
+            let absent = allowed.iter().copied().filter(|known| !keys.contains(known));
+            let meant = nearest(name, absent).into_iter().next();
+            at.at_key(format!("unknown key `{name}`"), one_of(name, allowed.iter().copied()));
+            named.extend(meant.map(|meant| (meant, at.clone())));
         }
-        Some(Fields { at: self.clone(), entries, below: None })
+        Some(Fields { at: self.clone(), entries: named, below: None })
     }
 
     /// Notes a fault of this value's key rather than of the value.
@@ -229,7 +241,7 @@ impl<'w> At<'w> {
 pub struct Fields<'w> {
     /// The mapping.
     pub at: At<'w>,
-    entries: Vec<(&'w Key, At<'w>)>,
+    entries: Vec<(String, At<'w>)>,
     below: Option<Box<Fields<'w>>>,
 }
 
@@ -242,7 +254,7 @@ impl<'w> Fields<'w> {
 
     /// The value of a key, if it is there.
     pub fn get(&self, name: &str) -> Option<At<'w>> {
-        let own = self.entries.iter().find(|(key, _)| key.name == name);
+        let own = self.entries.iter().find(|(key, _)| key == name);
         own.map(|(_, at)| at.clone()).or_else(|| self.below.as_ref()?.get(name))
     }
 
@@ -257,7 +269,7 @@ impl<'w> Fields<'w> {
 
     /// Of two keys that exclude each other the one that is there: the upper mapping decides.
     pub fn either(&self, a: &str, b: &str) -> Option<(bool, At<'w>)> {
-        let own = |name: &str| self.entries.iter().find(|(key, _)| key.name == name);
+        let own = |name: &str| self.entries.iter().find(|(key, _)| key == name);
         match (own(a), own(b)) {
             (Some(_), Some((_, second))) => {
                 second.at_key(

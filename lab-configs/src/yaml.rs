@@ -209,11 +209,15 @@ impl Source {
                 ("there is no such anchor".to_owned(), want)
             }
             _ if said.contains("recursion limit") => limits("the nesting is too deep"),
-            _ if self.tab_at(mark) => {
-                let want = "blanks: YAML does not take tabs for indentation".to_owned();
-                ("a tab".to_owned(), want)
-            }
-            _ => (format!("not YAML: {said}"), "YAML".to_owned()),
+            _ => match self.tab_near(mark) {
+                Some(tab) => {
+                    let (found, want) =
+                        ("a tab in the indentation", "blanks: YAML takes no tabs here");
+                    let place = Box::new(self.place(tab, ""));
+                    return vec![Fault { place, found: found.to_owned(), want: want.to_owned() }];
+                }
+                None => (said, "well-formed YAML".to_owned()),
+            },
         };
         if mark.line == 0 {
             return vec![Fault::of_file(&self.file, found, want)];
@@ -221,10 +225,14 @@ impl Source {
         vec![Fault { place: Box::new(self.place(mark, "")), found, want }]
     }
 
-    /// Whether the line at `mark`, or the one after it, is indented with a tab.
-    fn tab_at(&self, mark: Mark) -> bool {
-        let lines = self.text.lines().skip(mark.line.saturating_sub(1)).take(2);
-        lines.into_iter().any(|line| line.trim_start_matches(' ').starts_with('\t'))
+    /// The tab that indents the line at `mark`, or the one before or after it.
+    fn tab_near(&self, mark: Mark) -> Option<Mark> {
+        let lines = self.text.lines().enumerate().skip(mark.line.saturating_sub(2)).take(3);
+        lines.into_iter().find_map(|(index, line)| {
+            let indent = line.len() - line.trim_start().len();
+            let column = line[..indent].find('\t')? + 1;
+            Some(Mark { line: index + 1, column, width: 1, bytes: (0, 0) })
+        })
     }
 }
 

@@ -103,7 +103,7 @@ fn durations(pattern: &Declared) -> Vec<String> {
     pattern.paths().into_iter().filter(is_dur).collect()
 }
 
-/// `find` among `names`, or a fault that lists them.
+/// Whether `word` is among `names`; otherwise a fault that lists them.
 fn known<'a>(
     at: &At<'_>,
     what: &str,

@@ -14,11 +14,16 @@ use rig_lab::{Declared, Fault};
 use rig_units::{Dur, MIN_FRAME, PortSpeed};
 
 impl Case {
-    /// A fault at one of the case's places: `streams.victim`, `storms.storm`, `steps[1]`, `dut.PATH`, `configure.PATH`;
-    /// any other key means the case as a whole.
+    /// A fault at one of the case's places: `streams.victim.size`, `storms.storm`, `steps[1]`, `dut.PATH`,
+    /// `configure.PATH`. Where the file has no such place the next one above it stands for it, at last the case.
     pub fn fault(&self, key: &str, found: impl Into<String>, want: impl Into<String>) -> Fault {
-        let place = self.places.get(key).or_else(|| self.places.get("")).cloned();
-        Fault { place: Box::new(place.unwrap_or_default()), found: found.into(), want: want.into() }
+        let keys = core::iter::successors(Some(key), |key| {
+            let above = key.rsplit_once('.').map_or("", |(above, _)| above);
+            (!key.is_empty()).then_some(above)
+        });
+        let place = keys.filter_map(|key| self.places.get(key)).next().cloned();
+        let place = Box::new(place.unwrap_or_default());
+        Fault { place, found: found.into(), want: want.into() }
     }
 
     /// One trial on a device that was configured to `declared`. `lookup` gives the values of the sweep's variables, of
@@ -95,7 +100,7 @@ impl Resolving<'_> {
         if stream.size > self.declared.mtu {
             let found = format!("frames of {}", stream.size);
             let want = format!("at most the device's MTU of {}", self.declared.mtu);
-            return Err(self.case.fault(&place, found, want));
+            return Err(self.case.fault(&format!("{place}.size"), found, want));
         }
         let from = self.port(&stream.from);
         let slot = self.speed(from).slot(stream.size);
@@ -109,7 +114,11 @@ impl Resolving<'_> {
                 "at least {slot} apart at {}: a frame, its preamble and gap",
                 self.speed(from)
             );
-            return Err(self.case.fault(&place, found, want));
+            let key = match stream.rate {
+                StreamRate::Every(_) => "every",
+                StreamRate::Load(_) => "rate",
+            };
+            return Err(self.case.fault(&format!("{place}.{key}"), found, want));
         }
         Ok(StreamSpec {
             name: name.to_owned(),
@@ -124,7 +133,11 @@ impl Resolving<'_> {
     }
 
     fn storm(&self, name: &str, storm: &Storm) -> Result<StormSpec, Fault> {
-        let place = format!("storms.{name}");
+        let key = match storm.refresh {
+            Refresh::OfPause(_) => "refresh",
+            Refresh::Every(_) => "every",
+        };
+        let place = format!("storms.{name}.{key}");
         let from = self.port(&storm.from);
         let speed = self.speed(from);
         let pause = speed.pause(storm.quanta);

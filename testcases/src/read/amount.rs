@@ -9,11 +9,13 @@ use rig_lab::yaml::Value;
 use rig_units::Dur;
 
 /// Predictions that a length of time may be built on, as [`crate::Lookup`] knows them.
-pub const PREDICTIONS: [&str; 4] = [
+pub const PREDICTIONS: [&str; 6] = [
     "predicted.detection.earliest",
     "predicted.detection.latest",
     "predicted.restoration.earliest",
     "predicted.restoration.latest",
+    "predicted.never-fires",
+    "predicted.always-fires",
 ];
 
 /// Reads a length of time.

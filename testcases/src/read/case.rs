@@ -103,7 +103,9 @@ impl<'w> Reading<'w, '_> {
             Some(at) => at.whole(1..=100_000, "a number of trials").map(Some),
             None => Some(None),
         };
-        self.all_used(&names);
+        if steps.is_some() && measures.is_some() && length.is_some() {
+            self.all_used(&names);
+        }
         let mut case = Case {
             id: CaseId { suite: self.context.suite.clone(), case: name.to_owned() },
             line: self.at.place().line,

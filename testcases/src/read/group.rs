@@ -53,11 +53,15 @@ pub(super) fn group<'w, T>(
             Some(at) => at.fields(kind.keys).map(|fields| fields.over(under)),
             None => under,
         };
-        let Some(members) = fields.and_then(|fields| (kind.read)(name, &fields)) else { continue };
+        let Some(fields) = fields else { continue };
+        let Some(members) = (kind.read)(name, &fields) else { continue };
         let list = members.iter().map(|(member, _)| member.clone()).collect();
         group.groups.insert(name.to_owned(), list);
         for (member, value) in members {
             places.insert(format!("{}.{member}", kind.part), place.clone());
+            for (key, at) in kind.keys.iter().filter_map(|key| Some((key, fields.get(key)?))) {
+                places.insert(format!("{}.{member}.{key}", kind.part), at.place());
+            }
             group.all.insert(member, value);
         }
     }

@@ -27,7 +27,7 @@ fn gaps(at: &At<'_>, case: &Case) {
                 "the storm `{name}` cannot be gap-free: it is refreshed after its pause has run out"
             );
             let want = "at most 1x; or a case that measures storm.coverage or expects {verdict: inconclusive, reason: storm-lapse}";
-            case.note(at, &format!("storms.{name}"), found, want);
+            case.note(at, &format!("storms.{name}.refresh"), found, want);
         }
         if lapse_expected && !gaps && matches!(storm.refresh, Refresh::OfPause(_)) {
             let found = format!("the storm `{name}` is gap-free, so it cannot lapse");

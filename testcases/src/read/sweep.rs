@@ -6,7 +6,7 @@ use crate::Sweep;
 use rig_lab::fault::one_of;
 use rig_lab::walk::At;
 use rig_lab::yaml::Value;
-use rig_lab::{Declared, Setting, declare, is_name};
+use rig_lab::{BadSetting, Declared, Setting, declare, is_name};
 
 /// Predictions whose interval a variable may run across.
 pub const INTERVALS: [&str; 1] = ["trigger-ramp"];
@@ -42,17 +42,18 @@ pub(super) fn sweep(at: &At<'_>, pattern: &Declared, names: &Names<'_>) -> Optio
 fn setting(path: &str, at: &At<'_>, pattern: &Declared) -> Option<Sweep> {
     let listed = at.list("a list of values")?;
     filled(at, listed.len())?;
-    let values = listed.iter().filter_map(|at| {
-        let value = declare::plain(at.node, path);
+    let mut values = Vec::new();
+    for value_at in &listed {
+        let value = declare::plain(value_at.node, path);
         match pattern.with(&Setting { path: path.to_owned(), value: value.clone() }) {
-            Ok(_) => Some(value),
-            Err(bad) => {
+            Ok(_) => values.push(value),
+            Err(bad @ BadSetting::UnknownPath { .. }) => {
                 declare::refused(at, &bad);
-                None
+                return None;
             }
+            Err(bad @ BadSetting::BadValue { .. }) => declare::refused(value_at, &bad),
         }
-    });
-    let values: Vec<_> = values.collect();
+    }
     (values.len() == listed.len()).then(|| Sweep::Setting { path: path.to_owned(), values })
 }
 

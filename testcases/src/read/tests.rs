@@ -1,4 +1,7 @@
+//! The catalogue as it is, and what a person is told about mistakes: one text a mistake, read and judged by hand.
+
 use super::*;
+use insta::assert_snapshot;
 
 /// All faults of a text, as a person reads them.
 fn faults(faults: &[Fault]) -> String {
@@ -23,5 +26,123 @@ fn the_bundled_catalogue_has_no_fault_and_no_case_is_skipped_on_the_default_lab(
 fn the_watchdog_catalogue_has_its_cases() {
     let suites = bundled().unwrap_or_else(|all| panic!("{}", faults(&all)));
     let names: Vec<&str> = suites[0].cases.iter().map(|case| case.id.case.as_str()).collect();
-    insta::assert_snapshot!(names.join("\n"));
+    assert_snapshot!(names.join("\n"));
+}
+
+/// A suite that is right, line by line.
+const RIGHT: &str = "\
+about: \"a suite\"
+device: switch
+setup:
+  dut: {pfcwd: {detection_time: 200ms}}
+  streams:
+    victim: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1022B, every: 500us}
+  storms:
+    storm: {from: p2, classes: [3]}
+cases:
+  a-case:
+    why: \"it matters\"
+    source: [\"a paper\"]
+    dut: {rule_family: broadcom}
+    sweep: {length: [100ms, 200ms]}
+    steps:
+      - {at: 0ms, start: victim}
+      - {at: 20ms, start: storm, for: length}
+    measure:
+      - pfcwd.detection: {storm: storm, stream: victim}
+";
+
+fn read_text(text: &str) -> Result<Suite, Vec<Fault>> {
+    suite(&Source::new("pfcwd.yaml", text))
+}
+
+/// What is said about `RIGHT` with one thing (or several) changed.
+fn said(changes: &[(&str, &str)]) -> String {
+    let text = changes.iter().fold(RIGHT.to_owned(), |text, (right, wrong)| {
+        assert!(text.contains(right), "`{right}` does not stand in the text");
+        text.replacen(right, wrong, 1)
+    });
+    match read_text(&text) {
+        Ok(suite) => panic!("no fault was found in {suite:?}"),
+        Err(all) => faults(&all),
+    }
+}
+
+#[test]
+fn a_suite_without_a_mistake_is_read() {
+    assert_eq!(read_text(RIGHT).map(|suite| suite.cases.len()), Ok(1));
+}
+
+macro_rules! mistakes {
+    ($($name:ident: $changes:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            assert_snapshot!(said(&$changes));
+        }
+    )*};
+}
+
+mistakes! {
+    unknown_key_at_the_top: [("device: switch", "devise: switch")];
+    unknown_key_of_the_setup: [("  streams:", "  strems:")];
+    unknown_key_of_a_stream: [("size: 1022B", "sise: 1022B")];
+    unknown_key_of_a_storm: [("classes: [3]", "class: [3]")];
+    unknown_key_of_a_case: [("    why:", "    wy:")];
+    unknown_key_of_a_step: [("at: 20ms, start", "at: 20ms, strat")];
+    unknown_key_of_a_measure: [("{storm: storm, stream: victim}", "{storm: storm, straem: victim}")];
+    unknown_measure: [("pfcwd.detection:", "pfcwd.detektion:")];
+    unknown_setting: [("detection_time: 200ms", "detecton_time: 200ms")];
+    unknown_rule_family: [("rule_family: broadcom", "rule_family: brodcom")];
+    unknown_stream_in_a_step: [("start: victim", "start: victm")];
+    unknown_storm_in_a_measure: [("storm: storm, stream", "storm: strom, stream")];
+    unknown_device: [("device: switch", "device: router")];
+    unknown_kind_of_stream: [("rocev2-write", "roce-write")];
+    unknown_variable: [("for: length", "for: lenght")];
+    unknown_swept_setting: [("{length: [100ms, 200ms]}", "{dut.pfcwd.detection: [1s]}"), ("for: length", "for: 1s")];
+    unknown_prediction: [("{length: [100ms, 200ms]}", "{length: {across: triger-ramp, points: 5}}")];
+    unknown_name_in_a_length: [("for: length", "for: {of: pfcwd.detection, times: 2}")];
+    duration_without_a_unit: [("at: 20ms", "at: 20")];
+    duration_with_a_wrong_unit: [("at: 20ms", "at: 20msec")];
+    size_without_a_unit: [("1022B", "1022")];
+    size_below_the_headers: [("1022B", "64B")];
+    class_out_of_range: [("class: 3", "class: 8")];
+    class_as_a_word: [("class: 3", "class: three")];
+    port_with_a_wrong_name: [("to: p2", "to: Ethernet4")];
+    port_that_sends_to_itself: [("to: p2", "to: p1")];
+    interval_of_nothing: [("every: 500us", "every: 0us")];
+    rate_that_says_not_what_it_counts: [("every: 500us", "rate: 10Gbps")];
+    rate_above_the_port: [("every: 500us", "rate: 120%")];
+    rate_and_interval: [("every: 500us", "every: 500us, rate: 10%")];
+    no_rate: [(", every: 500us", "")];
+    missing_why: [("    why: \"it matters\"\n", "")];
+    missing_source: [("    source: [\"a paper\"]\n", "")];
+    missing_steps_and_measures: [
+        ("    steps:\n      - {at: 0ms, start: victim}\n      - {at: 20ms, start: storm, for: length}\n", ""),
+        ("    measure:\n      - pfcwd.detection: {storm: storm, stream: victim}\n", ""),
+        ("    sweep: {length: [100ms, 200ms]}\n", "")
+    ];
+    step_with_two_actions: [("start: victim", "start: victim, stop: storm")];
+    step_with_no_action: [("{at: 0ms, start: victim}", "{at: 0ms}")];
+    stop_before_start: [("{at: 0ms, start: victim}", "{at: 0ms, start: victim, for: 1s}\n      - {at: 0ms, stop: storm}"), ("for: length", "for: 1s"), ("    sweep: {length: [100ms, 200ms]}\n", "")];
+    started_while_running: [("{at: 0ms, start: victim}", "{at: 0ms, start: victim}\n      - {at: 5ms, start: victim}"), ("for: length", "for: 1s"), ("    sweep: {length: [100ms, 200ms]}\n", "")];
+    sweep_that_nothing_uses: [("for: length", "for: 1s")];
+    stream_that_nothing_uses: [("    sweep:", "    streams: {idle: {from: p1, to: p3, class: 4, kind: udp, size: 100B, every: 1ms}}\n    sweep:")];
+    storm_with_gaps: [("classes: [3]", "classes: [3], refresh: 1.5x")];
+    storm_without_a_class: [("classes: [3]", "classes: []")];
+    storm_that_resumes: [("classes: [3]", "classes: [3], quanta: 0q")];
+    storm_refreshed_in_percent: [("classes: [3]", "classes: [3], refresh: 50%")];
+    lapse_expected_of_a_storm_without_gaps: [("    measure:", "    expect: {verdict: inconclusive, reason: storm-lapse}\n    measure:")];
+    stream_that_does_not_pass_the_storm: [("classes: [3]", "classes: [4]")];
+    required_setting_out_of_range: [("detection_time: 200ms", "detection_time: 99ms")];
+    setting_with_a_wrong_word: [("detection_time: 200ms", "action: dorp")];
+    setting_without_a_unit: [("detection_time: 200ms", "detection_time: 200")];
+    rejected_without_configure: [("    measure:", "    expect: rejected\n    measure:")];
+    configure_without_expect: [("    measure:", "    configure: {pfcwd.action: forward}\n    measure:")];
+    case_with_a_capital: [("a-case:", "A-Case:")];
+    several_at_once: [("class: 3", "class: 9"), ("1022B", "1022"), ("start: victim", "start: victm"), ("why:", "wy:")];
+    a_key_twice: [("device: switch", "device: switch\ndevice: switch")];
+    a_tab: [("  streams:", "\tstreams:")];
+    a_bracket_too_few: [("classes: [3]", "classes: [3")];
+    a_list_where_a_mapping_belongs: [("  dut: {pfcwd: {detection_time: 200ms}}", "  dut: [pfcwd]")];
+    a_text_where_a_list_belongs: [("source: [\"a paper\"]", "source: a paper")];
 }

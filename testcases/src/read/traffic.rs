@@ -40,7 +40,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let (class, kind, (size, size_at), rate) = (class?, kind?, size?, rate?);
     let least = smallest(kind);
     if size < least || size > LARGEST {
-        let want = format!("{least} to {LARGEST}, FCS counted");
+        let want = format!("{}B to {}B, FCS counted", least.0, LARGEST.0);
         size_at.fault(format!("a frame of {size} does not hold its headers"), want);
     }
     let pairs = pair(fields, &from?, &to?)?;
