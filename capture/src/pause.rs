@@ -80,6 +80,14 @@ pub fn runs(script: &Script, storm: u16, class: u8) -> Vec<Run> {
     runs
 }
 
+/// When the next storm that pauses `class` of the device's port behind `port` is started, later than `after`.
+pub fn next_storm(script: &Script, port: u16, class: u8, after: Time) -> Option<Time> {
+    let starts = script.steps.iter().filter(|step| {
+        matches!(step.action, Action::StartStorm(_)) && sends(script, step, port, class)
+    });
+    starts.map(|step| Time::ZERO + step.at).find(|&at| at > after)
+}
+
 /// Whether a step makes `port` send PFC for `class`.
 fn sends(script: &Script, step: &Step, port: u16, class: u8) -> bool {
     match &step.action {
@@ -186,5 +194,7 @@ mod tests {
             ]
         );
         assert_eq!(runs(&script, 0, 4)[0].until, ms(90), "class 4 is never asked for");
+        assert_eq!(next_storm(&script, 1, CLASS, ms(10)), Some(ms(40)), "not the late frame");
+        assert_eq!(next_storm(&script, 1, CLASS, ms(40)), None);
     }
 }

@@ -11,7 +11,7 @@ use super::busy::{busy_since, xon_or_silence};
 use super::{ActionView, Coverage, Sighting, coverage};
 use crate::fate::Fates;
 use crate::passage::{Passage, Sight};
-use crate::pause::{Pause, pauses};
+use crate::pause::{Pause, next_storm, pauses};
 use crate::{DutEventKind, Observation, Span};
 use rig_testcases::{Backlog, Script, WatchdogAction};
 use rig_units::Time;
@@ -32,20 +32,22 @@ pub fn fired(
         let since = Time(storm.first_xoff.lo);
         return by_event(observation, spec.to, spec.class, since, DutEventKind::Storm);
     }
+    let over = next_storm(script, spec.to, spec.class, Time(storm.last_xoff.hi));
     let pauses: Vec<Pause> = pauses(observation, spec.to, spec.class)
         .into_iter()
         .filter(|pause| pause.last >= storm.first_record && pause.first <= storm.last_record)
         .collect();
-    let sight = Scene {
+    let scene = Scene {
         observation,
         script,
         stream,
         fates: Fates::of(observation, script, stream, view.delays()),
         pauses,
         storm,
+        over: over.unwrap_or(Time::ZERO + observation.length),
         view,
     };
-    sight.fired()
+    scene.fired()
 }
 
 /// The first event of `kind` for a class of the device's port behind rig port `port`, at or after `since`.
@@ -78,6 +80,8 @@ struct Scene<'a> {
     fates: Fates<'a>,
     pauses: Vec<Pause>,
     storm: Coverage,
+    /// When the next storm begins.
+    over: Time,
     view: &'a ActionView,
 }
 
@@ -162,6 +166,7 @@ impl Scene<'_> {
         let lost = self.fates.passages.all.iter().position(|passage| {
             self.fates.lost(passage)
                 && self.fates.way.arrival(passage.sent.at).lo >= self.storm.first_xoff.lo
+                && self.fates.way.ready(passage.sent.at).hi < self.over.0
         })?;
         let passage = &self.fates.passages.all[lost];
         let before = self.fates.passages.all[..lost].last();

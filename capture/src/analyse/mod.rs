@@ -3,17 +3,28 @@
 //! One rule a file. An analyser never asks how a device works inside; where its own sight is blurred (timestamps,
 //! a frame in flight, a preamble) it answers with an interval that surely holds the value.
 
+pub mod action;
 mod busy;
+pub mod counters;
 pub mod coverage;
 pub mod fire;
+pub mod integrity;
 pub mod loss;
+pub mod pfc_frames;
 pub mod restore;
+pub mod throughput;
 pub mod timeline;
 
+pub use action::{ActionTaken, Fate, action};
+pub use counters::{CounterCheck, counters};
 pub use coverage::{Coverage, Lapse, coverage};
 pub use fire::fired;
+pub use integrity::{Void, voids};
 pub use loss::{Loss, loss};
+pub use pfc_frames::{BadFormat, PfcSent, pfc_format, pfc_sent};
 pub use restore::restored;
+pub use throughput::{Throughput, throughput};
+pub use timeline::{Timeline, timeline};
 
 use crate::Span;
 use crate::fate::Delays;

@@ -10,7 +10,7 @@ use super::fire::by_event;
 use super::{ActionView, Sighting};
 use crate::fate::Fates;
 use crate::passage::{Passage, start};
-use crate::pause::pauses;
+use crate::pause::next_storm;
 use crate::{Dir, DutEventKind, Observation, Span};
 use rig_testcases::{Script, WatchdogAction};
 use rig_units::{Quanta, Time};
@@ -30,10 +30,7 @@ pub fn restored(
     let port = script.storms[usize::from(storm)].from;
     let spec = &script.streams[usize::from(stream)];
     // A later storm begins another story.
-    let until = pauses(observation, port, spec.class)
-        .iter()
-        .map(|pause| pause.from)
-        .find(|&from| from > after && from.0 > acted.hi)
+    let until = next_storm(script, port, spec.class, after.max(Time(acted.hi)))
         .unwrap_or(Time::ZERO + observation.length);
     let fates = Fates::of(observation, script, stream, view.delays());
     let window = Window { acted, after, until };

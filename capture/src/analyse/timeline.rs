@@ -1,6 +1,13 @@
 //! What happened in one trial, as lanes over time: for a page, not for a verdict.
 
-use rig_units::{Dur, Time};
+use crate::pause::pauses;
+use crate::{Dir, Observation, What};
+use rig_testcases::Script;
+use rig_units::{Dur, Quanta, Time};
+use std::collections::BTreeMap;
+
+/// A lane has at most so many steps.
+const MOST_STEPS: usize = 400;
 
 /// The lanes. Instants count from the start of the trial.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,4 +24,159 @@ pub struct Timeline {
     pub marks: Vec<(Time, String)>,
     /// How long the trial was watched.
     pub length: Dur,
+}
+
+/// The timeline of `stream`, every storm and the device's own PFC, with `marks`. Lanes of more than 400 steps are
+/// thinned: of each stretch the greatest step and the last are kept.
+pub fn timeline(
+    observation: &Observation,
+    script: &Script,
+    stream: u16,
+    marks: Vec<(Time, String)>,
+) -> Timeline {
+    let (held, delivered) = flow(observation, script, stream);
+    let mut lanes = storms(observation, script);
+    lanes.extend(device(observation));
+    Timeline {
+        pauses: lanes,
+        held: thinned(&held, observation.length),
+        delivered: thinned(&delivered, observation.length),
+        dut_pfc: dut_pfc(observation),
+        marks,
+        length: observation.length,
+    }
+}
+
+type Steps = Vec<(Time, u64)>;
+
+/// Frames on their way, and frames delivered, over time.
+fn flow(observation: &Observation, script: &Script, stream: u16) -> (Steps, Steps) {
+    let spec = &script.streams[usize::from(stream)];
+    let (mut held, mut delivered) = (0_u64, 0_u64);
+    let mut steps: (Steps, Steps) = Default::default();
+    for record in &observation.records {
+        match record.what {
+            What::Data { stream: of, .. } if of == stream => {}
+            _ => continue,
+        }
+        if record.dir == Dir::Tx && record.port == spec.from {
+            held += 1;
+        } else if record.dir == Dir::Rx && record.port == spec.to {
+            held = held.saturating_sub(1);
+            delivered += 1;
+            steps.1.push((record.at, delivered));
+        }
+        steps.0.push((record.at, held));
+    }
+    steps
+}
+
+/// A lane for each class that a storm pauses.
+fn storms(observation: &Observation, script: &Script) -> Vec<(String, Vec<(Time, Time)>)> {
+    let mut lanes = Vec::new();
+    for storm in &script.storms {
+        for class in (0..8).filter(|class| storm.classes >> class & 1 == 1) {
+            let port = &observation.ports[usize::from(storm.from)].name;
+            let name = format!("{}@{port} class {class}", storm.name);
+            let intervals = pauses(observation, storm.from, class);
+            lanes.push((name, intervals.iter().map(|pause| (pause.from, pause.until)).collect()));
+        }
+    }
+    lanes
+}
+
+/// A lane for each rig port and class that the device paused.
+fn device(observation: &Observation) -> Vec<(String, Vec<(Time, Time)>)> {
+    let mut lanes: BTreeMap<(u16, u8), Vec<(Time, Time)>> = BTreeMap::new();
+    for record in observation.records.iter().filter(|record| record.dir == Dir::Rx) {
+        let port = &observation.ports[usize::from(record.port)];
+        for class in 0..8 {
+            let Some(quanta) = record.what.pauses(class) else { continue };
+            let lane = lanes.entry((record.port, class)).or_default();
+            let until = record.at + port.speed.pause(quanta);
+            match lane.last_mut().filter(|(_, last)| *last >= record.at) {
+                Some((_, last)) => *last = until,
+                None if quanta > Quanta(0) => lane.push((record.at, until)),
+                None => {}
+            }
+        }
+    }
+    let name = |port: u16, class: u8| {
+        format!("device@{} class {class}", observation.ports[usize::from(port)].name)
+    };
+    lanes.into_iter().map(|((port, class), lane)| (name(port, class), lane)).collect()
+}
+
+/// When the device sent PFC frames, evenly thinned.
+fn dut_pfc(observation: &Observation) -> Vec<Time> {
+    let sent = observation.records.iter().filter(|record| {
+        record.dir == Dir::Rx && matches!(record.what, What::Pfc { .. } | What::BadPfc(_))
+    });
+    let all: Vec<Time> = sent.map(|record| record.at).collect();
+    let every = all.len().div_ceil(MOST_STEPS).max(1);
+    all.into_iter().step_by(every).collect()
+}
+
+/// At most 400 of `steps`: of each two-hundredth of the trial the greatest and the last.
+fn thinned(steps: &[(Time, u64)], length: Dur) -> Steps {
+    if steps.len() <= MOST_STEPS {
+        return steps.to_vec();
+    }
+    let stretch = Dur(length.0 / (MOST_STEPS as u64 / 2) + 1);
+    steps
+        .chunk_by(|a, b| a.0.elapsed() / stretch == b.0.elapsed() / stretch)
+        .flat_map(|stretch| {
+            let greatest = stretch.iter().copied().rev().max_by_key(|&(_, value)| value);
+            let last = stretch.last().copied();
+            let same = greatest == last;
+            [greatest, last.filter(|_| !same)].into_iter().flatten()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{CABLE, PAUSE, Sample, TRANSIT};
+
+    #[test]
+    fn every_lane_shows_what_happened() {
+        let mut sample = Sample::new();
+        sample.storm(Dur::ms(1), Dur::ms(1) + Dur(1));
+        sample.data(0, Dur::us(100), Some(Dur::us(100) + TRANSIT));
+        sample.data(1, Dur::ms(1) + Dur::us(10), Some(Dur::ms(2)));
+        sample.data(2, Dur::ms(1) + Dur::us(20), None);
+        sample.pfc(Dur::us(1_300), 0, Dir::Rx, Quanta::MAX);
+        sample.pfc(Dur::us(1_400), 0, Dir::Rx, Quanta(0));
+        let (observation, script) = sample.done(Dur::ms(3));
+        let marks = vec![(Time::ZERO + Dur::ms(2), "storm ends".to_owned())];
+        let timeline = timeline(&observation, &script, 0, marks.clone());
+        let at = |dur: Dur| Time::ZERO + dur;
+        let storm = (at(Dur::ms(1) + CABLE), at(Dur::ms(1) + CABLE + PAUSE));
+        let device = (at(Dur::us(1_300)), at(Dur::us(1_400)));
+        assert_eq!(
+            timeline.pauses,
+            [
+                ("storm@p2 class 3".to_owned(), vec![storm]),
+                ("device@p1 class 3".to_owned(), vec![device]),
+            ]
+        );
+        let held: Vec<u64> = timeline.held.iter().map(|step| step.1).collect();
+        assert_eq!(held, [1, 0, 1, 2, 1], "the lost one stays");
+        let delivered: Vec<u64> = timeline.delivered.iter().map(|step| step.1).collect();
+        assert_eq!(delivered, [1, 2]);
+        assert_eq!(timeline.dut_pfc, [at(Dur::us(1_300)), at(Dur::us(1_400))]);
+        assert_eq!((timeline.marks, timeline.length), (marks, Dur::ms(3)));
+    }
+
+    #[test]
+    fn a_long_lane_is_thinned_and_keeps_its_peak_and_its_end() {
+        let steps: Steps = (0..10_000).map(|n| (Time(n * 100), n % 97)).collect();
+        let thin = thinned(&steps, Dur(1_000_000));
+        assert!(thin.len() <= MOST_STEPS && thin.len() > MOST_STEPS / 4, "{}", thin.len());
+        assert_eq!(thin.last(), steps.last());
+        assert_eq!(thin.iter().map(|step| step.1).max(), Some(96));
+        assert!(thin.is_sorted_by_key(|step| step.0));
+        assert_eq!(thinned(&steps[..400], Dur(1_000_000)), steps[..400]);
+    }
 }

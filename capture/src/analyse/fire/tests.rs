@@ -246,6 +246,25 @@ fn frames_still_held_when_the_trial_ends_are_no_sign_of_an_action() {
 }
 
 #[test]
+fn losses_to_a_later_storm_are_not_this_one_s() {
+    let mut sample = held_until(pause_end(), None);
+    sample.storm(Dur::ms(750), Dur::ms(760));
+    sample.probes(Dur::ms(752), Dur::ms(753), |_| None);
+    sample.probes(Dur::ms(790), Dur::ms(795), |sent| Some(sent + TRANSIT));
+    let storm = sample.script.storms[0].clone();
+    sample.script.storms.push(storm);
+    for step in &mut sample.script.steps[2..] {
+        step.action = match step.action {
+            rig_testcases::Action::StartStorm(_) => rig_testcases::Action::StartStorm(1),
+            _ => rig_testcases::Action::StopStorm(1),
+        };
+    }
+    let (observation, script) = sample.done(Dur::ms(800));
+    assert_eq!(fired(&observation, &script, 0, 0, &drains()), Sighting::Never);
+    assert!(fired(&observation, &script, 1, 0, &drains()).span().is_some());
+}
+
+#[test]
 fn the_alert_action_shows_in_events_only() {
     let alert = view(WatchdogAction::Alert, Backlog::Drains);
     let (mut observation, script) = held_until(pause_end(), None).done(Dur::ms(800));

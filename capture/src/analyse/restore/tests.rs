@@ -83,6 +83,24 @@ fn the_next_storm_ends_the_search() {
     assert_eq!(see(sample, WatchdogAction::Drop), Sighting::Never);
 }
 
+#[test]
+fn a_late_frame_sent_by_hand_does_not_end_the_search() {
+    let restores = Dur::ms(780) + Dur::us(100);
+    let mut sample = dropping(restores);
+    let late = rig_testcases::PfcFrames {
+        from: 1,
+        enable: 1 << CLASS,
+        quanta: Quanta::MAX,
+        count: 1,
+        every: Dur::us(1),
+    };
+    let action = rig_testcases::Action::Pfc(late);
+    sample.script.steps.push(rig_testcases::Step { at: Dur::ms(570), action });
+    sample.pfc(Dur::ms(570), 1, Dir::Tx, Quanta::MAX);
+    let span = see(sample, WatchdogAction::Drop).span().expect("seen");
+    assert!(span.lo <= restores.0 && restores.0 <= span.hi, "{span:?}");
+}
+
 /// After the storm the stream from the stormed port overfills its group: every second frame is lost until the device
 /// sends PFC again at `xoff`.
 fn overfull(xoff: Option<Dur>, loses: bool) -> Sample {

@@ -1,0 +1,160 @@
+//! Why a trial does not count: it was not the trial that the script asked for, or it was not seen whole.
+
+use super::coverage;
+use crate::{Observation, Unit};
+use rig_testcases::Script;
+use rig_units::Dur;
+
+/// One reason why a trial is void.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Void {
+    /// One word for scripts: `storm-lapse`, `capture-hole`, `late-send` or `dut-late`.
+    pub reason: &'static str,
+    /// What happened, where, when and for how long.
+    pub detail: String,
+}
+
+/// All reasons why the trial is void; none when it counts.
+///
+/// A storm must leave no gap, unless `gaps` says that it is meant to have those that its script gives it: then no gap may
+/// be longer than that.
+pub fn voids(observation: &Observation, script: &Script, gaps: &dyn Fn(u16) -> bool) -> Vec<Void> {
+    let mut voids = Vec::new();
+    for storm in (0..).take(script.storms.len()) {
+        let planned = if gaps(storm) { planned_gap(observation, script, storm) } else { Dur::ZERO };
+        let classes = script.storms[usize::from(storm)].classes;
+        let lapse = (0..8)
+            .filter(|class| classes >> class & 1 == 1)
+            .find_map(|class| lapse(observation, script, (storm, class), planned));
+        voids.extend(lapse.map(|detail| Void { reason: "storm-lapse", detail }));
+    }
+    let integrity = &observation.integrity;
+    if integrity.lost > 0 {
+        let detail = format!("the capture lost {} frames", integrity.lost);
+        voids.push(Void { reason: "capture-hole", detail });
+    }
+    if let Some(cut) = &integrity.cut {
+        voids.push(Void { reason: "capture-hole", detail: cut.clone() });
+    }
+    if let Some(worst) = integrity.late.iter().rev().max_by_key(|late| late.by) {
+        let detail = format!(
+            "{} frames left late; {} at {} by {}",
+            integrity.late.len(),
+            worst.sender,
+            Unit::Ps.show(worst.at.0),
+            worst.by
+        );
+        voids.push(Void { reason: "late-send", detail });
+    }
+    if let Some(late) = &integrity.dut {
+        voids.push(Void { reason: "dut-late", detail: late.clone() });
+    }
+    voids
+}
+
+/// The gap that a storm has in every period by its own plan.
+fn planned_gap(observation: &Observation, script: &Script, storm: u16) -> Dur {
+    let spec = &script.storms[usize::from(storm)];
+    let port = &observation.ports[usize::from(spec.from)];
+    let pause = port.speed.pause(spec.quanta);
+    (spec.every + port.provenance.bound() * 2).saturating_sub(pause)
+}
+
+/// The longest gap of a storm above what was planned.
+fn lapse(
+    observation: &Observation,
+    script: &Script,
+    (storm, class): (u16, u8),
+    planned: Dur,
+) -> Option<String> {
+    let name = &script.storms[usize::from(storm)].name;
+    let started =
+        script.steps.iter().any(|step| step.action == rig_testcases::Action::StartStorm(storm));
+    let Some(coverage) = coverage(observation, script, storm, class) else {
+        return started.then(|| format!("{name} never left the rig's port"));
+    };
+    let longest = coverage.longest_lapse().filter(|lapse| lapse.length() > planned)?;
+    let lapses = coverage.lapses.iter().filter(|lapse| lapse.length() > planned).count();
+    Some(format!(
+        "{name} did not hold class {class}: {lapses} gaps, the longest of {} at {}",
+        longest.length(),
+        Unit::Ps.show(longest.from.0)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Lateness;
+    use crate::sample::{PAUSE, Sample};
+    use rig_testcases::{Action, Step};
+    use rig_units::{Quanta, Time};
+
+    /// A storm of `n` XOFFs, one every `gap`.
+    fn every(gap: Dur, n: u64) -> Sample {
+        let mut sample = Sample::new();
+        sample.storm(Dur::ms(1), Dur::ms(1));
+        sample.script.storms[0].every = gap;
+        for n in 0..n {
+            sample.pfc(Dur::ms(1) + gap * n, 1, crate::Dir::Tx, Quanta::MAX);
+        }
+        sample
+    }
+
+    fn of(sample: Sample, gaps: bool) -> Vec<Void> {
+        let (observation, script) = sample.done(Dur::s(1));
+        voids(&observation, &script, &|_| gaps)
+    }
+
+    #[test]
+    fn a_storm_without_a_gap_counts() {
+        assert_eq!(of(every(PAUSE, 5), false), []);
+    }
+
+    #[test]
+    fn a_gap_of_one_picosecond_voids_the_trial() {
+        let voids = of(every(PAUSE + Dur(1), 5), false);
+        assert_eq!(voids[0].reason, "storm-lapse");
+        insta::assert_snapshot!(voids[0].detail, @"storm did not hold class 3: 4 gaps, the longest of 1ps at 1.335554ms");
+    }
+
+    #[test]
+    fn a_storm_that_is_meant_to_have_gaps_may_have_those_and_no_longer_ones() {
+        let gap = PAUSE * 2;
+        assert_eq!(of(every(gap, 5), true), []);
+        let mut late = every(gap, 5);
+        late.pfc(Dur::ms(1) + gap * 5 + Dur(1), 1, crate::Dir::Tx, Quanta::MAX);
+        assert_eq!(of(late, true)[0].reason, "storm-lapse");
+    }
+
+    #[test]
+    fn a_storm_that_never_left_voids_the_trial_and_one_never_started_does_not() {
+        assert_eq!(of(Sample::new(), false), []);
+        let mut sample = Sample::new();
+        sample.script.steps.push(Step { at: Dur::ms(1), action: Action::StartStorm(0) });
+        assert_eq!(of(sample, false)[0].detail, "storm never left the rig's port");
+    }
+
+    #[test]
+    fn whatever_else_went_wrong_is_named() {
+        let (mut observation, script) = Sample::new().done(Dur::ms(1));
+        let late = |ms, by| Lateness {
+            at: Time::ZERO + Dur::ms(ms),
+            by: Dur::us(by),
+            sender: "storm".to_owned(),
+        };
+        observation.integrity.lost = 2;
+        observation.integrity.cut = Some("the file ends in the middle".to_owned());
+        observation.integrity.late = vec![late(1, 5), late(2, 9), late(3, 9)];
+        observation.integrity.dut = Some("the emulated device fell 3 ms behind".to_owned());
+        let voids = voids(&observation, &script, &|_| false);
+        let texts: Vec<String> =
+            voids.iter().map(|void| format!("{}: {}", void.reason, void.detail)).collect();
+        insta::assert_snapshot!(texts.join("\n"), @r"
+        capture-hole: the capture lost 2 frames
+        capture-hole: the file ends in the middle
+        late-send: 3 frames left late; storm at 2ms by 9us
+        dut-late: the emulated device fell 3 ms behind
+        ");
+    }
+}
