@@ -137,7 +137,7 @@ impl Buffer {
 
     /// Whether the frame would stay within what is reserved for its group, so that taking it in and letting it go at
     /// once changes nothing. Counts it as if that had been done.
-    #[inline]
+    #[inline(always)]
     pub fn passes(&mut self, place: Place) -> bool {
         let size = self.occupied(place.size);
         let group = &mut self.groups[place.from][slot(place.class)];
@@ -155,7 +155,7 @@ impl Buffer {
     }
 
     /// Takes in a frame.
-    #[inline]
+    #[inline(always)]
     pub fn admit(&mut self, place: Place) -> Admission {
         let size = self.occupied(place.size);
         let left = self.left();
@@ -196,7 +196,7 @@ impl Buffer {
     }
 
     /// Lets go of a frame that was taken in: headroom first, then the shared part, then what is reserved.
-    #[inline]
+    #[inline(always)]
     pub fn release(&mut self, place: Place) {
         let size = self.occupied(place.size);
         self.queues[place.to][slot(place.class)].used -= u64::from(size);

@@ -79,7 +79,7 @@ impl Link {
     }
 
     /// Starts a frame at `now`; the caller waits for [`Sent::free`] before the next.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, now: Time, packet: &Packet) -> Sent {
         let size = u64::from(packet.size);
         let last_bit = now + self.serialise(self.preamble + size);
@@ -102,7 +102,7 @@ impl Link {
     }
 
     /// Takes the frame that arrived off the link; when to look for the next.
-    #[inline]
+    #[inline(always)]
     pub fn finish(&mut self) -> Option<Time> {
         self.under_way.drop_front();
         self.under_way.front().map(|packet| packet.at)

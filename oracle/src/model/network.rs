@@ -114,12 +114,9 @@ impl<Q: EventQueue> Network<Q> {
     /// Handles every event up to and at `last`, which becomes the present: a poller at that instant sees the frame that
     /// arrives at it.
     pub fn run_through(&mut self, last: Time, tap: &mut impl Tap) {
-        while let Some((at, source)) = self.wires.queue.pop_before(Time(last.0.saturating_add(1))) {
-            self.wires.now = at;
-            self.wires.work.events += 1;
-            self.handle(source, tap);
-        }
-        self.wires.now = self.wires.now.max(last);
+        let before = self.wires.now;
+        self.run_until(Time(last.0.saturating_add(1)), tap);
+        self.wires.now = before.max(last);
     }
 
     #[inline]

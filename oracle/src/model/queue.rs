@@ -49,7 +49,10 @@ impl EventQueue for Ordered {
 /// 48 bits of picoseconds are 281 s, so the base moves along with time; what lies beyond its reach waits aside.
 #[derive(Debug)]
 pub struct Heap4 {
+    /// The first `len` are the heap; the others are [`NONE`], and there are always enough of them to fill up the last
+    /// group of children, so that every group is compared whole.
     keys: Vec<u64>,
+    len: usize,
     base: Time,
     /// Time of the event taken last, since `base`: the base may move up to here.
     taken: u64,
@@ -62,6 +65,8 @@ const SOURCE_MASK: u64 = Source::MAX as u64;
 const REACH: Dur = Dur(1 << (u64::BITS - SOURCE_BITS));
 /// Children of a node.
 const ARITY: usize = 4;
+/// No event: after every event.
+const NONE: u64 = u64::MAX;
 
 #[inline]
 fn pack(since_base: u64, source: Source) -> u64 {
@@ -75,7 +80,7 @@ fn source_of(key: u64) -> Source {
 
 impl EventQueue for Heap4 {
     fn starting_at(start: Time) -> Heap4 {
-        Heap4 { keys: Vec::new(), base: start, taken: 0, far: BTreeSet::new() }
+        Heap4 { keys: vec![NONE; 64], len: 0, base: start, taken: 0, far: BTreeSet::new() }
     }
 
     #[inline]
@@ -88,25 +93,25 @@ impl EventQueue for Heap4 {
         self.sift_up(pack(since_base, source));
     }
 
-    #[inline]
+    #[inline(always)]
     fn pop_before(&mut self, until: Time) -> Option<(Time, Source)> {
-        let Some(&first) = self.keys.first() else { return self.pop_far(until) };
+        let first = self.keys.first().copied().unwrap_or(NONE);
+        if first == NONE {
+            return self.pop_far(until);
+        }
         let since_base = first >> SOURCE_BITS;
         let at = Time(self.base.0 + since_base);
         if at >= until {
             return None;
         }
         self.taken = since_base;
-        if let Some(last) = self.keys.pop()
-            && !self.keys.is_empty()
-        {
-            self.sift_down(last);
-        }
+        self.remove_first();
         Some((at, source_of(first)))
     }
 
     fn next(&self) -> Option<Time> {
-        let near = self.keys.first().map(|key| Time(self.base.0 + (key >> SOURCE_BITS)));
+        let near = self.keys[..self.len].first();
+        let near = near.map(|key| Time(self.base.0 + (key >> SOURCE_BITS)));
         near.or_else(|| self.far.first().map(|&(at, _)| at))
     }
 }
@@ -134,7 +139,7 @@ impl Heap4 {
     /// Subtracting the same from every key leaves the heap in order.
     fn rebase(&mut self, base: Time) {
         let by = base.0 - self.base.0;
-        for key in &mut self.keys {
+        for key in &mut self.keys[..self.len] {
             *key -= by << SOURCE_BITS;
         }
         self.base = base;
@@ -149,46 +154,54 @@ impl Heap4 {
 
     #[inline]
     fn sift_up(&mut self, key: u64) {
-        let mut hole = self.keys.len();
-        self.keys.push(key);
+        let mut hole = self.len;
+        self.len += 1;
+        if self.len + ARITY > self.keys.len() {
+            self.grow();
+        }
+        let keys = self.keys.as_mut_slice();
         while hole > 0 {
             let parent = (hole - 1) / ARITY;
-            let above = self.keys[parent];
+            let above = keys[parent];
             if above <= key {
                 break;
             }
-            self.keys[hole] = above;
+            keys[hole] = above;
             hole = parent;
         }
-        self.keys[hole] = key;
+        keys[hole] = key;
     }
 
-    /// Puts `key` in at the top, where a hole is, and lets it sink.
+    /// Takes out the first key: the last one takes its place and sinks.
     #[inline]
-    fn sift_down(&mut self, key: u64) {
+    fn remove_first(&mut self) {
         let keys = self.keys.as_mut_slice();
+        self.len -= 1;
+        let last = self.len;
+        let key = core::mem::replace(&mut keys[last], NONE);
         let mut hole = 0;
-        loop {
-            let first = hole * ARITY + 1;
-            let (least, at) = if let Some(&[a, b, c, d]) = keys.get(first..first + ARITY) {
-                let (ab, at_ab) = if b < a { (b, first + 1) } else { (a, first) };
-                let (cd, at_cd) = if d < c { (d, first + 3) } else { (c, first + 2) };
-                if cd < ab { (cd, at_cd) } else { (ab, at_ab) }
-            } else {
-                let rest = keys.get(first..).unwrap_or_default();
-                let Some((child, &least)) = rest.iter().enumerate().min_by_key(|&(_, key)| key)
-                else {
-                    break;
-                };
-                (least, first + child)
-            };
+        let mut children = 1;
+        while children < last {
+            let Some(&[a, b, c, d]) = keys[children..].first_chunk() else { break };
+            let least = a.min(b).min(c.min(d));
             if least >= key {
                 break;
             }
             keys[hole] = least;
-            hole = at;
+            let below_c = if least == c { 2 } else { 3 };
+            let below_b = if least == b { 1 } else { below_c };
+            hole = children + if least == a { 0 } else { below_b };
+            children = hole * ARITY + 1;
         }
-        keys[hole] = key;
+        if last > 0 {
+            keys[hole] = key;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.keys.resize(self.keys.len() * 2, NONE);
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Wires<Q> {
 
 impl<Q: EventQueue> Wires<Q> {
     /// Puts a copy of a frame on a cable.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put(&mut self, link: u16, packet: &Packet) -> Sent {
         self.work.count(packet.kind);
         let sent = self.links[usize::from(link)].send(self.now, packet);
@@ -30,15 +30,8 @@ impl<Q: EventQueue> Wires<Q> {
     /// Puts a copy of the frame that arrived over one cable on another.
     #[inline]
     pub(super) fn forward(&mut self, from: Source, to: u16) -> Option<Sent> {
-        let [from, onto] =
-            self.links.get_disjoint_mut([usize::from(from), usize::from(to)]).ok()?;
-        let packet = from.arrived(self.now)?;
-        self.work.count(packet.kind);
-        let sent = onto.send(self.now, packet);
-        if let Some(at) = sent.wake {
-            self.queue.push(at, to);
-        }
-        Some(sent)
+        let packet = *self.arrived(from)?;
+        Some(self.put(to, &packet))
     }
 
     /// The frame whose last bit arrives now over a cable, if any.
