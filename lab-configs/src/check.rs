@@ -117,7 +117,8 @@ impl Checks<'_> {
         let pfcwd = &self.declared.pfcwd;
         let range = |path: &str, value: Dur, (from, to): (Dur, Dur)| {
             if value < from || value > to {
-                self.fault(&format!("pfcwd.{path}"), format!("{value}"), format!("{from} to {to}"));
+                let found = format!("{value} is out of range");
+                self.fault(&format!("pfcwd.{path}"), found, format!("{from} to {to}"));
             }
         };
         range("detection_time", pfcwd.detection_time, Pfcwd::DETECTION_RANGE);

@@ -117,48 +117,36 @@ struct Reading {
 impl Reading {
     /// Reads a mapping whose keys are those of `pattern`.
     fn mapping(&mut self, at: &At<'_>, pattern: &Json, path: &str) {
-        let keys: Vec<&str> = match pattern {
-            Json::Object(fields) if !WHOLE.contains(&path) => {
-                fields.keys().map(String::as_str).collect()
-            }
+        let form = match pattern {
+            Json::Object(form) if !WHOLE.contains(&path) => form,
             _ => return self.leaf(at, path),
         };
         let below = |key: &str| match path {
             "" => key.to_owned(),
             path => format!("{path}.{key}"),
         };
-        let optional = |key: &&str| Declared::OPTIONAL.contains(&below(key).as_str());
-        let unset =
-            Declared::OPTIONAL.iter().filter_map(|optional| match optional.rsplit_once('.') {
-                Some((parent, key)) if parent == path => Some(key),
-                _ => None,
-            });
-        let known: Vec<&str> =
-            keys.iter().copied().chain(unset.filter(|key| !keys.contains(key))).collect();
-        let want = format!("a mapping with {}", known.join(", "));
-        let Some(entries) = at.entries(&want) else {
+        // What may be absent is absent from the pattern, too, when it is not set there.
+        let unset = Declared::OPTIONAL.iter().filter_map(|optional| {
+            let (parent, key) = optional.rsplit_once('.')?;
+            (parent == path && !form.contains_key(key)).then_some(key)
+        });
+        let known: Vec<&str> = form.keys().map(String::as_str).chain(unset).collect();
+        let Some(fields) = at.fields(&known) else {
             self.whole = false;
             return;
         };
-        for (key, value) in &entries {
-            if known.contains(&key.name.as_str()) {
-                let form = pattern.get(&key.name).unwrap_or(&Json::Null);
-                self.mapping(value, form, &below(&key.name));
-            } else {
-                let want = one_of(&key.name, known.iter().copied());
-                value.at_key(format!("unknown key `{}`", key.name), want);
-                self.whole = false;
+        for key in known {
+            let form = form.get(key).unwrap_or(&Json::Null);
+            match fields.get(key) {
+                Some(value) => self.mapping(&value, form, &below(key)),
+                None if Declared::OPTIONAL.contains(&below(key).as_str()) => {
+                    self.set(at, &below(key), Json::Null);
+                }
+                None => {
+                    fields.need(key, &format!("such as {}", example(form)));
+                    self.whole = false;
+                }
             }
-        }
-        let absent =
-            keys.iter().filter(|key| !entries.iter().any(|(k, _)| k.name == **key)).copied();
-        for key in absent.clone().filter(|key| !optional(key)) {
-            let form = pattern.get(key).unwrap_or(&Json::Null);
-            at.at_key(format!("`{key}` is missing"), format!("`{key}:` such as {}", example(form)));
-            self.whole = false;
-        }
-        for key in absent.filter(optional) {
-            self.set(at, &below(key), Json::Null);
         }
     }
 
@@ -198,7 +186,7 @@ pub fn refused(at: &At<'_>, bad: &BadSetting) {
         }
         BadSetting::BadValue { why, .. } => {
             let (found, want) = apart(why);
-            at.fault(found, want);
+            at.naming(&found).fault(found, want);
         }
     }
 }
@@ -216,7 +204,8 @@ fn apart(why: &str) -> (String, String) {
             return (format!("unknown word `{word}`"), one_of(word, list.into_iter()));
         }
         let found = found.replace("invalid type: ", "").replace("invalid value: ", "");
-        let found = found.replace("integer `", "the bare number `");
+        let found = found.replace("integer `", "the bare number `").replace("string ", "");
+        let want = if want == "u16" || want == "u8" { "a whole number" } else { want };
         return (format!("{found} is not what belongs here"), want.to_owned());
     }
     (why.to_owned(), "a value that fits".to_owned())

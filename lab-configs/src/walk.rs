@@ -100,13 +100,7 @@ impl<'w> At<'w> {
 
     /// A quantity with its unit.
     pub fn quantity<T: FromStr<Err = BadQuantity>>(&self) -> Option<T> {
-        let text = match &self.node.value {
-            Value::Text(text) => text.clone(),
-            Value::Whole(n) => n.to_string(),
-            Value::Real(text) => text.clone(),
-            Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => String::new(),
-        };
-        match text.parse() {
+        match self.node.written().parse() {
             Ok(quantity) => Some(quantity),
             Err(bad) => {
                 self.fault(format!("{} is not {}", self.node.describe(), bad.what()), bad.want());
@@ -207,6 +201,28 @@ impl<'w> At<'w> {
                 _ => Err(at),
             })
             .unwrap_or_else(|last| last)
+    }
+
+    /// The value at or below this one that `found` quotes, or this one: a list is read as a whole, and what is wrong
+    /// with it is one of its parts.
+    pub fn naming(&self, found: &str) -> At<'w> {
+        let quoted = found.split(['`', '"']).nth(1).unwrap_or_default();
+        self.parts()
+            .into_iter()
+            .find(|at| at.node.written() == quoted)
+            .unwrap_or_else(|| self.clone())
+    }
+
+    /// The single values below this one.
+    fn parts(&self) -> Vec<At<'w>> {
+        let below: Vec<At<'w>> = match &self.node.value {
+            Value::List(_) => self.one_or_many(),
+            Value::Map(fields) => fields.iter().map(|(key, node)| self.below(key, node)).collect(),
+            Value::Null | Value::Bool(_) | Value::Whole(_) | Value::Real(_) | Value::Text(_) => {
+                return vec![self.clone()];
+            }
+        };
+        below.iter().flat_map(At::parts).collect()
     }
 
     /// A mapping with these keys and no others. A key that looks like one of them is read as that one, so that a typo

@@ -84,6 +84,16 @@ impl Node {
         }
     }
 
+    /// A single value as it was written; nothing for lists, mappings and null.
+    pub fn written(&self) -> String {
+        match &self.value {
+            Value::Text(text) | Value::Real(text) => text.clone(),
+            Value::Whole(n) => n.to_string(),
+            Value::Bool(b) => b.to_string(),
+            Value::Null | Value::List(_) | Value::Map(_) => String::new(),
+        }
+    }
+
     /// The value as JSON, numbers that are not whole as text.
     pub fn json(&self) -> serde_json::Value {
         match &self.value {
@@ -197,10 +207,7 @@ impl Source {
                 let key = key.as_deref().unwrap_or("?");
                 (format!("the key `{key}` stands twice in one mapping"), "each key once".to_owned())
             }
-            Error::Budget { .. }
-            | Error::AliasReplayLimitExceeded { .. }
-            | Error::AliasExpansionLimitExceeded { .. }
-            | Error::AliasReplayStackDepthExceeded { .. } => limits("the file is too large"),
+            Error::Budget { .. } => limits("the file is too large"),
             Error::MultipleDocuments { .. } => {
                 ("a second document starts here".to_owned(), "one document a file".to_owned())
             }
@@ -209,6 +216,7 @@ impl Source {
                 ("there is no such anchor".to_owned(), want)
             }
             _ if said.contains("recursion limit") => limits("the nesting is too deep"),
+            _ if said.contains("alias replay limit") => limits("aliases make the file too large"),
             _ => match self.tab_near(mark) {
                 Some(tab) => {
                     let (found, want) =
@@ -330,3 +338,6 @@ impl<'de> Deserialize<'de> for Value {
         d.deserialize_any(Any)
     }
 }
+
+#[cfg(test)]
+mod tests;

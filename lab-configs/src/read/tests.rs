@@ -1,5 +1,6 @@
 use super::*;
 use crate::{Jitter, RuleFamily};
+use insta::assert_snapshot;
 
 fn all(faults: &[Fault]) -> String {
     faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n")
@@ -53,4 +54,121 @@ fn a_bundled_device_does_as_it_declares() {
         assert_eq!(dut.actual().applied(&dut.declared), Ok(dut.declared.clone()));
         assert_eq!(dut.actual().deviations(), []);
     }
+}
+
+/// The bundled profile with one thing (or several) changed.
+fn changed(changes: &[(&str, &str)]) -> Result<Profile, Vec<Fault>> {
+    let text = include_str!("../../duts/broadcom.yaml").to_owned();
+    let text = changes.iter().fold(text, |text, (right, wrong)| {
+        assert!(text.contains(right), "`{right}` does not stand in the profile");
+        text.replacen(right, wrong, 1)
+    });
+    profile_from(&Source::new("broadcom.yaml", &text))
+}
+
+fn said(changes: &[(&str, &str)]) -> String {
+    changed(changes).map_or_else(|faults| all(&faults), |profile| panic!("no fault in {profile:?}"))
+}
+
+#[test]
+fn a_profile_may_depart_from_what_it_declares() {
+    let actual = "actual:\n  overrides: {pfcwd.detection_time: x1.1, pfcwd.restoration_time: never}\n  deviations: [\"drop_leaks:3\", alert_acts]\ndeclared:";
+    let profile =
+        changed(&[("declared:", actual)]).unwrap_or_else(|faults| panic!("{}", all(&faults)));
+    let applied = profile.actual().applied(&profile.declared);
+    let pfcwd = applied.unwrap_or_else(|bad| panic!("{bad}")).pfcwd;
+    assert_eq!((pfcwd.detection_time, pfcwd.restoration_time), (rig_units::Dur::ms(220), None));
+    let on: Vec<String> = profile.actual().deviations().iter().map(ToString::to_string).collect();
+    assert_eq!(on, ["drop_leaks:3", "alert_acts"]);
+}
+
+macro_rules! mistakes {
+    ($($name:ident: $changes:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            assert_snapshot!(said(&$changes));
+        }
+    )*};
+}
+
+mistakes! {
+    unknown_key_of_a_profile: [("asic:", "asics:")];
+    unknown_key_deep_below: [("    poll_interval: 100ms", "    pol_interval: 100ms")];
+    missing_key: [("    charge: interval ", "    # charge: interval ")];
+    several_wrong_values: [("pool: 10875072B", "pool: 10875072"), ("action: drop", "action: dorp"), ("count: 8", "count: eight"), ("forwarding_delay: 600ns", "forwarding_delay: fast")];
+    name_with_blanks: [("name: broadcom", "name: Broad Com")];
+    unknown_family: [("family: broadcom", "family: tomahawk")];
+    no_ports: [("count: 8", "count: 0")];
+    more_ports_than_fit: [("ports: [{count: 8, speed: 100Gbps}]", "ports: [{count: 65535, speed: 100Gbps}, {count: 65535, speed: 100Gbps}]")];
+    speed_that_does_not_exist: [("speed: 100Gbps", "speed: 99Gbps")];
+    refresh_beyond_the_pause: [("refresh: 100us", "refresh: 400us")];
+    detection_time_out_of_range: [("detection_time: 200ms", "detection_time: 99ms")];
+    restoration_time_out_of_range: [("restoration_time: 200ms", "restoration_time: 60001ms")];
+    yang_refuses_detection_below_the_poll: [("poll_interval: 100ms", "poll_interval: 300ms")];
+    cisco_refuses_forward: [("family: broadcom", "family: cisco-8000"), ("action: drop", "action: forward")];
+    too_few_queues: [(", strict, strict]", ", strict]")];
+    code_point_beyond_63: [("46: 5", "64: 5")];
+    guard_without_pfc: [("pfcwd_sw_enable: [3, 4]", "pfcwd_sw_enable: [3, 5]")];
+    override_of_nothing: [("declared:", "actual: {overrides: {pfcwd.detektion_time: x2}}\ndeclared:")];
+    override_that_does_not_fit: [("declared:", "actual: {overrides: {pfcwd.action: x2}}\ndeclared:")];
+    unknown_deviation: [("declared:", "actual: {deviations: [drop_leek]}\ndeclared:")];
+    deviation_with_a_value_it_does_not_take: [("declared:", "actual: {deviations: [\"alert_acts:2\"]}\ndeclared:")];
+}
+
+#[test]
+fn redis_does_not_mind_a_detection_time_below_the_poll_interval() {
+    let changes = [
+        ("poll_interval: 100ms", "poll_interval: 300ms"),
+        ("config_path: yang", "config_path: redis"),
+    ];
+    assert!(changed(&changes).is_ok());
+}
+
+/// A lab whose profiles are the bundled ones.
+fn of_lab(text: &str) -> String {
+    let source = Source::new("labs/my-lab.yaml", text);
+    lab_from(&source, &bundled::dut).map_or_else(|faults| all(&faults), |lab| format!("{lab:?}"))
+}
+
+#[test]
+fn a_lab_names_what_is_wrong_with_it() {
+    assert_snapshot!(of_lab("about: x\nadapter: emulatd\ncable: 3\nduts: [duts/brodcom.yaml]\n"));
+    assert_snapshot!(of_lab(
+        "about: x\nadapter: emulated\ncable: 3m\nduts: [duts/broadcom.yaml, duts/broadcom.yaml]\n"
+    ));
+    assert_snapshot!(of_lab("about: x\nadapter: emulated\ncable: 2000km\nduts: []\n"));
+}
+
+#[test]
+fn the_faults_of_a_profile_carry_the_profiles_own_name() {
+    let folder = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap_or_else(|e| panic!("{e}"));
+        path
+    };
+    write(
+        "x.yaml",
+        &include_str!("../../duts/broadcom.yaml").replace("action: drop", "action: dorp"),
+    );
+    let path =
+        write("lab.yaml", "about: x\nadapter: emulated\ncable: 3m\nduts: [x.yaml, y.yaml]\n");
+    let said = lab(Some(&path)).map_or_else(|faults| all(&faults), |lab| panic!("{lab:?}"));
+    let said = said.replace(&folder.path().display().to_string(), "DIR");
+    assert_snapshot!(said);
+}
+
+#[test]
+fn what_is_no_file_is_said_so() {
+    let folder = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+    let binary = folder.path().join("binary.yaml");
+    std::fs::write(&binary, b"about: x\n\xff\xfe\x00").unwrap_or_else(|e| panic!("{e}"));
+    let huge = folder.path().join("huge.yaml");
+    std::fs::write(&huge, "a: 1\n".repeat(300_000)).unwrap_or_else(|e| panic!("{e}"));
+    let said = |path: &Path| match lab(Some(path)) {
+        Ok(lab) => panic!("{lab:?}"),
+        Err(faults) => all(&faults).replace(&folder.path().display().to_string(), "DIR"),
+    };
+    let paths = [folder.path().join("none.yaml"), folder.path().to_owned(), binary, huge];
+    assert_snapshot!(paths.map(|path| said(&path)).join("\n"));
 }
