@@ -1,5 +1,6 @@
 //! The rules of one watchdog, on counters written by hand.
 
+use super::countdown::Countdown;
 use super::*;
 use proptest::prelude::*;
 use rig_lab::{Backlog, Charge, ConfigPath, DropBy, Jitter};
@@ -149,6 +150,8 @@ fn xon_frames_alone_are_no_storm_unless_they_are_taken_for_one() {
         let broken = Faults { xon_counts_as_storm: true, ..Faults::default() };
         assert_eq!(storms(&run(family, &line, Faults::default())), 0, "{family:?}");
         assert_ne!(storms(&run(family, &line, broken)), 0, "{family:?}");
+        let silent = Line { storms: Vec::new(), xons: Vec::new() };
+        assert_eq!(run(family, &silent, broken), [], "{family:?}");
     }
 }
 
@@ -188,6 +191,16 @@ fn a_late_frame_restarts_restoration_unless_it_is_broken() {
         let early = run(family, &line, broken)[1].0;
         assert!(right >= early + 200_000, "{family:?}: {right} {early}");
     }
+}
+
+#[test]
+fn ignoring_late_frames_is_not_ignoring_the_storm() {
+    let broken = Faults { late_frame_does_not_restart: true, ..Faults::default() };
+    let line = Line::storm(205, 1_205);
+    assert_eq!(
+        run(RuleFamily::Broadcom, &line, broken),
+        run(RuleFamily::Broadcom, &line, Faults::default())
+    );
 }
 
 #[test]
@@ -251,4 +264,29 @@ fn the_interval_counter_lets_go_and_detects_again() {
     let events = run(RuleFamily::IntervalCounter, &Line::storm(205, 1_805), Faults::default());
     let times: Vec<u64> = events.iter().map(|(us, _)| us / 1_000).collect();
     assert_eq!(times, [450, 750, 1_050, 1_350, 1_650, 1_950]);
+}
+
+#[test]
+fn exactly_99_percent_of_the_detection_time_is_not_enough() {
+    let mut countdown = Countdown::new(Dur::ms(100));
+    countdown.spend(Dur::ms(99));
+    assert!(!countdown.is_nearly_used_up());
+    countdown.spend(Dur(1));
+    assert!(countdown.is_nearly_used_up());
+}
+
+#[test]
+fn a_queue_is_stormed_from_its_storm_to_its_restoration() {
+    let line = Line::storm(205, 1_205);
+    let family = RuleFamily::Cisco8000;
+    let mut watchdog = Watchdog::new(family, &config(family), Faults::default());
+    let stormed: Vec<bool> = (0..18)
+        .map(|poll| {
+            watchdog.poll(&line.at(50_000 + poll * 100_000));
+            watchdog.is_stormed()
+        })
+        .collect();
+    // Fires at 450 ms, the third poll in the storm; restores at 1450 ms, the third after it.
+    assert_eq!(stormed.iter().position(|&is| is), Some(4));
+    assert_eq!(stormed.iter().rposition(|&is| is), Some(13));
 }
