@@ -5,7 +5,10 @@ use rig_lab::{Deviation, Lab, Mutation, Switched};
 
 /// The name of `deviation` as typed on the command line: `drop_leaks`.
 pub fn name(deviation: Deviation) -> String {
-    serde_json::to_value(deviation).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+    serde_json::to_value(deviation)
+        .ok()
+        .and_then(|v| v.as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
 /// Reads one `--mutate` argument.
@@ -13,7 +16,11 @@ pub fn name(deviation: Deviation) -> String {
 /// # Errors
 /// What is wrong with it and what would be accepted.
 pub fn parse(text: &str) -> Result<Mutation, String> {
-    let form = || format!("`--mutate {text}`: want PATH=VALUE, such as pfcwd.detection_time=x1.1, or deviation=NAME[:VALUE]");
+    let form = || {
+        format!(
+            "`--mutate {text}`: want PATH=VALUE, such as pfcwd.detection_time=x1.1, or deviation=NAME[:VALUE]"
+        )
+    };
     let (path, value) = text.split_once('=').ok_or_else(form)?;
     if path.is_empty() || value.is_empty() {
         return Err(form());
@@ -21,13 +28,17 @@ pub fn parse(text: &str) -> Result<Mutation, String> {
     if path != "deviation" {
         return Ok(Mutation::Override { path: path.to_owned(), value: value.to_owned() });
     }
-    let (called, value) = value.split_once(':').map_or((value, None), |(name, value)| (name, Some(value)));
+    let (called, value) =
+        value.split_once(':').map_or((value, None), |(name, value)| (name, Some(value)));
     let found = Deviation::ALL.into_iter().find(|&deviation| name(deviation) == called);
     let Some(deviation) = found else {
         let names: Vec<String> = Deviation::ALL.into_iter().map(name).collect();
         let near = nearest(called, names.iter().map(String::as_str));
-        let near = if near.is_empty() { String::new() } else { format!("; near it: {}", near.join(", ")) };
-        return Err(format!("`--mutate {text}`: there is no deviation `{called}`{near} (rigctl mutants --list)"));
+        let near =
+            if near.is_empty() { String::new() } else { format!("; near it: {}", near.join(", ")) };
+        return Err(format!(
+            "`--mutate {text}`: there is no deviation `{called}`{near} (rigctl mutants --list)"
+        ));
     };
     let value = match value {
         None => None,
@@ -35,7 +46,9 @@ pub fn parse(text: &str) -> Result<Mutation, String> {
             return Err(format!("`--mutate {text}`: `{called}` takes no value"));
         }
         Some(value) => Some(value.parse().map_err(|_| {
-            format!("`--mutate {text}`: `{value}` is not a value of `{called}`: want a whole number")
+            format!(
+                "`--mutate {text}`: `{value}` is not a value of `{called}`: want a whole number"
+            )
         })?),
     };
     Ok(Mutation::Deviation(Switched { name: deviation, value }))

@@ -17,8 +17,10 @@ impl OutDir {
     /// # Errors
     /// What cannot be made or written, with the system's reason.
     pub fn create(named: Option<&Path>, stamp: &str, seed: u64) -> Result<OutDir, String> {
-        let path = named.map_or_else(|| PathBuf::from(format!("rig-runs/{stamp}-{seed}")), Path::to_path_buf);
-        let cannot = |what: &str, error: io::Error| format!("cannot {what} {}: {error}", path.display());
+        let path = named
+            .map_or_else(|| PathBuf::from(format!("rig-runs/{stamp}-{seed}")), Path::to_path_buf);
+        let cannot =
+            |what: &str, error: io::Error| format!("cannot {what} {}: {error}", path.display());
         fs::create_dir_all(&path).map_err(|e| cannot("make the output directory", e))?;
         let probe = path.join(".writable");
         fs::write(&probe, b"x").map_err(|e| cannot("write in the output directory", e))?;
@@ -45,7 +47,8 @@ impl OutDir {
     /// The system's, with the file's name.
     pub fn file(&self, name: &str) -> io::Result<BufWriter<File>> {
         let path = self.path.join(name);
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(named)?;
         }

@@ -38,7 +38,9 @@ pub fn terminal_width() -> Option<usize> {
 
 /// The name of this machine.
 pub fn host() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default()
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map(|name| name.trim().to_owned())
+        .unwrap_or_default()
 }
 
 /// A seed for a run that was given none.

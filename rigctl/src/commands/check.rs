@@ -27,7 +27,11 @@ pub fn check(selection: &Selection) -> Result<Exit, Bad> {
         "{count} case{} on lab {}: no fault{}",
         if count == 1 { "" } else { "s" },
         input.lab.name,
-        if skipped == 0 { String::new() } else { format!(", {skipped} would be skipped (rigctl list says why)") }
+        if skipped == 0 {
+            String::new()
+        } else {
+            format!(", {skipped} would be skipped (rigctl list says why)")
+        }
     );
     Ok(if count == 0 { Exit::NothingRan } else { Exit::Passed })
 }

@@ -55,7 +55,8 @@ impl Bad {
             let _infallible = writeln!(text, "error: {fault}\n");
         }
         let count = self.0.len();
-        let _infallible = writeln!(text, "{count} fault{}, nothing was run", if count == 1 { "" } else { "s" });
+        let _infallible =
+            writeln!(text, "{count} fault{}, nothing was run", if count == 1 { "" } else { "s" });
         text
     }
 }
@@ -121,7 +122,10 @@ fn suites(paths: &[PathBuf], faults: &mut impl FnMut(Vec<Fault>)) -> Vec<Suite> 
     for path in paths.iter().flat_map(|path| files(path)) {
         let Ok(suite) = rig_testcases::read(&path).map_err(&mut *faults) else { continue };
         if let Some(other) = all.iter().find(|other| other.name == suite.name) {
-            let found = format!("its cases would be called {}::..., as those of {} are", suite.name, other.file);
+            let found = format!(
+                "its cases would be called {}::..., as those of {} are",
+                suite.name, other.file
+            );
             faults(vec![Fault::of_file(&suite.file, found, "files with different names")]);
             continue;
         }
@@ -133,7 +137,8 @@ fn suites(paths: &[PathBuf], faults: &mut impl FnMut(Vec<Fault>)) -> Vec<Suite> 
 /// The YAML files of a folder, by name; any other path is itself.
 fn files(path: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(path) else { return vec![path.to_owned()] };
-    let mut all: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    let mut all: Vec<PathBuf> =
+        entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     all.retain(|file| file.extension().is_some_and(|end| end == "yaml" || end == "yml"));
     all.sort();
     all
@@ -146,7 +151,8 @@ fn device(named: &str, lab: &mut Lab) -> Result<String, Bad> {
     }
     if !Path::new(named).exists() {
         let names = lab.duts.iter().map(|dut| dut.name.as_str());
-        let near = nearest(named, names.clone()).first().map(|near| format!("; did you mean `{near}`?"));
+        let near =
+            nearest(named, names.clone()).first().map(|near| format!("; did you mean `{near}`?"));
         let names = names.collect::<Vec<_>>().join(", ");
         return Err(Bad::of(format!(
             "`--dut {named}`: there is no such device in lab {}, and no such file\n   = want: one of {names}, or a \

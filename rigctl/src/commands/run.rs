@@ -13,6 +13,7 @@ use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Results, Run, RunEvent, Started, Terminal, Wall, html, junit,
 };
+use rig_testcases::{Case, Sweep};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
@@ -57,6 +58,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         only: input.only_dut.as_deref(),
         seed,
         stop: &stop,
+        alpha: alpha(&cases),
         path: &input.typed,
         flags: &flags,
     };
@@ -80,13 +82,30 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     if interrupted.is_ok_and(|interrupted| interrupted.happened()) {
         reporters.broke("interrupted".to_owned());
     }
-    let not_run = cases.iter().zip(&ended).filter(|(_, ended)| !**ended).map(|(case, _)| case.id.clone());
+    let not_run =
+        cases.iter().zip(&ended).filter(|(_, ended)| !**ended).map(|(case, _)| case.id.clone());
     reporters.on(RunEvent::Finished(Finished {
         partial: reporters.partial(),
         not_run: not_run.collect(),
         wall: watch.elapsed(),
     }));
     Ok(reporters.finish(args, &out))
+}
+
+/// What one judgement of counts may spend of the run's false-alarm budget of one in a million: it is split over more
+/// judgements than there can be.
+fn alpha(cases: &[&Case]) -> f64 {
+    const BUDGET: f64 = 1e-6;
+    let of_sweep = |sweep: &Sweep| match sweep {
+        Sweep::Setting { values, .. } => values.len(),
+        Sweep::Values { values, .. } => values.len(),
+        Sweep::Across { points, .. } => usize::try_from(*points).unwrap_or(usize::MAX),
+    };
+    let of_case = |case: &&Case| {
+        case.measure.len() * case.sweep.iter().map(of_sweep).product::<usize>().max(1)
+    };
+    let judgements: usize = cases.iter().map(of_case).sum();
+    BUDGET / f64::from(u32::try_from(judgements.max(1)).unwrap_or(u32::MAX))
 }
 
 /// The flags that change what a case does, as they are typed again to repeat it.
@@ -171,7 +190,9 @@ impl<'a> Reporters<'a> {
         let results = Results::of(&self.run).to_json();
         let mut unwritten = Vec::new();
         let mut write = |name: &str, text: Result<String, String>| {
-            let written = text.and_then(|text| out.write(name, text.as_bytes()).map_err(|error| error.to_string()));
+            let written = text.and_then(|text| {
+                out.write(name, text.as_bytes()).map_err(|error| error.to_string())
+            });
             unwritten.extend(written.err());
         };
         let junit = junit::xml(&self.run).map_err(|error| format!("junit.xml: {error}"));
@@ -192,4 +213,3 @@ impl<'a> Reporters<'a> {
         if self.broken.is_empty() { self.run.exit() } else { Exit::Broken }
     }
 }
-

@@ -4,7 +4,9 @@
 //! device's does, so that a later trial can be placed against what earlier ones found out.
 
 use super::recorder::Recorder;
-use rig_capture::{ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance};
+use rig_capture::{
+    ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance,
+};
 use rig_dut::{Dut, Emulated};
 use rig_generator::{Impossible, PacedStream, Program};
 use rig_lab::Declared;
@@ -45,29 +47,37 @@ impl VirtualLab {
     ///
     /// # Errors
     /// What the script asks of a port that no port can do.
-    pub fn trial(&mut self, script: &Script, declared: &Declared) -> Result<Observation, Vec<Impossible>> {
+    pub fn trial(
+        &mut self,
+        script: &Script,
+        declared: &Declared,
+    ) -> Result<Observation, Vec<Impossible>> {
         let speeds = speeds(script, declared);
         let program = Program::of(script, &speeds)?;
         let origin = self.now();
         let before = self.dut.counters();
         let _earlier = self.dut.events();
         let recorder = Recorder::new(origin, self.next_id, &script.dut_ports, script.streams.len());
-        let mut trial = Trial { lab: self, script, program: &program, recorder, config: Vec::new() };
+        let mut trial =
+            Trial { lab: self, script, program: &program, recorder, config: Vec::new() };
         trial.run(origin);
         let Trial { recorder, config, .. } = trial;
         self.next_id = self.next_id.wrapping_add(recorder.used());
         let (records, streams, unrecorded) = recorder.finish();
         let events = self.dut.events().map(|events| {
-            let since = |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });
+            let since =
+                |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });
             events.into_iter().filter_map(since).collect()
         });
-        let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds).map(|((&index, name), speed)| PortTrace {
-            name: name.clone(),
-            speed,
-            dut_port: Declared::port_name(index),
-            cable: self.cable,
-            provenance: Provenance::Virtual,
-        });
+        let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds).map(
+            |((&index, name), speed)| PortTrace {
+                name: name.clone(),
+                speed,
+                dut_port: Declared::port_name(index),
+                cable: self.cable,
+                provenance: Provenance::Virtual,
+            },
+        );
         Ok(Observation {
             origin,
             length: script.length,
@@ -130,7 +140,12 @@ impl Trial<'_> {
             }
             Action::StartStorm(storm) => {
                 let spec = &self.script.storms[usize::from(*storm)];
-                let pfc = Pfc { id: *storm, enable: spec.classes, quanta: spec.quanta, every: spec.every };
+                let pfc = Pfc {
+                    id: *storm,
+                    enable: spec.classes,
+                    quanta: spec.quanta,
+                    every: spec.every,
+                };
                 self.lab.dut.rig().start_storm(behind(spec.from), &pfc.times(None));
             }
             Action::StopStorm(storm) => {
@@ -157,7 +172,8 @@ impl Trial<'_> {
         let spec = &self.script.streams[usize::from(stream)];
         let paced = self.program.ports[usize::from(spec.from)].streams.iter();
         let paced = paced.copied().find(|paced| paced.index == stream);
-        let PacedStream { pace, recorded, .. } = paced.expect("a program has every stream of its script");
+        let PacedStream { pace, recorded, .. } =
+            paced.expect("a program has every stream of its script");
         host::Stream {
             id: self.recorder.start(stream),
             class: spec.class,

@@ -1,14 +1,16 @@
 //! One case from its first trial to its verdict.
 
 use super::choose::choose;
-use super::measure;
+use super::measure::{self, Done};
 use super::plan::{Ask, Plan};
 use super::points::{Point, groups, points};
 use super::pool::Stop;
 use super::seed::Seed;
 use super::session::{Obstacle, Session, Trial};
+use super::verdict;
 use crate::wall::Stopwatch;
-use rig_lab::Lab;
+use rig_capture::analyse::timeline::Timeline;
+use rig_lab::{Lab, Profile};
 use rig_oracle::verdict::{Curve, Doubt, Judgement, Verdict};
 use rig_reports::{CaseReport, Trials};
 use rig_testcases::Case;
@@ -25,6 +27,8 @@ pub struct Rig<'a> {
     pub seed: u64,
     /// Asks for a stop between two trials.
     pub stop: &'a Stop,
+    /// The chance of calling a healthy device faulty that one judgement of counts may spend.
+    pub alpha: f64,
     /// How the cases were named on the command line, for the command that repeats one.
     pub path: &'a str,
     /// Flags that change what a case does, for the same.
@@ -69,46 +73,81 @@ struct Work {
     curves: Vec<Curve>,
     doubts: Vec<Doubt>,
     stimulus: Vec<String>,
+    timeline: Option<Timeline>,
     simulated: Dur,
 }
 
 impl Work {
     fn verdict(&self, case: &Case) -> Verdict {
-        measure::verdict(case, &self.judgements, &self.doubts, &self.trials, self.planned)
+        let void: Vec<&Doubt> =
+            self.trials.iter().filter_map(|trial| trial.void.as_ref()).collect();
+        verdict::conclude(case, &self.judgements, &self.doubts, &void, self.trials.len())
     }
 }
 
 fn all_groups(
     rig: &Rig<'_>,
-    profile: &rig_lab::Profile,
+    profile: &Profile,
     case: &Case,
     seed: &Seed,
     work: &mut Work,
 ) -> Result<(), String> {
-    let groups = groups(case, &profile.declared).map_err(|bad| bad.to_string())?;
-    for group in groups {
+    for group in groups(case, &profile.declared).map_err(|bad| bad.to_string())? {
         let seed = seed.split(&group.label);
-        let mut session = Session::new(rig.lab, profile, case, group, seed.clone());
-        let points = points(case, &session.values()).map_err(|name| format!("`{name}` has no value on this device"))?;
+        let mut session = Session::new(rig.lab, profile, case, group, seed);
+        let points = points(case, &session.values(), session.cadence());
+        let points = points.map_err(|name| format!("`{name}` has no value on this device"))?;
         let first = work.trials.len();
-        let mut plan = Plan::of(&session, &points, &seed);
-        work.planned += plan.planned();
-        while let Some(ask) = plan.next() {
-            if rig.stop.requested() {
-                return Err("interrupted".to_owned());
-            }
-            let trial = one_trial(&mut session, &points, &ask, work.trials.len())?;
-            plan.done(&session, &ask, &trial);
-            work.simulated += trial.observation.length;
-            work.trials.push(trial);
-        }
-        if work.stimulus.is_empty() {
-            work.stimulus = work.trials.first().map(|trial| stimulus(&trial.script)).unwrap_or_default();
-        }
-        let judged = measure::judge(&session, &points, &work.trials[first..]);
+        let trials = all_trials(rig, &mut session, &points, work);
+        let done = Done {
+            session: &session,
+            points: &points,
+            trials: &work.trials[first..],
+            alpha: rig.alpha,
+        };
+        let judged = done.judge();
         work.judgements.extend(judged.judgements);
         work.curves.extend(judged.curves);
         work.doubts.extend(judged.doubts);
+        if work.timeline.is_none() {
+            work.timeline = work.trials.first().and_then(|trial| timeline(&session, trial));
+        }
+        // What was measured before something broke has been judged; only now it breaks the case.
+        trials?;
+    }
+    Ok(())
+}
+
+fn all_trials(
+    rig: &Rig<'_>,
+    session: &mut Session<'_>,
+    points: &[Point],
+    work: &mut Work,
+) -> Result<(), String> {
+    let mut plan = Plan::of(session, points, rig.alpha);
+    let before = work.planned;
+    while let Some(ask) = plan.next() {
+        work.planned = before + plan.planned();
+        if rig.stop.requested() {
+            return Err(format!("stopped after {} of {} trials", work.trials.len(), work.planned));
+        }
+        let trial = one_trial(session, points, &ask, work.trials.len())?;
+        if work.stimulus.is_empty() {
+            work.stimulus = stimulus(&trial.script);
+        }
+        work.simulated += trial.observation.length;
+        match (&trial.void, &session.subject) {
+            (Some(_), _) => plan.void(&ask),
+            (None, None) => plan.seen(&ask, None),
+            (None, Some(subject)) => match measure::seen(session, &trial, subject) {
+                Ok(seen) => plan.seen(&ask, Some(&seen)),
+                Err(doubt) => {
+                    plan.seen(&ask, None);
+                    work.doubts.push(doubt);
+                }
+            },
+        }
+        work.trials.push(trial);
     }
     Ok(())
 }
@@ -124,14 +163,18 @@ fn one_trial(
         Obstacle::Case(fault) => fault.to_string(),
         Obstacle::Device(refused) => format!("the device refused its configuration: {refused}"),
     };
-    let script = session.script(&points[ask.point]).map_err(|fault| fault.to_string())?;
+    let point = match ask.length {
+        Some(pause) => session.point_of(&points[ask.point], pause),
+        None => points[ask.point].clone(),
+    };
+    let script = session.script(&point).map_err(|fault| fault.to_string())?;
     if session.rule.restoration_time.is_none() {
         // A queue that never restores would still be stormed in the next trial.
         session.reboot();
     }
     let observation = session.run(&script, ask.place).map_err(broken)?;
-    let void = measure::void(number, &script, &observation);
-    Ok(Trial { number, point: ask.point, script, observation, void })
+    let void = measure::void(session, number, &script, &observation);
+    Ok(Trial { number, point: ask.point, role: ask.role, script, observation, void })
 }
 
 /// What is sent, a line for each sender.
@@ -142,15 +185,35 @@ fn stimulus(script: &rig_testcases::Script) -> Vec<String> {
             rig_testcases::StreamRate::Every(gap) => format!("one frame every {gap}"),
             rig_testcases::StreamRate::Load(rate) => format!("{rate}"),
         };
-        format!("{}: {} to {}, class {}, {} frames, {rate}", s.name, port(s.from), port(s.to), s.class, s.size)
+        format!(
+            "{}: {} to {}, class {}, {} frames, {rate}",
+            s.name,
+            port(s.from),
+            port(s.to),
+            s.class,
+            s.size
+        )
     });
     let storms = script.storms.iter().map(|s| {
-        let classes: Vec<String> =
-            (0..8).filter(|class| s.classes >> class & 1 == 1).map(|class: u8| class.to_string()).collect();
+        let classes: Vec<String> = (0..8)
+            .filter(|class| s.classes >> class & 1 == 1)
+            .map(|class: u8| class.to_string())
+            .collect();
         let classes = classes.join(", ");
-        format!("{}: PFC from {}, class {classes}, {} every {}", s.name, port(s.from), s.quanta, s.every)
+        format!(
+            "{}: PFC from {}, class {classes}, {} every {}",
+            s.name,
+            port(s.from),
+            s.quanta,
+            s.every
+        )
     });
     streams.chain(storms).collect()
+}
+
+/// What happened in a trial, for the page.
+fn timeline(_session: &Session<'_>, _trial: &Trial) -> Option<Timeline> {
+    None
 }
 
 /// The command that repeats this case alone.
@@ -160,7 +223,10 @@ fn repeat(rig: &Rig<'_>, case: &Case) -> String {
 
 fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
     let void = work.trials.iter().filter_map(|trial| {
-        trial.void.as_ref().map(|doubt| (trial.number, format!("{}: {}", doubt.reason, doubt.detail)))
+        trial
+            .void
+            .as_ref()
+            .map(|doubt| (trial.number, format!("{}: {}", doubt.reason, doubt.detail)))
     });
     let trials = Trials {
         planned: work.planned,
@@ -177,7 +243,7 @@ fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
         curves: work.curves,
         trials,
         evidence: Vec::new(),
-        timeline: None,
+        timeline: work.timeline,
         stimulus: work.stimulus,
         repeat: String::new(),
         simulated: work.simulated,

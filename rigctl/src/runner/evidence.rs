@@ -1,14 +1,114 @@
-//! Which captures are kept, and where.
+//! Which captures are kept, and where; frames that findings cite get their number in the file and a comment there.
 
 use super::case::Ran;
+use super::session::Trial;
 use crate::cli::Keep;
 use crate::outdir::OutDir;
+use rig_capture::FrameRef;
+use rig_capture::pcapng::Evidence;
+use rig_oracle::verdict::{Finding, Verdict};
+use rig_reports::{CaseReport, EvidenceFile};
+use std::collections::BTreeMap;
 use std::io;
+
+/// How a record is cited until its capture is written: by its index in the trial, from 1. A capture that holds every
+/// record gives it the same number.
+pub fn frame(record: usize) -> FrameRef {
+    FrameRef(u64::try_from(record + 1).unwrap_or(u64::MAX))
+}
+
+/// The record that was cited so.
+fn record(FrameRef(cited): FrameRef) -> usize {
+    usize::try_from(cited.saturating_sub(1)).unwrap_or(usize::MAX)
+}
 
 /// Writes the captures of a case that are to be kept, and notes them in its report.
 ///
 /// # Errors
-/// The system's, when a file cannot be written whole.
-pub fn keep(_keep: Keep, _out: &OutDir, _ran: &mut Ran) -> io::Result<()> {
-    Ok(())
+/// The system's, when a file cannot be written whole; the report stands.
+pub fn keep(keep: Keep, out: &OutDir, ran: &mut Ran) -> io::Result<()> {
+    let cited = cited(&ran.report);
+    let mut outcome = Ok(());
+    for trial in &ran.trials {
+        let findings = cited.get(&trial.number);
+        let wanted = match keep {
+            Keep::All => true,
+            Keep::First => trial.number == 1 || findings.is_some(),
+            Keep::None => false,
+        };
+        let comments = findings.map(Vec::as_slice).unwrap_or_default();
+        let records: Vec<usize> = comments.iter().map(|(record, _)| *record).collect();
+        let evidence = Evidence::of(&trial.observation, &trial.script, &records);
+        number(&mut ran.report, trial.number, &evidence);
+        if wanted && outcome.is_ok() {
+            outcome = write(out, &mut ran.report, trial, &evidence, comments);
+        }
+    }
+    outcome
+}
+
+fn write(
+    out: &OutDir,
+    report: &mut CaseReport,
+    trial: &Trial,
+    evidence: &Evidence<'_>,
+    comments: &[(usize, String)],
+) -> io::Result<()> {
+    let path =
+        format!("evidence/{}/{}/{:04}.pcapng", report.id.suite, report.id.case, trial.number);
+    let written = out.file(&path).and_then(|file| evidence.write(comments, file));
+    match written {
+        Ok(written) => {
+            report.evidence.push(EvidenceFile {
+                path,
+                trial: trial.number,
+                frames: written.frames,
+            });
+            Ok(())
+        }
+        Err(error) => {
+            // Half a capture is mistaken for one.
+            let _gone = std::fs::remove_file(out.path().join(&path));
+            Err(io::Error::new(error.kind(), format!("{path}: {error}")))
+        }
+    }
+}
+
+/// What findings say of which records, trial by trial.
+fn cited(report: &CaseReport) -> BTreeMap<u32, Vec<(usize, String)>> {
+    let mut all: BTreeMap<u32, Vec<(usize, String)>> = BTreeMap::new();
+    for finding in findings(report) {
+        let of_trial = all.entry(finding.trial).or_default();
+        let text = format!("{}: want {}, got {}", finding.rule, finding.want, finding.got);
+        of_trial.extend(finding.frames.iter().map(|&frame| (record(frame), text.clone())));
+    }
+    for of_trial in all.values_mut() {
+        of_trial.sort();
+        of_trial.dedup_by_key(|(record, _)| *record);
+    }
+    all
+}
+
+fn findings(report: &CaseReport) -> impl Iterator<Item = &Finding> {
+    let judged = report.judgements.iter().flat_map(|judgement| &judgement.findings);
+    let of_verdict: &[Finding] = match &report.verdict {
+        Verdict::Fail(findings) => findings,
+        Verdict::Pass | Verdict::Inconclusive(_) | Verdict::Skipped(_) | Verdict::Broken(_) => &[],
+    };
+    judged.chain(of_verdict)
+}
+
+/// Gives every cited frame of a trial its number in the file.
+fn number(report: &mut CaseReport, trial: u32, evidence: &Evidence<'_>) {
+    let judged = report.judgements.iter_mut().flat_map(|judgement| &mut judgement.findings);
+    let of_verdict: &mut [Finding] = match &mut report.verdict {
+        Verdict::Fail(findings) => findings,
+        Verdict::Pass | Verdict::Inconclusive(_) | Verdict::Skipped(_) | Verdict::Broken(_) => {
+            &mut []
+        }
+    };
+    for finding in judged.chain(of_verdict).filter(|finding| finding.trial == trial) {
+        finding.frames =
+            finding.frames.iter().filter_map(|&frame| evidence.frame(record(frame))).collect();
+    }
 }

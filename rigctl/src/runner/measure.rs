@@ -1,12 +1,25 @@
 //! Every measure of a case: its analyser over all trials, beside the oracle's prediction.
 
+use super::evidence::frame;
+use super::plan::Role;
 use super::points::Point;
 use super::session::{Session, Trial};
-use rig_oracle::verdict::{Curve, Doubt, Finding, Judgement, Verdict};
-use rig_testcases::{Case, Expect, Measure};
+use rig_capture::{Reading, Span, Unit};
+use rig_oracle::Prediction;
+use rig_oracle::verdict::{Curve, Doubt, Finding, Judgement};
+use rig_testcases::Measure;
 
+mod action;
+mod config;
+mod counters;
 mod loss;
+mod pfc;
+mod storm;
+mod throughput;
 mod watchdog;
+
+pub use storm::void;
+pub use watchdog::seen;
 
 /// What the measures of one session came to.
 #[derive(Debug, Default)]
@@ -19,42 +32,147 @@ pub struct Judged {
     pub doubts: Vec<Doubt>,
 }
 
-/// Judges every measure of the case on the trials of one session.
-pub fn judge(session: &Session<'_>, points: &[Point], trials: &[Trial]) -> Judged {
-    let mut judged = Judged::default();
-    for measure in &session.case.measure {
-        match measure {
-            Measure::Detection { .. } | Measure::Restoration { .. } => {
-                watchdog::judge(session, points, trials, measure, &mut judged);
+/// A session whose trials have been run.
+#[derive(Debug, Clone, Copy)]
+pub struct Done<'a> {
+    /// The session.
+    pub session: &'a Session<'a>,
+    /// The points of its variables.
+    pub points: &'a [Point],
+    /// Its trials.
+    pub trials: &'a [Trial],
+    /// The chance of calling a healthy device faulty that one judgement of counts may spend.
+    pub alpha: f64,
+}
+
+impl<'a> Done<'a> {
+    /// Judges every measure of the case.
+    pub fn judge(&self) -> Judged {
+        let mut judged = Judged::default();
+        for measure in &self.session.case.measure {
+            match measure {
+                Measure::Detection { .. } | Measure::Restoration { .. } | Measure::Fired { .. } => {
+                    watchdog::judge(self, measure, &mut judged);
+                }
+                Measure::ActionTaken { .. } => action::judge(self, measure, &mut judged),
+                Measure::Loss { stream, expect } => loss::judge(self, stream, *expect, &mut judged),
+                Measure::Throughput { streams, from, until } => {
+                    throughput::judge(self, streams, (from, until), &mut judged);
+                }
+                Measure::Counters { .. } => counters::judge(self, measure, &mut judged),
+                Measure::Coverage { storm } => storm::judge(self, storm, &mut judged),
+                Measure::PfcSent { .. } => pfc::sent(self, measure, &mut judged),
+                Measure::PfcFormat { port } => pfc::format(self, port, &mut judged),
+                Measure::Config { rejected } => config::judge(self, *rejected, &mut judged),
             }
-            Measure::Loss { .. } => loss::judge(session, trials, measure, &mut judged),
-            _ => {}
+        }
+        judged
+    }
+
+    /// Trials at one point that count, calibrations left out.
+    fn valid(&self, point: usize) -> Vec<&'a Trial> {
+        let counts = |trial: &&Trial| {
+            trial.void.is_none() && trial.point == point && trial.role == Role::Planned
+        };
+        self.trials.iter().filter(counts).collect()
+    }
+
+    /// Where in the sweep a point lies, for reports.
+    fn place(&self, point: &Point) -> String {
+        [self.session.group.label.as_str(), point.label.as_str()].join(" ").trim().to_owned()
+    }
+
+    /// Judges one number per trial, at every point: each reading must meet what is predicted for its trial.
+    fn each(
+        &self,
+        measure: &'static str,
+        on: &str,
+        judged: &mut Judged,
+        read: impl Fn(&Trial) -> Result<Option<Read>, Doubt>,
+    ) {
+        for (index, point) in self.points.iter().enumerate() {
+            let mut all = Vec::new();
+            for trial in self.valid(index) {
+                match read(trial) {
+                    Ok(Some(read)) => all.push((trial.number, read)),
+                    Ok(None) => {}
+                    Err(doubt) => judged.doubts.push(doubt),
+                }
+            }
+            judged.judgements.extend(judgement(measure, on, self.place(point), &all));
         }
     }
-    judged
 }
 
-/// Why a trial does not count; `None` when it does.
-pub fn void(number: u32, script: &rig_testcases::Script, observation: &rig_capture::Observation) -> Option<Doubt> {
-    let _ = (number, script, observation);
-    None
+/// One number of one trial.
+#[derive(Debug, Clone)]
+struct Read {
+    /// What was measured.
+    span: Span,
+    /// What was predicted.
+    want: Prediction,
+    /// In words, when the number alone does not say it.
+    got: Option<String>,
+    /// Records that show it.
+    records: Vec<usize>,
 }
 
-/// The conclusion of a case.
-pub fn verdict(
-    case: &Case,
-    judgements: &[Judgement],
-    doubts: &[Doubt],
-    trials: &[Trial],
-    planned: u32,
-) -> Verdict {
-    let _ = (trials, planned);
-    let findings: Vec<Finding> = judgements.iter().flat_map(|judgement| judgement.findings.clone()).collect();
-    let doubt = doubts.first().cloned();
-    match (&case.expect, doubt) {
-        (Expect::Inconclusive { reason }, Some(doubt)) if doubt.reason == reason => Verdict::Pass,
-        _ if !findings.is_empty() => Verdict::Fail(findings),
-        (_, Some(doubt)) => Verdict::Inconclusive(doubt),
-        (Expect::Inconclusive { .. } | Expect::Pass, None) => Verdict::Pass,
+/// Most frames that one finding cites.
+const CITED: usize = 6;
+
+/// All readings of one measure at one point as one judgement; none without readings.
+fn judgement(
+    measure: &'static str,
+    on: &str,
+    point: String,
+    all: &[(u32, Read)],
+) -> Option<Judgement> {
+    let (_, first) = all.first()?;
+    let unit = first.want.unit;
+    let findings =
+        all.iter().filter(|(_, read)| !read.span.meets(read.want.span)).map(|(trial, read)| {
+            Finding {
+                rule: measure,
+                want: read.want.text.clone(),
+                got: read.got.clone().unwrap_or_else(|| show(unit, read.span)),
+                trial: *trial,
+                frames: read.records.iter().take(CITED).copied().map(frame).collect(),
+            }
+        });
+    let findings: Vec<Finding> = findings.collect();
+    // Predictions may differ between trials; the one that was broken is shown, else the first.
+    let shown = all
+        .iter()
+        .find(|(_, read)| !read.span.meets(read.want.span))
+        .map_or(first, |(_, read)| read);
+    let hull = |spans: &mut dyn Iterator<Item = Span>| {
+        spans
+            .reduce(|a, b| Span { lo: a.lo.min(b.lo), hi: a.hi.max(b.hi) })
+            .unwrap_or(Span::exactly(0))
+    };
+    let mut prediction = shown.want.clone();
+    if findings.is_empty() {
+        prediction.span = hull(&mut all.iter().map(|(_, read)| read.want.span));
     }
+    let span = hull(&mut all.iter().map(|(_, read)| read.span));
+    let frames = findings.first().map(|finding| finding.frames.clone()).unwrap_or_default();
+    Some(Judgement {
+        measure,
+        subject: on.to_owned(),
+        point,
+        reading: Reading { unit, span, frames },
+        prediction,
+        trials: u32::try_from(all.len()).unwrap_or(u32::MAX),
+        resolution: String::new(),
+        findings,
+    })
+}
+
+fn show(unit: Unit, span: Span) -> String {
+    Reading { unit, span, frames: Vec::new() }.to_string()
+}
+
+/// A number of frames that follows from what the case asks, without a formula.
+fn wanted(span: Span, text: impl Into<String>) -> Prediction {
+    Prediction { unit: Unit::Frames, span, formula: "", text: text.into(), source: "the case" }
 }

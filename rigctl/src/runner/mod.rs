@@ -13,3 +13,4 @@ pub mod seed;
 pub mod session;
 pub mod subject;
 pub mod values;
+pub mod verdict;

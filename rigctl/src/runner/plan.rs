@@ -1,54 +1,150 @@
-//! Which trials a session runs: a fixed number at random moments, or as the judgement asks for them.
+//! Which trials a session runs: placed by the judge where its measures need it, else a fixed number at random moments.
 
 use super::points::Point;
 use super::seed::Seed;
-use super::session::{Place, Session, Trial};
+use super::session::{Place, Session};
+use rig_oracle::judge::place::Setup;
+use rig_oracle::judge::{self, Planner, Seen};
+use rig_testcases::{Measure, Sweep};
 use rig_units::Dur;
 
+/// What a trial is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It is judged at its point.
+    Planned,
+    /// It only shows the grid of the device's polls.
+    Calibration,
+}
+
 /// The next trial.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Ask {
     /// Index of its point.
     pub point: usize,
     /// When its storm is to start.
     pub place: Place,
+    /// How long its pause is to be; `None`: as its script says.
+    pub length: Option<Dur>,
+    /// What it is for.
+    pub role: Role,
+    inner: Option<judge::Ask>,
 }
 
 /// Trials still to run.
 #[derive(Debug)]
-pub struct Plan {
-    left: Vec<Ask>,
-    planned: u32,
+pub enum Plan {
+    /// The judge places each by what the ones before showed.
+    Placed(Box<Planner>),
+    /// A fixed number, wherever they fall: cases in which no watchdog acts.
+    Anywhere(Anywhere),
+}
+
+/// So many trials at each point.
+#[derive(Debug)]
+pub struct Anywhere {
+    draws: Seed,
+    within: Dur,
+    points: usize,
+    each: u32,
+    done: u32,
+    void: u32,
 }
 
 /// Trials at each point when neither the case nor a judgement says.
-const DEFAULT_TRIALS: u32 = 10;
+const DEFAULT_TRIALS: u32 = 3;
 
 impl Plan {
-    /// The plan of a session.
-    pub fn of(session: &Session<'_>, points: &[Point], seed: &Seed) -> Plan {
-        let per_point = session.case.trials.unwrap_or(DEFAULT_TRIALS);
-        let mut draws = seed.split("placement");
-        let mut anywhere = || Place::After(Dur(draws.draw(session.rule.longest_interval().0)));
-        let mut left: Vec<Ask> = (0..points.len())
-            .flat_map(|point| (0..per_point).map(move |_| point))
-            .map(|point| Ask { point, place: anywhere() })
-            .collect();
-        left.reverse();
-        let planned = u32::try_from(left.len()).unwrap_or(u32::MAX);
-        Plan { left, planned }
+    /// The plan of a session; `alpha` is what one judgement of counts may spend of the false-alarm budget.
+    pub fn of(session: &Session<'_>, points: &[Point], alpha: f64) -> Plan {
+        let setup = Setup { seed: session.plan_seed(), slack: session.slack(), alpha };
+        let (rule, stimulus) = (session.rule, session.stimulus);
+        let case = session.case;
+        let wants = |wanted: fn(&Measure) -> bool| case.measure.iter().any(wanted);
+        let latency =
+            wants(|m| matches!(m, Measure::Detection { .. } | Measure::Restoration { .. }));
+        let ramp = wants(|m| matches!(m, Measure::Fired { .. }))
+            && case.sweep.iter().any(|sweep| !matches!(sweep, Sweep::Setting { .. }));
+        let trials = case.trials.unwrap_or(DEFAULT_TRIALS);
+        if session.subject.is_none() {
+            let config = wants(|m| matches!(m, Measure::Config { .. }));
+            return Plan::Anywhere(Anywhere {
+                draws: Seed::of_run(setup.seed),
+                within: rule.longest_interval(),
+                points: points.len(),
+                each: if config { 0 } else { trials },
+                done: 0,
+                void: 0,
+            });
+        }
+        if ramp {
+            let lengths = points.iter().map(|point| point.pause.unwrap_or_default()).collect();
+            return Plan::Placed(Box::new(Planner::ramp(rule, stimulus, lengths, setup)));
+        }
+        // A device that is booted anew for each trial has another grid each time.
+        let one_grid = rule.restoration_time.is_some() && points.len() == 1;
+        if latency && one_grid {
+            return Plan::Placed(Box::new(Planner::detection(rule, stimulus, case.trials, setup)));
+        }
+        Plan::Placed(Box::new(Planner::plain(rule, stimulus, (points.len(), trials), setup)))
     }
 
     /// How many trials it takes when none is void.
     pub fn planned(&self) -> u32 {
-        self.planned
+        match self {
+            Plan::Placed(planner) => planner.planned(),
+            Plan::Anywhere(plan) => plan.planned(),
+        }
     }
 
-    /// The next trial; `None` when there are enough.
+    /// The next trial; `None` when there are enough, or when so many were void that more are no use.
     pub fn next(&mut self) -> Option<Ask> {
-        self.left.pop()
+        match self {
+            Plan::Placed(planner) => planner.ask().map(|inner| Ask {
+                point: inner.point,
+                place: match inner.place {
+                    judge::Place::Anywhere(wait) => Place::After(wait),
+                    judge::Place::Phase(phase) => Place::Phase(phase),
+                },
+                length: inner.length,
+                role: if inner.calibrate { Role::Calibration } else { Role::Planned },
+                inner: Some(inner),
+            }),
+            Plan::Anywhere(plan) => plan.next(),
+        }
     }
 
     /// What a trial showed.
-    pub fn done(&mut self, _session: &Session<'_>, _ask: &Ask, _trial: &Trial) {}
+    pub fn seen(&mut self, ask: &Ask, seen: Option<&Seen>) {
+        match (self, &ask.inner, seen) {
+            (Plan::Placed(planner), Some(inner), Some(seen)) => planner.seen(inner, seen),
+            (Plan::Placed(planner), Some(inner), None) => planner.void(inner),
+            (Plan::Anywhere(plan), _, _) => plan.done += 1,
+            (Plan::Placed(_), None, _) => {}
+        }
+    }
+
+    /// A trial was void.
+    pub fn void(&mut self, ask: &Ask) {
+        match (self, &ask.inner) {
+            (Plan::Placed(planner), Some(inner)) => planner.void(inner),
+            (Plan::Anywhere(plan), _) => plan.void += 1,
+            (Plan::Placed(_), None) => {}
+        }
+    }
+}
+
+impl Anywhere {
+    fn planned(&self) -> u32 {
+        self.each * u32::try_from(self.points).unwrap_or(u32::MAX)
+    }
+
+    fn next(&mut self) -> Option<Ask> {
+        if self.done >= self.planned() || self.void > self.planned() / 2 {
+            return None;
+        }
+        let place = Place::After(Dur(self.draws.draw(self.within.0)));
+        let point = usize::try_from(self.done / self.each.max(1)).unwrap_or(0);
+        Some(Ask { point, place, length: None, role: Role::Planned, inner: None })
+    }
 }

@@ -24,6 +24,26 @@ pub struct Point {
     pub label: String,
     /// The swept lengths of time by name.
     pub swept: BTreeMap<String, Dur>,
+    /// The pause that a storm of that length makes, where it is a storm's length that is swept.
+    pub pause: Option<Dur>,
+}
+
+/// How a storm makes a pause: frames so far apart, each pausing for so long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cadence {
+    /// From one frame to the next.
+    pub every: Dur,
+    /// The pause of one frame.
+    pub pause: Dur,
+}
+
+impl Cadence {
+    /// How long the storm is to run for a pause of at least `wanted`, and the pause that it then makes: the last frame's
+    /// is part of it. A nanosecond more lets the last frame go.
+    pub fn run_for(self, wanted: Dur) -> (Dur, Dur) {
+        let refreshed = self.every * wanted.saturating_sub(self.pause).div_ceil(self.every);
+        (refreshed + Dur::ns(1), refreshed + self.pause)
+    }
 }
 
 /// Every configuration that the case's sweep asks for; one without a sweep of settings.
@@ -32,8 +52,15 @@ pub struct Point {
 /// A setting that the configuration cannot hold.
 pub fn groups(case: &Case, declared: &Declared) -> Result<Vec<Group>, BadSetting> {
     let group = |label: String, swept: Option<Setting>| {
-        let settings: Vec<Setting> = case.settings.iter().cloned().chain(swept).collect();
-        let declared = settings.iter().try_fold(declared.clone(), |declared, setting| declared.with(setting))?;
+        // What is swept takes the place of what the case sets once.
+        let once = case
+            .settings
+            .iter()
+            .filter(|set| swept.as_ref().is_none_or(|swept| swept.path != set.path));
+        let settings: Vec<Setting> = once.cloned().chain(swept.clone()).collect();
+        let declared = settings
+            .iter()
+            .try_fold(declared.clone(), |declared, setting| declared.with(setting))?;
         Ok(Group { label, settings, declared })
     };
     let mut all = Vec::new();
@@ -52,11 +79,16 @@ pub fn groups(case: &Case, declared: &Declared) -> Result<Vec<Group>, BadSetting
 }
 
 /// Every point of the case's variables; one without a sweep of variables.
-pub fn points(case: &Case, values: &Values<'_>) -> Result<Vec<Point>, String> {
+///
+/// # Errors
+/// The name of a prediction or value that this device does not have.
+pub fn points(
+    case: &Case,
+    values: &Values<'_>,
+    cadence: Option<Cadence>,
+) -> Result<Vec<Point>, String> {
     let mut all = Vec::new();
-    let mut add = |name: &str, value: Dur| {
-        all.push(Point { label: format!("{name}={value}"), swept: BTreeMap::from([(name.to_owned(), value)]) });
-    };
+    let mut add = |name: &str, value: Dur| all.push(point(name, value, cadence));
     for sweep in &case.sweep {
         match sweep {
             Sweep::Setting { .. } => {}
@@ -66,7 +98,8 @@ pub fn points(case: &Case, values: &Values<'_>) -> Result<Vec<Point>, String> {
                 }
             }
             Sweep::Across { name, prediction, points } => {
-                let span = values.predicted.interval(prediction).ok_or_else(|| prediction.clone())?;
+                let span =
+                    values.predicted.interval(prediction).ok_or_else(|| prediction.clone())?;
                 for at in across(span.lo, span.hi, *points) {
                     add(name, at);
                 }
@@ -74,16 +107,31 @@ pub fn points(case: &Case, values: &Values<'_>) -> Result<Vec<Point>, String> {
         }
     }
     if all.is_empty() {
-        all.push(Point { label: String::new(), swept: BTreeMap::new() });
+        all.push(Point { label: String::new(), swept: BTreeMap::new(), pause: None });
     }
     Ok(all)
+}
+
+/// The point at which the variable `name` stands for `value`: with a cadence, for the storm that makes such a pause.
+pub fn point(name: &str, value: Dur, cadence: Option<Cadence>) -> Point {
+    let (stands_for, pause) = match cadence {
+        Some(cadence) => {
+            let (run, pause) = cadence.run_for(value);
+            (run, Some(pause))
+        }
+        None => (value, None),
+    };
+    let label = format!("{name}={}", pause.unwrap_or(value));
+    Point { label, swept: BTreeMap::from([(name.to_owned(), stands_for)]), pause }
 }
 
 /// So many lengths spread evenly over an interval, half a step in from either end, in whole microseconds.
 fn across(lo: u64, hi: u64, points: u32) -> impl Iterator<Item = Dur> {
     let points = u64::from(points.max(1));
     (0..points).map(move |i| {
-        let at = lo + u64::try_from(u128::from(hi - lo) * u128::from(2 * i + 1) / u128::from(2 * points)).unwrap_or(0);
+        let at = lo
+            + u64::try_from(u128::from(hi - lo) * u128::from(2 * i + 1) / u128::from(2 * points))
+                .unwrap_or(0);
         Dur(at / 1_000_000 * 1_000_000)
     })
 }
@@ -96,11 +144,9 @@ mod tests {
     fn points_lie_evenly_inside_the_interval() {
         let lo = Dur::ms(200).0;
         let hi = Dur::ms(300).0;
-        assert_eq!(across(lo, hi, 4).collect::<Vec<_>>(), [
-            Dur::us(212_500),
-            Dur::us(237_500),
-            Dur::us(262_500),
-            Dur::us(287_500)
-        ]);
+        assert_eq!(
+            across(lo, hi, 4).collect::<Vec<_>>(),
+            [Dur::us(212_500), Dur::us(237_500), Dur::us(262_500), Dur::us(287_500)]
+        );
     }
 }

@@ -86,11 +86,17 @@ mod tests {
     fn results_come_in_order_whoever_finishes_first() {
         for jobs in [1, 2, 7] {
             let mut seen = Vec::new();
-            in_order(20, jobs, &Stop::default(), |i| i * i, |i, news| {
-                if let News::Done(square) = news {
-                    seen.push((i, square));
-                }
-            });
+            in_order(
+                20,
+                jobs,
+                &Stop::default(),
+                |i| i * i,
+                |i, news| {
+                    if let News::Done(square) = news {
+                        seen.push((i, square));
+                    }
+                },
+            );
             assert_eq!(seen, (0..20).map(|i| (i, i * i)).collect::<Vec<_>>());
         }
     }

@@ -18,16 +18,26 @@ pub fn faults(lab: &Lab, only: Option<&str>, case: &Case) -> Vec<Fault> {
 fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
     let groups = match groups(case, &profile.declared) {
         Ok(groups) => groups,
-        Err(bad) => return vec![case.fault("sweep", bad.to_string(), "a setting of the device and a value for it")],
+        Err(bad) => {
+            return vec![case.fault(
+                "sweep",
+                bad.to_string(),
+                "a setting of the device and a value for it",
+            )];
+        }
     };
     let mut all = Vec::new();
     for group in groups {
         let session = Session::new(lab, profile, case, group, Seed::of_run(0));
-        let points = match points(case, &session.values()) {
+        let points = match points(case, &session.values(), session.cadence()) {
             Ok(points) => points,
             Err(name) => {
                 let found = format!("`{name}` has no value on device {}", profile.name);
-                all.push(case.fault("sweep", found, "a prediction that exists for this case and device"));
+                all.push(case.fault(
+                    "sweep",
+                    found,
+                    "a prediction that exists for this case and device",
+                ));
                 continue;
             }
         };

@@ -1,18 +1,14 @@
 //! What one trial showed of its storm: the analysers' readings, put on the clock on which the oracle judges them.
 
+use super::evidence::frame;
 use super::subject::Places;
 use rig_capture::analyse::{self, ActionView, Sighting};
-use rig_capture::{Dir, FrameRef, Observation, Span};
+use rig_capture::{Dir, Observation, Span};
 use rig_lab::RuleFamily;
 use rig_oracle::judge::{self, Fired, Seen};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::Script;
 use rig_units::{Dur, Time};
-
-/// The evidence number of a record: files hold every record in order, so it is its index from 1.
-pub fn frame(record: usize) -> FrameRef {
-    FrameRef(u64::try_from(record + 1).unwrap_or(u64::MAX))
-}
 
 /// Reads trial `number` of the storm at `places`.
 ///
@@ -26,8 +22,9 @@ pub fn see(
     view: &ActionView,
     family: RuleFamily,
 ) -> Result<Seen, Doubt> {
-    let Places { storm, stream, class } = places;
-    let doubt = |reason, detail: &str| Doubt { reason, detail: format!("trial {number}: {detail}") };
+    let Places { storm, class, .. } = places;
+    let doubt =
+        |reason, detail: &str| Doubt { reason, detail: format!("trial {number}: {detail}") };
     let coverage = analyse::coverage(observation, script, storm, class)
         .ok_or_else(|| doubt("not-observable", "the storm never left the rig's port"))?;
     let start = coverage.first_xoff;
@@ -39,25 +36,18 @@ pub fn see(
         after: since_start(span),
         frames: frames.iter().copied().map(frame).collect(),
     };
-    let fired = analyse::fired(observation, script, storm, stream, view);
-    let (fired, acted) = match fired {
-        Sighting::At { span, frames } => (Fired::At(sighting(span, &frames)), Some(span)),
-        Sighting::Never => (Fired::Never, None),
-        Sighting::NotObservable(why) | Sighting::Void(why) => return Err(doubt("not-observable", &why)),
-    };
-    // The interval counter lets go whatever the storm does; all others only once it is over.
-    let restored = acted.and_then(|acted| {
-        let after = match family {
-            RuleFamily::IntervalCounter => Time(acted.hi),
-            RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Cisco8000 | RuleFamily::Barefoot => {
-                Time(coverage.pause_end.hi)
-            }
-        };
-        match analyse::restored(observation, script, storm, stream, view, (acted, after)) {
-            Sighting::At { span, frames } => Some(sighting(span, &frames)),
-            Sighting::Never | Sighting::NotObservable(_) | Sighting::Void(_) => None,
+    let (acted, ended) = sightings(script, observation, places, view, family);
+    let fired = match acted {
+        Sighting::At { span, frames } => Fired::At(sighting(span, &frames)),
+        Sighting::Never => Fired::Never,
+        Sighting::NotObservable(why) | Sighting::Void(why) => {
+            return Err(doubt("not-observable", &why));
         }
-    });
+    };
+    let restored = match ended {
+        Sighting::At { span, frames } => Some(sighting(span, &frames)),
+        Sighting::Never | Sighting::NotObservable(_) | Sighting::Void(_) => None,
+    };
     let last = last_pfc(observation, script, places).unwrap_or(Time(coverage.last_xoff.hi));
     Ok(Seen {
         trial: number,
@@ -68,6 +58,32 @@ pub fn see(
         restored,
         watched: Dur(observation.length.0.saturating_sub(start.hi)),
     })
+}
+
+/// When the device acted and when it let go, on the trial's clock.
+pub fn sightings(
+    script: &Script,
+    observation: &Observation,
+    places: Places,
+    view: &ActionView,
+    family: RuleFamily,
+) -> (Sighting, Sighting) {
+    let Places { storm, stream, class } = places;
+    let acted = analyse::fired(observation, script, storm, stream, view);
+    let coverage = analyse::coverage(observation, script, storm, class);
+    let (Some(span), Some(coverage)) = (acted.span(), coverage) else {
+        return (acted, Sighting::Never);
+    };
+    // The interval counter lets go whatever the storm does; all others only once it is over.
+    let after = match family {
+        RuleFamily::IntervalCounter => Time(span.hi),
+        RuleFamily::Broadcom
+        | RuleFamily::Mellanox
+        | RuleFamily::Cisco8000
+        | RuleFamily::Barefoot => Time(coverage.pause_end.hi),
+    };
+    let ended = analyse::restored(observation, script, storm, stream, view, (span, after));
+    (acted, ended)
 }
 
 /// When the last PFC frame of the storm's port and class reached the device, frames sent by hand included.

@@ -1,15 +1,17 @@
 //! One configuration of one device, and the trials run on it.
 
-use super::points::{Group, Point};
+use super::plan::Role;
+use super::points::{Cadence, Group, Point, point};
 use super::seed::Seed;
 use super::subject::{self, Subject};
 use super::values::Values;
 use crate::executor::VirtualLab;
 use rig_capture::Observation;
-use rig_dut::{Emulated, Refused};
-use rig_lab::{Fault, Lab, Profile};
+use rig_dut::{Dut, Emulated, Refused};
+use rig_lab::{Fault, Lab, Profile, Setting};
 use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_oracle::verdict::Doubt;
+use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Script};
 use rig_units::{Bytes, Dur};
 
@@ -47,6 +49,8 @@ pub struct Trial {
     pub script: Script,
     /// What was seen.
     pub observation: Observation,
+    /// What it is for.
+    pub role: Role,
     /// Why it does not count, if it does not.
     pub void: Option<Doubt>,
 }
@@ -62,7 +66,13 @@ pub enum Obstacle {
 
 impl<'a> Session<'a> {
     /// Prepares; the device is booted by the first trial.
-    pub fn new(lab: &Lab, profile: &'a Profile, case: &'a Case, group: Group, seed: Seed) -> Session<'a> {
+    pub fn new(
+        lab: &Lab,
+        profile: &'a Profile,
+        case: &'a Case,
+        group: Group,
+        seed: Seed,
+    ) -> Session<'a> {
         let rule = Rule::of(profile.rule.family, &group.declared.pfcwd);
         let subject = Subject::first(case);
         let stimulus = subject::stimulus(case, &group.declared, subject.as_ref());
@@ -85,7 +95,55 @@ impl<'a> Session<'a> {
 
     /// What the names in the case's amounts stand for, without a sweep.
     pub fn values(&self) -> Values<'_> {
-        Values { declared: &self.group.declared, predicted: self.names, swept: std::collections::BTreeMap::new() }
+        Values {
+            declared: &self.group.declared,
+            predicted: self.names,
+            swept: std::collections::BTreeMap::new(),
+        }
+    }
+
+    /// How the storm in question makes its pause; `None` where no storm is in question.
+    pub fn cadence(&self) -> Option<Cadence> {
+        let storm = self.case.storms.get(&self.subject.as_ref()?.storm)?;
+        let pause = self.names.tail;
+        let every = match storm.refresh {
+            Refresh::OfPause(millionths) => pause.scaled(millionths, 1_000_000),
+            Refresh::Every(every) => every,
+        };
+        (every > Dur::ZERO).then_some(Cadence { every, pause })
+    }
+
+    /// How far off its plan a storm may start, and a pause may last: in virtual time only an own frame in flight stands
+    /// in the way.
+    pub fn slack(&self) -> Dur {
+        let speeds = (0..self.group.declared.port_count())
+            .filter_map(|port| self.group.declared.port_speed(port));
+        speeds.min().map_or(Dur::us(1), |slowest| slowest.slot(self.group.declared.mtu))
+    }
+
+    /// The seed of the plan's draws.
+    pub fn plan_seed(&self) -> u64 {
+        self.seed.split("plan").value()
+    }
+
+    /// Tries one more setting on a device of its own: why it refuses, or `None` when it takes it.
+    ///
+    /// # Errors
+    /// When the device does not even take the case's other settings.
+    pub fn try_setting(&self, setting: &Setting) -> Result<Option<String>, String> {
+        let seed = self.seed.split("configure").value();
+        let dut = Emulated::boot(self.profile, &self.group.settings, self.cable_cm, seed);
+        let mut dut =
+            dut.map_err(|refused| format!("the device refused the case's settings: {refused}"))?;
+        Ok(dut.configure(std::slice::from_ref(setting)).err().map(|refused| refused.to_string()))
+    }
+
+    /// The point like `like`, its storm making a pause of `pause`.
+    pub fn point_of(&self, like: &Point, pause: Dur) -> Point {
+        like.swept
+            .keys()
+            .next()
+            .map_or_else(|| like.clone(), |name| point(name, pause, self.cadence()))
     }
 
     /// The script of a trial at `point`.
@@ -137,7 +195,11 @@ impl<'a> Session<'a> {
         lab.idle_until(start);
         lab.trial(script, &declared).map_err(|faults| {
             let found = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-            Obstacle::Case(Box::new(self.case.fault("", found, "a stimulus that the ports can send")))
+            Obstacle::Case(Box::new(self.case.fault(
+                "",
+                found,
+                "a stimulus that the ports can send",
+            )))
         })
     }
 
@@ -179,10 +241,12 @@ pub enum Place {
 
 /// When the first storm of the script starts; the start of the trial without one.
 fn first_storm(script: &Script) -> Dur {
-    let starts = script.steps.iter().find(|step| matches!(step.action, rig_testcases::Action::StartStorm(_)));
+    let starts = script
+        .steps
+        .iter()
+        .find(|step| matches!(step.action, rig_testcases::Action::StartStorm(_)));
     starts.map_or(Dur::ZERO, |step| step.at)
 }
-
 
 /// How long a signal takes over so many centimetres of cable, at 1.98e8 m/s.
 const fn travel(cable_cm: u64) -> Dur {

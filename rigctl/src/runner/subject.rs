@@ -55,7 +55,8 @@ impl Places {
     /// Where `subject` stands in `script`.
     pub fn of(script: &Script, subject: &Subject) -> Option<Places> {
         let storm = (0..).zip(&script.storms).find(|(_, storm)| storm.name == subject.storm)?.0;
-        let (stream, spec) = (0..).zip(&script.streams).find(|(_, spec)| spec.name == subject.stream)?;
+        let (stream, spec) =
+            (0..).zip(&script.streams).find(|(_, spec)| spec.name == subject.stream)?;
         Some(Places { storm, stream, class: spec.class })
     }
 }

@@ -1,7 +1,138 @@
 //! Frames that were sent and never arrived.
 
-use super::Judged;
-use crate::runner::session::{Session, Trial};
-use rig_testcases::Measure;
+use super::{Done, Judged, Read, wanted};
+use crate::runner::session::Trial;
+use crate::runner::subject::Places;
+use rig_capture::analyse::{self, ActionView};
+use rig_capture::{Dir, Span, Unit, What};
+use rig_lab::{Action, Backlog, DropBy, RuleFamily};
+use rig_oracle::Prediction;
+use rig_oracle::judge::Seen;
+use rig_oracle::verdict::Doubt;
+use rig_testcases::Wanted;
 
-pub(super) fn judge(_session: &Session<'_>, _trials: &[Trial], _measure: &Measure, _judged: &mut Judged) {}
+/// Judges the loss of one stream: what the case wants, or what follows from the declared action.
+pub(super) fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+    let view = ActionView::from(&done.session.group.declared);
+    done.each("loss", stream, judged, |trial| {
+        let found = (0_u16..).zip(&trial.script.streams).find(|(_, spec)| spec.name == stream);
+        let Some((index, _)) = found else {
+            let detail = format!("{stream} is not in the script");
+            return Err(Doubt { reason: "not-observable", detail });
+        };
+        let loss = analyse::loss(&trial.observation, &trial.script, index, view.delays());
+        if loss.sent == 0 {
+            let detail = format!("trial {}: nothing of {stream} was sent", trial.number);
+            return Err(Doubt { reason: "not-observable", detail });
+        }
+        let want = match expect {
+            Wanted::None => wanted(Span::exactly(0), "no frame lost"),
+            Wanted::Some => wanted(Span { lo: 1, hi: loss.sent }, "at least one frame lost"),
+            Wanted::All => {
+                wanted(Span { lo: loss.sent - loss.open, hi: loss.sent }, "every frame lost")
+            }
+            Wanted::Predicted => predicted(done, trial, index)?,
+        };
+        let odd = loss.stray + loss.duplicated + loss.reordered;
+        let got = if odd == 0 {
+            format!("{} of {} frames lost", loss.lost, loss.sent)
+        } else {
+            format!(
+                "{} of {} frames lost, {} astray, {} twice, {} out of order",
+                loss.lost, loss.sent, loss.stray, loss.duplicated, loss.reordered
+            )
+        };
+        // A stray, a double or a reordered frame is never what anybody wants: no count of lost frames excuses it.
+        let span = if odd > 0 {
+            Span::exactly(u64::MAX)
+        } else {
+            Span { lo: loss.lost, hi: loss.lost + loss.open }
+        };
+        let records = if odd > 0 { loss.odd } else { loss.frames };
+        Ok(Some(Read { span, want, got: Some(got), records }))
+    });
+}
+
+/// What the declared action loses of a stream: what reaches a stormed queue from the detection to the restoration, and
+/// what the queue held where the backlog is discarded.
+fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, Doubt> {
+    let session = done.session;
+    let none = |text: &str| Ok(frames(Span::exactly(0), text.to_owned()));
+    let Some(subject) = session.subject.as_ref() else {
+        return none("nothing is stormed: no loss");
+    };
+    let Some(places) = Places::of(&trial.script, subject) else {
+        return none("nothing is stormed: no loss");
+    };
+    let (spec, storm) = (
+        &trial.script.streams[usize::from(stream)],
+        &trial.script.storms[usize::from(places.storm)],
+    );
+    let stormed_class = storm.classes >> spec.class & 1 == 1;
+    let leaves = stormed_class && spec.to == storm.from;
+    let pfcwd = &session.group.declared.pfcwd;
+    let enters = stormed_class && spec.from == storm.from && pfcwd.drop_by == DropBy::Acl;
+    if pfcwd.action != Action::Drop || !(leaves || enters) {
+        return none("no frame of it meets the drop action");
+    }
+    let seen = super::seen(session, trial, subject)?;
+    let Some(detected) = seen.detection() else { return none("no detection, so no loss") };
+    let start = seen.storm_start - trial.observation.origin;
+    let (lo, hi) = (start.0 + detected.after.lo, start.0 + detected.after.hi);
+    let (until_lo, until_hi) = match &seen.restored {
+        Some(restored) => (start.0 + restored.after.lo, start.0 + restored.after.hi),
+        None => (trial.observation.length.0, trial.observation.length.0),
+    };
+    let arrivals = |from: u64, until: u64| arrivals(trial, stream, from, until);
+    // A frame at the device when the action begins or ends may fare either way.
+    let delay = session.group.declared.forwarding_delay.0;
+    let mut span = Span {
+        lo: arrivals(hi, until_lo.saturating_sub(delay)),
+        hi: arrivals(lo.saturating_sub(delay), until_hi),
+    };
+    if leaves && pfcwd.backlog == Backlog::Discarded {
+        let held = arrivals(start.0, hi);
+        span = Span { lo: span.lo + held.saturating_sub(2), hi: span.hi + held };
+    }
+    let text = format!(
+        "what reaches the queue from {} on until the restoration: {} frames",
+        what(&seen, session.rule.family),
+        show(span)
+    );
+    Ok(frames(span, text))
+}
+
+fn frames(span: Span, text: String) -> Prediction {
+    Prediction {
+        unit: Unit::Frames,
+        span,
+        formula: "F13",
+        text,
+        source: "sonic-swss pfcactionhandler.cpp, drop handlers",
+    }
+}
+
+fn show(span: Span) -> String {
+    if span.lo == span.hi { span.lo.to_string() } else { format!("{} to {}", span.lo, span.hi) }
+}
+
+fn what(_seen: &Seen, family: RuleFamily) -> &'static str {
+    match family {
+        RuleFamily::IntervalCounter => "the tripping check",
+        RuleFamily::Broadcom
+        | RuleFamily::Mellanox
+        | RuleFamily::Cisco8000
+        | RuleFamily::Barefoot => "the detection",
+    }
+}
+
+/// How many frames of the stream reached the device after `from` and up to `until`.
+fn arrivals(trial: &Trial, stream: u16, from: u64, until: u64) -> u64 {
+    let count = trial.observation.records.iter().filter(|record| {
+        let own = matches!(record.what, What::Data { stream: of, .. } if of == stream)
+            && record.dir == Dir::Tx;
+        let at = (record.at + trial.observation.ports[usize::from(record.port)].cable).0;
+        own && from < at && at <= until
+    });
+    u64::try_from(count.count()).unwrap_or(u64::MAX)
+}

@@ -1,53 +1,108 @@
 //! Detection, restoration and the trigger ramp of the watchdog.
 
-use super::Judged;
-use crate::runner::points::Point;
+use super::{Done, Judged};
+use crate::runner::plan::Role;
 use crate::runner::see::see;
 use crate::runner::session::{Session, Trial};
 use crate::runner::subject::{Places, Subject};
 use rig_capture::analyse::ActionView;
-use rig_oracle::judge::{self, Seen, detection};
+use rig_oracle::judge::fired::{self, Limits, Storms};
+use rig_oracle::judge::{self, Grid, Seen, detection, ramp, restoration};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::Measure;
+use rig_testcases::{Measure, Sweep};
 
-/// What every trial at `point` showed of the subject, or why one of them shows nothing.
-pub(super) fn seen(session: &Session<'_>, trials: &[&Trial], subject: &Subject) -> Result<Vec<Seen>, Doubt> {
+/// What one trial showed of a subject.
+///
+/// # Errors
+/// Why it shows nothing.
+pub fn seen(session: &Session<'_>, trial: &Trial, subject: &Subject) -> Result<Seen, Doubt> {
     let view = ActionView::from(&session.group.declared);
-    let family = session.rule.family;
-    let each = trials.iter().map(|trial| {
-        let places = Places::of(&trial.script, subject).expect("a case's measures name what is in its script");
-        see(trial.number, &trial.script, &trial.observation, places, &view, family)
-    });
-    each.collect()
+    let places = Places::of(&trial.script, subject).ok_or_else(|| Doubt {
+        reason: "not-observable",
+        detail: format!("{} and {} are not in the script", subject.storm, subject.stream),
+    })?;
+    see(trial.number, &trial.script, &trial.observation, places, &view, session.rule.family)
 }
 
 /// Judges one measure.
-pub(super) fn judge(
-    session: &Session<'_>,
-    points: &[Point],
-    trials: &[Trial],
-    measure: &Measure,
-    judged: &mut Judged,
-) {
+pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
     let Some(subject) = Subject::of(measure) else { return };
-    for (index, point) in points.iter().enumerate() {
-        let of_point: Vec<&Trial> =
-            trials.iter().filter(|trial| trial.point == index && trial.void.is_none()).collect();
-        let seen = match seen(session, &of_point, &subject) {
-            Ok(seen) => seen,
-            Err(doubt) => {
-                judged.doubts.push(doubt);
-                continue;
+    if matches!(measure, Measure::Fired { .. }) && swept(done) {
+        return along_a_ramp(done, measure, &subject, judged);
+    }
+    for (index, point) in done.points.iter().enumerate() {
+        let Some(seen) = all_seen(done, &done.valid(index), &subject, judged) else { continue };
+        let about = about(measure, &subject, done.place(point));
+        let Session { rule, stimulus, .. } = done.session;
+        let judgement = match measure {
+            Measure::Detection { at_most, .. } => {
+                detection::judge(&about, rule, stimulus, *at_most, &seen)
             }
+            Measure::Restoration { .. } => restoration::judge(&about, rule, stimulus, &seen),
+            Measure::Fired { expect, .. } => {
+                let length = seen.iter().map(|seen| seen.pause_length).max().unwrap_or_default();
+                let grid = Grid::of_trials(rule, &seen);
+                let storms = Storms { length, trials: seen };
+                fired::judge(&about, rule, stimulus, (&storms, &grid), *expect, &limits(done))
+            }
+            _ => continue,
         };
-        let about = judge::Subject {
-            measure: measure.name(),
-            on: format!("{} on {}", subject.storm, subject.stream),
-            point: [session.group.label.as_str(), point.label.as_str()].join(" ").trim().to_owned(),
-        };
-        if let Measure::Detection { at_most, .. } = measure {
-            let judgement = detection::judge(&about, &session.rule, &session.stimulus, *at_most, &seen);
-            judged.judgements.push(judgement);
+        judged.judgements.push(judgement);
+    }
+}
+
+/// The lengths of the storm are swept: a curve, with the storms that showed the grid of the polls.
+fn along_a_ramp(done: &Done<'_>, measure: &Measure, subject: &Subject, judged: &mut Judged) {
+    let of_role = |role: Role| -> Vec<&Trial> {
+        done.trials.iter().filter(|trial| trial.role == role && trial.void.is_none()).collect()
+    };
+    let Some(calibrations) = all_seen(done, &of_role(Role::Calibration), subject, judged) else {
+        return;
+    };
+    let mut lengths = Vec::new();
+    for index in 0..done.points.len() {
+        let Some(trials) = all_seen(done, &done.valid(index), subject, judged) else { return };
+        // The length that was held, not the one that was asked for.
+        let Some(length) = trials.iter().map(|seen| seen.pause_length).max() else { continue };
+        lengths.push(Storms { length, trials });
+    }
+    let about = about(measure, subject, done.session.group.label.clone());
+    let Session { rule, stimulus, .. } = done.session;
+    let mut ramp = ramp::judge(&about, rule, stimulus, &calibrations, &lengths, &limits(done));
+    if let Some(first) = ramp.judgements.first_mut() {
+        first.findings.append(&mut ramp.findings);
+    }
+    judged.judgements.extend(ramp.judgements);
+    judged.curves.push(ramp.curve);
+}
+
+fn swept(done: &Done<'_>) -> bool {
+    done.session.case.sweep.iter().any(|sweep| !matches!(sweep, Sweep::Setting { .. }))
+}
+
+fn all_seen(
+    done: &Done<'_>,
+    trials: &[&Trial],
+    subject: &Subject,
+    judged: &mut Judged,
+) -> Option<Vec<Seen>> {
+    match trials.iter().map(|trial| seen(done.session, trial, subject)).collect() {
+        Ok(seen) => Some(seen),
+        Err(doubt) => {
+            judged.doubts.push(doubt);
+            None
         }
     }
+}
+
+fn about(measure: &Measure, subject: &Subject, point: String) -> judge::Subject {
+    judge::Subject {
+        measure: measure.name(),
+        on: format!("{}, {}", subject.storm, subject.stream),
+        point,
+    }
+}
+
+fn limits(done: &Done<'_>) -> Limits {
+    Limits { alpha: done.alpha, slack: done.session.slack() }
 }

@@ -1,0 +1,81 @@
+//! What becomes of frames that meet a stormed queue.
+
+use super::{Done, Judged, Read, wanted};
+use crate::runner::subject::{Places, Subject};
+use rig_capture::Span;
+use rig_capture::analyse::{self, ActionView};
+use rig_lab::{Action, RuleFamily};
+use rig_oracle::judge::Seen;
+use rig_oracle::verdict::Doubt;
+use rig_testcases::Measure;
+use rig_units::Time;
+
+/// From the action's beginning to the end of the storm every frame must meet the declared action.
+pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
+    let Some(subject) = Subject::of(measure) else { return };
+    let session = done.session;
+    let view = ActionView::from(&session.group.declared);
+    done.each(measure.name(), &subject.stream, judged, |trial| {
+        let seen = super::seen(session, trial, &subject)?;
+        let nothing = |why: &str| Doubt {
+            reason: "not-observable",
+            detail: format!("trial {}: {why}", trial.number),
+        };
+        let places = Places::of(&trial.script, &subject)
+            .ok_or_else(|| nothing("the stream is not in the script"))?;
+        let Some(window) =
+            window(&seen, session.rule.family, view.action, trial.observation.origin, &view)
+        else {
+            // A storm that is not detected at all is the detection's finding; here there is nothing to look at.
+            let want = wanted(
+                Span::exactly(0),
+                "a detection, and every frame after it treated as declared",
+            );
+            let got = Some("no detection".to_owned());
+            return Ok(Some(Read { span: Span::exactly(1), want, got, records: Vec::new() }));
+        };
+        let taken =
+            analyse::action(&trial.observation, &trial.script, places.stream, &view, window);
+        if taken.frames() == 0 {
+            return Err(nothing("no frame of the stream met the stormed queue"));
+        }
+        let breaking = taken.breaking(view.action);
+        let all = taken.frames();
+        let rule = match view.action {
+            Action::Drop => "is dropped",
+            Action::Forward => "is sent in spite of the pause",
+            Action::Alert => "stays until the pause is over",
+        };
+        let want = wanted(
+            Span::exactly(0),
+            format!("each of {all} frames that meet the stormed queue {rule}"),
+        );
+        let count = u64::try_from(breaking.len()).unwrap_or(u64::MAX);
+        let got = Some(format!("{count} of {all} frames fared otherwise"));
+        let records = breaking.iter().map(|fate| fate.received.unwrap_or(fate.sent)).collect();
+        Ok(Some(Read { span: Span::exactly(count), want, got, records }))
+    });
+}
+
+/// From when the action surely had begun until the storm may have been over, on the trial's clock.
+fn window(
+    seen: &Seen,
+    family: RuleFamily,
+    action: Action,
+    origin: Time,
+    view: &ActionView,
+) -> Option<(Time, Time)> {
+    let start = seen.storm_start - origin;
+    let at = |after: u64| Time(start.0 + after);
+    let detected = seen.detection()?;
+    let from = match action {
+        Action::Alert => at(view.response.0),
+        Action::Drop | Action::Forward => at(detected.after.hi),
+    };
+    let end = seen.pause_length.0;
+    let until = match (&seen.restored, family) {
+        (Some(restored), RuleFamily::IntervalCounter) => restored.after.lo.min(end),
+        _ => end,
+    };
+    Some((from, at(until)))
+}

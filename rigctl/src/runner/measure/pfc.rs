@@ -1,0 +1,79 @@
+//! PFC frames that the device itself sends.
+
+use super::{Done, Judged, Read, wanted};
+use crate::runner::session::Trial;
+use crate::runner::subject::Subject;
+use rig_capture::Span;
+use rig_capture::analyse;
+use rig_oracle::verdict::Doubt;
+use rig_testcases::{Measure, Wanted};
+use rig_units::Time;
+
+fn port_index(trial: &Trial, port: &str) -> Result<u16, Doubt> {
+    let found = (0_u16..).zip(&trial.script.ports).find(|(_, name)| *name == port);
+    found.map(|(index, _)| index).ok_or_else(|| Doubt {
+        reason: "not-observable",
+        detail: format!("{port} is not in the script"),
+    })
+}
+
+/// How many XOFF frames it sends for a class.
+pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
+    let Measure::PfcSent { port, class, after, expect } = measure else { return };
+    let on = match after {
+        Some(storm) => format!("{port} class {class} once {storm} is acted on"),
+        None => format!("{port} class {class}"),
+    };
+    done.each(measure.name(), &on, judged, |trial| {
+        let index = port_index(trial, port)?;
+        let length = trial.observation.length;
+        let mut window = (Time::ZERO, Time::ZERO + length);
+        if let Some(storm) = after {
+            // The stream of the case's watchdog measures shows when the action began.
+            let shown = done.session.case.measure.iter().filter_map(Subject::of);
+            let Some(subject) = shown.into_iter().find(|subject| subject.storm == *storm) else {
+                return Err(Doubt {
+                    reason: "not-observable",
+                    detail: format!("no measure of the case shows when {storm} is acted on"),
+                });
+            };
+            let seen = super::seen(done.session, trial, &subject)?;
+            let Some(detected) = seen.detection() else { return Ok(None) };
+            let start = seen.storm_start - trial.observation.origin;
+            window = (Time(start.0 + detected.after.hi), Time(start.0 + seen.pause_length.0));
+        }
+        let sent = analyse::pfc_sent(&trial.observation, index, *class, window);
+        let count = u64::try_from(sent.xoff.len()).unwrap_or(u64::MAX);
+        let (span, text) = match expect {
+            Wanted::None => (Span::exactly(0), "no XOFF"),
+            Wanted::Some | Wanted::All => (Span { lo: 1, hi: u64::MAX }, "at least one XOFF"),
+            Wanted::Predicted => (Span { lo: 0, hi: u64::MAX }, "any number of XOFFs"),
+        };
+        let want = wanted(span, text);
+        Ok(Some(Read {
+            span: Span::exactly(count),
+            want,
+            got: Some(format!("{count} XOFFs")),
+            records: sent.xoff,
+        }))
+    });
+}
+
+/// Whether every one of them is well formed.
+pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
+    done.each("pfc.format", port, judged, |trial| {
+        let index = port_index(trial, port)?;
+        let (all, bad) = analyse::pfc_format(&trial.observation, index);
+        if all == 0 {
+            let detail = format!("trial {}: the device sent no PFC frame to {port}", trial.number);
+            return Err(Doubt { reason: "not-observable", detail });
+        }
+        let mut want = wanted(Span::exactly(0), format!("each of {all} PFC frames well formed"));
+        want.source = "IEEE 802.1Q clause 36, IEEE 802.3 Annex 31D";
+        let got =
+            bad.first().map(|first| format!("{} malformed, the first: {}", bad.len(), first.what));
+        let count = u64::try_from(bad.len()).unwrap_or(u64::MAX);
+        let records = bad.iter().map(|bad| bad.record).collect();
+        Ok(Some(Read { span: Span::exactly(count), want, got, records }))
+    });
+}

@@ -1,0 +1,75 @@
+//! The rig's own storms: how much of the time they held, and which trials they void.
+
+use super::{Done, Judged, Read, judgement};
+use crate::runner::session::Session;
+use rig_capture::analyse;
+use rig_capture::{Observation, Span, Unit};
+use rig_oracle::Prediction;
+use rig_oracle::verdict::Doubt;
+use rig_testcases::{Measure, Script};
+
+/// Why a trial does not count; `None` when it does. Storms that the case wants to have gaps, or whose coverage it
+/// measures, may have those that their script gives them.
+pub fn void(
+    session: &Session<'_>,
+    number: u32,
+    script: &Script,
+    observation: &Observation,
+) -> Option<Doubt> {
+    let about_gaps = |storm: u16| {
+        let name = &script.storms[usize::from(storm)].name;
+        session
+            .case
+            .measure
+            .iter()
+            .any(|m| matches!(m, Measure::Coverage { storm } if storm == name))
+    };
+    let voids = analyse::voids(observation, script, &about_gaps);
+    let first = voids.into_iter().next()?;
+    Some(Doubt { reason: first.reason, detail: format!("trial {number}: {}", first.detail) })
+}
+
+/// Judges the coverage of a storm against its own plan: the rig measures itself.
+pub(super) fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
+    for (index, point) in done.points.iter().enumerate() {
+        let mut all = Vec::new();
+        for trial in done.valid(index) {
+            let specs = (0_u16..).zip(&trial.script.storms);
+            for (at, spec) in specs.filter(|(_, spec)| spec.name == storm) {
+                let class = u8::try_from(spec.classes.trailing_zeros()).unwrap_or(0);
+                let Some(coverage) =
+                    analyse::coverage(&trial.observation, &trial.script, at, class)
+                else {
+                    let detail = format!("trial {}: the storm {storm} never left", trial.number);
+                    judged.doubts.push(Doubt { reason: "not-observable", detail });
+                    continue;
+                };
+                let speed = trial.observation.ports[usize::from(spec.from)].speed;
+                let (pause, every) = (speed.pause(spec.quanta), spec.every);
+                let planned = pause.scaled(1_000_000, every.0.max(pause.0)).0;
+                // An own frame in flight may hold up any one of them.
+                let want = Prediction {
+                    unit: Unit::Ppm,
+                    span: Span {
+                        lo: planned.saturating_sub(10_000),
+                        hi: (planned + 10_000).min(1_000_000),
+                    },
+                    formula: "F1",
+                    text: format!("a pause of {pause} every {every}: min(1, T/t) of the time"),
+                    source: "IEEE 802.3 Annex 31B: a quantum is 512 bit times",
+                };
+                let lapse = coverage
+                    .longest_lapse()
+                    .map(|lapse| format!(", longest lapse {}", lapse.length()));
+                let share = Unit::Ppm.show(coverage.covered);
+                let got = Some(format!("{share} of the storm paused{}", lapse.unwrap_or_default()));
+                let records = vec![coverage.first_record, coverage.last_record];
+                all.push((
+                    trial.number,
+                    Read { span: Span::exactly(coverage.covered), want, got, records },
+                ));
+            }
+        }
+        judged.judgements.extend(judgement("storm.coverage", storm, done.place(point), &all));
+    }
+}
