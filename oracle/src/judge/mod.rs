@@ -2,12 +2,20 @@
 //!
 //! Invariant: nothing here reads a clock; chance comes in as a seed; floating point never decides the order of events.
 
+mod conclude;
+pub mod count;
 pub mod detection;
+pub mod fired;
 #[cfg(test)]
 mod fixture;
 mod grid;
+pub mod place;
+pub mod ramp;
 pub mod restoration;
 mod seen;
+pub mod stats;
 
+pub use conclude::{Trials, conclude};
 pub use grid::{Grid, Phase, Poll};
+pub use place::{Ask, Place, Planner, Setup};
 pub use seen::{Fired, Seen, Sighting, Subject};

@@ -3,14 +3,17 @@
 
 use super::detection::{hull, show};
 use super::{Grid, Phase, Seen, Sighting, Subject};
-use crate::spec::pfcwd::{Rule, Stimulus, Storm, Window};
+use crate::spec::pfcwd::{Rule, Stimulus, Storm};
 use crate::{Finding, Judgement, Prediction};
 use rig_capture::{Reading, Span, Unit};
 use rig_lab::RuleFamily;
 use rig_units::{Dur, Time};
 
-/// Judges the restorations of storms that were detected; the reading counts from each storm's last frame. Storms that
-/// were not detected have nothing to restore and are passed over.
+/// A pause that a late frame may ask for: 65535 quanta at 10 Gb/s.
+const LONGEST_PAUSE: Dur = Dur::us(3_356);
+
+/// Judges the restorations of storms that were detected; the reading counts from each storm's last frame, for the
+/// interval counter from the detection. Storms that were not detected have nothing to restore and are passed over.
 pub fn judge(subject: &Subject, rule: &Rule, stimulus: &Stimulus, trials: &[Seen]) -> Judgement {
     let stormed: Vec<&Seen> = trials.iter().filter(|seen| seen.detection().is_some()).collect();
     let grid = Grid::of_trials(rule, trials);
@@ -29,7 +32,7 @@ pub fn judge(subject: &Subject, rule: &Rule, stimulus: &Stimulus, trials: &[Seen
     let span = if prediction.unit == Unit::Ppm {
         Span::exactly(if restored().next().is_some() { 1_000_000 } else { 0 })
     } else {
-        hull(restored().map(|(seen, at)| from_last_frame(seen, at.after)))
+        hull(restored().map(|(seen, at)| latency(seen, rule, at.after)))
     };
     let frames = restored().next().map(|(_, at)| at.frames.clone()).unwrap_or_default();
     let reading = Reading { unit: prediction.unit, span, frames };
@@ -40,27 +43,36 @@ pub fn judge(subject: &Subject, rule: &Rule, stimulus: &Stimulus, trials: &[Seen
 /// The interval for all storms together, or a probability of nothing when the rule never restores.
 fn prediction(rule: &Rule, stimulus: &Stimulus, stormed: &[&Seen]) -> Prediction {
     let tail = |seen: &&Seen| seen.pause_length.saturating_sub(seen.last_frame);
-    let longest = stormed.iter().map(tail).max().unwrap_or(Dur::ZERO);
-    if let Some(mut prediction) = rule.predicted_restoration(longest, stimulus) {
-        let shortest = stormed.iter().map(tail).min().unwrap_or(Dur::ZERO);
-        if let Some(window) = rule.restoration(shortest, stimulus) {
-            prediction.span.lo = prediction.span.lo.min(window.span().lo);
-        }
-        return prediction;
-    }
-    Prediction {
+    let tails = || stormed.iter().map(tail);
+    let (shortest, longest) =
+        (tails().min().unwrap_or_default(), tails().max().unwrap_or_default());
+    let predicted = match rule.family {
+        RuleFamily::IntervalCounter => rule.predicted_recovery(),
+        RuleFamily::Broadcom
+        | RuleFamily::Mellanox
+        | RuleFamily::Cisco8000
+        | RuleFamily::Barefoot => rule.predicted_restoration(longest, stimulus).map(|longest| {
+            let window = rule.restoration(shortest, stimulus);
+            let lo = window.map_or(longest.span.lo, |window| window.span().lo);
+            Prediction { span: Span { lo, ..longest.span }, ..longest }
+        }),
+    };
+    predicted.unwrap_or_else(|| Prediction {
         unit: Unit::Ppm,
         span: Span::exactly(0),
         formula: "F13",
         text: "no restoration_time: never restored".to_owned(),
         source: crate::spec::pfcwd::SOURCE,
-    }
+    })
 }
 
-/// The reading, moved to count from the storm's last frame.
-fn from_last_frame(seen: &Seen, after: Span) -> Span {
-    let from = seen.last_frame.0;
-    Span { lo: after.lo.saturating_sub(from), hi: after.hi.saturating_sub(from) }
+/// An instant of the trial, moved to count from the storm's last frame, or from the detection.
+fn latency(seen: &Seen, rule: &Rule, after: Span) -> Span {
+    let from = match (rule.family, seen.detection()) {
+        (RuleFamily::IntervalCounter, Some(detected)) => detected.after,
+        _ => Span::exactly(seen.last_frame.0),
+    };
+    Span { lo: after.lo.saturating_sub(from.hi), hi: after.hi.saturating_sub(from.lo) }
 }
 
 /// What was wanted of a trial that departs from its interval, and what it showed; `None` when it does not depart.
@@ -71,32 +83,37 @@ fn departure(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<(String, S
         return Some(("no restoration".to_owned(), format!("one after {}", show(*after))));
     };
     let want = || {
-        let from = seen.last_frame;
-        let back = |end: Dur| Dur(end.0).saturating_sub(from);
-        let (lo, hi) = (Dur(window.span().lo), Dur(window.span().hi));
-        format!("{} to {} after the last frame", back(lo), Unit::Ps.show(back(hi).0))
+        let from = match rule.family {
+            RuleFamily::IntervalCounter => "detection",
+            RuleFamily::Broadcom
+            | RuleFamily::Mellanox
+            | RuleFamily::Cisco8000
+            | RuleFamily::Barefoot => "last frame",
+        };
+        format!("{} after the {from}", show(latency(seen, rule, window)))
     };
     match got {
-        Some(at) if at.after.meets(window.span()) => None,
-        Some(at) => Some((want(), show(from_last_frame(seen, at.after)))),
-        // The interval counter may have let go before the storm was over; then there is nothing to see.
-        None if rule.family == RuleFamily::IntervalCounter => None,
-        None if window.span().hi > seen.watched.0 => None,
+        Some(at) if at.after.meets(window) => None,
+        Some(at) => Some((want(), show(latency(seen, rule, at.after)))),
+        None if window.hi > seen.watched.0 => None,
         None => Some((want(), format!("no restoration within {}", seen.watched))),
     }
 }
 
 /// The interval that this storm leaves, counted from its start. The detection is known to within its reading only.
-fn window(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<Window> {
+fn window(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<Span> {
     let (pause_end, last_frame) = (seen.pause_length, seen.last_frame);
-    if rule.family == RuleFamily::IntervalCounter {
-        let tail = pause_end.saturating_sub(last_frame);
-        return Some(rule.restoration(tail, stimulus)?.later(last_frame));
-    }
     let detected = seen.detection()?.after;
     let storm = |at: u64| Storm { last_frame, pause_end, detected: Dur(at) };
     let early = rule.restores(&storm(detected.lo), stimulus)?;
-    Some(early.hull(rule.restores(&storm(detected.hi), stimulus)?))
+    let mut span = early.hull(rule.restores(&storm(detected.hi), stimulus)?).span();
+    if rule.family == RuleFamily::Cisco8000 && last_frame > pause_end {
+        // A late frame holds it back only if a poll finds its pause.
+        let late =
+            Storm { last_frame, pause_end: last_frame + LONGEST_PAUSE, detected: Dur(detected.hi) };
+        span.hi = span.hi.max(rule.restores(&late, stimulus)?.span().hi);
+    }
+    Some(span)
 }
 
 /// The same against the polls that the phase leaves, for a storm that outlasts its detection.
@@ -109,7 +126,8 @@ fn off_the_grid(seen: &Seen, rule: &Rule, phase: &Phase) -> Option<(String, Stri
         | RuleFamily::IntervalCounter => seen.last_frame,
     };
     let (at, detected) = (seen.restored.as_ref()?, seen.detection()?);
-    if from.0 <= detected.after.hi {
+    let late = seen.last_frame > seen.pause_length && rule.family == RuleFamily::Cisco8000;
+    if from.0 <= detected.after.hi || late {
         return None;
     }
     let polls = rule.restores_within(phase.after(Time(seen.storm_start.0 + from.0)));

@@ -93,6 +93,22 @@ impl Rule {
         })
     }
 
+    /// How long the interval counter's recovery lasts, from detection to restoration; `None` when it never ends.
+    pub fn predicted_recovery(&self) -> Option<Prediction> {
+        let m = self.quiet_polls()?;
+        let window = Window {
+            from: End::Closed(self.poll_interval * m),
+            until: End::Closed(self.longest_interval() * m),
+        };
+        Some(Prediction {
+            unit: Unit::Ps,
+            span: window.span(),
+            formula: "F17",
+            text: format!("T = mP from the detection{}: {window}", self.quiet_text()),
+            source: self.source(),
+        })
+    }
+
     /// How m follows from R, with this rule's numbers; empty where R is not used.
     fn quiet_text(&self) -> String {
         match (self.restoration_time, self.quiet_polls()) {

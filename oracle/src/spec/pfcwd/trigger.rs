@@ -17,6 +17,11 @@ pub struct Chance {
 }
 
 impl Chance {
+    /// A fraction of two lengths of time, at most 1.
+    fn of(part: Dur, whole: Dur) -> Chance {
+        Chance { of: u128::from(part.0.min(whole.0)), out_of: u128::from(whole.0.max(1)) }
+    }
+
     /// In millionths, rounded down.
     pub fn ppm(self) -> u64 {
         let reduced = reduce(self);
@@ -136,6 +141,31 @@ impl Rule {
             }
             (RuleFamily::Mellanox, None) => sure(false),
         }
+    }
+
+    /// The least and the greatest probability of a detection at a random phase. On a grid they are one where
+    /// [`Rule::trigger_probability`] is known; under jitter they allow for the shortest and the longest intervals.
+    pub fn chances(&self, length: Dur, stimulus: &Stimulus) -> (Chance, Chance) {
+        let none = Chance { of: 0, out_of: 1 };
+        if let Some(chance) = self.trigger_probability(length, stimulus) {
+            return (chance, chance);
+        }
+        let (Some(never), Some(always)) =
+            (self.never_fires_up_to(stimulus), self.always_fires_from(stimulus))
+        else {
+            return (none, none);
+        };
+        let (p, long) = (self.poll_interval, self.longest_interval());
+        // An idle barefoot queue with one poll fires a fifth of all phases at one and the same length.
+        let idle = self.family == RuleFamily::Barefoot && stimulus.data_gap.is_none();
+        let step = if idle { p / 5 } else { Dur::ZERO };
+        let spread = always.saturating_sub(never);
+        // All phases of an interval lie between never and always; at the least the last ones come at a steady rate.
+        let least = length.saturating_sub(always.saturating_sub(long));
+        let greatest = length.saturating_sub(never) + step;
+        let sparse = stimulus.data_gap.is_some_and(|gap| gap > p) || spread > long * 2;
+        let least = if sparse { none } else { Chance::of(least, long) };
+        (least, Chance::of(greatest, p))
     }
 
     /// With x = P - phase, the poll that ends the broken interval is true when no frame left in the last x before the

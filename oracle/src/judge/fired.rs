@@ -1,0 +1,173 @@
+//! Whether storms of one length are detected: by certainties where the rule or the grid of the polls gives one, by
+//! counting where it does not.
+
+use super::stats;
+use super::{Fired, Grid, Phase, Seen, Subject};
+use crate::spec::pfcwd::{Chance, Rule, Stimulus};
+use crate::{Finding, Judgement};
+use rig_capture::{Reading, Span, Unit};
+use rig_units::Dur;
+
+/// How sure a judgement of counts has to be, and how exactly lengths are known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// The chance of calling a healthy device faulty that this judgement may spend.
+    pub alpha: f64,
+    /// How far the length of a pause and its start may be off.
+    pub slack: Dur,
+}
+
+/// A storm of one length, as planned, and what each trial of it showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Storms {
+    /// The length of the pause.
+    pub length: Dur,
+    /// The trials.
+    pub trials: Vec<Seen>,
+}
+
+/// Judges storms of one length. `want`: what the case wants instead of the prediction.
+pub fn judge(
+    subject: &Subject,
+    rule: &Rule,
+    stimulus: &Stimulus,
+    (storms, grid): (&Storms, &Grid),
+    want: Option<bool>,
+    limits: &Limits,
+) -> Judgement {
+    let mut prediction = rule.predicted_chance(storms.length, stimulus);
+    if let Some(want) = want {
+        prediction.span = Span::exactly(if want { 1_000_000 } else { 0 });
+        let word = if want { "must fire" } else { "must not fire" };
+        prediction.text = format!("{word}, as the case wants; {}", prediction.text);
+    }
+    let must = |seen: &Seen| want.or_else(|| must(seen, rule, stimulus, grid, limits.slack));
+    let finding = |seen: &Seen| departure(subject, seen, must(seen)?);
+    let mut findings: Vec<Finding> = storms.trials.iter().filter_map(finding).collect();
+    if want.is_none() && grid.phase().is_none() && findings.is_empty() {
+        findings.extend(miscounted(subject, rule, stimulus, storms, limits.alpha));
+    }
+    let frames = storms.trials.iter().find_map(Seen::detection).map(|at| at.frames.clone());
+    let reading = Reading {
+        unit: Unit::Ppm,
+        span: measured(rule, stimulus, storms, grid, limits.alpha),
+        frames: frames.unwrap_or_default(),
+    };
+    let resolution = rule.detection_resolution();
+    subject.judgement(reading, prediction, storms.trials.len(), resolution, findings)
+}
+
+/// What this storm must do, if anything is certain of it, whatever `slack` hides.
+fn must(seen: &Seen, rule: &Rule, stimulus: &Stimulus, grid: &Grid, slack: Dur) -> Option<bool> {
+    let (shorter, longer) = (seen.pause_length.saturating_sub(slack), seen.pause_length + slack);
+    let (never, always) = (rule.never_fires_up_to(stimulus), rule.always_fires_from(stimulus));
+    if never.is_none_or(|never| longer <= never) {
+        return Some(false);
+    }
+    if always.is_some_and(|always| shorter > always) {
+        return Some(true);
+    }
+    let phases = phases(seen, grid.phase()?, slack);
+    let least = rule.fires_within(phases, shorter, stimulus)?;
+    (rule.fires_within(phases, longer, stimulus)? == least).then_some(least)
+}
+
+/// From this storm's start to the next poll, the start known to within `slack`.
+fn phases(seen: &Seen, phase: &Phase, slack: Dur) -> Span {
+    let at = phase.after(seen.storm_start);
+    if at.lo < slack.0 {
+        // The poll may have come just before the start: count from the one after.
+        let p = phase.interval.0;
+        return Span { lo: at.lo + p - slack.0, hi: at.hi + p + slack.0 };
+    }
+    Span { lo: at.lo - slack.0, hi: at.hi + slack.0 }
+}
+
+/// The finding of a storm that did not do what it must.
+fn departure(subject: &Subject, seen: &Seen, must: bool) -> Option<Finding> {
+    let length = seen.pause_length;
+    let (want, got) = match (&seen.fired, must) {
+        (Fired::At(_), true) | (Fired::Never, false) => return None,
+        (Fired::Never, true) => ("a detection", "none".to_owned()),
+        (Fired::At(at), false) => {
+            ("no detection", format!("one after {}", super::detection::show(at.after)))
+        }
+    };
+    Some(subject.finding(seen, format!("{want} of a pause of {length}"), got))
+}
+
+/// The finding of a count that no allowed probability explains.
+fn miscounted(
+    subject: &Subject,
+    rule: &Rule,
+    stimulus: &Stimulus,
+    storms: &Storms,
+    alpha: f64,
+) -> Option<Finding> {
+    let (least, greatest) = rule.chances(storms.length, stimulus);
+    let (n, k) = counts(&storms.trials);
+    if n == 0 || !stats::contradicts(n, k, (share(least), share(greatest)), alpha) {
+        return None;
+    }
+    let ppm = |chance: Chance| Unit::Ppm.show(chance.ppm());
+    let want = format!("detected with a probability of {} to {}", ppm(least), ppm(greatest));
+    Some(subject.finding(storms.trials.last()?, want, format!("{k} of {n} detected")))
+}
+
+/// Trials, and how many of them were detected.
+fn counts(trials: &[Seen]) -> (u32, u32) {
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let fired = trials.iter().filter(|seen| seen.detection().is_some()).count();
+    (count(trials.len()), count(fired))
+}
+
+/// A fraction as a float: both are far below 2^52 after halving alike.
+fn share(chance: Chance) -> f64 {
+    let ppm = u32::try_from(chance.ppm()).unwrap_or(1_000_000);
+    f64::from(ppm) / 1e6
+}
+
+/// The probabilities that the trials leave possible, in millionths. On a known grid: the part of all phases that lies
+/// between those shown to fire and those shown not to, a later poll never making a storm fire. Else by counting.
+pub fn measured(
+    rule: &Rule,
+    stimulus: &Stimulus,
+    storms: &Storms,
+    grid: &Grid,
+    alpha: f64,
+) -> Span {
+    let Some(phase) = grid.phase() else {
+        let (n, k) = counts(&storms.trials);
+        let (lo, hi) = stats::clopper_pearson(n, k, alpha);
+        return Span { lo: ppm(lo, f64::floor), hi: ppm(hi, f64::ceil) };
+    };
+    let p = rule.poll_interval.0;
+    let shown: Vec<(u64, bool)> = storms
+        .trials
+        .iter()
+        .map(|seen| (phase.after(seen.storm_start).lo % p, seen.detection().is_some()))
+        .collect();
+    let (mut lo, mut hi) = (0, 0);
+    for piece in rule.pieces(Span { lo: 0, hi: p - 1 }, stimulus) {
+        let here = || shown.iter().filter(|(at, _)| piece.lo <= *at && *at <= piece.hi);
+        let fired = here().filter(|(_, fired)| *fired).map(|(at, _)| at - piece.lo).max();
+        let not = here().filter(|(_, fired)| !fired).map(|(at, _)| at - piece.lo).min();
+        lo += fired.unwrap_or(0);
+        hi += not.unwrap_or(piece.hi - piece.lo + 1);
+    }
+    let part =
+        |x: u64| u64::try_from(u128::from(x) * 1_000_000 / u128::from(p)).unwrap_or(1_000_000);
+    Span { lo: part(lo.min(hi)), hi: part(hi.max(lo)) }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a probability in millionths, between 0 and 1 000 000"
+)]
+fn ppm(share: f64, round: fn(f64) -> f64) -> u64 {
+    round(share.clamp(0.0, 1.0) * 1e6) as u64
+}
+
+#[cfg(test)]
+mod tests;

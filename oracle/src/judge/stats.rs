@@ -1,0 +1,176 @@
+//! Exact binomial statistics: bounds on a probability, and how many trials a conclusion needs.
+//!
+//! In floating point, by sums of exact terms; no random numbers, so the same counts give the same bounds. These numbers
+//! decide verdicts, never the order of events.
+
+/// The chance that a healthy device is called faulty, in one run of the rig.
+pub const FALSE_ALARM: f64 = 1e-6;
+
+/// The chance that a deviation of the printed resolution is found.
+pub const POWER: f64 = 0.99;
+
+/// The false-alarm budget of a run, split evenly over all its statistical judgements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Budget {
+    /// How many judgements the run makes.
+    pub judgements: u32,
+}
+
+impl Budget {
+    /// What each judgement may spend.
+    pub fn each(self) -> f64 {
+        FALSE_ALARM / f64::from(self.judgements.max(1))
+    }
+}
+
+/// Logarithms of the factorials up to `n`.
+fn ln_factorials(n: u32) -> Vec<f64> {
+    let mut sums = vec![0.0];
+    for k in 1..=n {
+        sums.push(sums[sums.len() - 1] + f64::from(k).ln());
+    }
+    sums
+}
+
+/// The sum of the probabilities of exactly `k` of `n` at `p`, for each `k` given.
+fn sum(n: u32, ks: core::ops::RangeInclusive<u32>, p: f64, ln_factorials: &[f64]) -> f64 {
+    let part = |count: u32, p: f64| if count == 0 { 0.0 } else { f64::from(count) * p.ln() };
+    let ln = |k: u32| ln_factorials[usize::try_from(k).unwrap_or(usize::MAX)];
+    let term = |k: u32| ln(n) - ln(k) - ln(n - k) + part(k, p) + part(n - k, 1.0 - p);
+    ks.map(|k| term(k).exp()).sum::<f64>().min(1.0)
+}
+
+/// The probability of at least `k` of `n` at `p`.
+pub fn at_least(n: u32, k: u32, p: f64) -> f64 {
+    sum(n, k..=n, p, &ln_factorials(n))
+}
+
+/// The probability of at most `k` of `n` at `p`.
+pub fn at_most(n: u32, k: u32, p: f64) -> f64 {
+    sum(n, 0..=k.min(n), p, &ln_factorials(n))
+}
+
+/// Bounds that hold the probability behind `k` of `n` with confidence `1 - alpha`, half of alpha on each side (Clopper
+/// and Pearson, Biometrika 26, 1934).
+pub fn clopper_pearson(n: u32, k: u32, alpha: f64) -> (f64, f64) {
+    let lo = if k == 0 { 0.0 } else { root(|p| at_least(n, k, p) > alpha / 2.0) };
+    let hi = if k >= n { 1.0 } else { root(|p| at_most(n, k, p) < alpha / 2.0) };
+    (lo, hi)
+}
+
+/// Where `beyond` becomes true between 0 and 1, to the last bit that halving finds.
+fn root(beyond: impl Fn(f64) -> bool) -> f64 {
+    let (mut lo, mut hi) = (0.0, 1.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(lo, hi);
+        if beyond(middle) { hi = middle } else { lo = middle }
+    }
+    f64::midpoint(lo, hi)
+}
+
+/// Whether `k` of `n` contradicts every probability from `lo` to `hi`, at a false-alarm chance of `alpha`.
+pub fn contradicts(n: u32, k: u32, (lo, hi): (f64, f64), alpha: f64) -> bool {
+    at_most(n, k, lo) < alpha / 2.0 || at_least(n, k, hi) < alpha / 2.0
+}
+
+/// The fewest trials that tell `p1` from `p0` with the given power, at a false-alarm chance of `alpha`; `None` when
+/// even 2 000 do not.
+pub fn sample_size(alpha: f64, power: f64, p0: f64, p1: f64) -> Option<u32> {
+    const MOST: u32 = 2_000;
+    let factorials = ln_factorials(MOST);
+    let at_least = |n, k, p| sum(n, k..=n, p, &factorials);
+    let (p0, p1) = if p1 < p0 { (1.0 - p0, 1.0 - p1) } else { (p0, p1) };
+    // The fewest successes that contradict p0 only grow with n.
+    let mut critical = 0;
+    (1..=MOST).find(|&n| {
+        while critical <= n && at_least(n, critical, p0) >= alpha / 2.0 {
+            critical += 1;
+        }
+        critical <= n && at_least(n, critical, p1) >= power
+    })
+}
+
+/// The greatest distance between the sampled distribution and a uniform one on `[0, 1]`, both ways (Kolmogorov and
+/// Smirnov). Samples outside count as at the ends.
+pub fn distance_from_uniform(samples: &[f64]) -> f64 {
+    let mut sorted: Vec<f64> = samples.iter().map(|x| x.clamp(0.0, 1.0)).collect();
+    sorted.sort_by(f64::total_cmp);
+    let n = f64::from(u32::try_from(sorted.len()).unwrap_or(u32::MAX));
+    (0_u32..)
+        .zip(&sorted)
+        .map(|(i, x)| (x - f64::from(i) / n).max(f64::from(i + 1) / n - x))
+        .fold(0.0, f64::max)
+}
+
+/// The distance that `n` uniform samples exceed with probability `alpha` at most (Dvoretzky, Kiefer and Wolfowitz, with
+/// Massart's constant, Ann. Probab. 18, 1990).
+pub fn uniform_bound(n: u32, alpha: f64) -> f64 {
+    ((2.0 / alpha).ln() / (2.0 * f64::from(n.max(1)))).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(got: (f64, f64), want: (f64, f64)) {
+        let near = |a: f64, b: f64| (a - b).abs() < 5e-5;
+        assert!(near(got.0, want.0) && near(got.1, want.1), "{got:?}, want {want:?}");
+    }
+
+    #[test]
+    fn clopper_pearson_gives_the_tabled_bounds() {
+        // 0 of 10 at 95 %: 1 - 0.025^(1/10).
+        close(clopper_pearson(10, 0, 0.05), (0.0, 0.308_497));
+        close(clopper_pearson(10, 10, 0.05), (1.0 - 0.308_497, 1.0));
+        close(clopper_pearson(10, 5, 0.05), (0.187_086, 0.812_914));
+        close(clopper_pearson(10, 1, 0.05), (0.002_529, 0.445_016));
+        close(clopper_pearson(20, 0, 0.05), (0.0, 0.168_433));
+    }
+
+    #[test]
+    fn tails_are_exact_sums() {
+        assert!((at_least(10, 8, 0.5) - 56.0 / 1024.0).abs() < 1e-12);
+        assert!((at_most(4, 1, 0.25) - (81.0 + 108.0) / 256.0).abs() < 1e-12);
+        assert!((at_least(5, 1, 0.0) - 0.0).abs() < 1e-12);
+        assert!((at_most(5, 5, 1.0) - 1.0).abs() < 1e-12);
+        assert!((at_most(5, 4, 1.0) - 0.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_exception_contradicts_a_certainty() {
+        assert!(contradicts(3, 2, (1.0, 1.0), 1e-9));
+        assert!(contradicts(3, 1, (0.0, 0.0), 1e-9));
+        assert!(!contradicts(3, 3, (1.0, 1.0), 1e-9));
+        assert!(!contradicts(10, 5, (0.4, 0.6), 0.05));
+        assert!(contradicts(100, 90, (0.4, 0.6), 1e-6));
+    }
+
+    #[test]
+    fn the_sample_is_as_large_as_the_difference_is_small() {
+        // A certainty against even odds: 1 - 2^-n >= 0.99 from n = 7.
+        assert_eq!(sample_size(1e-6, 0.99, 0.0, 0.5), Some(7));
+        assert_eq!(sample_size(1e-6, 0.99, 1.0, 0.5), Some(7));
+        // Worked by summing the tails: 47 trials reject 0.1 from 14 successes on, which 0.5 reaches in 99.8 %.
+        let n = sample_size(1e-3, 0.99, 0.1, 0.5).unwrap();
+        let critical = (0..=n).find(|&k| at_least(n, k, 0.1) < 5e-4).unwrap();
+        assert!(at_least(n, critical, 0.5) >= 0.99);
+        let fewer = (0..n).find(|&k| at_least(n - 1, k, 0.1) < 5e-4).unwrap();
+        assert!(at_least(n - 1, fewer, 0.5) < 0.99);
+        assert!(sample_size(1e-6, 0.99, 0.5, 0.501).is_none());
+    }
+
+    #[test]
+    fn the_budget_is_shared() {
+        assert!((Budget { judgements: 100 }.each() - 1e-8).abs() < 1e-20);
+    }
+
+    #[test]
+    fn even_spacing_is_uniform_and_a_heap_is_not() {
+        let even: Vec<f64> = (0..100_u32).map(|i| (f64::from(i) + 0.5) / 100.0).collect();
+        assert!(distance_from_uniform(&even) < 0.006);
+        let heap = vec![0.9; 100];
+        assert!(distance_from_uniform(&heap) > uniform_bound(100, 1e-6));
+        // 2 exp(-2 n d^2) = alpha
+        assert!((uniform_bound(50, 0.05) - 0.192_065).abs() < 1e-5);
+    }
+}
