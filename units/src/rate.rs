@@ -3,6 +3,7 @@
 
 use crate::parse::{BadQuantity, Scale, decimal, print, string_forms};
 use crate::{Bytes, Dur, L1_OVERHEAD, Quanta, Time};
+use core::cmp::Ordering;
 use core::fmt;
 use core::str::FromStr;
 
@@ -17,10 +18,23 @@ const UNITS: &[Scale] = &[
     Scale { suffix: "Tbps", factor: 1_000_000_000_000 },
 ];
 
-/// The nominal MAC rate of a port. Only rates at which a byte lasts a whole number of picoseconds exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The nominal MAC rate of a port. Only rates at which a byte lasts a whole number of picoseconds exist. Ordered by
+/// rate, not by the time a byte lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PortSpeed {
     ps_per_byte: u64,
+}
+
+impl Ord for PortSpeed {
+    fn cmp(&self, other: &PortSpeed) -> Ordering {
+        other.ps_per_byte.cmp(&self.ps_per_byte)
+    }
+}
+
+impl PartialOrd for PortSpeed {
+    fn partial_cmp(&self, other: &PortSpeed) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl PortSpeed {

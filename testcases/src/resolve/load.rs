@@ -50,17 +50,16 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
         let total: u64 = at_port().map(|(share, _)| share).sum();
         if total > WHOLE && settled {
             let names: Vec<&str> = at_port().map(|&(_, name)| name).collect();
-            let percent = total / 100_000;
             let found = format!(
-                "at {} the senders {} ask {} for {}.{:02} % of its {}",
+                "at {} the senders {} ask {} for {}.{:04} % of its {}",
                 step.at,
                 names.join(", "),
                 script.ports[usize::from(port)],
-                percent / 100,
-                percent % 100,
+                total / 10_000_000,
+                total / 1_000 % 10_000,
                 speed(port),
             );
-            let key = format!("streams.{}", names[0]);
+            let key = format!("streams.{}.rate", names[0]);
             return Err(case.fault(&key, found, "at most 100 % together, storms counted"));
         }
     }
