@@ -6,12 +6,17 @@ use rig_oracle::Judgement;
 /// A microsecond in picoseconds.
 const US: u64 = 1_000_000;
 
-/// An interval: `203.41ms to 204.1ms`, `200ms to under 300ms`, `0 frames`, `at least 200ms`. `u64::MAX` at the top stands for no limit.
+/// An interval: `203.41ms to 204.1ms`, `200ms to under 300ms`, `0 frames`, `at least 200ms`. `u64::MAX` stands for no
+/// limit at the top of an interval, and for what never happened at both ends.
 pub(crate) fn span(unit: Unit, span: Span) -> String {
     match (span.lo, span.hi) {
+        (u64::MAX, u64::MAX) => "never".to_owned(),
         (0, u64::MAX) => "anything".to_owned(),
         (lo, u64::MAX) => format!("at least {}", value(unit, lo)),
         (lo, hi) if lo == hi => value(unit, lo),
+        (0, hi) if unit == Unit::Ps && (hi + 1) % US == 0 => {
+            format!("under {}", value(unit, hi + 1))
+        }
         // What is predicted up to an instant and without it would else read `299.999999ms`.
         (lo, hi) if unit == Unit::Ps && (hi + 1) % US == 0 => {
             format!("{} to under {}", value(unit, lo), value(unit, hi + 1))
@@ -34,6 +39,7 @@ pub(crate) fn value(unit: Unit, value: u64) -> String {
 /// How far the value may lie from the middle of what was measured: `±345us`, `exact`.
 pub(crate) fn uncertainty(unit: Unit, span: Span) -> String {
     match (span.hi - span.lo).div_ceil(2) {
+        _ if span.hi == u64::MAX => "unbounded".to_owned(),
         0 => "exact".to_owned(),
         half => format!("\u{b1}{}", value(unit, half)),
     }
@@ -71,6 +77,7 @@ mod tests {
     fn an_interval_says_its_unit_once_where_that_reads_better() {
         assert_eq!(span(Unit::Ps, Span { lo: 200 * MS, hi: 300 * MS }), "200ms to 300ms");
         assert_eq!(span(Unit::Ps, Span { lo: 200 * MS, hi: 300 * MS - 1 }), "200ms to under 300ms");
+        assert_eq!(span(Unit::Ps, Span { lo: 0, hi: 200 * MS - 1 }), "under 200ms");
         assert_eq!(span(Unit::Frames, Span { lo: 3, hi: 5 }), "3 to 5 frames");
         assert_eq!(span(Unit::Frames, Span::exactly(1)), "1 frame");
         assert_eq!(span(Unit::Frames, Span::exactly(0)), "0 frames");
@@ -80,6 +87,8 @@ mod tests {
     fn an_interval_without_an_upper_end_says_so() {
         assert_eq!(span(Unit::Ps, Span { lo: 2 * MS, hi: u64::MAX }), "at least 2ms");
         assert_eq!(span(Unit::Frames, Span { lo: 0, hi: u64::MAX }), "anything");
+        assert_eq!(span(Unit::Ps, Span::exactly(u64::MAX)), "never");
+        assert_eq!(uncertainty(Unit::Ps, Span { lo: 2, hi: u64::MAX }), "unbounded");
     }
 
     #[test]

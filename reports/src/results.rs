@@ -105,7 +105,8 @@ pub struct Void {
     pub reason: String,
 }
 
-/// One measured value beside its prediction. `measure`, `subject` and `point` name it within its case.
+/// One measured value beside its prediction. `name`, `subject` and `point` name it within its case.
+/// `18446744073709551615` stands for no limit as an upper end, and for what never happened as the value itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measurement {
     /// The measure, such as `pfcwd.detection`.
@@ -124,7 +125,7 @@ pub struct Measurement {
     pub hi: u64,
     /// The least that was predicted.
     pub predicted_lo: u64,
-    /// The greatest; `18446744073709551615` stands for no limit.
+    /// The greatest.
     pub predicted_hi: u64,
     /// The formula's id, such as `F13`.
     pub formula: String,

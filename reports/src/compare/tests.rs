@@ -39,6 +39,15 @@ fn a_measurement_has_shifted_once_nothing_is_common_to_both_intervals() {
 }
 
 #[test]
+fn what_is_no_longer_seen_at_all_has_shifted_to_never() {
+    let old = measured(203_000, 298_000);
+    let mut new = old.clone();
+    new.cases[0].judgements[0].reading.span = Span::exactly(u64::MAX);
+    let text = compare(&old, &new).to_string();
+    assert!(text.contains(": was 203ms to 298ms, is never\n"), "{text}");
+}
+
+#[test]
 fn a_prediction_that_changed_is_told_apart_from_a_measurement_that_did() {
     let old = measured(203_000, 298_000);
     let mut new = old.clone();

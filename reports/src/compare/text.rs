@@ -58,7 +58,9 @@ fn interval(moved: &Moved) -> String {
         figure::unit(unit)
             .map_or_else(|| format!("{amount} {unit}"), |unit| figure::value(unit, amount))
     };
-    let apart = if was.1 < is.0 {
+    let apart = if was.0.max(is.0) == u64::MAX {
+        String::new() // from or to never
+    } else if was.1 < is.0 {
         format!(", {} more", by(is.0 - was.1))
     } else if is.1 < was.0 {
         format!(", {} less", by(was.0 - is.1))

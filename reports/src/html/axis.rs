@@ -19,10 +19,10 @@ impl Axis {
         Axis { unit, lo, hi: hi.max(lo.saturating_add(1)) }
     }
 
-    /// Around `spans`, with a margin. An upper end of `u64::MAX` is no limit and counts for nothing.
+    /// Around `spans`, with a margin. `u64::MAX` is no value (no limit, or never) and counts for nothing.
     pub(super) fn around(unit: Unit, spans: impl IntoIterator<Item = Span>) -> Axis {
         let (mut lo, mut hi) = (u64::MAX, 0);
-        for span in spans {
+        for span in spans.into_iter().filter(|span| span.lo < u64::MAX) {
             lo = lo.min(span.lo);
             hi = hi.max(if span.hi == u64::MAX { span.lo } else { span.hi });
         }
@@ -98,6 +98,8 @@ mod tests {
     fn a_limit_that_is_none_does_not_stretch_the_axis() {
         let spans = [Span { lo: 200 * MS, hi: u64::MAX }, Span { lo: 210 * MS, hi: 220 * MS }];
         assert_eq!(Axis::around(Unit::Ps, spans), Axis::new(Unit::Ps, 198 * MS, 222 * MS));
+        let never = [Span { lo: 200 * MS, hi: 300 * MS }, Span::exactly(u64::MAX)];
+        assert_eq!(Axis::around(Unit::Ps, never), Axis::new(Unit::Ps, 190 * MS, 310 * MS));
     }
 
     proptest! {

@@ -6,7 +6,6 @@ use super::{badge, curve, intervals, timeline, wall};
 use crate::outcome::Outcome;
 use crate::text::{count, seconds};
 use crate::{CaseReport, EvidenceFile, finding};
-use rig_capture::Unit;
 use rig_oracle::{Finding, Judgement, Verdict};
 
 /// How many evidence files and void trials are listed.
@@ -59,7 +58,7 @@ fn meta(case: &CaseReport) -> String {
         parts.push(format!("{}{void}", count(trials.run as usize, "trial")));
     }
     if case.simulated.0 > 0 {
-        parts.push(format!("{} simulated", Unit::Ps.show(case.simulated.0)));
+        parts.push(format!("{} simulated", seconds(case.simulated)));
     }
     if !matches!(case.verdict, Verdict::Skipped(_)) {
         parts.push(format!("took {}", wall(&seconds(case.wall))));

@@ -69,8 +69,11 @@ pub(super) fn bar(axis: &Axis, judgement: &Judgement, height: u64, grid: bool) -
     )
 }
 
-/// A filled interval with a stroke at each end, so that one of no width is seen too.
+/// A filled interval with a stroke at each end, so that one of no width is seen too. What never happened has no place.
 fn strip(axis: &Axis, span: Span, class: &str, top: u64, bottom: u64) -> String {
+    if span.lo == u64::MAX {
+        return String::new();
+    }
     let (from, to) = (axis.at(span.lo), axis.at(span.hi));
     let open = span.hi == u64::MAX;
     let edge = if open { String::new() } else { line(class, to, top, bottom) };
