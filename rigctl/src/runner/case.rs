@@ -7,10 +7,10 @@ use super::points::{Point, groups, points};
 use super::pool::Stop;
 use super::seed::Seed;
 use super::session::{Obstacle, Session, Trial};
-use super::verdict;
 use crate::wall::Stopwatch;
 use rig_capture::analyse::timeline::Timeline;
 use rig_lab::{Lab, Profile};
+use rig_oracle::judge::conclude;
 use rig_oracle::verdict::{Curve, Doubt, Judgement, Verdict};
 use rig_reports::{CaseReport, Trials};
 use rig_testcases::Case;
@@ -79,9 +79,14 @@ struct Work {
 
 impl Work {
     fn verdict(&self, case: &Case) -> Verdict {
-        let void: Vec<&Doubt> =
-            self.trials.iter().filter_map(|trial| trial.void.as_ref()).collect();
-        verdict::conclude(case, &self.judgements, &self.doubts, &void, self.trials.len())
+        let void: Vec<Doubt> = self.trials.iter().filter_map(|trial| trial.void.clone()).collect();
+        let run = self.trials.len() - void.len();
+        // Settings are tried without a trial; they count as one.
+        let valid = if self.trials.is_empty() && !self.judgements.is_empty() { 1 } else { run };
+        let trials = conclude::Trials { valid: u32::try_from(valid).unwrap_or(u32::MAX), void };
+        let findings =
+            self.judgements.iter().flat_map(|judgement| judgement.findings.clone()).collect();
+        conclude::conclude(&case.expect, &trials, &self.doubts, findings)
     }
 }
 

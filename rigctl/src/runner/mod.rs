@@ -13,4 +13,3 @@ pub mod seed;
 pub mod session;
 pub mod subject;
 pub mod values;
-pub mod verdict;

@@ -28,8 +28,10 @@ pub fn see(
     let coverage = analyse::coverage(observation, script, storm, class)
         .ok_or_else(|| doubt("not-observable", "the storm never left the rig's port"))?;
     let start = coverage.first_xoff;
+    // The pause begins when the MAC has taken the XOFF in: at any time up to its declared response. To a watchdog that
+    // looks at the pause the storm begins only then.
     let since_start = |span: Span| Span {
-        lo: span.lo.saturating_sub(start.hi),
+        lo: span.lo.saturating_sub(start.hi + view.response.0),
         hi: span.hi.saturating_sub(start.lo),
     };
     let sighting = |span: Span, frames: &[usize]| judge::Sighting {
@@ -68,8 +70,8 @@ pub fn sightings(
     view: &ActionView,
     family: RuleFamily,
 ) -> (Sighting, Sighting) {
-    let Places { storm, stream, class } = places;
-    let acted = analyse::fired(observation, script, storm, stream, view);
+    let Places { storm, stream, shown_by, class } = places;
+    let acted = analyse::fired(observation, script, storm, shown_by, view);
     let coverage = analyse::coverage(observation, script, storm, class);
     let (Some(span), Some(coverage)) = (acted.span(), coverage) else {
         return (acted, Sighting::Never);

@@ -113,12 +113,14 @@ impl<'a> Session<'a> {
         (every > Dur::ZERO).then_some(Cadence { every, pause })
     }
 
-    /// How far off its plan a storm may start, and a pause may last: in virtual time only an own frame in flight stands
-    /// in the way.
+    /// How far off its plan a storm may start, and a pause may last: an own frame in flight stands in the way, and the
+    /// device's MAC takes its declared response.
     pub fn slack(&self) -> Dur {
         let speeds = (0..self.group.declared.port_count())
             .filter_map(|port| self.group.declared.port_speed(port));
-        speeds.min().map_or(Dur::us(1), |slowest| slowest.slot(self.group.declared.mtu))
+        let in_flight =
+            speeds.min().map_or(Dur::us(1), |slowest| slowest.slot(self.group.declared.mtu));
+        in_flight + self.group.declared.pfc.response
     }
 
     /// The seed of the plan's draws.

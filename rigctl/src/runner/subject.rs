@@ -47,17 +47,28 @@ pub struct Places {
     pub storm: u16,
     /// Index of the stream.
     pub stream: u16,
+    /// Index of the stream that shows when the storm is acted on: the same, unless the case measures the detection of
+    /// this storm on another.
+    pub shown_by: u16,
     /// The class in question: that of the stream.
     pub class: u8,
 }
 
 impl Places {
-    /// Where `subject` stands in `script`.
-    pub fn of(script: &Script, subject: &Subject) -> Option<Places> {
+    /// Where `subject` of `case` stands in `script`.
+    pub fn of(case: &Case, script: &Script, subject: &Subject) -> Option<Places> {
         let storm = (0..).zip(&script.storms).find(|(_, storm)| storm.name == subject.storm)?.0;
-        let (stream, spec) =
-            (0..).zip(&script.streams).find(|(_, spec)| spec.name == subject.stream)?;
-        Some(Places { storm, stream, class: spec.class })
+        let stream = |name: &str| (0..).zip(&script.streams).find(|(_, spec)| spec.name == name);
+        let (index, spec) = stream(&subject.stream)?;
+        // A stream to another port than the storm's meets no stormed queue: another one shows the detection.
+        let meets = spec.to == script.storms[usize::from(storm)].from;
+        let detection = case.measure.iter().find_map(|measure| match measure {
+            Measure::Detection { storm, stream, .. } if *storm == subject.storm => Some(stream),
+            _ => None,
+        });
+        let other = detection.filter(|_| !meets).and_then(|name| stream(name));
+        let shown_by = other.map_or(index, |(at, _)| at);
+        Some(Places { storm, stream: index, shown_by, class: spec.class })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What becomes of frames that meet a stormed queue.
 
 use super::{Done, Judged, Read, wanted};
+use crate::runner::session::Session;
 use crate::runner::subject::{Places, Subject};
 use rig_capture::Span;
 use rig_capture::analyse::{self, ActionView};
@@ -21,10 +22,9 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
             reason: "not-observable",
             detail: format!("trial {}: {why}", trial.number),
         };
-        let places = Places::of(&trial.script, &subject)
+        let places = Places::of(session.case, &trial.script, &subject)
             .ok_or_else(|| nothing("the stream is not in the script"))?;
-        let Some(window) =
-            window(&seen, session.rule.family, view.action, trial.observation.origin, &view)
+        let Some(window) = window(&seen, session, view.action, trial.observation.origin, &view)
         else {
             // A storm that is not detected at all is the detection's finding; here there is nothing to look at.
             let want = wanted(
@@ -60,7 +60,7 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
 /// From when the action surely had begun until the storm may have been over, on the trial's clock.
 fn window(
     seen: &Seen,
-    family: RuleFamily,
+    session: &Session<'_>,
     action: Action,
     origin: Time,
     view: &ActionView,
@@ -72,8 +72,9 @@ fn window(
         Action::Alert => at(view.response.0),
         Action::Drop | Action::Forward => at(detected.after.hi),
     };
-    let end = seen.pause_length.0;
-    let until = match (&seen.restored, family) {
+    // A frame that starts as the pause ends was held until then.
+    let end = seen.pause_length.saturating_sub(session.slack()).0;
+    let until = match (&seen.restored, session.rule.family) {
         (Some(restored), RuleFamily::IntervalCounter) => restored.after.lo.min(end),
         _ => end,
     };

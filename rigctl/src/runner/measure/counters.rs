@@ -19,7 +19,7 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
             reason: "not-observable",
             detail: format!("trial {}: {why}", trial.number),
         };
-        let places = Places::of(&trial.script, &subject)
+        let places = Places::of(session.case, &trial.script, &subject)
             .ok_or_else(|| nothing("the storm is not in the script".to_owned()))?;
         let (acted, ended) =
             sightings(&trial.script, &trial.observation, places, &view, session.rule.family);

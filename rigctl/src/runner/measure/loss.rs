@@ -61,7 +61,7 @@ fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, 
     let Some(subject) = session.subject.as_ref() else {
         return none("nothing is stormed: no loss");
     };
-    let Some(places) = Places::of(&trial.script, subject) else {
+    let Some(places) = Places::of(session.case, &trial.script, subject) else {
         return none("nothing is stormed: no loss");
     };
     let (spec, storm) = (

@@ -17,7 +17,7 @@ use rig_testcases::{Measure, Sweep};
 /// Why it shows nothing.
 pub fn seen(session: &Session<'_>, trial: &Trial, subject: &Subject) -> Result<Seen, Doubt> {
     let view = ActionView::from(&session.group.declared);
-    let places = Places::of(&trial.script, subject).ok_or_else(|| Doubt {
+    let places = Places::of(session.case, &trial.script, subject).ok_or_else(|| Doubt {
         reason: "not-observable",
         detail: format!("{} and {} are not in the script", subject.storm, subject.stream),
     })?;
