@@ -75,3 +75,24 @@ fn measured(axis: &Axis, points: &[CurvePoint]) -> String {
     }
     bars
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn a_point_that_excludes_its_prediction_is_counted_and_red() {
+        let mut curve = fixture::curve().curves.remove(0);
+        assert!(plot(&curve).contains("21 points, each with its prediction inside"));
+        curve.points[3].measured = Span { lo: 500_000, hi: 600_000 };
+        let drawn = plot(&curve);
+        assert!(drawn.contains("1 of 21 points off the prediction"), "{drawn}");
+        assert_eq!(drawn.matches("class=\"missed\"").count(), 1);
+    }
+
+    #[test]
+    fn certainty_is_at_the_top_and_impossibility_at_the_bottom() {
+        assert_eq!([0, 500_000, 1_000_000].map(height), [960, 500, 40]);
+    }
+}

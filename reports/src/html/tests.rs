@@ -148,7 +148,7 @@ fn a_timeline_draws_each_lane() {
         .filter(|node| node.has_tag_name("path"))
         .filter_map(|node| node.attribute("class"))
         .collect();
-    for lane in ["paused", "gap", "area", "steps", "instants", "line", "met"] {
+    for lane in ["paused", "gap", "steps", "instants", "line", "met"] {
         assert!(lanes.contains(&lane), "{lane}");
     }
 }

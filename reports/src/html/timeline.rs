@@ -11,8 +11,8 @@ use rig_units::{Dur, Time};
 
 /// Height of the drawing inside a lane, in its own units.
 const TALL: u64 = 1_000;
-/// Positions that can be told apart: finer than a screen, coarse enough to keep a page small.
-const GRAIN: u64 = WIDTH / 4_000;
+/// Positions closer than this are drawn as one: about a pixel, which keeps a page of many cases small.
+const GRAIN: u64 = WIDTH / 1_000;
 /// Up to so many gaps between pauses are drawn at least a hair wide.
 const GAPS: usize = 200;
 /// Closer than this, the numbers of two marks would overlap.
@@ -123,30 +123,26 @@ fn steps(axis: &Axis, steps: &[(Time, u64)], most: u64, length: Dur) -> String {
         let scaled = u128::from(value) * 900 / u128::from(most.max(1));
         TALL - 50 - u64::try_from(scaled).unwrap_or(900)
     };
-    let mut path = String::new();
-    let mut last: Option<(u64, u64)> = None;
-    let mut put = |at: u64, value: u64| {
-        let y = height(value);
-        match last {
-            None => path += &format!("M{at} {y}"),
-            Some((_, level)) if level == y => return,
-            Some((x, _)) if x == at => path += &format!("V{y}"),
-            Some(_) => path += &format!("H{at}V{y}"),
-        }
-        last = Some((at, y));
-    };
+    let start = steps.first().map_or(0, |step| axis.at(step.0.0));
+    let (mut x, mut y) = (start, height(0));
+    let mut path = format!("M{x} {y}");
     for group in steps.chunk_by(|a, b| axis.at(a.0.0) / GRAIN == axis.at(b.0.0) / GRAIN) {
         let at = axis.at(group[0].0.0);
         let values = || group.iter().map(|step| step.1);
-        let extremes = values().min().into_iter().chain(values().max()).chain(values().next_back());
-        extremes.for_each(|value| put(at, value));
+        for value in values().min().into_iter().chain(values().max()).chain(values().next_back()) {
+            let level = height(value);
+            if level == y {
+                continue;
+            }
+            if at > x {
+                path += &format!("h{}", at - x);
+            }
+            path += &format!("V{level}");
+            (x, y) = (at, level);
+        }
     }
-    let end = axis.at(length.0);
-    let base = height(0);
-    let start = steps.first().map_or(0, |step| axis.at(step.0.0));
-    format!(
-        "<path class=\"area\" d=\"{path}H{end}V{base}H{start}Z\"/><path class=\"steps\" d=\"{path}H{end}\"/>"
-    )
+    path += &format!("H{}V{}", axis.at(length.0), height(0));
+    format!("<path class=\"steps\" d=\"{path}\"/>")
 }
 
 /// A stroke at each instant.
@@ -196,5 +192,61 @@ fn legend(marks: &[(Time, String)]) -> String {
         marks => {
             format!("<ol class=\"marks\">{}</ol>\n", marks.iter().map(item).collect::<String>())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    fn axis() -> Axis {
+        Axis::new(Unit::Ps, 0, 1_000 * MS)
+    }
+
+    fn at(ms: u64) -> Time {
+        Time(ms * MS)
+    }
+
+    #[test]
+    fn a_gap_of_a_microsecond_in_a_second_is_drawn() {
+        let intervals = [(at(0), at(400)), (Time(400 * MS + 1_000_000), at(900))];
+        let drawing = paused(&axis(), &intervals);
+        assert!(drawing.contains("d=\"M0 150H90000V850H0Z\""), "one bar, {drawing}");
+        assert!(drawing.contains("class=\"gap\" d=\"M40000 0V1000\""), "cut at 400 ms, {drawing}");
+        assert_eq!(paused_note(&intervals), "2 intervals, 899.999ms in all, longest gap 1us");
+    }
+
+    #[test]
+    fn intervals_that_touch_leave_no_gap() {
+        let drawing = paused(&axis(), &[(at(0), at(400)), (at(400), at(900))]);
+        assert!(!drawing.contains("gap"), "{drawing}");
+    }
+
+    #[test]
+    fn of_a_million_steps_the_page_keeps_a_thousand_and_every_spike() {
+        let all = (0..1_000_000_u64)
+            .map(|i| (Time(i * MS / 1_000), if i == 444_444 { 900 } else { i % 2 }));
+        let all: Vec<(Time, u64)> = all.collect();
+        let drawing = steps(&axis(), &all, 900, Dur::ms(1_000));
+        assert!(drawing.len() < 20_000, "{} bytes", drawing.len());
+        let top = TALL - 50 - 900;
+        assert_eq!(drawing.matches(&format!("V{top}")).count(), 1);
+    }
+
+    #[test]
+    fn strokes_at_one_place_are_drawn_once() {
+        let drawing = instants(&axis(), &[at(1), Time(MS + 1), Time(MS + 2), at(500)]);
+        assert_eq!(drawing.matches('M').count(), 2, "{drawing}");
+    }
+
+    #[test]
+    fn marks_that_lie_close_take_a_row_each() {
+        let mark = |ms| (at(ms), String::new());
+        let drawn = numbers(&axis(), &[mark(100), mark(101), mark(102), mark(500)]);
+        let rows: Vec<&str> =
+            drawn.split("cy=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(rows, ["11", "31", "51", "11"]);
     }
 }
