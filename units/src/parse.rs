@@ -60,7 +60,9 @@ pub(crate) fn decimal(
     let digits = u32::try_from(fraction.len()).map_err(|_| bad())?;
     let fraction: u128 = fraction.parse().map_err(|_| bad())?;
     let ten = 10_u128.pow(digits);
-    let scaled = (whole * ten + fraction) * u128::from(unit.factor);
+    let number = whole.checked_mul(ten).and_then(|whole| whole.checked_add(fraction));
+    let scaled =
+        number.and_then(|number| number.checked_mul(unit.factor.into())).ok_or_else(bad)?;
     if !scaled.is_multiple_of(ten) {
         return Err(bad());
     }

@@ -1,6 +1,6 @@
 //! Numbers of bytes. `KB` is 1000 bytes, `KiB` 1024; frame sizes count the FCS.
 
-use crate::parse::{BadQuantity, Scale, decimal, print, string_forms};
+use crate::parse::{BadQuantity, Scale, decimal, string_forms};
 use core::fmt;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
@@ -64,9 +64,10 @@ impl FromStr for Bytes {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Frame sizes are written in bytes: 1024B, not 1KiB.
-        let units = if self.0 < 10_000 { &UNITS[..1] } else { UNITS };
-        print(f, units, "B", self.0)
+        // Frame sizes are written in bytes: 1024B, not 1KiB; larger ones in a unit that divides them: 400KB, 400KiB.
+        let whole = |unit: &&Scale| self.0 >= 10_000 && self.0.is_multiple_of(unit.factor);
+        let unit = UNITS.iter().filter(whole).max_by_key(|unit| unit.factor).unwrap_or(&UNITS[0]);
+        f.pad(&format!("{}{}", self.0 / unit.factor, unit.suffix))
     }
 }
 
