@@ -1,7 +1,7 @@
 //! Rule `pfcwd.action`: what becomes of frames that are sent while the queue is stormed.
 
 use super::ActionView;
-use super::busy::busy_since;
+use super::busy::Busy;
 use crate::Observation;
 use crate::fate::Fates;
 use crate::passage::Passage;
@@ -68,6 +68,7 @@ pub fn action(
 ) -> ActionTaken {
     let spec = &script.streams[usize::from(stream)];
     let fates = Fates::of(observation, script, stream, view.delays());
+    let busy = Busy::of(observation, spec.to);
     let mut taken = ActionTaken::default();
     let within = |passage: &&Passage| {
         let (arrival, ready) =
@@ -87,13 +88,10 @@ pub fn action(
             None if fates.lost(passage) => &mut taken.lost,
             None => &mut taken.open,
             Some(received) => {
-                let after = fates.way.start(received.at).lo >= until.0;
+                let after = fates.way.start(received.at).hi >= until.0;
                 // One that waited for other frames only was not held.
-                let waited = || {
-                    busy_since(observation, spec.to, received.record)
-                        > fates.way.ready(passage.sent.at).hi
-                };
-                if after && waited() { &mut taken.held } else { &mut taken.passed }
+                let free = busy.since(received.record) > fates.way.ready(passage.sent.at).hi;
+                if after && free { &mut taken.held } else { &mut taken.passed }
             }
         };
         group.push(fate);
@@ -167,7 +165,9 @@ mod tests {
     #[test]
     fn under_alert_every_frame_is_held() {
         let slot = PortSpeed::G100.slot(Bytes(SIZE.into()));
-        let end = |sent: Dur| UNTIL + TRANSIT + slot * ((sent - FROM) / Dur::us(500));
+        // The first one starts in the picosecond in which the storm is over.
+        let frame = PortSpeed::G100.serialise(Bytes(SIZE.into()));
+        let end = |sent: Dur| UNTIL + frame + CABLE + slot * ((sent - FROM) / Dur::us(500));
         let taken = of(probes(|sent| Some(end(sent))));
         assert_eq!((taken.held.len(), taken.frames()), (200, 200));
         assert_eq!(taken.breaking(WatchdogAction::Alert), []);

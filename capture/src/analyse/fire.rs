@@ -7,7 +7,7 @@
 //!   shows that there was one.
 //! - Alert: only the device's own events tell.
 
-use super::busy::{busy_since, xon_or_silence};
+use super::busy::{Busy, xon_or_silence};
 use super::{ActionView, Coverage, Sighting, coverage};
 use crate::fate::Fates;
 use crate::passage::{Passage, Sight};
@@ -123,17 +123,15 @@ impl Scene<'_> {
         arrived.sort_by_key(|(received, _)| (received.at, received.record));
         let (at, pause) = arrived.iter().enumerate().find_map(|(index, (received, _))| {
             let start = self.fates.way.start(received.at);
-            let pause = self.pauses.iter().find(|pause| {
-                // An obedient queue may still start a frame within its response time.
-                start.lo > (pause.from + self.view.response).0 && start.hi < pause.until.0
-            });
+            // An obedient queue may still start a frame within its response time.
+            let pause = self.running(start).filter(|pause| self.obeyed(pause, start));
             pause.map(|pause| (index, pause))
         })?;
         let (received, passage) = arrived[at];
         let to = self.script.streams[usize::from(self.stream)].to;
         let start = self.fates.way.start(received.at);
         // The port may have been busy with frames of other classes when the action began.
-        let busy = busy_since(self.observation, to, received.record).max(pause.from.0);
+        let busy = Busy::of(self.observation, to).since(received.record).max(pause.from.0);
         let held = self.fates.way.ready(passage.sent.at).hi < busy;
         let lo = if held { busy } else { self.last_obeyed(&arrived[..at]) };
         let frames = [passage.sent.record, received.record];
@@ -143,22 +141,32 @@ impl Scene<'_> {
 
     /// Until when the queue surely obeyed: the end of the last pause that held one of `arrived` back.
     fn last_obeyed(&self, arrived: &[(Sight, &Passage)]) -> u64 {
-        let held = |pause: &&Pause| {
-            arrived.iter().any(|(received, passage)| {
-                self.fates.way.ready(passage.sent.at).hi < pause.until.0
-                    && self.fates.way.start(received.at).hi >= pause.until.0
-            })
+        let held_until = |(received, passage): &(Sight, &Passage)| {
+            let over = |at: u64| self.pauses.partition_point(|pause| pause.until.0 <= at);
+            let (ready, start) =
+                (self.fates.way.ready(passage.sent.at), self.fates.way.start(received.at));
+            // The last pause that ended between the two.
+            let last = over(start.hi).checked_sub(1)?;
+            (over(ready.hi) <= last).then(|| self.pauses[last].until.0)
         };
-        let last = self.pauses.iter().rev().find(held);
-        last.map_or(self.storm.first_xoff.lo, |pause| pause.until.0)
+        arrived.iter().filter_map(held_until).max().unwrap_or(self.storm.first_xoff.lo)
     }
 
     /// Whether the frame was ready to leave while its class was paused and the device could no longer start it.
     fn meets_the_storm(&self, passage: &Passage) -> bool {
         let ready = self.fates.way.ready(passage.sent.at);
-        self.pauses
-            .iter()
-            .any(|pause| ready.lo > (pause.from + self.view.response).0 && ready.hi < pause.until.0)
+        self.running(ready).is_some_and(|pause| self.obeyed(pause, ready))
+    }
+
+    /// The pause that runs at the end of `at`, if one does.
+    fn running(&self, at: Span) -> Option<&Pause> {
+        let pause = self.pauses.get(self.pauses.partition_point(|pause| pause.until.0 <= at.hi))?;
+        (pause.from.0 <= at.hi).then_some(pause)
+    }
+
+    /// Whether an obedient queue starts no frame at any instant of `at`, in which `pause` runs.
+    fn obeyed(&self, pause: &Pause, at: Span) -> bool {
+        at.lo > (pause.from + self.view.response).0 && at.hi < pause.until.0
     }
 
     /// The first frame since the storm began that the device lost.

@@ -1,6 +1,6 @@
 //! Rules `pfc.sent` and `pfc.format`: the PFC frames that the device sends.
 
-use super::busy::busy_since;
+use super::busy::Busy;
 use crate::passage::start;
 use crate::{Dir, Observation, PfcFault, What};
 use rig_units::{Dur, Quanta, Time};
@@ -25,6 +25,7 @@ pub fn pfc_sent(
     (from, until): (Time, Time),
 ) -> PfcSent {
     let trace = &observation.ports[usize::from(port)];
+    let busy = Busy::of(observation, port);
     let mut sent = PfcSent::default();
     let mut refreshed: Option<Time> = None;
     for (record, frame) in observation.records.iter().enumerate() {
@@ -33,7 +34,7 @@ pub fn pfc_sent(
         }
         let Some(quanta) = frame.what.pauses(class) else { continue };
         let latest = start(trace, frame.what.size(), frame.at).hi;
-        if busy_since(observation, port, record) < from.0 || latest > until.0 {
+        if busy.since(record) < from.0 || latest > until.0 {
             continue;
         }
         if quanta == Quanta(0) {

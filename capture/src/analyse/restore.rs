@@ -5,7 +5,7 @@
 //!   after the storm, from a stream that fills the priority group, shows that it does again.
 //! - Alert: only the device's own events tell.
 
-use super::busy::busy_since;
+use super::busy::Busy;
 use super::fire::by_event;
 use super::{ActionView, Sighting};
 use crate::fate::Fates;
@@ -99,10 +99,11 @@ fn by_pfc(
 ) -> Sighting {
     let Window { after, until, .. } = window;
     let trace = &observation.ports[usize::from(port)];
+    let busy = Busy::of(observation, port);
     let span_of = |record: usize| {
         let frame = &observation.records[record];
         let hi = start(trace, frame.what.size(), frame.at).hi;
-        Span { lo: busy_since(observation, port, record).min(hi), hi }
+        Span { lo: busy.since(record).min(hi), hi }
     };
     let xoff = observation.records.iter().enumerate().find(|(record, frame)| {
         let pauses = frame.what.pauses(class).is_some_and(|quanta| quanta > Quanta(0));

@@ -7,24 +7,26 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Above this many bytes a file keeps windows around events only.
 pub(super) const LIMIT: u64 = 8_000_000;
 
+/// With fewer neighbours than this on each side an event is hard to read: fewer events are shown instead.
+const LEAST_REACH: usize = 8;
+
 /// Bytes of a block around a frame: block header and trailer, interface, timestamp, lengths, direction, end of options.
 const AROUND: u64 = 12 + 20 + 8 + 4;
 
 /// The records that a file of at most `limit` bytes keeps, by time, and in how many windows. The cited ones are always
-/// kept; then come the first and last frames of the trial and of each stream; then the frames that begin, end or last
-/// prolong a pause; then as many neighbours of all these as fit.
+/// kept, and the first and last frames of the trial and of each stream; then the frames that begin, end or last prolong
+/// a pause, or where they are too many the first and the last of them; then as many neighbours of all these as fit.
 pub(super) fn select(observation: &Observation, cited: &[usize], limit: u64) -> (Vec<usize>, u64) {
     let records = &observation.records;
     if bytes(observation, &BTreeSet::from([(0, records.len())])) <= limit {
         return ((0..records.len()).collect(), 1);
     }
-    let mut events: BTreeSet<usize> = cited.iter().copied().collect();
-    events.extend(ends(observation));
-    let with_pauses: BTreeSet<usize> =
-        events.iter().copied().chain(pause_edges(observation)).collect();
-    if bytes(observation, &windows(&with_pauses, 0, records.len())) <= limit {
-        events = with_pauses;
-    }
+    let ends: BTreeSet<usize> = cited.iter().copied().chain(ends(observation)).collect();
+    let edges = pause_edges(observation);
+    let outer = edges.first().into_iter().chain(edges.last()).copied();
+    let most: BTreeSet<usize> = ends.iter().copied().chain(edges.iter().copied()).collect();
+    let fit = bytes(observation, &windows(&most, LEAST_REACH, records.len())) <= limit;
+    let events = if fit { most } else { ends.iter().copied().chain(outer).collect() };
     let mut reach = records.len();
     let kept = loop {
         let kept = windows(&events, reach, records.len());
@@ -94,6 +96,7 @@ fn pause_edges(observation: &Observation) -> Vec<usize> {
         }
     }
     edges.extend(paused.into_values().map(|(_, last)| last));
+    edges.sort_unstable();
     edges
 }
 
@@ -131,6 +134,20 @@ mod tests {
         let xoffs: Vec<usize> = pause_edges(&observation);
         assert_eq!(xoffs.len(), 2, "the first and the last XOFF");
         assert!(xoffs.iter().all(|xoff| kept.contains(xoff)));
+    }
+
+    #[test]
+    fn of_too_many_pauses_the_first_and_the_last_are_shown() {
+        let mut sample = Sample::new();
+        for ms in 100..900 {
+            sample.pfc(Dur::ms(ms), 1, Dir::Tx, Quanta::MAX);
+        }
+        sample.probes(Dur::ZERO, Dur::ms(1_000), |sent| Some(sent + TRANSIT));
+        let observation = sample.done(Dur::s(1)).0;
+        let (kept, windows) = select(&observation, &[], 200_000);
+        assert!((2..10).contains(&windows), "{windows}");
+        let edges = pause_edges(&observation);
+        assert!(kept.contains(&edges[0]) && kept.contains(&edges[edges.len() - 1]));
     }
 
     #[test]
