@@ -27,7 +27,8 @@ pub struct Poll {
 /// What the polls seen so far say of all others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grid {
-    /// Fewer than two were seen, or the rule has jitter.
+    /// Fewer than two were seen, or there is none: the rule has jitter, or it never restores, and the device was started
+    /// anew between two trials.
     Unknown,
     /// All fit the declared interval.
     Known(Phase),
@@ -73,7 +74,7 @@ impl Grid {
         let sharp: Vec<&Poll> =
             polls.iter().filter(|poll| poll.at.hi - poll.at.lo < p.0 / 2).collect();
         let [first, rest @ ..] = &sharp[..] else { return Grid::Unknown };
-        if rest.is_empty() || !rule.on_a_grid() {
+        if rest.is_empty() || !rule.on_a_grid() || rule.restoration_time.is_none() {
             return Grid::Unknown;
         }
         let mut common = first.at;
@@ -236,6 +237,12 @@ mod tests {
     fn a_device_with_jitter_has_no_grid() {
         let tick = Rule { jitter: Jitter::Tick, ..broadcom() };
         assert_eq!(Grid::of(&tick, &polls(&[300_000, 401_000], 20)), Grid::Unknown);
+    }
+
+    #[test]
+    fn a_device_that_is_started_anew_for_each_trial_has_no_grid() {
+        let forever = Rule { restoration_time: None, ..broadcom() };
+        assert_eq!(Grid::of(&forever, &polls(&[330_000, 1_540_000], 20)), Grid::Unknown);
     }
 
     proptest! {

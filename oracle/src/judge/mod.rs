@@ -2,8 +2,6 @@
 //!
 //! Invariant: nothing here reads a clock; chance comes in as a seed; floating point never decides the order of events.
 
-mod conclude;
-pub mod count;
 pub mod detection;
 pub mod fired;
 #[cfg(test)]
@@ -15,7 +13,6 @@ pub mod restoration;
 mod seen;
 pub mod stats;
 
-pub use conclude::{Trials, conclude};
 pub use grid::{Grid, Phase, Poll};
 pub use place::{Ask, Place, Planner, Setup};
 pub use seen::{Fired, Seen, Sighting, Subject};

@@ -95,6 +95,26 @@ fn a_poll_too_late_is_found_on_the_grid_though_the_interval_allows_it() {
     );
 }
 
+#[test]
+fn with_drifting_clocks_latencies_must_spread_over_the_interval() {
+    // Polls at multiples of 100 ms and 10 us a second more: too little for a deviation, too much for a grid.
+    let trial = |no: u32, after: u64| {
+        let phase = after % 100_000;
+        let poll = u64::from(no) * 1_000_000 + u64::from(no) * 10;
+        let start = poll + 100_000 - phase;
+        Seen { storm_start: Time(Dur::us(start).0), ..seen(Some((after, after + 1))) }
+    };
+    let spread = |step: u64| -> Vec<Seen> {
+        (0..80).map(|no| trial(no, 200_000 + u64::from(no) * step)).collect()
+    };
+    assert_eq!(judged(RuleFamily::Broadcom, None, &spread(1_240)), Vec::<String>::new());
+    let findings = judged(RuleFamily::Broadcom, None, &spread(10));
+    assert!(
+        findings[0].contains("want latencies spread over 200ms to 299.999999ms"),
+        "{findings:?}"
+    );
+}
+
 /// What eight storms at the given phases show of a device that does not do what is declared.
 fn mutant(declared: Rule, actual: Rule, phases: [u64; 8]) -> Vec<String> {
     let device = Device { rule: actual, polls: Dur::us(33_333), blur: Dur::us(60) };

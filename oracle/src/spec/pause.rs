@@ -1,0 +1,121 @@
+//! What pause frames take from a port (formulas F1 and F2).
+
+use rig_units::{Bytes, Dur, PortSpeed, Quanta};
+
+/// F1: how long a frame of `quanta` pauses a class of a port: q x 512 bit times (IEEE 802.3 Annex 31B.2).
+pub fn pause_time(quanta: Quanta, speed: PortSpeed) -> Dur {
+    let bits = u64::from(quanta.0) * 512;
+    Dur(bits * speed.byte().0 / 8)
+}
+
+/// F1: fewest PFC frames a second that keep a class paused without a gap, rounded up. `None` for zero quanta, which
+/// pause nothing.
+pub fn refreshes_per_second(quanta: Quanta, speed: PortSpeed) -> Option<u64> {
+    const SECOND: u64 = 1_000_000_000_000;
+    let pause = pause_time(quanta, speed);
+    (pause > Dur::ZERO).then(|| SECOND.div_ceil(pause.0))
+}
+
+/// PFC frames sent evenly to one class of a port that has data to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Periodic {
+    /// Pause time of each.
+    pub quanta: Quanta,
+    /// Time between two.
+    pub every: Dur,
+    /// The port's speed.
+    pub speed: PortSpeed,
+    /// What the MAC takes from the last bit of a PFC frame until no frame of the class starts any more.
+    pub response: Dur,
+    /// Size of the data frames, FCS counted.
+    pub frame: Bytes,
+}
+
+/// A share of time in millionths: its bounds over every phase between data and PFC frames, and its mean over them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Duty {
+    /// Least.
+    pub least: u64,
+    /// At a random phase.
+    pub mean: u64,
+    /// Greatest.
+    pub most: u64,
+}
+
+impl Periodic {
+    /// T: the time during which no frame of the class may start.
+    fn held(&self) -> Dur {
+        pause_time(self.quanta, self.speed).saturating_sub(self.response)
+    }
+
+    /// F2: the share of time for which the class is idle. A frame in flight finishes, so each PFC frame costs between
+    /// T - t_f and T; at a random phase T - t_f / 2, or T^2 / 2 t_f where T is below a frame time t_f.
+    pub fn duty(&self) -> Duty {
+        let (held, every) = (u128::from(self.held().0), u128::from(self.every.0.max(1)));
+        if held >= every {
+            return Duty { least: 1_000_000, mean: 1_000_000, most: 1_000_000 };
+        }
+        let frame = u128::from(self.speed.slot(self.frame).0.max(1));
+        let ppm = |num: u128, den: u128| {
+            u64::try_from(num * 1_000_000 / den).unwrap_or(1_000_000).min(1_000_000)
+        };
+        let mean = if held >= frame {
+            ppm(2 * held - frame, 2 * every)
+        } else {
+            ppm(held * held, 2 * frame * every)
+        };
+        Duty { least: ppm(held.saturating_sub(frame), every), mean, most: ppm(held, every) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pause_times_are_those_worked_by_hand() {
+        // 65535 x 512 bits: 3.355392 ms at 10 Gb/s, 335.5392 us at 100 Gb/s, 83.8848 us at 400 Gb/s.
+        let max = |speed| pause_time(Quanta::MAX, speed).0;
+        assert_eq!(max(PortSpeed::G10), 3_355_392_000);
+        assert_eq!(max(PortSpeed::G100), 335_539_200);
+        assert_eq!(max(PortSpeed::G400), 83_884_800);
+        assert_eq!(pause_time(Quanta(1), PortSpeed::G100), Dur(5_120));
+        assert_eq!(pause_time(Quanta(0), PortSpeed::G100), Dur::ZERO);
+    }
+
+    #[test]
+    fn a_storm_needs_so_many_frames_a_second() {
+        // 100 Gb/s / (512 x 65535) = 2980.3; 11 quanta take 56.32 ns: 17 755 682 a second.
+        assert_eq!(refreshes_per_second(Quanta::MAX, PortSpeed::G100), Some(2_981));
+        assert_eq!(refreshes_per_second(Quanta(11), PortSpeed::G100), Some(17_755_682));
+        assert_eq!(refreshes_per_second(Quanta(0), PortSpeed::G100), None);
+    }
+
+    fn periodic(quanta: u16, every: Dur, response: Dur) -> Duty {
+        let frame = Bytes(1_024);
+        let (quanta, speed) = (Quanta(quanta), PortSpeed::G100);
+        Periodic { quanta, every, speed, response, frame }.duty()
+    }
+
+    #[test]
+    fn a_pause_longer_than_a_frame_costs_half_a_frame_less_than_it_says() {
+        // 1000 quanta = 5.12 us; a 1024 B frame takes 1044 x 80 ps = 83.52 ns; every 10.24 us.
+        let duty = periodic(1_000, Dur::ns(10_240), Dur::ZERO);
+        assert_eq!(duty, Duty { least: 491_843, mean: 495_921, most: 500_000 });
+    }
+
+    #[test]
+    fn a_pause_shorter_than_a_frame_often_costs_nothing() {
+        // 10 quanta = 51.2 ns against 83.52 ns: 51.2^2 / (2 x 83.52) = 15.693 ns in each microsecond.
+        let duty = periodic(10, Dur::us(1), Dur::ZERO);
+        assert_eq!(duty, Duty { least: 0, mean: 15_693, most: 51_200 });
+    }
+
+    #[test]
+    fn the_response_time_shortens_the_pause_and_a_refreshed_one_never_ends() {
+        let duty = periodic(1_000, Dur::ns(10_240), Dur::ns(5_120));
+        assert_eq!(duty, Duty { least: 0, mean: 0, most: 0 });
+        let duty = periodic(1_000, Dur::ns(5_120), Dur::ZERO);
+        assert_eq!((duty.least, duty.most), (1_000_000, 1_000_000));
+    }
+}

@@ -1,0 +1,215 @@
+//! How the queues of a port share it, and what a source or a queue loses by it (formulas F10 to F12).
+
+use rig_capture::Span;
+use rig_lab::Scheduling;
+use rig_units::{Bytes, L1_OVERHEAD, PortSpeed};
+
+/// What one queue has to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offer {
+    /// The queue, 0 to 7.
+    pub queue: usize,
+    /// Size of its frames, FCS counted.
+    pub frame: Bytes,
+    /// Bits a second, in frames.
+    pub bps: u64,
+}
+
+/// Fixed point for the level of the water: 2^40 steps to a bit a second and unit of weight.
+const FINE: u128 = 1 << 40;
+
+/// F10: what each offer is granted, in bits a second in frames. Strict queues first, the highest number first; what they
+/// leave is shared by the weighted ones as water fills vessels: a queue that wants less than its share gets what it
+/// wants, the others share the rest in proportion to their weights, which count the bytes of frames.
+///
+/// Exact but for less than one bit a second a queue, which the spans hold. Offers of one queue share its grant in
+/// proportion to what they offer. A queue that `scheduler` does not list counts as one of weight 1.
+pub fn shares(speed: PortSpeed, scheduler: &[Scheduling], offers: &[Offer]) -> Vec<Span> {
+    let queues: Vec<Queue> =
+        (0..8).filter_map(|queue| Queue::of(queue, scheduler, offers)).collect();
+    let mut left = u128::from(speed.bps()) * FINE;
+    let mut grants = [0; 8];
+    for queue in queues.iter().rev().filter(|queue| queue.weight.is_none()) {
+        let wire = queue.wire(queue.offered * FINE).min(left);
+        left -= wire;
+        grants[queue.number] = queue.frames_of(wire);
+    }
+    let mut thirsty: Vec<(&Queue, u128)> =
+        queues.iter().filter_map(|queue| Some((queue, queue.weight?))).collect();
+    while !thirsty.is_empty() {
+        let per_level: u128 = thirsty.iter().map(|(queue, weight)| queue.wire(weight * FINE)).sum();
+        let level = left * FINE / per_level.max(1);
+        let (full, rest): (Vec<_>, Vec<_>) =
+            thirsty.iter().partition(|(queue, weight)| queue.offered * FINE <= level * weight);
+        for (queue, weight) in if full.is_empty() { &rest } else { &full } {
+            let granted = (level * weight).min(queue.offered * FINE);
+            grants[queue.number] = granted;
+            left = left.saturating_sub(queue.wire(granted));
+        }
+        thirsty = if full.is_empty() { Vec::new() } else { rest };
+    }
+    offers.iter().map(|offer| part(offer, offers, grants[offer.queue])).collect()
+}
+
+/// One queue with something to send.
+#[derive(Debug, Clone, Copy)]
+struct Queue {
+    number: usize,
+    /// `None`: strict.
+    weight: Option<u128>,
+    /// Bits a second in frames, all offers together.
+    offered: u128,
+    /// The same on the wire.
+    offered_wire: u128,
+}
+
+impl Queue {
+    fn of(number: usize, scheduler: &[Scheduling], offers: &[Offer]) -> Option<Queue> {
+        let own = || offers.iter().filter(|offer| offer.queue == number && offer.bps > 0);
+        let offered: u128 = own().map(|offer| u128::from(offer.bps)).sum();
+        let wire = |offer: &Offer| {
+            let frame = u128::from(offer.frame.0.max(1));
+            u128::from(offer.bps) * (frame + u128::from(L1_OVERHEAD.0)) / frame
+        };
+        let weight = match scheduler.get(number) {
+            Some(Scheduling::Strict) => None,
+            Some(Scheduling::Dwrr(weight)) => Some(u128::from(*weight).max(1)),
+            None => Some(1),
+        };
+        let offered_wire = own().map(wire).sum();
+        (offered > 0).then_some(Queue { number, weight, offered, offered_wire })
+    }
+
+    /// What `frames` take on the wire.
+    fn wire(&self, frames: u128) -> u128 {
+        scaled(frames, self.offered_wire, self.offered)
+    }
+
+    /// The frames that fit into `wire`.
+    fn frames_of(&self, wire: u128) -> u128 {
+        scaled(wire, self.offered, self.offered_wire)
+    }
+}
+
+/// `value * num / den` without overflow for values below 2^85 and factors of some terabits a second.
+fn scaled(value: u128, num: u128, den: u128) -> u128 {
+    let (whole, rest) = (value / den, value % den);
+    whole * num + rest * num / den
+}
+
+/// An offer's part of what its queue was granted.
+fn part(offer: &Offer, offers: &[Offer], granted: u128) -> Span {
+    let own = |other: &&Offer| other.queue == offer.queue;
+    let all: u128 = offers.iter().filter(own).map(|other| u128::from(other.bps)).sum();
+    if all == 0 {
+        return Span::exactly(0);
+    }
+    let bps = scaled(granted, u128::from(offer.bps), all) / FINE;
+    let bps = u64::try_from(bps).unwrap_or(u64::MAX);
+    // Rounded down at each step: at most one bit a second for each of the eight queues.
+    Span { lo: bps.saturating_sub(8).min(offer.bps), hi: (bps + 8).min(offer.bps) }
+}
+
+/// F11: the share of time for which PFC holds a lossless source that offers more than it is granted, in millionths.
+/// F12: the share of its frames that a lossy queue drops. Both are `1 - granted / offered`.
+pub fn withheld(offered: u64, granted: u64) -> u64 {
+    if offered == 0 {
+        return 0;
+    }
+    let kept = u128::from(granted.min(offered)) * 1_000_000 / u128::from(offered);
+    1_000_000 - u64::try_from(kept).unwrap_or(1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Frames whose overhead is exactly a fifth: 100 B take 120 B of wire.
+    fn offer(queue: usize, gbps: u64) -> Offer {
+        Offer { queue, frame: Bytes(100), bps: gbps * 1_000_000_000 }
+    }
+
+    fn weights(all: [u16; 8]) -> Vec<Scheduling> {
+        all.map(|weight| if weight == 0 { Scheduling::Strict } else { Scheduling::Dwrr(weight) })
+            .to_vec()
+    }
+
+    /// Grants in millions of bits a second.
+    fn mbps(weights_of: [u16; 8], offers: &[Offer]) -> Vec<u64> {
+        shares(PortSpeed::G100, &weights(weights_of), offers)
+            .iter()
+            .map(|span| (span.middle() + 500_000) / 1_000_000)
+            .collect()
+    }
+
+    #[test]
+    fn who_wants_less_than_the_share_gets_it_and_the_rest_is_shared_by_weight() {
+        // 100 Gb/s of wire carry 83.333 Gb/s of such frames. Weights 1:1:2, offers 10, 60, 60: the first gets its 10,
+        // the others share 73.333 as 1:2.
+        let weights = [1, 1, 1, 1, 2, 1, 1, 1];
+        let granted = mbps(weights, &[offer(2, 10), offer(3, 60), offer(4, 60)]);
+        assert_eq!(granted, [10_000, 24_444, 48_889]);
+    }
+
+    #[test]
+    fn all_is_granted_while_the_port_has_room() {
+        assert_eq!(mbps([1; 8], &[offer(3, 30), offer(4, 50)]), [30_000, 50_000]);
+    }
+
+    #[test]
+    fn a_strict_queue_takes_what_it_wants_and_the_higher_one_first() {
+        let weights = [1, 1, 1, 1, 1, 1, 0, 0];
+        let granted = mbps(weights, &[offer(3, 50), offer(6, 60), offer(7, 20)]);
+        assert_eq!(granted, [3_333, 60_000, 20_000]);
+        let granted = mbps(weights, &[offer(3, 50), offer(6, 80), offer(7, 20)]);
+        assert_eq!(granted, [0, 63_333, 20_000]);
+    }
+
+    #[test]
+    fn weights_count_bytes_of_frames_not_frames() {
+        // Small frames waste more of the wire: 64 B take 84, 4096 B take 4116. Equal weights, equal bytes:
+        // b (84/64 + 4116/4096) = b x 2.317383 = 100, so b = 43.15213 Gb/s each.
+        let small = Offer { queue: 3, frame: Bytes(64), bps: 90_000_000_000 };
+        let large = Offer { queue: 4, frame: Bytes(4_096), bps: 90_000_000_000 };
+        let granted = mbps([1; 8], &[small, large]);
+        assert_eq!(granted, [43_152, 43_152]);
+    }
+
+    #[test]
+    fn streams_of_one_queue_share_it_as_they_offer() {
+        // Two at 60 % of the wire each, 50 Gb/s in frames: 83.333 in all, 41.667 each.
+        assert_eq!(mbps([1; 8], &[offer(3, 50), offer(3, 50)]), [41_667, 41_667]);
+        assert_eq!(mbps([1; 8], &[offer(3, 75), offer(3, 25)]), [62_500, 20_833]);
+    }
+
+    #[test]
+    fn what_is_not_granted_is_paused_or_lost() {
+        assert_eq!(withheld(50_000_000_000, 41_666_666_667), 166_667);
+        assert_eq!(withheld(10, 10), 0);
+        assert_eq!(withheld(10, 0), 1_000_000);
+        assert_eq!(withheld(0, 0), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn no_grant_exceeds_its_offer_and_the_port_is_full_or_all_are_content(
+            offers in prop::collection::vec(
+                (0_usize..8, 64_u64..9_216, 0_u64..150_000_000_000), 1..10),
+            strict in prop::collection::vec(0_u16..6, 8),
+        ) {
+            let offers: Vec<Offer> = offers.into_iter()
+                .map(|(queue, frame, bps)| Offer { queue, frame: Bytes(frame), bps }).collect();
+            let weights = weights(strict.try_into().unwrap());
+            let granted = shares(PortSpeed::G100, &weights, &offers);
+            let wire: u128 = offers.iter().zip(&granted).map(|(offer, span)| {
+                assert!(span.hi <= offer.bps);
+                u128::from(span.middle()) * u128::from(offer.frame.0 + 20) / u128::from(offer.frame.0)
+            }).sum();
+            let capacity = 100_000_000_000;
+            prop_assert!(wire <= capacity + 200, "{wire}");
+            let content = offers.iter().zip(&granted).all(|(offer, span)| span.hi == offer.bps);
+            prop_assert!(content || wire + 200 >= capacity, "{wire}");
+        }
+    }
+}
