@@ -1,7 +1,7 @@
 //! A device under test: who it is, what it declares, and (emulated ones) how it departs from that.
 
 use crate::settings::BadSetting;
-use crate::{Declared, Deviation, RuleFamily, Setting, Switched};
+use crate::{Declared, Deviation, RuleFamily, Switched};
 use core::fmt;
 use core::str::FromStr;
 use schemars::JsonSchema;
@@ -154,9 +154,7 @@ impl Actual {
     /// # Errors
     /// When an override's path does not exist or its value does not fit.
     pub fn applied(&self, configured: &Declared) -> Result<Declared, BadSetting> {
-        self.overrides.iter().try_fold(configured.clone(), |declared, (path, text)| {
-            let value = crate::settings::absolute(&declared, path, text)?;
-            declared.with(&Setting { path: path.clone(), value })
-        })
+        let each = |declared: Declared, (path, text): (&String, &String)| declared.overridden(path, text);
+        self.overrides.iter().try_fold(configured.clone(), each)
     }
 }

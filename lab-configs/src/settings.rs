@@ -81,6 +81,19 @@ impl Declared {
         serde_json::from_value(tree).map_err(|e| bad(e.to_string()))
     }
 
+    /// This configuration with an override: an absolute value, or one relative to what is configured (`x1.1`, `+10ms`,
+    /// `-10ms`). What is relative to a value that is not set changes nothing.
+    ///
+    /// # Errors
+    /// When there is no such path or the value does not fit it.
+    pub fn overridden(&self, path: &str, text: &str) -> Result<Declared, BadSetting> {
+        let unset = Self::OPTIONAL.contains(&path) && self.get(path).is_none();
+        if unset && relative::is_relative(text) {
+            return Ok(self.clone());
+        }
+        self.with(&Setting { path: path.to_owned(), value: absolute(self, path, text)? })
+    }
+
     /// Paths that may be absent from the serialised form.
     pub const OPTIONAL: [&'static str; 1] = ["pfcwd.restoration_time"];
 
@@ -164,13 +177,18 @@ fn distance(a: &str, b: &str) -> usize {
 ///
 /// # Errors
 /// When a relative value meets a setting that is not a quantity or a number.
-pub(crate) fn absolute(declared: &Declared, path: &str, text: &str) -> Result<Value, BadSetting> {
+fn absolute(declared: &Declared, path: &str, text: &str) -> Result<Value, BadSetting> {
     relative::apply(declared, path, text)
 }
 
 mod relative {
     use super::{BadSetting, Declared, Value};
     use rig_units::{Bytes, Dur};
+
+    /// Whether `text` asks for a change rather than for a value.
+    pub(super) fn is_relative(text: &str) -> bool {
+        Change::read(text).is_some()
+    }
 
     pub(super) fn apply(declared: &Declared, path: &str, text: &str) -> Result<Value, BadSetting> {
         let Some(change) = Change::read(text) else {

@@ -12,6 +12,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(&args),
         Command::Check(selection) => commands::check::check(&selection),
         Command::List(selection) => commands::list::list(&selection),
+        Command::Mutants(args) => commands::mutants::mutants(&args),
         _ => Err(Bad::of("not yet")),
     };
     let exit = exit.unwrap_or_else(|bad| {

@@ -3,4 +3,5 @@
 pub mod check;
 pub mod input;
 pub mod list;
+pub mod mutants;
 pub mod run;

@@ -7,13 +7,12 @@ use crate::mutation;
 use crate::outdir::OutDir;
 use crate::runner::case::{self, Rig};
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
-use crate::runner::{evidence, preflight};
+use crate::runner::{budget, evidence, preflight};
 use crate::wall::{self, Stopwatch};
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Results, Run, RunEvent, Started, Terminal, Wall, html, junit,
 };
-use rig_testcases::{Case, Sweep};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
@@ -58,7 +57,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         only: input.only_dut.as_deref(),
         seed,
         stop: &stop,
-        alpha: alpha(&cases),
+        alpha: budget::each(&cases),
         path: &input.typed,
         flags: &flags,
     };
@@ -90,22 +89,6 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         wall: watch.elapsed(),
     }));
     Ok(reporters.finish(args, &out))
-}
-
-/// What one judgement of counts may spend of the run's false-alarm budget of one in a million: it is split over more
-/// judgements than there can be.
-fn alpha(cases: &[&Case]) -> f64 {
-    const BUDGET: f64 = 1e-6;
-    let of_sweep = |sweep: &Sweep| match sweep {
-        Sweep::Setting { values, .. } => values.len(),
-        Sweep::Values { values, .. } => values.len(),
-        Sweep::Across { points, .. } => usize::try_from(*points).unwrap_or(usize::MAX),
-    };
-    let of_case = |case: &&Case| {
-        case.measure.len() * case.sweep.iter().map(of_sweep).product::<usize>().max(1)
-    };
-    let judgements: usize = cases.iter().map(of_case).sum();
-    BUDGET / f64::from(u32::try_from(judgements.max(1)).unwrap_or(u32::MAX))
 }
 
 /// The flags that change what a case does, as they are typed again to repeat it.

@@ -1,9 +1,12 @@
 //! From cases and a lab to a stream of run events.
 
+pub mod baseline;
+pub mod budget;
 pub mod case;
 pub mod choose;
 pub mod evidence;
 pub mod measure;
+pub mod mutants;
 pub mod plan;
 pub mod points;
 pub mod pool;

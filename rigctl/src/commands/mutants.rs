@@ -1,0 +1,145 @@
+//! `rigctl mutants`: which case notices which broken device.
+
+use super::input::{Bad, Input};
+use crate::cli::{Format, MutantsArgs};
+use crate::interrupt;
+use crate::runner::case::Rig;
+use crate::runner::mutants::{self, Fate, Mutant};
+use crate::runner::pool::{News, Stop, default_jobs, in_order};
+use crate::runner::{baseline, budget, preflight};
+use crate::wall::Stopwatch;
+use rig_reports::Exit;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Runs every mutant, or lists them.
+///
+/// # Errors
+/// Input that cannot be used; nothing has run then.
+pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
+    let watch = Stopwatch::start();
+    let input = Input::read(&args.selection)?;
+    let all = mutants::all(&input.lab);
+    let mut out = io::stdout().lock();
+    if args.list {
+        for mutant in &all {
+            if writeln!(out, "{}", mutant.text).is_err() {
+                break;
+            }
+        }
+        return Ok(Exit::Passed);
+    }
+    let cases = input.cases();
+    let mut bad = Bad::default();
+    for case in &cases {
+        bad.faults(preflight::faults(&input.lab, input.only_dut.as_deref(), case));
+    }
+    bad.or(())?;
+    if cases.is_empty() {
+        return Ok(Exit::NothingRan);
+    }
+    let stop = Arc::new(Stop::default());
+    let _listening = interrupt::listen(Arc::clone(&stop));
+    let rig = Rig {
+        lab: &input.lab,
+        only: input.only_dut.as_deref(),
+        seed: args.seed,
+        stop: &stop,
+        alpha: budget::each(&cases),
+        path: &input.typed,
+        flags: "",
+    };
+    let jobs = args.jobs.map_or_else(default_jobs, usize::from);
+    let healthy = baseline::run(&rig, &cases, jobs);
+    if !healthy.green() {
+        let _closed = writeln!(
+            io::stderr(),
+            "error: the healthy device does not pass, so no mutant proves anything: {}",
+            healthy.not_green.join(", ")
+        );
+        return Ok(Exit::Broken);
+    }
+    let mut lines = Lines { out: &mut out, json: args.format == Format::Json, fates: Vec::new() };
+    let work = |index: usize| mutants::try_one(&rig, &cases, &all[index]);
+    in_order(all.len(), jobs, &stop, work, |index, news| {
+        if let News::Done(fate) = news {
+            lines.take(&all[index], fate);
+        }
+    });
+    let interrupted = stop.requested();
+    let survivors = lines.fates.iter().filter(|(_, fate)| !matches!(fate, Ok(Fate::Killed { .. } | Fate::Equivalent { .. })));
+    let survivors = survivors.count();
+    lines.finish(&healthy, &watch, survivors);
+    Ok(match (interrupted, survivors) {
+        (true, _) => Exit::Broken,
+        (false, 0) => Exit::Passed,
+        (false, _) => Exit::Failed,
+    })
+}
+
+/// What is written.
+struct Lines<'a, W: Write> {
+    out: &'a mut W,
+    json: bool,
+    fates: Vec<(String, Result<Fate, String>)>,
+}
+
+impl<W: Write> Lines<'_, W> {
+    fn take(&mut self, mutant: &Mutant, fate: Result<Fate, String>) {
+        if !self.json {
+            let line = match &fate {
+                Ok(Fate::Killed { by, after: 1 }) => format!("      KILLED {:44} by {by}", mutant.text),
+                Ok(Fate::Killed { by, after }) => {
+                    format!("      KILLED {:44} by {by}, the {after}th case tried", mutant.text)
+                }
+                Ok(Fate::Equivalent { because }) => format!("  EQUIVALENT {:44} {because}", mutant.text),
+                Ok(Fate::Survived) => format!("    SURVIVED {}", mutant.text),
+                Err(why) => format!("       ERROR {}: {why}", mutant.text),
+            };
+            let _closed = writeln!(self.out, "{line}");
+            let _closed = self.out.flush();
+        }
+        self.fates.push((mutant.text.clone(), fate));
+    }
+
+    fn finish(&mut self, healthy: &baseline::Healthy, watch: &Stopwatch, survivors: usize) {
+        let count = |wanted: fn(&Fate) -> bool| {
+            self.fates.iter().filter(|(_, fate)| fate.as_ref().is_ok_and(wanted)).count()
+        };
+        let killed = count(|fate| matches!(fate, Fate::Killed { .. }));
+        let equivalent = count(|fate| matches!(fate, Fate::Equivalent { .. }));
+        if self.json {
+            let mutants: Vec<_> = self.fates.iter().map(|(text, fate)| json(text, fate)).collect();
+            let value = serde_json::json!({
+                "format": "rig-mutants/1",
+                "mutants": mutants,
+                "resolution": healthy.resolution,
+                "killed": killed, "equivalent": equivalent, "survived": survivors,
+            });
+            let _closed = writeln!(self.out, "{value:#}");
+            return;
+        }
+        for (parameter, brackets) in &healthy.resolution {
+            let _closed = writeln!(self.out, "  RESOLUTION {parameter}: cannot be told apart within {}", brackets.join(" or "));
+        }
+        let seconds = watch.elapsed().0 / 1_000_000_000_000;
+        let _closed = writeln!(
+            self.out,
+            "     Summary [{seconds:4}s] {} mutants: {killed} killed, {equivalent} equivalent, {survivors} survived",
+            self.fates.len()
+        );
+    }
+}
+
+fn json(text: &str, fate: &Result<Fate, String>) -> serde_json::Value {
+    match fate {
+        Ok(Fate::Killed { by, after }) => {
+            serde_json::json!({"mutant": text, "fate": "killed", "by": by.to_string(), "cases": after})
+        }
+        Ok(Fate::Equivalent { because }) => {
+            serde_json::json!({"mutant": text, "fate": "equivalent", "because": because})
+        }
+        Ok(Fate::Survived) => serde_json::json!({"mutant": text, "fate": "survived"}),
+        Err(why) => serde_json::json!({"mutant": text, "fate": "error", "why": why}),
+    }
+}

@@ -1,0 +1,18 @@
+//! The run's false-alarm budget: one in a million, split over more judgements than there can be.
+
+use rig_testcases::{Case, Sweep};
+
+/// Chance that a run on a healthy device reports a deviation.
+const BUDGET: f64 = 1e-6;
+
+/// What each judgement of counts may spend.
+pub fn each(cases: &[&Case]) -> f64 {
+    let of_sweep = |sweep: &Sweep| match sweep {
+        Sweep::Setting { values, .. } => values.len(),
+        Sweep::Values { values, .. } => values.len(),
+        Sweep::Across { points, .. } => usize::try_from(*points).unwrap_or(usize::MAX),
+    };
+    let of_case = |case: &&Case| case.measure.len() * case.sweep.iter().map(of_sweep).product::<usize>().max(1);
+    let judgements: usize = cases.iter().map(of_case).sum();
+    BUDGET / f64::from(u32::try_from(judgements.max(1)).unwrap_or(u32::MAX))
+}

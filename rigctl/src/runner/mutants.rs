@@ -1,0 +1,190 @@
+//! Every way in which the emulated device is broken on purpose, against the catalogue: which case notices.
+
+use super::case::{self, Rig};
+use super::choose::choose;
+use super::points::groups;
+use crate::mutation;
+use rig_lab::{Declared, Deviation, Lab, Mutation, Profile};
+use rig_oracle::Verdict;
+use rig_oracle::spec::pfcwd::{Rule, Stimulus};
+use rig_testcases::{Case, CaseId};
+use rig_units::Dur;
+
+/// One broken device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mutant {
+    /// As it is typed behind `--mutate`.
+    pub text: String,
+}
+
+/// What became of a mutant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// A case failed on it.
+    Killed {
+        /// The first that did.
+        by: CaseId,
+        /// How many cases were run, that one included.
+        after: usize,
+    },
+    /// The prediction shows that it cannot be told from the healthy device in any configuration used.
+    Equivalent {
+        /// What cannot be told apart.
+        because: String,
+    },
+    /// No case failed on it.
+    Survived,
+}
+
+/// Factors by which every length of time is changed.
+const FACTORS: [&str; 4] = ["x0.9", "x1.1", "x1.5", "x2"];
+
+/// Values of settings that are words or switches; each is tried, whatever is configured.
+const WORDS: &[(&str, &[&str])] = &[
+    ("pfcwd.action", &["drop", "forward", "alert"]),
+    ("pfcwd.big_red_switch", &["true"]),
+    ("pfcwd.charge", &["interval", "elapsed"]),
+    ("pfcwd.min_samples", &["2"]),
+    ("pfcwd.jitter", &["none", "tick"]),
+    ("pfcwd.backlog", &["drains", "discarded"]),
+    ("pfcwd.drop_by", &["acl", "zero-buffer"]),
+    ("pfcwd.config_path", &["yang", "redis"]),
+];
+
+/// Cases that are tried first: part of the mutant's text, and parts of the names of its likely killers.
+const LIKELY: &[(&str, &[&str])] = &[
+    ("detection_time", &["detection-latency"]),
+    ("restoration_time=never", &["restoration-latency"]),
+    ("restoration_time", &["restoration-latency"]),
+    ("poll_interval", &["detection-latency", "restoration-latency"]),
+    ("action=drop", &["action-forward", "action-alert"]),
+    ("action=forward", &["action-drop", "action-alert"]),
+    ("action=alert", &["action-drop", "detection-latency"]),
+    ("big_red_switch", &["isolation", "detection-latency"]),
+    ("charge=interval", &["near-a-multiple", "late-polls"]),
+    ("charge=elapsed", &["near-a-multiple", "late-polls"]),
+    ("min_samples", &["is-the-poll-interval"]),
+    ("jitter=none", &["late-polls"]),
+    ("jitter=tick", &["detection-latency"]),
+    ("backlog", &["discarded-backlog", "action-drop"]),
+    ("drop_by", &["way-back"]),
+    ("config_path", &["below-the-poll-interval"]),
+    ("detection_ignores_class", &["both-lossless-classes"]),
+    ("timer_not_reset", &["do-not-add-up"]),
+    ("xon_counts", &["xon-frames"]),
+    ("restores_too_early", &["restoration-latency"]),
+    ("restores_during_storm", &["storm-that-goes-on"]),
+    ("late_frame", &["late-frame"]),
+    ("xon_does_not_restart", &["xon-restarts"]),
+    ("drop_leaks", &["action-drop"]),
+    ("drop_spreads", &["isolation"]),
+    ("forward_drops", &["action-forward"]),
+    ("alert_acts", &["action-alert"]),
+    ("poll_stops", &["second-storm"]),
+    ("counters_off", &["storm-counters"]),
+    ("pfc_continues", &["pfc-ends"]),
+    ("big_red_switch_misses", &["big-red-switch"]),
+    ("accepts_out_of_range", &["limits-refused"]),
+    ("buffer_change", &["buffer-change"]),
+    ("link_toggle", &["port-toggle"]),
+    ("own_pfc", &["own-pfc"]),
+    ("one_port", &["multi-port"]),
+];
+
+/// Every mutant: each watchdog parameter of the lab's devices, and each deviation.
+pub fn all(lab: &Lab) -> Vec<Mutant> {
+    let Some(first) = lab.duts.first() else { return Vec::new() };
+    let mut texts = Vec::new();
+    for path in first.declared.paths().iter().filter(|path| path.starts_with("pfcwd.")) {
+        if let Some((_, words)) = WORDS.iter().find(|(word, _)| word == path) {
+            texts.extend(words.iter().map(|word| format!("{path}={word}")));
+            continue;
+        }
+        texts.extend(FACTORS.iter().map(|factor| format!("{path}={factor}")));
+        if Declared::OPTIONAL.contains(&path.as_str()) {
+            texts.push(format!("{path}=never"));
+        }
+    }
+    texts.extend(Deviation::ALL.into_iter().map(|deviation| format!("deviation={}", mutation::name(deviation))));
+    texts.into_iter().map(|text| Mutant { text }).collect()
+}
+
+/// Runs cases on a mutant until one fails, its likely killers first.
+///
+/// # Errors
+/// When the mutation fits no device of the lab.
+pub fn try_one(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Result<Fate, String> {
+    let mut lab = rig.lab.clone();
+    mutation::apply(&mut lab, std::slice::from_ref(&mutant.text)).map_err(|faults| faults.join("; "))?;
+    let broken = Rig { lab: &lab, ..*rig };
+    let mut tried = 0;
+    for case in ordered(cases, mutant) {
+        if rig.stop.requested() {
+            break;
+        }
+        tried += 1;
+        if let Verdict::Fail(_) = case::run(&broken, case).report.verdict {
+            return Ok(Fate::Killed { by: case.id.clone(), after: tried });
+        }
+    }
+    Ok(equivalence(rig, cases, mutant).map_or(Fate::Survived, |because| Fate::Equivalent { because }))
+}
+
+/// The cases, likely killers first.
+fn ordered<'a>(cases: &[&'a Case], mutant: &Mutant) -> Vec<&'a Case> {
+    let names = LIKELY.iter().find(|(part, _)| mutant.text.contains(part)).map_or(&[][..], |(_, names)| names);
+    let likely = |case: &Case| names.iter().position(|name| case.id.case.contains(name)).unwrap_or(names.len());
+    let mut ordered: Vec<&Case> = cases.to_vec();
+    ordered.sort_by_key(|case| likely(case));
+    ordered
+}
+
+/// Why no measurement can tell the mutant from the healthy device: in every configuration that the cases use, every
+/// prediction is the same for both.
+fn equivalence(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option<String> {
+    let Ok(Mutation::Override { path, value }) = mutation::parse(&mutant.text) else { return None };
+    let mut used = 0;
+    for case in cases {
+        let Ok(profile) = choose(rig.lab, rig.only, case) else { continue };
+        for group in groups(case, &profile.declared).ok()? {
+            let changed = group.declared.overridden(&path, &value).ok()?;
+            if !alike(profile, &group.declared, &changed) {
+                return None;
+            }
+            used += 1;
+        }
+    }
+    Some(format!("in all {used} configurations used, every prediction is the same with {path}={value}"))
+}
+
+/// Whether the spec predicts the same of both configurations.
+fn alike(profile: &Profile, a: &Declared, b: &Declared) -> bool {
+    if a == b {
+        return true;
+    }
+    // Whatever does not enter a timing rule is seen by other means, and is never declared equivalent here.
+    let mut rest = b.clone();
+    rest.pfcwd.detection_time = a.pfcwd.detection_time;
+    rest.pfcwd.restoration_time = a.pfcwd.restoration_time;
+    rest.pfcwd.poll_interval = a.pfcwd.poll_interval;
+    rest.pfcwd.charge = a.pfcwd.charge;
+    rest.pfcwd.min_samples = a.pfcwd.min_samples;
+    if rest != *a {
+        return false;
+    }
+    let rules = [a, b].map(|declared| Rule::of(profile.rule.family, &declared.pfcwd));
+    let gaps = [None, Some(Dur::us(50)), Some(Dur::us(500)), Some(Dur::ms(1))];
+    gaps.into_iter().all(|data_gap| {
+        let [a, b] = rules.map(|rule| {
+            let stimulus = Stimulus { data_gap };
+            let tail = Dur::us(335);
+            (
+                rule.detection(&stimulus),
+                rule.restoration(tail, &stimulus),
+                rule.never_fires_up_to(&stimulus),
+                rule.always_fires_from(&stimulus),
+            )
+        });
+        a == b
+    })
+}
