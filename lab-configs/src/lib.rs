@@ -18,6 +18,7 @@ pub mod pfcwd;
 pub mod profile;
 pub mod qos;
 pub mod read;
+pub mod schema;
 pub mod settings;
 pub mod walk;
 pub mod yaml;
@@ -30,6 +31,7 @@ pub use lab::{Adapter, Lab};
 pub use pfcwd::{Action, Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, RuleFamily};
 pub use profile::{Actual, Kind, Mutation, Profile, Rule};
 pub use qos::{Qos, Scheduling};
+pub use schema::{schema_dut, schema_lab};
 pub use settings::{BadSetting, Setting};
 
 /// Whether `word` can be the name of a case, a device or a stream: lower case, digits and single dashes.

@@ -154,7 +154,8 @@ impl Actual {
     /// # Errors
     /// When an override's path does not exist or its value does not fit.
     pub fn applied(&self, configured: &Declared) -> Result<Declared, BadSetting> {
-        let each = |declared: Declared, (path, text): (&String, &String)| declared.overridden(path, text);
+        let each =
+            |declared: Declared, (path, text): (&String, &String)| declared.overridden(path, text);
         self.overrides.iter().try_fold(configured.clone(), each)
     }
 }

@@ -10,12 +10,14 @@ pub mod case;
 pub mod measure;
 pub mod read;
 mod resolve;
+mod schema;
 pub mod script;
 
 pub use amount::{Amount, Lookup};
 pub use case::{Case, CaseId, Expect, Suite, Sweep};
 pub use measure::{Measure, Wanted};
 pub use read::read;
+pub use schema::schema;
 pub use script::{Action, PfcFrames, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec};
 
 /// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.

@@ -1,0 +1,89 @@
+//! JSON Schema of labs, profiles and settings, so that an editor completes keys and underlines what a run would refuse.
+
+use crate::{Declared, Profile, RuleFamily};
+use rig_units::Length;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+/// The schema of a lab file.
+pub fn schema_lab() -> Value {
+    let cable = SchemaSettings::draft2020_12().into_generator().subschema_for::<Length>();
+    json!({
+        "$schema": DRAFT,
+        "title": "A lab of rigctl",
+        "type": "object",
+        "required": ["about", "adapter", "cable", "duts"],
+        "additionalProperties": false,
+        "properties": {
+            "about": { "type": "string", "description": "one line for people" },
+            "adapter": { "enum": ["emulated"], "description": "how the devices are reached" },
+            "cable": cable,
+            "duts": {
+                "type": "array",
+                "minItems": 1,
+                "items": { "type": "string" },
+                "description": "files of DUT profiles, relative to this one",
+            },
+        },
+    })
+}
+
+/// The schema of a DUT profile.
+pub fn schema_dut() -> Value {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.into_root_schema_for::<Profile>().to_value();
+    schema["title"] = json!("A DUT profile of rigctl");
+    may_be_unset(&mut schema);
+    schema
+}
+
+/// The draft that all schemas follow.
+pub const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// The definitions of settings below `declared:`, none of them required, as a `dut:` block of a case uses them. The
+/// whole is called `settings`; dotted paths are keys, too.
+pub fn settings() -> Map<String, Value> {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let _reference = generator.subschema_for::<Declared>();
+    let mut root = json!({ "$defs": generator.take_definitions(true) });
+    may_be_unset(&mut root);
+    let Some(Value::Object(mut defs)) = root.get_mut("$defs").map(Value::take) else {
+        return Map::new();
+    };
+    let mut settings = defs.remove("Declared").unwrap_or_default();
+    defs.values_mut().chain([&mut settings]).for_each(require_nothing);
+    settings["patternProperties"] = json!({ DOTTED: {} });
+    settings["description"] =
+        json!("settings, in the form of a profile's `declared:` or as dotted paths");
+    defs.insert("settings".to_owned(), settings);
+    defs
+}
+
+/// A dotted path below `declared:`.
+const DOTTED: &str = r"^[a-z_]+(\.[a-z_]+)+$";
+
+/// The names of rule families.
+pub fn families() -> Value {
+    RuleFamily::NAMES.map(|(name, _)| name).to_vec().into()
+}
+
+/// An optional value is unset by `never`.
+fn may_be_unset(schema: &mut Value) {
+    for path in Declared::OPTIONAL {
+        let Some((parent, key)) = path.rsplit_once('.') else { continue };
+        // Definitions carry the names of the types: `Pfcwd` for `pfcwd`.
+        let mut name = parent.to_owned();
+        name[..1].make_ascii_uppercase();
+        if let Some(value) = schema.pointer_mut(&format!("/$defs/{name}/properties/{key}")) {
+            let set = value.take();
+            *value = json!({ "anyOf": [set, { "enum": ["never", null] }] });
+        }
+    }
+}
+
+fn require_nothing(schema: &mut Value) {
+    if let Value::Object(fields) = schema {
+        fields.remove("required");
+        fields.remove("default");
+    }
+}

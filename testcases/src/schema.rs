@@ -1,0 +1,247 @@
+//! JSON Schema of a file of test cases, so that an editor completes keys and underlines what a run would refuse.
+
+use crate::read::{INTERVALS, PREDICTIONS};
+use rig_lab::schema::{DRAFT, families, settings};
+use rig_units::{Bytes, Dur, Quanta, Rate};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+/// The schema of a file of test cases.
+pub fn schema() -> Value {
+    let mut defs = settings();
+    let mut define = |name: &str, schema: Value| defs.insert(name.to_owned(), schema);
+    define("duration", of::<Dur>());
+    define("name", json!({ "type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$" }));
+    define(
+        "port",
+        json!({ "type": "string", "pattern": "^p[1-9][0-9]{0,2}$", "description": "a rig port: p1 is cabled to the device's first port" }),
+    );
+    define("class", json!({ "type": "integer", "minimum": 0, "maximum": 7 }));
+    define("classes", list("class"));
+    define("ports", one_or_many("port"));
+    define("names", one_or_many("name"));
+    define("amount", amount());
+    define("stream", stream());
+    define("storm", storm());
+    define("step", step());
+    define("measure", measure());
+    define("sweep", sweep());
+    define("dut", dut(&defs_of("settings")));
+    define("setup", setup());
+    define("case", case());
+    json!({
+        "$schema": DRAFT,
+        "title": "Test cases of rigctl",
+        "type": "object",
+        "required": ["about", "device", "cases"],
+        "additionalProperties": false,
+        "properties": {
+            "about": line("one line for people"),
+            "device": { "enum": ["switch"] },
+            "setup": to("setup"),
+            "cases": by_name("case"),
+        },
+        "$defs": defs,
+    })
+}
+
+fn of<T: JsonSchema>() -> Value {
+    SchemaSettings::draft2020_12().into_generator().subschema_for::<T>().to_value()
+}
+
+fn defs_of(name: &str) -> Value {
+    settings().remove(name).unwrap_or_default()
+}
+
+fn to(name: &str) -> Value {
+    json!({ "$ref": format!("#/$defs/{name}") })
+}
+
+fn list(name: &str) -> Value {
+    json!({ "type": "array", "items": to(name) })
+}
+
+fn one_or_many(name: &str) -> Value {
+    json!({ "anyOf": [to(name), list(name)] })
+}
+
+fn line(description: &str) -> Value {
+    json!({ "type": "string", "description": description })
+}
+
+fn by_name(name: &str) -> Value {
+    json!({ "type": "object", "propertyNames": to("name"), "additionalProperties": to(name) })
+}
+
+fn object(properties: &Value, required: &[&str]) -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+        "required": required,
+    })
+}
+
+fn amount() -> Value {
+    let affine = object(
+        &json!({
+            "of": { "anyOf": [{ "enum": PREDICTIONS }, { "type": "string" }] },
+            "times": { "type": "number", "minimum": 0 },
+            "plus": to("duration"),
+            "minus": to("duration"),
+        }),
+        &["of"],
+    );
+    json!({
+        "description": "a length of time: 200ms, a swept variable, or {of: pfcwd.detection_time, times: 0.5, plus: 10ms}",
+        "anyOf": [to("duration"), to("name"), affine],
+    })
+}
+
+/// Nothing is required: a case may change single fields of what the setup defines.
+fn stream() -> Value {
+    let properties = json!({
+        "from": to("ports"),
+        "to": to("ports"),
+        "class": to("class"),
+        "kind": { "enum": ["rocev2-write", "rocev2-send", "udp"] },
+        "size": of::<Bytes>(),
+        "every": to("duration"),
+        "rate": of::<Rate>(),
+    });
+    object(&properties, &[])
+}
+
+fn storm() -> Value {
+    let properties = json!({
+        "from": to("ports"),
+        "classes": to("classes"),
+        "quanta": of::<Quanta>(),
+        "refresh": { "type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?x$", "description": "time between two frames, as a share of the pause time: 0.5x" },
+        "every": to("duration"),
+    });
+    object(&properties, &[])
+}
+
+fn step() -> Value {
+    let frames = object(
+        &json!({
+            "from": to("port"),
+            "classes": to("classes"),
+            "quanta": of::<Quanta>(),
+            "count": { "type": "integer", "minimum": 1 },
+            "every": to("duration"),
+        }),
+        &["from", "classes", "quanta"],
+    );
+    let properties = json!({
+        "at": to("amount"),
+        "for": to("amount"),
+        "start": to("names"),
+        "stop": to("names"),
+        "pfc": frames,
+        "link_down": to("port"),
+        "configure": to("settings"),
+    });
+    object(&properties, &["at"])
+}
+
+fn measure() -> Value {
+    let storm_stream = |more: &[(&str, Value)]| {
+        let mut properties =
+            Map::from_iter([("storm".to_owned(), to("name")), ("stream".to_owned(), to("name"))]);
+        properties.extend(more.iter().map(|(key, schema)| ((*key).to_owned(), schema.clone())));
+        object(&properties.into(), &["storm", "stream"])
+    };
+    let wanted = json!({ "enum": ["none", "some", "all", 0] });
+    let properties = json!({
+        "pfcwd.detection": storm_stream(&[("at_most", to("duration"))]),
+        "pfcwd.restoration": storm_stream(&[]),
+        "pfcwd.fired": storm_stream(&[("expect", json!({ "enum": ["always", "never"] }))]),
+        "pfcwd.action": storm_stream(&[]),
+        "counters": storm_stream(&[]),
+        "loss": object(&json!({ "stream": to("name"), "expect": wanted }), &["stream"]),
+        "throughput": object(
+            &json!({ "streams": list("name"), "from": to("amount"), "until": to("amount") }),
+            &["streams", "from", "until"],
+        ),
+        "storm.coverage": object(&json!({ "storm": to("name") }), &["storm"]),
+        "pfc.sent": object(
+            &json!({ "port": to("port"), "class": to("class"), "after": to("name"), "expect": wanted }),
+            &["port", "class"],
+        ),
+        "pfc.format": object(&json!({ "port": to("ports") }), &["port"]),
+    });
+    let mut measure = object(&properties, &[]);
+    measure["minProperties"] = json!(1);
+    measure["maxProperties"] = json!(1);
+    measure
+}
+
+fn sweep() -> Value {
+    let across = object(
+        &json!({ "across": { "enum": INTERVALS }, "points": { "type": "integer", "minimum": 2, "maximum": 1000 } }),
+        &["across", "points"],
+    );
+    json!({
+        "type": "object",
+        "description": "settings (`dut.pfcwd.detection_time: [...]`) or variables",
+        "patternProperties": { r"^dut\.": { "type": "array", "minItems": 1 } },
+        "additionalProperties": { "anyOf": [list("amount"), across] },
+    })
+}
+
+fn dut(settings: &Value) -> Value {
+    let mut dut = settings.clone();
+    let family = json!({ "enum": families() });
+    dut["properties"]["rule_family"] =
+        json!({ "anyOf": [family, { "type": "array", "minItems": 1, "items": family }] });
+    dut["description"] =
+        json!("what the device must be; several rule families make one case of each");
+    dut
+}
+
+fn setup() -> Value {
+    let properties = json!({
+        "dut": to("dut"),
+        "ports": ports(),
+        "streams": by_name("stream"),
+        "storms": by_name("storm"),
+    });
+    object(&properties, &[])
+}
+
+fn ports() -> Value {
+    json!({
+        "type": "object",
+        "propertyNames": to("port"),
+        "additionalProperties": { "enum": ["fast", "slow"] },
+    })
+}
+
+fn case() -> Value {
+    let inconclusive = object(
+        &json!({ "verdict": { "const": "inconclusive" }, "reason": { "enum": ["storm-lapse"] } }),
+        &["verdict", "reason"],
+    );
+    let properties = json!({
+        "why": line("why a lab cares, in one line"),
+        "source": { "type": "array", "minItems": 1, "items": line("where it comes from") },
+        "dut": to("dut"),
+        "configure": one_or_many("settings"),
+        "ports": ports(),
+        "streams": by_name("stream"),
+        "storms": by_name("storm"),
+        "sweep": to("sweep"),
+        "steps": list("step"),
+        "length": to("amount"),
+        "trials": { "type": "integer", "minimum": 1, "maximum": 100_000 },
+        "measure": list("measure"),
+        "expect": { "anyOf": [{ "enum": ["rejected", "accepted"] }, inconclusive] },
+    });
+    object(&properties, &["why", "source"])
+}
+
+#[cfg(test)]
+mod tests;
