@@ -74,7 +74,7 @@ impl Scenario {
         };
         let hosts = switches.iter().sum::<u16>() - if switches.len() == 2 { 2 } else { 0 };
         Topology {
-            hosts: vec![HOST; usize::from(hosts)],
+            hosts: (0..hosts).map(|host| if host < senders { SENDER } else { RECEIVER }).collect(),
             switches: switches.iter().map(|&ports| ns3_switch(ports, memory)).collect(),
             cables,
         }
@@ -84,7 +84,8 @@ impl Scenario {
 const CABLE: link::Config =
     link::Config { speed: PortSpeed::G100, delay: Dur::us(1), preamble: 0, gap: 0, whole_ns: true };
 const XON_XOFF: mac::Config = mac::Config { expires: false, ..mac::Config::prompt(u8::MAX) };
-const HOST: host::Config = host::Config { mac: XON_XOFF, answer: Some(60) };
+const SENDER: host::Config = host::Config { mac: XON_XOFF, answer: None };
+const RECEIVER: host::Config = host::Config { answer: Some(60), ..SENDER };
 const DATA_SIZE: u16 = 1048;
 /// One frame of data at 100 Gb/s, cut to whole nanoseconds.
 const SLOT: Dur = Dur::ns(83);

@@ -7,7 +7,7 @@
 use super::alarm::Alarm;
 use super::mac::{self, Mac};
 use super::network::Wiring;
-use super::packet::{Packet, bit};
+use super::packet::{Kind, Packet, bit};
 use super::ring::Ring;
 use rig_units::{Dur, Pace, PortSpeed, Quanta, Time};
 
@@ -100,18 +100,24 @@ pub(crate) enum Choice {
     Stream(usize),
 }
 
-/// A host's state.
+/// A host's state. It is brought up to date when somebody looks: what it does depends only on what is on its way to it.
 #[derive(Debug, Clone)]
 pub struct Host {
     pub(crate) wiring: Wiring,
+    /// Wake-ups for the next arrival of one of its frames at its switch.
+    pub(crate) uplink: Alarm,
+    /// Wake-ups for its next step, if it is not to be late.
+    pub(crate) step: Alarm,
     /// When the next frame may start.
-    pub(crate) busy: Time,
-    pub(crate) send: Alarm,
-    pub(crate) gate: Alarm,
-    pub(crate) mac: Mac,
+    busy: Time,
+    /// The latest step that was made.
+    clock: Time,
+    /// When a pause begins or ends by itself.
+    gate: Time,
     index: u16,
     answer: Option<u16>,
     up: bool,
+    mac: Mac,
     /// Single frames and answers.
     control: Ring,
     streams: Vec<Plan>,
@@ -123,13 +129,15 @@ impl Host {
     pub fn new(index: u16, config: &Config, speed: PortSpeed) -> Host {
         Host {
             wiring: Wiring::default(),
+            uplink: Alarm::default(),
+            step: Alarm::default(),
             busy: Time::ZERO,
-            send: Alarm::default(),
-            gate: Alarm::default(),
-            mac: Mac::new(&config.mac, speed),
+            clock: Time::ZERO,
+            gate: Time::MAX,
             index,
             answer: config.answer,
             up: true,
+            mac: Mac::new(&config.mac, speed),
             control: Ring::default(),
             streams: Vec::new(),
             storms: Vec::new(),
@@ -140,6 +148,7 @@ impl Host {
         let Stream { id, class, dscp, size, pace, dst, count, ect, record } = *stream;
         let packet = Packet::data(id, self.index, dst, class, dscp, size);
         let packet = packet.with_ect(ect).with_record(record);
+        self.clock = now;
         self.streams.push(Plan { due: now, left: count, pace, packet });
     }
 
@@ -152,6 +161,7 @@ impl Host {
         let mut packet = Packet::pfc(enable, zero, quanta, PFC_SIZE).with_record(true);
         packet.stream = id;
         packet.src = self.index;
+        self.clock = now;
         self.storms.push(Plan { due: now, left: count, pace: Pace::every(every), packet });
     }
 
@@ -159,37 +169,79 @@ impl Host {
         self.storms.retain(|plan| plan.packet.stream != id);
     }
 
-    /// Queues one frame to be sent ahead of all streams.
-    pub(crate) fn push(&mut self, mut packet: Packet) {
+    /// Queues one frame to be sent from `now` on, ahead of all streams. Without a link it is lost.
+    pub(crate) fn push(&mut self, now: Time, mut packet: Packet) {
         packet.src = self.index;
-        self.control.push(&packet);
+        self.clock = now;
+        if self.up {
+            self.control.push(&packet);
+        }
     }
 
-    /// The answer to a frame of data, if it is answered.
+    /// Size of the answers to frames of data, if they are answered.
     #[inline]
-    pub(crate) fn answer(&self, packet: &Packet) -> Option<Packet> {
-        self.answer.map(|size| packet.ack(size))
+    pub(crate) const fn answers(&self) -> Option<u16> {
+        self.answer
     }
 
-    /// Whether a single frame would leave at `now`, ahead of everything.
+    /// When the next frame may start.
     #[inline]
-    pub(crate) fn is_idle(&self, now: Time) -> bool {
-        self.busy <= now && self.control.is_empty() && self.storms.is_empty() && self.up
+    pub(crate) const fn busy(&self) -> Time {
+        self.busy
+    }
+
+    /// Takes in a frame whose last bit arrives at `now`; the answer, if there is one and it leaves at once. `bypass`
+    /// lets it skip the queue of single frames, which must not change anything.
+    #[inline]
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet, bypass: bool) -> Option<Packet> {
+        self.clock = now;
+        match packet.kind {
+            Kind::Ack => None,
+            Kind::Data => {
+                let answer = packet.ack(self.answer?);
+                if bypass && self.busy <= now && self.control.is_empty() && self.storms.is_empty() {
+                    return Some(answer);
+                }
+                self.control.push(&answer);
+                None
+            }
+            Kind::Pfc => {
+                let opened = self.mac.on_pfc(now, packet);
+                self.resume(now, opened);
+                None
+            }
+        }
+    }
+
+    /// When a pause begins or ends by itself; to be told by [`on_gate`](Self::on_gate).
+    #[inline]
+    pub(crate) const fn gate(&self) -> Time {
+        self.gate
+    }
+
+    /// A pause begins or ends at `now`.
+    pub(crate) fn on_gate(&mut self, now: Time) {
+        self.clock = now;
+        let opened = self.mac.on_wake(now);
+        self.resume(now, opened);
     }
 
     /// Goes on with the streams of the classes that may send again from `now` on.
-    pub(crate) fn resume(&mut self, now: Time, opened: u8) {
+    fn resume(&mut self, now: Time, opened: u8) {
         for plan in &mut self.streams {
             if opened & bit(plan.packet.class) != 0 {
                 plan.due = plan.due.max(now);
             }
         }
+        self.gate = self.mac.wake_at().unwrap_or(Time::MAX);
     }
 
     /// The cable was cut or mended. What was due while it was cut starts again now.
     pub(crate) fn set_up(&mut self, now: Time, up: bool) {
+        self.clock = now;
         self.up = up;
         self.mac.reset(now);
+        self.gate = Time::MAX;
         self.control.clear();
         if up {
             for plan in self.streams.iter_mut().chain(&mut self.storms) {
@@ -198,35 +250,46 @@ impl Host {
         }
     }
 
-    /// When something wants to leave next, whether the port is free or not.
+    /// When the next frame starts, and which, if nothing happens until then.
     #[inline]
-    pub(crate) fn due(&self) -> Option<Time> {
-        if !self.control.is_empty() {
-            return Some(Time::ZERO);
-        }
-        let closed = self.mac.closed();
-        let open = self.streams.iter().filter(|plan| closed & bit(plan.packet.class) == 0);
-        let due = open.chain(&self.storms).map(|plan| plan.due).min();
-        due.filter(|_| self.up)
-    }
-
-    /// The frame that goes at `now`, the port being free. It is to be [started](Self::started).
-    #[inline]
-    pub(crate) fn next(&self, now: Time) -> Option<(Choice, &Packet)> {
+    pub(crate) fn next(&self) -> Option<(Time, Choice)> {
         if !self.up {
             return None;
         }
-        if let Some(storm) = first_due(&self.storms, now, 0) {
-            return Some((Choice::Storm(storm), &self.storms[storm].packet));
+        let ready = self.busy.max(self.clock);
+        let storm =
+            first(&self.storms, 0).map(|(due, index)| (due.max(ready), Choice::Storm(index)));
+        let other = if self.control.is_empty() {
+            let stream = first(&self.streams, self.mac.closed());
+            stream.map(|(due, index)| (due.max(ready), Choice::Stream(index)))
+        } else {
+            Some((ready, Choice::Control))
+        };
+        match (storm, other) {
+            (Some(storm), Some(other)) if other.0 < storm.0 => Some(other),
+            (Some(storm), _) => Some(storm),
+            (None, other) => other,
         }
-        if let Some(packet) = self.control.front() {
-            return Some((Choice::Control, packet));
-        }
-        let stream = first_due(&self.streams, now, self.mac.closed())?;
-        Some((Choice::Stream(stream), &self.streams[stream].packet))
     }
 
-    /// Notes that the frame chosen has been started.
+    /// The frame that was chosen.
+    #[inline]
+    pub(crate) fn packet(&self, choice: Choice) -> Option<&Packet> {
+        match choice {
+            Choice::Control => self.control.front(),
+            Choice::Storm(index) => Some(&self.storms[index].packet),
+            Choice::Stream(index) => Some(&self.streams[index].packet),
+        }
+    }
+
+    /// Notes that a frame has been started at `now` and the next may start at `free`.
+    #[inline]
+    pub(crate) fn occupy(&mut self, now: Time, free: Time) {
+        self.clock = now;
+        self.busy = free;
+    }
+
+    /// Goes on from the frame that was chosen.
     #[inline]
     pub(crate) fn started(&mut self, choice: Choice) {
         let (plans, index) = match choice {
@@ -246,10 +309,9 @@ impl Host {
     }
 }
 
-/// What has been due longest, if anything is due at `now` and its class is not closed.
+/// What has been due longest among the classes that are not closed, and since when.
 #[inline]
-fn first_due(plans: &[Plan], now: Time, closed: u8) -> Option<usize> {
+fn first(plans: &[Plan], closed: u8) -> Option<(Time, usize)> {
     let open = plans.iter().enumerate().filter(|(_, plan)| closed & bit(plan.packet.class) == 0);
-    let (index, first) = open.min_by_key(|(_, plan)| plan.due)?;
-    (first.due <= now).then_some(index)
+    open.map(|(index, plan)| (plan.due, index)).min()
 }

@@ -1,6 +1,6 @@
 //! One direction of a cable: how long frames take to leave, to travel, and which are under way.
 
-use super::packet::Packet;
+use super::packet::{Kind, Packet};
 use super::ring::Ring;
 use rig_units::{Dur, PortSpeed, Time};
 
@@ -39,8 +39,10 @@ pub struct Sent {
     pub last_bit: Time,
     /// When the next frame may start.
     pub free: Time,
-    /// When its last bit arrives, if the receiver has to be woken for it: only the first frame under way is scheduled.
-    pub wake: Option<Time>,
+    /// When its last bit arrives.
+    pub arrives: Time,
+    /// Whether no other frame is under way ahead of it.
+    pub first: bool,
 }
 
 /// One direction of a cable.
@@ -54,6 +56,8 @@ pub struct Link {
     whole_ns: bool,
     up: bool,
     lost: u64,
+    /// How many of the frames under way are PFC.
+    pfc: usize,
 }
 
 impl Link {
@@ -68,6 +72,7 @@ impl Link {
             whole_ns: config.whole_ns,
             up: true,
             lost: 0,
+            pfc: 0,
         }
     }
 
@@ -84,14 +89,15 @@ impl Link {
         let size = u64::from(packet.size);
         let last_bit = now + self.serialise(self.preamble + size);
         let free = now + self.serialise(self.overhead + size);
+        let arrives = last_bit + self.delay;
         if !self.up {
             self.lost += 1;
-            return Sent { last_bit, free, wake: None };
+            return Sent { last_bit, free, arrives, first: false };
         }
-        let arrives = last_bit + self.delay;
-        let wake = self.under_way.is_empty().then_some(arrives);
+        let first = self.under_way.is_empty();
         self.under_way.push(packet).at = arrives;
-        Sent { last_bit, free, wake }
+        self.pfc += usize::from(packet.kind == Kind::Pfc);
+        Sent { last_bit, free, arrives, first }
     }
 
     /// The frame whose last bit arrives at `now`, if any.
@@ -101,11 +107,44 @@ impl Link {
         self.under_way.front().filter(|packet| packet.at == now)
     }
 
-    /// Takes the frame that arrived off the link; when to look for the next.
+    /// When the next frame arrives.
+    #[inline]
+    pub fn next_arrival(&self) -> Option<Time> {
+        self.under_way.front().map(|packet| packet.at)
+    }
+
+    /// When a frame of `size` bytes would arrive that is started at `start`.
+    #[inline]
+    pub fn arrival_of(&self, start: Time, size: u16) -> Time {
+        start + self.serialise(self.preamble + u64::from(size)) + self.delay
+    }
+
+    /// The first frame under way.
+    #[inline]
+    pub fn front(&self) -> Option<&Packet> {
+        self.under_way.front()
+    }
+
+    /// Takes the first frame off the link; when to look for the next.
     #[inline(always)]
     pub fn finish(&mut self) -> Option<Time> {
+        if self.pfc > 0 {
+            self.finish_pfc();
+        }
         self.under_way.drop_front();
-        self.under_way.front().map(|packet| packet.at)
+        self.next_arrival()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn finish_pfc(&mut self) {
+        let is_pfc = self.under_way.front().is_some_and(|packet| packet.kind == Kind::Pfc);
+        self.pfc -= usize::from(is_pfc);
+    }
+
+    /// Whether a PFC frame is under way.
+    pub const fn carries_pfc(&self) -> bool {
+        self.pfc > 0
     }
 
     /// Cuts or mends the link. Frames under way when it is cut, and those sent while it is, are lost.
@@ -113,6 +152,7 @@ impl Link {
         self.up = up;
         if !up {
             self.lost += u64::try_from(self.under_way.clear()).unwrap_or(u64::MAX);
+            self.pfc = 0;
         }
     }
 
@@ -142,8 +182,8 @@ mod tests {
         let sent = link.send(Time(0), &frame(1024));
         assert_eq!(sent.last_bit, Time(82_560));
         assert_eq!(sent.free, Time(83_520));
-        assert_eq!(sent.wake, Some(Time(1_082_560)));
-        assert_eq!(link.send(sent.free, &frame(64)).wake, None);
+        assert_eq!((sent.arrives, sent.first), (Time(1_082_560), true));
+        assert!(!link.send(sent.free, &frame(64)).first);
         assert_eq!(link.arrived(Time(1_082_560)).map(|packet| packet.size), Some(1024));
         assert_eq!(link.finish(), Some(Time(83_520 + 72 * 80 + 1_000_000)));
     }
@@ -161,11 +201,10 @@ mod tests {
         let first = link.send(Time(0), &frame(64));
         link.set_up(false);
         let second = link.send(first.free, &frame(64));
-        assert_eq!(second.wake, None);
         assert_eq!(link.lost(), 2);
         link.set_up(true);
         let third = link.send(second.free, &frame(64));
-        assert_eq!(link.arrived(first.wake.unwrap()), None);
-        assert!(link.arrived(third.wake.unwrap()).is_some());
+        assert_eq!(link.arrived(first.arrives), None);
+        assert!(link.arrived(third.arrives).is_some());
     }
 }

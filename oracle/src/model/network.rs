@@ -4,9 +4,10 @@
 //! send: that is the order of the source ids, and within each kind the order of the topology.
 
 use super::host::Host;
+use super::link::{Link, Sent};
 use super::packet::{Kind, Packet};
 use super::queue::{EventQueue, Heap4, Source};
-use super::switch::{Port, Received, Switch};
+use super::switch::{Received, Switch};
 use super::tap::{Dir, Tap};
 use super::topology::PortId;
 use rig_units::Time;
@@ -20,36 +21,36 @@ mod wires;
 /// What an event source stands for.
 #[derive(Debug, Clone, Copy)]
 enum Wake {
-    /// The first frame under way on a cable arrives at a host.
-    HostArrival { host: u16 },
-    /// The same at a switch.
-    PortArrival(PortId),
+    /// A frame of a host may arrive at its switch. The host is brought up to date first.
+    Uplink { host: u16, at: PortId },
+    /// A host has something to do, if it is not to be late.
+    Host { host: u16 },
+    /// The first frame under way between two switches arrives.
+    Trunk(PortId),
     /// The first frame in a switch's pipeline reaches its queue.
     Pipeline { switch: u16 },
-    /// A pause begins or ends at a host.
-    HostGate { host: u16 },
-    /// The same at a switch.
-    PortGate(PortId),
+    /// A pause begins or ends at a switch's port.
+    Gate(PortId),
     /// An XOFF is due again.
     Refresh(PortId),
-    /// A host may have something to send.
-    HostSend { host: u16 },
     /// A port became free and something waits.
-    PortSend(PortId),
+    Send(PortId),
 }
 
-/// Two shortcuts of the engine. Neither may change a result; a test turns them off.
+/// Shortcuts of the engine. None may change a result; a test turns them off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shortcuts {
     /// A frame skips the queue of an idle port.
     pub bypass: bool,
     /// No event when a port becomes free and nothing waits for it.
     pub fold: bool,
+    /// Hosts are brought up to date when one of their frames may arrive at a switch, not at each of their steps.
+    pub late_hosts: bool,
 }
 
 impl Default for Shortcuts {
     fn default() -> Shortcuts {
-        Shortcuts { bypass: true, fold: true }
+        Shortcuts { bypass: true, fold: true, late_hosts: true }
     }
 }
 
@@ -76,12 +77,17 @@ impl Work {
 /// Where the cable of a port or host starts, and the ids of its event sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Wiring {
-    /// The link that leads away; the one that leads here is `link ^ 1`.
+    /// The link that leads away, whose number is also the source of arrivals over it. The one that leads here is
+    /// `link ^ 1`.
     link: u16,
+    /// The host at the far end of a port's cable, or [`NO_HOST`].
+    host: u16,
     gate: Source,
     refresh: Source,
     send: Source,
 }
+
+const NO_HOST: u16 = u16::MAX;
 
 /// Hosts, switches and the cables between them, in virtual time.
 #[derive(Debug)]
@@ -109,6 +115,9 @@ impl<Q: EventQueue> Network<Q> {
             self.handle(source, tap);
         }
         self.wires.now = self.wires.now.max(until);
+        for host in 0..self.hosts.len() {
+            self.advance(host, until, tap);
+        }
     }
 
     /// Handles every event up to and at `last`, which becomes the present: a poller at that instant sees the frame that
@@ -122,120 +131,163 @@ impl<Q: EventQueue> Network<Q> {
     #[inline]
     fn handle(&mut self, source: Source, tap: &mut impl Tap) {
         match self.sources[usize::from(source)] {
-            Wake::HostArrival { host } => self.host_arrival(source, host, tap),
-            Wake::PortArrival(at) => self.port_arrival(source, at),
-            Wake::HostSend { host } => {
-                self.hosts[usize::from(host)].send.rang();
-                self.host_send(host, tap);
+            Wake::Uplink { host, at } => {
+                self.hosts[usize::from(host)].uplink.rang();
+                self.advance(host.into(), self.wires.now, tap);
+                self.arrival(source, at, tap);
+                self.arm_host(host);
             }
-            Wake::PortSend(at) => {
-                self.port(at).send.rang();
-                self.port_send(at);
-            }
-            Wake::Pipeline { switch } => self.pipeline(switch),
-            Wake::HostGate { host } => self.host_gate(host, tap),
-            Wake::PortGate(at) => self.port_gate(at),
-            Wake::Refresh(at) => self.refresh(at),
-        }
-    }
-
-    #[inline]
-    fn port(&mut self, at: PortId) -> &mut Port {
-        &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)]
-    }
-
-    #[inline]
-    fn host_arrival(&mut self, source: Source, host: u16, tap: &mut impl Tap) {
-        let Some(packet) = self.wires.arrived(source) else { return };
-        tap.frame(self.wires.now, host, Dir::Rx, packet);
-        let at = &mut self.hosts[usize::from(host)];
-        match packet.kind {
-            Kind::Data => {
-                let answer = at.answer(packet);
-                self.wires.finish(source);
-                if let Some(answer) = answer {
-                    self.answer(host, &answer, tap);
+            Wake::Trunk(at) => {
+                self.arrival(source, at, tap);
+                if let Some(next) = self.wires.links[usize::from(source)].next_arrival() {
+                    self.wires.queue.push(next, source);
                 }
             }
-            Kind::Ack => self.wires.finish(source),
-            Kind::Pfc => {
-                let opened = at.mac.on_pfc(self.wires.now, packet);
-                self.wires.finish(source);
-                self.host_opened(host, opened, tap);
+            Wake::Send(at) => {
+                let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
+                port.send.rang();
+                self.port_send(at, tap);
+            }
+            Wake::Host { host } => self.host_step(host, tap),
+            Wake::Pipeline { switch } => self.pipeline(switch, tap),
+            Wake::Gate(at) => self.gate(at, tap),
+            Wake::Refresh(at) => self.refresh(at, tap),
+        }
+    }
+
+    /// Lets a host do everything that it does before `before`, in order.
+    #[inline]
+    fn advance(&mut self, host: usize, before: Time, tap: &mut impl Tap) {
+        let at = &mut self.hosts[host];
+        let Wiring { link, host, .. } = at.wiring;
+        loop {
+            let arrives =
+                self.wires.links[usize::from(link ^ 1)].next_arrival().unwrap_or(Time::MAX);
+            let next = at.next();
+            let starts = next.map_or(Time::MAX, |(start, _)| start);
+            let now = arrives.min(at.gate()).min(starts);
+            if now >= before {
+                return;
+            }
+            if now == arrives {
+                let down = &mut self.wires.links[usize::from(link ^ 1)];
+                let Some(packet) = down.front() else { return };
+                tap.frame(now, host, Dir::Rx, packet);
+                let answer = at.receive(now, packet, self.shortcuts.bypass);
+                down.finish();
+                if let Some(answer) = answer {
+                    let sent = self.wires.put(link, now, &answer);
+                    tap.frame(sent.last_bit, host, Dir::Tx, &answer);
+                    at.occupy(now, sent.free);
+                }
+            } else if now == at.gate() {
+                at.on_gate(now);
+            } else if let Some((_, choice)) = next
+                && let Some(packet) = at.packet(choice)
+            {
+                let sent = self.wires.put(link, now, packet);
+                tap.frame(sent.last_bit, host, Dir::Tx, packet);
+                at.occupy(now, sent.free);
+                at.started(choice);
             }
         }
     }
 
-    #[inline]
-    fn answer(&mut self, host: u16, answer: &Packet, tap: &mut impl Tap) {
-        let at = &mut self.hosts[usize::from(host)];
-        if !self.shortcuts.bypass || !at.is_idle(self.wires.now) {
-            at.push(*answer);
-            return self.host_send(host, tap);
-        }
-        let sent = self.wires.put(at.wiring.link, answer);
-        at.busy = sent.free;
-        tap.frame(sent.last_bit, host, Dir::Tx, answer);
-        self.arm_host(host);
-    }
-
-    /// Sends what is due, if the port is free, and comes back for the rest.
-    #[inline]
-    fn host_send(&mut self, host: u16, tap: &mut impl Tap) {
-        let at = &mut self.hosts[usize::from(host)];
-        if at.busy <= self.wires.now
-            && let Some((choice, packet)) = at.next(self.wires.now)
-        {
-            let sent = self.wires.put(at.wiring.link, packet);
-            tap.frame(sent.last_bit, host, Dir::Tx, packet);
-            at.started(choice);
-            at.busy = sent.free;
-        }
-        self.arm_host(host);
-    }
-
-    /// Comes back when the host may have something to send.
+    /// Comes back at or before the next arrival of a frame of this host at its switch.
     #[inline]
     fn arm_host(&mut self, host: u16) {
         let at = &mut self.hosts[usize::from(host)];
-        let due = match at.due() {
-            Some(due) => due.max(at.busy).max(self.wires.now),
-            None if !self.shortcuts.fold && at.busy > self.wires.now => at.busy,
-            None => return,
-        };
-        if at.send.set(due) {
-            self.wires.queue.push(due, at.wiring.send);
+        let up = &self.wires.links[usize::from(at.wiring.link)];
+        let wake = up.next_arrival().or_else(|| {
+            let next = at.next().and_then(|(start, choice)| Some((start, at.packet(choice)?.size)));
+            let next = next.map(|(start, size)| up.arrival_of(start, size));
+            // What arrives may be answered or lift a pause.
+            let down = &self.wires.links[usize::from(at.wiring.link ^ 1)];
+            let behind = at.answers().is_some() || down.carries_pfc();
+            let caused =
+                down.front().and_then(|packet| consequence(at, up, packet.kind, packet.at, behind));
+            let lifted = (at.gate() != Time::MAX).then(|| up.arrival_of(at.gate(), 0));
+            next.into_iter().chain(caused).chain(lifted).min()
+        });
+        if let Some(wake) = wake
+            && at.uplink.set(wake)
+        {
+            self.wires.queue.push(wake, at.wiring.link);
+        }
+        if !self.shortcuts.late_hosts {
+            self.arm_step(host);
         }
     }
 
+    /// A frame of a switch is on its way to a host and arrives at `arrives`.
     #[inline]
-    fn port_arrival(&mut self, source: Source, at: PortId) {
+    fn toward_host(&mut self, host: u16, kind: Kind, arrives: Time, tap: &mut impl Tap) {
+        let at = &mut self.hosts[usize::from(host)];
+        let up = &self.wires.links[usize::from(at.wiring.link)];
+        if let Some(wake) = consequence(at, up, kind, arrives, false)
+            && at.uplink.set(wake)
+        {
+            self.wires.queue.push(wake, at.wiring.link);
+        }
+        // A host that never sends is never looked at: what it received must not pile up.
+        let down = &self.wires.links[usize::from(at.wiring.link ^ 1)];
+        if down.under_way() >= PILE
+            && down.next_arrival().is_some_and(|first| first < self.wires.now)
+        {
+            self.advance(host.into(), self.wires.now, tap);
+        }
+        if !self.shortcuts.late_hosts {
+            self.arm_step(host);
+        }
+    }
+
+    /// Takes the frame that arrives now over a cable into a switch.
+    #[inline]
+    fn arrival(&mut self, source: Source, at: PortId, tap: &mut impl Tap) {
         let Some(packet) = self.wires.arrived(source) else { return };
         let device = &mut self.switches[usize::from(at.switch)];
         if packet.kind == Kind::Pfc {
             let opened = device.ports[usize::from(at.port)].mac.on_pfc(self.wires.now, packet);
             self.wires.finish(source);
-            return self.port_opened(at, opened);
+            return self.port_opened(at, opened, tap);
         }
         let received =
             device.receive(self.wires.now, at.port.into(), packet, self.shortcuts.bypass);
-        if let Received::Through { to } = received {
-            let port = &mut device.ports[to];
-            if let Some(sent) = self.wires.forward(source, port.wiring.link) {
-                port.busy = sent.free;
-                if !self.shortcuts.fold && port.send.set(sent.free) {
-                    self.wires.queue.push(sent.free, port.wiring.send);
-                }
-            }
-            return self.wires.finish(source);
-        }
+        let Received::Through { to } = received else {
+            self.wires.finish(source);
+            return self.follow(at, received, tap);
+        };
+        let packet = *packet;
         self.wires.finish(source);
-        self.follow(at, received);
+        self.leave(port_id(at.switch, to), &packet, tap);
+    }
+
+    /// Puts a frame on the cable of a free port.
+    #[inline]
+    fn leave(&mut self, at: PortId, packet: &Packet, tap: &mut impl Tap) {
+        let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
+        let wiring = port.wiring;
+        let sent = self.wires.put(wiring.link, self.wires.now, packet);
+        port.busy = sent.free;
+        if !self.shortcuts.fold && port.send.set(sent.free) {
+            self.wires.queue.push(sent.free, wiring.send);
+        }
+        self.sent(wiring, packet.kind, sent, tap);
+    }
+
+    /// Sees to it that a frame that a switch put on a cable is met at the other end.
+    #[inline]
+    fn sent(&mut self, wiring: Wiring, kind: Kind, sent: Sent, tap: &mut impl Tap) {
+        if wiring.host != NO_HOST {
+            self.toward_host(wiring.host, kind, sent.arrives, tap);
+        } else if sent.first {
+            self.wires.queue.push(sent.arrives, wiring.link);
+        }
     }
 
     /// Does what follows from a frame that a switch took in.
     #[inline]
-    fn follow(&mut self, at: PortId, received: Received) {
+    fn follow(&mut self, at: PortId, received: Received, tap: &mut impl Tap) {
         let (xoff, to) = match received {
             Received::Gone | Received::Through { .. } => return,
             Received::Queued { to, xoff } => (xoff, Some(to)),
@@ -247,36 +299,53 @@ impl<Q: EventQueue> Network<Q> {
             }
         };
         if xoff {
-            self.control_waits(at);
+            self.control_waits(at, tap);
         }
         if let Some(to) = to {
-            self.port_send(port_id(at.switch, to));
+            self.port_send(port_id(at.switch, to), tap);
         }
     }
 
     /// Sends the next frame of a port that is free, or comes back when it is.
     #[inline]
-    fn port_send(&mut self, at: PortId) {
+    fn port_send(&mut self, at: PortId, tap: &mut impl Tap) {
         let now = self.wires.now;
         let device = &mut self.switches[usize::from(at.switch)];
         let port = &mut device.ports[usize::from(at.port)];
-        let mut resumed = None;
+        let wiring = port.wiring;
+        let mut left = None;
         if port.busy <= now {
-            let wiring = port.wiring;
             let Some((choice, packet)) = port.next() else { return };
-            let sent = self.wires.put(wiring.link, packet);
+            let kind = packet.kind;
+            let sent = self.wires.put(wiring.link, now, packet);
             port.busy = sent.free;
-            resumed = device.started(now, at.port.into(), choice);
+            left = Some((kind, sent, device.started(now, at.port.into(), choice)));
         }
         let port = &mut device.ports[usize::from(at.port)];
         if (port.ready() || !self.shortcuts.fold) && port.send.set(port.busy) {
-            self.wires.queue.push(port.busy, port.wiring.send);
+            self.wires.queue.push(port.busy, wiring.send);
         }
+        let Some((kind, sent, resumed)) = left else { return };
+        self.sent(wiring, kind, sent, tap);
         if let Some(resumed) = resumed {
-            self.control_waits(port_id(at.switch, resumed));
+            self.control_waits(port_id(at.switch, resumed), tap);
         }
     }
 }
+
+/// When a frame of a host may arrive at its switch at the earliest because of one that arrives at the host, or of those
+/// `behind` it, if it may.
+#[inline]
+fn consequence(host: &Host, up: &Link, kind: Kind, arrives: Time, behind: bool) -> Option<Time> {
+    match (kind, host.answers()) {
+        (Kind::Data, Some(size)) => Some(up.arrival_of(arrives.max(host.busy()), size)),
+        (Kind::Pfc, _) => Some(up.arrival_of(arrives, 0)),
+        (Kind::Data | Kind::Ack, _) => behind.then(|| up.arrival_of(arrives, 0)),
+    }
+}
+
+/// Frames on the way to a host before it is looked at whether they have arrived.
+const PILE: usize = 16;
 
 #[inline]
 fn port_id(switch: u16, port: usize) -> PortId {

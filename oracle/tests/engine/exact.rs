@@ -175,10 +175,14 @@ fn weighted_queues_share_a_congested_port_and_a_strict_one_comes_first() {
     }
 }
 
-/// When the gate of the class was closed, from a list of PFC frames as they reached the port.
+/// Whether the gate of the class was closed at `at` and just before, from a list of PFC frames as they reached the port:
+/// one that arrives at the very instant at which a frame starts may come too late.
 fn closed(frames: &[(Time, u16)], at: Time) -> bool {
-    let latest = frames.iter().rfind(|&&(heard, _)| heard <= at);
-    latest.is_some_and(|&(heard, quanta)| at < heard + SPEED.pause(Quanta(quanta)))
+    let by = |latest: Option<&(Time, u16)>| {
+        latest.is_some_and(|&(heard, quanta)| at < heard + SPEED.pause(Quanta(quanta)))
+    };
+    by(frames.iter().rfind(|(heard, _)| *heard < at))
+        && by(frames.iter().rfind(|(heard, _)| *heard <= at))
 }
 
 proptest! {

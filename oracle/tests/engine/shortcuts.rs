@@ -7,10 +7,11 @@ use rig_oracle::model::queue::{EventQueue, Heap4, Ordered};
 use rig_oracle::model::{Network, Shortcuts, Storm, Stream, switch};
 use rig_units::{Bytes, Dur, Pace, Quanta, Time};
 
-const OFF: [Shortcuts; 3] = [
-    Shortcuts { bypass: false, fold: true },
-    Shortcuts { bypass: true, fold: false },
-    Shortcuts { bypass: false, fold: false },
+const OFF: [Shortcuts; 4] = [
+    Shortcuts { bypass: false, fold: true, late_hosts: true },
+    Shortcuts { bypass: true, fold: false, late_hosts: true },
+    Shortcuts { bypass: true, fold: true, late_hosts: false },
+    Shortcuts { bypass: false, fold: false, late_hosts: false },
 ];
 
 /// What must be the same: everything but the number of events.

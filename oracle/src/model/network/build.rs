@@ -1,7 +1,7 @@
 //! From a topology to a network: numbers the event sources and plugs in the cables.
 
 use super::wires::Wires;
-use super::{Network, Shortcuts, Wake, Wiring, Work};
+use super::{NO_HOST, Network, Shortcuts, Wake, Wiring, Work};
 use crate::model::host::Host;
 use crate::model::link::Link;
 use crate::model::queue::{EventQueue, Source};
@@ -18,7 +18,7 @@ impl<Q: EventQueue> Network<Q> {
     ///
     /// If a cable names a host or port that is not there or is of another speed than the port, joins two hosts, or
     /// meets another cable in one plug; if a host has no cable; or if there are more than 65 535 event sources (a cable
-    /// is two, a port three, a host two, a switch one).
+    /// is two, a port three, a switch one).
     pub fn new(topology: &Topology, start: Time) -> Network<Q> {
         let mut sources = Vec::new();
         let mut links = Vec::new();
@@ -57,13 +57,9 @@ impl<Q: EventQueue> Network<Q> {
         let pipelines: Vec<Source> = (0..ports.len())
             .map(|switch| allot(Wake::Pipeline { switch: number(switch) }))
             .collect();
-        let host_gates: Vec<Source> =
-            (0..hosts.len()).map(|host| allot(Wake::HostGate { host: number(host) })).collect();
-        let gates: Vec<Source> = every_port().map(|at| allot(Wake::PortGate(at))).collect();
+        let gates: Vec<Source> = every_port().map(|at| allot(Wake::Gate(at))).collect();
         let refreshes: Vec<Source> = every_port().map(|at| allot(Wake::Refresh(at))).collect();
-        let host_sends: Vec<Source> =
-            (0..hosts.len()).map(|host| allot(Wake::HostSend { host: number(host) })).collect();
-        let sends: Vec<Source> = every_port().map(|at| allot(Wake::PortSend(at))).collect();
+        let sends: Vec<Source> = every_port().map(|at| allot(Wake::Send(at))).collect();
 
         let mut switches: Vec<Switch> = topology
             .switches
@@ -74,8 +70,12 @@ impl<Q: EventQueue> Network<Q> {
         let numbered = gates.into_iter().zip(refreshes).zip(sends);
         for (at, ((gate, refresh), send)) in every_port().zip(numbered) {
             let link = ports[usize::from(at.switch)][usize::from(at.port)];
+            let host = match sources.get(usize::from(link ^ 1)) {
+                Some(&Wake::Uplink { host, .. }) => host,
+                _ => NO_HOST,
+            };
             switches[usize::from(at.switch)].ports[usize::from(at.port)].wiring =
-                Wiring { link, gate, refresh, send };
+                Wiring { link, host, gate, refresh, send };
         }
         for at in every_port() {
             if ports[usize::from(at.switch)][usize::from(at.port)] == UNPLUGGED {
@@ -84,10 +84,8 @@ impl<Q: EventQueue> Network<Q> {
         }
         let host = |(index, (config, &(_, speed)))| Host::new(index, config, speed);
         let mut built: Vec<Host> = (0..).zip(topology.hosts.iter().zip(&hosts)).map(host).collect();
-        let numbered = host_gates.into_iter().zip(host_sends);
-        for ((host, &(link, _)), (gate, send)) in built.iter_mut().zip(&hosts).zip(numbered) {
-            // A host refreshes no XOFF.
-            host.wiring = Wiring { link, gate, refresh: gate, send };
+        for ((index, host), &(link, _)) in (0..).zip(&mut built).zip(&hosts) {
+            host.wiring = Wiring { link, host: index, ..Wiring::default() };
         }
         Network {
             wires: Wires { now: start, queue: Q::starting_at(start), links, work: Work::default() },
@@ -102,8 +100,9 @@ impl<Q: EventQueue> Network<Q> {
 
 fn arrival(cable: &Cable, end: usize) -> Wake {
     match (cable.ends[end], cable.ends[1 - end]) {
-        (End::Port(at), _) => Wake::PortArrival(at),
-        (End::Host(host), End::Port(_)) => Wake::HostArrival { host },
+        (End::Port(at), End::Host(host)) => Wake::Uplink { host, at },
+        (End::Port(at), End::Port(_)) => Wake::Trunk(at),
+        (End::Host(host), End::Port(_)) => Wake::Host { host },
         (End::Host(_), End::Host(_)) => panic!("a cable ends at a switch"),
     }
 }

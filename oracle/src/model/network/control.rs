@@ -10,6 +10,7 @@ use crate::model::link::Link;
 use crate::model::packet::{Kind, Packet};
 use crate::model::queue::EventQueue;
 use crate::model::switch::Switch;
+use crate::model::tap::Tap;
 use crate::model::topology::PortId;
 use rig_units::Time;
 use std::collections::BTreeMap;
@@ -40,7 +41,7 @@ impl<Q: EventQueue> Network<Q> {
 
     /// Sends one frame ahead of all streams of `host`.
     pub fn send(&mut self, host: u16, packet: Packet) {
-        self.hosts[usize::from(host)].push(packet);
+        self.hosts[usize::from(host)].push(self.wires.now, packet);
         self.arm_host(host);
     }
 
@@ -54,7 +55,7 @@ impl<Q: EventQueue> Network<Q> {
         self.hosts[usize::from(host)].set_up(self.wires.now, up);
         self.arm_host(host);
         // The far end is whom the frames of the host arrive at.
-        let Wake::PortArrival(at) = self.sources[link] else { return };
+        let Wake::Uplink { at, .. } = self.sources[link] else { return };
         let switch = &mut self.switches[usize::from(at.switch)];
         if up {
             if switch.link_up(self.wires.now, at.port.into()) {
@@ -128,15 +129,15 @@ impl<Q: EventQueue> Network<Q> {
     }
 
     /// A frame of the outside world whose last bit reaches a port now: how a device on real ports is fed.
-    pub fn deliver(&mut self, at: impl Into<PortId>, packet: Packet) {
+    pub fn deliver(&mut self, at: impl Into<PortId>, packet: Packet, tap: &mut impl Tap) {
         let at = at.into();
         let device = &mut self.switches[usize::from(at.switch)];
         if packet.kind == Kind::Pfc {
             let opened = device.ports[usize::from(at.port)].mac.on_pfc(self.wires.now, &packet);
-            return self.port_opened(at, opened);
+            return self.port_opened(at, opened, tap);
         }
         let received = device.receive(self.wires.now, at.port.into(), &packet, false);
-        self.follow(at, received);
+        self.follow(at, received, tap);
     }
 
     /// Lets a port look, now, for what it may send.
@@ -158,9 +159,10 @@ impl<Q: EventQueue> Network<Q> {
         self.wires.now
     }
 
-    /// When something happens next by itself.
+    /// When something may happen next by itself, the arrival of a frame at a host included.
     pub fn next_event(&self) -> Option<Time> {
-        self.wires.queue.next()
+        let steps = self.hosts.iter().filter_map(|host| self.next_step(host));
+        steps.chain(self.wires.queue.next()).min()
     }
 
     /// What a poller reads of one queue now.

@@ -1,38 +1,44 @@
 //! What happens seldom: PFC, its timers, and the pipeline of a switch that has a forwarding delay.
 
 use super::{Network, port_id};
+use crate::model::host::Host;
 use crate::model::queue::EventQueue;
 use crate::model::tap::Tap;
 use crate::model::topology::PortId;
+use rig_units::Time;
 
 impl<Q: EventQueue> Network<Q> {
-    /// A host received PFC, or a pause of it ended: goes on with the classes that may send again.
+    /// A host does what it does now.
+    pub(super) fn host_step(&mut self, host: u16, tap: &mut impl Tap) {
+        self.hosts[usize::from(host)].step.rang();
+        self.advance(host.into(), Time(self.wires.now.0 + 1), tap);
+        self.arm_host(host);
+    }
+
+    /// Comes back at the next step of a host.
     #[cold]
     #[inline(never)]
-    pub(super) fn host_opened(&mut self, host: u16, opened: u8, tap: &mut impl Tap) {
+    pub(super) fn arm_step(&mut self, host: u16) {
+        let step = self.next_step(&self.hosts[usize::from(host)]);
         let at = &mut self.hosts[usize::from(host)];
-        if let Some(wake) = at.mac.wake_at()
-            && at.gate.set(wake)
+        if let Some(step) = step
+            && at.step.set(step)
         {
-            self.wires.queue.push(wake, at.wiring.gate);
-        }
-        if opened != 0 {
-            at.resume(self.wires.now, opened);
-            self.host_send(host, tap);
+            self.wires.queue.push(step, at.wiring.link ^ 1);
         }
     }
 
-    pub(super) fn host_gate(&mut self, host: u16, tap: &mut impl Tap) {
-        let at = &mut self.hosts[usize::from(host)];
-        at.gate.rang();
-        let opened = at.mac.on_wake(self.wires.now);
-        self.host_opened(host, opened, tap);
+    /// When a host does something next.
+    pub(super) fn next_step(&self, host: &Host) -> Option<Time> {
+        let arrives = self.wires.links[usize::from(host.wiring.link ^ 1)].next_arrival();
+        let starts = host.next().map(|(start, _)| start);
+        arrives.into_iter().chain(starts).chain([host.gate()]).min().filter(|&at| at != Time::MAX)
     }
 
     /// A port received PFC, or a pause of it ended: goes on with the classes that may send again.
     #[cold]
     #[inline(never)]
-    pub(super) fn port_opened(&mut self, at: PortId, opened: u8) {
+    pub(super) fn port_opened(&mut self, at: PortId, opened: u8, tap: &mut impl Tap) {
         let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
         if let Some(wake) = port.mac.wake_at()
             && port.gate.set(wake)
@@ -40,30 +46,30 @@ impl<Q: EventQueue> Network<Q> {
             self.wires.queue.push(wake, port.wiring.gate);
         }
         if opened != 0 {
-            self.port_send(at);
+            self.port_send(at, tap);
         }
     }
 
-    pub(super) fn port_gate(&mut self, at: PortId) {
+    pub(super) fn gate(&mut self, at: PortId, tap: &mut impl Tap) {
         let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
         port.gate.rang();
         let opened = port.mac.on_wake(self.wires.now);
-        self.port_opened(at, opened);
+        self.port_opened(at, opened, tap);
     }
 
     /// A PFC frame of the switch waits at a port.
     #[cold]
     #[inline(never)]
-    pub(super) fn control_waits(&mut self, at: PortId) {
-        self.port_send(at);
+    pub(super) fn control_waits(&mut self, at: PortId, tap: &mut impl Tap) {
+        self.port_send(at, tap);
         self.arm_refresh(at);
     }
 
-    pub(super) fn refresh(&mut self, at: PortId) {
+    pub(super) fn refresh(&mut self, at: PortId, tap: &mut impl Tap) {
         let switch = &mut self.switches[usize::from(at.switch)];
         switch.ports[usize::from(at.port)].refresh.rang();
         if switch.on_refresh(self.wires.now, at.port.into()) {
-            self.port_send(at);
+            self.port_send(at, tap);
         }
         self.arm_refresh(at);
     }
@@ -77,13 +83,13 @@ impl<Q: EventQueue> Network<Q> {
         }
     }
 
-    pub(super) fn pipeline(&mut self, switch: u16) {
+    pub(super) fn pipeline(&mut self, switch: u16, tap: &mut impl Tap) {
         let (to, next) = self.switches[usize::from(switch)].on_pipeline(self.wires.now);
         if let Some(at) = next {
             self.wires.queue.push(at, self.pipelines[usize::from(switch)]);
         }
         if let Some(to) = to {
-            self.port_send(port_id(switch, to));
+            self.port_send(port_id(switch, to), tap);
         }
     }
 }

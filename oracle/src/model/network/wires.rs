@@ -3,7 +3,7 @@
 use super::Work;
 use crate::model::link::{Link, Sent};
 use crate::model::packet::{Kind, Packet};
-use crate::model::queue::{EventQueue, Source};
+use crate::model::queue::Source;
 use rig_units::Time;
 
 /// The cables of a network and the events that are pending. The first source ids are the cables': their arrivals.
@@ -15,23 +15,12 @@ pub(super) struct Wires<Q> {
     pub(super) work: Work,
 }
 
-impl<Q: EventQueue> Wires<Q> {
-    /// Puts a copy of a frame on a cable.
+impl<Q> Wires<Q> {
+    /// Puts a copy of a frame on a cable at `now`.
     #[inline(always)]
-    pub(super) fn put(&mut self, link: u16, packet: &Packet) -> Sent {
+    pub(super) fn put(&mut self, link: u16, now: Time, packet: &Packet) -> Sent {
         self.work.count(packet.kind);
-        let sent = self.links[usize::from(link)].send(self.now, packet);
-        if let Some(at) = sent.wake {
-            self.queue.push(at, link);
-        }
-        sent
-    }
-
-    /// Puts a copy of the frame that arrived over one cable on another.
-    #[inline]
-    pub(super) fn forward(&mut self, from: Source, to: u16) -> Option<Sent> {
-        let packet = *self.arrived(from)?;
-        Some(self.put(to, &packet))
+        self.links[usize::from(link)].send(now, packet)
     }
 
     /// The frame whose last bit arrives now over a cable, if any.
@@ -43,9 +32,7 @@ impl<Q: EventQueue> Wires<Q> {
     /// Takes the frame that arrived off its cable.
     #[inline]
     pub(super) fn finish(&mut self, link: Source) {
-        if let Some(at) = self.links[usize::from(link)].finish() {
-            self.queue.push(at, link);
-        }
+        self.links[usize::from(link)].finish();
     }
 }
 
