@@ -1,8 +1,11 @@
 //! Which frames of a stream the device lost, as against those that the end of the trial caught on their way.
+//!
+//! Of a stream that was not recorded whole only the frames are followed that were recorded wherever they passed: one in
+//! [`SAMPLE`].
 
 use crate::passage::{Passage, Passages, Way};
 use crate::pause::pauses;
-use crate::{Dir, Observation};
+use crate::{Dir, Observation, SAMPLE};
 use rig_testcases::Script;
 use rig_units::{Dur, Time};
 
@@ -18,8 +21,10 @@ pub struct Delays {
 /// The frames of one stream and what became of each.
 #[derive(Debug, Clone)]
 pub struct Fates<'a> {
-    /// The frames.
+    /// The frames; a sample of them when not all were recorded.
     pub passages: Passages,
+    /// Whether it is a sample.
+    pub sampled: bool,
     /// Their way.
     pub way: Way<'a>,
     /// Number of the last frame that arrived.
@@ -37,12 +42,16 @@ impl<'a> Fates<'a> {
         delays: Delays,
     ) -> Fates<'a> {
         let spec = &script.streams[usize::from(stream)];
-        let passages = Passages::of(observation, script, stream);
+        let mut passages = Passages::of(observation, script, stream);
+        let sampled = observation.partial(stream);
+        if sampled {
+            passages.all.retain(|passage| passage.seq.is_multiple_of(SAMPLE));
+        }
         let arrived = passages.all.iter().filter(|passage| passage.received.is_some());
         let last_arrived = arrived.map(|passage| passage.seq).max();
         let settled = settled(observation, script, stream, delays.response);
         let way = Way::of(observation, spec, delays.forwarding_delay);
-        Fates { passages, way, last_arrived, settled }
+        Fates { passages, sampled, way, last_arrived, settled }
     }
 
     /// Whether the device surely lost the frame: it never arrived, although a later one of the stream did, or although
@@ -145,6 +154,21 @@ mod tests {
         sample.storm(Dur::ms(1), Dur::ms(10));
         sample.data(0, Dur::ms(2), None);
         assert_eq!(fates(sample, Dur::ms(20)), (vec![0], vec![]));
+    }
+
+    #[test]
+    fn of_a_load_that_was_counted_only_the_sample_is_followed() {
+        let mut sample = Sample::new();
+        for seq in 0..200 {
+            sample.data(seq, Dur::us(1) * u64::from(seq), None);
+        }
+        sample.arrives(192, 1, Dur::us(400));
+        let (mut observation, script) = sample.done(Dur::ms(1));
+        observation.streams[0].received = 150;
+        let fates = Fates::of(&observation, &script, 0, DELAYS);
+        let lost = fates.passages.all.iter().filter(|p| fates.lost(p)).map(|p| p.seq);
+        assert_eq!(lost.collect::<Vec<_>>(), [0, 64, 128]);
+        assert!(fates.sampled);
     }
 
     #[test]

@@ -23,4 +23,4 @@ pub use observation::{
     ConfigOutcome, Counters, DutEvent, DutEventKind, Integrity, Lateness, Observation, PortTrace,
     Provenance, StreamCount,
 };
-pub use record::{Dir, FrameRef, PfcFault, Record, What};
+pub use record::{Dir, FrameRef, PfcFault, Record, SAMPLE, What};

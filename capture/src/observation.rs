@@ -1,6 +1,6 @@
 //! Everything that one trial left behind, with how much of it can be trusted.
 
-use crate::Record;
+use crate::{Dir, Record, What};
 use rig_testcases::Setting;
 use rig_units::{Dur, PortSpeed, Time};
 use std::collections::BTreeMap;
@@ -26,6 +26,22 @@ pub struct Observation {
     pub config: Vec<ConfigOutcome>,
     /// How far all this can be trusted.
     pub integrity: Integrity,
+}
+
+impl Observation {
+    /// Whether frames of `stream` were counted and not recorded.
+    pub fn partial(&self, stream: u16) -> bool {
+        let Some(count) = self.streams.get(usize::from(stream)) else { return false };
+        let (mut sent, mut received) = (0, 0);
+        for record in &self.records {
+            match (record.what, record.dir) {
+                (What::Data { stream: of, .. }, Dir::Tx) if of == stream => sent += 1,
+                (What::Data { stream: of, .. }, Dir::Rx) if of == stream => received += 1,
+                _ => {}
+            }
+        }
+        count.sent > sent || count.received > received
+    }
 }
 
 /// One port of the rig.

@@ -2,6 +2,10 @@
 
 use rig_units::{Bytes, MIN_FRAME, Quanta, Time};
 
+/// Of a load, the frames whose number is a multiple of this are recorded, each when it is sent and when it is received;
+/// others are recorded around events only. So the fate of one frame in so many is known, whatever becomes of the rest.
+pub const SAMPLE: u32 = 64;
+
 /// Which way a frame passed the rig's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dir {

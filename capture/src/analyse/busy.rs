@@ -2,7 +2,7 @@
 //! have started, an idle wire does not.
 
 use crate::passage::start;
-use crate::{Dir, Observation, Record, Span};
+use crate::{Dir, Observation, Record, Span, What};
 use rig_units::{Dur, Quanta};
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use std::ops::Range;
 pub(crate) struct Busy(Vec<(usize, u64)>);
 
 impl Busy {
-    /// Follows what left by the device's port behind the rig's `port`.
-    ///
-    /// Only recorded frames count: where load was left out of the records the port may have been busy for longer.
+    /// Follows what left by the device's port behind the rig's `port`. While a load arrives there that was not recorded
+    /// whole, the port counts as busy.
     pub(crate) fn of(observation: &Observation, port: u16) -> Busy {
+        let loads = loads(observation, port);
         let trace = &observation.ports[usize::from(port)];
         let slack = trace.provenance.bound() * 2;
         let mut all: Vec<(usize, u64)> = Vec::new();
@@ -23,7 +23,9 @@ impl Busy {
                 continue;
             }
             let size = frame.what.size();
-            let follows = free_at.is_some_and(|free| free + trace.speed.slot(size) >= frame.at);
+            let loaded = loads.iter().any(|load| load.contains(&record));
+            let follows =
+                free_at.is_some_and(|free| loaded || free + trace.speed.slot(size) >= frame.at);
             let since = match all.last() {
                 Some(&(_, since)) if follows => since,
                 _ => start(trace, size, frame.at).lo,
@@ -40,6 +42,22 @@ impl Busy {
         let at = self.0.binary_search_by_key(&record, |&(record, _)| record);
         at.map_or(0, |at| self.0[at].1)
     }
+}
+
+/// The records between the first and the last frame that the rig received at `port` of each load that was not recorded
+/// whole; the first is not in it, for nothing of the load was there before.
+fn loads(observation: &Observation, port: u16) -> Vec<Range<usize>> {
+    let streams = 0..u16::try_from(observation.streams.len()).unwrap_or(u16::MAX);
+    let loads = streams.filter(|&stream| observation.partial(stream)).filter_map(|stream| {
+        let own = |(_, frame): &(usize, &Record)| {
+            let of_stream = matches!(frame.what, What::Data { stream: of, .. } if of == stream);
+            of_stream && (frame.port, frame.dir) == (port, Dir::Rx)
+        };
+        let (first, _) = observation.records.iter().enumerate().find(own)?;
+        let (last, _) = observation.records.iter().enumerate().rev().find(own)?;
+        Some(first + 1..last + 1)
+    });
+    loads.collect()
 }
 
 /// When the device let go of a sender that it had paused, seen at the rig's port `port`, within `during`: the first XON,
@@ -81,4 +99,28 @@ pub(crate) fn xon_or_silence(
     let due = last.hi + refresh.0 + trace.speed.slot(longest).0;
     let silent = due < during.end && last.hi > during.start;
     silent.then(|| (Span { lo: last.lo, hi: due }, vec![record]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Sample;
+
+    #[test]
+    fn idle_wire_shows_only_where_all_frames_were_recorded() {
+        let mut sample = Sample::new();
+        for seq in 0..10_u32 {
+            sample.data(seq, Dur::us(10) * u64::from(seq), Some(Dur::us(10) * u64::from(seq + 1)));
+        }
+        let (mut observation, _) = sample.done(Dur::ms(1));
+        let arrivals: Vec<usize> = (0..observation.records.len())
+            .filter(|&record| observation.records[record].dir == Dir::Rx)
+            .collect();
+        let whole = Busy::of(&observation, 1);
+        assert!(arrivals.windows(2).all(|pair| whole.since(pair[0]) < whole.since(pair[1])));
+        observation.streams[0].received += 1;
+        let partial = Busy::of(&observation, 1);
+        let since: Vec<u64> = arrivals.iter().map(|&record| partial.since(record)).collect();
+        assert_eq!(since, [whole.since(arrivals[0]); 10]);
+    }
 }

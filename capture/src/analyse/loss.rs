@@ -1,7 +1,7 @@
 //! Rule `loss`: frames of a stream that were sent and never arrived.
 
 use crate::fate::{Delays, Fates};
-use crate::{Observation, StreamCount};
+use crate::{Observation, SAMPLE, StreamCount};
 use rig_testcases::Script;
 
 /// What became of a stream.
@@ -21,7 +21,7 @@ pub struct Loss {
     pub duplicated: u64,
     /// Frames that arrived where they were not addressed to.
     pub stray: u64,
-    /// Records of the lost frames; empty when the stream was only counted.
+    /// Records of the lost frames; of a stream that was only counted, of those in the sample.
     pub frames: Vec<usize>,
     /// Records of strays and duplicates.
     pub odd: Vec<usize>,
@@ -32,33 +32,34 @@ pub fn loss(observation: &Observation, script: &Script, stream: u16, delays: Del
     let fates = Fates::of(observation, script, stream, delays);
     let passages = &fates.passages;
     let number = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
-    let recorded = number(passages.all.len());
-    let count = observation.streams.get(usize::from(stream)).copied();
-    let StreamCount { sent, received, reordered } = count.unwrap_or_default();
     let open = number(passages.all.iter().filter(|passage| fates.open(passage)).count());
-    if sent > recorded {
-        // Counts cover every port, so a stray is a received frame here.
-        let lost = sent.saturating_sub(received);
-        return Loss {
-            sent,
-            received,
-            lost: lost.saturating_sub(open),
-            open: open.min(lost),
-            reordered,
-            duplicated: number(passages.duplicates.len()),
-            stray: number(passages.strays.len()),
-            frames: Vec::new(),
-            odd: [&passages.duplicates[..], &passages.strays].concat(),
-        };
-    }
     let frames: Vec<usize> = passages
         .all
         .iter()
         .filter(|passage| fates.lost(passage))
         .map(|passage| passage.sent.record)
         .collect();
+    if fates.sampled {
+        let count = observation.streams.get(usize::from(stream)).copied();
+        let StreamCount { sent, received, reordered } = count.unwrap_or_default();
+        // Counts cover every port, so a stray is a received frame here.
+        let missing = sent.saturating_sub(received);
+        // Each frame of the sample that the end caught stands for as many as lie between two.
+        let open = missing.min(open * u64::from(SAMPLE));
+        return Loss {
+            sent,
+            received,
+            lost: missing - open,
+            open,
+            reordered,
+            duplicated: number(passages.duplicates.len()),
+            stray: number(passages.strays.len()),
+            frames,
+            odd: [&passages.duplicates[..], &passages.strays].concat(),
+        };
+    }
     Loss {
-        sent: recorded,
+        sent: number(passages.all.len()),
         received: number(passages.all.iter().filter(|p| p.received.is_some()).count()),
         lost: number(frames.len()),
         open,

@@ -53,14 +53,7 @@ pub fn throughput(
         (recorded, arrivals[1..].iter().map(|&(_, _, _, size)| u128::from(size)).sum())
     } else {
         let count = observation.streams.get(usize::from(stream)).copied().unwrap_or_default();
-        let records_all = |dir: Dir| {
-            let of = observation.records.iter().filter(|frame| {
-                frame.dir == dir
-                    && matches!(frame.what, What::Data { stream: of, .. } if of == stream)
-            });
-            u64::try_from(of.count()).unwrap_or(u64::MAX)
-        };
-        if records_all(Dir::Rx) >= count.received {
+        if !observation.partial(stream) {
             // Every arrival was recorded: what is missing was lost and did not arrive.
             (recorded, arrivals[1..].iter().map(|&(_, _, _, size)| u128::from(size)).sum())
         } else if count.received < count.sent || count.reordered > 0 {

@@ -136,6 +136,24 @@ fn forwarding_ends_between_the_last_loss_without_pfc_and_the_first_pfc() {
 }
 
 #[test]
+fn a_load_of_which_a_sample_was_recorded_shows_the_end_of_forwarding_as_well() {
+    let xoff = Dur::ms(605) + Dur::ns(300);
+    let (mut observation, script) = overfull(Some(xoff), true).done(Dur::s(1));
+    // Every third frame of the sample arrives; of the others nothing is recorded.
+    observation.records.retain(|record| match record.what {
+        What::Data { seq, .. } => {
+            seq % crate::SAMPLE == 0 && (record.dir == Dir::Tx || seq / crate::SAMPLE % 3 == 0)
+        }
+        _ => true,
+    });
+    let view = view(WatchdogAction::Forward, Backlog::Drains);
+    let seen = restored(&observation, &script, 0, 0, &view, (ACTED, AFTER));
+    let span = seen.span().expect("seen");
+    assert!(span.lo <= xoff.0 && xoff.0 <= span.hi, "{span:?}");
+    assert!(span.hi - span.lo <= Dur::us(200).0, "{span:?}");
+}
+
+#[test]
 fn losses_without_any_pfc_mean_that_forwarding_never_ended() {
     assert_eq!(see(overfull(None, true), WatchdogAction::Forward), Sighting::Never);
 }
