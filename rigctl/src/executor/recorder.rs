@@ -2,17 +2,15 @@
 //!
 //! Probes and PFC frames are all recorded. Frames of a load are counted, and recorded in windows: the first ones after
 //! the trial's start, after each step of the script and after each change of what a PFC frame says; between windows
-//! one now and then, so that a rate can be told over any stretch.
+//! one in [`SAMPLE`], the same ones wherever they pass, so that rates and losses can be told over any stretch.
 
-use rig_capture::{Dir, Record, StreamCount, What};
+use rig_capture::{Dir, Record, SAMPLE, StreamCount, What};
 use rig_oracle::model::packet::{CLASSES, Kind, Packet};
 use rig_oracle::model::tap::{self, Tap};
-use rig_units::{Dur, Quanta, Time};
+use rig_units::{Quanta, Time};
 
 /// Frames of loads that are recorded after each event, per port.
 const WINDOW: u32 = 128;
-/// Time between two frames of loads that are recorded outside of windows, per port and direction.
-const SAMPLE: Dur = Dur::us(100);
 
 /// Listens at the ports of one trial.
 #[derive(Debug)]
@@ -37,8 +35,6 @@ struct Window {
     left: u32,
     /// What the last PFC frame in each direction said: enabled and zero classes.
     said: [(u8, u8); 2],
-    /// When the next frame in each direction is recorded, window or not.
-    sample: [Time; 2],
 }
 
 impl Recorder {
@@ -105,12 +101,11 @@ impl Recorder {
         Some((index, seq))
     }
 
-    /// Whether this frame goes into the records.
-    fn wanted(&mut self, at: Time, port: usize, dir: Dir, packet: &Packet) -> bool {
-        let way = usize::from(dir == Dir::Rx);
+    /// Whether this frame, number `seq` of its stream, goes into the records.
+    fn wanted(&mut self, seq: u32, port: usize, dir: Dir, packet: &Packet) -> bool {
         let Some(window) = self.ports.get_mut(port) else { return false };
         if packet.kind == Kind::Pfc {
-            let said = &mut window.said[way];
+            let said = &mut window.said[usize::from(dir == Dir::Rx)];
             if *said != (packet.enable, packet.zero) {
                 *said = (packet.enable, packet.zero);
                 window.left = WINDOW;
@@ -120,11 +115,9 @@ impl Recorder {
         if packet.record() {
             return true;
         }
-        let within = window.left > 0 || at >= window.sample[way];
+        let sampled = packet.kind == Kind::Data && seq.is_multiple_of(SAMPLE);
+        let within = window.left > 0 || sampled;
         window.left = window.left.saturating_sub(1);
-        if within {
-            window.sample[way] = at + SAMPLE;
-        }
         self.unrecorded += u64::from(!within);
         within
     }
@@ -145,7 +138,7 @@ impl Tap for Recorder {
             Kind::Ack | Kind::Pfc => (0, 0),
         };
         let Some(since) = at.since(self.origin) else { return };
-        if self.wanted(at, port, dir, packet) {
+        if self.wanted(place.1, port, dir, packet) {
             let (at, port) = (Time(since.0), u16::try_from(port).unwrap_or(u16::MAX));
             self.records.push(Record { at, port, dir, what: what(packet, place) });
         }
