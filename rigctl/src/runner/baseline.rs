@@ -27,17 +27,26 @@ impl Healthy {
 pub fn run(rig: &Rig<'_>, cases: &[&Case], jobs: usize) -> Healthy {
     let mut healthy = Healthy::default();
     let mut brackets: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    in_order(cases.len(), jobs, rig.stop, |index| case::run(rig, cases[index]).report, |_, news| {
-        let News::Done(report) = news else { return };
-        if !matches!(report.verdict, Verdict::Pass | Verdict::Skipped(_)) {
-            healthy.not_green.push(report.id.to_string());
-        }
-        for judgement in report.judgements {
-            if let Some((parameter, bracket)) = judgement.resolution.split_once(" in ") {
-                brackets.entry(parameter.to_owned()).or_default().insert(bracket.to_owned());
+    in_order(
+        cases.len(),
+        jobs,
+        rig.stop,
+        |index| case::run(rig, cases[index]).report,
+        |_, news| {
+            let News::Done(report) = news else { return };
+            if !matches!(report.verdict, Verdict::Pass | Verdict::Skipped(_)) {
+                healthy.not_green.push(report.id.to_string());
             }
-        }
-    });
-    healthy.resolution = brackets.into_iter().map(|(parameter, all)| (parameter, all.into_iter().collect())).collect();
+            for judgement in report.judgements {
+                if let Some((parameter, bracket)) = judgement.resolution.split_once(" in ") {
+                    brackets.entry(parameter.to_owned()).or_default().insert(bracket.to_owned());
+                }
+            }
+        },
+    );
+    healthy.resolution = brackets
+        .into_iter()
+        .map(|(parameter, all)| (parameter, all.into_iter().collect()))
+        .collect();
     healthy
 }

@@ -12,7 +12,9 @@ pub fn each(cases: &[&Case]) -> f64 {
         Sweep::Values { values, .. } => values.len(),
         Sweep::Across { points, .. } => usize::try_from(*points).unwrap_or(usize::MAX),
     };
-    let of_case = |case: &&Case| case.measure.len() * case.sweep.iter().map(of_sweep).product::<usize>().max(1);
+    let of_case = |case: &&Case| {
+        case.measure.len() * case.sweep.iter().map(of_sweep).product::<usize>().max(1)
+    };
     let judgements: usize = cases.iter().map(of_case).sum();
     BUDGET / f64::from(u32::try_from(judgements.max(1)).unwrap_or(u32::MAX))
 }

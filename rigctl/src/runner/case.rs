@@ -7,6 +7,7 @@ use super::points::{Point, groups, points};
 use super::pool::Stop;
 use super::seed::Seed;
 use super::session::{Obstacle, Session, Trial};
+use super::subject::Places;
 use crate::wall::Stopwatch;
 use rig_capture::analyse::timeline::Timeline;
 use rig_lab::{Lab, Profile};
@@ -14,7 +15,7 @@ use rig_oracle::judge::conclude;
 use rig_oracle::verdict::{Curve, Doubt, Judgement, Verdict};
 use rig_reports::{CaseReport, Trials};
 use rig_testcases::Case;
-use rig_units::Dur;
+use rig_units::{Dur, Time};
 
 /// What every case of a run shares.
 #[derive(Debug, Clone, Copy)]
@@ -217,8 +218,28 @@ fn stimulus(script: &rig_testcases::Script) -> Vec<String> {
 }
 
 /// What happened in a trial, for the page.
-fn timeline(_session: &Session<'_>, _trial: &Trial) -> Option<Timeline> {
-    None
+fn timeline(session: &Session<'_>, trial: &Trial) -> Option<Timeline> {
+    let subject = session.subject.as_ref();
+    let places = subject.and_then(|subject| Places::of(session.case, &trial.script, subject));
+    let stream = places.map_or(0, |places| places.stream);
+    if trial.script.streams.is_empty() {
+        return None;
+    }
+    let mut marks = Vec::new();
+    if let Some(Ok(seen)) = subject.map(|subject| measure::seen(session, trial, subject)) {
+        let start = seen.storm_start - trial.observation.origin;
+        let mut mark =
+            |after: u64, name: &str| marks.push((Time(start.0 + after), name.to_owned()));
+        mark(0, "storm");
+        if let Some(at) = seen.detection() {
+            mark(at.after.hi, "detection");
+        }
+        mark(seen.pause_length.0, "storm ends");
+        if let Some(at) = &seen.restored {
+            mark(at.after.hi, "restoration");
+        }
+    }
+    Some(rig_capture::analyse::timeline(&trial.observation, &trial.script, stream, marks))
 }
 
 /// The command that repeats this case alone.

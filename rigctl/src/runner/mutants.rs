@@ -105,7 +105,11 @@ pub fn all(lab: &Lab) -> Vec<Mutant> {
             texts.push(format!("{path}=never"));
         }
     }
-    texts.extend(Deviation::ALL.into_iter().map(|deviation| format!("deviation={}", mutation::name(deviation))));
+    texts.extend(
+        Deviation::ALL
+            .into_iter()
+            .map(|deviation| format!("deviation={}", mutation::name(deviation))),
+    );
     texts.into_iter().map(|text| Mutant { text }).collect()
 }
 
@@ -115,7 +119,8 @@ pub fn all(lab: &Lab) -> Vec<Mutant> {
 /// When the mutation fits no device of the lab.
 pub fn try_one(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Result<Fate, String> {
     let mut lab = rig.lab.clone();
-    mutation::apply(&mut lab, std::slice::from_ref(&mutant.text)).map_err(|faults| faults.join("; "))?;
+    mutation::apply(&mut lab, std::slice::from_ref(&mutant.text))
+        .map_err(|faults| faults.join("; "))?;
     let broken = Rig { lab: &lab, ..*rig };
     let mut tried = 0;
     for case in ordered(cases, mutant) {
@@ -127,13 +132,19 @@ pub fn try_one(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Result<Fate, 
             return Ok(Fate::Killed { by: case.id.clone(), after: tried });
         }
     }
-    Ok(equivalence(rig, cases, mutant).map_or(Fate::Survived, |because| Fate::Equivalent { because }))
+    Ok(equivalence(rig, cases, mutant)
+        .map_or(Fate::Survived, |because| Fate::Equivalent { because }))
 }
 
 /// The cases, likely killers first.
 fn ordered<'a>(cases: &[&'a Case], mutant: &Mutant) -> Vec<&'a Case> {
-    let names = LIKELY.iter().find(|(part, _)| mutant.text.contains(part)).map_or(&[][..], |(_, names)| names);
-    let likely = |case: &Case| names.iter().position(|name| case.id.case.contains(name)).unwrap_or(names.len());
+    let names = LIKELY
+        .iter()
+        .find(|(part, _)| mutant.text.contains(part))
+        .map_or(&[][..], |(_, names)| names);
+    let likely = |case: &Case| {
+        names.iter().position(|name| case.id.case.contains(name)).unwrap_or(names.len())
+    };
     let mut ordered: Vec<&Case> = cases.to_vec();
     ordered.sort_by_key(|case| likely(case));
     ordered
@@ -154,7 +165,9 @@ fn equivalence(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option<String
             used += 1;
         }
     }
-    Some(format!("in all {used} configurations used, every prediction is the same with {path}={value}"))
+    Some(format!(
+        "in all {used} configurations used, every prediction is the same with {path}={value}"
+    ))
 }
 
 /// Whether the spec predicts the same of both configurations.

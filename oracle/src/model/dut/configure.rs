@@ -117,7 +117,9 @@ impl Dut {
             }
         }
         if !self.faults.accepts_out_of_range {
-            check(self.family, &configured.pfcwd)?;
+            // Which way a configuration takes is the device's own matter, whatever it says of itself.
+            let config_path = self.running.pfcwd.config_path;
+            check(self.family, &Pfcwd { config_path, ..configured.pfcwd.clone() })?;
         }
         let running = applied(&self.actual, &configured)?;
         let before = core::mem::replace(&mut self.running, running);

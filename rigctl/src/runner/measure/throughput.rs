@@ -1,13 +1,121 @@
-//! The rates at which streams that share a port arrive.
+//! The rates at which streams that share a port arrive. Streams of one queue are taken together: how PFC divides a queue
+//! among its senders over a few milliseconds is no property of the scheduler.
 
-use super::{Done, Judged};
-use rig_testcases::Amount;
+use super::{Done, Judged, Read, judgement};
+use crate::runner::session::Trial;
+use rig_capture::analyse;
+use rig_capture::{Span, Unit};
+use rig_oracle::Prediction;
+use rig_oracle::spec::share::{Offer, shares};
+use rig_oracle::verdict::Doubt;
+use rig_testcases::{Amount, Lookup, Script, StreamRate};
+use rig_units::{Bytes, L1_OVERHEAD, PortSpeed, Rate, Time};
+use std::collections::BTreeMap;
 
-/// Judges the rate of each stream between two instants of the trial.
+/// Judges the rate of each queue between two instants of the trial.
 pub(super) fn judge(
-    _done: &Done<'_>,
-    _streams: &[String],
-    _window: (&Amount, &Amount),
-    _judged: &mut Judged,
+    done: &Done<'_>,
+    streams: &[String],
+    window: (&Amount, &Amount),
+    judged: &mut Judged,
 ) {
+    for (index, point) in done.points.iter().enumerate() {
+        let mut by_queue: BTreeMap<u8, Vec<(u32, Read)>> = BTreeMap::new();
+        for trial in done.valid(index) {
+            match queues(done, trial, streams, window) {
+                Ok(read) => read.into_iter().for_each(|(queue, read)| {
+                    by_queue.entry(queue).or_default().push((trial.number, read));
+                }),
+                Err(doubt) => judged.doubts.push(doubt),
+            }
+        }
+        for (queue, all) in by_queue {
+            let on = format!("{}, queue {queue}", streams.join(" and "));
+            judged.judgements.extend(judgement("throughput", &on, done.place(point), &all));
+        }
+    }
+}
+
+/// What each queue of the port carried of the streams, beside its share.
+fn queues(
+    done: &Done<'_>,
+    trial: &Trial,
+    streams: &[String],
+    (from, until): (&Amount, &Amount),
+) -> Result<Vec<(u8, Read)>, Doubt> {
+    let nothing = |why: String| Doubt {
+        reason: "not-observable",
+        detail: format!("trial {}: {why}", trial.number),
+    };
+    let values = done.session.values();
+    let at = |amount: &Amount| {
+        let at = amount.resolve(&values as &dyn Lookup);
+        at.map(|at| Time::ZERO + at).map_err(|name| nothing(format!("{name} has no value")))
+    };
+    let (from, until) = (at(from)?, at(until)?);
+    let specs: Vec<_> =
+        (0_u16..).zip(&trial.script.streams).filter(|(_, s)| streams.contains(&s.name)).collect();
+    let Some(&(_, first)) = specs.first() else {
+        return Err(nothing("the streams are not in the script".to_owned()));
+    };
+    let speed = trial.observation.ports[usize::from(first.to)].speed;
+    let offers: Vec<Offer> = specs
+        .iter()
+        .map(|(_, spec)| {
+            let from = trial.observation.ports[usize::from(spec.from)].speed;
+            Offer {
+                queue: usize::from(spec.class),
+                frame: spec.size,
+                bps: offered(spec.rate, spec.size, from),
+            }
+        })
+        .collect();
+    let granted = shares(speed, &done.session.group.declared.scheduler, &offers);
+    let others = others(&trial.script, first.to, streams, speed);
+    let mut sums: BTreeMap<u8, (Span, Span, Vec<usize>)> = BTreeMap::new();
+    for ((index, spec), granted) in specs.iter().zip(granted) {
+        let measured =
+            analyse::throughput(&trial.observation, &trial.script, *index, (from, until));
+        let measured = measured.map_err(|why| nothing(format!("{}: {why}", spec.name)))?;
+        let (got, want, records) =
+            sums.entry(spec.class).or_insert((Span::exactly(0), Span::exactly(0), Vec::new()));
+        *got = Span { lo: got.lo + measured.bps.lo, hi: got.hi + measured.bps.hi };
+        *want = Span { lo: want.lo + granted.lo, hi: want.hi + granted.hi };
+        records.extend(measured.records);
+    }
+    let read = |(queue, (got, want, records)): (u8, (Span, Span, Vec<usize>))| {
+        let span = Span { lo: want.lo.saturating_sub(others), hi: want.hi };
+        let text = format!(
+            "its share of {speed}: {}, up to {} of it left to other streams",
+            Unit::Bps.show(want.hi),
+            Unit::Bps.show(others)
+        );
+        let source = "max-min water-filling over the declared scheduler";
+        let want = Prediction { unit: Unit::Bps, span, formula: "F10", text, source };
+        (queue, Read { span: got, want, got: None, records })
+    };
+    Ok(sums.into_iter().map(read).collect())
+}
+
+/// Bits a second in frames that a stream offers from a port of `speed`.
+fn offered(rate: StreamRate, size: Bytes, speed: PortSpeed) -> u64 {
+    let of_wire = |l1: u64| {
+        let share = u128::from(l1) * u128::from(size.0) / u128::from((size + L1_OVERHEAD).0);
+        u64::try_from(share).unwrap_or(u64::MAX)
+    };
+    match rate {
+        StreamRate::Every(gap) => {
+            let bits = u128::from(size.0) * 8 * 1_000_000_000_000 / u128::from(gap.0.max(1));
+            u64::try_from(bits).unwrap_or(u64::MAX)
+        }
+        StreamRate::Load(Rate::L1(rate)) => of_wire(rate.bps),
+        StreamRate::Load(Rate::L2(rate)) => rate.bps,
+        StreamRate::Load(Rate::Share(share)) => of_wire(share.of(speed).bps),
+    }
+}
+
+/// What other streams of the script may take of the port.
+fn others(script: &Script, to: u16, named: &[String], speed: PortSpeed) -> u64 {
+    let others = script.streams.iter().filter(|spec| spec.to == to && !named.contains(&spec.name));
+    others.map(|spec| offered(spec.rate, spec.size + L1_OVERHEAD, speed)).sum()
 }
