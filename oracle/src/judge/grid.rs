@@ -74,8 +74,11 @@ impl Grid {
         let sharp: Vec<&Poll> =
             polls.iter().filter(|poll| poll.at.hi - poll.at.lo < p.0 / 2).collect();
         let [first, rest @ ..] = &sharp[..] else { return Grid::Unknown };
-        if rest.is_empty() || !rule.on_a_grid() || rule.restoration_time.is_none() {
+        if rest.is_empty() || rule.restoration_time.is_none() {
             return Grid::Unknown;
+        }
+        if !rule.on_a_grid() {
+            return out_of_step(rule, &sharp).map_or(Grid::Unknown, Grid::NotCongruent);
         }
         let mut common = first.at;
         for poll in rest {
@@ -124,6 +127,26 @@ fn congruent(common: Span, span: Span, p: Dur) -> Option<Span> {
     let until = until.min(i128::from(common.hi - common.lo));
     let offset = |by: i128| u64::try_from(by).ok().map(|by| common.lo + by);
     (from <= until).then_some(Span { lo: offset(from)?, hi: offset(until)? })
+}
+
+/// Under jitter no grid holds, but every distance is still a whole number of intervals, each between the shortest and the
+/// longest: what is reported of the first distance that is none. A device without the jitter that it declares shows here.
+fn out_of_step(rule: &Rule, polls: &[&Poll]) -> Option<Finding> {
+    let (least, most) = rule.jitter.bounds();
+    let (short, long) = (rule.poll_interval + least, rule.poll_interval + most);
+    polls.windows(2).find_map(|pair| {
+        let (before, after) = (pair[0].at, pair[1].at);
+        let apart =
+            Span { lo: after.lo.checked_sub(before.hi)?, hi: after.hi.checked_sub(before.lo)? };
+        let intervals = apart.lo.div_ceil(long.0).max(1);
+        (intervals * short.0 > apart.hi).then(|| Finding {
+            rule: "pfcwd.poll_interval",
+            want: format!("detections a whole number of intervals of {short} to {long} apart"),
+            got: format!("{} apart", super::detection::show(apart)),
+            trial: pair[1].trial,
+            frames: pair[1].frames.clone(),
+        })
+    })
 }
 
 /// Whether each poll fits the one before but for the drift of two clocks.
@@ -179,6 +202,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use rig_lab::{Jitter, RuleFamily};
+
+    #[test]
+    fn a_device_without_the_jitter_it_declares_is_out_of_step() {
+        let mut jittery = rule(RuleFamily::Broadcom);
+        jittery.jitter = Jitter::Tick;
+        // Ten polls later, each 0.05 to 1.1 ms late.
+        for late_us in [500, 4_000, 11_000] {
+            let seen = polls(&[10_000, 1_010_000 + late_us], 1);
+            assert_eq!(Grid::of(&jittery, &seen), Grid::Unknown, "{late_us}");
+        }
+        let punctual = polls(&[10_000, 1_010_000], 1);
+        assert!(matches!(Grid::of(&jittery, &punctual), Grid::NotCongruent(_)));
+    }
 
     fn polls(us: &[u64], width_us: u64) -> Vec<Poll> {
         let poll = |(i, &us): (usize, &u64)| Poll {
