@@ -165,6 +165,7 @@ mod tests {
         sample.arrives(192, 1, Dur::us(400));
         let (mut observation, script) = sample.done(Dur::ms(1));
         observation.streams[0].received = 150;
+        observation.integrity.unrecorded = 1;
         let fates = Fates::of(&observation, &script, 0, DELAYS);
         let lost = fates.passages.all.iter().filter(|p| fates.lost(p)).map(|p| p.seq);
         assert_eq!(lost.collect::<Vec<_>>(), [0, 64, 128]);

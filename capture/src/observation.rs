@@ -31,6 +31,9 @@ pub struct Observation {
 impl Observation {
     /// Whether frames of `stream` were counted and not recorded.
     pub fn partial(&self, stream: u16) -> bool {
+        if self.integrity.unrecorded == 0 {
+            return false;
+        }
         let Some(count) = self.streams.get(usize::from(stream)) else { return false };
         let (mut sent, mut received) = (0, 0);
         for record in &self.records {
@@ -154,7 +157,7 @@ pub struct Integrity {
     pub unrecorded: u64,
     /// Frames that the rig sent late, beyond its stated error.
     pub late: Vec<Lateness>,
-    /// Where and why the record ends early (a capture file cut short).
+    /// Where and why the record ends early or leaves frames out (a capture file cut short, or kept small).
     pub cut: Option<String>,
     /// Why the device itself cannot be trusted in this trial (an emulated one that fell behind).
     pub dut: Option<String>,

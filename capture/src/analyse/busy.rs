@@ -119,6 +119,7 @@ mod tests {
         let whole = Busy::of(&observation, 1);
         assert!(arrivals.windows(2).all(|pair| whole.since(pair[0]) < whole.since(pair[1])));
         observation.streams[0].received += 1;
+        observation.integrity.unrecorded = 1;
         let partial = Busy::of(&observation, 1);
         let since: Vec<u64> = arrivals.iter().map(|&record| partial.since(record)).collect();
         assert_eq!(since, [whole.since(arrivals[0]); 10]);

@@ -118,6 +118,7 @@ mod tests {
         sample.data(0, Dur::us(1), Some(Dur::us(1) + TRANSIT));
         let (mut observation, script) = sample.done(Dur::ms(5));
         observation.streams[0] = StreamCount { sent: 1_000, received: 990, reordered: 2 };
+        observation.integrity.unrecorded = 1;
         let loss = loss(&observation, &script, 0, DELAYS);
         assert_eq!((loss.sent, loss.received, loss.lost), (1_000, 990, 10));
         assert_eq!((loss.reordered, loss.frames.len()), (2, 0));

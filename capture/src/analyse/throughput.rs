@@ -125,6 +125,7 @@ mod tests {
         }
         let (mut observation, script) = sample.done(Dur::ms(41));
         observation.streams[0] = StreamCount { sent: 9_000, received: 9_000 - lost, reordered: 0 };
+        observation.integrity.unrecorded = 1;
         throughput(&observation, &script, 0, WINDOW)
     }
 

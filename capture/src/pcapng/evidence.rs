@@ -23,6 +23,11 @@ const PS_PER_NS: u64 = 1_000;
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 
+/// How the comment of an interface ends that does not show all frames; the reader looks for it.
+pub(super) const LEFT_OUT: &str = "were left out of this file";
+/// The same where frames were never recorded.
+pub(super) const NOT_RECORDED: &str = "were counted and not recorded";
+
 /// What of an observation goes into its evidence file, and as which frame.
 #[derive(Debug, Clone)]
 pub struct Evidence<'a> {
@@ -121,7 +126,7 @@ impl<'a> Evidence<'a> {
         let left_out = self.observation.records.len() - self.kept.len();
         if left_out > 0 {
             let comment = format!(
-                "{} windows around events; {left_out} of {} frames were left out of this file",
+                "{} windows around events; {left_out} of {} frames {LEFT_OUT}",
                 self.windows,
                 self.observation.records.len()
             );
@@ -129,7 +134,7 @@ impl<'a> Evidence<'a> {
         }
         if self.observation.integrity.unrecorded > 0 {
             let comment = format!(
-                "{} frames of load streams were counted and not recorded",
+                "{} frames of load streams {NOT_RECORDED}",
                 self.observation.integrity.unrecorded
             );
             options.push(InterfaceDescriptionOption::Comment(comment.into()));

@@ -6,8 +6,10 @@
 
 mod evidence;
 mod infer;
+mod raw;
 mod read;
 mod select;
+mod storms;
 
 pub use evidence::{Evidence, Written};
 pub use read::{Assume, Capture, Fault, parse, read};

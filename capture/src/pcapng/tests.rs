@@ -103,6 +103,38 @@ fn a_file_that_ends_too_early_keeps_what_it_has_and_says_so() {
 }
 
 #[test]
+fn a_file_that_leaves_frames_out_says_so_to_its_reader() {
+    let (mut observation, script) = trial();
+    observation.integrity.unrecorded = 7;
+    let bytes = written(&observation, &script, &[]);
+    let capture = parse("loads.pcapng", &bytes, ASSUME).expect("reads");
+    let cut = capture.observation.integrity.cut.expect("it says so");
+    assert_eq!(cut, "7 frames of load streams were counted and not recorded");
+
+    // 3000 frames of 9 KB are more than 8 MB.
+    let mut sample = Sample::new();
+    sample.storm(Dur::ms(100), Dur::ms(200));
+    sample.script.streams[0].size = Bytes(9022);
+    for seq in 0..1_500 {
+        let what = crate::What::Data { stream: 0, seq, size: 9022, ce: false };
+        let at = Dur::us(200) * u64::from(seq);
+        sample.push(at, 0, Dir::Tx, what);
+        sample.push(at + Dur::us(2), 1, Dir::Rx, what);
+    }
+    let (observation, script) = sample.done(Dur::ms(400));
+    let cited = 1_600;
+    let evidence = Evidence::of(&observation, &script, &[cited]);
+    let mut bytes = Vec::new();
+    let comment = [(cited, "here".to_owned())];
+    let written = evidence.write(&comment, &mut bytes).expect("memory has room");
+    assert!(written.bytes <= 8_100_000 && written.bytes > 2_000_000, "{written:?}");
+    assert!(written.windows > 1 && evidence.frame(cited).is_some());
+    let capture = parse("windows.pcapng", &bytes, ASSUME).expect("reads");
+    let cut = capture.observation.integrity.cut.expect("it says so");
+    assert!(cut.contains(" windows around events; "), "{cut}");
+}
+
+#[test]
 fn faults_name_their_place() {
     let (observation, script) = trial();
     let bytes = written(&observation, &script, &[]);

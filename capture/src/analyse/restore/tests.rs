@@ -142,10 +142,12 @@ fn a_load_of_which_a_sample_was_recorded_shows_the_end_of_forwarding_as_well() {
     // Every third frame of the sample arrives; of the others nothing is recorded.
     observation.records.retain(|record| match record.what {
         What::Data { seq, .. } => {
-            seq % crate::SAMPLE == 0 && (record.dir == Dir::Tx || seq / crate::SAMPLE % 3 == 0)
+            seq.is_multiple_of(crate::SAMPLE)
+                && (record.dir == Dir::Tx || (seq / crate::SAMPLE).is_multiple_of(3))
         }
         _ => true,
     });
+    observation.integrity.unrecorded = 1;
     let view = view(WatchdogAction::Forward, Backlog::Drains);
     let seen = restored(&observation, &script, 0, 0, &view, (ACTED, AFTER));
     let span = seen.span().expect("seen");
