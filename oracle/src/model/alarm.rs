@@ -35,6 +35,12 @@ impl Alarm {
         true
     }
 
+    /// When the earliest wake-up is; [`Time::MAX`] if there is none.
+    #[inline]
+    pub const fn earliest(&self) -> Time {
+        self.earliest
+    }
+
     /// The earliest event came.
     #[inline]
     pub fn rang(&mut self) {

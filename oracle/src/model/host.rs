@@ -94,7 +94,7 @@ impl Plan {
 
 /// Where the next frame comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Choice {
+enum Choice {
     Storm(usize),
     Control,
     Stream(usize),
@@ -114,6 +114,9 @@ pub struct Host {
     clock: Time,
     /// When a pause begins or ends by itself.
     gate: Time,
+    /// When the next frame starts if nothing happens until then, and which.
+    starts: Time,
+    choice: Choice,
     index: u16,
     answer: Option<u16>,
     up: bool,
@@ -134,6 +137,8 @@ impl Host {
             busy: Time::ZERO,
             clock: Time::ZERO,
             gate: Time::MAX,
+            starts: Time::MAX,
+            choice: Choice::Control,
             index,
             answer: config.answer,
             up: true,
@@ -150,10 +155,12 @@ impl Host {
         let packet = packet.with_ect(ect).with_record(record);
         self.clock = now;
         self.streams.push(Plan { due: now, left: count, pace, packet });
+        self.choose();
     }
 
     pub(crate) fn stop_stream(&mut self, id: u16) {
         self.streams.retain(|plan| plan.packet.stream != id);
+        self.choose();
     }
 
     pub(crate) fn start_storm(&mut self, now: Time, storm: &Storm) {
@@ -163,10 +170,12 @@ impl Host {
         packet.src = self.index;
         self.clock = now;
         self.storms.push(Plan { due: now, left: count, pace: Pace::every(every), packet });
+        self.choose();
     }
 
     pub(crate) fn stop_storm(&mut self, id: u16) {
         self.storms.retain(|plan| plan.packet.stream != id);
+        self.choose();
     }
 
     /// Queues one frame to be sent from `now` on, ahead of all streams. Without a link it is lost.
@@ -176,6 +185,7 @@ impl Host {
         if self.up {
             self.control.push(&packet);
         }
+        self.choose();
     }
 
     /// Size of the answers to frames of data, if they are answered.
@@ -203,6 +213,7 @@ impl Host {
                     return Some(answer);
                 }
                 self.control.push(&answer);
+                self.choose();
                 None
             }
             Kind::Pfc => {
@@ -234,6 +245,7 @@ impl Host {
             }
         }
         self.gate = self.mac.wake_at().unwrap_or(Time::MAX);
+        self.choose();
     }
 
     /// The cable was cut or mended. What was due while it was cut starts again now.
@@ -248,58 +260,64 @@ impl Host {
                 plan.due = plan.due.max(now);
             }
         }
+        self.choose();
     }
 
-    /// When the next frame starts, and which, if nothing happens until then.
+    /// When the next frame starts if nothing happens until then; [`Time::MAX`] if none does.
     #[inline]
-    pub(crate) fn next(&self) -> Option<(Time, Choice)> {
-        if !self.up {
-            return None;
-        }
-        let ready = self.busy.max(self.clock);
-        let storm =
-            first(&self.storms, 0).map(|(due, index)| (due.max(ready), Choice::Storm(index)));
-        let other = if self.control.is_empty() {
-            let stream = first(&self.streams, self.mac.closed());
-            stream.map(|(due, index)| (due.max(ready), Choice::Stream(index)))
-        } else {
-            Some((ready, Choice::Control))
-        };
-        match (storm, other) {
-            (Some(storm), Some(other)) if other.0 < storm.0 => Some(other),
-            (Some(storm), _) => Some(storm),
-            (None, other) => other,
-        }
+    pub(crate) const fn starts(&self) -> Time {
+        self.starts
     }
 
-    /// The frame that was chosen.
+    /// The frame that starts next.
     #[inline]
-    pub(crate) fn packet(&self, choice: Choice) -> Option<&Packet> {
-        match choice {
+    pub(crate) fn next(&self) -> Option<&Packet> {
+        match self.choice {
             Choice::Control => self.control.front(),
-            Choice::Storm(index) => Some(&self.storms[index].packet),
-            Choice::Stream(index) => Some(&self.streams[index].packet),
+            Choice::Storm(index) => self.storms.get(index).map(|plan| &plan.packet),
+            Choice::Stream(index) => self.streams.get(index).map(|plan| &plan.packet),
         }
     }
 
-    /// Notes that a frame has been started at `now` and the next may start at `free`.
+    /// Notes that the next frame has been started and another may start at `free`.
     #[inline]
-    pub(crate) fn occupy(&mut self, now: Time, free: Time) {
-        self.clock = now;
+    pub(crate) fn started(&mut self, free: Time) {
+        self.clock = self.starts;
         self.busy = free;
+        match self.choice {
+            Choice::Control => self.control.drop_front(),
+            Choice::Storm(index) => go_on(&mut self.storms, index),
+            Choice::Stream(index) => go_on(&mut self.streams, index),
+        }
+        self.choose();
     }
 
-    /// Goes on from the frame that was chosen.
+    /// Notes that an answer has been started and another frame may start at `free`.
     #[inline]
-    pub(crate) fn started(&mut self, choice: Choice) {
-        let (plans, index) = match choice {
-            Choice::Control => return self.control.drop_front(),
-            Choice::Storm(index) => (&mut self.storms, index),
-            Choice::Stream(index) => (&mut self.streams, index),
-        };
-        plans[index].advance();
-        if plans[index].left == Some(0) {
-            plans.remove(index);
+    pub(crate) fn answered(&mut self, free: Time) {
+        self.busy = free;
+        if self.starts != Time::MAX {
+            self.choose();
+        }
+    }
+
+    /// Chooses what starts next.
+    #[inline]
+    fn choose(&mut self) {
+        let ready = self.busy.max(self.clock);
+        (self.starts, self.choice) = (Time::MAX, Choice::Control);
+        if !self.control.is_empty() {
+            self.starts = ready;
+        } else if let Some((due, index)) = first(&self.streams, self.mac.closed()) {
+            (self.starts, self.choice) = (due.max(ready), Choice::Stream(index));
+        }
+        if let Some((due, index)) = first(&self.storms, 0)
+            && due.max(ready) <= self.starts
+        {
+            (self.starts, self.choice) = (due.max(ready), Choice::Storm(index));
+        }
+        if !self.up {
+            self.starts = Time::MAX;
         }
     }
 
@@ -312,6 +330,22 @@ impl Host {
 /// What has been due longest among the classes that are not closed, and since when.
 #[inline]
 fn first(plans: &[Plan], closed: u8) -> Option<(Time, usize)> {
-    let open = plans.iter().enumerate().filter(|(_, plan)| closed & bit(plan.packet.class) == 0);
-    open.map(|(index, plan)| (plan.due, index)).min()
+    let mut first = None;
+    for (index, plan) in plans.iter().enumerate() {
+        let open = closed & bit(plan.packet.class) == 0;
+        if open && first.is_none_or(|(due, _)| plan.due < due) {
+            first = Some((plan.due, index));
+        }
+    }
+    first
+}
+
+/// Goes on to the next frame of a plan, or forgets the plan after its last.
+#[inline]
+fn go_on(plans: &mut Vec<Plan>, index: usize) {
+    let plan = &mut plans[index];
+    plan.advance();
+    if plan.left == Some(0) {
+        plans.remove(index);
+    }
 }

@@ -45,10 +45,19 @@ pub struct Sent {
     pub first: bool,
 }
 
+/// How long a frame of one size takes.
+#[derive(Debug, Clone, Copy)]
+struct Timing {
+    size: u16,
+    to_last_bit: Dur,
+    to_next: Dur,
+}
+
 /// One direction of a cable.
 #[derive(Debug, Clone)]
 pub struct Link {
     under_way: Ring,
+    timing: Timing,
     ps_per_byte: u64,
     delay: Dur,
     preamble: u64,
@@ -63,8 +72,9 @@ pub struct Link {
 impl Link {
     /// An empty link that is up.
     pub fn new(config: &Config) -> Link {
-        Link {
+        let mut link = Link {
             under_way: Ring::default(),
+            timing: Timing { size: 0, to_last_bit: Dur::ZERO, to_next: Dur::ZERO },
             ps_per_byte: config.speed.byte().0,
             delay: config.delay,
             preamble: config.preamble.into(),
@@ -73,22 +83,37 @@ impl Link {
             up: true,
             lost: 0,
             pfc: 0,
-        }
+        };
+        link.timing = link.time(0);
+        link
     }
 
-    /// How long so many bytes take to leave.
+    /// How long a frame of `size` bytes takes. Frames of one size follow one another, so the last result is kept.
     #[inline]
-    fn serialise(&self, bytes: u64) -> Dur {
-        let ps = bytes * self.ps_per_byte;
-        Dur(if self.whole_ns { ps - ps % 1_000 } else { ps })
+    fn timing(&self, size: u16) -> Timing {
+        if self.timing.size == size { self.timing } else { self.time(size) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn time(&self, size: u16) -> Timing {
+        let serialise = |bytes: u64| {
+            let ps = bytes * self.ps_per_byte;
+            Dur(if self.whole_ns { ps - ps % 1_000 } else { ps })
+        };
+        let bytes = u64::from(size);
+        let to_last_bit = serialise(self.preamble + bytes);
+        Timing { size, to_last_bit, to_next: serialise(self.overhead + bytes) }
     }
 
     /// Starts a frame at `now`; the caller waits for [`Sent::free`] before the next.
     #[inline(always)]
     pub fn send(&mut self, now: Time, packet: &Packet) -> Sent {
-        let size = u64::from(packet.size);
-        let last_bit = now + self.serialise(self.preamble + size);
-        let free = now + self.serialise(self.overhead + size);
+        if self.timing.size != packet.size {
+            self.timing = self.time(packet.size);
+        }
+        let last_bit = now + self.timing.to_last_bit;
+        let free = now + self.timing.to_next;
         let arrives = last_bit + self.delay;
         if !self.up {
             self.lost += 1;
@@ -116,7 +141,7 @@ impl Link {
     /// When a frame of `size` bytes would arrive that is started at `start`.
     #[inline]
     pub fn arrival_of(&self, start: Time, size: u16) -> Time {
-        start + self.serialise(self.preamble + u64::from(size)) + self.delay
+        start + self.timing(size).to_last_bit + self.delay
     }
 
     /// The first frame under way.

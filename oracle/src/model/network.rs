@@ -4,17 +4,18 @@
 //! send: that is the order of the source ids, and within each kind the order of the topology.
 
 use super::host::Host;
-use super::link::{Link, Sent};
+use super::link::Sent;
 use super::packet::{Kind, Packet};
 use super::queue::{EventQueue, Heap4, Source};
-use super::switch::{Received, Switch};
-use super::tap::{Dir, Tap};
+use super::switch::{self, Received, Switch};
+use super::tap::Tap;
 use super::topology::PortId;
 use rig_units::Time;
 use wires::Wires;
 
 mod build;
 mod control;
+mod late;
 mod rare;
 mod wires;
 
@@ -139,7 +140,7 @@ impl<Q: EventQueue> Network<Q> {
             }
             Wake::Trunk(at) => {
                 self.arrival(source, at, tap);
-                if let Some(next) = self.wires.links[usize::from(source)].next_arrival() {
+                if let Some(next) = self.wires.look(source).next_arrival() {
                     self.wires.queue.push(next, source);
                 }
             }
@@ -152,92 +153,6 @@ impl<Q: EventQueue> Network<Q> {
             Wake::Pipeline { switch } => self.pipeline(switch, tap),
             Wake::Gate(at) => self.gate(at, tap),
             Wake::Refresh(at) => self.refresh(at, tap),
-        }
-    }
-
-    /// Lets a host do everything that it does before `before`, in order.
-    #[inline]
-    fn advance(&mut self, host: usize, before: Time, tap: &mut impl Tap) {
-        let at = &mut self.hosts[host];
-        let Wiring { link, host, .. } = at.wiring;
-        loop {
-            let arrives =
-                self.wires.links[usize::from(link ^ 1)].next_arrival().unwrap_or(Time::MAX);
-            let next = at.next();
-            let starts = next.map_or(Time::MAX, |(start, _)| start);
-            let now = arrives.min(at.gate()).min(starts);
-            if now >= before {
-                return;
-            }
-            if now == arrives {
-                let down = &mut self.wires.links[usize::from(link ^ 1)];
-                let Some(packet) = down.front() else { return };
-                tap.frame(now, host, Dir::Rx, packet);
-                let answer = at.receive(now, packet, self.shortcuts.bypass);
-                down.finish();
-                if let Some(answer) = answer {
-                    let sent = self.wires.put(link, now, &answer);
-                    tap.frame(sent.last_bit, host, Dir::Tx, &answer);
-                    at.occupy(now, sent.free);
-                }
-            } else if now == at.gate() {
-                at.on_gate(now);
-            } else if let Some((_, choice)) = next
-                && let Some(packet) = at.packet(choice)
-            {
-                let sent = self.wires.put(link, now, packet);
-                tap.frame(sent.last_bit, host, Dir::Tx, packet);
-                at.occupy(now, sent.free);
-                at.started(choice);
-            }
-        }
-    }
-
-    /// Comes back at or before the next arrival of a frame of this host at its switch.
-    #[inline]
-    fn arm_host(&mut self, host: u16) {
-        let at = &mut self.hosts[usize::from(host)];
-        let up = &self.wires.links[usize::from(at.wiring.link)];
-        let wake = up.next_arrival().or_else(|| {
-            let next = at.next().and_then(|(start, choice)| Some((start, at.packet(choice)?.size)));
-            let next = next.map(|(start, size)| up.arrival_of(start, size));
-            // What arrives may be answered or lift a pause.
-            let down = &self.wires.links[usize::from(at.wiring.link ^ 1)];
-            let behind = at.answers().is_some() || down.carries_pfc();
-            let caused =
-                down.front().and_then(|packet| consequence(at, up, packet.kind, packet.at, behind));
-            let lifted = (at.gate() != Time::MAX).then(|| up.arrival_of(at.gate(), 0));
-            next.into_iter().chain(caused).chain(lifted).min()
-        });
-        if let Some(wake) = wake
-            && at.uplink.set(wake)
-        {
-            self.wires.queue.push(wake, at.wiring.link);
-        }
-        if !self.shortcuts.late_hosts {
-            self.arm_step(host);
-        }
-    }
-
-    /// A frame of a switch is on its way to a host and arrives at `arrives`.
-    #[inline]
-    fn toward_host(&mut self, host: u16, kind: Kind, arrives: Time, tap: &mut impl Tap) {
-        let at = &mut self.hosts[usize::from(host)];
-        let up = &self.wires.links[usize::from(at.wiring.link)];
-        if let Some(wake) = consequence(at, up, kind, arrives, false)
-            && at.uplink.set(wake)
-        {
-            self.wires.queue.push(wake, at.wiring.link);
-        }
-        // A host that never sends is never looked at: what it received must not pile up.
-        let down = &self.wires.links[usize::from(at.wiring.link ^ 1)];
-        if down.under_way() >= PILE
-            && down.next_arrival().is_some_and(|first| first < self.wires.now)
-        {
-            self.advance(host.into(), self.wires.now, tap);
-        }
-        if !self.shortcuts.late_hosts {
-            self.arm_step(host);
         }
     }
 
@@ -313,39 +228,28 @@ impl<Q: EventQueue> Network<Q> {
         let device = &mut self.switches[usize::from(at.switch)];
         let port = &mut device.ports[usize::from(at.port)];
         let wiring = port.wiring;
-        let mut left = None;
-        if port.busy <= now {
-            let Some((choice, packet)) = port.next() else { return };
-            let kind = packet.kind;
-            let sent = self.wires.put(wiring.link, now, packet);
-            port.busy = sent.free;
-            left = Some((kind, sent, device.started(now, at.port.into(), choice)));
+        if port.busy > now {
+            if port.ready() && port.send.set(port.busy) {
+                self.wires.queue.push(port.busy, wiring.send);
+            }
+            return;
         }
-        let port = &mut device.ports[usize::from(at.port)];
-        if (port.ready() || !self.shortcuts.fold) && port.send.set(port.busy) {
-            self.wires.queue.push(port.busy, wiring.send);
+        let Some((choice, packet)) = port.next() else { return };
+        let kind = packet.kind;
+        let place = switch::place(packet, at.port.into());
+        let sent = self.wires.put(wiring.link, now, packet);
+        port.busy = sent.free;
+        port.started(choice);
+        if (port.ready() || !self.shortcuts.fold) && port.send.set(sent.free) {
+            self.wires.queue.push(sent.free, wiring.send);
         }
-        let Some((kind, sent, resumed)) = left else { return };
+        let resumed = if kind == Kind::Pfc { None } else { device.left(now, place) };
         self.sent(wiring, kind, sent, tap);
         if let Some(resumed) = resumed {
             self.control_waits(port_id(at.switch, resumed), tap);
         }
     }
 }
-
-/// When a frame of a host may arrive at its switch at the earliest because of one that arrives at the host, or of those
-/// `behind` it, if it may.
-#[inline]
-fn consequence(host: &Host, up: &Link, kind: Kind, arrives: Time, behind: bool) -> Option<Time> {
-    match (kind, host.answers()) {
-        (Kind::Data, Some(size)) => Some(up.arrival_of(arrives.max(host.busy()), size)),
-        (Kind::Pfc, _) => Some(up.arrival_of(arrives, 0)),
-        (Kind::Data | Kind::Ack, _) => behind.then(|| up.arrival_of(arrives, 0)),
-    }
-}
-
-/// Frames on the way to a host before it is looked at whether they have arrived.
-const PILE: usize = 16;
 
 #[inline]
 fn port_id(switch: u16, port: usize) -> PortId {

@@ -10,7 +10,7 @@ use super::counters::{Counters, PS_PER_US, QueueView, Shown};
 use super::egress::{Choice, Egress};
 use super::mac::{self, Mac};
 use super::network::Wiring;
-use super::packet::{CLASSES, Kind, Packet, bit, slot};
+use super::packet::{CLASSES, Packet, bit, slot};
 use super::pfc_gen::{self, PfcGen};
 use super::ring::Ring;
 use rig_lab::{Declared, Scheduling};
@@ -146,11 +146,18 @@ impl Port {
         self.egress.ready(self.mac.closed())
     }
 
-    /// The frame to send next, if one may go. It is to be [started](Switch::started).
+    /// The frame to send next, if one may go. It is to be [started](Self::started), and data to have
+    /// [left](Switch::left).
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(Choice, &Packet)> {
         let choice = self.egress.choose(self.mac.closed())?;
         Some((choice, self.egress.front(choice)?))
+    }
+
+    /// Notes that the frame that was chosen has been started.
+    #[inline]
+    pub(crate) fn started(&mut self, choice: Choice) {
+        self.egress.drop_front(choice);
     }
 }
 
@@ -291,19 +298,10 @@ impl Switch {
         (Some(to), self.pipeline.front().map(|packet| packet.at))
     }
 
-    /// Notes that the frame chosen at port `from` has been started at `now`; the port whose sender is told to go on
-    /// because of it.
+    /// Notes that a frame has left its port at `now`; the port whose sender is told to go on because of it.
     #[inline]
-    pub(crate) fn started(&mut self, now: Time, from: usize, choice: Choice) -> Option<usize> {
-        let port = &mut self.ports[from];
-        let packet = port.egress.front(choice)?;
-        let is_pfc = packet.kind == Kind::Pfc;
-        let place = place(packet, from);
-        port.egress.drop_front(choice);
-        if is_pfc {
-            return None;
-        }
-        let counters = &mut port.counters[slot(place.class)];
+    pub(crate) fn left(&mut self, now: Time, place: Place) -> Option<usize> {
+        let counters = &mut self.ports[place.to].counters[slot(place.class)];
         counters.tx_packets += 1;
         counters.tx_bytes += u64::from(place.size);
         self.release(now, place)
@@ -420,7 +418,8 @@ impl Switch {
     }
 }
 
+/// Where a frame is charged that waits at port `to`.
 #[inline]
-fn place(packet: &Packet, to: usize) -> Place {
+pub(crate) fn place(packet: &Packet, to: usize) -> Place {
     Place { from: usize::from(packet.ingress), to, class: packet.tc, size: packet.size }
 }

@@ -21,14 +21,14 @@ impl<Q: EventQueue> Network<Q> {
     /// is two, a port three, a switch one).
     pub fn new(topology: &Topology, start: Time) -> Network<Q> {
         let mut sources = Vec::new();
-        let mut links = Vec::new();
+        let mut cables = Vec::new();
         let mut hosts: Vec<(u16, PortSpeed)> =
             vec![(UNPLUGGED, PortSpeed::G10); topology.hosts.len()];
         let mut ports: Vec<Vec<u16>> =
             topology.switches.iter().map(|switch| vec![UNPLUGGED; switch.ports.len()]).collect();
         for cable in &topology.cables {
             for (end, far) in [(0, 1), (1, 0)] {
-                let link = number(links.len());
+                let link = number(sources.len());
                 let plug = match cable.ends[end] {
                     End::Host(host) => {
                         let (plug, speed) = &mut hosts[usize::from(host)];
@@ -44,9 +44,9 @@ impl<Q: EventQueue> Network<Q> {
                 };
                 assert!(*plug == UNPLUGGED, "one cable a plug");
                 *plug = link;
-                links.push(Link::new(&cable.link));
                 sources.push(arrival(cable, far));
             }
+            cables.push([Link::new(&cable.link), Link::new(&cable.link)]);
         }
         assert!(hosts.iter().all(|&(link, _)| link != UNPLUGGED), "every host has a cable");
         let mut allot = |wake: Wake| {
@@ -88,7 +88,12 @@ impl<Q: EventQueue> Network<Q> {
             host.wiring = Wiring { link, host: index, ..Wiring::default() };
         }
         Network {
-            wires: Wires { now: start, queue: Q::starting_at(start), links, work: Work::default() },
+            wires: Wires {
+                now: start,
+                queue: Q::starting_at(start),
+                cables,
+                work: Work::default(),
+            },
             sources,
             hosts: built,
             switches,

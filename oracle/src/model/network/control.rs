@@ -49,8 +49,8 @@ impl<Q: EventQueue> Network<Q> {
     /// the switch's port or arrive for it dropped; the host stands still until it is mended.
     pub fn set_link(&mut self, host: u16, up: bool) {
         let link = usize::from(self.hosts[usize::from(host)].wiring.link);
-        for direction in [link, link ^ 1] {
-            self.wires.links[direction].set_up(up);
+        for direction in &mut self.wires.cables[link / 2] {
+            direction.set_up(up);
         }
         self.hosts[usize::from(host)].set_up(self.wires.now, up);
         self.arm_host(host);
@@ -161,8 +161,8 @@ impl<Q: EventQueue> Network<Q> {
 
     /// When something may happen next by itself, the arrival of a frame at a host included.
     pub fn next_event(&self) -> Option<Time> {
-        let steps = self.hosts.iter().filter_map(|host| self.next_step(host));
-        steps.chain(self.wires.queue.next()).min()
+        let steps = self.hosts.iter().map(|host| self.next_step(host));
+        steps.chain(self.wires.queue.next()).min().filter(|&at| at != Time::MAX)
     }
 
     /// What a poller reads of one queue now.
@@ -193,10 +193,8 @@ impl<Q: EventQueue> Network<Q> {
 
     /// Frames under way on cables, and frames lost because a cable was cut.
     pub fn on_cables(&self) -> (u64, u64) {
-        let under_way: usize = self.wires.links.iter().map(Link::under_way).sum();
-        (
-            u64::try_from(under_way).unwrap_or(u64::MAX),
-            self.wires.links.iter().map(Link::lost).sum(),
-        )
+        let links = || self.wires.cables.iter().flatten();
+        let under_way: usize = links().map(Link::under_way).sum();
+        (u64::try_from(under_way).unwrap_or(u64::MAX), links().map(Link::lost).sum())
     }
 }

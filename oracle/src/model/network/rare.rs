@@ -1,40 +1,11 @@
-//! What happens seldom: PFC, its timers, and the pipeline of a switch that has a forwarding delay.
+//! What happens seldom: PFC at a switch, its timers, and the pipeline of a switch that has a forwarding delay.
 
 use super::{Network, port_id};
-use crate::model::host::Host;
 use crate::model::queue::EventQueue;
 use crate::model::tap::Tap;
 use crate::model::topology::PortId;
-use rig_units::Time;
 
 impl<Q: EventQueue> Network<Q> {
-    /// A host does what it does now.
-    pub(super) fn host_step(&mut self, host: u16, tap: &mut impl Tap) {
-        self.hosts[usize::from(host)].step.rang();
-        self.advance(host.into(), Time(self.wires.now.0 + 1), tap);
-        self.arm_host(host);
-    }
-
-    /// Comes back at the next step of a host.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn arm_step(&mut self, host: u16) {
-        let step = self.next_step(&self.hosts[usize::from(host)]);
-        let at = &mut self.hosts[usize::from(host)];
-        if let Some(step) = step
-            && at.step.set(step)
-        {
-            self.wires.queue.push(step, at.wiring.link ^ 1);
-        }
-    }
-
-    /// When a host does something next.
-    pub(super) fn next_step(&self, host: &Host) -> Option<Time> {
-        let arrives = self.wires.links[usize::from(host.wiring.link ^ 1)].next_arrival();
-        let starts = host.next().map(|(start, _)| start);
-        arrives.into_iter().chain(starts).chain([host.gate()]).min().filter(|&at| at != Time::MAX)
-    }
-
     /// A port received PFC, or a pause of it ended: goes on with the classes that may send again.
     #[cold]
     #[inline(never)]

@@ -11,7 +11,8 @@ use rig_units::Time;
 pub(super) struct Wires<Q> {
     pub(super) now: Time,
     pub(super) queue: Q,
-    pub(super) links: Vec<Link>,
+    /// Both directions of every cable; a link's number is twice its cable's, and one more for the second direction.
+    pub(super) cables: Vec<[Link; 2]>,
     pub(super) work: Work,
 }
 
@@ -20,25 +21,37 @@ impl<Q> Wires<Q> {
     #[inline(always)]
     pub(super) fn put(&mut self, link: u16, now: Time, packet: &Packet) -> Sent {
         self.work.count(packet.kind);
-        self.links[usize::from(link)].send(now, packet)
+        self.link(link).send(now, packet)
+    }
+
+    /// A link by its number.
+    #[inline]
+    pub(super) fn link(&mut self, link: u16) -> &mut Link {
+        &mut self.cables[usize::from(link >> 1)][usize::from(link & 1)]
+    }
+
+    /// The same, to look at.
+    #[inline]
+    pub(super) fn look(&self, link: u16) -> &Link {
+        &self.cables[usize::from(link >> 1)][usize::from(link & 1)]
     }
 
     /// The frame whose last bit arrives now over a cable, if any.
     #[inline]
     pub(super) fn arrived(&self, link: Source) -> Option<&Packet> {
-        self.links[usize::from(link)].arrived(self.now)
+        self.look(link).arrived(self.now)
     }
 
     /// Takes the frame that arrived off its cable.
     #[inline]
     pub(super) fn finish(&mut self, link: Source) {
-        self.links[usize::from(link)].finish();
+        self.link(link).finish();
     }
 }
 
 impl Work {
     #[inline]
-    fn count(&mut self, kind: Kind) {
+    pub(super) fn count(&mut self, kind: Kind) {
         match kind {
             Kind::Data => self.data_hops += 1,
             Kind::Ack => self.ack_hops += 1,
