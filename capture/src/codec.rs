@@ -39,7 +39,7 @@ pub fn dut_mac(port: u16) -> MacAddr {
     MacAddr([0x02, 0, 0, 0x02, hi, lo])
 }
 
-/// IP address of the rig's port: 10.0.<port>.1, further ports in 10.1 and on.
+/// IP address of the rig's port: `10.0.port.1`, from port 256 on in 10.1 and further.
 pub fn rig_ip(port: u16) -> Ipv4Addr {
     let [hi, lo] = port.to_be_bytes();
     Ipv4Addr::new(10, hi, lo, 1)
