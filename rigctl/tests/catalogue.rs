@@ -41,7 +41,11 @@ fn every_case_passes_on_the_healthy_device_for_every_seed_and_none_is_skipped() 
         let reports = side_by_side(cases.len(), |index| case::run(&rig, cases[index]).report);
         for report in reports {
             assert_eq!(report.verdict, Verdict::Pass, "{} with seed {seed}", report.id);
-            assert!(!report.judgements.is_empty() || !report.trials.void.is_empty(), "{} judged nothing", report.id);
+            assert!(
+                !report.judgements.is_empty() || !report.trials.void.is_empty(),
+                "{} judged nothing",
+                report.id
+            );
         }
     }
 }
@@ -56,16 +60,27 @@ fn every_mutant_is_killed_or_proven_equivalent() {
     assert!(all.len() >= 40, "{} mutants", all.len());
     let fates = side_by_side(all.len(), |index| mutants::try_one(&rig, &cases, &all[index]));
     for (mutant, fate) in all.iter().zip(fates) {
-        assert!(matches!(fate, Ok(Fate::Killed { .. } | Fate::Equivalent { .. })), "{}: {fate:?}", mutant.text);
+        assert!(
+            matches!(fate, Ok(Fate::Killed { .. } | Fate::Equivalent { .. })),
+            "{}: {fate:?}",
+            mutant.text
+        );
     }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_report_and_another_seed_another() {
     let (suites, lab) = catalogue();
-    let wanted = ["detection-latency-broadcom", "detection-with-late-polls-mellanox", "trigger-ramp-barefoot"];
-    let cases: Vec<&Case> =
-        suites.iter().flat_map(|s| &s.cases).filter(|case| wanted.contains(&case.id.case.as_str())).collect();
+    let wanted = [
+        "detection-latency-broadcom",
+        "detection-with-late-polls-mellanox",
+        "trigger-ramp-barefoot",
+    ];
+    let cases: Vec<&Case> = suites
+        .iter()
+        .flat_map(|s| &s.cases)
+        .filter(|case| wanted.contains(&case.id.case.as_str()))
+        .collect();
     assert_eq!(cases.len(), wanted.len());
     let stop = Stop::default();
     let run = |seed| {

@@ -18,7 +18,7 @@ pub fn check(selection: &Selection) -> Result<Exit, Bad> {
     let mut skipped = 0;
     for case in &cases {
         skipped += usize::from(choose(&input.lab, input.only_dut.as_deref(), case).is_err());
-        bad.faults(preflight::faults(&input.lab, input.only_dut.as_deref(), case));
+        bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }
     bad.or(())?;
     let count = cases.len();

@@ -21,7 +21,7 @@ impl Bad {
     }
 
     /// Notes faults of files.
-    pub fn faults(&mut self, faults: Vec<Fault>) {
+    pub fn faults(&mut self, faults: &[Fault]) {
         self.0.extend(faults.iter().map(ToString::to_string));
     }
 
@@ -81,7 +81,7 @@ impl Input {
     /// Every fault of every file and flag.
     pub fn read(selection: &Selection) -> Result<Input, Bad> {
         let mut bad = Bad::default();
-        let mut take = |faults: Vec<Fault>| bad.faults(faults);
+        let mut take = |faults: Vec<Fault>| bad.faults(&faults);
         let suites = suites(&selection.paths, &mut take);
         let mut lab = rig_lab::read::lab(selection.lab.as_deref()).map_err(&mut take).ok();
         let only_dut = match (&selection.dut, &mut lab) {
@@ -163,7 +163,7 @@ fn device(named: &str, lab: &mut Lab) -> Result<String, Bad> {
     }
     let profile: Profile = rig_lab::read::profile(Path::new(named)).map_err(|faults| {
         let mut bad = Bad::default();
-        bad.faults(faults);
+        bad.faults(&faults);
         bad
     })?;
     let name = profile.name.clone();

@@ -32,7 +32,7 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
     let cases = input.cases();
     let mut bad = Bad::default();
     for case in &cases {
-        bad.faults(preflight::faults(&input.lab, input.only_dut.as_deref(), case));
+        bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }
     bad.or(())?;
     if cases.is_empty() {
@@ -67,7 +67,10 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         }
     });
     let interrupted = stop.requested();
-    let survivors = lines.fates.iter().filter(|(_, fate)| !matches!(fate, Ok(Fate::Killed { .. } | Fate::Equivalent { .. })));
+    let survivors = lines
+        .fates
+        .iter()
+        .filter(|(_, fate)| !matches!(fate, Ok(Fate::Killed { .. } | Fate::Equivalent { .. })));
     let survivors = survivors.count();
     lines.finish(&healthy, &watch, survivors);
     Ok(match (interrupted, survivors) {
@@ -88,11 +91,15 @@ impl<W: Write> Lines<'_, W> {
     fn take(&mut self, mutant: &Mutant, fate: Result<Fate, String>) {
         if !self.json {
             let line = match &fate {
-                Ok(Fate::Killed { by, after: 1 }) => format!("      KILLED {:44} by {by}", mutant.text),
+                Ok(Fate::Killed { by, after: 1 }) => {
+                    format!("      KILLED {:44} by {by}", mutant.text)
+                }
                 Ok(Fate::Killed { by, after }) => {
                     format!("      KILLED {:44} by {by}, the {after}th case tried", mutant.text)
                 }
-                Ok(Fate::Equivalent { because }) => format!("  EQUIVALENT {:44} {because}", mutant.text),
+                Ok(Fate::Equivalent { because }) => {
+                    format!("  EQUIVALENT {:44} {because}", mutant.text)
+                }
                 Ok(Fate::Survived) => format!("    SURVIVED {}", mutant.text),
                 Err(why) => format!("       ERROR {}: {why}", mutant.text),
             };
@@ -120,7 +127,11 @@ impl<W: Write> Lines<'_, W> {
             return;
         }
         for (parameter, brackets) in &healthy.resolution {
-            let _closed = writeln!(self.out, "  RESOLUTION {parameter}: cannot be told apart within {}", brackets.join(" or "));
+            let _closed = writeln!(
+                self.out,
+                "  RESOLUTION {parameter}: cannot be told apart within {}",
+                brackets.join(" or ")
+            );
         }
         let seconds = watch.elapsed().0 / 1_000_000_000_000;
         let _closed = writeln!(

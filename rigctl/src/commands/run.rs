@@ -27,7 +27,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     bad.all(mutation::apply(&mut input.lab, &args.mutate).err().unwrap_or_default());
     let cases = input.cases();
     for case in &cases {
-        bad.faults(preflight::faults(&input.lab, input.only_dut.as_deref(), case));
+        bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }
     let seed = args.seed.unwrap_or_else(wall::fresh_seed);
     let out = bad.or(()).and_then(|()| {

@@ -132,7 +132,7 @@ fn all_trials(
 ) -> Result<(), String> {
     let mut plan = Plan::of(session, points, rig.alpha);
     let before = work.planned;
-    while let Some(ask) = plan.next() {
+    while let Some(ask) = plan.ask() {
         work.planned = before + plan.planned();
         if rig.stop.requested() {
             return Err(format!("stopped after {} of {} trials", work.trials.len(), work.planned));

@@ -122,14 +122,12 @@ pub fn try_one(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Result<Fate, 
     mutation::apply(&mut lab, std::slice::from_ref(&mutant.text))
         .map_err(|faults| faults.join("; "))?;
     let broken = Rig { lab: &lab, ..*rig };
-    let mut tried = 0;
-    for case in ordered(cases, mutant) {
+    for (tried, case) in ordered(cases, mutant).into_iter().enumerate() {
         if rig.stop.requested() {
             break;
         }
-        tried += 1;
         if let Verdict::Fail(_) = case::run(&broken, case).report.verdict {
-            return Ok(Fate::Killed { by: case.id.clone(), after: tried });
+            return Ok(Fate::Killed { by: case.id.clone(), after: tried + 1 });
         }
     }
     Ok(equivalence(rig, cases, mutant)

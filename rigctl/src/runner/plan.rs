@@ -98,7 +98,7 @@ impl Plan {
     }
 
     /// The next trial; `None` when there are enough, or when so many were void that more are no use.
-    pub fn next(&mut self) -> Option<Ask> {
+    pub fn ask(&mut self) -> Option<Ask> {
         match self {
             Plan::Placed(planner) => planner.ask().map(|inner| Ask {
                 point: inner.point,
@@ -110,7 +110,7 @@ impl Plan {
                 role: if inner.calibrate { Role::Calibration } else { Role::Planned },
                 inner: Some(inner),
             }),
-            Plan::Anywhere(plan) => plan.next(),
+            Plan::Anywhere(plan) => plan.ask(),
         }
     }
 
@@ -139,7 +139,7 @@ impl Anywhere {
         self.each * u32::try_from(self.points).unwrap_or(u32::MAX)
     }
 
-    fn next(&mut self) -> Option<Ask> {
+    fn ask(&mut self) -> Option<Ask> {
         if self.done >= self.planned() || self.void > self.planned() / 2 {
             return None;
         }
