@@ -40,7 +40,10 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
             let seen = super::seen(done.session, trial, &subject)?;
             let Some(detected) = seen.detection() else { return Ok(None) };
             let start = seen.storm_start - trial.observation.origin;
-            window = (Time(start.0 + detected.after.hi), Time(start.0 + seen.pause_length.0));
+            // The queue has yet to drain to where it sends XON: an XOFF that falls due meanwhile is right.
+            let draining = done.session.group.declared.pfc.refresh;
+            window =
+                (Time(start.0 + detected.after.hi) + draining, Time(start.0 + seen.pause_length.0));
         }
         let sent = analyse::pfc_sent(&trial.observation, index, *class, window);
         let count = u64::try_from(sent.xoff.len()).unwrap_or(u64::MAX);
