@@ -2,128 +2,29 @@
 //! are published in the research notes: senders at line rate, PFC only, an answer of 60 B to every frame of data.
 
 use super::queue::{EventQueue, Heap4};
-use super::{
-    Cable, Dir, End, Kind, Network, Packet, PortId, QueueView, Shortcuts, Stream, Tap, Topology,
-};
-use super::{buffer, classify::Classifier, host, link, mac, pfc_gen, switch};
-use rig_lab::Scheduling;
-use rig_units::{Dur, Pace, PortSpeed, Quanta, Time};
+use super::{Dir, Kind, Network, Packet, PortId, Shortcuts, Stream, Tap};
+use rig_units::{Dur, Pace, Time};
 
-/// Who sends to whom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scenario {
-    /// So many senders and one receiver on one switch.
-    Incast(u16),
-    /// So many pairs of sender and receiver, each on its own switch, over one cable between the switches.
-    Dumbbell(u16),
-}
+mod guards;
+mod scenario;
 
-impl Scenario {
-    /// The scenarios of the benchmark.
-    pub const ALL: [Scenario; 4] =
-        [Scenario::Incast(2), Scenario::Incast(8), Scenario::Incast(16), Scenario::Dumbbell(64)];
+use guards::Guards;
+pub use scenario::Scenario;
 
-    /// Name of the scenario: `incast16`.
-    pub fn name(self) -> String {
-        match self {
-            Scenario::Incast(senders) => format!("incast{senders}"),
-            Scenario::Dumbbell(pairs) => format!("dumbbell{pairs}"),
-        }
-    }
-
-    /// How many senders.
-    pub const fn senders(self) -> u16 {
-        match self {
-            Scenario::Incast(senders) | Scenario::Dumbbell(senders) => senders,
-        }
-    }
-
-    /// The host that sender `index` sends to.
-    pub const fn receiver(self, index: u16) -> u16 {
-        match self {
-            Scenario::Incast(senders) => senders,
-            Scenario::Dumbbell(pairs) => pairs + index,
-        }
-    }
-
-    /// The port at which the senders' traffic piles up.
-    pub const fn bottleneck(self) -> PortId {
-        match self {
-            Scenario::Incast(port) | Scenario::Dumbbell(port) => PortId { switch: 0, port },
-        }
-    }
-
-    /// The topology, with `memory` bytes of buffer in each switch.
-    pub fn topology(self, memory: u64) -> Topology {
-        let senders = self.senders();
-        let host = |at: (u16, u16), host: u16| Cable {
-            ends: [End::Host(host), End::Port(PortId { switch: at.0, port: at.1 })],
-            link: CABLE,
-        };
-        let (cables, switches): (Vec<Cable>, Vec<u16>) = match self {
-            Scenario::Incast(_) => {
-                ((0..=senders).map(|port| host((0, port), port)).collect(), vec![senders + 1])
-            }
-            Scenario::Dumbbell(_) => {
-                let near = (0..senders).map(|port| host((0, port), port));
-                let far = (0..senders).map(|port| host((1, port), senders + port));
-                let end = |switch| End::Port(PortId { switch, port: senders });
-                let trunk = Cable { ends: [end(0), end(1)], link: CABLE };
-                (near.chain(far).chain([trunk]).collect(), vec![senders + 1; 2])
-            }
-        };
-        let hosts = switches.iter().sum::<u16>() - if switches.len() == 2 { 2 } else { 0 };
-        Topology {
-            hosts: (0..hosts).map(|host| if host < senders { SENDER } else { RECEIVER }).collect(),
-            switches: switches.iter().map(|&ports| ns3_switch(ports, memory)).collect(),
-            cables,
-        }
-    }
-}
-
-const CABLE: link::Config =
-    link::Config { speed: PortSpeed::G100, delay: Dur::us(1), preamble: 0, gap: 0, whole_ns: true };
-const XON_XOFF: mac::Config = mac::Config { expires: false, ..mac::Config::prompt(u8::MAX) };
-const SENDER: host::Config = host::Config { mac: XON_XOFF, answer: None };
-const RECEIVER: host::Config = host::Config { answer: Some(60), ..SENDER };
 const DATA_SIZE: u16 = 1048;
 /// One frame of data at 100 Gb/s, cut to whole nanoseconds.
 const SLOT: Dur = Dur::ns(83);
 /// What the benchmark gives each switch.
 const MEMORY: u64 = 32 << 20;
-
-fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
-    const HEADROOM: u32 = 37_500;
-    const RESERVED: u32 = 4_096;
-    switch::Config {
-        ports: (0..ports).map(|port| (format!("port{port}"), PortSpeed::G100)).collect(),
-        mtu: u16::MAX,
-        forwarding_delay: Dur::ZERO,
-        classifier: Classifier::plain(),
-        scheduling: [Scheduling::Dwrr(1); 8],
-        buffer: buffer::Config {
-            pool: memory - u64::from(ports) * u64::from(HEADROOM + RESERVED),
-            cell: 1,
-            lossless: u8::MAX,
-            reserved: RESERVED,
-            group: buffer::Limit::Dynamic(-3),
-            xon: 0,
-            xon_offset: 3_072,
-            headroom: HEADROOM,
-            queue: buffer::Limit::Dynamic(0),
-        },
-        pfc: pfc_gen::Config { sends: u8::MAX, quanta: Quanta::MAX, refresh: None, size: 43 },
-        mac: XON_XOFF,
-    }
-}
+const CLASSES: [u8; 2] = [3, 4];
 
 /// What runs beside the bare data path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Features {
     /// Every other sender uses class 4 instead of 3.
     pub two_classes: bool,
-    /// A poller reads every queue of both classes so often.
-    pub poll: Option<Dur>,
+    /// A PFC watchdog (mellanox rule) polls every queue of both classes so often.
+    pub watchdog: Option<Dur>,
     /// Every frame at the first receiver is recorded.
     pub tap: bool,
     /// The engine's shortcuts.
@@ -131,11 +32,11 @@ pub struct Features {
 }
 
 impl Features {
-    /// Everything on; the poller a thousand times as often as a real watchdog.
+    /// Everything on; the watchdog polls a hundred times as often as a real one.
     pub fn all() -> Features {
         Features {
             two_classes: true,
-            poll: Some(Dur::us(100)),
+            watchdog: Some(Dur::ms(1)),
             tap: true,
             shortcuts: Shortcuts::default(),
         }
@@ -143,7 +44,7 @@ impl Features {
 
     /// The bare data path.
     pub fn none() -> Features {
-        Features { two_classes: false, poll: None, tap: false, ..Features::all() }
+        Features { two_classes: false, watchdog: None, tap: false, ..Features::all() }
     }
 }
 
@@ -156,8 +57,8 @@ pub struct Figures {
     pub data_hops: u64,
     /// Events handled.
     pub events: u64,
-    /// Queues that the poller found paused, over all polls.
-    pub found_paused: u64,
+    /// Storms that the watchdog found. There are none.
+    pub storms: u64,
     /// A sum over time, stream, number and mark of every frame that arrived at a host.
     pub checksum: u64,
 }
@@ -174,12 +75,13 @@ pub fn run_on<Q: EventQueue>(scenario: Scenario, features: Features, simulated: 
     start(&mut network, scenario, features.two_classes);
     let mut recorder = Recorder::new(features.tap.then(|| scenario.receiver(0)));
     let end = Time::ZERO + simulated;
-    let mut found_paused = 0;
-    if let Some(every) = features.poll {
+    let mut storms = 0;
+    if let Some(every) = features.watchdog {
+        let mut guards = Guards::new(scenario, every);
         let mut next = Time::ZERO + every;
         while next < end {
             network.run_until(next, &mut recorder);
-            found_paused += poll(&network, scenario);
+            storms += guards.poll(&network);
             next += every;
         }
     }
@@ -189,7 +91,7 @@ pub fn run_on<Q: EventQueue>(scenario: Scenario, features: Features, simulated: 
         hops: work.hops(),
         data_hops: work.data_hops,
         events: work.events,
-        found_paused,
+        storms,
         checksum: recorder.checksum,
     }
 }
@@ -197,7 +99,7 @@ pub fn run_on<Q: EventQueue>(scenario: Scenario, features: Features, simulated: 
 /// Starts every sender at line rate.
 pub fn start<Q: EventQueue>(network: &mut Network<Q>, scenario: Scenario, two_classes: bool) {
     for sender in 0..scenario.senders() {
-        let class = if two_classes && sender % 2 == 1 { 4 } else { 3 };
+        let class = CLASSES[usize::from(two_classes && sender % 2 == 1)];
         let stream = Stream {
             id: sender,
             class,
@@ -211,24 +113,6 @@ pub fn start<Q: EventQueue>(network: &mut Network<Q>, scenario: Scenario, two_cl
         };
         network.start_stream(sender, &stream);
     }
-}
-
-/// Reads what a watchdog reads; how many queues are paused.
-fn poll<Q: EventQueue>(network: &Network<Q>, scenario: Scenario) -> u64 {
-    let switches = match scenario {
-        Scenario::Incast(_) => 1,
-        Scenario::Dumbbell(_) => 2,
-    };
-    let mut paused = 0;
-    for at in (0..switches)
-        .flat_map(|switch| (0..=scenario.senders()).map(move |port| PortId { switch, port }))
-    {
-        for class in [3, 4] {
-            let QueueView { occupancy, paused: now, .. } = network.queue_view(at, class);
-            paused += u64::from(now && occupancy > 0);
-        }
-    }
-    paused
 }
 
 /// What a recorder keeps of a frame: 32 bytes.

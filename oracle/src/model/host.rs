@@ -9,7 +9,11 @@ use super::mac::{self, Mac};
 use super::network::Wiring;
 use super::packet::{Kind, Packet, bit};
 use super::ring::Ring;
-use rig_units::{Dur, Pace, PortSpeed, Quanta, Time};
+use rig_units::{PortSpeed, Time};
+
+mod plan;
+pub use plan::{PFC_SIZE, Storm, Stream};
+use plan::{Plan, first, go_on};
 
 /// What a host does by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,71 +28,6 @@ impl Config {
     /// Obeys PFC at once in every class and answers nothing.
     pub const fn quiet() -> Config {
         Config { mac: mac::Config::prompt(u8::MAX), answer: None }
-    }
-}
-
-/// A stream of equal frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stream {
-    /// Names the stream in its frames.
-    pub id: u16,
-    /// The class by which the host pauses it.
-    pub class: u8,
-    /// The DSCP in its frames.
-    pub dscp: u8,
-    /// Frame size, FCS counted.
-    pub size: u16,
-    /// From one frame to the next.
-    pub pace: Pace,
-    /// The host it goes to.
-    pub dst: u16,
-    /// How many frames; `None` goes on until it is stopped.
-    pub count: Option<u32>,
-    /// Whether its frames are ECN-capable.
-    pub ect: bool,
-    /// Marks its frames for recorders.
-    pub record: bool,
-}
-
-/// PFC frames at fixed intervals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Storm {
-    /// Names the storm.
-    pub id: u16,
-    /// Bit `c` is set when class `c` is addressed.
-    pub enable: u8,
-    /// The addressed classes whose time is zero (XON).
-    pub zero: u8,
-    /// Pause time of the other addressed classes.
-    pub quanta: Quanta,
-    /// From one frame to the next.
-    pub every: Dur,
-    /// How many frames; `None` goes on until it is stopped.
-    pub count: Option<u32>,
-}
-
-/// Size of a PFC frame on Ethernet, FCS counted.
-pub const PFC_SIZE: u16 = 64;
-
-/// Something that leaves at its due times, so many times more.
-#[derive(Debug, Clone)]
-struct Plan {
-    due: Time,
-    left: Option<u32>,
-    pace: Pace,
-    /// The next frame.
-    packet: Packet,
-}
-
-impl Plan {
-    /// Goes on to the next frame.
-    #[inline]
-    fn advance(&mut self) {
-        self.packet.seq = self.packet.seq.wrapping_add(1);
-        self.due = self.pace.next(self.due);
-        if let Some(left) = &mut self.left {
-            *left -= 1;
-        }
     }
 }
 
@@ -150,11 +89,8 @@ impl Host {
     }
 
     pub(crate) fn start_stream(&mut self, now: Time, stream: &Stream) {
-        let Stream { id, class, dscp, size, pace, dst, count, ect, record } = *stream;
-        let packet = Packet::data(id, self.index, dst, class, dscp, size);
-        let packet = packet.with_ect(ect).with_record(record);
         self.clock = now;
-        self.streams.push(Plan { due: now, left: count, pace, packet });
+        self.streams.push(Plan::stream(self.index, now, stream));
         self.choose();
     }
 
@@ -164,12 +100,8 @@ impl Host {
     }
 
     pub(crate) fn start_storm(&mut self, now: Time, storm: &Storm) {
-        let Storm { id, enable, zero, quanta, every, count } = *storm;
-        let mut packet = Packet::pfc(enable, zero, quanta, PFC_SIZE).with_record(true);
-        packet.stream = id;
-        packet.src = self.index;
         self.clock = now;
-        self.storms.push(Plan { due: now, left: count, pace: Pace::every(every), packet });
+        self.storms.push(Plan::storm(self.index, now, storm));
         self.choose();
     }
 
@@ -324,28 +256,5 @@ impl Host {
     /// What PFC did to `class` of this host until `now`.
     pub fn pauses(&self, class: u8, now: Time) -> mac::Pauses {
         self.mac.pauses(class, now)
-    }
-}
-
-/// What has been due longest among the classes that are not closed, and since when.
-#[inline]
-fn first(plans: &[Plan], closed: u8) -> Option<(Time, usize)> {
-    let mut first = None;
-    for (index, plan) in plans.iter().enumerate() {
-        let open = closed & bit(plan.packet.class) == 0;
-        if open && first.is_none_or(|(due, _)| plan.due < due) {
-            first = Some((plan.due, index));
-        }
-    }
-    first
-}
-
-/// Goes on to the next frame of a plan, or forgets the plan after its last.
-#[inline]
-fn go_on(plans: &mut Vec<Plan>, index: usize) {
-    let plan = &mut plans[index];
-    plan.advance();
-    if plan.left == Some(0) {
-        plans.remove(index);
     }
 }

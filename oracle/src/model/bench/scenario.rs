@@ -1,0 +1,119 @@
+//! Who sends to whom in the benchmark, and through what.
+
+use crate::model::{Cable, End, PortId, Topology};
+use crate::model::{buffer, classify::Classifier, host, link, mac, pfc_gen, switch};
+use rig_lab::Scheduling;
+use rig_units::{Dur, PortSpeed, Quanta};
+
+/// Who sends to whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scenario {
+    /// So many senders and one receiver on one switch.
+    Incast(u16),
+    /// So many pairs of sender and receiver, each on its own switch, over one cable between the switches.
+    Dumbbell(u16),
+}
+
+impl Scenario {
+    /// The scenarios of the benchmark.
+    pub const ALL: [Scenario; 4] =
+        [Scenario::Incast(2), Scenario::Incast(8), Scenario::Incast(16), Scenario::Dumbbell(64)];
+
+    /// Name of the scenario: `incast16`.
+    pub fn name(self) -> String {
+        match self {
+            Scenario::Incast(senders) => format!("incast{senders}"),
+            Scenario::Dumbbell(pairs) => format!("dumbbell{pairs}"),
+        }
+    }
+
+    /// How many senders.
+    pub const fn senders(self) -> u16 {
+        match self {
+            Scenario::Incast(senders) | Scenario::Dumbbell(senders) => senders,
+        }
+    }
+
+    /// The host that sender `index` sends to.
+    pub const fn receiver(self, index: u16) -> u16 {
+        match self {
+            Scenario::Incast(senders) => senders,
+            Scenario::Dumbbell(pairs) => pairs + index,
+        }
+    }
+
+    /// The port at which the senders' traffic piles up.
+    pub const fn bottleneck(self) -> PortId {
+        match self {
+            Scenario::Incast(port) | Scenario::Dumbbell(port) => PortId { switch: 0, port },
+        }
+    }
+
+    /// Every port of every switch.
+    pub(super) fn ports(self) -> impl Iterator<Item = PortId> {
+        let switches = match self {
+            Scenario::Incast(_) => 1,
+            Scenario::Dumbbell(_) => 2,
+        };
+        (0..switches)
+            .flat_map(move |switch| (0..=self.senders()).map(move |port| PortId { switch, port }))
+    }
+
+    /// The topology, with `memory` bytes of buffer in each switch.
+    pub fn topology(self, memory: u64) -> Topology {
+        let senders = self.senders();
+        let host = |at: (u16, u16), host: u16| Cable {
+            ends: [End::Host(host), End::Port(PortId { switch: at.0, port: at.1 })],
+            link: CABLE,
+        };
+        let (cables, switches): (Vec<Cable>, Vec<u16>) = match self {
+            Scenario::Incast(_) => {
+                ((0..=senders).map(|port| host((0, port), port)).collect(), vec![senders + 1])
+            }
+            Scenario::Dumbbell(_) => {
+                let near = (0..senders).map(|port| host((0, port), port));
+                let far = (0..senders).map(|port| host((1, port), senders + port));
+                let end = |switch| End::Port(PortId { switch, port: senders });
+                let trunk = Cable { ends: [end(0), end(1)], link: CABLE };
+                (near.chain(far).chain([trunk]).collect(), vec![senders + 1; 2])
+            }
+        };
+        let hosts = switches.iter().sum::<u16>() - if switches.len() == 2 { 2 } else { 0 };
+        Topology {
+            hosts: (0..hosts).map(|host| if host < senders { SENDER } else { RECEIVER }).collect(),
+            switches: switches.iter().map(|&ports| ns3_switch(ports, memory)).collect(),
+            cables,
+        }
+    }
+}
+
+const CABLE: link::Config =
+    link::Config { speed: PortSpeed::G100, delay: Dur::us(1), preamble: 0, gap: 0, whole_ns: true };
+const XON_XOFF: mac::Config = mac::Config { expires: false, ..mac::Config::prompt(u8::MAX) };
+const SENDER: host::Config = host::Config { mac: XON_XOFF, answer: None };
+const RECEIVER: host::Config = host::Config { answer: Some(60), ..SENDER };
+
+fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
+    const HEADROOM: u32 = 37_500;
+    const RESERVED: u32 = 4_096;
+    switch::Config {
+        ports: (0..ports).map(|port| (format!("port{port}"), PortSpeed::G100)).collect(),
+        mtu: u16::MAX,
+        forwarding_delay: Dur::ZERO,
+        classifier: Classifier::plain(),
+        scheduling: [Scheduling::Dwrr(1); 8],
+        buffer: buffer::Config {
+            pool: memory - u64::from(ports) * u64::from(HEADROOM + RESERVED),
+            cell: 1,
+            lossless: u8::MAX,
+            reserved: RESERVED,
+            group: buffer::Limit::Dynamic(-3),
+            xon: 0,
+            xon_offset: 3_072,
+            headroom: HEADROOM,
+            queue: buffer::Limit::Dynamic(0),
+        },
+        pfc: pfc_gen::Config { sends: u8::MAX, quanta: Quanta::MAX, refresh: None, size: 43 },
+        mac: XON_XOFF,
+    }
+}

@@ -1,0 +1,110 @@
+//! What a host sends by itself: streams and storms, and when their next frames are due.
+
+use crate::model::packet::{Packet, bit};
+use rig_units::{Dur, Pace, Quanta, Time};
+
+/// A stream of equal frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stream {
+    /// Names the stream in its frames.
+    pub id: u16,
+    /// The class by which the host pauses it.
+    pub class: u8,
+    /// The DSCP in its frames.
+    pub dscp: u8,
+    /// Frame size, FCS counted.
+    pub size: u16,
+    /// From one frame to the next.
+    pub pace: Pace,
+    /// The host it goes to.
+    pub dst: u16,
+    /// How many frames; `None` goes on until it is stopped.
+    pub count: Option<u32>,
+    /// Whether its frames are ECN-capable.
+    pub ect: bool,
+    /// Marks its frames for recorders.
+    pub record: bool,
+}
+
+/// PFC frames at fixed intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Storm {
+    /// Names the storm.
+    pub id: u16,
+    /// Bit `c` is set when class `c` is addressed.
+    pub enable: u8,
+    /// The addressed classes whose time is zero (XON).
+    pub zero: u8,
+    /// Pause time of the other addressed classes.
+    pub quanta: Quanta,
+    /// From one frame to the next.
+    pub every: Dur,
+    /// How many frames; `None` goes on until it is stopped.
+    pub count: Option<u32>,
+}
+
+/// Size of a PFC frame on Ethernet, FCS counted.
+pub const PFC_SIZE: u16 = 64;
+
+/// Something that leaves at its due times, so many times more.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    /// When the next frame is due.
+    pub(super) due: Time,
+    left: Option<u32>,
+    pace: Pace,
+    /// The next frame.
+    pub(super) packet: Packet,
+}
+
+impl Plan {
+    /// A stream of `host` whose first frame is due at `now`.
+    pub(super) fn stream(host: u16, now: Time, stream: &Stream) -> Plan {
+        let Stream { id, class, dscp, size, pace, dst, count, ect, record } = *stream;
+        let packet = Packet::data(id, host, dst, class, dscp, size);
+        let packet = packet.with_ect(ect).with_record(record);
+        Plan { due: now, left: count, pace, packet }
+    }
+
+    /// A storm of `host` whose first frame is due at `now`.
+    pub(super) fn storm(host: u16, now: Time, storm: &Storm) -> Plan {
+        let Storm { id, enable, zero, quanta, every, count } = *storm;
+        let mut packet = Packet::pfc(enable, zero, quanta, PFC_SIZE).with_record(true);
+        packet.stream = id;
+        packet.src = host;
+        Plan { due: now, left: count, pace: Pace::every(every), packet }
+    }
+
+    /// Goes on to the next frame.
+    #[inline]
+    fn advance(&mut self) {
+        self.packet.seq = self.packet.seq.wrapping_add(1);
+        self.due = self.pace.next(self.due);
+        if let Some(left) = &mut self.left {
+            *left -= 1;
+        }
+    }
+}
+
+/// What has been due longest among the classes that are not closed, and since when.
+#[inline]
+pub(super) fn first(plans: &[Plan], closed: u8) -> Option<(Time, usize)> {
+    let mut first = None;
+    for (index, plan) in plans.iter().enumerate() {
+        let open = closed & bit(plan.packet.class) == 0;
+        if open && first.is_none_or(|(due, _)| plan.due < due) {
+            first = Some((plan.due, index));
+        }
+    }
+    first
+}
+
+/// Goes on to the next frame of a plan, or forgets the plan after its last.
+#[inline]
+pub(super) fn go_on(plans: &mut Vec<Plan>, index: usize) {
+    let plan = &mut plans[index];
+    plan.advance();
+    if plan.left == Some(0) {
+        plans.remove(index);
+    }
+}
