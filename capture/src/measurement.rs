@@ -15,6 +15,8 @@ pub enum Unit {
     Ppm,
     /// Bits a second, in frames (FCS counted, preamble and gap not).
     Bps,
+    /// Things that are neither frames nor time: counters that are off, settings that were refused.
+    Count,
 }
 
 impl Unit {
@@ -25,6 +27,7 @@ impl Unit {
             Unit::Frames => "frames",
             Unit::Ppm => "ppm",
             Unit::Bps => "bps",
+            Unit::Count => "count",
         }
     }
 
@@ -32,7 +35,7 @@ impl Unit {
     pub fn show(self, value: u64) -> String {
         match self {
             Unit::Ps => show_dur(Dur(value)),
-            Unit::Frames => format!("{value}"),
+            Unit::Frames | Unit::Count => format!("{value}"),
             Unit::Ppm => {
                 let text = format!("{}.{:06}", value / 1_000_000, value % 1_000_000);
                 text.trim_end_matches('0').trim_end_matches('.').to_owned()

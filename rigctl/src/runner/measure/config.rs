@@ -28,7 +28,7 @@ pub(super) fn judge(done: &Done<'_>, rejected: bool, judged: &mut Judged) {
             accepts(&declared.pfcwd, session.rule.family).map_err(ToString::to_string)
         });
         let want = Prediction {
-            unit: Unit::Frames,
+            unit: Unit::Count,
             span: Span::exactly(u64::from(rejected)),
             formula: "",
             text: match &oracle {

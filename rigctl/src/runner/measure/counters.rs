@@ -31,7 +31,7 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         }
         let wrong: Vec<_> = checks.iter().filter(|check| check.wrong()).collect();
         let want = Prediction {
-            unit: Unit::Frames,
+            unit: Unit::Count,
             span: Span::exactly(0),
             formula: "",
             text: match wrong.first() {

@@ -7,6 +7,7 @@ use rig_capture::{Observation, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Measure, Script};
+use rig_units::Dur;
 
 /// Why a trial does not count; `None` when it does. Storms that the case wants to have gaps, or whose coverage it
 /// measures, may have those that their script gives them.
@@ -47,12 +48,21 @@ pub(super) fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
                 let speed = trial.observation.ports[usize::from(spec.from)].speed;
                 let (pause, every) = (speed.pause(spec.quanta), spec.every);
                 let planned = pause.scaled(1_000_000, every.0.max(pause.0)).0;
-                // An own frame in flight may hold up any one of them.
+                // An own frame in flight may hold up the first or the last of them, by its length at most.
+                let own = trial
+                    .script
+                    .streams
+                    .iter()
+                    .filter(|stream| stream.from == spec.from)
+                    .map(|stream| stream.size);
+                let ahead = own.max().map_or(Dur::ZERO, |size| speed.slot(size));
+                let margin =
+                    if every <= pause { 0 } else { ahead.scaled(1_000_000, every.0).0 + 1 };
                 let want = Prediction {
                     unit: Unit::Ppm,
                     span: Span {
-                        lo: planned.saturating_sub(10_000),
-                        hi: (planned + 10_000).min(1_000_000),
+                        lo: planned.saturating_sub(margin),
+                        hi: (planned + margin).min(1_000_000),
                     },
                     formula: "F1",
                     text: format!("a pause of {pause} every {every}: min(1, T/t) of the time"),
