@@ -2,6 +2,10 @@
 //!
 //! A method that finds a fault notes it and answers `None`; who walks goes on with the rest of the file.
 
+mod fields;
+
+pub use fields::Fields;
+
 use crate::fault::{Fault, one_of};
 use crate::settings::nearest;
 use crate::yaml::{Key, Mark, Node, Source, Value};
@@ -242,61 +246,12 @@ impl<'w> At<'w> {
             at.at_key(format!("unknown key `{name}`"), one_of(name, allowed.iter().copied()));
             named.extend(meant.map(|meant| (meant, at.clone())));
         }
-        Some(Fields { at: self.clone(), entries: named, below: None })
+        Some(Fields::new(self.clone(), named))
     }
 
     /// Notes a fault of this value's key rather than of the value.
     pub fn at_key(&self, found: impl Into<String>, want: impl Into<String>) {
         let place = self.walk.source.place(self.key.unwrap_or(self.node.mark), &self.path);
         self.walk.note(Fault { place: Box::new(place), found: found.into(), want: want.into() });
-    }
-}
-
-/// The entries of one mapping, or of one laid over another.
-#[derive(Debug, Clone)]
-pub struct Fields<'w> {
-    /// The mapping.
-    pub at: At<'w>,
-    entries: Vec<(String, At<'w>)>,
-    below: Option<Box<Fields<'w>>>,
-}
-
-impl<'w> Fields<'w> {
-    /// These entries, and those of `below` that are not among them.
-    pub fn over(mut self, below: Option<Fields<'w>>) -> Fields<'w> {
-        self.below = below.map(Box::new);
-        self
-    }
-
-    /// The value of a key, if it is there.
-    pub fn get(&self, name: &str) -> Option<At<'w>> {
-        let own = self.entries.iter().find(|(key, _)| key == name);
-        own.map(|(_, at)| at.clone()).or_else(|| self.below.as_ref()?.get(name))
-    }
-
-    /// The value of a key that must be there; `want` says what belongs to it.
-    pub fn need(&self, name: &str, want: &str) -> Option<At<'w>> {
-        let at = self.get(name);
-        if at.is_none() {
-            self.at.at_key(format!("`{name}` is missing"), format!("`{name}:` {want}"));
-        }
-        at
-    }
-
-    /// Of two keys that exclude each other the one that is there: the upper mapping decides.
-    pub fn either(&self, a: &str, b: &str) -> Option<(bool, At<'w>)> {
-        let own = |name: &str| self.entries.iter().find(|(key, _)| key == name);
-        match (own(a), own(b)) {
-            (Some(_), Some((_, second))) => {
-                second.at_key(
-                    format!("`{a}` and `{b}` exclude each other"),
-                    format!("`{a}` or `{b}`"),
-                );
-                None
-            }
-            (Some((_, at)), None) => Some((true, at.clone())),
-            (None, Some((_, at))) => Some((false, at.clone())),
-            (None, None) => self.below.as_ref()?.either(a, b),
-        }
     }
 }

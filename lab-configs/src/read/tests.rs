@@ -1,3 +1,5 @@
+//! The labs and profiles of the repository, and what a person is told about mistakes in one: read and judged by hand.
+
 use super::*;
 use crate::{Jitter, RuleFamily};
 use insta::assert_snapshot;

@@ -1,3 +1,5 @@
+//! Values and their places, and the limits: what is meant to blow up does not.
+
 use super::*;
 use insta::assert_snapshot;
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Scripts worked out from cases, the whole catalogue among them, and what a device cannot do.
+
 use super::*;
 use crate::script::StreamKind;
 use insta::assert_snapshot;
