@@ -2,7 +2,6 @@
 
 use crate::settings::BadSetting;
 use crate::{Declared, Deviation, RuleFamily, Switched};
-use core::fmt;
 use core::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -125,15 +124,6 @@ impl FromStr for Mutation {
                 path: text.to_owned(),
                 why: "is not a mutation: want PATH=VALUE or deviation=NAME[:VALUE]".to_owned(),
             }),
-        }
-    }
-}
-
-impl fmt::Display for Mutation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Mutation::Override { path, value } => write!(f, "{path}={value}"),
-            Mutation::Deviation(switched) => write!(f, "deviation={switched}"),
         }
     }
 }

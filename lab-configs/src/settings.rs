@@ -105,7 +105,7 @@ impl Declared {
         Ok(self.with(setting)? == *self)
     }
 
-    /// Every path that holds a plain value, in the order of the configuration.
+    /// Every path that holds a plain value, by name; those that may be unset and are come last.
     pub fn paths(&self) -> Vec<String> {
         fn walk(at: &Value, path: &str, all: &mut Vec<String>) {
             match at {
@@ -263,3 +263,6 @@ mod relative {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

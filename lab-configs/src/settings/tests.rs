@@ -1,0 +1,148 @@
+//! Settings by path: what is found, what is refused, and what a relative value comes to.
+
+use super::*;
+use crate::{Action, Deviation, Mutation, Profile, RuleFamily, Switched};
+use rig_units::{Bytes, Dur};
+
+fn profile() -> Profile {
+    let lab = crate::read::lab(None).unwrap_or_else(|faults| panic!("{}", faults[0]));
+    lab.duts.into_iter().next().expect("the default lab has devices")
+}
+
+fn set(path: &str, value: impl Into<Value>) -> Setting {
+    Setting { path: path.to_owned(), value: value.into() }
+}
+
+/// What the device does when it was configured to what it declares and overrides one value.
+fn overridden(path: &str, value: &str) -> Result<Declared, String> {
+    let mut profile = profile();
+    let mutation = Mutation::Override { path: path.to_owned(), value: value.to_owned() };
+    profile.mutate(&mutation).map_err(|bad| bad.to_string())?;
+    profile.actual().applied(&profile.declared).map_err(|bad| bad.to_string())
+}
+
+#[test]
+fn every_path_can_be_read_and_set_to_what_it_holds() {
+    let declared = profile().declared;
+    for path in declared.paths() {
+        let value = declared.get(&path).unwrap_or_else(|| panic!("{path} has no value"));
+        assert_eq!(declared.with(&set(&path, value)).as_ref(), Ok(&declared), "{path}");
+    }
+}
+
+#[test]
+fn an_optional_value_keeps_its_path_while_it_is_unset() {
+    let path = "pfcwd.restoration_time";
+    let declared = profile().declared;
+    let never = declared.with(&set(path, Value::Null)).unwrap();
+    assert_eq!(never.pfcwd.restoration_time, None);
+    assert!(never.paths().iter().any(|known| known == path));
+    assert_eq!(never.with(&set(path, "200ms")), Ok(declared));
+}
+
+#[test]
+fn an_unknown_path_is_answered_with_the_nearest() {
+    let bad = profile().declared.with(&set("pfcwd.detction_time", "1s")).unwrap_err();
+    let said = "there is no setting `pfcwd.detction_time`; near it: pfcwd.detection_time, \
+                pfcwd.restoration_time, pfcwd.action";
+    assert_eq!(bad.to_string(), said);
+    for path in ["", ".", "pfcwd", "pfcwd.", "pfcwd.action.x", "qos.dscp_to_tc.77"] {
+        assert!(profile().declared.with(&set(path, 1)).is_err(), "{path}");
+    }
+}
+
+#[test]
+fn a_value_that_does_not_fit_says_what_would() {
+    let bad = profile().declared.with(&set("pfcwd.action", "dorp")).unwrap_err();
+    let said = "`pfcwd.action`: unknown variant `dorp`, expected one of `drop`, `forward`, `alert`";
+    assert_eq!(bad.to_string(), said);
+}
+
+#[test]
+fn a_relative_value_starts_from_what_was_configured() {
+    let detection =
+        |value: &str| overridden("pfcwd.detection_time", value).map(|d| d.pfcwd.detection_time);
+    assert_eq!(detection("x1.1"), Ok(Dur::ms(220)));
+    assert_eq!(detection("x0.000001"), Ok(Dur::ns(200)));
+    assert_eq!(detection("+10ms"), Ok(Dur::ms(210)));
+    assert_eq!(detection("-10ms"), Ok(Dur::ms(190)));
+    assert_eq!(detection("223ms"), Ok(Dur::ms(223)));
+    let pool = overridden("buffer.pool", "x2").map(|declared| declared.buffer.pool);
+    assert_eq!(pool, Ok(Bytes(2 * 10_875_072)));
+    let samples = overridden("pfcwd.min_samples", "+1").map(|declared| declared.pfcwd.min_samples);
+    assert_eq!(samples, Ok(2));
+}
+
+#[test]
+fn an_override_comes_after_the_cases_own_settings() {
+    let mut profile = profile();
+    let twice =
+        Mutation::Override { path: "pfcwd.detection_time".to_owned(), value: "x2".to_owned() };
+    profile.mutate(&twice).unwrap();
+    let configured = profile.declared.with(&set("pfcwd.detection_time", "1s")).unwrap();
+    let applied = profile.actual().applied(&configured).unwrap();
+    assert_eq!(applied.pfcwd.detection_time, Dur::s(2));
+}
+
+#[test]
+fn words_booleans_and_never_are_taken_as_such() {
+    assert_eq!(overridden("pfcwd.action", "alert").map(|d| d.pfcwd.action), Ok(Action::Alert));
+    assert_eq!(
+        overridden("pfcwd.big_red_switch", "true").map(|d| d.pfcwd.big_red_switch),
+        Ok(true)
+    );
+    let never = overridden("pfcwd.restoration_time", "never").map(|d| d.pfcwd.restoration_time);
+    assert_eq!(never, Ok(None));
+}
+
+#[test]
+fn a_relative_value_that_makes_no_sense_is_refused() {
+    for (path, value) in [
+        ("pfcwd.action", "x2"),
+        ("pfcwd.detection_time", "-1s"),
+        ("pfcwd.detection_time", "+10KB"),
+        ("pfcwd.detection_time", "x1.0000001"),
+        ("pfcwd.detection_time", "x"),
+        ("pfcwd.detection", "x2"),
+        ("pfcwd.poll_interval", "never"),
+    ] {
+        assert!(overridden(path, value).is_err(), "{path}={value}");
+    }
+}
+
+#[test]
+fn what_a_device_is_cannot_be_configured() {
+    let paths = profile().declared.paths();
+    let mine: Vec<&str> =
+        paths.iter().map(String::as_str).filter(|path| configurable(path)).collect();
+    assert!(mine.contains(&"pfcwd.detection_time") && mine.contains(&"buffer.dynamic_th"));
+    for path in [
+        "pfcwd.charge",
+        "pfcwd.jitter",
+        "pfcwd.backlog",
+        "pfcwd.drop_by",
+        "pfcwd.config_path",
+        "ports",
+    ] {
+        assert!(!configurable(path), "{path}");
+    }
+}
+
+#[test]
+fn every_deviation_and_family_is_read_by_its_own_name() {
+    for name in Deviation::ALL {
+        assert_eq!(name.to_string().parse(), Ok(Switched { name, value: None }));
+        let valued = format!("{name}:3").parse::<Switched>();
+        assert_eq!(valued.is_ok(), name.takes_value(), "{name}");
+    }
+    for (name, family) in RuleFamily::NAMES {
+        assert_eq!(family.to_string(), name);
+    }
+}
+
+#[test]
+fn the_nearest_words_come_first_and_far_ones_not_at_all() {
+    let words = ["detection", "restoration", "action"];
+    assert_eq!(nearest("detecton", words.into_iter())[0], "detection");
+    assert_eq!(nearest("zzzzzz", words.into_iter()), Vec::<String>::new());
+}
