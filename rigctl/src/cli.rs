@@ -147,6 +147,13 @@ pub struct MutantsArgs {
 pub struct AnalyzeArgs {
     /// The capture.
     pub file: PathBuf,
+    /// The lab that it was taken in; without it the bundled emulated one.
+    #[arg(long, value_name = "FILE")]
+    pub lab: Option<PathBuf>,
+    /// The device that it was taken at, by its name in the lab, or a profile file: what it declares says how to read the
+    /// capture. Without it the first one of the lab.
+    #[arg(long, value_name = "PROFILE")]
+    pub dut: Option<String>,
     /// What stdout gets.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,

@@ -3,21 +3,37 @@
 use clap::Parser;
 use rigctl::cli::{Cli, Command};
 use rigctl::commands;
-use rigctl::commands::input::Bad;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use tokio::signal::unix::{SignalKind, signal};
 
 fn main() -> ExitCode {
+    full_disks_are_errors();
     let exit = match Cli::parse().command {
         Command::Run(args) => commands::run::run(&args),
         Command::Check(selection) => commands::check::check(&selection),
         Command::List(selection) => commands::list::list(&selection),
         Command::Mutants(args) => commands::mutants::mutants(&args),
-        _ => Err(Bad::of("not yet")),
+        Command::Explain(args) => commands::explain::explain(&args),
+        Command::Analyze(args) => commands::analyze::analyze(&args),
+        Command::Compare(args) => commands::compare::compare(&args),
+        Command::Schema(args) => Ok(commands::schema::schema(&args)),
+        Command::Bench(args) => Ok(commands::bench::bench(&args)),
     };
     let exit = exit.unwrap_or_else(|bad| {
         let _closed = io::stderr().write_all(bad.text().as_bytes());
         rig_reports::Exit::Input
     });
     ExitCode::from(exit.code())
+}
+
+/// A limit on the size of files (`ulimit -f`) ends a process by a signal, and with it everything that was measured.
+/// With a handler in its place, whatever it does, the write fails instead, and is reported as one to a full disk.
+fn full_disks_are_errors() {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+        return;
+    };
+    let _entered = runtime.enter();
+    // Once it is installed the handler stays for the life of the process.
+    let _installed = signal(SignalKind::from_raw(nix::libc::SIGXFSZ));
 }

@@ -47,3 +47,14 @@ pub fn host() -> String {
 pub fn fresh_seed() -> u64 {
     u64::from(jiff::Timestamp::now().subsec_nanosecond().unsigned_abs())
 }
+
+/// CPU time that this process has used so far, all threads together, in whole microseconds.
+pub fn cpu_time() -> Dur {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let of = |time: nix::sys::time::TimeVal| {
+        let part = |part: i64| u64::try_from(part).unwrap_or(0);
+        Dur::s(part(time.tv_sec())) + Dur::us(part(time.tv_usec()))
+    };
+    getrusage(UsageWho::RUSAGE_SELF)
+        .map_or(Dur::ZERO, |usage| of(usage.user_time()) + of(usage.system_time()))
+}

@@ -1,0 +1,57 @@
+//! `rigctl analyze`: what the analysers read off a capture, whoever took it. No verdict: nobody said what was wanted.
+
+mod seen;
+mod text;
+
+use super::input::{Bad, Input};
+use crate::cli::{AnalyzeArgs, Format, Selection};
+use rig_capture::analyse::ActionView;
+use rig_capture::pcapng::{self, Assume};
+use rig_lab::{Lab, Profile};
+use rig_reports::Exit;
+use rig_units::{Dur, PortSpeed};
+use seen::Analysis;
+use std::io::{self, Write};
+
+/// Reads a capture and prints what it shows.
+///
+/// # Errors
+/// A file that is no capture or is broken, with the byte; a device that is not there.
+pub fn analyze(args: &AnalyzeArgs) -> Result<Exit, Bad> {
+    let selection =
+        Selection { paths: Vec::new(), lab: args.lab.clone(), dut: args.dut.clone(), only: None };
+    let Input { lab, only_dut, .. } = Input::read(&selection)?;
+    let named = lab.duts.iter().find(|dut| only_dut.as_ref().is_none_or(|only| dut.name == *only));
+    let device = named.ok_or_else(|| Bad::of(format!("lab {} has no device", lab.name)))?;
+    let capture = pcapng::read(&args.file, assume(&lab, device, &|dscp| class_of(device, dscp)));
+    let capture = capture.map_err(|fault| Bad::of(fault.to_string()))?;
+    let view = ActionView::from(&device.declared);
+    let analysis = Analysis::of(&capture, &view, device.rule.family);
+    let text = match args.format {
+        Format::Human => {
+            let guessed = args.dut.is_none();
+            text::text(&args.file.display().to_string(), &analysis, device, guessed)
+        }
+        Format::Json => {
+            format!("{}\n", serde_json::to_string_pretty(&analysis).unwrap_or_default())
+        }
+    };
+    let _closed = io::stdout().write_all(text.as_bytes());
+    Ok(Exit::Passed)
+}
+
+/// What a capture does not say, as the device declares it.
+fn assume<'a>(lab: &Lab, device: &Profile, class_of: &'a dyn Fn(u8) -> u8) -> Assume<'a> {
+    let speed = device.declared.port_speed(0).unwrap_or(PortSpeed::G100);
+    Assume { class_of, speed, cable: travel(lab) }
+}
+
+/// Time a bit needs through the lab's cables.
+fn travel(lab: &Lab) -> Dur {
+    Dur(lab.cable_cm * 10_000 / 198) // 1.98e8 m/s
+}
+
+fn class_of(device: &Profile, dscp: u8) -> u8 {
+    let qos = &device.declared.qos;
+    qos.dscp_to_tc.get(&dscp).copied().unwrap_or(qos.default_tc)
+}

@@ -1,0 +1,345 @@
+//! `rigctl explain`: what a case sends, when, and what the oracle predicts for it, before anything runs.
+
+mod predict;
+
+use super::input::{Bad, Input};
+use crate::cli::ExplainArgs;
+use crate::runner::budget;
+use crate::runner::choose::choose;
+use crate::runner::plan::Plan;
+use crate::runner::points::{Group, Point, groups, points};
+use crate::runner::seed::Seed;
+use crate::runner::session::Session;
+use rig_capture::Unit;
+use rig_lab::settings::nearest;
+use rig_lab::{Lab, Profile, Setting};
+use rig_reports::Exit;
+use rig_testcases::{Action, Case, Expect, Script, StormSpec, StreamKind, StreamRate, StreamSpec};
+use rig_units::Dur;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Explains one case.
+///
+/// # Errors
+/// Every fault of what was to be read; a case that does not exist.
+pub fn explain(args: &ExplainArgs) -> Result<Exit, Bad> {
+    let input = Input::read(&args.selection)?;
+    let text = text(&input, &args.case)?;
+    let _closed = io::stdout().write_all(text.as_bytes());
+    Ok(Exit::Passed)
+}
+
+/// The explanation of the case that is called `id`, for people.
+///
+/// # Errors
+/// A case that does not exist, with the ones near it; what keeps it from being resolved on its device.
+pub fn text(input: &Input, id: &str) -> Result<String, Bad> {
+    let cases = input.cases();
+    let Some(case) = cases.iter().find(|case| case.id.to_string() == id) else {
+        return Err(unknown(id, &cases));
+    };
+    let mut page = Page::default();
+    about(&mut page, case);
+    match choose(&input.lab, input.only_dut.as_deref(), case) {
+        Err(why) => page.field("device", &format!("none, so it is skipped: {why}")),
+        Ok(profile) => on_device(&mut page, &input.lab, profile, case)?,
+    }
+    Ok(page.0)
+}
+
+/// A case that is not there, and those that may have been meant.
+fn unknown(id: &str, cases: &[&Case]) -> Bad {
+    let ids: Vec<String> = cases.iter().map(|case| case.id.to_string()).collect();
+    // A name without its suite, or without its family's ending, is the most frequent slip.
+    let parts = ids.iter().filter(|all| !id.is_empty() && all.contains(id)).take(5);
+    let mut near: Vec<String> = parts.cloned().collect();
+    if near.is_empty() {
+        near = nearest(id, ids.iter().map(String::as_str));
+    }
+    let near = match near.as_slice() {
+        [] => String::new(),
+        near => format!("\n   = did you mean {}?", near.join(" or ")),
+    };
+    Bad::of(format!(
+        "there is no case `{id}`\n   = want: one of those that rigctl list names{near}"
+    ))
+}
+
+/// What the file says of the case as a whole.
+fn about(page: &mut Page, case: &Case) {
+    page.line(&case.id.to_string());
+    page.field("why", &case.why);
+    page.field("source", &case.source.join("; "));
+    let file = case.places.get("").map(|place| format!("{}:{}", place.file, case.line));
+    if let Some(file) = file {
+        page.field("written in", &file);
+    }
+    let expects = match &case.expect {
+        Expect::Pass => "every measurement as predicted".to_owned(),
+        Expect::Inconclusive { reason } => {
+            format!("a measurement that is void, for exactly this reason: {reason}")
+        }
+    };
+    page.field("passes on", &expects);
+}
+
+/// The device, and every configuration of it that the case asks for.
+fn on_device(page: &mut Page, lab: &Lab, profile: &Profile, case: &Case) -> Result<(), Bad> {
+    let Profile { name, about, rule, .. } = profile;
+    page.field("device", &format!("{name} of lab {}: {about}", lab.name));
+    page.field("rule", &format!("{}, of {}", rule.family, rule.version));
+    let groups = groups(case, &profile.declared);
+    let groups = groups.map_err(|bad| Bad::of(format!("{}: {bad}", case.id)))?;
+    let several = groups.len() > 1;
+    for group in groups {
+        configuration(page, lab, profile, case, (group, several))?;
+    }
+    Ok(())
+}
+
+/// One configuration: stimulus and predictions.
+fn configuration(
+    page: &mut Page,
+    lab: &Lab,
+    profile: &Profile,
+    case: &Case,
+    (group, several): (Group, bool),
+) -> Result<(), Bad> {
+    page.line("");
+    if several {
+        page.line(&format!("With {}", group.label));
+    }
+    page.field("configured", &settings(&group.settings));
+    let session = Session::new(lab, profile, case, group, Seed::of_run(0));
+    let points = points(case, &session.values(), session.cadence());
+    let points = points.map_err(|name| {
+        let found = format!("`{name}` has no value on device {}", profile.name);
+        let mut bad = Bad::default();
+        bad.faults(&[case.fault("sweep", found, "a prediction that exists for this device")]);
+        bad
+    })?;
+    let planned = Plan::of(&session, &points, budget::each(&[case])).planned();
+    page.field("trials", &trials(planned, &points));
+    for (index, point) in points.iter().enumerate() {
+        // The points of a sweep differ in the swept length only: the first one stands for all.
+        if index == 0 {
+            let script = session.script(point).map_err(|fault| {
+                let mut bad = Bad::default();
+                bad.faults(&[*fault]);
+                bad
+            })?;
+            stimulus(page, &script, &session, point);
+        }
+    }
+    page.heading("measured");
+    for measure in &case.measure {
+        predict::measure(page, &session, measure, &points);
+    }
+    Ok(())
+}
+
+fn settings(settings: &[Setting]) -> String {
+    let show = |setting: &Setting| {
+        let value = setting.value.as_str();
+        format!(
+            "{}={}",
+            setting.path,
+            value.map_or_else(|| setting.value.to_string(), str::to_owned)
+        )
+    };
+    match settings {
+        [] => "as the device declares".to_owned(),
+        settings => settings.iter().map(show).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn trials(planned: u32, points: &[Point]) -> String {
+    let points = match points {
+        [] | [_] => String::new(),
+        [first, .., last] => {
+            format!(" over {} points, {} to {}", points.len(), label(first), label(last))
+        }
+    };
+    match planned {
+        0 => "none: settings are tried on a device of their own".to_owned(),
+        planned => format!("{planned}{points}"),
+    }
+}
+
+/// Where in a sweep: `storm-length=202.162368ms`, the pause that a storm makes rather than the time it is sent.
+fn label(point: &Point) -> String {
+    let names = point.swept.iter();
+    let names =
+        names.map(|(name, value)| format!("{name}={}", time(point.pause.unwrap_or(*value))));
+    names.collect::<Vec<_>>().join(" ")
+}
+
+/// A length of time in one unit for each order of magnitude, cut to the nanosecond.
+fn time(dur: Dur) -> String {
+    Unit::Ps.show(dur.0)
+}
+
+/// Streams, storms and what happens when.
+fn stimulus(page: &mut Page, script: &Script, session: &Session<'_>, point: &Point) {
+    if !script.streams.is_empty() {
+        page.heading("streams");
+        let rows = script.streams.iter().map(|spec| stream(script, spec));
+        page.table(&rows.collect::<Vec<_>>());
+    }
+    if !script.storms.is_empty() {
+        page.heading("storms");
+        let rows = script.storms.iter().map(|spec| storm(script, spec, session));
+        page.table(&rows.collect::<Vec<_>>());
+    }
+    if script.steps.is_empty() {
+        return;
+    }
+    page.heading(&if point.label.is_empty() {
+        "steps".to_owned()
+    } else {
+        format!("steps, at {}", label(point))
+    });
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for step in &script.steps {
+        let (at, does) = (time(step.at), step_text(script, &step.action));
+        match rows.last_mut().filter(|row| row[0] == at) {
+            Some(row) => {
+                let _infallible = write!(row[1], ", {does}");
+            }
+            None => rows.push(vec![at, does]),
+        }
+    }
+    rows.push(vec![time(script.length), "end of the trial".to_owned()]);
+    page.table(&rows);
+}
+
+fn port(script: &Script, index: u16) -> &str {
+    &script.ports[usize::from(index)]
+}
+
+fn stream(script: &Script, spec: &StreamSpec) -> Vec<String> {
+    let kind = match spec.kind {
+        StreamKind::RoceWrite => "RoCEv2 WRITE",
+        StreamKind::RoceSend => "RoCEv2 SEND",
+        StreamKind::Udp => "UDP",
+    };
+    let rate = match spec.rate {
+        StreamRate::Every(gap) => format!("one frame every {gap}"),
+        StreamRate::Load(rate) => rate.to_string(),
+    };
+    vec![
+        spec.name.clone(),
+        format!("{} to {}", port(script, spec.from), port(script, spec.to)),
+        format!("class {} (DSCP {})", spec.class, spec.dscp),
+        kind.to_owned(),
+        spec.size.to_string(),
+        rate,
+    ]
+}
+
+fn storm(script: &Script, spec: &StormSpec, session: &Session<'_>) -> Vec<String> {
+    let dut_port = script.dut_ports[usize::from(spec.from)];
+    let speed = session.group.declared.port_speed(dut_port);
+    let pause = speed.map_or(Dur::ZERO, |speed| speed.pause(spec.quanta));
+    let gap = match spec.every.0.checked_sub(pause.0) {
+        Some(gap) if gap > 0 => format!("a gap of {} in every period", time(Dur(gap))),
+        _ => "gap-free".to_owned(),
+    };
+    vec![
+        spec.name.clone(),
+        format!("from {}", port(script, spec.from)),
+        format!("class {}", classes(spec.classes)),
+        format!("{} ({}) every {}", spec.quanta, time(pause), time(spec.every)),
+        gap,
+    ]
+}
+
+fn classes(enabled: u8) -> String {
+    let on = (0..8_u8).filter(|class| enabled >> class & 1 == 1);
+    on.map(|class| class.to_string()).collect::<Vec<_>>().join(" and ")
+}
+
+fn step_text(script: &Script, action: &Action) -> String {
+    let stream = |index: &u16| script.streams[usize::from(*index)].name.as_str();
+    let storm = |index: &u16| script.storms[usize::from(*index)].name.as_str();
+    match action {
+        Action::StartStream(index) => format!("start {}", stream(index)),
+        Action::StopStream(index) => format!("stop {}", stream(index)),
+        Action::StartStorm(index) => format!("start {}", storm(index)),
+        Action::StopStorm(index) => format!("stop {}", storm(index)),
+        Action::Pfc(pfc) => {
+            let rhythm =
+                if pfc.count > 1 { format!(", one every {}", pfc.every) } else { String::new() };
+            format!(
+                "{} PFC of {} for class {} from {}{rhythm}",
+                pfc.count,
+                pfc.quanta,
+                classes(pfc.enable),
+                port(script, pfc.from)
+            )
+        }
+        Action::LinkDown(index) => format!("link of {} down", port(script, *index)),
+        Action::LinkUp(index) => format!("link of {} up", port(script, *index)),
+        Action::Configure(setting) => format!("set {}", settings(std::slice::from_ref(setting))),
+    }
+}
+
+/// Text in two columns: names on the left, what they are on the right, broken at blanks.
+#[derive(Debug, Default)]
+struct Page(String);
+
+impl Page {
+    /// Where the right column begins, in characters.
+    const INDENT: usize = 14;
+    /// Where a line is broken.
+    const WIDTH: usize = 110;
+
+    fn line(&mut self, text: &str) {
+        let _infallible = writeln!(self.0, "{text}");
+    }
+
+    fn heading(&mut self, name: &str) {
+        self.line(&format!("  {name}"));
+    }
+
+    fn field(&mut self, name: &str, text: &str) {
+        self.at(2, Self::INDENT, name, text);
+    }
+
+    /// A field below a heading.
+    fn detail(&mut self, name: &str, text: &str) {
+        self.at(6, Self::INDENT + 4, name, text);
+    }
+
+    fn at(&mut self, left: usize, right: usize, name: &str, text: &str) {
+        let mut line = format!("{:left$}{name:1$} ", "", right - left - 1);
+        let mut written = false;
+        for word in text.split(' ') {
+            if written && line.chars().count() + 1 + word.chars().count() > Self::WIDTH {
+                self.line(line.trim_end());
+                line = format!("{:right$}{word}", "");
+                continue;
+            }
+            let blank = if written { " " } else { "" };
+            let _infallible = write!(line, "{blank}{word}");
+            written = true;
+        }
+        self.line(line.trim_end());
+    }
+
+    /// Rows below a heading, each column as wide as its widest cell.
+    fn table(&mut self, rows: &[Vec<String>]) {
+        let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| {
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        for row in rows {
+            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+            let line = format!("      {}", cells.collect::<Vec<_>>().join("  "));
+            self.line(line.trim_end());
+        }
+    }
+}
