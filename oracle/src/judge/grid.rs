@@ -203,19 +203,6 @@ mod tests {
     use proptest::prelude::*;
     use rig_lab::{Jitter, RuleFamily};
 
-    #[test]
-    fn a_device_without_the_jitter_it_declares_is_out_of_step() {
-        let mut jittery = rule(RuleFamily::Broadcom);
-        jittery.jitter = Jitter::Tick;
-        // Ten polls later, each 0.05 to 1.1 ms late.
-        for late_us in [500, 4_000, 11_000] {
-            let seen = polls(&[10_000, 1_010_000 + late_us], 1);
-            assert_eq!(Grid::of(&jittery, &seen), Grid::Unknown, "{late_us}");
-        }
-        let punctual = polls(&[10_000, 1_010_000], 1);
-        assert!(matches!(Grid::of(&jittery, &punctual), Grid::NotCongruent(_)));
-    }
-
     fn polls(us: &[u64], width_us: u64) -> Vec<Poll> {
         let poll = |(i, &us): (usize, &u64)| Poll {
             at: Span { lo: Dur::us(us).0, hi: Dur::us(us + width_us).0 },
@@ -273,6 +260,18 @@ mod tests {
     fn a_device_with_jitter_has_no_grid() {
         let tick = Rule { jitter: Jitter::Tick, ..broadcom() };
         assert_eq!(Grid::of(&tick, &polls(&[300_000, 401_000], 20)), Grid::Unknown);
+    }
+
+    #[test]
+    fn a_device_without_the_jitter_it_declares_is_out_of_step() {
+        let jittery = Rule { jitter: Jitter::Tick, ..broadcom() };
+        // Ten polls later, each 0.05 to 1.1 ms late.
+        for late_us in [500, 4_000, 11_000] {
+            let seen = polls(&[10_000, 1_010_000 + late_us], 1);
+            assert_eq!(Grid::of(&jittery, &seen), Grid::Unknown, "{late_us}");
+        }
+        let punctual = polls(&[10_000, 1_010_000], 1);
+        assert!(matches!(Grid::of(&jittery, &punctual), Grid::NotCongruent(_)));
     }
 
     #[test]

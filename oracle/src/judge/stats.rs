@@ -3,25 +3,12 @@
 //! In floating point, by sums of exact terms; no random numbers, so the same counts give the same bounds. These numbers
 //! decide verdicts, never the order of events.
 
-/// The chance that a healthy device is called faulty, in one run of the rig.
+/// The chance that a healthy device is called faulty, in one run of the rig: whoever runs it splits this over all
+/// judgements of counts.
 pub const FALSE_ALARM: f64 = 1e-6;
 
 /// The chance that a deviation of the printed resolution is found.
 pub const POWER: f64 = 0.99;
-
-/// The false-alarm budget of a run, split evenly over all its statistical judgements.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Budget {
-    /// How many judgements the run makes.
-    pub judgements: u32,
-}
-
-impl Budget {
-    /// What each judgement may spend.
-    pub fn each(self) -> f64 {
-        FALSE_ALARM / f64::from(self.judgements.max(1))
-    }
-}
 
 /// Logarithms of the factorials up to `n`.
 fn ln_factorials(n: u32) -> Vec<f64> {
@@ -157,11 +144,6 @@ mod tests {
         let fewer = (0..n).find(|&k| at_least(n - 1, k, 0.1) < 5e-4).unwrap();
         assert!(at_least(n - 1, fewer, 0.5) < 0.99);
         assert!(sample_size(1e-6, 0.99, 0.5, 0.501).is_none());
-    }
-
-    #[test]
-    fn the_budget_is_shared() {
-        assert!((Budget { judgements: 100 }.each() - 1e-8).abs() < 1e-20);
     }
 
     #[test]

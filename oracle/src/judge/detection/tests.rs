@@ -3,7 +3,7 @@ use super::super::{Seen, Sighting};
 use super::*;
 use proptest::prelude::*;
 use rig_capture::FrameRef;
-use rig_lab::RuleFamily;
+use rig_lab::{Jitter, RuleFamily};
 use rig_units::Time;
 
 fn seen(fired: Option<(u64, u64)>) -> Seen {
@@ -148,6 +148,30 @@ fn a_device_with_another_detection_time_or_interval_is_found() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    #[test]
+    fn a_device_with_the_jitter_that_it_declares_is_never_found_wanting(
+        d in 100_u64..900,
+        late in prop::collection::vec(50_u64..1_100, 300),
+        starts in prop::collection::vec(0_u64..2_000_000, 1..10),
+        blur in 1_u64..1_000,
+    ) {
+        let rule = Rule { jitter: Jitter::Tick, ..rule(RuleFamily::Broadcom, d, 100) };
+        let mut polls = vec![Dur::us(5_000)];
+        for late in late {
+            polls.push(polls[polls.len() - 1] + Dur::us(100_000 + late));
+        }
+        let fires_at = usize::try_from(rule.polls().most).unwrap();
+        let trials: Vec<Seen> = (0..).zip(&starts).map(|(no, &start)| {
+            let start = Dur::us(u64::from(no) * 2_500_000 + start);
+            let next = polls.iter().position(|&poll| poll >= start).unwrap();
+            let after = (polls[next + fires_at] - start).0 / 1_000_000;
+            let shown = seen(Some((after.saturating_sub(blur), after + blur)));
+            Seen { storm_start: Time::ZERO + start, ..shown }
+        }).collect();
+        let judgement = judge(&subject("pfcwd.detection"), &rule, &PROBE, None, &trials);
+        prop_assert_eq!(judgement.findings, []);
+    }
 
     #[test]
     fn a_device_that_does_what_it_declares_is_never_found_wanting(
