@@ -163,7 +163,7 @@ proptest! {
         }
         let fires_at = usize::try_from(rule.polls().most).unwrap();
         let trials: Vec<Seen> = (0..).zip(&starts).map(|(no, &start)| {
-            let start = Dur::us(u64::from(no) * 2_500_000 + start);
+            let start = Dur::us(no * 2_500_000 + start);
             let next = polls.iter().position(|&poll| poll >= start).unwrap();
             let after = (polls[next + fires_at] - start).0 / 1_000_000;
             let shown = seen(Some((after.saturating_sub(blur), after + blur)));
