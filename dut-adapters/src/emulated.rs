@@ -24,12 +24,19 @@ impl Emulated {
     ///
     /// # Errors
     /// When the device refuses a setting, or an override of the profile does not fit what was configured.
-    pub fn boot(profile: &Profile, settings: &[Setting], cable_cm: u64, seed: u64) -> Result<Emulated, Refused> {
+    pub fn boot(
+        profile: &Profile,
+        settings: &[Setting],
+        cable_cm: u64,
+        seed: u64,
+    ) -> Result<Emulated, Refused> {
         let refused = |why: &dyn core::fmt::Display| Refused { why: why.to_string() };
         // The watchdog is configured while the switch runs; buffers and queues are laid out when it boots.
         let (live, at_boot): (Vec<_>, Vec<_>) =
             settings.iter().cloned().partition(|setting| setting.path.starts_with("pfcwd."));
-        let boot = at_boot.iter().try_fold(profile.declared.clone(), |declared, setting| declared.with(setting));
+        let boot = at_boot
+            .iter()
+            .try_fold(profile.declared.clone(), |declared, setting| declared.with(setting));
         let boot = boot.map_err(|bad| refused(&bad))?;
         let rig = Rig { ports: boot.port_count(), cable_cm, host: host::Config::quiet() };
         let dut = dut::Dut::new(profile, &boot, &rig, seed).map_err(|bad| refused(&bad))?;
@@ -67,7 +74,9 @@ impl Dut for Emulated {
         let stated = self.dut.configured();
         match settings.iter().find(|setting| stated.satisfies(setting) != Ok(true)) {
             None => Ok(()),
-            Some(setting) => Err(Refused { why: format!("{} reads back otherwise than it was set", setting.path) }),
+            Some(setting) => Err(Refused {
+                why: format!("{} reads back otherwise than it was set", setting.path),
+            }),
         }
     }
 

@@ -13,7 +13,7 @@ use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Script};
-use rig_units::{Bytes, Dur};
+use rig_units::{Bytes, Dur, Time};
 
 /// A device in one configuration, with everything that the oracle knows of it and of the case.
 #[derive(Debug)]
@@ -226,7 +226,11 @@ impl<'a> Session<'a> {
             self.booted += 1;
             let dut = Emulated::boot(self.profile, &self.group.settings, self.cable_cm, seed);
             let dut = dut.map_err(Obstacle::Device)?;
-            self.lab = Some(VirtualLab::new(dut, travel(self.cable_cm)));
+            let mut lab = VirtualLab::new(dut, travel(self.cable_cm));
+            // A device finishes the wait between two polls that it had begun before it was configured.
+            let declared = &self.profile.declared.pfcwd;
+            lab.idle_until(Time::ZERO + declared.poll_interval + declared.jitter.bounds().1);
+            self.lab = Some(lab);
         }
         Ok(self.lab.as_mut().expect("just booted"))
     }
