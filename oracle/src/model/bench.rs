@@ -126,7 +126,7 @@ struct Recorder {
     next: usize,
 }
 
-const RECORDS: usize = 1 << 14;
+const RECORDS: usize = 1 << 12;
 const NOBODY: u16 = u16::MAX;
 
 impl Recorder {

@@ -57,6 +57,8 @@ struct Timing {
 #[derive(Debug, Clone)]
 pub struct Link {
     under_way: Ring,
+    /// When the first frame under way arrives; [`Time::MAX`] if there is none.
+    next: Time,
     timing: Timing,
     ps_per_byte: u64,
     delay: Dur,
@@ -74,6 +76,7 @@ impl Link {
     pub fn new(config: &Config) -> Link {
         let mut link = Link {
             under_way: Ring::default(),
+            next: Time::MAX,
             timing: Timing { size: 0, to_last_bit: Dur::ZERO, to_next: Dur::ZERO },
             ps_per_byte: config.speed.byte().0,
             delay: config.delay,
@@ -119,7 +122,10 @@ impl Link {
             self.lost += 1;
             return Sent { last_bit, free, arrives, first: false };
         }
-        let first = self.under_way.is_empty();
+        let first = self.next == Time::MAX;
+        if first {
+            self.next = arrives;
+        }
         self.under_way.push(packet).at = arrives;
         self.pfc += usize::from(packet.kind == Kind::Pfc);
         Sent { last_bit, free, arrives, first }
@@ -129,13 +135,13 @@ impl Link {
     #[inline]
     pub fn arrived(&self, now: Time) -> Option<&Packet> {
         // After a cut the wake-up of a lost frame may come when another, later one is under way.
-        self.under_way.front().filter(|packet| packet.at == now)
+        if self.next == now { self.front() } else { None }
     }
 
-    /// When the next frame arrives.
+    /// When the first frame under way arrives; [`Time::MAX`] if there is none.
     #[inline]
-    pub fn next_arrival(&self) -> Option<Time> {
-        self.under_way.front().map(|packet| packet.at)
+    pub const fn next_arrival(&self) -> Time {
+        self.next
     }
 
     /// When a frame of `size` bytes would arrive that is started at `start`.
@@ -150,14 +156,14 @@ impl Link {
         self.under_way.front()
     }
 
-    /// Takes the first frame off the link; when to look for the next.
+    /// Takes the first frame off the link.
     #[inline(always)]
-    pub fn finish(&mut self) -> Option<Time> {
+    pub fn finish(&mut self) {
         if self.pfc > 0 {
             self.finish_pfc();
         }
         self.under_way.drop_front();
-        self.next_arrival()
+        self.next = self.front().map_or(Time::MAX, |packet| packet.at);
     }
 
     #[cold]
@@ -178,6 +184,7 @@ impl Link {
         if !up {
             self.lost += u64::try_from(self.under_way.clear()).unwrap_or(u64::MAX);
             self.pfc = 0;
+            self.next = Time::MAX;
         }
     }
 
@@ -210,7 +217,8 @@ mod tests {
         assert_eq!((sent.arrives, sent.first), (Time(1_082_560), true));
         assert!(!link.send(sent.free, &frame(64)).first);
         assert_eq!(link.arrived(Time(1_082_560)).map(|packet| packet.size), Some(1024));
-        assert_eq!(link.finish(), Some(Time(83_520 + 72 * 80 + 1_000_000)));
+        link.finish();
+        assert_eq!(link.next_arrival(), Time(83_520 + 72 * 80 + 1_000_000));
     }
 
     #[test]

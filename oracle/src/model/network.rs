@@ -117,7 +117,7 @@ impl<Q: EventQueue> Network<Q> {
         }
         self.wires.now = self.wires.now.max(until);
         for host in 0..self.hosts.len() {
-            self.advance(host, until, tap);
+            self.catch_up(host, until, tap);
         }
     }
 
@@ -140,7 +140,8 @@ impl<Q: EventQueue> Network<Q> {
             }
             Wake::Trunk(at) => {
                 self.arrival(source, at, tap);
-                if let Some(next) = self.wires.look(source).next_arrival() {
+                let next = self.wires.look(source).next_arrival();
+                if next != Time::MAX {
                     self.wires.queue.push(next, source);
                 }
             }
@@ -157,7 +158,7 @@ impl<Q: EventQueue> Network<Q> {
     }
 
     /// Takes the frame that arrives now over a cable into a switch.
-    #[inline]
+    #[inline(always)]
     fn arrival(&mut self, source: Source, at: PortId, tap: &mut impl Tap) {
         let Some(packet) = self.wires.arrived(source) else { return };
         let device = &mut self.switches[usize::from(at.switch)];
@@ -224,16 +225,22 @@ impl<Q: EventQueue> Network<Q> {
     /// Sends the next frame of a port that is free, or comes back when it is.
     #[inline]
     fn port_send(&mut self, at: PortId, tap: &mut impl Tap) {
+        let device = &mut self.switches[usize::from(at.switch)];
+        let port = &mut device.ports[usize::from(at.port)];
+        if port.busy <= self.wires.now {
+            self.port_start(at, tap);
+        } else if port.ready() && port.send.set(port.busy) {
+            self.wires.queue.push(port.busy, port.wiring.send);
+        }
+    }
+
+    /// Sends the next frame of a port that is free.
+    #[inline(never)]
+    fn port_start(&mut self, at: PortId, tap: &mut impl Tap) {
         let now = self.wires.now;
         let device = &mut self.switches[usize::from(at.switch)];
         let port = &mut device.ports[usize::from(at.port)];
         let wiring = port.wiring;
-        if port.busy > now {
-            if port.ready() && port.send.set(port.busy) {
-                self.wires.queue.push(port.busy, wiring.send);
-            }
-            return;
-        }
         let Some((choice, packet)) = port.next() else { return };
         let kind = packet.kind;
         let place = switch::place(packet, at.port.into());

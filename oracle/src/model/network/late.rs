@@ -17,13 +17,13 @@ const PILE: usize = 16;
 
 impl<Q: EventQueue> Network<Q> {
     /// Lets a host do everything that it does before `before`, in order.
-    #[inline]
+    #[inline(always)]
     pub(super) fn advance(&mut self, host: usize, before: Time, tap: &mut impl Tap) {
         let at = &mut self.hosts[host];
         let Wiring { link, host, .. } = at.wiring;
         let (up, down) = both(&mut self.wires.cables[usize::from(link >> 1)], link);
         loop {
-            let arrives = down.next_arrival().unwrap_or(Time::MAX);
+            let arrives = down.next_arrival();
             let now = arrives.min(at.gate()).min(at.starts());
             if now >= before {
                 return;
@@ -51,13 +51,19 @@ impl<Q: EventQueue> Network<Q> {
         }
     }
 
+    /// The same, seldom.
+    #[inline(never)]
+    pub(super) fn catch_up(&mut self, host: usize, before: Time, tap: &mut impl Tap) {
+        self.advance(host, before, tap);
+    }
+
     /// Comes back at or before the next arrival of a frame of this host at its switch.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arm_host(&mut self, host: u16) {
         let at = &mut self.hosts[usize::from(host)];
         let link = at.wiring.link;
         let (up, down) = both(&mut self.wires.cables[usize::from(link >> 1)], link);
-        let wake = up.next_arrival().unwrap_or_else(|| {
+        let wake = if up.next_arrival() == Time::MAX {
             let next = at.next().filter(|_| at.starts() != Time::MAX);
             let next = next.map(|packet| up.arrival_of(at.starts(), packet.size));
             // What arrives may be answered or lift a pause; what comes behind it may do so too.
@@ -68,7 +74,9 @@ impl<Q: EventQueue> Network<Q> {
             });
             let lifted = (at.gate() != Time::MAX).then(|| up.arrival_of(at.gate(), 0));
             next.into_iter().chain(caused).chain(lifted).min().unwrap_or(Time::MAX)
-        });
+        } else {
+            up.next_arrival()
+        };
         if at.uplink.set(wake) {
             self.wires.queue.push(wake, link);
         }
@@ -91,8 +99,8 @@ impl<Q: EventQueue> Network<Q> {
         }
         // A host that never sends is never looked at: what it received must not pile up.
         let now = self.wires.now;
-        if down.under_way() >= PILE && down.next_arrival().is_some_and(|first| first < now) {
-            self.advance(host.into(), now, tap);
+        if down.under_way() >= PILE && down.next_arrival() < now {
+            self.catch_up(host.into(), now, tap);
         }
         if !self.shortcuts.late_hosts {
             self.arm_step(host);
@@ -102,7 +110,7 @@ impl<Q: EventQueue> Network<Q> {
     /// A host does what it does now.
     pub(super) fn host_step(&mut self, host: u16, tap: &mut impl Tap) {
         self.hosts[usize::from(host)].step.rang();
-        self.advance(host.into(), Time(self.wires.now.0 + 1), tap);
+        self.catch_up(host.into(), Time(self.wires.now.0 + 1), tap);
         self.arm_host(host);
     }
 
@@ -119,7 +127,7 @@ impl<Q: EventQueue> Network<Q> {
 
     /// When a host does something next; [`Time::MAX`] if nothing is to come.
     pub(super) fn next_step(&self, host: &Host) -> Time {
-        let arrives = self.wires.look(host.wiring.link ^ 1).next_arrival().unwrap_or(Time::MAX);
+        let arrives = self.wires.look(host.wiring.link ^ 1).next_arrival();
         arrives.min(host.starts()).min(host.gate())
     }
 }
