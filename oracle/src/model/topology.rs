@@ -90,3 +90,72 @@ impl Topology {
         routes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Network, queue::Heap4};
+    use rig_units::{PortSpeed, Time};
+
+    /// Three switches in a row with a host on the outer ones; ports 0 and 1 lead outwards, port 2 to the host.
+    fn row() -> Topology {
+        let port = |switch, port| End::Port(PortId { switch, port });
+        let cable = |a, b| Cable { ends: [a, b], link: link::Config::ethernet(PortSpeed::G100, 5) };
+        Topology {
+            hosts: vec![host::Config::quiet(); 2],
+            switches: vec![switch::Config::plain(3, PortSpeed::G100); 3],
+            cables: vec![
+                cable(End::Host(0), port(0, 2)),
+                cable(port(2, 2), End::Host(1)),
+                cable(port(0, 1), port(1, 0)),
+                cable(port(1, 1), port(2, 0)),
+            ],
+        }
+    }
+
+    #[test]
+    fn every_switch_knows_the_way_to_every_host() {
+        assert_eq!(row().routes(), [[2, 1], [0, 1], [0, 2]]);
+    }
+
+    #[test]
+    fn a_host_that_cannot_be_reached_has_no_route() {
+        let mut row = row();
+        row.cables.pop();
+        assert_eq!(row.routes(), [[2, u16::MAX], [0, u16::MAX], [u16::MAX, 2]]);
+    }
+
+    #[test]
+    fn a_parallel_cable_of_a_higher_port_is_left_alone() {
+        let mut row = row();
+        row.switches[0] = switch::Config::plain(4, PortSpeed::G100);
+        row.switches[1] = switch::Config::plain(4, PortSpeed::G100);
+        let spare = [(0, 3), (1, 3)].map(|(switch, port)| End::Port(PortId { switch, port }));
+        row.cables.insert(0, Cable { ends: spare, ..row.cables[0] });
+        assert_eq!(row.routes(), [[2, 1], [0, 1], [0, 2]]);
+    }
+
+    #[test]
+    #[should_panic(expected = "one cable a plug")]
+    fn two_cables_in_one_plug_are_refused() {
+        let mut row = row();
+        row.cables.push(row.cables[0]);
+        let _: Network<Heap4> = Network::new(&row, Time::ZERO);
+    }
+
+    #[test]
+    #[should_panic(expected = "a cable has the speed of its port")]
+    fn a_cable_of_another_speed_is_refused() {
+        let mut row = row();
+        row.cables[0].link.speed = PortSpeed::G400;
+        let _: Network<Heap4> = Network::new(&row, Time::ZERO);
+    }
+
+    #[test]
+    #[should_panic(expected = "every host has a cable")]
+    fn a_host_without_a_cable_is_refused() {
+        let mut row = row();
+        row.hosts.push(host::Config::quiet());
+        let _: Network<Heap4> = Network::new(&row, Time::ZERO);
+    }
+}

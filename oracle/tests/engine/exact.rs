@@ -2,7 +2,8 @@
 
 use crate::rig::*;
 use proptest::prelude::*;
-use rig_oracle::model::{Dir, Kind, Network, Storm, Stream, host, link, mac, switch};
+use rig_oracle::model::bench::{Scenario, start};
+use rig_oracle::model::{Dir, Kind, Network, NoTap, Storm, Stream, host, link, mac, switch};
 use rig_units::{Bytes, Dur, Pace, Quanta, Time};
 
 #[test]
@@ -233,6 +234,43 @@ fn an_answering_host_returns_one_frame_for_each() {
     run(&mut network, Dur::us(100), &mut trace);
     let numbers: Vec<u32> = trace.select(0, Dir::Rx, Kind::Ack).map(|seen| seen.seq).collect();
     assert_eq!(numbers, (0..50).collect::<Vec<u32>>());
+}
+
+#[test]
+fn a_poll_sees_the_frame_that_arrives_at_its_instant_only_if_it_runs_through_it() {
+    let arrives = Time::ZERO + to_last_bit(64) + TRAVEL;
+    for (through, frames) in [(true, 1), (false, 0)] {
+        let mut network = network(2);
+        network.send(1, xoff(3, 100));
+        if through {
+            network.run_through(arrives, &mut NoTap);
+        } else {
+            network.run_until(arrives, &mut NoTap);
+        }
+        assert_eq!((network.now(), network.queue_view(1, 3).pfc_rx_pkts), (arrives, frames));
+    }
+}
+
+#[test]
+fn the_next_event_may_be_a_frame_that_reaches_a_host() {
+    let mut network = network(2);
+    network.hold_xoff(0, 3, true);
+    network.run_until(Time::ZERO + Dur(1), &mut NoTap);
+    assert_eq!(network.next_event(), Some(Time::ZERO + to_last_bit(64) + TRAVEL));
+}
+
+#[test]
+fn a_pause_reaches_through_a_second_switch_to_the_sender() {
+    let scenario = Scenario::Dumbbell(2);
+    let mut network: Network = Network::new(&scenario.topology(1 << 20), Time::ZERO);
+    start(&mut network, scenario, false);
+    network.run_until(Time::ZERO + Dur::ms(1), &mut NoTap);
+    assert!((0..2).all(|host| network.host(host).pauses(3, network.now()).frames > 0));
+    // Only the trunk is too narrow: the second switch asks nobody to pause.
+    assert_eq!(
+        (network.switch(1).xoff_sent(2), network.switch(1).counters(2, 3).group_drops),
+        (0, 0)
+    );
 }
 
 #[test]
