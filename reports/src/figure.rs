@@ -47,7 +47,9 @@ pub(crate) fn uncertainty(unit: Unit, span: Span) -> String {
 
 /// The unit that `results.json` calls `name`.
 pub(crate) fn unit(name: &str) -> Option<Unit> {
-    [Unit::Ps, Unit::Frames, Unit::Ppm, Unit::Bps, Unit::Count].into_iter().find(|unit| unit.name() == name)
+    [Unit::Ps, Unit::Frames, Unit::Ppm, Unit::Bps, Unit::Count]
+        .into_iter()
+        .find(|unit| unit.name() == name)
 }
 
 /// What was measured, on what and where in the sweep: `pfcwd.detection storm@p2 class 3, detection_time=250ms`.
