@@ -4,9 +4,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Exit codes, printed below every help text.
-const EXIT_CODES: &str = "Exit codes: 0 all passed; 1 a case failed; 2 the input is wrong (test case, lab, flags); \
-3 a case was inconclusive and none failed; 4 the rig or the lab broke, or it was interrupted; 5 nothing ran. \
-Where several apply: 2, 4, 1, 3, 0. `mutants`: 0 all killed or proven equivalent, 1 a survivor.";
+const EXIT_CODES: &str = "\
+Exit codes (where several apply: 2, 4, 1, 3, 0):
+  0  all passed; mutants: all killed or proven equivalent; compare: nothing got worse
+  1  a case failed; mutants: a survivor; compare: a new failure, or a shift under one seed
+  2  the input is wrong: a test case, the lab, a flag
+  3  a case was inconclusive and none failed
+  4  the rig or the lab broke, or it was interrupted; the report is marked partial
+  5  nothing ran";
 
 /// Measures the micro-behaviours of RDMA switches and NICs and judges them against a reference oracle.
 #[derive(Debug, Parser)]
@@ -33,9 +38,10 @@ pub enum Command {
     /// Run every mutant of the device against the catalogue: which case kills it.
     #[command(after_help = EXIT_CODES)]
     Mutants(MutantsArgs),
-    /// Run the analysers on a capture from anywhere (pcap or pcapng).
+    /// Run the analysers on a capture from anywhere, pcap or pcapng.
     Analyze(AnalyzeArgs),
-    /// Compare two results.json: new failures, measurements shifted beyond their uncertainty. Exit 1 when there are any.
+    /// Compare two results.json: new failures, measurements shifted beyond their uncertainty.
+    #[command(after_help = EXIT_CODES)]
     Compare(CompareArgs),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(SchemaArgs),
@@ -97,7 +103,7 @@ pub struct RunArgs {
 pub enum Format {
     /// Text for people; not an interface.
     Human,
-    /// `results.json`, versioned.
+    /// Versioned, for scripts; of a run it is `results.json`.
     Json,
 }
 
@@ -117,9 +123,14 @@ pub enum Keep {
 pub struct ExplainArgs {
     /// The case: `suite::case`.
     pub case: String,
-    /// Where to look for it.
-    #[command(flatten)]
-    pub selection: Selection,
+    /// Test-case files or folders of them; without any, the bundled catalogue.
+    pub paths: Vec<PathBuf>,
+    /// The lab; without it the bundled emulated one.
+    #[arg(long, value_name = "FILE")]
+    pub lab: Option<PathBuf>,
+    /// Only this device of the lab, by name, or a profile file.
+    #[arg(long, value_name = "PROFILE")]
+    pub dut: Option<String>,
 }
 
 /// `mutants`

@@ -1,15 +1,17 @@
 //! `rigctl explain`: what a case sends, when, and what the oracle predicts for it, before anything runs.
 
+mod page;
 mod predict;
 
 use super::input::{Bad, Input};
-use crate::cli::ExplainArgs;
+use crate::cli::{ExplainArgs, Selection};
 use crate::runner::budget;
 use crate::runner::choose::choose;
 use crate::runner::plan::Plan;
 use crate::runner::points::{Group, Point, groups, points};
 use crate::runner::seed::Seed;
 use crate::runner::session::Session;
+use page::Page;
 use rig_capture::Unit;
 use rig_lab::settings::nearest;
 use rig_lab::{Lab, Profile, Setting};
@@ -24,8 +26,9 @@ use std::io::{self, Write};
 /// # Errors
 /// Every fault of what was to be read; a case that does not exist.
 pub fn explain(args: &ExplainArgs) -> Result<Exit, Bad> {
-    let input = Input::read(&args.selection)?;
-    let text = text(&input, &args.case)?;
+    let ExplainArgs { case, paths, lab, dut } = args.clone();
+    let input = Input::read(&Selection { paths, lab, dut, only: None })?;
+    let text = text(&input, &case)?;
     let _closed = io::stdout().write_all(text.as_bytes());
     Ok(Exit::Passed)
 }
@@ -45,7 +48,7 @@ pub fn text(input: &Input, id: &str) -> Result<String, Bad> {
         Err(why) => page.field("device", &format!("none, so it is skipped: {why}")),
         Ok(profile) => on_device(&mut page, &input.lab, profile, case)?,
     }
-    Ok(page.0)
+    Ok(page.into_text())
 }
 
 /// A case that is not there, and those that may have been meant.
@@ -177,7 +180,7 @@ fn label(point: &Point) -> String {
 
 /// A length of time in one unit for each order of magnitude, cut to the nanosecond.
 fn time(dur: Dur) -> String {
-    Unit::Ps.show(dur.0)
+    if dur == Dur::ZERO { "0ms".to_owned() } else { Unit::Ps.show(dur.0) }
 }
 
 /// Streams, storms and what happens when.
@@ -201,14 +204,17 @@ fn stimulus(page: &mut Page, script: &Script, session: &Session<'_>, point: &Poi
         format!("steps, at {}", label(point))
     });
     let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut last = "";
     for step in &script.steps {
-        let (at, does) = (time(step.at), step_text(script, &step.action));
+        let (at, (verb, what)) = (time(step.at), step_text(script, &step.action));
         match rows.last_mut().filter(|row| row[0] == at) {
             Some(row) => {
-                let _infallible = write!(row[1], ", {does}");
+                let again = if verb == last { String::new() } else { format!("{verb} ") };
+                let _infallible = write!(row[1], ", {again}{what}");
             }
-            None => rows.push(vec![at, does]),
+            None => rows.push(vec![at, format!("{verb} {what}")]),
         }
+        last = verb;
     }
     rows.push(vec![time(script.length), "end of the trial".to_owned()]);
     page.table(&rows);
@@ -260,86 +266,32 @@ fn classes(enabled: u8) -> String {
     on.map(|class| class.to_string()).collect::<Vec<_>>().join(" and ")
 }
 
-fn step_text(script: &Script, action: &Action) -> String {
-    let stream = |index: &u16| script.streams[usize::from(*index)].name.as_str();
-    let storm = |index: &u16| script.storms[usize::from(*index)].name.as_str();
+/// What a step does, and to what.
+fn step_text(script: &Script, action: &Action) -> (&'static str, String) {
+    let stream = |index: &u16| script.streams[usize::from(*index)].name.clone();
+    let storm = |index: &u16| script.storms[usize::from(*index)].name.clone();
     match action {
-        Action::StartStream(index) => format!("start {}", stream(index)),
-        Action::StopStream(index) => format!("stop {}", stream(index)),
-        Action::StartStorm(index) => format!("start {}", storm(index)),
-        Action::StopStorm(index) => format!("stop {}", storm(index)),
+        Action::StartStream(index) => ("start", stream(index)),
+        Action::StopStream(index) => ("stop", stream(index)),
+        Action::StartStorm(index) => ("start", storm(index)),
+        Action::StopStorm(index) => ("stop", storm(index)),
         Action::Pfc(pfc) => {
             let rhythm =
                 if pfc.count > 1 { format!(", one every {}", pfc.every) } else { String::new() };
-            format!(
+            let what = format!(
                 "{} PFC of {} for class {} from {}{rhythm}",
                 pfc.count,
                 pfc.quanta,
                 classes(pfc.enable),
                 port(script, pfc.from)
-            )
+            );
+            ("send", what)
         }
-        Action::LinkDown(index) => format!("link of {} down", port(script, *index)),
-        Action::LinkUp(index) => format!("link of {} up", port(script, *index)),
-        Action::Configure(setting) => format!("set {}", settings(std::slice::from_ref(setting))),
+        Action::LinkDown(index) => ("take down", port(script, *index).to_owned()),
+        Action::LinkUp(index) => ("bring up", port(script, *index).to_owned()),
+        Action::Configure(setting) => ("set", settings(std::slice::from_ref(setting))),
     }
 }
 
-/// Text in two columns: names on the left, what they are on the right, broken at blanks.
-#[derive(Debug, Default)]
-struct Page(String);
-
-impl Page {
-    /// Where the right column begins, in characters.
-    const INDENT: usize = 14;
-    /// Where a line is broken.
-    const WIDTH: usize = 110;
-
-    fn line(&mut self, text: &str) {
-        let _infallible = writeln!(self.0, "{text}");
-    }
-
-    fn heading(&mut self, name: &str) {
-        self.line(&format!("  {name}"));
-    }
-
-    fn field(&mut self, name: &str, text: &str) {
-        self.at(2, Self::INDENT, name, text);
-    }
-
-    /// A field below a heading.
-    fn detail(&mut self, name: &str, text: &str) {
-        self.at(6, Self::INDENT + 4, name, text);
-    }
-
-    fn at(&mut self, left: usize, right: usize, name: &str, text: &str) {
-        let mut line = format!("{:left$}{name:1$} ", "", right - left - 1);
-        let mut written = false;
-        for word in text.split(' ') {
-            if written && line.chars().count() + 1 + word.chars().count() > Self::WIDTH {
-                self.line(line.trim_end());
-                line = format!("{:right$}{word}", "");
-                continue;
-            }
-            let blank = if written { " " } else { "" };
-            let _infallible = write!(line, "{blank}{word}");
-            written = true;
-        }
-        self.line(line.trim_end());
-    }
-
-    /// Rows below a heading, each column as wide as its widest cell.
-    fn table(&mut self, rows: &[Vec<String>]) {
-        let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            let cells = rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        for row in rows {
-            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-            let line = format!("      {}", cells.collect::<Vec<_>>().join("  "));
-            self.line(line.trim_end());
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -28,7 +28,7 @@ pub(super) fn text(file: &str, analysis: &Analysis, device: &Profile, guessed: b
         let behind = if dut_port.is_empty() { String::new() } else { format!(" at {dut_port}") };
         lines.add("Port", &format!("{name}{behind}, {speed}: {sent} sent, {received} received"));
     }
-    storms.iter().for_each(|of| lines.add("Storm", &storm(of)));
+    storms.iter().for_each(|of| storm(&mut lines, of));
     streams.iter().for_each(|of| lines.add("Stream", &stream(of)));
     analysis.pfc.iter().for_each(|of| pfc(&mut lines, of));
     for Watchdog { storm, stream, detection, restoration, restoration_from, why_not } in
@@ -81,7 +81,7 @@ impl Lines {
     }
 }
 
-fn storm(of: &Storm) -> String {
+fn storm(lines: &mut Lines, of: &Storm) {
     let lapses = match (of.longest_lapse_ps, of.longest_lapse_at_ps) {
         (Some(longest), Some(at)) => format!(
             "{}, the longest of {} at {}",
@@ -91,18 +91,13 @@ fn storm(of: &Storm) -> String {
         ),
         _ => "no lapse".to_owned(),
     };
-    let percent = of.covered_ppm / 10_000;
-    let rest = of.covered_ppm / 100 % 100;
-    format!(
-        "{} class {}, XOFF of {}q every {}: from {} to {}, pause over at {}, paused {percent}.{rest:02} % of it, {lapses}",
-        of.port,
-        of.class,
-        of.quanta,
-        time(of.every_ps),
-        time(of.first_xoff.lo),
-        time(of.last_xoff.lo),
-        time(of.pause_end.lo),
-    )
+    let Storm { port, class, quanta, .. } = of;
+    let every = time(of.every_ps);
+    let (percent, rest) = (of.covered_ppm / 10_000, of.covered_ppm / 100 % 100);
+    let held = format!("paused {percent}.{rest:02} % of the time, {lapses}");
+    lines.add("Storm", &format!("{port} class {class}, XOFF of {quanta}q every {every}: {held}"));
+    let (from, to) = (time(of.first_xoff.lo), time(of.last_xoff.lo));
+    lines.add("", &format!("from {from} to {to}, pause over at {}", time(of.pause_end.lo)));
 }
 
 fn stream(of: &Stream) -> String {

@@ -110,7 +110,7 @@ impl fmt::Display for Oracle {
             };
             writeln!(
                 f,
-                "{scenario:>12} {} all, {} data; ns-3 {hpcc} and {ali}: {times} times; {reached}",
+                "{scenario:>12} {} all, {} data; ns-3 {hpcc} and {ali}: {times} times the former; {reached}",
                 rounds(all),
                 rounds(data)
             )?;
@@ -133,9 +133,10 @@ fn rounds(Rounds { median, min, max }: &Rounds) -> String {
     format!("{} ({} to {})", mega(*median), mega(*min), mega(*max))
 }
 
-/// Millions with two digits behind the point.
+/// Millions with two digits behind the point, rounded.
 fn mega(n: u64) -> String {
-    format!("{}.{:02}", n / 1_000_000, n / 10_000 % 100)
+    let hundredths = (n + 5_000) / 10_000;
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
 fn tenths(n: u64) -> String {

@@ -1,6 +1,6 @@
 //! What each measure of a case is expected to show: the interval, the formula with this case's numbers, its source.
 
-use super::Page;
+use super::page::Page;
 use crate::runner::points::Point;
 use crate::runner::session::Session;
 use rig_capture::{Reading, Unit};
@@ -180,7 +180,8 @@ fn coverage(page: &mut Page, session: &Session<'_>, name: &str, points: &[Point]
     let Some(speed) = speed_of(session, &script, spec) else { return };
     let (pause, every) = (speed.pause(spec.quanta), spec.every);
     let share = pause.scaled(1_000_000, every.0.max(pause.0)).0;
-    page.detail("predicted", &format!("paused {} of the time", Unit::Ppm.show(share)));
+    let (percent, rest) = (share / 10_000, share / 100 % 100);
+    page.detail("predicted", &format!("paused {percent}.{rest:02} % of the time"));
     page.detail(
         "formula",
         &format!("F1: a pause of {} every {}: min(1, T/t)", super::time(pause), super::time(every)),

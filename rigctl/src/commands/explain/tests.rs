@@ -1,0 +1,49 @@
+use super::*;
+
+/// The explanation of a bundled case, without its line in the file: that is another one after any edit of the catalogue.
+fn explained(id: &str) -> String {
+    let input = bundled();
+    let text = text(&input, id).unwrap_or_else(|bad| bad.text());
+    let line = |line: &str| match line.rsplit_once(':') {
+        Some((file, _)) if line.starts_with("  written in") => format!("{file}:LINE\n"),
+        _ => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+fn bundled() -> Input {
+    let selection = Selection { paths: Vec::new(), lab: None, dut: None, only: None };
+    Input::read(&selection).expect("the bundled catalogue reads")
+}
+
+#[test]
+fn a_latency_is_explained_with_stimulus_formula_and_source() {
+    insta::assert_snapshot!(explained("pfcwd::detection-latency-broadcom"));
+}
+
+#[test]
+fn a_ramp_is_explained_by_its_ends_and_middle() {
+    insta::assert_snapshot!(explained("pfcwd::trigger-ramp-barefoot"));
+}
+
+#[test]
+fn a_slip_in_the_name_is_answered_with_what_was_meant() {
+    insta::assert_snapshot!(explained("pfcwd::detection-latenzy-broadcom"));
+    insta::assert_snapshot!(explained("trigger-ramp"));
+    insta::assert_snapshot!(explained("?"));
+}
+
+#[test]
+fn every_case_of_the_catalogue_is_explained_with_each_of_its_measures() {
+    let input = bundled();
+    for case in input.cases() {
+        let text =
+            text(&input, &case.id.to_string()).unwrap_or_else(|bad| panic!("{}", bad.text()));
+        for measure in &case.measure {
+            assert!(text.contains(measure.name()), "{}: {}", case.id, measure.name());
+        }
+        let long = text.lines().find(|line| line.chars().count() > 160);
+        assert_eq!(long, None, "{}", case.id);
+        assert!(!text.contains("no value"), "{text}");
+    }
+}

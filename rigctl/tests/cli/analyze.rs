@@ -1,0 +1,91 @@
+//! The run's own evidence, read back from its files, must say what the run said.
+
+use crate::support::{Desk, layout};
+use serde_json::Value;
+
+/// Captures are cut to the nanosecond, at either end of what is measured.
+const CUT_PS: u64 = 10_000;
+
+fn hull<'a>(spans: impl Iterator<Item = &'a Value>) -> (u64, u64) {
+    let ends =
+        spans.map(|span| (span["lo"].as_u64().expect("lo"), span["hi"].as_u64().expect("hi")));
+    ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).expect("at least one span")
+}
+
+fn near(a: u64, b: u64) -> bool {
+    a.abs_diff(b) <= CUT_PS
+}
+
+/// What the captures of every trial of `case` show as `key`, and what the run measured as `name`.
+fn both(case: &str, name: &str, key: &str) -> [(u64, u64); 2] {
+    let desk = Desk::new();
+    let left = desk.rigctl(&format!("run --only {case} --seed 5 --evidence all --out out"));
+    assert_eq!(left.code, 0, "{left:?}");
+    let mut shown: Vec<Value> = Vec::new();
+    for (file, _) in desk.files("out/evidence") {
+        let file = format!("out/evidence/{}", file.display());
+        let left = desk.rigctl(&format!("analyze {file} --dut broadcom --format json"));
+        let analysis: Value = serde_json::from_str(&left.stdout).expect("JSON");
+        assert_eq!(analysis["format"], "rig-analysis/1");
+        assert_eq!(analysis["storms"][0]["lapses"], 0);
+        assert_eq!(analysis["doubts"], Value::Array(Vec::new()));
+        shown.push(analysis["watchdog"][0][key].clone());
+    }
+    let results = desk.json("out/results.json");
+    let measured = results["cases"][0]["measurements"].as_array().expect("measurements");
+    let measured = measured.iter().filter(|of| of["name"] == name);
+    [hull(shown.iter()), hull(measured)]
+}
+
+#[test]
+fn evidence_read_back_gives_the_detection_of_the_run() {
+    let case = "pfcwd::detection-time-is-the-poll-interval-broadcom";
+    let [shown, measured] = both(case, "pfcwd.detection", "detection");
+    assert!(near(shown.0, measured.0) && near(shown.1, measured.1), "{shown:?}, {measured:?}");
+}
+
+#[test]
+fn evidence_read_back_gives_the_restoration_of_the_run() {
+    let case = "pfcwd::restoration-latency-broadcom";
+    let [shown, measured] = both(case, "pfcwd.restoration", "restoration");
+    assert!(near(shown.0, measured.0) && near(shown.1, measured.1), "{shown:?}, {measured:?}");
+}
+
+#[test]
+fn a_capture_is_told_to_people() {
+    let desk = Desk::new();
+    let case = "pfcwd::both-lossless-classes-broadcom";
+    desk.rigctl(&format!("run --only {case} --seed 5 --out out"));
+    let left = desk.rigctl(
+        "analyze out/evidence/pfcwd/both-lossless-classes-broadcom/0001.pcapng --dut broadcom",
+    );
+    assert_eq!(left.code, 0, "{left:?}");
+    insta::assert_snapshot!(layout(&left.stdout));
+}
+
+#[test]
+fn what_is_no_capture_is_refused_at_its_byte() {
+    let desk = Desk::new();
+    desk.write("text.pcapng", "this is no capture");
+    desk.write("empty.pcapng", "");
+    for (file, want) in [
+        ("text.pcapng", "text.pcapng: byte 0: this is neither a pcapng nor a pcap file"),
+        ("empty.pcapng", "empty.pcapng: byte 0: the file is empty"),
+    ] {
+        let left = desk.rigctl(&format!("analyze {file}"));
+        assert_eq!((left.code, left.stdout.as_str()), (2, ""));
+        assert!(left.stderr.contains(want), "{}", left.stderr);
+    }
+}
+
+#[test]
+fn a_capture_that_was_cut_short_is_read_as_far_as_it_goes() {
+    let desk = Desk::new();
+    let case = "pfcwd::detection-time-is-the-poll-interval-broadcom";
+    desk.rigctl(&format!("run --only {case} --seed 5 --out out"));
+    let (_, whole) = desk.files("out/evidence").remove(0);
+    std::fs::write(desk.path("cut.pcapng"), &whole[..whole.len() / 2]).expect("writable");
+    let left = desk.rigctl("analyze cut.pcapng --dut broadcom");
+    assert_eq!(left.code, 0, "{left:?}");
+    assert!(left.stdout.contains("capture-hole: the file ends in the middle"), "{}", left.stdout);
+}

@@ -1,0 +1,76 @@
+use crate::support::Desk;
+
+const CASE: &str = "pfcwd::detection-time-is-the-poll-interval-broadcom";
+
+fn two_runs(desk: &Desk) {
+    desk.rigctl(&format!("run --only {CASE} --seed 5 --out old --evidence none"));
+    let mutate = "--mutate pfcwd.detection_time=x2";
+    desk.rigctl(&format!("run --only {CASE} --seed 5 --out new --evidence none {mutate}"));
+}
+
+#[test]
+fn a_new_failure_exits_with_1() {
+    let desk = Desk::new();
+    two_runs(&desk);
+    let left = desk.rigctl("compare old/results.json new/results.json");
+    assert_eq!(left.code, 1, "{left:?}");
+    let failure = format!(" NEW FAILURE {CASE}: was pass; pfcwd.detection: want nP <= T");
+    assert!(left.stdout.contains(&failure), "{}", left.stdout);
+    let circumstances = "     Differs mutations: was none, is pfcwd.detection_time=x2\n";
+    assert!(left.stdout.starts_with(circumstances), "{}", left.stdout);
+    assert!(left.stdout.contains("1 case in both, 0 unchanged, 1 new failure"), "{}", left.stdout);
+    let json = desk.rigctl("compare old/results.json new/results.json --format json");
+    let comparison: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!((json.code, &comparison["format"]), (1, &"rig-comparison/1".into()));
+    assert_eq!(comparison["changes"][0]["kind"], "new-failure");
+}
+
+#[test]
+fn equal_runs_exit_with_0() {
+    let desk = Desk::new();
+    two_runs(&desk);
+    let left = desk.rigctl("compare old/results.json old/results.json");
+    assert_eq!(left.code, 0, "{left:?}");
+    insta::assert_snapshot!(left.stdout, @"     Summary 1 case in both, 1 unchanged");
+}
+
+/// Moves the first measurement of a run far away, and gives the run another seed if one is named.
+fn moved(desk: &Desk, seed: Option<u64>) {
+    let mut results = desk.json("old/results.json");
+    let measurement = &mut results["cases"][0]["measurements"][0];
+    for (end, at) in
+        [("lo", 900_000_000_000_u64), ("value", 900_000_000_001), ("hi", 900_000_000_002)]
+    {
+        measurement[end] = at.into();
+    }
+    if let Some(seed) = seed {
+        results["seed"] = seed.into();
+    }
+    desk.write("moved.json", &results.to_string());
+}
+
+#[test]
+fn a_shift_is_an_alarm_under_the_same_seed_and_a_remark_under_another() {
+    let desk = Desk::new();
+    two_runs(&desk);
+    moved(&desk, None);
+    let left = desk.rigctl("compare old/results.json moved.json");
+    assert_eq!(left.code, 1, "{left:?}");
+    assert!(left.stdout.contains("SHIFTED") && !left.stdout.contains("Note"), "{}", left.stdout);
+    moved(&desk, Some(6));
+    let left = desk.rigctl("compare old/results.json moved.json");
+    assert_eq!(left.code, 0, "{left:?}");
+    assert!(left.stdout.contains("SHIFTED"), "{}", left.stdout);
+    assert!(left.stdout.contains("Note the draws differ"), "{}", left.stdout);
+}
+
+#[test]
+fn both_files_are_told_when_both_are_unreadable() {
+    let desk = Desk::new();
+    desk.write("a.json", "{\"format\": \"rig-results/0\"}");
+    let left = desk.rigctl("compare a.json b.json");
+    assert_eq!((left.code, left.stdout.as_str()), (2, ""));
+    assert!(left.stderr.contains("a.json: the format is `rig-results/0`"), "{}", left.stderr);
+    assert!(left.stderr.contains("b.json: cannot be read"), "{}", left.stderr);
+    assert!(left.stderr.contains("2 faults"), "{}", left.stderr);
+}

@@ -1,0 +1,100 @@
+//! Wrong input: refused before anything runs, every fault told at its place, exit code 2.
+
+use crate::support::{Desk, Left, STORM, suite};
+
+const DETECTION: &str = "    measure:\n      - pfcwd.detection: {storm: storm, stream: victim}\n";
+
+/// Runs what must be refused, and gives what it is told.
+fn refused(desk: &Desk, arguments: &str) -> String {
+    let Left { code, stdout, stderr } = desk.rigctl(arguments);
+    assert_eq!((code, stdout.as_str()), (2, ""), "{arguments}: {stderr}");
+    assert!(!desk.path("out").is_dir(), "{arguments}: something ran");
+    stderr
+}
+
+#[test]
+fn every_fault_of_a_file_is_told_at_once() {
+    let desk = Desk::new();
+    let storm = STORM.replace("every: 500us", "every: 500").replace("trials: 1", "trails: 1");
+    let text = suite(&format!("{storm}{DETECTION}")).replace("action: drop", "action: dorp");
+    desk.write("wrong.yaml", &text);
+    for command in ["run --out out", "check"] {
+        let said = refused(&desk, &format!("{command} wrong.yaml"));
+        for (what, place) in
+            [("dorp", "wrong.yaml:7:"), ("500", "wrong.yaml:8:"), ("trails", "wrong.yaml:13:")]
+        {
+            assert!(said.contains(what) && said.contains(place), "{what} at {place}: {said}");
+        }
+        assert!(said.contains("3 faults, nothing was run"), "{said}");
+    }
+}
+
+#[test]
+fn names_that_do_not_exist_are_answered_with_those_that_do() {
+    let desk = Desk::new();
+    for (arguments, want) in [
+        ("run --dut brodcom --out out", "did you mean `broadcom`?"),
+        ("run --only [ --out out", "`--only [`"),
+        ("run --mutate pfcwd.detection_tim=x2 --out out", "pfcwd.detection_time"),
+        ("run --mutate deviation=drop_leeks --out out", "drop_leaks"),
+        ("run --mutate nonsense --out out", "want PATH=VALUE"),
+        ("run no-such.yaml --out out", "no-such.yaml"),
+        ("run --lab no-such.yaml --out out", "no-such.yaml"),
+        ("run --seed seven --out out", "invalid value 'seven' for '--seed <N>'"),
+        (
+            "explain pfcwd::detection-latenzy-broadcom",
+            "did you mean pfcwd::detection-latency-broadcom",
+        ),
+        ("analyze no-such.pcapng", "no-such.pcapng: cannot be read"),
+        ("frobnicate", "unrecognized subcommand"),
+    ] {
+        let said = refused(&desk, arguments);
+        assert!(said.contains(want), "{arguments}: {said}");
+    }
+}
+
+#[test]
+fn several_wrong_flags_and_files_are_all_told() {
+    let desk = Desk::new();
+    let said = refused(&desk, "run no-such.yaml --lab nor-this.yaml --only [ --out out");
+    for want in ["no-such.yaml", "nor-this.yaml", "--only"] {
+        assert!(said.contains(want), "{want}: {said}");
+    }
+}
+
+#[test]
+fn a_rate_that_no_port_can_carry_is_refused() {
+    let desk = Desk::new();
+    let storm = STORM.replace("every: 500us", "every: 10ns");
+    desk.write("fast.yaml", &suite(&format!("{storm}{DETECTION}")));
+    let said = refused(&desk, "run fast.yaml --out out");
+    assert!(said.contains("fast.yaml") && said.contains("victim"), "{said}");
+}
+
+#[test]
+fn a_storm_that_cannot_be_held_is_refused() {
+    let desk = Desk::new();
+    let storm = STORM.replace("classes: [3]", "classes: [3], refresh: 1.5x");
+    desk.write("lapsing.yaml", &suite(&format!("{storm}{DETECTION}")));
+    let said = refused(&desk, "run lapsing.yaml --out out");
+    assert!(said.contains("cannot be gap-free") && said.contains("lapsing.yaml:9:"), "{said}");
+    assert!(said.contains("storm-lapse"), "{said}");
+}
+
+#[test]
+fn a_lab_that_is_none_is_refused_at_its_place() {
+    let desk = Desk::new();
+    desk.write("lab.yaml", "about: \"x\"\nadapter: telepathy\ncable: 3\nduts: [duts/none.yaml]\n");
+    let said = refused(&desk, "run --lab lab.yaml --out out");
+    assert!(said.contains("lab.yaml:2:") && said.contains("telepathy"), "{said}");
+    assert!(said.contains("lab.yaml:3:"), "{said}");
+}
+
+#[test]
+fn a_file_in_the_place_of_the_output_folder_is_refused() {
+    let desk = Desk::new();
+    desk.write("out", "in the way");
+    let said = refused(&desk, "run --out out");
+    assert!(said.contains("cannot make the output directory out"), "{said}");
+    assert_eq!(desk.read("out"), "in the way");
+}

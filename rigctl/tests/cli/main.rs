@@ -1,0 +1,10 @@
+//! The built binary as scripts and people meet it: exit codes, messages, files.
+
+mod analyze;
+mod compare;
+mod help;
+mod input;
+mod interrupted;
+mod repeat;
+mod run;
+mod support;
