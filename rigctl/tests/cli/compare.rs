@@ -1,3 +1,5 @@
+//! Two results beside each other, and what the exit code says of them.
+
 use crate::support::Desk;
 
 const CASE: &str = "pfcwd::detection-time-is-the-poll-interval-broadcom";

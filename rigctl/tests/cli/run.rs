@@ -1,3 +1,5 @@
+//! Runs from the command line to the exit code and the files they leave.
+
 use crate::support::{Desk, STORM, suite};
 
 const FAST: &str = "pfcwd::detection-time-is-the-poll-interval-broadcom";
