@@ -26,6 +26,12 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     let mut bad = Bad::default();
     bad.all(mutation::apply(&mut input.lab, &args.mutate).err().unwrap_or_default());
     let cases = input.cases();
+    if let (true, Some(only)) = (cases.is_empty(), &args.selection.only) {
+        let _closed = writeln!(
+            io::stderr(),
+            "note: no case matches `--only {only}`; rigctl list names them all"
+        );
+    }
     for case in &cases {
         bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }
