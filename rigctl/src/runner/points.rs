@@ -1,6 +1,7 @@
 //! A case's sweep, as configurations of the device and points of variables within each.
 
 use super::values::Values;
+use rig_capture::Unit;
 use rig_lab::{BadSetting, Declared, Setting};
 use rig_testcases::{Case, Lookup, Sweep};
 use rig_units::Dur;
@@ -121,7 +122,7 @@ pub fn point(name: &str, value: Dur, cadence: Option<Cadence>) -> Point {
         }
         None => (value, None),
     };
-    let label = format!("{name}={}", pause.unwrap_or(value));
+    let label = format!("{name}={}", Unit::Ps.show(pause.unwrap_or(value).0));
     Point { label, swept: BTreeMap::from([(name.to_owned(), stands_for)]), pause }
 }
 
