@@ -35,7 +35,7 @@ pub fn listen(stop: Arc<Stop>) -> std::io::Result<Interrupted> {
                 if seen.0.swap(true, Ordering::Relaxed) {
                     std::process::exit(EXIT_SIGINT);
                 }
-                stop.request();
+                stop.hurry();
             }
         });
     })?;

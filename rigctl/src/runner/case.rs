@@ -134,7 +134,7 @@ fn all_trials(
     let before = work.planned;
     while let Some(ask) = plan.ask() {
         work.planned = before + plan.planned();
-        if rig.stop.requested() {
+        if rig.stop.hurried() {
             return Err(format!("stopped after {} of {} trials", work.trials.len(), work.planned));
         }
         let trial = one_trial(session, points, &ask, work.trials.len())?;

@@ -6,19 +6,34 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// A request to stop: set by Ctrl-C or by a disk that is full, read between two trials.
+/// A request to stop, in two degrees: nothing new is started (a disk is full, but what runs can still be measured), or
+/// what runs is broken off between two trials as well (Ctrl-C).
 #[derive(Debug, Default)]
-pub struct Stop(AtomicBool);
+pub struct Stop {
+    requested: AtomicBool,
+    hurried: AtomicBool,
+}
 
 impl Stop {
     /// Nothing more is started.
     pub fn request(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.requested.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a stop was requested.
+    /// Nothing more is started, and what runs is broken off as soon as it can be.
+    pub fn hurry(&self) {
+        self.hurried.store(true, Ordering::Relaxed);
+        self.request();
+    }
+
+    /// Whether nothing more is to be started.
     pub fn requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.requested.load(Ordering::Relaxed)
+    }
+
+    /// Whether what runs is to be broken off.
+    pub fn hurried(&self) -> bool {
+        self.hurried.load(Ordering::Relaxed)
     }
 }
 
