@@ -1,68 +1,15 @@
-//! From a record to the bytes of its frame: what a file or a wire shows. The way back is [`crate::decode`].
-//!
-//! Frames start at the destination MAC, have no FCS and are at least 60 bytes long. Every address follows from the
-//! index of a rig port, the UDP source port and the queue pair from the stream, the sequence number from the frame.
+//! From a record to the bytes of its frame: what a file shows. The way back is [`crate::decode`].
 
 use crate::{Dir, PfcFault, Record, What};
-use core::net::Ipv4Addr;
-use rig_frames::ip::{Dscp, Ecn};
-use rig_frames::packet::{Path, RoceFrame};
-use rig_frames::psn::Psn;
-use rig_frames::roce::{Ext, Opcode, Qpn, bth, reth};
-use rig_frames::{MacAddr, ethernet, ipv4, mac_control, pfc, udp};
-use rig_testcases::{Script, StreamKind, StreamSpec};
-use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
+use rig_frames::{MacAddr, ethernet, pfc};
+use rig_testcases::{Script, wire};
+use rig_units::{Bytes, Quanta};
 
-/// UDP source port of stream 0; the range that RoCEv2 senders use begins here (IBTA Annex A17).
-pub const FIRST_UDP_PORT: u16 = 0xc000;
-/// Queue pair of stream 0.
-pub const FIRST_QPN: u32 = 0x100;
-/// UDP destination port of plain UDP streams: discard (RFC 863).
-pub const UDP_PORT: u16 = 9;
-/// What the payload of a plain UDP stream begins with; the stream and the sequence number follow.
-pub const UDP_MAGIC: [u8; 4] = *b"rig:";
 /// Ethernet type of frames that stand for anything else: local experimental (IEEE 802 clause 9.2.4).
 const OTHER: u16 = 0x88b5;
 /// Offset of a PFC frame's opcode, and of its class-enable vector's reserved byte.
 const OPCODE: usize = ethernet::LEN;
 const RESERVED: usize = OPCODE + 2;
-
-/// Address of the rig's port: locally administered.
-pub fn rig_mac(port: u16) -> MacAddr {
-    let [hi, lo] = port.to_be_bytes();
-    MacAddr([0x02, 0, 0, 0x01, hi, lo])
-}
-
-/// Address of the device's port behind the rig's.
-pub fn dut_mac(port: u16) -> MacAddr {
-    let [hi, lo] = port.to_be_bytes();
-    MacAddr([0x02, 0, 0, 0x02, hi, lo])
-}
-
-/// IP address of the rig's port: `10.0.port.1`, from port 256 on in 10.1 and further.
-pub fn rig_ip(port: u16) -> Ipv4Addr {
-    let [hi, lo] = port.to_be_bytes();
-    Ipv4Addr::new(10, hi, lo, 1)
-}
-
-/// UDP source port of a stream.
-pub fn udp_port(stream: u16) -> u16 {
-    FIRST_UDP_PORT | stream
-}
-
-/// Queue pair of a stream.
-pub fn qpn(stream: u16) -> u32 {
-    FIRST_QPN + u32::from(stream)
-}
-
-/// The smallest frame, FCS counted, that a stream of this kind can have. A SEND could be shorter, but in a message below
-/// 16 bytes Wireshark looks for protocols that it then finds malformed.
-pub fn least_size(kind: StreamKind) -> Bytes {
-    match kind {
-        StreamKind::RoceWrite | StreamKind::RoceSend => Bytes(78),
-        StreamKind::Udp => MIN_FRAME,
-    }
-}
 
 /// The bytes of a record's frame.
 ///
@@ -70,83 +17,27 @@ pub fn least_size(kind: StreamKind) -> Bytes {
 /// On a stream that the script does not have, or one of 16384 or more.
 pub fn encode(record: &Record, script: &Script) -> Vec<u8> {
     let from = match record.dir {
-        Dir::Tx => rig_mac(record.port),
-        Dir::Rx => dut_mac(record.port),
+        Dir::Tx => wire::rig_mac(record.port),
+        Dir::Rx => wire::dut_mac(record.port),
     };
     match record.what {
         What::Data { stream, seq, size, ce } => {
             let spec = &script.streams[usize::from(stream)];
-            data(spec, stream, seq, Bytes(size.into()), ce)
+            wire::data(spec, stream, seq, Bytes(size.into()), ce)
         }
-        What::Pfc { enable, quanta } => pfc(from, enable, quanta),
+        What::Pfc { enable, quanta } => wire::pfc(from, enable, quanta),
         What::BadPfc(fault) => bad_pfc(from, fault),
         What::Other { size } => {
-            let header = ethernet::Repr { dst: rig_mac(record.port), src: from, ethertype: OTHER };
-            filled(header.emit().to_vec(), size)
+            let header =
+                ethernet::Repr { dst: wire::rig_mac(record.port), src: from, ethertype: OTHER };
+            wire::filled(header.emit().to_vec(), size)
         }
     }
-}
-
-/// A frame of a stream.
-fn data(spec: &StreamSpec, stream: u16, seq: u32, size: Bytes, ce: bool) -> Vec<u8> {
-    let dscp = Dscp::new(spec.dscp).expect("a DSCP has six bits");
-    let ecn = if ce { Ecn::Ce } else { Ecn::Ect0 };
-    let ip = ipv4::Repr { ecn, ..ipv4::Repr::udp(rig_ip(spec.from), rig_ip(spec.to), dscp) };
-    let (src, dst) = (rig_mac(spec.from), rig_mac(spec.to));
-    let size = size.max(least_size(spec.kind));
-    let opcode = match spec.kind {
-        StreamKind::RoceWrite => Opcode::RcWriteOnly,
-        StreamKind::RoceSend => Opcode::RcSendOnly,
-        StreamKind::Udp => return plain(src, dst, &ip, (stream, seq), size),
-    };
-    let qpn = Qpn::new(qpn(stream)).expect("streams are few");
-    let bth = bth::Repr::new(opcode, qpn, Psn::new(seq));
-    let path = Path { udp_src: udp_port(stream), ..Path::v4(src, dst, ip) };
-    let reth = |dma_len| reth::Repr { virtual_address: 0x1000, rkey: qpn.get(), dma_len };
-    let ext = |dma_len| match spec.kind {
-        StreamKind::RoceWrite => Ext::Reth(reth(dma_len)),
-        StreamKind::RoceSend | StreamKind::Udp => Ext::Plain,
-    };
-    let frame = RoceFrame::new(path, bth, ext(0)).sized(size).expect("a size that IP can have");
-    RoceFrame { ext: ext(frame.payload_len.into()), ..frame }.emit()
-}
-
-/// A frame of a plain UDP stream.
-fn plain(
-    src: MacAddr,
-    dst: MacAddr,
-    ip: &ipv4::Repr,
-    (stream, seq): (u16, u32),
-    size: Bytes,
-) -> Vec<u8> {
-    let headers = Bytes((ethernet::LEN + ipv4::LEN + udp::LEN) as u64) + FCS;
-    let payload = usize::try_from((size - headers).0).expect("a frame fits in memory");
-    let link = ethernet::Repr { dst, src, ethertype: ethernet::ethertype::IPV4 };
-    let udp =
-        udp::Repr { src_port: udp_port(stream), dst_port: UDP_PORT, checksum: udp::Checksum::Zero };
-    let mut frame = link.emit().to_vec();
-    frame.extend_from_slice(&ip.emit(udp::LEN + payload));
-    frame.extend_from_slice(&udp.emit(payload));
-    frame.extend_from_slice(&UDP_MAGIC);
-    frame.extend_from_slice(&seq.to_be_bytes());
-    filled(frame, size)
-}
-
-/// A PFC frame with a time for every class, enabled or not.
-fn pfc(src: MacAddr, enable: u8, quanta: [Quanta; 8]) -> Vec<u8> {
-    let mut frame = mac_control::frame_pfc(src, &pfc::Repr::default());
-    let control = frame[OPCODE..].first_chunk_mut().expect("a MAC Control frame has 60 bytes");
-    let mut raw = pfc::Raw(control);
-    raw.set_enable(enable.into());
-    for (class, quanta) in quanta.iter().enumerate() {
-        raw.set_quanta(class, quanta.0);
-    }
-    frame
 }
 
 /// A PFC frame that would pause class 3, with one fault.
 fn bad_pfc(src: MacAddr, fault: PfcFault) -> Vec<u8> {
-    let mut frame = pfc(src, 1 << 3, [Quanta::MAX; 8]);
+    let mut frame = wire::pfc(src, 1 << 3, [Quanta::MAX; 8]);
     match fault {
         PfcFault::Destination => frame[..6].copy_from_slice(&MacAddr::BROADCAST.0),
         PfcFault::Source => frame[6..12].fill(0),
@@ -159,12 +50,5 @@ fn bad_pfc(src: MacAddr, fault: PfcFault) -> Vec<u8> {
         PfcFault::Padding => frame[OPCODE + pfc::LEN] = 1,
         PfcFault::Size => frame.push(0),
     }
-    frame
-}
-
-/// `frame` with zeros up to `size`, which counts the FCS.
-fn filled(mut frame: Vec<u8>, size: Bytes) -> Vec<u8> {
-    let len = usize::try_from((size.max(MIN_FRAME) - FCS).0).expect("a frame fits in memory");
-    frame.resize(len.max(frame.len()), 0);
     frame
 }

@@ -4,7 +4,6 @@
 //! number is continued beyond 24 bits by the order of frames. What is not understood, or was harmed on the way (a wrong
 //! ICRC), is [`What::Other`].
 
-use crate::codec::{self, UDP_MAGIC, UDP_PORT};
 use crate::{Dir, PfcFault, What};
 use core::net::{IpAddr, Ipv4Addr};
 use rig_frames::ethernet::{self, ethertype};
@@ -13,6 +12,7 @@ use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::opcode::Payload;
 use rig_frames::{MacAddr, fcs, ipv4, pfc, udp};
+use rig_testcases::wire::{self, UDP_MAGIC, UDP_PORT};
 use rig_testcases::{Script, StreamKind};
 use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
 use std::collections::BTreeMap;
@@ -60,10 +60,10 @@ impl Decoder {
         let flow = |(stream, spec): (u16, &rig_testcases::StreamSpec)| {
             let rdma = spec.kind != StreamKind::Udp;
             let flow = Flow {
-                src: codec::rig_ip(spec.from).into(),
-                dst: codec::rig_ip(spec.to).into(),
-                udp_src: codec::udp_port(stream),
-                qpn: rdma.then(|| codec::qpn(stream)),
+                src: wire::rig_ip(spec.from).into(),
+                dst: wire::rig_ip(spec.to).into(),
+                udp_src: wire::udp_port(stream),
+                qpn: rdma.then(|| wire::qpn(stream)),
             };
             (flow, stream)
         };

@@ -13,6 +13,9 @@ use crate::roce::bth;
 use crate::{Malformed, ipv4, ipv6, udp, vlan};
 use core::ops::Range;
 
+mod field;
+pub use field::Field;
+
 /// Length of the ICRC, in bytes.
 pub const LEN: usize = 4;
 

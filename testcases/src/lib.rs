@@ -12,6 +12,7 @@ pub mod read;
 mod resolve;
 mod schema;
 pub mod script;
+pub mod wire;
 
 pub use amount::{Amount, Lookup};
 pub use case::{Case, CaseId, Expect, Suite, Sweep};

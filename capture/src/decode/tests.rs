@@ -1,9 +1,10 @@
 use super::*;
 use crate::Record;
-use crate::codec::{encode, least_size};
+use crate::codec::encode;
 use crate::sample::Sample;
 use proptest::prelude::*;
 use rig_testcases::StreamSpec;
+use rig_testcases::wire::least_size;
 use rig_units::{Dur, Time};
 
 /// A script with a stream of each kind.

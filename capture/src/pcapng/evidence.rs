@@ -101,7 +101,7 @@ impl<'a> Evidence<'a> {
             let qp = match spec.kind {
                 StreamKind::Udp => String::new(),
                 StreamKind::RoceWrite | StreamKind::RoceSend => {
-                    format!(", queue pair {:#x}", crate::codec::qpn(stream))
+                    format!(", queue pair {:#x}", rig_testcases::wire::qpn(stream))
                 }
             };
             lines.push(format!(
@@ -110,7 +110,7 @@ impl<'a> Evidence<'a> {
                 port(spec.from),
                 port(spec.to),
                 spec.class,
-                crate::codec::udp_port(stream),
+                rig_testcases::wire::udp_port(stream),
             ));
         }
         lines.join("\n")

@@ -1,4 +1,5 @@
-//! Building a RoCEv2 frame with its ICRC, beside copying one of the same size; and the ICRC alone.
+//! Building a RoCEv2 frame with its ICRC, and giving one that was built its next packet sequence number, beside copying
+//! one of the same size; and the ICRC alone.
 
 use super::{FORMAT, Rounds, SHARED, timed};
 use core::fmt;
@@ -17,6 +18,8 @@ const ROUNDS: usize = 9;
 const FRAMES: u32 = 50_000;
 const SIZES: [u64; 2] = [1_024, 4_096];
 const RATIO: u64 = 100;
+/// Where the sequence number of an untagged frame over IPv4 stands.
+const PSN: std::ops::Range<usize> = 51..54;
 
 /// What was measured.
 #[derive(Debug, Serialize)]
@@ -34,10 +37,14 @@ struct Measured {
     /// FCS counted.
     bytes: u64,
     build_ps: Rounds,
+    /// A new sequence number in a frame that exists, its ICRC kept right: what sending costs.
+    renumber_ps: Rounds,
     copy_ps: Rounds,
     icrc_ps: Rounds,
     /// Time to build against time to copy within one round, in hundredths.
     build_to_copy_percent: Rounds,
+    /// Time to renumber against time to copy within one round, in hundredths.
+    renumber_to_copy_percent: Rounds,
 }
 
 pub(super) fn run() -> Frames {
@@ -55,7 +62,9 @@ fn measure(size: u64) -> Measured {
     let bytes = frame.emit();
     let packet = &bytes[ethernet::LEN..bytes.len() - icrc::LEN];
     let mut out = Vec::with_capacity(bytes.len());
-    let mut rounds: [Vec<u64>; 4] = [const { Vec::new() }; 4];
+    let psn = icrc::Field::new(&bytes, PSN).expect("a frame with an ICRC");
+    let mut sent = bytes.clone();
+    let mut rounds: [Vec<u64>; 6] = [const { Vec::new() }; 6];
     for _ in 0..ROUNDS {
         let ((), build) = timed(|| {
             for psn in 0..FRAMES {
@@ -63,6 +72,12 @@ fn measure(size: u64) -> Measured {
                 let bth = bth::Repr { psn: Psn::new(psn), ..frame.bth };
                 RoceFrame { bth, ..frame }.emit_into(&mut out);
                 black_box(&out);
+            }
+        });
+        let ((), renumber) = timed(|| {
+            for number in 0..FRAMES {
+                psn.set(&mut sent, &number.to_be_bytes()[1..]);
+                black_box(&sent);
             }
         });
         let ((), copy) = timed(|| {
@@ -78,13 +93,25 @@ fn measure(size: u64) -> Measured {
             }
         });
         let each = |took: Dur| took.0 / u64::from(FRAMES);
-        let ratio = build.0.saturating_mul(RATIO) / copy.0.max(1);
-        for (all, one) in rounds.iter_mut().zip([each(build), each(copy), each(crc), ratio]) {
+        let to_copy = |took: Dur| took.0.saturating_mul(RATIO) / copy.0.max(1);
+        let times = [build, renumber, copy, crc].map(each);
+        let ratios = [build, renumber].map(to_copy);
+        for (all, one) in rounds.iter_mut().zip(times.into_iter().chain(ratios)) {
             all.push(one);
         }
     }
-    let [build_ps, copy_ps, icrc_ps, build_to_copy_percent] = rounds.map(Rounds::of);
-    Measured { bytes: size, build_ps, copy_ps, icrc_ps, build_to_copy_percent }
+    assert_eq!(icrc::holds(&sent), Ok(true), "the ICRC follows the sequence number");
+    let [build_ps, renumber_ps, copy_ps, icrc_ps, build_to_copy_percent, renumber_to_copy_percent] =
+        rounds.map(Rounds::of);
+    Measured {
+        bytes: size,
+        build_ps,
+        renumber_ps,
+        copy_ps,
+        icrc_ps,
+        build_to_copy_percent,
+        renumber_to_copy_percent,
+    }
 }
 
 /// An RDMA WRITE of that size.
@@ -111,20 +138,26 @@ impl fmt::Display for Frames {
             let size = format!("{}B", of.bytes);
             writeln!(
                 f,
-                "{size:>12} build {}, copy {}, ICRC alone {}",
+                "{size:>12} build {}, renumber {}, copy {}, ICRC alone {}",
                 time(&of.build_ps),
+                time(&of.renumber_ps),
                 time(&of.copy_ps),
                 time(&of.icrc_ps)
             )?;
-            let Rounds { median, min, max } = of.build_to_copy_percent;
-            writeln!(
-                f,
-                "{:>12} building takes {} ({} to {}) times as long as copying within one round",
-                "",
-                times(median),
-                times(min),
-                times(max)
-            )?;
+            for (what, ratio) in [
+                ("building", &of.build_to_copy_percent),
+                ("renumbering", &of.renumber_to_copy_percent),
+            ] {
+                let Rounds { median, min, max } = *ratio;
+                writeln!(
+                    f,
+                    "{:>12} {what} takes {} ({} to {}) times as long as copying within one round",
+                    "",
+                    times(median),
+                    times(min),
+                    times(max)
+                )?;
+            }
         }
         writeln!(f, "{:>12} {SHARED}", "Note")
     }
