@@ -2,8 +2,14 @@
 //!
 //! Invariant: nothing here reads a clock; a program says when frames are due, an executor sends them.
 
+pub mod gate;
 pub mod program;
+pub mod rhythm;
+pub mod sender;
 pub mod storm;
 
+pub use gate::{Gate, Obeys};
 pub use program::{Impossible, PacedStream, PortProgram, Program};
+pub use rhythm::Rhythm;
+pub use sender::{Departure, Job, Sender, Stall, Who};
 pub use storm::{PacedStorm, Unholdable};

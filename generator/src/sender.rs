@@ -1,0 +1,224 @@
+//! What one rig port sends, merged to one order: streams and storms, each at its rhythm, held up by pauses and by one
+//! another. Never two frames at once, and no burst of all flows together.
+//!
+//! Of what is due when the port is free, a storm's frame goes first, then the stream that has been due longest. While
+//! its class is paused a stream stands still; afterwards it goes on at its rhythm from the instant it may, without making
+//! up for what it missed. A departure is planned exactly; how late it really leaves is its sender's to report.
+
+use crate::gate::{Gate, Obeys};
+use crate::rhythm::Rhythm;
+use rig_frames::pfc;
+use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, Quanta, Time};
+
+/// Who a frame belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Who {
+    /// A stream, by its index in the script.
+    Stream(u16),
+    /// A storm, by its index in the script.
+    Storm(u16),
+    /// PFC frames sent by hand, by the order in which they were asked for.
+    ByHand(u16),
+}
+
+/// What to send again and again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// Whose frames.
+    pub who: Who,
+    /// The class whose pause stops it; `None`: nothing does.
+    pub class: Option<u8>,
+    /// Frame size, FCS counted.
+    pub size: Bytes,
+    /// When its frames are due.
+    pub rhythm: Rhythm,
+    /// Number of its first frame.
+    pub first: u64,
+    /// How many frames; `None` goes on until it is stopped.
+    pub count: Option<u64>,
+}
+
+impl Job {
+    /// PFC frames, which no pause stops.
+    pub const fn pfc(who: Who, every: Dur, count: Option<u64>) -> Job {
+        let rhythm = Rhythm::Even(rig_units::Pace::every(every));
+        Job { who, class: None, size: MIN_FRAME, rhythm, first: 0, count }
+    }
+}
+
+/// One frame that leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departure {
+    /// Whose frame.
+    pub who: Who,
+    /// Its number among its sender's frames.
+    pub number: u64,
+    /// When its first bit is to leave.
+    pub start: Time,
+    /// When its last bit has left.
+    pub end: Time,
+}
+
+/// What becomes of frames that were due while the machine stood still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stall {
+    /// They are left out and counted; the rhythm goes on at its own instants.
+    Skip,
+    /// They are sent one right after the other.
+    CatchUp,
+}
+
+#[derive(Debug, Clone)]
+struct Plan {
+    job: Job,
+    due: Time,
+    sent: u64,
+    skipped: u64,
+}
+
+/// The state of one port's sending.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    speed: PortSpeed,
+    gate: Gate,
+    stall: Stall,
+    /// Nothing is planned before this instant.
+    clock: Time,
+    /// When the wire is free again.
+    busy: Time,
+    up: bool,
+    plans: Vec<Plan>,
+}
+
+impl Sender {
+    /// Sends nothing yet, on a port of `speed`.
+    pub fn new(speed: PortSpeed, obeys: Obeys, stall: Stall) -> Sender {
+        Sender {
+            speed,
+            gate: Gate::new(speed, obeys),
+            stall,
+            clock: Time::ZERO,
+            busy: Time::ZERO,
+            up: true,
+            plans: Vec::new(),
+        }
+    }
+
+    /// Starts a job: its first frame is due at `now`.
+    pub fn start(&mut self, now: Time, job: Job) {
+        self.clock = self.clock.max(now);
+        if job.count != Some(0) {
+            self.plans.push(Plan { job, due: now, sent: 0, skipped: 0 });
+        }
+    }
+
+    /// Stops a sender; how many of its frames were left out.
+    pub fn stop(&mut self, who: Who) -> u64 {
+        let of = |plan: &&Plan| plan.job.who == who;
+        let skipped = self.plans.iter().filter(of).map(|plan| plan.skipped).sum();
+        self.plans.retain(|plan| plan.job.who != who);
+        skipped
+    }
+
+    /// Whether anything is started.
+    pub fn is_idle(&self) -> bool {
+        self.plans.is_empty()
+    }
+
+    /// Takes in a PFC frame whose last bit arrived at `at` and of which the rig knows at `now`.
+    pub fn on_pfc(&mut self, at: Time, now: Time, frame: &pfc::Repr) {
+        self.clock = self.clock.max(now);
+        self.gate.on_pfc(at, frame);
+    }
+
+    /// Takes in a PAUSE frame of 802.3x.
+    pub fn on_pause(&mut self, at: Time, now: Time, quanta: Quanta) {
+        self.clock = self.clock.max(now);
+        self.gate.on_pause(at, quanta);
+    }
+
+    /// The link went down or came up at `now`. Nothing leaves without it; what was due starts again when it is back.
+    pub fn set_up(&mut self, now: Time, up: bool) {
+        self.clock = self.clock.max(now);
+        self.up = up;
+        self.gate.reset(now);
+        if up {
+            for plan in &mut self.plans {
+                plan.due = plan.due.max(now);
+            }
+        }
+    }
+
+    /// How long each class was held up by pauses until `now`, the worst first.
+    pub fn paused(&mut self, now: Time) -> Vec<(u8, Dur)> {
+        self.gate.worst(now)
+    }
+
+    /// The next frame if nothing happens until then.
+    #[inline]
+    pub fn next(&self) -> Option<Departure> {
+        self.choose().map(|(index, start, _)| {
+            let Plan { job, sent, .. } = &self.plans[index];
+            let end = start + self.speed.serialise(job.size);
+            Departure { who: job.who, number: job.first + sent, start, end }
+        })
+    }
+
+    /// Index, start and due time of the next frame.
+    #[inline]
+    fn choose(&self) -> Option<(usize, Time, Time)> {
+        if !self.up {
+            return None;
+        }
+        let ready = self.busy.max(self.clock);
+        let mut best: Option<(Time, bool, Time, usize)> = None;
+        for (index, plan) in self.plans.iter().enumerate() {
+            let due = match plan.job.class {
+                Some(class) => self.gate.opens(class, plan.due),
+                None => plan.due,
+            };
+            let start = match plan.job.class {
+                // A gate may close again while the port is busy with another frame.
+                Some(class) => self.gate.opens(class, due.max(ready)),
+                None => due.max(ready),
+            };
+            // At one instant PFC goes before data, then what was due first, then what was started first.
+            let key = (start, plan.job.class.is_some(), due, index);
+            if best.is_none_or(|best| key < best) {
+                best = Some(key);
+            }
+        }
+        best.map(|(start, _, due, index)| (index, start, due))
+    }
+
+    /// Notes that [`next`](Self::next) has left, at `now` by the clock, and plans what comes after it.
+    #[inline]
+    pub fn sent(&mut self, now: Time) {
+        let Some((index, start, due)) = self.choose() else { return };
+        let plan = &mut self.plans[index];
+        self.busy = start + self.speed.slot(plan.job.size);
+        self.clock = self.clock.max(start);
+        plan.sent += 1;
+        plan.due = plan.job.rhythm.next(due);
+        if self.stall == Stall::Skip {
+            // What would have been over by now can only come as a burst.
+            while plan.due + self.speed.slot(plan.job.size) <= now && !plan.is_done() {
+                plan.due = plan.job.rhythm.next(plan.due);
+                plan.skipped += 1;
+            }
+            self.busy = self.busy.max(now);
+        }
+        if plan.is_done() {
+            self.plans.remove(index);
+        }
+    }
+}
+
+impl Plan {
+    fn is_done(&self) -> bool {
+        self.job.count.is_some_and(|count| self.sent + self.skipped >= count)
+    }
+}
+
+#[cfg(test)]
+mod tests;
