@@ -1,8 +1,11 @@
-//! Streams and storms of a script, worked out for the ports they leave by.
+//! Streams and storms of a script, worked out for the ports they leave by; and those ports.
 //!
-//! Invariant: nothing here reads a clock; a program says when frames are due, an executor sends them.
+//! Invariant: nothing but the ports reads a clock; a program says when frames are due, an executor sends them.
 
 pub mod gate;
+pub mod netlab;
+mod netlink;
+pub mod port;
 pub mod program;
 pub mod rhythm;
 pub mod sender;

@@ -1,0 +1,61 @@
+//! AF_XDP on nothing but the kernel: its own rings, its own program, no compiler for BPF.
+//!
+//! Frames of more than 4 KiB go in several pieces, so that RoCE with an MTU of 4096 passes. The program is attached by
+//! a link that lives as long as the process at most: a killed rig leaves nothing behind.
+
+mod bpf;
+mod insn;
+mod mapping;
+mod open;
+mod program;
+mod promiscuous;
+mod ring;
+mod rx;
+mod socket;
+mod tx;
+
+pub(super) use open::open;
+
+use super::{Fault, PortError, Stats};
+use bpf::{Attachment, Program, SocketMap};
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+use nix::errno::Errno;
+use promiscuous::Promiscuous;
+use socket::Socket;
+
+/// What both halves need for as long as either lives. In the order in which it is undone: first no more frames are sent
+/// to the socket, then the socket goes.
+#[derive(Debug)]
+struct Shared {
+    #[expect(dead_code, reason = "held, never used: dropping it takes the program off")]
+    attachment: Attachment,
+    #[expect(dead_code, reason = "held, never used: the attachment keeps a program of its own")]
+    program: Program,
+    #[expect(dead_code, reason = "held, never used: dropping it empties it")]
+    sockets: SocketMap,
+    #[expect(dead_code, reason = "held, never used: dropping it ends it")]
+    promiscuous: Promiscuous,
+    socket: Socket,
+    zero_copy: bool,
+    interface: String,
+    tx_lost: AtomicU64,
+    rx_unstamped: AtomicU64,
+    strays: AtomicU64,
+}
+
+impl Shared {
+    fn error(&self, tried: &'static str, errno: Errno) -> PortError {
+        Fault::of(tried, errno).at(&self.interface)
+    }
+
+    fn stats(&self) -> Result<Stats, PortError> {
+        let counts = self.socket.stats().map_err(|errno| self.error("read the counters", errno))?;
+        Ok(Stats {
+            tx_lost: self.tx_lost.load(Relaxed),
+            rx_unstamped: self.rx_unstamped.load(Relaxed),
+            strays: self.strays.load(Relaxed),
+            ..counts
+        })
+    }
+}

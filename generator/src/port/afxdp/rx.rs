@@ -1,0 +1,137 @@
+//! The receiving half of an AF_XDP port.
+
+use super::Shared;
+use super::mapping::{Region, RingMemory};
+use super::program::{STAMP, unseal};
+use super::ring::{Consumer, Desc, Producer};
+use super::socket::CHUNK;
+use crate::port::pool::Pool;
+use crate::port::{Mono, PortError, Receive, Stamp, StampedBy, Stats};
+use core::sync::atomic::Ordering::Relaxed;
+use rig_units::Dur;
+use std::sync::Arc;
+
+/// Pieces of frames that one poll takes at most: few enough that their buffers are back with the kernel soon.
+const BATCH: usize = 64;
+
+/// Receives the frames of one port.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    shared: Arc<Shared>,
+    buffers: Buffers,
+    ring: Consumer<RingMemory, Desc>,
+    /// A frame in several pieces, as far as it has come, and its stamp.
+    begun: Vec<u8>,
+    stamp: Option<Stamp>,
+}
+
+/// The chunks that received frames are written to, and the ring by which the kernel gets them.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    memory: Region,
+    chunks: Pool,
+    fill: Producer<RingMemory, u64>,
+}
+
+impl Buffers {
+    /// Lends the kernel `count` chunks of `memory`.
+    pub(super) fn lend(memory: Region, fill: Producer<RingMemory, u64>, count: u32) -> Buffers {
+        let mut buffers = Buffers { memory, chunks: Pool::new(count), fill };
+        buffers.refill();
+        buffers
+    }
+
+    /// Lends the kernel every chunk that nobody holds.
+    fn refill(&mut self) {
+        while let Some(chunk) = self.chunks.take() {
+            let offset = self.chunks.lend(chunk, 1) * CHUNK;
+            let lent = self.fill.stage(self.memory.address(offset));
+            assert!(lent, "the ring has an entry for every chunk");
+        }
+        self.fill.publish();
+    }
+
+    /// Takes back the chunk that `address` lies in; where that is, when it was lent.
+    fn returned(&mut self, address: u64) -> Option<usize> {
+        let at = self.memory.offset(address)?;
+        self.chunks.returned((at / CHUNK) as u64).then_some(at)
+    }
+
+    /// The clock in front of the frame at `at`.
+    fn clock(&mut self, at: usize) -> Option<Mono> {
+        let room = usize::from(STAMP);
+        unseal(self.memory.bytes(at.checked_sub(room)?, room))
+    }
+}
+
+impl Receiver {
+    /// The half that receives into `buffers`.
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        buffers: Buffers,
+        ring: Consumer<RingMemory, Desc>,
+    ) -> Receiver {
+        Receiver { shared, buffers, ring, begun: Vec::new(), stamp: None }
+    }
+
+    /// Takes one piece, and hands its frame over when it is the last; how many frames that were.
+    fn piece(&mut self, desc: Desc, take: &mut dyn FnMut(&[u8], Stamp)) -> usize {
+        let Some(at) = self.buffers.returned(desc.addr) else {
+            self.shared.strays.fetch_add(1, Relaxed);
+            return 0;
+        };
+        let first = self.stamp.is_none();
+        let stamp = self.stamp.unwrap_or_else(|| self.stamp(at));
+        let bytes = self.buffers.memory.bytes(at, desc.len as usize);
+        let more = desc.options & libc::XDP_PKT_CONTD != 0;
+        if first && !more {
+            take(bytes, stamp);
+            return 1;
+        }
+        self.begun.extend_from_slice(bytes);
+        self.stamp = Some(stamp);
+        if more {
+            return 0;
+        }
+        take(&self.begun, stamp);
+        self.begun.clear();
+        self.stamp = None;
+        1
+    }
+
+    /// When the frame at `at` came.
+    fn stamp(&mut self, at: usize) -> Stamp {
+        if let Some(at) = self.buffers.clock(at) {
+            return Stamp { at, by: StampedBy::XdpProgram };
+        }
+        self.shared.rx_unstamped.fetch_add(1, Relaxed);
+        Stamp { at: Mono::now(), by: StampedBy::Process }
+    }
+}
+
+impl Receive for Receiver {
+    fn poll(&mut self, take: &mut dyn FnMut(&[u8], Stamp)) -> Result<usize, PortError> {
+        let mut frames = 0;
+        for _ in 0..BATCH {
+            let Some(desc) = self.ring.take() else { break };
+            frames += self.piece(desc, take);
+        }
+        self.ring.release();
+        if self.buffers.chunks.has_free() {
+            self.buffers.refill();
+            if self.buffers.fill.shared.wants_a_call() {
+                self.shared.socket.nudge().map_err(|errno| self.shared.error("receive", errno))?;
+            }
+        }
+        Ok(frames)
+    }
+
+    fn wait(&mut self, timeout: Dur) -> Result<bool, PortError> {
+        let woken = self.shared.socket.wait(timeout);
+        woken.map_err(|errno| self.shared.error("wait for frames", errno))
+    }
+
+    fn stats(&self) -> Result<Stats, PortError> {
+        self.shared.stats()
+    }
+}

@@ -1,0 +1,139 @@
+//! The sending half of an AF_XDP port.
+
+use super::Shared;
+use super::mapping::{Region, RingMemory};
+use super::ring::{Consumer, Desc, Producer};
+use super::socket::CHUNK;
+use crate::port::error::ETHERNET_HEADER;
+use crate::port::pool::Pool;
+use crate::port::{Frame, Kick, PortError, Stats, Transmit};
+use core::sync::atomic::Ordering::Relaxed;
+use nix::errno::Errno;
+use std::sync::Arc;
+
+/// Sends the frames of one port. A slot is as many chunks in a row as the longest frame needs, so that its bytes are
+/// in one piece here and in several in the ring.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    shared: Arc<Shared>,
+    memory: Region,
+    slots: Pool,
+    ring: Producer<RingMemory, Desc>,
+    completion: Consumer<RingMemory, u64>,
+    longest: usize,
+}
+
+/// Chunks in a slot for frames of up to `longest` bytes.
+pub(super) fn chunks(longest: usize) -> usize {
+    longest.div_ceil(CHUNK).max(1)
+}
+
+impl Sender {
+    /// The half that sends from `slots` in `memory`.
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        memory: Region,
+        slots: Pool,
+        ring: Producer<RingMemory, Desc>,
+        completion: Consumer<RingMemory, u64>,
+        longest: usize,
+    ) -> Sender {
+        Sender { shared, memory, slots, ring, completion, longest }
+    }
+
+    /// From one slot to the next.
+    fn stride(&self) -> usize {
+        chunks(self.longest) * CHUNK
+    }
+}
+
+impl Transmit for Sender {
+    fn alloc(&mut self) -> Option<Frame> {
+        if !self.slots.has_free() {
+            self.reclaim();
+        }
+        self.slots.take()
+    }
+
+    fn bytes<'a>(&'a mut self, frame: &'a mut Frame) -> &'a mut [u8] {
+        let start = self.slots.held(frame) * self.stride();
+        self.memory.bytes(start, self.longest)
+    }
+
+    fn release(&mut self, frame: Frame) {
+        self.slots.put_back(frame);
+    }
+
+    fn stage(&mut self, frame: Frame, len: usize) {
+        assert!(
+            (ETHERNET_HEADER..=self.longest).contains(&len),
+            "a frame of {len} B; the port was opened for {ETHERNET_HEADER} to {} B",
+            self.longest
+        );
+        let pieces = chunks(len);
+        let count = u32::try_from(pieces).expect("few chunks make a slot");
+        let start = self.slots.lend(frame, count) * self.stride();
+        for piece in 0..pieces {
+            let here = piece * CHUNK;
+            let more = piece + 1 < pieces;
+            let desc = Desc {
+                addr: self.memory.address(start + here),
+                len: u32::try_from(CHUNK.min(len - here)).expect("at most a chunk"),
+                options: if more { libc::XDP_PKT_CONTD } else { 0 },
+            };
+            assert!(self.ring.stage(desc), "the ring has an entry for every chunk");
+        }
+    }
+
+    fn publish(&mut self) {
+        self.ring.publish();
+    }
+
+    fn kick(&mut self) -> Result<Kick, PortError> {
+        let mut kick = Kick { lost: 0, waiting: self.ring.waiting() };
+        if self.shared.zero_copy {
+            // The driver takes frames by itself and says when it has gone to sleep over it.
+            if self.ring.shared.wants_a_call() {
+                match self.shared.socket.kick() {
+                    Ok(()) | Err(Errno::EAGAIN | Errno::EBUSY | Errno::ENOBUFS) => {}
+                    Err(errno) => return Err(self.shared.error("send", errno)),
+                }
+            }
+            kick.waiting = self.ring.waiting();
+            return Ok(kick);
+        }
+        while kick.waiting > 0 {
+            let before = kick.waiting;
+            match self.shared.socket.kick() {
+                // A call sends 32 pieces and asks for another.
+                Ok(()) | Err(Errno::EAGAIN | Errno::ENOBUFS) => {}
+                Err(Errno::EBUSY) => kick.lost += 1,
+                Err(errno) => return Err(self.shared.error("send", errno)),
+            }
+            kick.waiting = self.ring.waiting();
+            if kick.waiting == before {
+                break;
+            }
+        }
+        self.shared.tx_lost.fetch_add(kick.lost, Relaxed);
+        Ok(kick)
+    }
+
+    fn reclaim(&mut self) -> usize {
+        let mut back = 0;
+        while let Some(address) = self.completion.take() {
+            let slot = self.memory.offset(address).map(|at| at / self.stride());
+            if slot.is_some_and(|slot| self.slots.returned(slot as u64)) {
+                back += 1;
+            } else {
+                self.shared.strays.fetch_add(1, Relaxed);
+            }
+        }
+        self.completion.release();
+        back
+    }
+
+    fn stats(&self) -> Result<Stats, PortError> {
+        self.shared.stats()
+    }
+}

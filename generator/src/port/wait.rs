@@ -1,0 +1,42 @@
+//! Sleeping: until a socket has something, or for a while.
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use rig_units::Dur;
+use std::os::fd::BorrowedFd;
+
+/// What a sleep ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// There is something to read.
+    Readable,
+    /// The socket has an error to tell.
+    Failed,
+    /// Time is over, or a signal came.
+    Nothing,
+}
+
+/// Sleeps until `fd` has something to read or to tell, but no longer than `timeout`.
+pub(crate) fn readable(fd: BorrowedFd<'_>, timeout: Dur) -> Result<Woken, Errno> {
+    let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
+    match ppoll(&mut fds, Some(timespec(timeout)), None) {
+        Ok(0) | Err(Errno::EINTR) => Ok(Woken::Nothing),
+        Ok(_) => {
+            let readable = fds[0].revents().is_some_and(|got| got.contains(PollFlags::POLLIN));
+            Ok(if readable { Woken::Readable } else { Woken::Failed })
+        }
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Sleeps for `time`, or until a signal comes.
+pub(crate) fn pause(time: Dur) {
+    // Without a socket there is nothing to fail: the answer says only that time is over.
+    let _ = ppoll(&mut [], Some(timespec(time)), None);
+}
+
+fn timespec(time: Dur) -> TimeSpec {
+    let ns = time.0.div_ceil(1_000);
+    core::time::Duration::from_nanos(ns).into()
+}

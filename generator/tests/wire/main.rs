@@ -1,0 +1,6 @@
+//! Ports on real interfaces: pairs made by the test in network namespaces of its own.
+//!
+//! Needs root. Without it the tests say so and pass; with `RIG_REQUIRE_ALL=1` they fail.
+
+mod frames;
+mod lab;
