@@ -10,9 +10,11 @@ pub mod program;
 pub mod rhythm;
 pub mod sender;
 pub mod storm;
+pub mod template;
 
 pub use gate::{Gate, Obeys};
 pub use program::{Impossible, PacedStream, PortProgram, Program};
 pub use rhythm::Rhythm;
 pub use sender::{Departure, Job, Sender, Stall, Who};
 pub use storm::{PacedStorm, Unholdable};
+pub use template::Template;
