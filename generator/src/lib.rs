@@ -2,9 +2,11 @@
 //!
 //! Invariant: nothing but the ports reads a clock; a program says when frames are due, an executor sends them.
 
+pub mod clock;
 pub mod gate;
 pub mod netlab;
 mod netlink;
+pub mod pacer;
 pub mod port;
 pub mod program;
 pub mod rhythm;
@@ -12,7 +14,9 @@ pub mod sender;
 pub mod storm;
 pub mod template;
 
+pub use clock::Clock;
 pub use gate::{Gate, Obeys};
+pub use pacer::{Lane, Pacer, Watcher};
 pub use program::{Impossible, PacedStream, PortProgram, Program};
 pub use rhythm::Rhythm;
 pub use sender::{Departure, Job, Sender, Stall, Who};

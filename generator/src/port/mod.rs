@@ -11,6 +11,7 @@ mod caps;
 mod clock;
 mod error;
 mod interface;
+pub mod memory;
 mod pool;
 mod sockopt;
 mod wait;
@@ -19,8 +20,10 @@ pub use caps::{Attached, Backend, Caps, Feature, Refusal, Stats};
 pub use clock::{Mono, Stamp, StampedBy};
 pub use error::{Fault, PortError};
 pub use pool::Frame;
+pub use wait::wait_any;
 
 use rig_units::Dur;
+use std::os::fd::BorrowedFd;
 
 /// Which port to open, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,6 +172,10 @@ pub trait Receive: core::fmt::Debug + Send {
     /// # Errors
     /// The interface is down or gone.
     fn wait(&mut self, timeout: Dur) -> Result<bool, PortError>;
+
+    /// What becomes readable when a frame is there, to wait for several ports at once; `None` when the kernel knows
+    /// nothing of this port.
+    fn fd(&self) -> Option<BorrowedFd<'_>>;
 
     /// What was lost and why, since the port was opened.
     ///

@@ -1,5 +1,7 @@
 //! Sleeping: until a socket has something, or for a while.
 
+use super::error::Fault;
+use super::{PortError, Receive};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
@@ -27,6 +29,21 @@ pub(crate) fn readable(fd: BorrowedFd<'_>, timeout: Dur) -> Result<Woken, Errno>
             Ok(if readable { Woken::Readable } else { Woken::Failed })
         }
         Err(errno) => Err(errno),
+    }
+}
+
+/// Sleeps until a frame waits at one of `ports`, but no longer than `timeout`; whether one may be there. A port whose
+/// interface failed counts as one where something waits: its next poll tells.
+///
+/// # Errors
+/// The kernel refuses to wait at all.
+pub fn wait_any(ports: &[&dyn Receive], timeout: Dur) -> Result<bool, PortError> {
+    let fds = ports.iter().filter_map(|port| port.fd());
+    let mut fds: Vec<PollFd<'_>> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+    match ppoll(&mut fds, Some(timespec(timeout)), None) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::EINTR) => Ok(false),
+        Err(errno) => Err(Fault::of("wait for frames", errno).at("all ports")),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::port::pool::Pool;
 use crate::port::{Mono, PortError, Receive, Stamp, StampedBy, Stats};
 use core::sync::atomic::Ordering::Relaxed;
 use rig_units::Dur;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 /// Pieces of frames that one poll takes at most: few enough that their buffers are back with the kernel soon.
@@ -129,6 +130,10 @@ impl Receive for Receiver {
     fn wait(&mut self, timeout: Dur) -> Result<bool, PortError> {
         let woken = self.shared.socket.wait(timeout);
         woken.map_err(|errno| self.shared.error("wait for frames", errno))
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.shared.socket.fd())
     }
 
     fn stats(&self) -> Result<Stats, PortError> {

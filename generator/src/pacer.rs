@@ -1,0 +1,195 @@
+//! Sends what the ports' senders plan, when it is due, and hands over what arrives meanwhile: one thread for any number
+//! of ports.
+//!
+//! The thread sleeps until shortly before the next departure and only then watches the clock, so that a machine that
+//! shares its processors does not take this one away for spinning. A frame is written and staged before that: what
+//! follows its instant is one store and one call.
+//!
+//! The clock is an argument: a test's own, or [`Wall`](crate::clock::Wall).
+
+use crate::clock::Clock;
+use crate::port::{Frame, PortError, Receive, StampedBy, Transmit};
+use crate::sender::{Departure, Sender, Who};
+use crate::template::Template;
+use rig_frames::ethernet::{self, ethertype};
+use rig_frames::{pause, pfc};
+use rig_units::{Dur, Time};
+use std::collections::BTreeMap;
+
+/// Hears of everything that passes the ports. Called on the thread that paces: it must not block.
+pub trait Watcher {
+    /// A frame was handed over at `at`, right before the kernel was told of it.
+    fn sent(&mut self, port: u16, departure: &Departure, at: Time);
+    /// A frame arrived. `at` is its stamp, by whoever made it.
+    fn received(&mut self, port: u16, frame: &[u8], at: Time, by: StampedBy);
+}
+
+/// One port of the rig with what it sends.
+#[derive(Debug)]
+pub struct Lane {
+    /// The sending half.
+    pub tx: Box<dyn Transmit>,
+    /// The receiving half.
+    pub rx: Box<dyn Receive>,
+    /// What it sends when.
+    pub sender: Sender,
+    /// The frames of each of its senders.
+    pub templates: BTreeMap<Who, Template>,
+    /// When a frame is handed over: as its first bit is due, to a port that serialises it; as its last bit is due, to one
+    /// over which frames pass in no time (a pair of virtual interfaces).
+    pub instant: bool,
+    /// A slot that holds the frame that leaves next, if nothing comes in between.
+    ready: Option<(Frame, Departure)>,
+    /// What a slot with this tag still holds: frames of this sender.
+    tags: Vec<Who>,
+}
+
+impl Lane {
+    /// A port that sends nothing yet.
+    pub fn new(tx: Box<dyn Transmit>, rx: Box<dyn Receive>, sender: Sender, instant: bool) -> Lane {
+        let (templates, tags) = (BTreeMap::new(), Vec::new());
+        Lane { tx, rx, sender, templates, instant, ready: None, tags }
+    }
+
+    /// Gives a sender its frames. Slots forget what they held.
+    pub fn assign(&mut self, who: Who, template: Template) {
+        self.templates.insert(who, template);
+        self.tags.push(who);
+    }
+
+    /// The next departure and the instant at which it is handed over.
+    fn next(&self) -> Option<(Time, Departure)> {
+        let next = self.sender.next()?;
+        Some((if self.instant { next.end } else { next.start }, next))
+    }
+
+    /// Writes the frame of `departure` into a slot, unless one holds it already; `false` when no slot is free.
+    fn prepare(&mut self, departure: &Departure, stamp_ns: u64) -> bool {
+        if self.ready.as_ref().is_some_and(|(_, held)| held == departure) {
+            return true;
+        }
+        let slot = self.ready.take().map(|(frame, _)| frame).or_else(|| self.tx.alloc());
+        let Some(mut frame) = slot else { return false };
+        let template = self.templates.get(&departure.who).expect("every sender has its frames");
+        // Tag 0 is a slot that was never used; the last assignment of a sender counts.
+        let tag = self.tags.iter().rposition(|who| *who == departure.who).map_or(0, |at| at + 1);
+        let tag = u64::try_from(tag).unwrap_or(0);
+        let primed = frame.tag == tag && tag != 0;
+        frame.tag = tag;
+        template.write(self.tx.bytes(&mut frame), primed, departure.number, stamp_ns);
+        self.ready = Some((frame, *departure));
+        true
+    }
+
+    /// Hands the prepared frame over; when.
+    fn send<C: Clock>(&mut self, clock: &C) -> Result<Option<(Departure, Time)>, PortError> {
+        let Some((frame, departure)) = self.ready.take() else { return Ok(None) };
+        let len = self.templates.get(&departure.who).map_or(0, Template::len);
+        self.tx.stage(frame, len);
+        let at = clock.now();
+        self.tx.publish();
+        self.tx.kick()?;
+        self.sender.sent(at);
+        Ok(Some((departure, at)))
+    }
+
+    /// Takes in what has arrived; whether anything had.
+    fn receive<C: Clock>(
+        &mut self,
+        port: u16,
+        clock: &C,
+        watcher: &mut dyn Watcher,
+    ) -> Result<bool, PortError> {
+        let Lane { rx, sender, .. } = self;
+        let taken = rx.poll(&mut |frame, stamp| {
+            let at = clock.at(stamp.at);
+            obey(sender, frame, at, clock);
+            watcher.received(port, frame, at, stamp.by);
+        })?;
+        Ok(taken > 0)
+    }
+}
+
+/// Lets a sender obey what a frame asks for, if it is one of MAC Control.
+fn obey<C: Clock>(sender: &mut Sender, frame: &[u8], at: Time, clock: &C) {
+    let kind = ethertype::MAC_CONTROL.to_be_bytes();
+    if frame.get(12..14) != Some(&kind) {
+        return;
+    }
+    let control = &frame[ethernet::LEN..];
+    if let Ok(pfc) = pfc::Repr::parse(control) {
+        sender.on_pfc(at, clock.now(), &pfc);
+    } else if let Ok(pause) = pause::Repr::parse(control) {
+        sender.on_pause(at, clock.now(), pause.quanta);
+    }
+}
+
+/// All ports of a rig, and the clock by which they send.
+#[derive(Debug)]
+pub struct Pacer<C> {
+    /// The clock.
+    pub clock: C,
+    /// The ports.
+    pub lanes: Vec<Lane>,
+    /// How long before a departure the thread stops sleeping.
+    pub awake: Dur,
+}
+
+impl<C: Clock> Pacer<C> {
+    /// Sends and receives until `until`. What is due at that instant or later does not leave.
+    ///
+    /// # Errors
+    /// An interface is down or gone.
+    pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> Result<(), PortError> {
+        loop {
+            let mut quiet = true;
+            for (port, lane) in (0..).zip(&mut self.lanes) {
+                quiet &= !lane.receive(port, &self.clock, watcher)?;
+            }
+            let now = self.clock.now();
+            let next = self.next().filter(|(_, due, _)| *due < until);
+            let Some((port, due, departure)) = next else {
+                if now >= until {
+                    return Ok(());
+                }
+                if quiet {
+                    self.sleep(until)?;
+                }
+                continue;
+            };
+            let lane = &mut self.lanes[port];
+            if due > now + self.awake {
+                if lane.prepare(&departure, 0) && quiet {
+                    self.sleep(due.saturating_sub(self.awake))?;
+                }
+                continue;
+            }
+            // From here on the frame leaves: a pause that arrives in this last moment finds it under way.
+            let stamp = self.clock.mono(due.max(now)).0;
+            if !lane.prepare(&departure, stamp) {
+                // Every slot is under way: the port cannot send, and what is due becomes late.
+                lane.tx.kick()?;
+                continue;
+            }
+            self.clock.spin(due);
+            if let Some((departure, at)) = lane.send(&self.clock)? {
+                watcher.sent(u16::try_from(port).unwrap_or(u16::MAX), &departure, at);
+            }
+        }
+    }
+
+    /// The departure that comes first, of the lowest port among equals.
+    fn next(&self) -> Option<(usize, Time, Departure)> {
+        let of = |(port, lane): (usize, &Lane)| lane.next().map(|(due, next)| (port, due, next));
+        self.lanes.iter().enumerate().filter_map(of).min_by_key(|&(port, due, _)| (due, port))
+    }
+
+    /// Sleeps until `until`, or until a frame arrives.
+    fn sleep(&self, until: Time) -> Result<(), PortError> {
+        let ports: Vec<&dyn Receive> = self.lanes.iter().map(|lane| lane.rx.as_ref()).collect();
+        self.clock.sleep(until, &ports)
+    }
+}
+
+#[cfg(test)]
+mod tests;
