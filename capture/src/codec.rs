@@ -3,7 +3,7 @@
 use crate::{Dir, PfcFault, Record, What};
 use rig_frames::{MacAddr, ethernet, pfc};
 use rig_testcases::{Script, wire};
-use rig_units::{Bytes, Quanta};
+use rig_units::Bytes;
 
 /// Ethernet type of frames that stand for anything else: local experimental (IEEE 802 clause 9.2.4).
 const OTHER: u16 = 0x88b5;
@@ -26,7 +26,7 @@ pub fn encode(record: &Record, script: &Script) -> Vec<u8> {
             wire::data(spec, stream, seq, Bytes(size.into()), ce)
         }
         What::Pfc { enable, quanta } => wire::pfc(from, enable, quanta),
-        What::BadPfc(fault) => bad_pfc(from, fault),
+        What::BadPfc { fault, enable, quanta } => bad_pfc(wire::pfc(from, enable, quanta), fault),
         What::Other { size } => {
             let header =
                 ethernet::Repr { dst: wire::rig_mac(record.port), src: from, ethertype: OTHER };
@@ -35,9 +35,8 @@ pub fn encode(record: &Record, script: &Script) -> Vec<u8> {
     }
 }
 
-/// A PFC frame that would pause class 3, with one fault.
-fn bad_pfc(src: MacAddr, fault: PfcFault) -> Vec<u8> {
-    let mut frame = wire::pfc(src, 1 << 3, [Quanta::MAX; 8]);
+/// A PFC frame with one fault.
+fn bad_pfc(mut frame: Vec<u8>, fault: PfcFault) -> Vec<u8> {
     match fault {
         PfcFault::Destination => frame[..6].copy_from_slice(&MacAddr::BROADCAST.0),
         PfcFault::Source => frame[6..12].fill(0),

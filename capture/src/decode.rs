@@ -210,7 +210,10 @@ fn pfc(frame: &[u8], len: usize) -> Option<What> {
         return None;
     }
     let with_fcs = frame.len() == LEN + fcs::LEN && fcs::holds(frame);
-    let [reserved, enable, ..] = *fields else { return Some(What::BadPfc(PfcFault::Padding)) };
+    let [reserved, enable, ..] = *fields else {
+        let (fault, enable, quanta) = (PfcFault::Padding, 0, [Quanta(0); 8]);
+        return Some(What::BadPfc { fault, enable, quanta });
+    };
     let times = fields.get(2..pfc::LEN - 2);
     let padding = fields.get(pfc::LEN - 2..).unwrap_or_default();
     let padding = &padding[..padding.len() - if with_fcs { fcs::LEN } else { 0 }];
@@ -230,15 +233,15 @@ fn pfc(frame: &[u8], len: usize) -> Option<What> {
     } else {
         None
     };
-    if let Some(fault) = fault {
-        return Some(What::BadPfc(fault));
-    }
     let (pairs, _) = times.unwrap_or_default().as_chunks::<2>();
     let mut quanta = [Quanta(0); 8];
     for (quanta, pair) in quanta.iter_mut().zip(pairs) {
         *quanta = Quanta(u16::from_be_bytes(*pair));
     }
-    Some(What::Pfc { enable, quanta })
+    Some(match fault {
+        Some(fault) => What::BadPfc { fault, enable, quanta },
+        None => What::Pfc { enable, quanta },
+    })
 }
 
 #[cfg(test)]

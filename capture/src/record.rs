@@ -50,7 +50,14 @@ pub enum What {
         quanta: [Quanta; 8],
     },
     /// A PFC frame that breaks its format, and so pauses nothing.
-    BadPfc(PfcFault),
+    BadPfc {
+        /// The first thing that is wrong with it.
+        fault: PfcFault,
+        /// Class-enable vector, as far as there is one.
+        enable: u8,
+        /// Pause time of each class, as far as there is one.
+        quanta: [Quanta; 8],
+    },
     /// Anything else, by size.
     Other {
         /// Size, FCS counted.
@@ -63,7 +70,8 @@ impl What {
     pub fn size(&self) -> Bytes {
         match self {
             What::Data { size, .. } => Bytes(u64::from(*size)),
-            What::Pfc { .. } | What::BadPfc(_) => MIN_FRAME,
+            What::BadPfc { fault: PfcFault::Size, .. } => MIN_FRAME + Bytes(1),
+            What::Pfc { .. } | What::BadPfc { .. } => MIN_FRAME,
             What::Other { size } => *size,
         }
     }
@@ -74,7 +82,7 @@ impl What {
             What::Pfc { enable, quanta } if enable >> class & 1 == 1 => {
                 Some(quanta[usize::from(class)])
             }
-            What::Pfc { .. } | What::Data { .. } | What::BadPfc(_) | What::Other { .. } => None,
+            What::Pfc { .. } | What::Data { .. } | What::BadPfc { .. } | What::Other { .. } => None,
         }
     }
 }
@@ -95,6 +103,18 @@ pub enum PfcFault {
     Padding,
     /// It is not 64 bytes long, FCS counted.
     Size,
+}
+
+impl PfcFault {
+    /// All of them, in order.
+    pub const ALL: [PfcFault; 6] = [
+        PfcFault::Destination,
+        PfcFault::Source,
+        PfcFault::Tagged,
+        PfcFault::Reserved,
+        PfcFault::Padding,
+        PfcFault::Size,
+    ];
 }
 
 /// A frame in the evidence, for people: its number in the trial's file, counted from one as Wireshark does.

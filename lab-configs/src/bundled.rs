@@ -18,6 +18,7 @@ duts! {
     "broadcom-dlr.yaml"
     "broadcom-mixed.yaml"
     "broadcom-tick.yaml"
+    "broadcom-weighted.yaml"
     "cisco-8000.yaml"
     "interval-counter.yaml"
     "mellanox.yaml"

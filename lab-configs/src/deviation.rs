@@ -4,6 +4,7 @@
 use crate::BadSetting;
 use crate::fault::one_of;
 use core::fmt;
+use core::ops::RangeInclusive;
 use core::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -57,11 +58,20 @@ pub enum Deviation {
     OwnPfcCountsAsStorm,
     /// Of the ports stormed at one time only the first is detected.
     OnePortAtATime,
+    /// The PFC frames that the switch sends break their format (value: 0 another destination, 1 a source of zero, 2 a tag,
+    /// 3 a reserved bit of the class-enable vector, 4 padding that is not zero, 5 a byte too many; default 0).
+    MalformedPfc,
+    /// XOFF is repeated only after the pause that it asked for has run out by half of its length.
+    RefreshLate,
+    /// The weighted queues of a port share it equally, whatever their weights.
+    WeightsIgnored,
+    /// Ports send at less than their rate (value: at how many percent of it; default 95).
+    EgressRateLow,
 }
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 21] = [
+    pub const ALL: [Deviation; 25] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -83,14 +93,61 @@ impl Deviation {
         Deviation::LinkToggleFires,
         Deviation::OwnPfcCountsAsStorm,
         Deviation::OnePortAtATime,
+        Deviation::MalformedPfc,
+        Deviation::RefreshLate,
+        Deviation::WeightsIgnored,
+        Deviation::EgressRateLow,
     ];
 
-    /// Whether a value may follow the name.
-    pub const fn takes_value(self) -> bool {
-        matches!(
-            self,
-            Deviation::DetectionIgnoresClass | Deviation::DropLeaks | Deviation::CountersOff
-        )
+    /// The values that may follow the name; `None` when none may.
+    pub const fn values(self) -> Option<RangeInclusive<u64>> {
+        match self {
+            Deviation::DetectionIgnoresClass => Some(0..=7),
+            Deviation::DropLeaks | Deviation::CountersOff => Some(0..=u32::MAX as u64),
+            Deviation::MalformedPfc => Some(0..=5),
+            Deviation::EgressRateLow => Some(1..=99),
+            Deviation::TimerNotResetByGap
+            | Deviation::XonCountsAsStorm
+            | Deviation::RestoresTooEarly
+            | Deviation::RestoresDuringStorm
+            | Deviation::LateFrameDoesNotRestart
+            | Deviation::XonDoesNotRestart
+            | Deviation::DropSpreadsToQueue
+            | Deviation::DropSpreadsToPort
+            | Deviation::ForwardDrops
+            | Deviation::AlertActs
+            | Deviation::PollStopsAfterStorm
+            | Deviation::PfcContinuesAfterDrop
+            | Deviation::BigRedSwitchMissesQueue
+            | Deviation::AcceptsOutOfRange
+            | Deviation::BufferChangeEndsStorm
+            | Deviation::LinkToggleFires
+            | Deviation::OwnPfcCountsAsStorm
+            | Deviation::OnePortAtATime
+            | Deviation::RefreshLate
+            | Deviation::WeightsIgnored => None,
+        }
+    }
+
+    /// This deviation with the value in `text`, if any.
+    ///
+    /// # Errors
+    /// Why it cannot have that value, and what would be accepted.
+    pub fn switched(self, text: Option<&str>) -> Result<Switched, String> {
+        let value = match (text, self.values()) {
+            (None, _) => None,
+            (Some(_), None) => return Err(format!("`{self}` takes no value: want `{self}`")),
+            (Some(text), Some(accepted)) => {
+                let value = text.parse().ok().filter(|value| accepted.contains(value));
+                let (least, most) = (accepted.start(), accepted.end());
+                Some(value.ok_or_else(|| {
+                    format!(
+                        "`{text}` is no value for `{self}`: want a whole number, {least} to {most}"
+                    )
+                })?)
+            }
+        };
+        Ok(Switched { name: self, value })
     }
 }
 
@@ -131,17 +188,7 @@ impl FromStr for Switched {
             let want = one_of(name, names.iter().map(String::as_str));
             return Err(bad(format!("there is no deviation `{name}`: want {want}")));
         };
-        let name = Deviation::ALL[at];
-        let value = match value {
-            Some(_) if !name.takes_value() => {
-                return Err(bad(format!("`{name}` takes no value: want `{name}`")));
-            }
-            Some(text) => Some(text.parse().map_err(|_| {
-                bad(format!("`{text}` is no value for `{name}`: want a whole number"))
-            })?),
-            None => None,
-        };
-        Ok(Switched { name, value })
+        Deviation::ALL[at].switched(value).map_err(bad)
     }
 }
 

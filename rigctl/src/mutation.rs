@@ -1,7 +1,7 @@
 //! `--mutate PATH=VALUE` and `--mutate deviation=NAME[:VALUE]`, and the list of every mutant of a lab.
 
 use rig_lab::settings::nearest;
-use rig_lab::{Deviation, Lab, Mutation, Switched};
+use rig_lab::{Deviation, Lab, Mutation};
 
 /// The name of `deviation` as typed on the command line: `drop_leaks`.
 pub fn name(deviation: Deviation) -> String {
@@ -40,18 +40,8 @@ pub fn parse(text: &str) -> Result<Mutation, String> {
             "`--mutate {text}`: there is no deviation `{called}`{near} (rigctl mutants --list)"
         ));
     };
-    let value = match value {
-        None => None,
-        Some(_) if !deviation.takes_value() => {
-            return Err(format!("`--mutate {text}`: `{called}` takes no value"));
-        }
-        Some(value) => Some(value.parse().map_err(|_| {
-            format!(
-                "`--mutate {text}`: `{value}` is not a value of `{called}`: want a whole number"
-            )
-        })?),
-    };
-    Ok(Mutation::Deviation(Switched { name: deviation, value }))
+    let switched = deviation.switched(value).map_err(|why| format!("`--mutate {text}`: {why}"))?;
+    Ok(Mutation::Deviation(switched))
 }
 
 /// Puts every mutation into every device of the lab.
@@ -77,6 +67,7 @@ pub fn apply(lab: &mut Lab, texts: &[String]) -> Result<(), Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rig_lab::Switched;
 
     #[test]
     fn a_deviation_and_an_override_are_read() {
@@ -99,6 +90,7 @@ mod tests {
             ("deviation=drop_leeks", "near it: drop_leaks"),
             ("deviation=alert_acts:2", "takes no value"),
             ("deviation=drop_leaks:many", "want a whole number"),
+            ("deviation=malformed_pfc:6", "want a whole number, 0 to 5"),
         ] {
             let fault = parse(text).expect_err(text);
             assert!(fault.contains(want), "{text}: {fault}");

@@ -12,8 +12,8 @@ pub struct PfcSent {
     pub xoff: Vec<usize>,
     /// Records of those that resume.
     pub xon: Vec<usize>,
-    /// The longest time between two XOFFs with no XON between them: how slowly the device refreshes.
-    pub longest_refresh: Option<Dur>,
+    /// The longest time from an XOFF to the next word of the device, XOFF or XON: how slowly it refreshes. Two records.
+    pub slowest: Option<(Dur, [usize; 2])>,
 }
 
 /// The PFC frames for `class` that the rig received at `port` and that the device surely decided to send between `from`
@@ -27,7 +27,7 @@ pub fn pfc_sent(
     let trace = &observation.ports[usize::from(port)];
     let busy = Busy::of(observation, port);
     let mut sent = PfcSent::default();
-    let mut refreshed: Option<Time> = None;
+    let mut told: Option<(Time, usize)> = None;
     for (record, frame) in observation.records.iter().enumerate() {
         if (frame.port, frame.dir) != (port, Dir::Rx) {
             continue;
@@ -37,15 +37,17 @@ pub fn pfc_sent(
         if busy.since(record) < from.0 || latest > until.0 {
             continue;
         }
+        let since = told.and_then(|(at, xoff)| Some((frame.at.since(at)?, [xoff, record])));
+        if since.map(|(gap, _)| gap) > sent.slowest.map(|(gap, _)| gap) {
+            sent.slowest = since;
+        }
         if quanta == Quanta(0) {
             sent.xon.push(record);
-            refreshed = None;
-            continue;
+            told = None;
+        } else {
+            sent.xoff.push(record);
+            told = Some((frame.at, record));
         }
-        let since = refreshed.and_then(|refreshed| frame.at.since(refreshed));
-        sent.longest_refresh = sent.longest_refresh.max(since);
-        refreshed = Some(frame.at);
-        sent.xoff.push(record);
     }
     sent
 }
@@ -69,7 +71,7 @@ pub fn pfc_format(observation: &Observation, port: u16) -> (u64, Vec<BadFormat>)
             continue;
         }
         let what = match frame.what {
-            What::BadPfc(fault) => Some(said(fault).to_owned()),
+            What::BadPfc { fault, .. } => Some(said(fault).to_owned()),
             What::Pfc { enable, quanta } => inconsistent(enable, quanta),
             What::Data { .. } | What::Other { .. } => continue,
         };
@@ -123,8 +125,19 @@ mod tests {
         let (observation, _) = sample.done(Dur::ms(9));
         let sent = pfc_sent(&observation, 0, CLASS, ALL);
         assert_eq!((sent.xoff.len(), sent.xon.len()), (4, 1));
-        assert_eq!(sent.longest_refresh, Some(Dur::us(150)), "not across the XON");
+        assert_eq!(sent.slowest, Some((Dur::us(150), [0, 1])), "not across the XON");
         assert_eq!(pfc_sent(&observation, 0, 4, ALL), PfcSent::default());
+    }
+
+    #[test]
+    fn an_xon_that_comes_late_shows_a_refresh_that_was_missed() {
+        let mut sample = Sample::new();
+        for (us, quanta) in [(10, Quanta::MAX), (110, Quanta::MAX), (900, Quanta(0))] {
+            sample.pfc(Dur::us(us), 0, Dir::Rx, quanta);
+        }
+        let (observation, _) = sample.done(Dur::ms(9));
+        let sent = pfc_sent(&observation, 0, CLASS, ALL);
+        assert_eq!(sent.slowest, Some((Dur::us(790), [1, 2])));
     }
 
     #[test]
@@ -156,16 +169,9 @@ mod tests {
     #[test]
     fn every_fault_of_format_is_named() {
         let mut sample = Sample::new();
-        let faults = [
-            PfcFault::Destination,
-            PfcFault::Source,
-            PfcFault::Tagged,
-            PfcFault::Reserved,
-            PfcFault::Padding,
-            PfcFault::Size,
-        ];
-        for (us, fault) in (1..).zip(faults) {
-            sample.push(Dur::us(us), 0, Dir::Rx, What::BadPfc(fault));
+        for (us, fault) in (1..).zip(PfcFault::ALL) {
+            let bad = What::BadPfc { fault, enable: 8, quanta: [Quanta(0); 8] };
+            sample.push(Dur::us(us), 0, Dir::Rx, bad);
         }
         let none = What::Pfc { enable: 0, quanta: [Quanta(0); 8] };
         let idle = What::Pfc { enable: 1, quanta: [Quanta(7); 8] };

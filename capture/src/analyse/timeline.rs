@@ -110,7 +110,7 @@ fn device(observation: &Observation) -> Vec<(String, Vec<(Time, Time)>)> {
 /// When the device sent PFC frames, evenly thinned.
 fn dut_pfc(observation: &Observation) -> Vec<Time> {
     let sent = observation.records.iter().filter(|record| {
-        record.dir == Dir::Rx && matches!(record.what, What::Pfc { .. } | What::BadPfc(_))
+        record.dir == Dir::Rx && matches!(record.what, What::Pfc { .. } | What::BadPfc { .. })
     });
     let all: Vec<Time> = sent.map(|record| record.at).collect();
     let every = all.len().div_ceil(MOST_STEPS).max(1);

@@ -65,7 +65,7 @@ fn ends(observation: &Observation) -> impl Iterator<Item = usize> {
     for (index, record) in observation.records.iter().enumerate() {
         let stream = match record.what {
             What::Data { stream, .. } => Some(stream),
-            What::Pfc { .. } | What::BadPfc(_) | What::Other { .. } => None,
+            What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
         };
         ends.entry((stream, record.dir)).or_insert((index, index)).1 = index;
     }

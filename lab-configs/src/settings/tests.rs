@@ -133,7 +133,15 @@ fn every_deviation_and_family_is_read_by_its_own_name() {
     for name in Deviation::ALL {
         assert_eq!(name.to_string().parse(), Ok(Switched { name, value: None }));
         let valued = format!("{name}:3").parse::<Switched>();
-        assert_eq!(valued.is_ok(), name.takes_value(), "{name}");
+        assert_eq!(valued.is_ok(), name.values().is_some(), "{name}");
+    }
+    for (name, value, accepted) in [
+        (Deviation::MalformedPfc, "5", true),
+        (Deviation::MalformedPfc, "6", false),
+        (Deviation::EgressRateLow, "100", false),
+        (Deviation::DropLeaks, "-1", false),
+    ] {
+        assert_eq!(name.switched(Some(value)).is_ok(), accepted, "{name}:{value}");
     }
     for (name, family) in RuleFamily::NAMES {
         assert_eq!(family.to_string(), name);

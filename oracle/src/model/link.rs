@@ -2,7 +2,7 @@
 
 use super::packet::{Kind, Packet};
 use super::ring::Ring;
-use rig_units::{Dur, PortSpeed, Time};
+use rig_units::{Dur, PortSpeed, Ppm, Time};
 
 /// A cable and the speed at both its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +65,8 @@ pub struct Link {
     preamble: u64,
     overhead: u64,
     whole_ns: bool,
+    /// How much of its rate the sender uses.
+    rate: Ppm,
     up: bool,
     lost: u64,
     /// How many of the frames under way are PFC.
@@ -83,12 +85,20 @@ impl Link {
             preamble: config.preamble.into(),
             overhead: u64::from(config.preamble) + u64::from(config.gap),
             whole_ns: config.whole_ns,
+            rate: Ppm::ONE,
             up: true,
             lost: 0,
             pfc: 0,
         };
         link.timing = link.time(0);
         link
+    }
+
+    /// The same link with a sender that waits after each frame, so that it uses only so much of the rate.
+    pub fn at_rate(mut self, rate: Ppm) -> Link {
+        self.rate = rate;
+        self.timing = self.time(0);
+        self
     }
 
     /// How long a frame of `size` bytes takes. Frames of one size follow one another, so the last result is kept.
@@ -106,7 +116,9 @@ impl Link {
         };
         let bytes = u64::from(size);
         let to_last_bit = serialise(self.preamble + bytes);
-        Timing { size, to_last_bit, to_next: serialise(self.overhead + bytes) }
+        let all = serialise(self.overhead + bytes);
+        let to_next = all.scaled(Ppm::ONE.0.into(), self.rate.0.max(1).into());
+        Timing { size, to_last_bit, to_next }
     }
 
     /// Starts a frame at `now`; the caller waits for [`Sent::free`] before the next.
@@ -226,6 +238,14 @@ mod tests {
         let ns3 =
             Config { preamble: 0, gap: 0, whole_ns: true, ..Config::ethernet(PortSpeed::G100, 0) };
         assert_eq!(Link::new(&ns3).send(Time(0), &frame(1048)).free, Time(83_000));
+    }
+
+    #[test]
+    fn at_80_percent_of_the_rate_the_next_frame_starts_a_quarter_later() {
+        let link = Link::new(&Config::ethernet(PortSpeed::G100, 198));
+        let whole = link.clone().send(Time(0), &frame(1024));
+        let less = link.at_rate(Ppm(800_000)).send(Time(0), &frame(1024));
+        assert_eq!((less.free, less.arrives), (Time(whole.free.0 / 4 * 5), whole.arrives));
     }
 
     #[test]

@@ -79,10 +79,14 @@ impl Mac {
         self.paused & self.obeys
     }
 
-    /// Takes in a PFC frame whose last bit arrived at `now`; the classes that may send again because of it.
+    /// Takes in a PFC frame whose last bit arrived at `now`; the classes that may send again because of it. One that
+    /// breaks its format is no PFC frame.
     #[cold]
     #[inline(never)]
     pub fn on_pfc(&mut self, now: Time, pfc: &Packet) -> u8 {
+        if pfc.fault().is_some() {
+            return 0;
+        }
         for class in classes(pfc.enable) {
             let xon = pfc.zero & bit(class) != 0 || pfc.quanta == Quanta(0);
             self.past[slot(class)].frames += u64::from(!xon || self.config.xon_counts);

@@ -1,5 +1,6 @@
 //! A frame as the model handles it: a small value that is copied, never shared.
 
+use rig_capture::PfcFault;
 use rig_units::{Quanta, Time};
 
 /// Number of priorities, traffic classes, queues and priority groups of a port.
@@ -71,6 +72,8 @@ const _: () = assert!(size_of::<Packet>() == 32, "two of them share a cache line
 const ECT: u8 = 1;
 const CE: u8 = 2;
 const RECORD: u8 = 4;
+/// The marks from this bit on tell what is wrong with a PFC frame: 0 for nothing, else the fault's place in the list and one.
+const FAULT: u32 = 3;
 
 impl Packet {
     /// A frame of data, not ECN-capable and not marked for recording.
@@ -104,6 +107,14 @@ impl Packet {
         packet
     }
 
+    /// The same PFC frame with a fault of format.
+    pub fn with_fault(mut self, fault: PfcFault) -> Packet {
+        let number = (1..).zip(PfcFault::ALL).find(|&(_, known)| known == fault);
+        self.marks |= number.map_or(0, |(number, _): (u8, _)| number << FAULT);
+        self.size += u16::from(fault == PfcFault::Size);
+        self
+    }
+
     /// The answer to this frame: back to its sender, with its class, number and congestion mark.
     pub(crate) const fn ack(&self, size: u16) -> Packet {
         let mut packet = Packet::data(self.stream, self.dst, self.src, self.class, self.dscp, size);
@@ -135,6 +146,11 @@ impl Packet {
     /// Whether it met congestion.
     pub const fn ce(&self) -> bool {
         self.marks & CE != 0
+    }
+    /// What is wrong with the format of this PFC frame.
+    pub fn fault(&self) -> Option<PfcFault> {
+        let number = usize::from(self.marks >> FAULT);
+        PfcFault::ALL.get(number.checked_sub(1)?).copied()
     }
     /// Whether its stream asks for it to be recorded.
     pub const fn record(&self) -> bool {

@@ -3,6 +3,7 @@
 
 use super::mac::classes;
 use super::packet::{CLASSES, Packet, bit, slot};
+use rig_capture::PfcFault;
 use rig_units::{Dur, Quanta, Time};
 
 /// How a port sends PFC.
@@ -16,6 +17,8 @@ pub struct Config {
     pub refresh: Option<Dur>,
     /// Size of a PFC frame, FCS counted: 64 on Ethernet, 43 in ns-3.
     pub size: u16,
+    /// What is wrong with every frame that the port sends.
+    pub fault: Option<PfcFault>,
 }
 
 /// What the sender at the far end of one port was told.
@@ -110,7 +113,7 @@ impl PfcGen {
             Some(self.xoff(now, bit(class)))
         } else {
             self.sent[slot(class)] += 1;
-            Some(Packet::pfc(bit(class), bit(class), Quanta(0), self.config.size))
+            Some(self.frame(bit(class), bit(class), Quanta(0)))
         }
     }
 
@@ -120,7 +123,12 @@ impl PfcGen {
             self.refresh_at[slot(class)] =
                 self.config.refresh.map_or(Time::MAX, |every| now + every);
         }
-        Packet::pfc(enable, 0, self.config.quanta, self.config.size)
+        self.frame(enable, 0, self.config.quanta)
+    }
+
+    fn frame(&self, enable: u8, zero: u8, quanta: Quanta) -> Packet {
+        let frame = Packet::pfc(enable, zero, quanta, self.config.size);
+        self.config.fault.map_or(frame, |fault| frame.with_fault(fault))
     }
 }
 
@@ -136,8 +144,13 @@ fn set(mask: &mut u8, class: u8, on: bool) {
 mod tests {
     use super::*;
 
-    const CONFIG: Config =
-        Config { sends: 0b1_1000, quanta: Quanta(100), refresh: Some(Dur(50)), size: 64 };
+    const CONFIG: Config = Config {
+        sends: 0b1_1000,
+        quanta: Quanta(100),
+        refresh: Some(Dur(50)),
+        size: 64,
+        fault: None,
+    };
 
     fn enabled(frame: Option<Packet>) -> Option<(u8, u8)> {
         frame.map(|frame| (frame.enable, frame.zero))
@@ -161,6 +174,19 @@ mod tests {
         assert_eq!(enabled(pfc.on_wake(Time(50))), Some((8, 0)));
         assert_eq!(enabled(pfc.on_wake(Time(100))), Some((0b1_1000, 0)));
         assert_eq!(pfc.on_wake(Time(101)), None);
+    }
+
+    #[test]
+    fn a_fault_is_in_every_frame_and_in_nothing_else_about_it() {
+        for fault in PfcFault::ALL {
+            let mut pfc = PfcGen::new(&Config { fault: Some(fault), ..CONFIG });
+            let xoff = pfc.set_congested(Time(0), 3, true).expect("told");
+            let xon = pfc.set_congested(Time(1), 3, false).expect("told");
+            assert_eq!((xoff.fault(), xon.fault()), (Some(fault), Some(fault)));
+            assert_eq!((xoff.enable, xoff.zero, xoff.quanta), (8, 0, Quanta(100)));
+            assert_eq!(xoff.size, if fault == PfcFault::Size { 65 } else { 64 });
+        }
+        assert_eq!(Packet::data(0, 0, 0, 3, 3, 64).with_record(true).with_ce(true).fault(), None);
     }
 
     #[test]

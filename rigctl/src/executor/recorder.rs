@@ -157,7 +157,11 @@ fn what(packet: &Packet, (stream, seq): (u16, u32)) -> What {
                     *time = packet.quanta;
                 }
             }
-            What::Pfc { enable: packet.enable, quanta }
+            let enable = packet.enable;
+            match packet.fault() {
+                Some(fault) => What::BadPfc { fault, enable, quanta },
+                None => What::Pfc { enable, quanta },
+            }
         }
     }
 }

@@ -89,6 +89,10 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("link_toggle", &["port-toggle"]),
     ("own_pfc", &["own-pfc"]),
     ("one_port", &["multi-port"]),
+    ("malformed_pfc", &["pfc-frame-format"]),
+    ("refresh_late", &["pfc-is-repeated"]),
+    ("weights_ignored", &["shares-after"]),
+    ("egress_rate", &["line-rate"]),
 ];
 
 /// Every mutant: each watchdog parameter of the lab's devices, and each deviation.

@@ -7,4 +7,5 @@ mod input;
 mod interrupted;
 mod repeat;
 mod run;
+mod storms;
 mod support;

@@ -3,7 +3,7 @@
 use crate::model::{Cable, End, PortId, Topology};
 use crate::model::{buffer, classify::Classifier, host, link, mac, pfc_gen, switch};
 use rig_lab::Scheduling;
-use rig_units::{Dur, PortSpeed, Quanta};
+use rig_units::{Dur, PortSpeed, Ppm, Quanta};
 
 /// Who sends to whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +113,14 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             headroom: HEADROOM,
             queue: buffer::Limit::Dynamic(0),
         },
-        pfc: pfc_gen::Config { sends: u8::MAX, quanta: Quanta::MAX, refresh: None, size: 43 },
+        pfc: pfc_gen::Config {
+            sends: u8::MAX,
+            quanta: Quanta::MAX,
+            refresh: None,
+            size: 43,
+            fault: None,
+        },
         mac: XON_XOFF,
+        egress_rate: Ppm::ONE,
     }
 }

@@ -3,8 +3,10 @@
 use super::guard::Guard;
 use super::handler::Effect;
 use super::{Acted, Event};
-use crate::model::pfcwd;
-use rig_lab::{Action, Declared, Deviation, Switched};
+use crate::model::{pfcwd, switch};
+use rig_capture::PfcFault;
+use rig_lab::{Action, Declared, Deviation, Scheduling, Switched};
+use rig_units::Ppm;
 
 /// The deviations that are switched on, as the parts of the device ask for them.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +32,10 @@ pub(super) struct Faults {
     pub(super) link_toggle_fires: bool,
     pub(super) own_pfc_counts: bool,
     one_port_at_a_time: bool,
+    pfc_fault: Option<PfcFault>,
+    refresh_late: bool,
+    weights_ignored: bool,
+    egress_rate: Option<Ppm>,
 }
 
 impl Faults {
@@ -86,9 +92,40 @@ impl Faults {
                 Deviation::OwnPfcCountsAsStorm => faults.own_pfc_counts = true,
                 // The queues of every other port stay paused.
                 Deviation::OnePortAtATime => faults.one_port_at_a_time = true,
+                // Nobody obeys the frames of a congested port, and a capture shows why.
+                Deviation::MalformedPfc => {
+                    let number = usize::try_from(value.unwrap_or_default()).unwrap_or(usize::MAX);
+                    faults.pfc_fault = PfcFault::ALL.get(number).copied();
+                }
+                // Between two frames of a congested port its sender goes on.
+                Deviation::RefreshLate => faults.refresh_late = true,
+                // The heavy queue gets no more of a full port than the light one.
+                Deviation::WeightsIgnored => faults.weights_ignored = true,
+                // A full port carries less than it should, and PFC holds back the rest.
+                Deviation::EgressRateLow => {
+                    let percent = value.map_or(95, |percent| u32::try_from(percent).unwrap_or(100));
+                    faults.egress_rate = Some(Ppm(percent * 10_000));
+                }
             }
         }
         faults
+    }
+
+    /// Changes what the switch is made of.
+    pub(super) fn build_into(&self, device: &mut switch::Config) {
+        device.pfc.fault = self.pfc_fault;
+        if self.refresh_late {
+            let pauses = device.ports.iter().map(|&(_, speed)| speed.pause(device.pfc.quanta));
+            device.pfc.refresh = pauses.max().map(|longest| longest.scaled(3, 2));
+        }
+        if self.weights_ignored {
+            for how in &mut device.scheduling {
+                if let Scheduling::Dwrr(weight) = how {
+                    *weight = 1;
+                }
+            }
+        }
+        device.egress_rate = self.egress_rate.unwrap_or(device.egress_rate);
     }
 
     /// What an action comes to.

@@ -97,6 +97,8 @@ impl Dut {
         let running = configure::applied(&actual, configured)?;
         let mut device = switch::Config::declared(&running);
         device.ports.truncate(rig.ports.into());
+        let faults = Faults::of(actual.deviations(), &running);
+        faults.build_into(&mut device);
         let cable = link::Config {
             // 1.98e8 m/s; see `link::travel`.
             delay: Dur(rig.cable_cm * 10_000 / 198),
@@ -106,7 +108,7 @@ impl Dut {
         let mut dut = Dut {
             network: Network::new(&topology, Time::ZERO),
             family: profile.rule.family,
-            faults: Faults::of(actual.deviations(), &running),
+            faults,
             actual,
             configured: configured.clone(),
             polls: Polls::new(seed, &running.pfcwd),

@@ -5,3 +5,4 @@ mod bench;
 mod configuring;
 mod deviations;
 mod families;
+mod sending;

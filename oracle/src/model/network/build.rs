@@ -7,7 +7,7 @@ use crate::model::link::Link;
 use crate::model::queue::{EventQueue, Source};
 use crate::model::switch::Switch;
 use crate::model::topology::{Cable, End, PortId, Topology};
-use rig_units::{PortSpeed, Time};
+use rig_units::{PortSpeed, Ppm, Time};
 
 const UNPLUGGED: u16 = u16::MAX;
 
@@ -46,7 +46,13 @@ impl<Q: EventQueue> Network<Q> {
                 *plug = link;
                 sources.push(arrival(cable, far));
             }
-            cables.push([Link::new(&cable.link), Link::new(&cable.link)]);
+            cables.push(cable.ends.map(|sender| {
+                let rate = match sender {
+                    End::Host(_) => Ppm::ONE,
+                    End::Port(at) => topology.switches[usize::from(at.switch)].egress_rate,
+                };
+                Link::new(&cable.link).at_rate(rate)
+            }));
         }
         assert!(hosts.iter().all(|&(link, _)| link != UNPLUGGED), "every host has a cable");
         let mut allot = |wake: Wake| {

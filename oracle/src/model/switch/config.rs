@@ -5,7 +5,7 @@ use crate::model::classify::{Classifier, mask};
 use crate::model::packet::CLASSES;
 use crate::model::{mac, pfc_gen};
 use rig_lab::{Declared, Scheduling};
-use rig_units::{Dur, PortSpeed, Quanta};
+use rig_units::{Dur, PortSpeed, Ppm, Quanta};
 
 /// What a switch is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Config {
     pub pfc: pfc_gen::Config,
     /// Obeying of PFC.
     pub mac: mac::Config,
+    /// How much of its rate a port sends at: all of it, in a switch that does right.
+    pub egress_rate: Ppm,
 }
 
 impl Config {
@@ -55,8 +57,10 @@ impl Config {
                 quanta: Quanta::MAX,
                 refresh: Some(speed.pause(Quanta::MAX) / 2),
                 size: 64,
+                fault: None,
             },
             mac: mac::Config::prompt(lossless),
+            egress_rate: Ppm::ONE,
         }
     }
 
@@ -92,6 +96,7 @@ impl Config {
                 quanta: declared.pfc.quanta,
                 refresh: Some(declared.pfc.refresh),
                 size: 64,
+                fault: None,
             },
             mac: mac::Config {
                 obeys: lossless,
@@ -99,6 +104,7 @@ impl Config {
                 expires: true,
                 xon_counts: declared.pfc.xon_counts,
             },
+            egress_rate: Ppm::ONE,
         }
     }
 }

@@ -109,7 +109,7 @@ fn pfc(observation: &Observation, index: u16) -> Option<Pfc> {
             class,
             xoff: sent.xoff.len(),
             xon: sent.xon.len(),
-            longest_refresh_ps: sent.longest_refresh.map(|longest| longest.0),
+            longest_refresh_ps: sent.slowest.map(|(longest, _)| longest.0),
         })
     };
     let malformed = bad

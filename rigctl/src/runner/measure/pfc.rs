@@ -3,11 +3,12 @@
 use super::{Done, Judged, Read, wanted};
 use crate::runner::session::Trial;
 use crate::runner::subject::Subject;
-use rig_capture::Span;
 use rig_capture::analyse;
+use rig_capture::{Span, Unit};
+use rig_oracle::Prediction;
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Measure, Wanted};
-use rig_units::Time;
+use rig_testcases::{Action, Measure, Script, Wanted};
+use rig_units::{MIN_FRAME, Time};
 
 fn port_index(trial: &Trial, port: &str) -> Result<u16, Doubt> {
     let found = (0_u16..).zip(&trial.script.ports).find(|(_, name)| *name == port);
@@ -17,7 +18,7 @@ fn port_index(trial: &Trial, port: &str) -> Result<u16, Doubt> {
     })
 }
 
-/// How many XOFF frames it sends for a class.
+/// How many XOFF frames it sends for a class, and whether it repeats them in time.
 pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
     let Measure::PfcSent { port, class, after, expect } = measure else { return };
     let on = match after {
@@ -60,6 +61,58 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
             records: sent.xoff,
         }))
     });
+    if matches!(expect, Wanted::Some | Wanted::Predicted) {
+        repeated(done, port, *class, judged);
+    }
+}
+
+/// How soon an XOFF is followed by the next word: the declared refresh, behind what may be ahead of it at the port.
+fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
+    let declared = &done.session.group.declared;
+    done.each("pfc.sent", &format!("{port} class {class} repeated"), judged, |trial| {
+        let index = port_index(trial, port)?;
+        if falls_silent(&trial.script, index, class) {
+            return Ok(None);
+        }
+        let whole = (Time::ZERO, Time::ZERO + trial.observation.length);
+        let sent = analyse::pfc_sent(&trial.observation, index, class, whole);
+        let Some((gap, records)) = sent.slowest else { return Ok(None) };
+        let trace = &trial.observation.ports[usize::from(index)];
+        // A frame in flight, and a PFC frame for each class; both timestamps are off by their bound.
+        let ahead = trace.speed.slot(declared.mtu) + trace.speed.slot(MIN_FRAME) * 8;
+        let (refresh, slack) = (declared.pfc.refresh, trace.provenance.bound() * 2);
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: Span { lo: 0, hi: (refresh + ahead + slack).0 },
+            formula: "F1",
+            text: format!(
+                "XOFF again, or XON, after {refresh} as declared and {ahead} behind other frames; a pause lasts {}",
+                Unit::Ps.show(trace.speed.pause(declared.pfc.quanta).0)
+            ),
+            source: "IEEE 802.1Q clause 36; the declared refresh",
+        };
+        let span = Span { lo: gap.saturating_sub(slack).0, hi: (gap + slack).0 };
+        Ok(Some(Read { span, want, got: None, records: records.to_vec() }))
+    });
+}
+
+/// Whether the device may stop sending PFC for a class of a port without an XON: where the class is stormed, an action
+/// takes PFC off it, and a link that goes down takes all with it.
+fn falls_silent(script: &Script, port: u16, class: u8) -> bool {
+    let silences = |action: &Action| match action {
+        Action::StartStorm(storm) => {
+            let storm = &script.storms[usize::from(*storm)];
+            storm.from == port && storm.classes >> class & 1 == 1
+        }
+        Action::Pfc(frames) => frames.from == port && frames.enable >> class & 1 == 1,
+        Action::LinkDown(down) => *down == port,
+        Action::StartStream(_)
+        | Action::StopStream(_)
+        | Action::StopStorm(_)
+        | Action::LinkUp(_)
+        | Action::Configure(_) => false,
+    };
+    script.steps.iter().any(|step| silences(&step.action))
 }
 
 /// Whether every one of them is well formed.

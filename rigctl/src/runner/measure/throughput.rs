@@ -5,11 +5,12 @@ use super::{Done, Judged, Read, judgement};
 use crate::runner::session::Trial;
 use rig_capture::analyse;
 use rig_capture::{Span, Unit};
+use rig_lab::Scheduling;
 use rig_oracle::Prediction;
 use rig_oracle::spec::share::{Offer, shares};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Amount, Lookup, Script, StreamRate};
-use rig_units::{Bytes, L1_OVERHEAD, PortSpeed, Rate, Time};
+use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate, Time};
 use std::collections::BTreeMap;
 
 /// Judges the rate of each queue between two instants of the trial.
@@ -72,11 +73,14 @@ fn queues(
         .collect();
     let granted = shares(speed, &done.session.group.declared.scheduler, &offers);
     let others = others(&trial.script, first.to, streams, speed);
+    let round = Round::of(&done.session.group.declared.scheduler, &offers);
+    let mut over = until - from;
     let mut sums: BTreeMap<u8, (Span, Span, Vec<usize>)> = BTreeMap::new();
     for ((index, spec), granted) in specs.iter().zip(granted) {
         let measured =
             analyse::throughput(&trial.observation, &trial.script, *index, (from, until));
         let measured = measured.map_err(|why| nothing(format!("{}: {why}", spec.name)))?;
+        over = over.min(measured.over);
         let (got, want, records) =
             sums.entry(spec.class).or_insert((Span::exactly(0), Span::exactly(0), Vec::new()));
         *got = Span { lo: got.lo + measured.bps.lo, hi: got.hi + measured.bps.hi };
@@ -84,9 +88,16 @@ fn queues(
         records.extend(measured.records);
     }
     let read = |(queue, (got, want, records)): (u8, (Span, Span, Vec<usize>))| {
-        let span = Span { lo: want.lo.saturating_sub(others), hi: want.hi };
+        let uneven = round.bps(queue, over);
+        let lo = want.lo.saturating_sub(others + uneven);
+        let span = Span { lo, hi: want.hi.saturating_add(uneven) };
+        let turns = if uneven == 0 {
+            String::new()
+        } else {
+            format!(", give or take the {} of one round", Unit::Bps.show(uneven))
+        };
         let text = format!(
-            "its share of {speed}: {}, up to {} of it left to other streams",
+            "its share of {speed}: {}{turns}, up to {} of it left to other streams",
             Unit::Bps.show(want.hi),
             Unit::Bps.show(others)
         );
@@ -95,6 +106,42 @@ fn queues(
         (queue, Read { span: got, want, got: None, records })
     };
     Ok(sums.into_iter().map(read).collect())
+}
+
+/// How far a queue may be ahead of its share at an instant, or behind: queues are served in turns.
+struct Round<'a> {
+    scheduler: &'a [Scheduling],
+    /// Size of the largest frame; nothing where one queue has the port for itself.
+    frame: u64,
+    /// The least weight of a queue that has something to send.
+    least: u64,
+}
+
+impl<'a> Round<'a> {
+    fn of(scheduler: &'a [Scheduling], offers: &[Offer]) -> Round<'a> {
+        let alone = offers.windows(2).all(|pair| pair[0].queue == pair[1].queue);
+        let frame = offers.iter().map(|offer| offer.frame.0).max().filter(|_| !alone);
+        let mut round = Round { scheduler, frame: frame.unwrap_or(0), least: 1 };
+        let weights = offers.iter().filter_map(|offer| round.weight(offer.queue));
+        round.least = weights.min().unwrap_or(1);
+        round
+    }
+
+    fn weight(&self, queue: usize) -> Option<u64> {
+        match self.scheduler.get(queue) {
+            Some(Scheduling::Strict) => None,
+            Some(Scheduling::Dwrr(weight)) => Some(u64::from(*weight).max(1)),
+            None => Some(1),
+        }
+    }
+
+    /// That, as bits a second over `over`. A round serves the queue of least weight a frame, the others as many as their
+    /// weights say (Shreedhar and Varghese 1995), and any queue may have to wait for a frame in flight.
+    fn bps(&self, queue: u8, over: Dur) -> u64 {
+        let turn = self.weight(usize::from(queue)).map_or(0, |weight| weight.div_ceil(self.least));
+        let bits = u128::from(self.frame * (turn + 1)) * 8 * 1_000_000_000_000;
+        u64::try_from(bits / u128::from(over.0.max(1))).unwrap_or(u64::MAX)
+    }
 }
 
 /// Bits a second in frames that a stream offers from a port of `speed`.

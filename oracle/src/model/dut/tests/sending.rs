@@ -1,0 +1,97 @@
+//! Deviations in what the device sends: its PFC frames, and how its queues share a port.
+
+use super::bench::{Bench, Case, bench, broken, id, ms};
+use crate::model::packet::{Kind, Packet};
+use crate::model::tap::Dir;
+use rig_capture::PfcFault;
+use rig_lab::RuleFamily;
+use rig_units::{Dur, Time};
+
+/// Host 0 fills its priority group towards host 1, which is paused for good; the PFC frames that host 0 hears until
+/// 150 ms, before any watchdog acts: when, and what is wrong with them.
+fn told(mut bench: Bench) -> Vec<(Time, Option<PfcFault>)> {
+    bench.stream(0, 1, 3, Dur::us(1));
+    bench.storm(1, 3);
+    let mut told = Vec::new();
+    let mut tap = |at: Time, host: u16, dir: Dir, packet: &Packet| {
+        if (host, dir, packet.kind) == (0, Dir::Rx, Kind::Pfc) {
+            told.push((at, packet.fault()));
+        }
+    };
+    bench.dut.run_until(ms(150), &mut tap);
+    told
+}
+
+#[test]
+fn malformed_pfc_has_the_fault_that_is_asked_for_in_every_frame() {
+    let faults = |bench| {
+        let mut faults: Vec<_> = told(bench).into_iter().map(|(_, fault)| fault).collect();
+        assert!(faults.len() > 100, "{}", faults.len());
+        faults.dedup();
+        faults
+    };
+    assert_eq!(faults(bench()), [None]);
+    assert_eq!(faults(broken("malformed_pfc")), [Some(PfcFault::Destination)]);
+    for (number, fault) in PfcFault::ALL.into_iter().enumerate() {
+        assert_eq!(faults(broken(&format!("malformed_pfc:{number}"))), [Some(fault)]);
+    }
+}
+
+#[test]
+fn nobody_obeys_malformed_pfc() {
+    let dropped = |mut bench: Bench| {
+        bench.stream(0, 1, 3, Dur::us(1));
+        bench.storm(1, 3);
+        bench.run(50);
+        bench.dut.network().switch(0).counters(0, 3).group_drops
+    };
+    assert_eq!(dropped(bench()), 0);
+    assert!(dropped(broken("malformed_pfc")) > 10_000);
+}
+
+#[test]
+fn refresh_late_lets_every_pause_run_out_before_the_next() {
+    let gaps = |bench| -> (Dur, Dur) {
+        let at: Vec<Time> = told(bench).into_iter().map(|(at, _)| at).collect();
+        let gaps = || at.windows(2).map(|pair| pair[1] - pair[0]);
+        (gaps().min().unwrap(), gaps().max().unwrap())
+    };
+    assert_eq!(gaps(bench()), (Dur::us(100), Dur::us(100)));
+    // 65535 quanta last 335.5392 us at 100 Gb/s; half of that more.
+    let late = Dur::ns(503_308) + Dur(800);
+    assert_eq!(gaps(broken("refresh_late")), (late, late));
+}
+
+/// Frames of 1024 B that host 2 receives of classes 3 and 4 in 10 ms, hosts 0 and 1 offering either a full port.
+fn shares(case: Case) -> [usize; 2] {
+    let weights = serde_json::json!(
+        [{"dwrr": 1}, {"dwrr": 1}, {"dwrr": 1}, {"dwrr": 3}, {"dwrr": 1}, {"dwrr": 1}, "strict", "strict"]
+    );
+    let mut bench = case.with("scheduler", weights).start();
+    // A frame and its overhead take 83.52 ns.
+    bench.stream(0, 2, 3, Dur(83_520));
+    bench.stream(1, 2, 4, Dur(83_520));
+    bench.run(20);
+    [(0, 3), (1, 4)].map(|(from, class)| bench.frames(id(from, 2, class), 10, 20))
+}
+
+fn broken_case(deviation: &str) -> Case {
+    Case::of(RuleFamily::Broadcom).mutated(&format!("deviation={deviation}"))
+}
+
+#[test]
+fn weights_ignored_gives_the_heavy_queue_no_more_than_the_light_one() {
+    let [heavy, light] = shares(Case::of(RuleFamily::Broadcom));
+    assert!(heavy.abs_diff(3 * light) < 10, "{heavy} {light}");
+    let [heavy, light] = shares(broken_case("weights_ignored"));
+    assert!(heavy.abs_diff(light) < 10, "{heavy} {light}");
+}
+
+#[test]
+fn egress_rate_low_takes_its_share_of_every_port() {
+    let sum = |case| shares(case).iter().sum::<usize>();
+    // 10 ms hold 119 732 frames.
+    assert!(sum(Case::of(RuleFamily::Broadcom)).abs_diff(119_732) <= 1);
+    assert!(sum(broken_case("egress_rate_low")).abs_diff(119_732 * 95 / 100) <= 1);
+    assert!(sum(broken_case("egress_rate_low:50")).abs_diff(119_732 / 2) <= 1);
+}

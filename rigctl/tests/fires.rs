@@ -1,0 +1,117 @@
+//! A checker is done when a run has shown it firing: for every measure of the language one case that a broken device, or
+//! a broken storm, turns red through that measure and through no other.
+
+use rig_lab::Lab;
+use rig_oracle::Verdict;
+use rig_testcases::{Case, Measure, Suite};
+use rigctl::mutation;
+use rigctl::runner::budget;
+use rigctl::runner::case::{self, Rig};
+use rigctl::runner::pool::Stop;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A run that must fail.
+enum Run {
+    /// A bundled case on a device with this mutation.
+    Mutated(&'static str, &'static str),
+    /// A case of its own on the device as it is.
+    Written(&'static str),
+}
+use Run::{Mutated, Written};
+
+/// The run that turns red through `measure`. A new measure has no arm here until a run was seen to fail by it.
+fn red(measure: &Measure) -> Run {
+    match measure {
+        Measure::Detection { .. } => {
+            Mutated("detection-time-is-the-poll-interval-broadcom", "pfcwd.detection_time=x2")
+        }
+        Measure::Restoration { .. } => Mutated(
+            "late-frame-restarts-the-restoration-time-broadcom",
+            "deviation=late_frame_does_not_restart",
+        ),
+        Measure::Fired { .. } => {
+            Mutated("storm-as-long-as-the-worst-case-broadcom", "pfcwd.detection_time=x2")
+        }
+        Measure::ActionTaken { .. } => {
+            Mutated("isolation-of-queue-and-port-broadcom", "deviation=drop_leaks")
+        }
+        Measure::Loss { .. } => {
+            Mutated("isolation-of-queue-and-port-broadcom", "deviation=drop_spreads_to_queue")
+        }
+        Measure::Throughput { .. } => Mutated("shares-after-a-storm", "deviation=weights_ignored"),
+        Measure::Counters { .. } => Mutated("storm-counters-broadcom", "deviation=counters_off"),
+        Measure::Coverage { .. } => Written(FILLED_GAPS),
+        Measure::PfcSent { .. } => {
+            Mutated("pfc-ends-when-the-drop-begins-broadcom", "deviation=pfc_continues_after_drop")
+        }
+        Measure::PfcFormat { .. } => {
+            Mutated("pfc-frame-format-broadcom", "deviation=malformed_pfc")
+        }
+        Measure::Config { .. } => {
+            Mutated("limits-refused-broadcom", "deviation=accepts_out_of_range")
+        }
+    }
+}
+
+/// A storm that is to pause half of the time, and frames sent by hand in its gaps: it pauses all of it.
+const FILLED_GAPS: &str = "about: \"one case\"
+device: switch
+cases:
+  filled-gaps:
+    why: \"a storm that is not the storm that was asked for\"
+    source: [\"a test\"]
+    dut: {rule_family: broadcom, pfcwd: {detection_time: 200ms, restoration_time: 200ms, poll_interval: 100ms, action: drop}}
+    streams: {victim: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 500us}}
+    storms: {storm: {from: p2, classes: [3], quanta: 15000q, refresh: 2x}}
+    trials: 1
+    steps:
+      - {at: 0ms,  start: victim}
+      - {at: 20ms, start: storm, for: 50ms}
+      - {at: 30ms, pfc: {from: p2, classes: [3], quanta: 65535q, count: 20, every: 1ms}}
+    measure:
+      - storm.coverage: {storm: storm}
+";
+
+fn written(text: &str) -> Suite {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("one-case.yaml");
+    std::fs::write(&path, text).expect("writable");
+    rig_testcases::read::read(&path).unwrap_or_else(|faults| panic!("{faults:?}"))
+}
+
+/// The rules of the findings of one run.
+fn found(lab: &Lab, case: &Case, path: &str) -> BTreeSet<&'static str> {
+    let stop = Stop::default();
+    let alpha = budget::each(&[case]);
+    let rig = Rig { lab, only: None, seed: 7, stop: &stop, alpha, path, flags: "" };
+    match case::run(&rig, case).report.verdict {
+        Verdict::Fail(findings) => findings.iter().map(|finding| finding.rule).collect(),
+        other => panic!("{} does not fail: {other:?}", case.id),
+    }
+}
+
+#[test]
+fn every_measure_of_the_language_has_a_run_that_turns_red_through_it_alone() {
+    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
+    let cases = || suites.iter().flat_map(|suite| &suite.cases);
+    let used: BTreeMap<&str, &Measure> =
+        cases().flat_map(|case| &case.measure).map(|measure| (measure.name(), measure)).collect();
+    let schema = rig_testcases::schema();
+    let language = schema["$defs"]["measure"]["properties"].as_object().expect("the measures");
+    // What `configure:` asks for is not written under `measure:`.
+    let language = language.keys().map(String::as_str).chain(["config"]);
+    for name in language {
+        let measure = used.get(name).unwrap_or_else(|| panic!("no bundled case measures {name}"));
+        let rules = match red(measure) {
+            Mutated(wanted, mutation) => {
+                let case = cases().find(|case| case.id.case == wanted).expect(wanted);
+                let mut lab = lab.clone();
+                mutation::apply(&mut lab, &[mutation.to_owned()]).expect(mutation);
+                found(&lab, case, mutation)
+            }
+            Written(text) => found(&lab, &written(text).cases[0], "one-case.yaml"),
+        };
+        assert_eq!(rules, BTreeSet::from([name]));
+    }
+}
