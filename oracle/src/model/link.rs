@@ -117,7 +117,10 @@ impl Link {
         let bytes = u64::from(size);
         let to_last_bit = serialise(self.preamble + bytes);
         let all = serialise(self.overhead + bytes);
-        let to_next = all.scaled(Ppm::ONE.0.into(), self.rate.0.max(1).into());
+        let to_next = match self.rate {
+            Ppm::ONE => all,
+            Ppm(rate) => all.scaled(Ppm::ONE.0.into(), rate.max(1).into()),
+        };
         Timing { size, to_last_bit, to_next }
     }
 
