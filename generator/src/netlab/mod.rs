@@ -7,4 +7,7 @@ mod namespace;
 mod veth;
 
 pub use namespace::{LabError, Namespace};
-pub use veth::{End, pair};
+pub use veth::{End, pair, pair_with_queues};
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -79,7 +79,7 @@ impl Namespace {
     }
 }
 
-pub(super) fn failed(tried: &str, errno: Errno) -> LabError {
+fn failed(tried: &str, errno: Errno) -> LabError {
     LabError { tried: tried.to_owned(), errno }
 }
 

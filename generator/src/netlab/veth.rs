@@ -1,7 +1,7 @@
 //! Pairs of interfaces: what enters one comes out of the other.
 
-use super::namespace::{LabError, Namespace, failed};
-use crate::netlink;
+use super::namespace::{LabError, Namespace};
+use crate::netlink::Route;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
@@ -22,20 +22,36 @@ pub struct End<'a> {
 /// # Errors
 /// The kernel refuses: a name is taken, the MTU is out of bounds, the process may not.
 pub fn pair(one: End<'_>, other: End<'_>, mtu: u32) -> Result<(), LabError> {
-    let mut peer = named(other.name);
-    peer.attributes.extend([LinkAttribute::Mtu(mtu), LinkAttribute::NetNsFd(other.within.raw())]);
-    let mut link = named(one.name);
-    link.attributes.extend([
-        LinkAttribute::Mtu(mtu),
-        LinkAttribute::LinkInfo(vec![
-            LinkInfo::Kind(InfoKind::Veth),
-            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
-        ]),
-    ]);
-    let request = RouteNetlinkMessage::NewLink(link);
-    let flags = NLM_F_CREATE | NLM_F_EXCL;
+    pair_with_queues(one, other, mtu, 1)
+}
+
+/// As [`pair`], with this many queues at both ends.
+///
+/// # Errors
+/// As [`pair`], or that many queues are too many.
+pub fn pair_with_queues(
+    one: End<'_>,
+    other: End<'_>,
+    mtu: u32,
+    queues: u32,
+) -> Result<(), LabError> {
+    let end = |name| {
+        let mut link = named(name);
+        link.attributes.extend([
+            LinkAttribute::Mtu(mtu),
+            LinkAttribute::NumTxQueues(queues),
+            LinkAttribute::NumRxQueues(queues),
+        ]);
+        link
+    };
+    let (mut link, mut peer) = (end(one.name), end(other.name));
+    peer.attributes.push(LinkAttribute::NetNsFd(other.within.raw()));
+    let kind = LinkInfo::Kind(InfoKind::Veth);
+    let data = LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer)));
+    link.attributes.push(LinkAttribute::LinkInfo(vec![kind, data]));
     let tried = format!("make the pair {} and {}", one.name, other.name);
-    one.within.run(|| netlink::tell(request, flags).map_err(|errno| failed(&tried, errno)))??;
+    let flags = NLM_F_CREATE | NLM_F_EXCL;
+    one.within.change(RouteNetlinkMessage::NewLink(link), flags, tried)?;
     one.within.set_up(one.name, true)?;
     other.within.set_up(other.name, true)
 }
@@ -50,7 +66,7 @@ impl Namespace {
         link.header.change_mask = LinkFlags::Up;
         link.header.flags = if up { LinkFlags::Up } else { LinkFlags::empty() };
         let state = if up { "up" } else { "down" };
-        self.change(RouteNetlinkMessage::SetLink(link), format!("set {name} {state}"))
+        self.change(RouteNetlinkMessage::SetLink(link), 0, format!("set {name} {state}"))
     }
 
     /// Gives an interface another MTU.
@@ -60,7 +76,8 @@ impl Namespace {
     pub fn set_mtu(&self, name: &str, mtu: u32) -> Result<(), LabError> {
         let mut link = named(name);
         link.attributes.push(LinkAttribute::Mtu(mtu));
-        self.change(RouteNetlinkMessage::SetLink(link), format!("set the MTU of {name} to {mtu}"))
+        let tried = format!("set the MTU of {name} to {mtu}");
+        self.change(RouteNetlinkMessage::SetLink(link), 0, tried)
     }
 
     /// Removes an interface, and with it the other end of its pair.
@@ -68,11 +85,16 @@ impl Namespace {
     /// # Errors
     /// There is none of that name, or the process may not.
     pub fn remove(&self, name: &str) -> Result<(), LabError> {
-        self.change(RouteNetlinkMessage::DelLink(named(name)), format!("remove {name}"))
+        self.change(RouteNetlinkMessage::DelLink(named(name)), 0, format!("remove {name}"))
     }
 
-    fn change(&self, request: RouteNetlinkMessage, tried: String) -> Result<(), LabError> {
-        let answer = self.run(|| netlink::tell(request, 0))?;
+    fn change(
+        &self,
+        request: RouteNetlinkMessage,
+        flags: u16,
+        tried: String,
+    ) -> Result<(), LabError> {
+        let answer = self.run(|| Route::open()?.tell(request, flags))?;
         answer.map_err(|errno| LabError { tried, errno })
     }
 }

@@ -8,6 +8,8 @@ use core::fmt;
 pub enum Backend {
     /// An AF_XDP socket.
     AfXdp,
+    /// An AF_PACKET socket.
+    AfPacket,
 }
 
 /// Where the XDP program sits, as the kernel reports it.

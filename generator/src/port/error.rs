@@ -153,6 +153,11 @@ impl fmt::Display for PortError {
             Fault::Rejected { errno, log } => {
                 write!(f, "the kernel refuses the port's XDP program ({errno}): {log}")
             }
+            Fault::Os { tried, errno: Errno::ENOBUFS } => write!(
+                f,
+                "cannot {tried}: {}: needs CAP_IPC_LOCK, or a higher limit of locked memory (`ulimit -l`)",
+                Errno::ENOBUFS
+            ),
             Fault::Os { tried, errno } => write!(f, "cannot {tried}: {errno}"),
         }
     }
@@ -162,3 +167,6 @@ impl core::error::Error for PortError {}
 
 /// What an MTU does not count.
 pub(crate) const ETHERNET_HEADER: usize = 14;
+
+#[cfg(test)]
+mod tests;

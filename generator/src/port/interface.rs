@@ -1,10 +1,14 @@
 //! What the kernel says of a network interface.
 
 use super::error::ETHERNET_HEADER;
-use super::{Attached, Fault, PortError};
-use crate::netlink;
+use super::{Attached, Fault, Mono, PortError, wait};
+use crate::netlink::Route;
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage, LinkXdp};
 use nix::errno::Errno;
+use rig_units::Dur;
+
+/// How often a link is asked for.
+const STEP: Dur = Dur::ms(10);
 
 /// A network interface at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,11 +28,35 @@ pub(crate) struct Interface {
 impl Interface {
     /// The interface of that name in the thread's network namespace.
     pub(crate) fn named(name: &str) -> Result<Interface, PortError> {
-        match netlink::link(name) {
+        match Route::open().and_then(|route| route.link_named(name)) {
             Ok(message) => Ok(Interface::of(&message)),
-            // A name that is too long is refused as out of range.
+            // A name that is empty or too long is refused as such.
             Err(Errno::ENODEV | Errno::ERANGE | Errno::EINVAL) => Err(Fault::NoInterface.at(name)),
             Err(errno) => Err(Fault::of("ask the kernel about the interface", errno).at(name)),
+        }
+    }
+
+    /// Whether the interface with that number is there and up.
+    pub(crate) fn is_well(route: &Route, index: u32) -> Result<(), Fault> {
+        match route.link_numbered(index) {
+            Ok(message) if message.header.flags.contains(LinkFlags::Up) => Ok(()),
+            Ok(_) => Err(Fault::Down),
+            Err(errno) => Err(Fault::of("ask the kernel about the interface", errno)),
+        }
+    }
+
+    /// The interface of that name as soon as its link is up, which may take as long as `settle`.
+    pub(crate) fn linked(name: &str, settle: Dur) -> Result<Interface, Fault> {
+        let start = Mono::now();
+        loop {
+            let interface = Interface::named(name).map_err(|error| error.fault)?;
+            if interface.link {
+                return Ok(interface);
+            }
+            if Mono::now().since(start) >= Some(settle) {
+                return Err(Fault::NoLink { waited: settle });
+            }
+            wait::pause(STEP);
         }
     }
 
@@ -80,4 +108,37 @@ fn program(all: &[LinkXdp]) -> Option<(u32, Attached)> {
             _ => None,
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netlink_packet_route::link::XdpAttached;
+
+    fn with(flags: LinkFlags, xdp: Vec<LinkXdp>) -> Interface {
+        let mut message = LinkMessage::default();
+        (message.header.index, message.header.flags) = (7, flags);
+        message.attributes.extend([LinkAttribute::Mtu(1_500), LinkAttribute::Xdp(xdp)]);
+        Interface::of(&message)
+    }
+
+    #[test]
+    fn a_program_is_found_wherever_it_sits() {
+        let found = |xdp| with(LinkFlags::Up, xdp).program;
+        assert_eq!(found(vec![LinkXdp::Attached(XdpAttached::None)]), None);
+        let one = |id: LinkXdp| vec![LinkXdp::Attached(XdpAttached::Multiple), id];
+        assert_eq!(found(one(LinkXdp::DrvProgId(1))), Some((1, Attached::Native)));
+        assert_eq!(found(one(LinkXdp::HwProgId(2))), Some((2, Attached::Native)));
+        assert_eq!(found(one(LinkXdp::SkbProgId(3))), Some((3, Attached::Generic)));
+    }
+
+    #[test]
+    fn an_interface_carries_what_its_mtu_allows_while_it_is_up() {
+        let down = with(LinkFlags::empty(), Vec::new());
+        assert_eq!(down.carries(60), Err(Fault::Down));
+        let up = with(LinkFlags::Up | LinkFlags::LowerUp, Vec::new());
+        assert_eq!((up.index, up.link), (7, true));
+        assert_eq!(up.carries(1_514), Ok(()));
+        assert_eq!(up.carries(1_515), Err(Fault::MtuTooSmall { mtu: 1_500, longest: 1_515 }));
+    }
 }

@@ -12,6 +12,7 @@ mod clock;
 mod error;
 mod interface;
 pub mod memory;
+mod packet;
 mod pool;
 mod sockopt;
 mod wait;
@@ -97,6 +98,7 @@ impl Port {
     pub fn open(config: &Config) -> Result<Port, PortError> {
         match config.backend {
             Backend::AfXdp => afxdp::open(config),
+            Backend::AfPacket => packet::open(config),
         }
     }
 }
@@ -164,7 +166,7 @@ pub trait Receive: core::fmt::Debug + Send {
     /// are none now.
     ///
     /// # Errors
-    /// The interface is down or gone.
+    /// The interface is down or gone; told at the latest by the first poll after a tenth of a second of silence.
     fn poll(&mut self, take: &mut dyn FnMut(&[u8], Stamp)) -> Result<usize, PortError>;
 
     /// Sleeps until a frame is there or `timeout` is over; whether one is there.

@@ -23,6 +23,18 @@ unsafe impl Plain for libc::xdp_options {}
 // SAFETY: `repr(C)`, integers only.
 unsafe impl Plain for libc::packet_mreq {}
 
+/// What a packet socket lost (`struct tpacket_stats`); reading it sets it back to zero.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PacketCounts {
+    /// Frames received and dropped.
+    pub(crate) packets: u32,
+    /// Frames for which the socket had no room.
+    pub(crate) drops: u32,
+}
+// SAFETY: `repr(C)`, integers only.
+unsafe impl Plain for PacketCounts {}
+
 /// Sets option `name` at `level`.
 pub(crate) fn set<T: Plain>(
     fd: BorrowedFd<'_>,

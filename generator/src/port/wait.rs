@@ -1,7 +1,7 @@
 //! Sleeping: until a socket has something, or for a while.
 
 use super::error::Fault;
-use super::{PortError, Receive};
+use super::{Mono, PortError, Receive};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
@@ -33,7 +33,7 @@ pub(crate) fn readable(fd: BorrowedFd<'_>, timeout: Dur) -> Result<Woken, Errno>
 }
 
 /// Sleeps until a frame waits at one of `ports`, but no longer than `timeout`; whether one may be there. A port whose
-/// interface failed counts as one where something waits: its next poll tells.
+/// interface is down or gone may wake nobody: a poll tells, within a tenth of a second.
 ///
 /// # Errors
 /// The kernel refuses to wait at all.
@@ -44,6 +44,30 @@ pub fn wait_any(ports: &[&dyn Receive], timeout: Dur) -> Result<bool, PortError>
         Ok(ready) => Ok(ready > 0),
         Err(Errno::EINTR) => Ok(false),
         Err(errno) => Err(Fault::of("wait for frames", errno).at("all ports")),
+    }
+}
+
+/// How long a port may be silent before it is asked how its interface is: one that is down or gone says nothing.
+pub(crate) const SILENCE: Dur = Dur::ms(100);
+
+/// Says when a silent port is to be asked again.
+#[derive(Debug)]
+pub(crate) struct Checkup(Mono);
+
+impl Checkup {
+    /// Not before some silence from now on.
+    pub(crate) fn new() -> Checkup {
+        Checkup(Mono::now())
+    }
+
+    /// Whether it is time; then the silence begins anew.
+    pub(crate) fn is_due(&mut self) -> bool {
+        let now = Mono::now();
+        let due = now.since(self.0) >= Some(SILENCE);
+        if due {
+            self.0 = now;
+        }
+        due
     }
 }
 

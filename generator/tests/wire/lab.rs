@@ -1,6 +1,6 @@
 //! A pair of interfaces in two namespaces, and frames to send over it.
 
-use rig_generator::netlab::{End, Namespace, pair};
+use rig_generator::netlab::{End, Namespace, pair_with_queues};
 use rig_generator::port::{Config, Mono, Port, PortError, Receive, Stamp, Transmit};
 use rig_units::Dur;
 
@@ -14,6 +14,11 @@ pub(crate) struct Lab {
 impl Lab {
     /// A new one, or `None` with a word on stderr where the process may not make one.
     pub(crate) fn new(mtu: u32) -> Option<Lab> {
+        Lab::with_queues(mtu, 1)
+    }
+
+    /// A new one whose interfaces have this many queues.
+    pub(crate) fn with_queues(mtu: u32, queues: u32) -> Option<Lab> {
         let namespaces = Namespace::new().and_then(|one| Ok((one, Namespace::new()?)));
         let (one, other) = match namespaces {
             Ok(both) => both,
@@ -30,7 +35,7 @@ impl Lab {
             Err(error) => panic!("{error}"),
         };
         let ends = [("v1", &one), ("v2", &other)].map(|(name, within)| End { within, name });
-        pair(ends[0], ends[1], mtu).expect("a pair");
+        pair_with_queues(ends[0], ends[1], mtu, queues).expect("a pair");
         Some(Lab { one, other })
     }
 

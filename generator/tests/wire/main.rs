@@ -2,5 +2,9 @@
 //!
 //! Needs root. Without it the tests say so and pass; with `RIG_REQUIRE_ALL=1` they fail.
 
+mod children;
 mod frames;
 mod lab;
+mod loss;
+mod refusals;
+mod trouble;

@@ -59,6 +59,8 @@ struct NewEntry {
     value: u64,
     flags: u64,
 }
+// SAFETY: its maker points `key` and `value` at living `u32`s, the sizes that the socket map was made with.
+unsafe impl Argument for NewEntry {}
 
 #[repr(C)]
 struct NewProgram {
@@ -75,6 +77,8 @@ struct NewProgram {
     interface: u32,
     attach_type: u32,
 }
+// SAFETY: its maker points it at living instructions, licence and log, and gives the lengths of the first and last.
+unsafe impl Argument for NewProgram {}
 
 #[repr(C)]
 struct NewLink {
@@ -92,11 +96,6 @@ struct AskInfo {
     len: u32,
     info: u64,
 }
-
-// SAFETY: its makers point `key` and `value` at living `u32`s, the sizes that the socket map was made with.
-unsafe impl Argument for NewEntry {}
-// SAFETY: its maker points it at living instructions, licence and log, and gives the lengths of the first and last.
-unsafe impl Argument for NewProgram {}
 // SAFETY: its maker points it at living memory of the length that it gives.
 unsafe impl Argument for AskInfo {}
 
@@ -115,7 +114,6 @@ fn owned(fd: i32) -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
-/// Whether the process may use bpf(2) at all is told by its first call; the rest says what it tried.
 impl SocketMap {
     /// A map with room for the queues up to `queue`.
     pub(crate) fn new(queue: u32) -> Result<SocketMap, Fault> {

@@ -59,3 +59,6 @@ impl Shared {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

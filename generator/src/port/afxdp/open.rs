@@ -29,10 +29,15 @@ const HEADROOM: usize = 256;
 /// Opens the port that `config` names.
 pub(crate) fn open(config: &Config) -> Result<Port, PortError> {
     let interface = Interface::named(&config.interface)?;
-    build(config, &interface).map_err(|fault| fault.at(&config.interface))
+    let (tx, rx, caps) = halves(config, &interface).map_err(|fault| fault.at(&config.interface))?;
+    Ok(Port { tx: Box::new(tx), rx: Box::new(rx), caps })
 }
 
-fn build(config: &Config, interface: &Interface) -> Result<Port, Fault> {
+/// Both halves of a port on `interface`, and what they can do.
+pub(super) fn halves(
+    config: &Config,
+    interface: &Interface,
+) -> Result<(Sender, Receiver, Caps), Fault> {
     interface.carries(config.longest)?;
     if let Some((program, attached)) = interface.program {
         return Err(Fault::Occupied { program, attached });
@@ -81,7 +86,7 @@ fn build(config: &Config, interface: &Interface) -> Result<Port, Fault> {
         stamped_by: StampedBy::XdpProgram,
         refused,
     };
-    Ok(Port { tx: Box::new(tx), rx: Box::new(rx), caps })
+    Ok((tx, rx, caps))
 }
 
 /// Rings with an entry for every chunk, so that none is ever full.
@@ -168,24 +173,12 @@ fn bind_within(socket: &Socket, interface: u32, queue: u32, way: Binding) -> Res
     }
 }
 
-/// Waits for the link, which many NICs drop while a program is attached; where the program sits.
+/// Where the program sits, once the link is up: many NICs drop it while a program is attached.
 fn settle(config: &Config, program: &Program) -> Result<Attached, Fault> {
     let own = program.id().map_err(|errno| Fault::of("ask for the program's number", errno))?;
-    let start = Mono::now();
-    loop {
-        let interface = Interface::named(&config.interface).map_err(|error| error.fault)?;
-        match interface.program {
-            Some((program, attached)) if program == own => {
-                if interface.link {
-                    return Ok(attached);
-                }
-            }
-            Some((program, attached)) => return Err(Fault::Occupied { program, attached }),
-            None => return Err(Fault::Os { tried: "keep the program", errno: Errno::ENOENT }),
-        }
-        if Mono::now().since(start) >= Some(config.settle) {
-            return Err(Fault::NoLink { waited: config.settle });
-        }
-        wait::pause(STEP);
+    match Interface::linked(&config.interface, config.settle)?.program {
+        Some((program, attached)) if program == own => Ok(attached),
+        Some((program, attached)) => Err(Fault::Occupied { program, attached }),
+        None => Err(Fault::Os { tried: "find the port's program", errno: Errno::ENOENT }),
     }
 }

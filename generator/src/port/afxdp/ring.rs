@@ -21,6 +21,18 @@ pub(crate) trait Shared {
     fn words(&self) -> &[AtomicU64];
 }
 
+impl<M: Shared> Shared for &M {
+    fn producer(&self) -> &AtomicU32 {
+        (*self).producer()
+    }
+    fn consumer(&self) -> &AtomicU32 {
+        (*self).consumer()
+    }
+    fn words(&self) -> &[AtomicU64] {
+        (*self).words()
+    }
+}
+
 /// Something that a ring carries.
 pub(crate) trait Entry: Copy {
     /// Its size in words.
@@ -94,15 +106,22 @@ impl<M: Shared, E: Entry> Producer<M, E> {
         Producer { shared, size, staged: published, published, consumed, entries: PhantomData }
     }
 
+    /// Whether the ring has room for an entry.
+    #[must_use]
+    pub(crate) fn has_room(&mut self) -> bool {
+        if self.staged.wrapping_sub(self.consumed) < self.size {
+            return true;
+        }
+        // Acquire: the other side has read the entry that the next one overwrites.
+        self.consumed = self.shared.consumer().load(Acquire);
+        self.staged.wrapping_sub(self.consumed) < self.size
+    }
+
     /// Writes `entry`; `false` when the ring is full. It is not read before it is published.
     #[must_use]
     pub(crate) fn stage(&mut self, entry: E) -> bool {
-        if self.staged.wrapping_sub(self.consumed) >= self.size {
-            // Acquire: the other side has read the entry that this one overwrites.
-            self.consumed = self.shared.consumer().load(Acquire);
-            if self.staged.wrapping_sub(self.consumed) >= self.size {
-                return false;
-            }
+        if !self.has_room() {
+            return false;
         }
         entry.store(words::<M, E>(&self.shared, self.size, self.staged));
         self.staged = self.staged.wrapping_add(1);
@@ -125,7 +144,7 @@ impl<M: Shared, E: Entry> Producer<M, E> {
 /// The reading side of a ring.
 #[derive(Debug)]
 pub(crate) struct Consumer<M, E> {
-    shared: M,
+    pub(crate) shared: M,
     size: u32,
     /// Where the next entry is.
     taken: u32,

@@ -6,6 +6,7 @@ use super::program::{STAMP, unseal};
 use super::ring::{Consumer, Desc, Producer};
 use super::socket::CHUNK;
 use crate::port::pool::Pool;
+use crate::port::wait::Checkup;
 use crate::port::{Mono, PortError, Receive, Stamp, StampedBy, Stats};
 use core::sync::atomic::Ordering::Relaxed;
 use rig_units::Dur;
@@ -24,6 +25,7 @@ pub(crate) struct Receiver {
     /// A frame in several pieces, as far as it has come, and its stamp.
     begun: Vec<u8>,
     stamp: Option<Stamp>,
+    checkup: Checkup,
 }
 
 /// The chunks that received frames are written to, and the ring by which the kernel gets them.
@@ -42,12 +44,14 @@ impl Buffers {
         buffers
     }
 
-    /// Lends the kernel every chunk that nobody holds.
+    /// Lends the kernel every chunk that nobody holds, as far as it takes them.
     fn refill(&mut self) {
-        while let Some(chunk) = self.chunks.take() {
+        while self.fill.has_room()
+            && let Some(chunk) = self.chunks.take()
+        {
             let offset = self.chunks.lend(chunk, 1) * CHUNK;
             let lent = self.fill.stage(self.memory.address(offset));
-            assert!(lent, "the ring has an entry for every chunk");
+            debug_assert!(lent, "there was room");
         }
         self.fill.publish();
     }
@@ -72,7 +76,7 @@ impl Receiver {
         buffers: Buffers,
         ring: Consumer<RingMemory, Desc>,
     ) -> Receiver {
-        Receiver { shared, buffers, ring, begun: Vec::new(), stamp: None }
+        Receiver { shared, buffers, ring, begun: Vec::new(), stamp: None, checkup: Checkup::new() }
     }
 
     /// Takes one piece, and hands its frame over when it is the last; how many frames that were.
@@ -118,11 +122,13 @@ impl Receive for Receiver {
             frames += self.piece(desc, take);
         }
         self.ring.release();
-        if self.buffers.chunks.has_free() {
+        let refilled = self.buffers.chunks.has_free();
+        if refilled {
             self.buffers.refill();
-            if self.buffers.fill.shared.wants_a_call() {
-                self.shared.socket.nudge().map_err(|errno| self.shared.error("receive", errno))?;
-            }
+        }
+        let silent = frames == 0 && self.checkup.is_due();
+        if silent || refilled && self.buffers.fill.shared.wants_a_call() {
+            self.shared.socket.nudge().map_err(|errno| self.shared.error("receive", errno))?;
         }
         Ok(frames)
     }
@@ -140,3 +146,6 @@ impl Receive for Receiver {
         self.shared.stats()
     }
 }
+
+#[cfg(test)]
+mod tests;

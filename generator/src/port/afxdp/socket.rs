@@ -149,12 +149,18 @@ impl Socket {
 
     /// Sleeps until a frame is there or time is over; whether one is there.
     pub(crate) fn wait(&self, timeout: Dur) -> Result<bool, Errno> {
-        if wait::readable(self.fd(), timeout)? == wait::Woken::Readable {
-            return Ok(true);
+        let mut left = timeout;
+        loop {
+            let nap = left.min(wait::SILENCE);
+            if wait::readable(self.fd(), nap)? == wait::Woken::Readable {
+                return Ok(true);
+            }
+            self.nudge()?;
+            left = left.saturating_sub(nap);
+            if left == Dur::ZERO {
+                return Ok(false);
+            }
         }
-        // An interface that is down or gone is silent: only a call tells.
-        self.nudge()?;
-        Ok(false)
     }
 
     /// The kernel's counts since the socket was made.

@@ -137,3 +137,6 @@ impl Transmit for Sender {
         self.shared.stats()
     }
 }
+
+#[cfg(test)]
+mod tests;
