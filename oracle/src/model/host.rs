@@ -9,7 +9,7 @@ use super::mac::{self, Mac};
 use super::network::Wiring;
 use super::packet::{Kind, Packet, bit};
 use super::ring::Ring;
-use rig_units::{PortSpeed, Time};
+use rig_units::{Dur, PortSpeed, Time};
 
 mod plan;
 pub use plan::{PFC_SIZE, Storm, Stream};
@@ -166,6 +166,13 @@ impl Host {
     pub(crate) fn on_gate(&mut self, now: Time) {
         self.clock = now;
         let opened = self.mac.on_wake(now);
+        self.resume(now, opened);
+    }
+
+    /// Obeys PFC otherwise from `now` on.
+    pub(crate) fn obey(&mut self, now: Time, obeys: u8, response: Dur) {
+        self.clock = now;
+        let opened = self.mac.obey(now, obeys, response);
         self.resume(now, opened);
     }
 

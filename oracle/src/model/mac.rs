@@ -136,6 +136,18 @@ impl Mac {
         before & !self.closed()
     }
 
+    /// Obeys in the classes `obeys` from now on, `response` after the last bit of a frame; what was ignored class by class
+    /// is forgotten. Frames that are settling take effect at once, pauses go on. The classes that may send again.
+    pub fn obey(&mut self, now: Time, obeys: u8, response: Dur) -> u8 {
+        let before = self.closed();
+        while let Some((received, pfc)) = self.settling.pop_front() {
+            self.apply(now, received, &pfc);
+        }
+        self.config = Config { obeys, response, ..self.config };
+        self.obeys = obeys;
+        before & !self.closed()
+    }
+
     /// Forgets every pause: the link went down. The classes that may send again.
     pub fn reset(&mut self, now: Time) -> u8 {
         let opened = self.closed();

@@ -141,6 +141,39 @@ fn a_host_that_ignores_pfc_sends_on() {
 }
 
 #[test]
+fn a_host_may_stop_obeying_obey_late_and_obey_at_once_again() {
+    let mut network = network(2);
+    let mut trace = Trace::default();
+    network.start_stream(0, &stream(1, 3, 100, 1));
+    network.hold_xoff(0, 3, true);
+    let mut sent = |network: &mut Network| {
+        let before = trace.count(0, Dir::Tx, Kind::Data);
+        run(network, Dur::us(30), &mut trace);
+        trace.count(0, Dir::Tx, Kind::Data) - before
+    };
+    sent(&mut network);
+    assert_eq!(sent(&mut network), 0, "it obeys");
+    network.obey(0, 1 << 4, Dur::ZERO);
+    let slot = SPEED.slot(Bytes(SIZE.into()));
+    let line = usize::try_from(Dur::us(30) / slot).unwrap();
+    assert!(sent(&mut network).abs_diff(line) <= 1, "it does not");
+    // The pause that runs counts at once; one that begins counts when the response time is over.
+    network.obey(0, u8::MAX, Dur::us(10));
+    assert!(sent(&mut network) <= 1, "the pause goes on");
+    network.hold_xoff(0, 3, false);
+    network.set_link(0, false);
+    network.set_link(0, true);
+    assert!(sent(&mut network).abs_diff(line) <= 1, "nothing holds it");
+    network.hold_xoff(0, 3, true);
+    let late = TRAVEL + to_last_bit(64) + Dur::us(10);
+    let late = usize::try_from(late / slot).unwrap();
+    let got = sent(&mut network);
+    assert!(got.abs_diff(late) <= 1, "{got} of {late}: 10 us after the XOFF");
+    network.obey(0, u8::MAX, Dur::ZERO);
+    assert_eq!(sent(&mut network), 0);
+}
+
+#[test]
 fn two_streams_of_one_host_share_its_port_by_when_they_are_due() {
     let mut network = network(3);
     let mut trace = Trace::default();

@@ -110,6 +110,13 @@ fn play<Q: EventQueue>(script: &Script, start: Time, shortcuts: Shortcuts, step:
             let next = (network.now() + step).min(until);
             network.run_until(next, &mut trace);
         }
+        let slow = script.cut ^ 1;
+        match act {
+            2 => network.obey(slow, 0b1000, Dur::ns(640)),
+            4 => network.obey(slow, 0, Dur::ZERO),
+            6 => network.obey(slow, u8::MAX, Dur::ZERO),
+            _ => {}
+        }
         match act {
             0 => network.ignore_pfc(1, 3, true),
             1 => network.drop_egress(2, 4, true),

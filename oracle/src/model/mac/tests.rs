@@ -119,6 +119,28 @@ fn without_expiry_only_xon_ends_a_pause() {
     assert_eq!(mac.on_pfc(NOW + Dur::s(1), &xon(bit(3))), bit(3));
 }
 
+#[test]
+fn who_stops_obeying_opens_at_once_and_who_obeys_again_serves_the_rest_of_the_pause() {
+    let mut mac = gate(Dur::ZERO);
+    mac.on_pfc(NOW, &xoff(bit(3) | bit(4), 9));
+    assert_eq!(mac.obey(NOW + Dur(1), bit(4), Dur::ZERO), bit(3));
+    assert_eq!(mac.closed(), bit(4));
+    assert_eq!(mac.obey(NOW + Dur(2), 0xff, Dur::ZERO), 0);
+    assert_eq!((mac.closed(), mac.wake_at()), (bit(3) | bit(4), Some(Time(16_520))));
+}
+
+#[test]
+fn a_change_of_the_response_leaves_no_frame_settling_by_the_old_one() {
+    let mut mac = gate(Dur(1_000));
+    mac.on_pfc(NOW, &xoff(bit(3), 9));
+    mac.on_pfc(NOW + Dur(1), &xoff(bit(4), 9));
+    mac.on_pfc(NOW + Dur(2), &xon(bit(4)));
+    mac.obey(NOW + Dur(3), 0xff, Dur(500));
+    assert_eq!((mac.closed(), mac.wake_at()), (bit(3), Some(Time(16_520))));
+    mac.on_pfc(NOW + Dur(10), &xoff(bit(5), 9));
+    assert_eq!(mac.wake_at(), Some(NOW + Dur(510)));
+}
+
 /// A plain account of one class: the latest frame decides until its time is over.
 fn closed_for(frames: &[(u64, u16)], end: u64) -> (u64, u64) {
     let (mut total, mut transitions) = (0, 0);

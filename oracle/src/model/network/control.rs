@@ -12,7 +12,7 @@ use crate::model::queue::EventQueue;
 use crate::model::switch::Switch;
 use crate::model::tap::Tap;
 use crate::model::topology::PortId;
-use rig_units::Time;
+use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
 
 /// The rig's ports.
@@ -42,6 +42,12 @@ impl<Q: EventQueue> Network<Q> {
     /// Sends one frame ahead of all streams of `host`.
     pub fn send(&mut self, host: u16, packet: Packet) {
         self.hosts[usize::from(host)].push(self.wires.now, packet);
+        self.arm_host(host);
+    }
+
+    /// Lets `host` obey PFC in the classes `obeys` only, `response` after the last bit of a frame. Pauses go on.
+    pub fn obey(&mut self, host: u16, obeys: u8, response: Dur) {
+        self.hosts[usize::from(host)].obey(self.wires.now, obeys, response);
         self.arm_host(host);
     }
 
