@@ -153,7 +153,7 @@ pub struct ConfigOutcome {
 pub struct Integrity {
     /// Frames that the capture lost.
     pub lost: u64,
-    /// Frames of load streams that were counted and left out of the records on purpose.
+    /// Frames that were left out of the records on purpose: most of a load, and what a tap does not ask for.
     pub unrecorded: u64,
     /// Frames that the rig sent late, beyond its stated error.
     pub late: Vec<Lateness>,

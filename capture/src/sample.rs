@@ -63,6 +63,8 @@ impl Sample {
         let script = Script {
             ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),
             dut_ports: vec![0, 1, 2],
+            endpoints: Vec::new(),
+            taps: Vec::new(),
             streams: vec![stream],
             storms: vec![storm],
             steps: Vec::new(),

@@ -53,6 +53,8 @@ fn trial() -> (Observation, Script) {
     let script = Script {
         ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),
         dut_ports: vec![0, 1, 2],
+        endpoints: Vec::new(),
+        taps: Vec::new(),
         streams: (0..).zip(kinds).map(stream).collect(),
         storms: vec![storm],
         steps: Vec::new(),

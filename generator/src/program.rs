@@ -147,6 +147,8 @@ mod tests {
         Script {
             ports: vec!["p1".into(), "p2".into()],
             dut_ports: vec![0, 1],
+            endpoints: Vec::new(),
+            taps: Vec::new(),
             streams: vec![stream(rate)],
             storms: vec![storm],
             steps: vec![],

@@ -1,6 +1,6 @@
 //! A suite and its cases, as read and checked.
 
-use crate::{Amount, Measure};
+use crate::{Amount, Measure, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_lab::{Place, RuleFamily, Setting};
@@ -60,6 +60,10 @@ pub struct Case {
     pub streams: IndexMap<String, Stream>,
     /// Pause storms.
     pub storms: IndexMap<String, Storm>,
+    /// Rig ports that behave otherwise than usual as the device's peers, in the order of their numbers.
+    pub endpoints: IndexMap<String, Endpoint>,
+    /// Rig ports at which something else is recorded than usual, in the order of their numbers.
+    pub taps: IndexMap<String, Tap>,
     /// What varies.
     pub sweep: Vec<Sweep>,
     /// What happens.
@@ -131,6 +135,24 @@ pub enum Refresh {
     OfPause(u64),
     /// `every: 1ms`
     Every(Dur),
+}
+
+/// A rig port as the device's peer, as written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Bit `c` is set when the port obeys PFC in class `c`; by default it does in all.
+    pub obeys: u8,
+    /// What its MAC takes to react to a PFC frame; by default nothing.
+    pub response: Response,
+}
+
+/// What a MAC takes to react to a PFC frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Response {
+    /// `60q`: the longer the slower the port.
+    Quanta(Quanta),
+    /// `400ns`
+    Time(Dur),
 }
 
 /// One thing that varies. Several vary one after the other, not against each other.

@@ -19,7 +19,10 @@ pub use case::{Case, CaseId, Expect, Suite, Sweep};
 pub use measure::{Measure, Wanted};
 pub use read::read;
 pub use schema::schema;
-pub use script::{Action, PfcFrames, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec};
+pub use script::{
+    Action, EndpointSpec, PfcFrames, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec,
+    Tap,
+};
 
 /// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.
 pub use rig_lab::{Action as WatchdogAction, Backlog, Declared, RuleFamily, Setting};

@@ -1,5 +1,7 @@
 //! What a case measures, and what it wants of it. Without a wish the oracle's prediction is what is wanted.
 
+use crate::Case;
+use crate::case::Stream;
 use rig_units::Dur;
 
 /// One thing to measure. Names point at streams, storms and ports of the same case.
@@ -119,6 +121,34 @@ impl Measure {
             Measure::PfcSent { .. } => "pfc.sent",
             Measure::PfcFormat { .. } => "pfc.format",
             Measure::Config { .. } => "config",
+        }
+    }
+
+    /// The streams of `case` whose frames it follows from port to port.
+    pub(crate) fn follows<'a>(&'a self, case: &'a Case) -> Vec<&'a str> {
+        match self {
+            Measure::Detection { stream, .. }
+            | Measure::Restoration { stream, .. }
+            | Measure::Fired { stream, .. }
+            | Measure::ActionTaken { stream, .. }
+            | Measure::Loss { stream, .. } => vec![stream],
+            Measure::Counters { storm, stream } => {
+                let (Some(storm), Some(of)) = (case.storms.get(storm), case.streams.get(stream))
+                else {
+                    return vec![stream];
+                };
+                // Everything of the class that passes the stormed port is counted there.
+                let passes = |other: &Stream| {
+                    other.class == of.class && (other.from == storm.from || other.to == storm.from)
+                };
+                let all = case.streams.iter().filter(|(_, other)| passes(other));
+                all.map(|(name, _)| name.as_str()).collect()
+            }
+            Measure::Throughput { .. }
+            | Measure::Coverage { .. }
+            | Measure::PfcSent { .. }
+            | Measure::PfcFormat { .. }
+            | Measure::Config { .. } => Vec::new(),
         }
     }
 }

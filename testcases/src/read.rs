@@ -9,6 +9,8 @@ mod dut;
 mod group;
 mod measure;
 mod names;
+mod ports;
+mod recorded;
 mod sense;
 mod steps;
 mod sweep;
@@ -65,7 +67,8 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
         device.choice(&[("switch", ())]);
     }
     let setup = fields.get("setup");
-    let setup = setup.and_then(|at| at.fields(&["dut", "ports", "streams", "storms"]));
+    let setup =
+        setup.and_then(|at| at.fields(&["dut", "ports", "streams", "storms", "endpoints", "taps"]));
     let broken = |why| at.fault(format!("the bundled pattern is broken: {why}"), "a whole program");
     let pattern = declare::pattern().map_err(broken).ok()?;
     let durations = durations(&pattern);
@@ -76,13 +79,17 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
         at.fault("there is no case", "a mapping of cases by name");
     }
     let mut cases: Vec<Case> = Vec::new();
+    let mut whole = true;
     for (key, at) in listed {
         if !is_name(&key.name) {
             let want = "a name in lower case with dashes, such as detection-latency";
             at.at_key(format!("`{}` cannot name a case", key.name), want);
+            whole = false;
             continue;
         }
-        for case in case::read(&context, &key.name, &at) {
+        let read = case::read(&context, &key.name, &at);
+        whole &= !read.is_empty();
+        for case in read {
             if cases.iter().any(|other| other.id == case.id) {
                 let found = format!("a case `{}` is already there", case.id);
                 at.at_key(found, "names that differ, the rule family's ending counted");
@@ -90,6 +97,12 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
                 cases.push(case);
             }
         }
+    }
+    if let Some(setup) = context.setup.as_ref().filter(|_| whole) {
+        let mut used: Vec<String> = cases.iter().flat_map(Case::rig_ports).collect();
+        used.sort_by_key(|port| crate::resolve::port_number(port));
+        used.dedup();
+        ports::offered_to_none(setup, &used);
     }
     Some(Suite { name: context.suite, file: file.to_owned(), about: about?.to_owned(), cases })
 }

@@ -1,5 +1,6 @@
 //! From a case to a script: every quantity worked out for one device and one point of the sweep.
 
+mod endpoints;
 mod load;
 mod ports;
 
@@ -7,8 +8,8 @@ pub(crate) use ports::port_number;
 
 use crate::case::{CaseAction, Refresh, Storm, Stream};
 use crate::{
-    Action, Amount, Case, Expect, Lookup, Measure, PfcFrames, Script, Step, StormSpec, StreamRate,
-    StreamSpec,
+    Action, Amount, Case, EndpointSpec, Expect, Lookup, Measure, PfcFrames, Script, Step,
+    StormSpec, StreamRate, StreamSpec,
 };
 use rig_lab::{Declared, Fault};
 use rig_units::{Dur, MIN_FRAME, PortSpeed};
@@ -31,7 +32,8 @@ impl Case {
     ///
     /// # Errors
     /// What cannot be done on this device, at its place in the file: a class without a code point, a frame above the
-    /// MTU, a load that the port cannot carry, a storm that cannot be gap-free, a length of time that is not known.
+    /// MTU, a load that the port cannot carry, a storm that cannot be gap-free, a length of time that is not known, a
+    /// measure that needs a sender to obey PFC which does not.
     pub fn script(&self, declared: &Declared, lookup: &dyn Lookup) -> Result<Script, Fault> {
         let ports = self.rig_ports();
         let dut_ports = self.dut_ports(declared).map_err(|why| {
@@ -53,8 +55,12 @@ impl Case {
             let found = format!("the trial ends at {length}, and a step at {end}");
             return Err(self.fault("", found, "a length up to the last step's end, or none"));
         }
-        let script = Script { ports, dut_ports, streams, storms, steps, length };
+        let endpoints = resolving.endpoints();
+        let taps = ports.iter().map(|port| self.taps.get(port).copied().unwrap_or_default());
+        let taps = taps.collect();
+        let script = Script { ports, dut_ports, endpoints, taps, streams, storms, steps, length };
         load::check(self, declared, &script)?;
+        endpoints::check(self, declared, &script)?;
         Ok(script)
     }
 }
@@ -89,6 +95,17 @@ impl Resolving<'_> {
     fn speed(&self, port: u16) -> PortSpeed {
         let dut_port = self.dut_ports.get(usize::from(port)).copied().unwrap_or_default();
         self.declared.port_speed(dut_port).unwrap_or(PortSpeed::G100)
+    }
+
+    /// How each port behaves as the device's peer.
+    fn endpoints(&self) -> Vec<EndpointSpec> {
+        let of = |(index, port): (u16, &String)| {
+            let endpoint = self.case.endpoints.get(port);
+            endpoint
+                .map(|endpoint| endpoints::spec(endpoint, self.speed(index)))
+                .unwrap_or_default()
+        };
+        (0..).zip(self.ports).map(of).collect()
     }
 
     fn stream(&self, name: &str, stream: &Stream) -> Result<StreamSpec, Fault> {

@@ -1,5 +1,6 @@
 //! JSON Schema of a file of test cases, so that an editor completes keys and underlines what a run would refuse.
 
+use crate::Tap;
 use crate::read::{INTERVALS, PREDICTIONS};
 use rig_lab::schema::{DRAFT, families, settings};
 use rig_units::{Bytes, Dur, Quanta, Rate};
@@ -24,6 +25,7 @@ pub fn schema() -> Value {
     define("amount", amount());
     define("stream", stream());
     define("storm", storm());
+    define("endpoint", endpoint());
     define("step", step());
     define("measure", measure());
     define("sweep", sweep());
@@ -208,16 +210,38 @@ fn setup() -> Value {
         "ports": ports(),
         "streams": by_name("stream"),
         "storms": by_name("storm"),
+        "endpoints": by_port(&to("endpoint")),
+        "taps": by_port(&taps()),
     });
     object(&properties, &[])
 }
 
-fn ports() -> Value {
+/// Nothing is required: a case may change single fields of what the setup says.
+fn endpoint() -> Value {
+    let obeys = json!({
+        "description": "the classes whose PFC this port obeys; by default all",
+        "anyOf": [{ "enum": ["all", "none"] }, to("classes")],
+    });
+    let response = json!({
+        "description": "what its MAC takes to react to PFC: 60q or 400ns; by default nothing",
+        "anyOf": [of::<Quanta>(), to("duration")],
+    });
+    object(&json!({ "obeys": obeys, "response": response }), &[])
+}
+
+fn taps() -> Value {
     json!({
-        "type": "object",
-        "propertyNames": to("port"),
-        "additionalProperties": { "enum": ["fast", "slow"] },
+        "description": "what is recorded at this port; by default sampled: PFC and probes, and of loads a sample",
+        "enum": Tap::NAMES.map(|(name, _)| name),
     })
+}
+
+fn by_port(value: &Value) -> Value {
+    json!({ "type": "object", "propertyNames": to("port"), "additionalProperties": value })
+}
+
+fn ports() -> Value {
+    by_port(&json!({ "enum": ["fast", "slow"] }))
 }
 
 fn case() -> Value {
@@ -233,6 +257,8 @@ fn case() -> Value {
         "ports": ports(),
         "streams": by_name("stream"),
         "storms": by_name("storm"),
+        "endpoints": by_port(&to("endpoint")),
+        "taps": by_port(&taps()),
         "sweep": to("sweep"),
         "steps": list("step"),
         "length": to("amount"),

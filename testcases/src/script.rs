@@ -1,5 +1,6 @@
 //! One trial with every quantity worked out: what the rig's ports do, and when. Times count from the trial's start.
 
+use core::fmt;
 use rig_lab::Setting;
 use rig_units::{Bytes, Dur, Quanta, Rate};
 
@@ -10,6 +11,10 @@ pub struct Script {
     pub ports: Vec<String>,
     /// The device's port behind each rig port.
     pub dut_ports: Vec<u16>,
+    /// How each rig port behaves as the device's peer; one that is not listed behaves as usual.
+    pub endpoints: Vec<EndpointSpec>,
+    /// What is recorded at each rig port; at one that is not listed what usually is.
+    pub taps: Vec<Tap>,
     /// Data streams, in the order of the case.
     pub streams: Vec<StreamSpec>,
     /// Pause storms, in the order of the case.
@@ -18,6 +23,89 @@ pub struct Script {
     pub steps: Vec<Step>,
     /// How long the trial lasts; everything started is stopped at its end.
     pub length: Dur,
+}
+
+impl Script {
+    /// How a rig port behaves as the device's peer.
+    pub fn endpoint(&self, port: u16) -> EndpointSpec {
+        self.endpoints.get(usize::from(port)).copied().unwrap_or_default()
+    }
+
+    /// What is recorded at a rig port.
+    pub fn tap(&self, port: u16) -> Tap {
+        self.taps.get(usize::from(port)).copied().unwrap_or_default()
+    }
+}
+
+/// A rig port as the device's peer. By default it obeys PFC in every class, at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EndpointSpec {
+    /// Bit `c` is set when the port obeys PFC in class `c`.
+    pub obeys: u8,
+    /// From the last bit of a PFC frame to its effect.
+    pub response: Dur,
+}
+
+impl EndpointSpec {
+    /// Whether it obeys PFC in `class`.
+    pub const fn obeys(&self, class: u8) -> bool {
+        self.obeys >> class & 1 == 1
+    }
+}
+
+impl Default for EndpointSpec {
+    fn default() -> EndpointSpec {
+        EndpointSpec { obeys: u8::MAX, response: Dur::ZERO }
+    }
+}
+
+impl fmt::Display for EndpointSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.obeys {
+            0 => return f.write_str("ignores PFC"),
+            u8::MAX => f.write_str("obeys PFC")?,
+            some => {
+                let classes = (0..8_u8).filter(|class| some >> class & 1 == 1);
+                let classes: Vec<String> = classes.map(|class| class.to_string()).collect();
+                write!(f, "obeys PFC in class {} only", classes.join(" and "))?;
+            }
+        }
+        match self.response {
+            Dur::ZERO => Ok(()),
+            response => write!(f, ", {response} after it"),
+        }
+    }
+}
+
+/// What is recorded at a rig port, from least to most. Frames of streams are counted whatever it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Tap {
+    /// Nothing.
+    None,
+    /// PFC frames.
+    Pfc,
+    /// PFC frames and probes; of loads a sample, and windows around events.
+    #[default]
+    Sampled,
+    /// Every frame.
+    All,
+}
+
+impl Tap {
+    /// Their names in YAML, from most to least.
+    pub const NAMES: [(&str, Tap); 4] =
+        [("all", Tap::All), ("sampled", Tap::Sampled), ("pfc", Tap::Pfc), ("none", Tap::None)];
+}
+
+impl fmt::Display for Tap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Tap::None => "none",
+            Tap::Pfc => "pfc",
+            Tap::Sampled => "sampled",
+            Tap::All => "all",
+        })
+    }
 }
 
 /// One thing that happens at one instant.
@@ -100,9 +188,9 @@ pub enum StreamKind {
 /// How fast a stream sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamRate {
-    /// One frame per interval: a probe. Every frame is recorded.
+    /// One frame per interval: a probe. Every frame is recorded where the tap is as usual.
     Every(Dur),
-    /// A load. Frames are counted, and recorded in windows around events only.
+    /// A load. Frames are counted, and recorded in windows around events only where the tap is as usual.
     Load(Rate),
 }
 

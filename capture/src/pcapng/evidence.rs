@@ -133,10 +133,8 @@ impl<'a> Evidence<'a> {
             options.push(InterfaceDescriptionOption::Comment(comment.into()));
         }
         if self.observation.integrity.unrecorded > 0 {
-            let comment = format!(
-                "{} frames of load streams {NOT_RECORDED}",
-                self.observation.integrity.unrecorded
-            );
+            let comment =
+                format!("{} frames {NOT_RECORDED}", self.observation.integrity.unrecorded);
             options.push(InterfaceDescriptionOption::Comment(comment.into()));
         }
         InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options }

@@ -34,6 +34,8 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
     let script = Script {
         ports: ports.iter().map(|port| port.name.clone()).collect(),
         dut_ports: (0..).take(ports.len()).collect(),
+        endpoints: Vec::new(),
+        taps: Vec::new(),
         streams,
         storms,
         steps,

@@ -1,6 +1,7 @@
 //! `rigctl explain`: what a case sends, when, and what the oracle predicts for it, before anything runs.
 
 mod page;
+mod ports;
 mod predict;
 
 use super::input::{Bad, Input};
@@ -195,6 +196,7 @@ fn stimulus(page: &mut Page, script: &Script, session: &Session<'_>, point: &Poi
         let rows = script.storms.iter().map(|spec| storm(script, spec, session));
         page.table(&rows.collect::<Vec<_>>());
     }
+    ports::write(page, script);
     if script.steps.is_empty() {
         return;
     }

@@ -1,12 +1,14 @@
 //! What the rig's ports see during one trial, kept as records and counts.
 //!
-//! Probes and PFC frames are all recorded. Frames of a load are counted, and recorded in windows: the first ones after
-//! the trial's start, after each step of the script and after each change of what a PFC frame says; between windows
-//! one in [`SAMPLE`], the same ones wherever they pass, so that rates and losses can be told over any stretch.
+//! Each port's tap says what is recorded there. Usually it is a sample: probes and PFC frames all; frames of a load in
+//! windows, the first ones after the trial's start, after each step of the script and after each change of what a PFC
+//! frame says; between windows one in [`SAMPLE`], the same ones wherever they pass, so that rates and losses can be told
+//! over any stretch. Frames of streams are counted whatever the tap says.
 
 use rig_capture::{Dir, Record, SAMPLE, StreamCount, What};
 use rig_oracle::model::packet::{CLASSES, Kind, Packet};
 use rig_oracle::model::tap::{self, Tap};
+use rig_testcases::Script;
 use rig_units::{Quanta, Time};
 
 /// Frames of loads that are recorded after each event, per port.
@@ -20,35 +22,42 @@ pub struct Recorder {
     first_id: u16,
     /// One entry for each time a stream was started: the stream, and the number of its first frame.
     runs: Vec<(u16, u32)>,
+    /// The rig port to which each stream is addressed.
+    to: Vec<u16>,
     /// The host of the engine behind each rig port.
     hosts: Vec<u16>,
     records: Vec<Record>,
     counts: Vec<StreamCount>,
     /// Number that a stream's next received frame has when nothing is lost or reordered.
     next: Vec<u32>,
-    ports: Vec<Window>,
+    ports: Vec<Port>,
     unrecorded: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Window {
+struct Port {
+    tap: rig_testcases::Tap,
+    /// Frames of loads that are still to be recorded after the last event.
     left: u32,
     /// What the last PFC frame in each direction said: enabled and zero classes.
     said: [(u8, u8); 2],
 }
 
 impl Recorder {
-    /// Starts to listen at `origin`, the trial's start.
-    pub fn new(origin: Time, first_id: u16, hosts: &[u16], streams: usize) -> Recorder {
+    /// Starts to listen at the ports of `script` at `origin`, the trial's start.
+    pub fn new(origin: Time, first_id: u16, script: &Script) -> Recorder {
+        let ports = (0_u16..).take(script.dut_ports.len());
+        let port = |port: u16| Port { tap: script.tap(port), left: WINDOW, ..Port::default() };
         Recorder {
             origin,
             first_id,
             runs: Vec::new(),
-            hosts: hosts.to_vec(),
+            to: script.streams.iter().map(|stream| stream.to).collect(),
+            hosts: script.dut_ports.clone(),
             records: Vec::new(),
-            counts: vec![StreamCount::default(); streams],
-            next: vec![0; streams],
-            ports: vec![Window { left: WINDOW, ..Window::default() }; hosts.len()],
+            counts: vec![StreamCount::default(); script.streams.len()],
+            next: vec![0; script.streams.len()],
+            ports: ports.map(port).collect(),
             unrecorded: 0,
         }
     }
@@ -84,13 +93,16 @@ impl Recorder {
     }
 
     /// Counts a frame of data: its stream and its number in it. Frames of an earlier trial are none of this one's.
-    fn count(&mut self, dir: Dir, packet: &Packet) -> Option<(u16, u32)> {
+    fn count(&mut self, port: usize, dir: Dir, packet: &Packet) -> Option<(u16, u32)> {
         let run = packet.stream.wrapping_sub(self.first_id);
         let (index, first) = *self.runs.get(usize::from(run))?;
         let (stream, seq) = (usize::from(index), first.wrapping_add(packet.seq));
         let count = &mut self.counts[stream];
+        // A frame that goes astray to where nothing is recorded must not make up for one that is missing.
+        let astray = usize::from(self.to[stream]) != port;
         match dir {
             Dir::Tx => count.sent += 1,
+            Dir::Rx if astray && self.ports[port].tap < rig_testcases::Tap::Sampled => {}
             Dir::Rx => {
                 count.received += 1;
                 let next = &mut self.next[stream];
@@ -103,22 +115,35 @@ impl Recorder {
 
     /// Whether this frame, number `seq` of its stream, goes into the records.
     fn wanted(&mut self, seq: u32, port: usize, dir: Dir, packet: &Packet) -> bool {
-        let Some(window) = self.ports.get_mut(port) else { return false };
+        let Some(port) = self.ports.get_mut(port) else { return false };
+        let wanted = match port.tap {
+            rig_testcases::Tap::None => false,
+            rig_testcases::Tap::Pfc => packet.kind == Kind::Pfc,
+            rig_testcases::Tap::Sampled => port.sampled(seq, dir, packet),
+            rig_testcases::Tap::All => true,
+        };
+        self.unrecorded += u64::from(!wanted);
+        wanted
+    }
+}
+
+impl Port {
+    /// Whether the frame is among those of the sample.
+    fn sampled(&mut self, seq: u32, dir: Dir, packet: &Packet) -> bool {
         if packet.kind == Kind::Pfc {
-            let said = &mut window.said[usize::from(dir == Dir::Rx)];
+            let said = &mut self.said[usize::from(dir == Dir::Rx)];
             if *said != (packet.enable, packet.zero) {
                 *said = (packet.enable, packet.zero);
-                window.left = WINDOW;
+                self.left = WINDOW;
             }
             return true;
         }
         if packet.record() {
             return true;
         }
-        let sampled = packet.kind == Kind::Data && seq.is_multiple_of(SAMPLE);
-        let within = window.left > 0 || sampled;
-        window.left = window.left.saturating_sub(1);
-        self.unrecorded += u64::from(!within);
+        let one_of_many = packet.kind == Kind::Data && seq.is_multiple_of(SAMPLE);
+        let within = self.left > 0 || one_of_many;
+        self.left = self.left.saturating_sub(1);
         within
     }
 }
@@ -131,7 +156,7 @@ impl Tap for Recorder {
         };
         let Some(port) = self.hosts.iter().position(|&behind| behind == host) else { return };
         let place = match packet.kind {
-            Kind::Data => match self.count(dir, packet) {
+            Kind::Data => match self.count(port, dir, packet) {
                 Some(place) => place,
                 None => return,
             },
@@ -165,3 +190,6 @@ fn what(packet: &Packet, (stream, seq): (u16, u32)) -> What {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use rig_dut::{Dut, Emulated};
 use rig_generator::{Impossible, PacedStream, Program};
 use rig_lab::Declared;
 use rig_oracle::model::host;
-use rig_testcases::{Action, PfcFrames, Script};
+use rig_testcases::{Action, EndpointSpec, PfcFrames, Script};
 use rig_units::{Dur, PortSpeed, Quanta, Time};
 
 /// A device under test in virtual time, and the rig's ports cabled to it.
@@ -57,10 +57,12 @@ impl VirtualLab {
         let origin = self.now();
         let before = self.dut.counters();
         let _earlier = self.dut.events();
-        let recorder = Recorder::new(origin, self.next_id, &script.dut_ports, script.streams.len());
+        let recorder = Recorder::new(origin, self.next_id, script);
         let mut trial =
             Trial { lab: self, script, program: &program, recorder, config: Vec::new() };
+        trial.behave(|port| script.endpoint(port));
         trial.run(origin);
+        trial.behave(|_| EndpointSpec::default());
         let Trial { recorder, config, .. } = trial;
         self.next_id = self.next_id.wrapping_add(recorder.used());
         let (records, streams, unrecorded) = recorder.finish();
@@ -108,6 +110,14 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
+    /// Makes each of the rig's ports the peer that `of` says.
+    fn behave(&mut self, of: impl Fn(u16) -> EndpointSpec) {
+        for (port, &behind) in (0..).zip(&self.script.dut_ports) {
+            let EndpointSpec { obeys, response } = of(port);
+            self.lab.dut.rig().obey(behind, obeys, response);
+        }
+    }
+
     fn run(&mut self, origin: Time) {
         for step in &self.script.steps {
             self.lab.dut.run_until(origin + step.at, &mut self.recorder);

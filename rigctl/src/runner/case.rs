@@ -14,7 +14,7 @@ use rig_lab::{Lab, Profile};
 use rig_oracle::judge::conclude;
 use rig_oracle::verdict::{Curve, Doubt, Judgement, Verdict};
 use rig_reports::{CaseReport, Trials};
-use rig_testcases::Case;
+use rig_testcases::{Case, EndpointSpec};
 use rig_units::{Dur, Time};
 
 /// What every case of a run shares.
@@ -183,7 +183,7 @@ fn one_trial(
     Ok(Trial { number, point: ask.point, role: ask.role, script, observation, void })
 }
 
-/// What is sent, a line for each sender.
+/// What is sent, a line for each sender, and which ports are unusual peers.
 fn stimulus(script: &rig_testcases::Script) -> Vec<String> {
     let port = |index: u16| script.ports[usize::from(index)].as_str();
     let streams = script.streams.iter().map(|s| {
@@ -214,7 +214,10 @@ fn stimulus(script: &rig_testcases::Script) -> Vec<String> {
             s.every
         )
     });
-    streams.chain(storms).collect()
+    let peers = (0..).zip(&script.ports).map(|(index, port)| (port, script.endpoint(index)));
+    let unusual = peers.filter(|(_, peer)| *peer != EndpointSpec::default());
+    let peers = unusual.map(|(port, peer)| format!("{port}: {peer}"));
+    streams.chain(storms).chain(peers).collect()
 }
 
 /// What happened in a trial, for the page.

@@ -4,11 +4,11 @@ use super::dut::{Families, configure, dut};
 use super::group::{Group, Kind, group};
 use super::measure::{Traffic, measure};
 use super::names::Names;
+use super::ports::{self, Blocks};
 use super::{known, sense, steps, sweep, traffic};
-use crate::case::{CaseStep, PortNeed, Storm, Stream};
+use crate::case::{CaseStep, Storm, Stream};
 use crate::{Case, CaseId, Expect, Measure};
 use indexmap::IndexMap;
-use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
 use rig_lab::{Declared, Place};
@@ -30,7 +30,7 @@ pub(super) struct Context<'w> {
     pub(super) durations: Vec<String>,
 }
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 15] = [
     "why",
     "source",
     "dut",
@@ -38,6 +38,8 @@ const KEYS: [&str; 13] = [
     "ports",
     "streams",
     "storms",
+    "endpoints",
+    "taps",
     "sweep",
     "steps",
     "length",
@@ -115,6 +117,8 @@ impl<'w> Reading<'w, '_> {
             settings: settings?,
             configure: tried,
             ports: IndexMap::new(),
+            endpoints: IndexMap::new(),
+            taps: IndexMap::new(),
             streams: streams.all.into_iter().filter(|(name, _)| names.used(name)).collect(),
             storms: storms.all.into_iter().filter(|(name, _)| names.used(name)).collect(),
             sweep: sweep?,
@@ -125,7 +129,11 @@ impl<'w> Reading<'w, '_> {
             expect: expect?,
             places,
         };
-        case.ports = self.ports(&case.rig_ports())?;
+        let used = case.rig_ports();
+        let needs = ports::needs(&self.blocks("ports"), &used);
+        let endpoints = ports::endpoints(&self.of_ports("endpoints", &used), &mut case.places);
+        let taps = ports::taps(&self.of_ports("taps", &used), &mut case.places);
+        (case.ports, case.endpoints, case.taps) = (needs?, endpoints?, taps?);
         sense::check(self.at, &case);
         Some(match families? {
             Families::Any => vec![case],
@@ -277,18 +285,9 @@ impl<'w> Reading<'w, '_> {
         }
     }
 
-    /// What is asked of the ports that the case uses.
-    fn ports(&self, used: &[String]) -> Option<IndexMap<String, PortNeed>> {
-        let mut needs = IndexMap::new();
-        for at in self.blocks("ports") {
-            for (key, at) in at.entries("a mapping such as {p1: fast, p2: slow}")? {
-                if !used.contains(&key.name) {
-                    let want = one_of(&key.name, used.iter().map(String::as_str));
-                    at.at_key(format!("the case does not use a port `{}`", key.name), want);
-                }
-                needs.insert(key.name.clone(), traffic::need(&at)?);
-            }
-        }
-        Some(needs)
+    /// The setup's block and the case's own that speak of rig ports.
+    fn of_ports<'a>(&self, part: &'static str, used: &'a [String]) -> Blocks<'w, 'a> {
+        let setup = self.context.setup.as_ref().and_then(|setup| setup.get(part));
+        Blocks { part, setup, own: self.fields.get(part), used }
     }
 }

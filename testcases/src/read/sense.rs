@@ -1,5 +1,6 @@
 //! What a case may not say although each of its parts is well formed: contradictions between them.
 
+use super::recorded;
 use crate::case::{CaseAction, Refresh};
 use crate::{Amount, Case, Expect, Measure};
 use rig_lab::Pfcwd;
@@ -13,6 +14,7 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     order(at, case);
     limits(at, case);
     measured(at, case);
+    recorded::check(at, case);
 }
 
 /// A storm with gaps by design needs a case that is about the gaps.

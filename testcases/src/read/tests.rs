@@ -1,7 +1,11 @@
 //! The catalogue as it is, and what a person is told about mistakes: one text a mistake, read and judged by hand.
 
 use super::*;
+use crate::Tap;
+use crate::case::{Endpoint, Response};
 use insta::assert_snapshot;
+use proptest::prelude::*;
+use rig_units::Quanta;
 
 /// All faults of a text, as a person reads them.
 fn faults(faults: &[Fault]) -> String {
@@ -139,10 +143,78 @@ mistakes! {
     rejected_without_configure: [("    measure:", "    expect: rejected\n    measure:")];
     configure_without_expect: [("    measure:", "    configure: {pfcwd.action: forward}\n    measure:")];
     case_with_a_capital: [("a-case:", "A-Case:")];
+    endpoint_that_nothing_uses: [("    sweep:", "    endpoints: {p7: {obeys: none}}\n    sweep:")];
+    endpoint_with_a_wrong_name: [("    sweep:", "    endpoints: {Ethernet4: {obeys: none}}\n    sweep:")];
+    endpoint_with_an_unknown_key: [("    sweep:", "    endpoints: {p1: {obays: none}}\n    sweep:")];
+    endpoint_with_a_misspelt_word: [("    sweep:", "    endpoints: {p1: {obeys: non}}\n    sweep:")];
+    endpoint_with_a_class_out_of_range: [("    sweep:", "    endpoints: {p1: {obeys: [3, 8]}}\n    sweep:")];
+    endpoint_with_a_class_twice: [("    sweep:", "    endpoints: {p1: {obeys: [3, 3]}}\n    sweep:")];
+    endpoint_with_a_bare_class: [("    sweep:", "    endpoints: {p1: {obeys: 3}}\n    sweep:")];
+    endpoint_that_responds_without_a_unit: [("    sweep:", "    endpoints: {p1: {response: 60}}\n    sweep:")];
+    endpoint_that_responds_in_a_wrong_unit: [("    sweep:", "    endpoints: {p1: {response: 60Gbps}}\n    sweep:")];
+    endpoint_that_responds_too_late: [("    sweep:", "    endpoints: {p1: {response: 2s}}\n    sweep:")];
+    endpoint_twice: [("    sweep:", "    endpoints: {p1: {obeys: none}, p1: {obeys: all}}\n    sweep:")];
+    endpoints_as_a_list: [("    sweep:", "    endpoints: [p1]\n    sweep:")];
+    tap_that_nothing_uses: [("    sweep:", "    taps: {p3: all}\n    sweep:")];
+    tap_with_a_misspelt_word: [("    sweep:", "    taps: {p1: sampeld}\n    sweep:")];
+    tap_that_is_a_mapping: [("    sweep:", "    taps: {p1: {record: all}}\n    sweep:")];
+    tap_of_the_setup_that_no_case_uses: [("  storms:", "  taps: {p1: all, p22: all}\n  storms:")];
+    tap_below_what_a_measure_follows: [("    sweep:", "    taps: {p1: pfc}\n    sweep:")];
+    tap_below_what_a_storm_needs: [("    sweep:", "    taps: {p2: none}\n    sweep:"), ("pfcwd.detection: {storm: storm, stream: victim}", "storm.coverage: {storm: storm}")];
+    tap_below_what_throughput_counts: [("    sweep:", "    taps: {p1: none, p2: pfc}\n    sweep:"), ("pfcwd.detection: {storm: storm, stream: victim}", "throughput: {streams: [victim], from: 1ms, until: 2ms}")];
+    tap_below_the_pfc_that_is_looked_at: [("    sweep:", "    taps: {p1: none}\n    sweep:"), ("pfcwd.detection: {storm: storm, stream: victim}", "pfc.format: {port: p1}")];
+    tap_below_what_counters_follow: [
+        ("    sweep:", "    streams: {way-back: {from: p2, to: p3, class: 3, kind: udp, size: 100B, every: 1ms}}\n    taps: {p3: pfc}\n    sweep:"),
+        ("start: victim", "start: [victim, way-back]"),
+        ("pfcwd.detection:", "counters:")
+    ];
+    tap_of_the_setup_below_what_a_measure_follows: [("  storms:", "  taps: {p1: none}\n  storms:")];
+    load_sampled_where_its_loss_is_predicted: [("every: 500us", "rate: 10%"), ("pfcwd.detection: {storm: storm, stream: victim}", "loss: {stream: victim}")];
+    tap_that_samples_where_a_loss_is_predicted: [("    sweep:", "    taps: {p1: sampled, p2: pfc}\n    sweep:"), ("every: 500us", "rate: 10%"), ("pfcwd.detection: {storm: storm, stream: victim}", "loss: {stream: victim}")];
     several_at_once: [("class: 3", "class: 9"), ("1022B", "1022"), ("start: victim", "start: victm"), ("why:", "wy:")];
     a_key_twice: [("device: switch", "device: switch\ndevice: switch")];
     a_tab: [("  streams:", "\tstreams:")];
     a_bracket_too_few: [("classes: [3]", "classes: [3")];
     a_list_where_a_mapping_belongs: [("  dut: {pfcwd: {detection_time: 200ms}}", "  dut: [pfcwd]")];
     a_text_where_a_list_belongs: [("source: [\"a paper\"]", "source: a paper")];
+}
+
+#[test]
+fn what_a_case_says_of_a_port_stands_over_what_the_setup_says() {
+    let setup = "  endpoints: {p1: {obeys: [3, 4], response: 60q}, p2: {response: 400ns}}\n  taps: {p1: all, p2: sampled}\n  storms:";
+    let own = "    endpoints: {p1: {obeys: none}}\n    taps: {p2: all}\n    sweep:";
+    let changed = RIGHT.replacen("  storms:", setup, 1).replacen("    sweep:", own, 1);
+    let suite = read_text(&changed).unwrap_or_else(|all| panic!("{}", faults(&all)));
+    let case = &suite.cases[0];
+    let first = Endpoint { obeys: 0, response: Response::Quanta(Quanta(60)) };
+    let second = Endpoint { obeys: 0xff, response: Response::Time(Dur::ns(400)) };
+    assert_eq!(
+        case.endpoints.clone().into_iter().collect::<Vec<_>>(),
+        [("p1".to_owned(), first), ("p2".to_owned(), second)]
+    );
+    assert_eq!(case.taps.values().copied().collect::<Vec<_>>(), [Tap::All, Tap::All]);
+}
+
+#[test]
+fn a_setup_may_speak_of_ports_that_only_some_cases_use() {
+    let more = "    streams: {other: {from: p1, to: p3, class: 4, kind: udp, size: 100B, every: 1ms}}\n    steps: [{at: 0ms, start: other}]\n    measure: [{loss: {stream: other}}]\n";
+    let suite = RIGHT.replacen("  storms:", "  taps: {p3: all}\n  storms:", 1);
+    let suite = format!("{suite}  another:\n    why: x\n    source: [x]\n{more}");
+    let suite = read_text(&suite).unwrap_or_else(|all| panic!("{}", faults(&all)));
+    let taps: Vec<usize> = suite.cases.iter().map(|case| case.taps.len()).collect();
+    assert_eq!(taps, [0, 1]);
+}
+
+proptest! {
+    /// Whatever classes a port obeys, those are the ones of the script's port.
+    #[test]
+    fn a_list_of_classes_is_read_as_it_stands(obeys: u8, quanta: u16, tap in 0_usize..4) {
+        let listed: Vec<String> = (0..8).filter(|class| obeys >> class & 1 == 1).map(|class| class.to_string()).collect();
+        let (word, tap) = Tap::NAMES[tap];
+        let own = format!("    endpoints: {{p1: {{obeys: [{}], response: {quanta}q}}}}\n    taps: {{p1: {word}}}\n    sweep:", listed.join(", "));
+        let text = RIGHT.replacen("    sweep:", &own, 1).replacen("pfcwd.detection: {storm: storm, stream: victim}", "storm.coverage: {storm: storm}", 1);
+        let case = read_text(&text).map_err(|all| TestCaseError::fail(faults(&all)))?.cases.remove(0);
+        let want = Endpoint { obeys, response: Response::Quanta(Quanta(quanta)) };
+        prop_assert_eq!((case.endpoints["p1"], case.taps["p1"]), (want, tap));
+    }
 }

@@ -1,7 +1,7 @@
-//! Streams, storms and what is asked of ports.
+//! Streams and storms.
 
 use super::amount::millionths;
-use crate::case::{PortNeed, Refresh, Storm, Stream};
+use crate::case::{Refresh, Storm, Stream};
 use crate::{StreamKind, StreamRate};
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
@@ -195,9 +195,4 @@ pub(super) fn classes(at: &At<'_>, none: bool) -> Option<Vec<u8>> {
         return None;
     }
     Some(read)
-}
-
-/// What is asked of a port.
-pub(super) fn need(at: &At<'_>) -> Option<PortNeed> {
-    at.choice(&[("fast", PortNeed::Fast), ("slow", PortNeed::Slow)])
 }

@@ -1,7 +1,7 @@
 //! Scripts worked out from cases, the whole catalogue among them, and what a device cannot do.
 
 use super::*;
-use crate::script::StreamKind;
+use crate::script::{StreamKind, Tap};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use rig_lab::yaml::Source;
@@ -42,6 +42,7 @@ fn case(streams: &str, storms: &str, steps: &str, rest: &str) -> Case {
 
 const VICTIM: &str = "victim: {from: p1, to: p2, class: 3, kind: udp, size: 64B, every: 1ms}";
 const STORM: &str = "storm: {from: p2, classes: [3]}";
+const START: &str = "{at: 0ms, start: victim}";
 const LOSS: &str = "measure: [{loss: {stream: victim}}]";
 
 fn script_on(profile: &Profile, case: &Case) -> Result<Script, Fault> {
@@ -266,6 +267,92 @@ fn a_storm_takes_its_share_of_the_port_it_leaves_by() {
     let full = "victim: {from: p2, to: p1, class: 4, kind: udp, size: 1000B, rate: 100%}";
     let said = refused("broadcom", &case(full, STORM, "{at: 0ms, start: [victim, storm]}", LOSS));
     assert!(said.contains("ask p2 for 100.0040 % of its 100Gbps"), "{said}");
+}
+
+#[test]
+fn ports_behave_and_are_recorded_as_usual_unless_the_case_says_otherwise() {
+    let own = "endpoints: {p2: {obeys: [0, 7], response: 394q}}\n    taps: {p1: all}";
+    let script = script(&case(VICTIM, "", START, &format!("{own}\n    {LOSS}")));
+    let late = EndpointSpec { obeys: 0b1000_0001, response: Dur(2_017_280) };
+    assert_eq!(script.endpoints, [EndpointSpec::default(), late]);
+    assert_eq!(script.taps, [Tap::All, Tap::Sampled]);
+    assert_eq!((script.endpoint(1), script.tap(0)), (late, Tap::All));
+    assert_eq!((script.endpoint(9), script.tap(9)), (EndpointSpec::default(), Tap::Sampled));
+}
+
+#[test]
+fn quanta_of_a_response_last_as_long_as_on_the_port_they_are_said_of() {
+    let own =
+        "ports: {p1: slow, p2: fast}\n    endpoints: {p1: {response: 60q}, p2: {response: 60q}}";
+    let case = case(VICTIM, "", START, &format!("{own}\n    {LOSS}"));
+    let script = script_on(&dut("broadcom-mixed"), &case).unwrap_or_else(|fault| panic!("{fault}"));
+    // 60 x 512 bit times at 100 and at 400 Gb/s.
+    let responses: Vec<Dur> = script.endpoints.iter().map(|endpoint| endpoint.response).collect();
+    assert_eq!(responses, [Dur(307_200), Dur(76_800)]);
+}
+
+/// What is said of a measure of `victim`, whose sender is `p1`.
+fn with_sender(endpoint: &str, measure: &str) -> Result<(), String> {
+    let rest = format!("endpoints: {{p1: {{{endpoint}}}}}\n    measure: [{{{measure}}}]");
+    let case = case(VICTIM, STORM, "{at: 0ms, start: [victim, storm]}", &rest);
+    script_on(&dut("broadcom"), &case).map(|_| ()).map_err(|fault| fault.to_string())
+}
+
+#[test]
+fn what_is_predicted_of_a_sender_that_obeys_is_refused_of_one_that_does_not() {
+    let said = [
+        "pfcwd.detection: {storm: storm, stream: victim}",
+        "pfcwd.restoration: {storm: storm, stream: victim}",
+        "pfcwd.fired: {storm: storm, stream: victim}",
+        "pfcwd.action: {storm: storm, stream: victim}",
+        "counters: {storm: storm, stream: victim}",
+        "loss: {stream: victim}",
+    ]
+    .map(|measure| {
+        assert_eq!(with_sender("obeys: [3]", measure), Ok(()));
+        with_sender("obeys: [4]", measure).expect_err(measure)
+    });
+    assert_snapshot!(said.join("\n\n"));
+}
+
+#[test]
+fn what_the_case_itself_wants_of_a_sender_that_ignores_pfc_is_measured() {
+    for measure in [
+        "loss: {stream: victim, expect: some}",
+        "throughput: {streams: [victim], from: 1ms, until: 2ms}",
+        "pfc.sent: {port: p1, class: 3, expect: some}",
+        "storm.coverage: {storm: storm}",
+    ] {
+        assert_eq!(with_sender("obeys: none", measure), Ok(()), "{measure}");
+    }
+}
+
+#[test]
+fn a_sender_may_take_the_standards_time_to_stop_and_not_a_picosecond_more() {
+    // 394 quanta at 100 Gb/s are 2.01728 us.
+    let measures =
+        ["loss: {stream: victim}", "throughput: {streams: [victim], from: 1ms, until: 2ms}"];
+    for measure in measures {
+        assert_eq!(with_sender("response: 394q", measure), Ok(()));
+        assert_eq!(with_sender("response: 2017280ps", measure), Ok(()));
+        assert_eq!(
+            with_sender("response: 1ms, obeys: none", measures[1]),
+            Ok(()),
+            "it never stops"
+        );
+    }
+    let said = [
+        with_sender("response: 2017281ps", measures[0]).expect_err("late"),
+        with_sender("response: 395q", measures[1]).expect_err("late"),
+    ];
+    assert_snapshot!(said.join("\n\n"));
+}
+
+#[test]
+fn a_class_that_the_device_never_pauses_needs_no_sender_that_obeys() {
+    let lossy = "victim: {from: p1, to: p2, class: 1, kind: udp, size: 64B, every: 1ms}";
+    let rest = format!("endpoints: {{p1: {{obeys: none}}}}\n    {LOSS}");
+    assert_eq!(script(&case(lossy, "", START, &rest)).endpoint(0).obeys, 0);
 }
 
 proptest! {

@@ -155,6 +155,11 @@ fn the_keys_of_the_schema_are_those_that_the_reader_takes() {
         of_case("zz: 1", "case"),
         of_case("streams: {s: {zz: 1}}", "stream"),
         of_case("storms: {s: {zz: 1}}", "storm"),
+        of_case(
+            "streams: {s: {from: p1, to: p2, class: 3, kind: udp, size: 64B, every: 1ms}}, endpoints: {p1: {zz: 1}}, \
+             why: x, source: [x], steps: [{at: 0s, start: s}], measure: [{loss: {stream: s}}]",
+            "endpoint",
+        ),
         of_case("steps: [{zz: 1}]", "step"),
         of_case("steps: [{at: 1s, pfc: {zz: 1}}]", "step/properties/pfc"),
         of_case("length: {zz: 1}", "amount/anyOf/2"),

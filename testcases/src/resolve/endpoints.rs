@@ -1,0 +1,100 @@
+//! How the rig's ports behave as the device's peers, and whether what is predicted still holds with such peers.
+//!
+//! A lossless class loses nothing because its senders stop in time. Of a sender that does not, nobody can tell what the
+//! device dropped on purpose from what overran its headroom; so what needs to be told apart is refused.
+
+use crate::case::{Endpoint, Response};
+use crate::{Case, EndpointSpec, Measure, Script, Wanted};
+use rig_lab::{Declared, Fault};
+use rig_units::{PortSpeed, Quanta};
+
+/// A port's behaviour, worked out for its speed.
+pub(super) fn spec(endpoint: &Endpoint, speed: PortSpeed) -> EndpointSpec {
+    let response = match endpoint.response {
+        Response::Quanta(quanta) => speed.pause(quanta),
+        Response::Time(time) => time,
+    };
+    EndpointSpec { obeys: endpoint.obeys, response }
+}
+
+/// Most quanta that a port of so many bits a second may take to react to PFC, by speed (IEEE 802.3 31B.3.7; the numbers
+/// are those that SONiC's buffer scripts lay headroom out for).
+const BUDGETS: [(u64, Quanta); 9] = [
+    (100_000_000, Quanta(1)),
+    (1_000_000_000, Quanta(2)),
+    (10_000_000_000, Quanta(67)),
+    (25_000_000_000, Quanta(80)),
+    (40_000_000_000, Quanta(118)),
+    (50_000_000_000, Quanta(147)),
+    (100_000_000_000, Quanta(394)),
+    (200_000_000_000, Quanta(453)),
+    (400_000_000_000, Quanta(905)),
+];
+
+/// The most that a port of this speed may take; between two speeds of the table the lower one's.
+fn budget(speed: PortSpeed) -> Quanta {
+    let listed = BUDGETS.iter().rev().find(|(bps, _)| *bps <= speed.bps());
+    listed.map_or(BUDGETS[0].1, |&(_, quanta)| quanta)
+}
+
+/// Refuses a measure whose prediction needs a sender that obeys PFC in time where the sender does not.
+pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result<(), Fault> {
+    for measure in &case.measure {
+        let (streams, must_obey) = senders(case, measure);
+        let streams =
+            script.streams.iter().filter(|stream| streams.contains(&stream.name.as_str()));
+        // A device that never pauses the class cannot tell.
+        for stream in streams.filter(|stream| declared.qos.lossless(stream.class)) {
+            let of = format!("`{}` of `{}`", measure.name(), stream.name);
+            let (class, endpoint) = (stream.class, script.endpoint(stream.from));
+            let port = &script.ports[usize::from(stream.from)];
+            let speed = speed(declared, script, stream.from);
+            let (budget, response) = (budget(speed), endpoint.response);
+            if !endpoint.obeys(class) && must_obey {
+                let found = format!(
+                    "{of} holds for a sender that obeys PFC, and {port} ignores it in class {class}"
+                );
+                let want = format!(
+                    "class {class} among those that {port} obeys; a sender that ignores it is measured by `loss` \
+                     with an `expect:`, by `throughput` and by the PFC that it is sent"
+                );
+                return Err(case.fault(&format!("endpoints.{port}.obeys"), found, want));
+            }
+            if endpoint.obeys(class) && response > speed.pause(budget) {
+                let found = format!(
+                    "{of} holds for a sender that stops in time, and {port} takes {response}"
+                );
+                let most = speed.pause(budget);
+                let want = format!("at most {budget} at {speed}, {most} (IEEE 802.3 31B.3.7)");
+                return Err(case.fault(&format!("endpoints.{port}.response"), found, want));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The streams whose senders bear on what a measure is held against, and whether they must obey at all. What a port
+/// carries of a full queue is its share whatever becomes of the rest; a late sender leaves it idle.
+fn senders<'a>(case: &'a Case, measure: &'a Measure) -> (Vec<&'a str>, bool) {
+    match measure {
+        Measure::Throughput { streams, .. } => {
+            (streams.iter().map(String::as_str).collect(), false)
+        }
+        Measure::Loss { expect, .. } if *expect != Wanted::Predicted => (Vec::new(), true),
+        Measure::Detection { .. }
+        | Measure::Restoration { .. }
+        | Measure::Fired { .. }
+        | Measure::ActionTaken { .. }
+        | Measure::Loss { .. }
+        | Measure::Counters { .. }
+        | Measure::Coverage { .. }
+        | Measure::PfcSent { .. }
+        | Measure::PfcFormat { .. }
+        | Measure::Config { .. } => (measure.follows(case), true),
+    }
+}
+
+fn speed(declared: &Declared, script: &Script, port: u16) -> PortSpeed {
+    let behind = script.dut_ports.get(usize::from(port)).copied().unwrap_or_default();
+    declared.port_speed(behind).unwrap_or(PortSpeed::G100)
+}
