@@ -27,6 +27,12 @@ fn a_ramp_is_explained_by_its_ends_and_middle() {
 }
 
 #[test]
+fn ports_that_behave_or_are_recorded_otherwise_are_named() {
+    insta::assert_snapshot!(explained("pfcwd::sender-that-ignores-pfc-broadcom"));
+    insta::assert_snapshot!(explained("pfcwd::drop-takes-a-whole-burst-broadcom"));
+}
+
+#[test]
 fn a_slip_in_the_name_is_answered_with_what_was_meant() {
     insta::assert_snapshot!(explained("pfcwd::detection-latenzy-broadcom"));
     insta::assert_snapshot!(explained("trigger-ramp"));
