@@ -1,0 +1,124 @@
+//! tshark reads the evidence of real runs whole and finds nothing wrong with it, unless the device sent something wrong.
+//!
+//! Without tshark the tests say so and pass; with `RIG_REQUIRE_ALL=1` they fail.
+
+use rigctl::runner::pool::{News, Stop, default_jobs, in_order};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// Every kind of frame: data of each kind, marked as sent and as received, PFC both ways, XON, frames that enable no
+/// class, links that go down, loads of which windows are kept.
+const CASES: &str = "pfcwd::{action-drop-broadcom,action-alert-mellanox,port-toggle-barefoot,pfc-frame-format-*,xon-frames-*-barefoot,frames-that-*-broadcom,restoration-of-forward-mellanox,mixed-speed,shares-after-*}";
+
+/// What tshark makes of a file.
+struct Read {
+    frames: usize,
+    /// Sender and complaint of each frame that tshark cannot make sense of or warns of. Comments of findings are
+    /// remarks to it, and pass.
+    wrong: Vec<String>,
+}
+
+/// `None` when there is no tshark.
+fn tshark(file: &Path) -> Option<Read> {
+    const WARNING: u64 = 0x60_0000;
+    let fields = ["_ws.malformed", "_ws.expert.severity", "eth.src", "_ws.expert.message"];
+    let asked = ["-T", "fields"].into_iter().chain(fields.iter().flat_map(|field| ["-e", field]));
+    let run = Command::new("tshark").arg("-r").arg(file).args(asked).output();
+    let output = match run {
+        Ok(output) => output,
+        Err(error) if std::env::var_os("RIG_REQUIRE_ALL").is_none_or(|all| all != "1") => {
+            eprintln!("skipped, tshark does not run here: {error} (apt-get install tshark)");
+            return None;
+        }
+        Err(error) => panic!("tshark: {error} (apt-get install tshark)"),
+    };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && !said.contains("cut short"), "{}: {said}", file.display());
+    let text = String::from_utf8(output.stdout).expect("tshark writes UTF-8");
+    let wrong = |line: &&str| {
+        let mut fields = line.split('\t');
+        let (malformed, severities) = (fields.next(), fields.next().unwrap_or_default());
+        let severe = |severity: &str| severity.parse::<u64>().is_ok_and(|level| level >= WARNING);
+        malformed != Some("") || severities.split(',').any(severe)
+    };
+    let wrong = text.lines().filter(wrong).map(str::to_owned).collect();
+    Some(Read { frames: text.lines().count(), wrong })
+}
+
+/// Runs cases into `out`: the exit code, and each case's name with its captures.
+fn run(out: &Path, arguments: &str) -> (Option<i32>, Vec<(String, Vec<(String, u64)>)>) {
+    let status = Command::new(env!("CARGO_BIN_EXE_rigctl"))
+        .args(["run", "--seed", "7", "--evidence", "all", "--out"])
+        .arg(out)
+        .args(arguments.split_whitespace())
+        .output()
+        .expect("rigctl starts")
+        .status;
+    let text = std::fs::read_to_string(out.join("results.json")).expect("results");
+    let results: Value = serde_json::from_str(&text).expect("JSON");
+    let captures = |case: &Value| {
+        let of = |file: &Value| {
+            let path = file["path"].as_str().expect("a path").to_owned();
+            (path, file["frames"].as_u64().expect("a number of frames"))
+        };
+        case["evidence"].as_array().expect("captures").iter().map(of).collect()
+    };
+    let cases = results["cases"].as_array().expect("cases").iter();
+    let named = |case: &Value| case["id"].as_str().expect("an id").to_owned();
+    (status.code(), cases.map(|case| (named(case), captures(case))).collect())
+}
+
+#[test]
+fn tshark_reads_every_capture_of_a_green_run_whole_and_finds_no_malformed_frame() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let (code, cases) = run(out.path(), &format!("--only {CASES}"));
+    assert_eq!(code, Some(0));
+    assert!(cases.len() >= 11, "{} cases", cases.len());
+    for (case, captures) in &cases {
+        assert!(!captures.is_empty(), "{case} left no capture");
+    }
+    let files: Vec<&(String, u64)> = cases.iter().flat_map(|(_, captures)| captures).collect();
+    let read = |index: usize| tshark(&out.path().join(&files[index].0));
+    in_order(files.len(), default_jobs(), &Stop::default(), read, |index, news| {
+        let News::Done(Some(read)) = news else { return };
+        let (path, frames) = files[index];
+        assert_eq!(u64::try_from(read.frames), Ok(*frames), "{path}");
+        assert!(*frames > 10, "{path} has {frames} frames");
+        assert_eq!(read.wrong, [""; 0], "{path}");
+    });
+}
+
+#[test]
+fn tshark_finds_the_malformed_frames_of_a_device_that_sends_such() {
+    // Of the faults that a PFC frame can have these two are faults to tshark.
+    for (fault, said) in [(0, "01-80-C2-00-00-01"), (3, "ENBV")] {
+        let out = tempfile::tempdir().expect("a temporary folder");
+        let arguments = format!(
+            "--only pfcwd::pfc-frame-format-broadcom --mutate deviation=malformed_pfc:{fault}"
+        );
+        let (code, cases) = run(out.path(), &arguments);
+        assert_eq!(code, Some(1));
+        let file = out.path().join(&cases[0].1[0].0);
+        let Some(Read { wrong, .. }) = tshark(&file) else { return };
+        assert!(wrong.len() > 10, "{} frames", wrong.len());
+        for line in wrong {
+            // Sent by the device, not by the rig.
+            assert!(line.contains("\t02:00:00:02:") && line.contains(said), "{line}");
+        }
+    }
+}
+
+#[test]
+fn tshark_finds_a_frame_that_is_broken_by_hand() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let (_, cases) = run(out.path(), "--only pfcwd::action-drop-broadcom");
+    let file = out.path().join(&cases[0].1[0].0);
+    let mut bytes = std::fs::read(&file).expect("a capture");
+    // The IP header of the first RoCEv2 frame says that it is shorter than a header.
+    let ip = bytes.windows(3).position(|three| three == [0x08, 0x00, 0x45]).expect("an IP frame");
+    bytes[ip + 4..ip + 6].copy_from_slice(&[0, 8]);
+    std::fs::write(&file, bytes).expect("writable");
+    let Some(Read { wrong, .. }) = tshark(&file) else { return };
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+}
