@@ -19,6 +19,8 @@ mod late;
 mod rare;
 mod wires;
 
+pub use control::Delivered;
+
 /// What an event source stands for.
 #[derive(Debug, Clone, Copy)]
 enum Wake {

@@ -1,6 +1,7 @@
 //! What a watchdog can do to a queue, seen from the hosts.
 
 use crate::rig::*;
+use rig_oracle::model::network::Delivered;
 use rig_oracle::model::{Dir, Kind, Network, Stream, switch};
 use rig_units::{Bytes, Dur, Time};
 
@@ -193,14 +194,16 @@ fn a_device_on_real_ports_is_fed_frame_by_frame() {
     let mut trace = Trace::default();
     let frame = rig_oracle::model::Packet::data(5, 0, 1, 3, 3, SIZE);
     network.run_until(Time(1_000), &mut trace);
-    network.deliver(0, frame, &mut trace);
+    assert_eq!(network.deliver(0, frame, &mut trace), Delivered::Held);
     assert_eq!(network.next_event(), Some(Time(1_000) + to_last_bit(SIZE) + TRAVEL));
     run(&mut network, Dur::us(5), &mut trace);
     assert_eq!(trace.count(1, Dir::Rx, Kind::Data), 1);
-    network.deliver(1, xoff(3, 100), &mut trace);
+    assert_eq!(network.deliver(1, xoff(3, 100), &mut trace), Delivered::Done);
     assert!(network.queue_view(1, 3).paused);
     network.deliver(1, xon(3), &mut trace);
     assert!(!network.queue_view(1, 3).paused);
+    network.drop_egress(1, 3, true);
+    assert_eq!(network.deliver(0, frame, &mut trace), Delivered::Done);
 }
 
 #[test]

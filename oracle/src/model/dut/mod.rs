@@ -29,7 +29,8 @@ pub use configure::Refused;
 
 use super::host;
 use super::link;
-use super::network::Network;
+use super::network::{Delivered, Network};
+use super::packet::Packet;
 use super::pfcwd::{Event, Watchdog};
 use super::switch;
 use super::tap::Tap;
@@ -151,6 +152,16 @@ impl Dut {
             self.polls.advance(&self.running.pfcwd);
         }
         self.network.run_until(until, tap);
+    }
+
+    /// When something happens next by itself: an event of the network, or a poll.
+    pub fn next_event(&self) -> Time {
+        self.network.next_event().map_or(self.polls.next(), |event| event.min(self.polls.next()))
+    }
+
+    /// A frame of the outside world whose last bit reaches `port` now. A poll at this instant sees it.
+    pub fn deliver(&mut self, port: u16, packet: Packet, tap: &mut impl Tap) -> Delivered {
+        self.network.deliver(port, packet, tap)
     }
 
     /// Cuts or mends the cable of a rig port, now.

@@ -5,4 +5,5 @@ mod bench;
 mod configuring;
 mod deviations;
 mod families;
+mod feeding;
 mod sending;

@@ -9,11 +9,20 @@ use crate::model::host::{Host, Storm, Stream};
 use crate::model::link::Link;
 use crate::model::packet::{Kind, Packet};
 use crate::model::queue::EventQueue;
-use crate::model::switch::Switch;
+use crate::model::switch::{Received, Switch};
 use crate::model::tap::Tap;
 use crate::model::topology::PortId;
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
+
+/// What became of a frame that was delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivered {
+    /// It is in the device, on its way to another port.
+    Held,
+    /// Nothing is left of it: it was dropped, or it was PFC.
+    Done,
+}
 
 /// The rig's ports.
 impl<Q: EventQueue> Network<Q> {
@@ -134,16 +143,24 @@ impl<Q: EventQueue> Network<Q> {
         self.switches[usize::from(at.switch)].set_group_limit(at.port.into(), group, limit);
     }
 
-    /// A frame of the outside world whose last bit reaches a port now: how a device on real ports is fed.
-    pub fn deliver(&mut self, at: impl Into<PortId>, packet: Packet, tap: &mut impl Tap) {
+    /// A frame of the outside world whose last bit reaches a port now: how a device on real ports is fed. Whether the
+    /// device holds it now, or has dropped it already or used it up.
+    pub fn deliver(
+        &mut self,
+        at: impl Into<PortId>,
+        packet: Packet,
+        tap: &mut impl Tap,
+    ) -> Delivered {
         let at = at.into();
         let device = &mut self.switches[usize::from(at.switch)];
         if packet.kind == Kind::Pfc {
             let opened = device.ports[usize::from(at.port)].mac.on_pfc(self.wires.now, &packet);
-            return self.port_opened(at, opened, tap);
+            self.port_opened(at, opened, tap);
+            return Delivered::Done;
         }
         let received = device.receive(self.wires.now, at.port.into(), &packet, false);
         self.follow(at, received, tap);
+        if received == Received::Gone { Delivered::Done } else { Delivered::Held }
     }
 
     /// Lets a port look, now, for what it may send.
