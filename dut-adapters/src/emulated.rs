@@ -5,7 +5,8 @@ use rig_capture::{DutEvent, DutEventKind};
 use rig_lab::{Declared, Profile, Setting};
 use rig_oracle::model::dut::{self, Rig};
 use rig_oracle::model::host;
-use rig_oracle::model::network::Network;
+use rig_oracle::model::network::{Delivered, Network};
+use rig_oracle::model::packet::Packet;
 use rig_oracle::model::pfcwd::Event;
 use rig_oracle::model::tap::Tap;
 use rig_units::Time;
@@ -55,6 +56,16 @@ impl Emulated {
     /// Lets virtual time pass; `tap` hears of every frame at the rig's ports.
     pub fn run_until(&mut self, until: Time, tap: &mut impl Tap) {
         self.dut.run_until(until, tap);
+    }
+
+    /// When something happens next by itself.
+    pub fn next_event(&self) -> Time {
+        self.dut.next_event()
+    }
+
+    /// A frame of the outside world whose last bit reaches `port` now.
+    pub fn deliver(&mut self, port: u16, packet: Packet, tap: &mut impl Tap) -> Delivered {
+        self.dut.deliver(port, packet, tap)
     }
 
     /// The rig's ports, to start and stop what they send.

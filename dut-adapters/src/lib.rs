@@ -2,8 +2,10 @@
 //!
 //! Invariant: an adapter offers what it can really do and says so; it judges nothing.
 
+pub mod control;
 pub mod dut;
 pub mod emulated;
+pub mod serve;
 
 pub use dut::{Dut, Refused};
 pub use emulated::Emulated;

@@ -1,0 +1,244 @@
+//! The emulated device fed with frames of the outside world, on a clock that its caller reads.
+//!
+//! Frames are put in as they arrive and taken up in the order of their stamps; the engine then catches up with the
+//! present, each event at its own instant, so that a caller who comes late changes when frames leave and nothing else.
+//! What leaves is handed out with the instant at which its last bit was due.
+//!
+//! Time here counts from the boot. The cables are the real ones: the engine's have no length.
+
+use super::frame::{Heard, Reader, pauses};
+use super::meter::Meter;
+use super::store::{Store, number, numbered};
+use super::tos;
+use crate::{Dut as _, Emulated, Refused};
+use rig_lab::{Declared, Profile, Setting};
+use rig_oracle::model::network::Delivered;
+use rig_oracle::model::{Dir, Kind, Packet};
+use rig_units::Time;
+
+/// A device that runs.
+#[derive(Debug)]
+pub(super) struct Device {
+    pub(super) emulated: Emulated,
+    pub(super) meter: Meter,
+    reader: Reader,
+    store: Store,
+    /// Which links are up.
+    up: Vec<bool>,
+    arrivals: Vec<Arrival>,
+    departures: Vec<Departure>,
+}
+
+/// A frame that arrived and was not taken up yet.
+#[derive(Debug, Clone, Copy)]
+struct Arrival {
+    at: Time,
+    port: u16,
+    what: Heard,
+}
+
+/// A frame that leaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Departure {
+    /// When its last bit is due at the port.
+    pub(super) at: Time,
+    /// The device's port.
+    pub(super) port: u16,
+    /// From the destination MAC on, without FCS.
+    pub(super) bytes: Vec<u8>,
+}
+
+/// What a run dealt with: when it was due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Dealt {
+    /// The first event inside the device.
+    pub(super) event: Option<Time>,
+    /// The first frame that was taken up.
+    pub(super) arrival: Option<Time>,
+}
+
+impl Device {
+    /// Boots the device that `profile` describes, at the beginning of its time.
+    ///
+    /// # Errors
+    /// When it refuses a setting.
+    pub(super) fn boot(
+        profile: &Profile,
+        settings: &[Setting],
+        seed: u64,
+        meter: Meter,
+    ) -> Result<Device, Refused> {
+        let emulated = Emulated::boot(profile, settings, 0, seed)?;
+        let declared = emulated.configured();
+        let ports = declared.port_count();
+        let (reader, store) = (Reader::new(ports, &declared.qos), Store::new(room(declared)));
+        Ok(Device {
+            emulated,
+            meter,
+            reader,
+            store,
+            up: vec![true; ports.into()],
+            arrivals: Vec::new(),
+            departures: Vec::new(),
+        })
+    }
+
+    /// A frame whose last bit reached `port` at `at`.
+    pub(super) fn arrive(&mut self, port: u16, at: Time, frame: &[u8]) {
+        self.meter.note(|health| health.received += 1);
+        if !self.up[usize::from(port)] {
+            return self.meter.note(|health| health.cut += 1);
+        }
+        let what = match self.reader.read(port, frame) {
+            Heard::Data(packet) => Heard::Data(numbered(packet, self.store.put(frame))),
+            Heard::Pfc(repr) => Heard::Pfc(repr),
+            Heard::Pause => return self.meter.note(|health| health.pauses += 1),
+            Heard::Malformed => return self.meter.note(|health| health.malformed += 1),
+            Heard::Foreign => return self.meter.note(|health| health.foreign += 1),
+        };
+        self.arrivals.push(Arrival { at, port, what });
+    }
+
+    /// Catches up with `now`: takes up every frame that has arrived by then and does all that is due before. What is
+    /// stamped later than `now` waits.
+    pub(super) fn run_until(&mut self, now: Time) -> Dealt {
+        let event = Some(self.emulated.next_event()).filter(|&due| due < now);
+        self.arrivals.sort_by_key(|arrival| (arrival.at, arrival.port));
+        let taken = self.arrivals.partition_point(|arrival| arrival.at <= now);
+        let first = self.departures.len();
+        let arrival = self.arrivals.first().filter(|_| taken > 0).map(|arrival| arrival.at);
+        for Arrival { at, port, what } in self.arrivals.drain(..taken) {
+            let present = self.emulated.now();
+            self.meter.late(Some(at), present, |health| &mut health.misplaced);
+            let mut tap = Tap {
+                reader: &self.reader,
+                store: &mut self.store,
+                meter: &mut self.meter,
+                departures: &mut self.departures,
+            };
+            self.emulated.run_until(at.max(present), &mut tap);
+            match what {
+                Heard::Data(packet) => {
+                    if self.emulated.deliver(port, packet, &mut tap) == Delivered::Done {
+                        tap.store.take(number(&packet));
+                    }
+                }
+                Heard::Pfc(repr) => pauses(&repr).for_each(|packet| {
+                    self.emulated.deliver(port, packet, &mut tap);
+                }),
+                Heard::Pause | Heard::Malformed | Heard::Foreign => {}
+            }
+        }
+        let mut tap = Tap {
+            reader: &self.reader,
+            store: &mut self.store,
+            meter: &mut self.meter,
+            departures: &mut self.departures,
+        };
+        self.emulated.run_until(now, &mut tap);
+        // The engine tells of each port in order, of all together not.
+        self.departures[first..].sort_by_key(|departure| (departure.at, departure.port));
+        Dealt { event, arrival }
+    }
+
+    /// Frames that leave, in order, to be sent.
+    pub(super) fn departures(&mut self) -> std::vec::Drain<'_, Departure> {
+        self.departures.drain(..)
+    }
+
+    /// When [`run_until`](Self::run_until) has something to do next, if nothing arrives before.
+    pub(super) fn next(&self) -> Time {
+        let waiting = self.arrivals.iter().map(|arrival| arrival.at).min();
+        waiting.unwrap_or(Time::MAX).min(self.emulated.next_event())
+    }
+
+    /// Cuts or mends the link of a port, now. What arrived over it and was not taken up yet is lost.
+    pub(super) fn set_link(&mut self, port: u16, up: bool) {
+        self.up[usize::from(port)] = up;
+        self.emulated.set_link(port, up);
+        if !up {
+            let before = self.arrivals.len();
+            self.arrivals.retain(|arrival| arrival.port != port);
+            let lost = u64::try_from(before - self.arrivals.len()).unwrap_or(u64::MAX);
+            self.meter.note(|health| health.cut += lost);
+        }
+    }
+
+    /// Rig port `i` is cabled to port `behind[i]`.
+    pub(super) fn cable(&mut self, behind: &[u16]) {
+        self.reader.cable(behind);
+    }
+
+    /// Room for so many bytes of frames and no more.
+    #[cfg(test)]
+    pub(super) fn limit(&mut self, bytes: usize) {
+        self.store = Store::new(bytes);
+    }
+}
+
+/// Hears of every frame that leaves the device.
+struct Tap<'a> {
+    reader: &'a Reader,
+    store: &'a mut Store,
+    meter: &'a mut Meter,
+    departures: &'a mut Vec<Departure>,
+}
+
+impl rig_oracle::model::Tap for Tap<'_> {
+    fn frame(&mut self, at: Time, port: u16, dir: Dir, packet: &Packet) {
+        if dir == Dir::Tx {
+            return;
+        }
+        let bytes = match packet.kind {
+            Kind::Pfc => self.reader.pfc(port, packet),
+            Kind::Data | Kind::Ack => {
+                let Some(mut bytes) = self.store.take(number(packet)) else {
+                    return self.meter.note(|health| health.evicted += 1);
+                };
+                if packet.ce() {
+                    tos::mark(&mut bytes);
+                }
+                bytes
+            }
+        };
+        self.departures.push(Departure { at, port, bytes });
+    }
+}
+
+/// Twice as many bytes as the device's buffers hold: what it holds, and as much again of what it threw away.
+fn room(declared: &Declared) -> usize {
+    let buffer = &declared.buffer;
+    let groups = u64::from(declared.port_count()) * 8;
+    let held = buffer.pool.0 + groups * (buffer.reserved.0 + buffer.xoff.0);
+    usize::try_from(held.saturating_mul(2)).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::served::tests::bench::{probe, profile};
+    use rig_oracle::model::Tap as _;
+
+    #[test]
+    fn a_frame_that_met_congestion_in_the_engine_leaves_marked_and_others_do_not() {
+        let mut device = Device::boot(&profile("broadcom"), &[], 1, Meter::default()).unwrap();
+        for (port, ce) in [(1, true), (2, false)] {
+            let packet = numbered(
+                Packet::data(0, 0, port, 3, 3, 254).with_ect(true).with_ce(ce),
+                device.store.put(&probe(0, port, 5)),
+            );
+            let mut tap = Tap {
+                reader: &device.reader,
+                store: &mut device.store,
+                meter: &mut device.meter,
+                departures: &mut device.departures,
+            };
+            tap.frame(Time(7), port, Dir::Tx, &packet);
+            tap.frame(Time(8), port, Dir::Rx, &packet);
+        }
+        let mut marked = probe(0, 1, 5);
+        tos::mark(&mut marked);
+        let left: Vec<_> = device.departures().map(|departure| departure.bytes).collect();
+        assert_eq!(left, [marked, probe(0, 2, 5)]);
+    }
+}

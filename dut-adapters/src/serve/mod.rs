@@ -1,0 +1,17 @@
+//! The emulated device as a process of its own: on real ports, in real time.
+//!
+//! [`Served`] is the device on its ports; it is given its clock. [`control`](crate::control) is the language in which it
+//! is steered, [`Conversation`] speaks it on behalf of the device, [`Gate`] is the socket where that begins.
+
+mod device;
+mod frame;
+mod mailbox;
+mod meter;
+mod ports;
+mod served;
+mod store;
+mod tos;
+
+pub use mailbox::Post;
+pub use ports::on_ports;
+pub use served::{Line, Next, Served, Unserved};

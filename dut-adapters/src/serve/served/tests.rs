@@ -1,0 +1,7 @@
+//! A device on ports in memory, by a clock that the test holds.
+
+mod agree;
+mod behaves;
+pub(in crate::serve) mod bench;
+mod pressed;
+mod steered;
