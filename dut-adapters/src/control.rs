@@ -1,4 +1,5 @@
-//! What a served device and whoever steers it say to each other: one JSON object a line, in turns.
+//! What a served device and whoever steers it say to each other: one JSON value a line, in turns, such as `"status"` or
+//! `{"boot":{"seed":7}}`.
 //!
 //! The device speaks first ([`Hello`]); then it gives one [`Answer`] to each [`Ask`]. What it does not understand it
 //! answers with what it would have understood, and goes on. Instants are nanoseconds of CLOCK_MONOTONIC, which is one
@@ -18,6 +19,8 @@ pub const VERSION: u32 = 1;
 pub const PROTOCOL: &str = "rig-dut";
 /// The longest line that is read.
 pub const LONGEST: u64 = 1 << 20;
+/// What a line of whoever steers is.
+pub const QUESTION: &str = r#"a question such as "status" or {"boot":{"seed":7}}"#;
 
 /// The first line of every conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +39,7 @@ pub struct Hello {
 
 /// One thing asked of the device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Ask {
     /// Starts the device afresh, now. With `until_hangup` at the command line it stops when this conversation ends.
     Boot {
@@ -104,7 +107,7 @@ impl From<Set> for Setting {
 
 /// What the device says to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "answer", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Answer {
     /// It was booted.
     Booted {

@@ -5,7 +5,9 @@
 pub mod control;
 pub mod dut;
 pub mod emulated;
+pub mod emulated_wire;
 pub mod serve;
 
 pub use dut::{Dut, Refused};
 pub use emulated::Emulated;
+pub use emulated_wire::EmulatedWire;

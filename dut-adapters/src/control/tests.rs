@@ -1,6 +1,10 @@
 use super::*;
 use serde_json::json;
 
+fn declared() -> Declared {
+    rig_lab::read::lab(None).expect("the bundled lab").duts.remove(0).declared
+}
+
 fn set() -> Set {
     Set { path: "pfcwd.detection_time".to_owned(), value: json!("223ms") }
 }
@@ -20,9 +24,9 @@ fn every_question_reads_back_from_its_line() {
     ];
     for (ask, word) in lines {
         let text = line(&ask);
-        assert!(text.starts_with(&format!("{{\"ask\":\"{word}\"")), "{text}");
+        assert!(text.trim_start_matches('{').starts_with(&format!("\"{word}\"")), "{text}");
         assert_eq!(text.matches('\n').count(), 1, "{text}");
-        assert_eq!(read::<Ask>("a question", &text), Ok(ask));
+        assert_eq!(read::<Ask>(QUESTION, &text), Ok(ask));
     }
 }
 
@@ -39,6 +43,7 @@ fn answers_read_back_and_their_times_carry_a_unit() {
         Happened { at_ns: 5, port: "Ethernet4".to_owned(), class: 3, what: Watchdog::Storm };
     for answer in [
         Answer::Done,
+        Answer::Booted { epoch_ns: u64::MAX, declared: Box::new(declared()) },
         Answer::Refused { why: "no".to_owned() },
         Answer::Counters { values: [("x".to_owned(), 1)].into() },
         Answer::Events { events: vec![happened] },
@@ -50,18 +55,23 @@ fn answers_read_back_and_their_times_carry_a_unit() {
 #[test]
 fn what_is_no_question_is_told_what_would_be_one() {
     for (text, want) in [
-        ("", "not a question: EOF while parsing a value"),
+        (
+            "",
+            r#"not a question such as "status" or {"boot":{"seed":7}}: EOF while parsing a value"#,
+        ),
         ("boot", "expected value"),
-        ("{}", "missing field `ask`"),
-        (r#"{"ask":"reboot"}"#, "unknown variant `reboot`, expected one of `boot`, `configure`"),
-        (r#"{"ask":"boot"}"#, "missing field `seed`"),
-        (r#"{"ask":"boot","seed":-1}"#, "expected u64"),
-        (r#"{"ask":"link","port":0,"up":"yes"}"#, "expected a boolean"),
-        (r#"{"ask":"link","port":0,"up":true,"down":1}"#, "unknown field `down`"),
-        (r#"{"ask":"configure","settings":[{"path":"x"}]}"#, "missing field `value`"),
-        (r#"{"ask":"events"} {"ask":"events"}"#, "trailing characters"),
+        ("{}", "expected value"),
+        ("7", "expected value"),
+        (r#""reboot""#, "unknown variant `reboot`, expected one of `boot`, `configure`"),
+        (r#"{"boot":{}}"#, "missing field `seed`"),
+        (r#""boot""#, "expected struct variant"),
+        (r#"{"boot":{"seed":-1}}"#, "expected u64"),
+        (r#"{"link":{"port":0,"up":"yes"}}"#, "expected a boolean"),
+        (r#"{"link":{"port":0,"up":true,"down":1}}"#, "unknown field `down`"),
+        (r#"{"configure":{"settings":[{"path":"x"}]}}"#, "missing field `value`"),
+        (r#""events" "events""#, "trailing characters"),
     ] {
-        let bad = read::<Ask>("a question", text).expect_err(text).to_string();
+        let bad = read::<Ask>(QUESTION, text).expect_err(text).to_string();
         assert!(bad.contains(want), "{text}: {bad}");
     }
 }

@@ -3,15 +3,19 @@
 //! [`Served`] is the device on its ports; it is given its clock. [`control`](crate::control) is the language in which it
 //! is steered, [`Conversation`] speaks it on behalf of the device, [`Gate`] is the socket where that begins.
 
+mod conversation;
 mod device;
 mod frame;
+mod gate;
 mod mailbox;
 mod meter;
 mod ports;
-mod served;
+pub(crate) mod served;
 mod store;
 mod tos;
 
+pub use conversation::Conversation;
+pub use gate::{Gate, Place};
 pub use mailbox::Post;
 pub use ports::on_ports;
 pub use served::{Line, Next, Served, Unserved};

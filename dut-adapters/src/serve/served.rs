@@ -331,4 +331,4 @@ impl<C: Clock> Served<C> {
 }
 
 #[cfg(test)]
-pub(in crate::serve) mod tests;
+pub(crate) mod tests;

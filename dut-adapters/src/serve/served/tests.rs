@@ -2,6 +2,6 @@
 
 mod agree;
 mod behaves;
-pub(in crate::serve) mod bench;
+pub(crate) mod bench;
 mod pressed;
 mod steered;

@@ -10,38 +10,38 @@ use rig_lab::Profile;
 use rig_testcases::{StreamKind, StreamRate, StreamSpec, wire};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
 
-pub(super) const PORTS: u16 = 4;
+pub(crate) const PORTS: u16 = 4;
 
 /// A profile of the bundled lab, on four ports at 1 Gb/s.
-pub(in crate::serve) fn profile(name: &str) -> Profile {
+pub(crate) fn profile(name: &str) -> Profile {
     let lab = rig_lab::read::lab(None).expect("the bundled lab");
     let found = lab.duts.into_iter().find(|dut| dut.name == name).expect("a bundled profile");
     on_ports(found, PORTS, PortSpeed::from_bps(1_000_000_000)).expect("it has four ports")
 }
 
 /// A served device and the rig's side of it.
-pub(super) struct Bench {
-    pub(super) clock: Manual,
-    pub(super) served: Served<Manual>,
-    pub(super) post: Post,
+pub(crate) struct Bench {
+    pub(crate) clock: Manual,
+    pub(crate) served: Served<Manual>,
+    pub(crate) post: Post,
     rig: Vec<Halves>,
 }
 
 /// A frame that reached the rig.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Seen {
-    pub(super) at: Time,
-    pub(super) port: u16,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Seen {
+    pub(crate) at: Time,
+    pub(crate) port: u16,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Bench {
-    pub(super) fn of(profile: Profile, seed: u64) -> Bench {
+    pub(crate) fn of(profile: Profile, seed: u64) -> Bench {
         Bench::with(profile, seed, |_| (64, 9_118), |_, line| line)
     }
 
     /// A device each of whose ports has so many slots of such a length, and is what `change` makes of it.
-    pub(super) fn with(
+    pub(crate) fn with(
         profile: Profile,
         seed: u64,
         slots: impl Fn(u16) -> (u32, usize),
@@ -62,12 +62,12 @@ impl Bench {
     }
 
     /// The broadcom device.
-    pub(super) fn new() -> Bench {
+    pub(crate) fn new() -> Bench {
         Bench::of(profile("broadcom"), 1)
     }
 
     /// Serves until `until`, woken whenever the device asked to be.
-    pub(super) fn run_until(&mut self, until: Time) {
+    pub(crate) fn run_until(&mut self, until: Time) {
         while let Next::Sleep(wake) = self.served.round().expect("ports in memory") {
             if wake > until {
                 break;
@@ -77,12 +77,12 @@ impl Bench {
         self.clock.advance_to(until);
     }
 
-    pub(super) fn run(&mut self, dur: Dur) {
+    pub(crate) fn run(&mut self, dur: Dur) {
         self.run_until(self.clock.now() + dur);
     }
 
     /// The rig sends a frame by `port`, now.
-    pub(super) fn send(&mut self, port: u16, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, port: u16, bytes: &[u8]) {
         let (tx, _) = &mut self.rig[usize::from(port)];
         let mut frame = tx.alloc().expect("a slot");
         tx.bytes(&mut frame)[..bytes.len()].copy_from_slice(bytes);
@@ -92,7 +92,7 @@ impl Bench {
     }
 
     /// What has reached the rig since the last time, by time and port.
-    pub(super) fn seen(&mut self) -> Vec<Seen> {
+    pub(crate) fn seen(&mut self) -> Vec<Seen> {
         let mut all = Vec::new();
         let clock = &self.clock;
         for (port, (_, rx)) in (0..).zip(&mut self.rig) {
@@ -105,16 +105,21 @@ impl Bench {
         all
     }
 
-    pub(super) fn ask(&mut self, ask: Ask) -> Answer {
+    pub(crate) fn ask(&mut self, ask: Ask) -> Answer {
         self.served.answer(ask).expect("ports in memory")
     }
 
-    pub(super) fn health(&mut self) -> Health {
+    /// Now, on the clock of the ports.
+    pub(crate) fn clock_ns(&self) -> u64 {
+        self.clock.mono(self.clock.now()).0
+    }
+
+    pub(crate) fn health(&mut self) -> Health {
         let Answer::Health(health) = self.ask(Ask::Status) else { panic!("no health") };
         health
     }
 
-    pub(super) fn counter(&mut self, name: &str) -> u64 {
+    pub(crate) fn counter(&mut self, name: &str) -> u64 {
         let names = vec![name.to_owned()];
         let Answer::Counters { values } = self.ask(Ask::Counters { names }) else { panic!() };
         *values.get(name).unwrap_or_else(|| panic!("no counter {name}"))
@@ -122,7 +127,7 @@ impl Bench {
 }
 
 /// A stream of class 3 between two of the rig's ports.
-pub(super) fn stream(from: u16, to: u16, size: u64) -> StreamSpec {
+pub(crate) fn stream(from: u16, to: u16, size: u64) -> StreamSpec {
     StreamSpec {
         name: "stream".to_owned(),
         from,
@@ -136,11 +141,11 @@ pub(super) fn stream(from: u16, to: u16, size: u64) -> StreamSpec {
 }
 
 /// Frame `seq` of [`stream`], 254 bytes long.
-pub(in crate::serve) fn probe(from: u16, to: u16, seq: u32) -> Vec<u8> {
+pub(crate) fn probe(from: u16, to: u16, seq: u32) -> Vec<u8> {
     wire::data(&stream(from, to, 254), 0, seq, Bytes(254), false)
 }
 
 /// A PFC frame of the rig's `port`.
-pub(super) fn pause(port: u16, classes: u8, quanta: u16) -> Vec<u8> {
+pub(crate) fn pause(port: u16, classes: u8, quanta: u16) -> Vec<u8> {
     mac_control::frame_pfc(wire::rig_mac(port), &pfc::Repr::all(classes, Quanta(quanta)))
 }

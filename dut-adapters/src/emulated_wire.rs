@@ -1,0 +1,366 @@
+//! The emulated device served by another process: what [`crate::serve`] offers, from the other end.
+//!
+//! Every question has its answer within a bounded time, or the device is [`Lost`]; it stays lost, so that a late answer is
+//! never taken for that to a later question. [`Dut`] has no room for that error: whoever uses this device through it looks
+//! at [`EmulatedWire::lost`] before it believes a refusal or an empty answer.
+
+use crate::control::{self, Answer, Ask, Happened, Health, Hello, PROTOCOL, Set, VERSION};
+use crate::serve::Place;
+use crate::{Dut, Refused};
+use core::fmt;
+use core::time::Duration;
+use rig_capture::DutEvent;
+use rig_generator::port::Mono;
+use rig_lab::{Declared, Setting};
+use rig_units::Time;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+
+/// How long an answer may take. Far more than any does, on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a process may take until its device is served: its ports wait for their links.
+const START: Duration = Duration::from_secs(20);
+/// How much of what a process said before it failed is passed on.
+const LAST_WORDS: u64 = 4_096;
+
+/// A device that another process serves.
+#[derive(Debug)]
+pub struct EmulatedWire {
+    hello: Hello,
+    configured: Declared,
+    /// Zero of the session's clock.
+    zero: Mono,
+    line: RefCell<Line>,
+    /// The process, if it was started here.
+    child: Option<Child>,
+}
+
+/// The line to it.
+#[derive(Debug)]
+struct Line {
+    from: BufReader<UnixStream>,
+    to: UnixStream,
+    lost: Option<Lost>,
+}
+
+/// The device cannot be talked to any more: its process has ended, hangs, or speaks another language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// What was tried.
+    pub tried: String,
+    /// What happened instead.
+    pub why: String,
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the served device is lost: {}: {}", self.tried, self.why)
+    }
+}
+
+impl core::error::Error for Lost {}
+
+/// Why the device did not do as it was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Undone {
+    /// It refused: an answer like any other.
+    Refused(Refused),
+    /// There is no answer.
+    Lost(Lost),
+}
+
+impl fmt::Display for Undone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Undone::Refused(refused) => refused.fmt(f),
+            Undone::Lost(lost) => lost.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for Undone {}
+
+impl From<Lost> for Undone {
+    fn from(lost: Lost) -> Undone {
+        Undone::Lost(lost)
+    }
+}
+
+impl EmulatedWire {
+    /// The device that is served at `place`.
+    ///
+    /// # Errors
+    /// Nobody is there, or nobody who speaks this language.
+    pub fn connect(place: &Place) -> Result<EmulatedWire, Lost> {
+        let tried = format!("connect to {place}");
+        let stream = place.call().map_err(|error| Lost::of(&tried, &error))?;
+        EmulatedWire::over(stream, &tried, PATIENCE)
+    }
+
+    /// Starts `command`, which is to serve a device on its standard input and output (`--control -`). The process ends
+    /// with this value, and with this process.
+    ///
+    /// # Errors
+    /// It does not start, or does not serve a device; with its last words, where its standard error is piped.
+    pub fn launch(mut command: Command) -> Result<EmulatedWire, Lost> {
+        let tried = format!("start {}", command.get_program().to_string_lossy());
+        let failed = |error: &io::Error| Lost::of(&tried, error);
+        let (own, theirs) = UnixStream::pair().map_err(|error| failed(&error))?;
+        let input = theirs.try_clone().map_err(|error| failed(&error))?;
+        command.stdin(Stdio::from(OwnedFd::from(input))).stdout(Stdio::from(OwnedFd::from(theirs)));
+        let started = command.spawn();
+        // It holds the process's end of the line: with it here nobody would notice that the process has gone.
+        drop(command);
+        let mut child = started.map_err(|error| failed(&error))?;
+        match EmulatedWire::over(own, &tried, START) {
+            Ok(mut wire) => {
+                wire.child = Some(child);
+                Ok(wire)
+            }
+            Err(lost) => {
+                let _ended = child.kill();
+                let status = child.wait().map(|status| status.to_string()).unwrap_or_default();
+                let mut words = String::new();
+                if let Some(stderr) = child.stderr.take() {
+                    let _cut = stderr.take(LAST_WORDS).read_to_string(&mut words);
+                }
+                let why = format!("{} ({status}) {}", lost.why, words.trim());
+                Err(Lost { why: why.trim_end().to_owned(), ..lost })
+            }
+        }
+    }
+
+    fn over(stream: UnixStream, tried: &str, patience: Duration) -> Result<EmulatedWire, Lost> {
+        let failed = |error: &io::Error| Lost::of(tried, error);
+        stream.set_write_timeout(Some(PATIENCE)).map_err(|error| failed(&error))?;
+        stream.set_read_timeout(Some(patience)).map_err(|error| failed(&error))?;
+        let to = stream.try_clone().map_err(|error| failed(&error))?;
+        let mut line = Line { from: BufReader::new(stream), to, lost: None };
+        let hello = line.hear(tried)?;
+        let hello: Hello = control::read("a hello", &hello)
+            .map_err(|error| Lost { tried: tried.to_owned(), why: error.to_string() })?;
+        if (hello.protocol.as_str(), hello.version) != (PROTOCOL, VERSION) {
+            let why = format!(
+                "it speaks {} {}: want {PROTOCOL} {VERSION}; are both of one build?",
+                hello.protocol, hello.version
+            );
+            return Err(Lost { tried: tried.to_owned(), why });
+        }
+        line.from.get_ref().set_read_timeout(Some(PATIENCE)).map_err(|error| failed(&error))?;
+        let configured = hello.declared.clone();
+        Ok(EmulatedWire { hello, configured, zero: Mono(0), line: line.into(), child: None })
+    }
+
+    /// Who it is, and on which interfaces.
+    pub const fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// Boots it afresh with these settings; when, on the ports' clock. The session's clock starts there.
+    ///
+    /// # Errors
+    /// It refuses a setting, or is lost.
+    pub fn boot(&mut self, settings: &[Setting], seed: u64) -> Result<Mono, Undone> {
+        let ask = Ask::Boot { seed, settings: settings.iter().map(Set::from).collect() };
+        match self.ask("boot", &ask)? {
+            Answer::Booted { epoch_ns, declared } => {
+                self.configured = *declared;
+                self.zero = Mono(epoch_ns);
+                Ok(self.zero)
+            }
+            other => Err(self.undone("boot", other)),
+        }
+    }
+
+    /// Counts the session's time from `zero` on instead of from the boot.
+    pub fn set_zero(&mut self, zero: Mono) {
+        self.zero = zero;
+    }
+
+    /// Changes settings, all or none, and reads them back.
+    ///
+    /// # Errors
+    /// It refuses them, states another value afterwards, or is lost.
+    pub fn set(&mut self, settings: &[Setting]) -> Result<(), Undone> {
+        let ask = Ask::Configure { settings: settings.iter().map(Set::from).collect() };
+        match self.ask("configure", &ask)? {
+            Answer::Configured { declared } => self.configured = *declared,
+            other => return Err(self.undone("configure", other)),
+        }
+        match settings.iter().find(|setting| self.configured.satisfies(setting) != Ok(true)) {
+            None => Ok(()),
+            Some(setting) => {
+                let why = format!("{} reads back otherwise than it was set", setting.path);
+                Err(Undone::Refused(Refused { why }))
+            }
+        }
+    }
+
+    /// Says which of the device's ports the rig's are cabled to: rig port `i` to `behind[i]`.
+    ///
+    /// # Errors
+    /// There is no such port, or the device is lost.
+    pub fn cable(&mut self, behind: &[u16]) -> Result<(), Undone> {
+        self.done("cable", &Ask::Cable { behind: behind.to_vec() })
+    }
+
+    /// Cuts or mends the link of a port of the device, as the device sees it.
+    ///
+    /// # Errors
+    /// There is no such port, or the device is lost.
+    pub fn set_link(&mut self, port: u16, up: bool) -> Result<(), Undone> {
+        self.done("link", &Ask::Link { port, up })
+    }
+
+    /// How it has kept up since this was last asked.
+    ///
+    /// # Errors
+    /// It is lost.
+    pub fn lateness(&mut self) -> Result<Health, Lost> {
+        match self.ask("lateness", &Ask::Lateness)? {
+            Answer::Health(health) => Ok(health),
+            other => Err(self.odd("lateness", &other)),
+        }
+    }
+
+    /// Counters now: those of these names that it knows; all, where none is named.
+    ///
+    /// # Errors
+    /// It is lost.
+    pub fn values(&self, names: &[String]) -> Result<BTreeMap<String, u64>, Lost> {
+        match self.ask("counters", &Ask::Counters { names: names.to_vec() })? {
+            Answer::Counters { values } => Ok(values),
+            other => Err(self.odd("counters", &other)),
+        }
+    }
+
+    /// What its watchdogs did since this was last asked, on the session's clock.
+    ///
+    /// # Errors
+    /// It is lost.
+    pub fn happened(&self) -> Result<Vec<DutEvent>, Lost> {
+        let events = match self.ask("events", &Ask::Events)? {
+            Answer::Events { events } => events,
+            other => return Err(self.odd("events", &other)),
+        };
+        let event = |Happened { at_ns, port, class, what }| {
+            let at = Time::ZERO + Mono(at_ns).since(self.zero).unwrap_or_default();
+            DutEvent { at, port, class, kind: what.into() }
+        };
+        Ok(events.into_iter().map(event).collect())
+    }
+
+    /// Why nothing that was said since is to be believed, if the device is lost.
+    pub fn lost(&self) -> Option<Lost> {
+        self.line.borrow().lost.clone()
+    }
+
+    fn ask(&self, tried: &str, ask: &Ask) -> Result<Answer, Lost> {
+        let mut line = self.line.borrow_mut();
+        if let Some(lost) = &line.lost {
+            return Err(lost.clone());
+        }
+        let tried = format!("ask for {tried}");
+        let answer = line.ask(&tried, ask);
+        line.lost = answer.as_ref().err().cloned();
+        answer
+    }
+
+    fn done(&self, tried: &str, ask: &Ask) -> Result<(), Undone> {
+        match self.ask(tried, ask)? {
+            Answer::Done => Ok(()),
+            other => Err(self.undone(tried, other)),
+        }
+    }
+
+    fn undone(&self, tried: &str, answer: Answer) -> Undone {
+        match answer {
+            Answer::Refused { why } | Answer::Bad { why } => Undone::Refused(Refused { why }),
+            other => Undone::Lost(self.odd(tried, &other)),
+        }
+    }
+
+    /// It answers another question than it was asked.
+    fn odd(&self, tried: &str, answer: &Answer) -> Lost {
+        let why = format!("it answered {}", control::line(answer).trim_end());
+        let lost = Lost { tried: format!("ask for {tried}"), why };
+        self.line.borrow_mut().lost = Some(lost.clone());
+        lost
+    }
+}
+
+impl Line {
+    fn ask(&mut self, tried: &str, ask: &Ask) -> Result<Answer, Lost> {
+        let failed = |error: io::Error| Lost::of(tried, &error);
+        self.to.write_all(control::line(ask).as_bytes()).map_err(failed)?;
+        let answer = self.hear(tried)?;
+        control::read("an answer", &answer)
+            .map_err(|error| Lost { tried: tried.to_owned(), why: error.to_string() })
+    }
+
+    fn hear(&mut self, tried: &str) -> Result<String, Lost> {
+        let mut text = String::new();
+        // Counters of a large device are longer than a question.
+        let mut whole = self.from.by_ref().take(control::LONGEST * 64);
+        match whole.read_line(&mut text) {
+            Ok(_) if text.ends_with('\n') => Ok(text),
+            Ok(_) => Err(Lost { tried: tried.to_owned(), why: "its process has ended".to_owned() }),
+            Err(error) => Err(Lost::of(tried, &error)),
+        }
+    }
+}
+
+impl Lost {
+    fn of(tried: &str, error: &io::Error) -> Lost {
+        let why = match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => "no answer in time".to_owned(),
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+                "its process has ended".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        Lost { tried: tried.to_owned(), why }
+    }
+}
+
+impl Drop for EmulatedWire {
+    fn drop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        let line = self.line.get_mut();
+        // The answer comes before the end, and the end of the line with it.
+        let _gone = line.to.write_all(control::line(&Ask::Quit).as_bytes());
+        let mut rest = Vec::new();
+        if line.from.read_to_end(&mut rest).is_err() {
+            let _ended = child.kill();
+        }
+        let _reaped = child.wait();
+    }
+}
+
+impl Dut for EmulatedWire {
+    fn configure(&mut self, settings: &[Setting]) -> Result<(), Refused> {
+        self.set(settings).map_err(|undone| match undone {
+            Undone::Refused(refused) => refused,
+            Undone::Lost(lost) => Refused { why: lost.to_string() },
+        })
+    }
+
+    fn configured(&self) -> &Declared {
+        &self.configured
+    }
+
+    fn counters(&self) -> BTreeMap<String, u64> {
+        self.values(&[]).unwrap_or_default()
+    }
+
+    fn events(&mut self) -> Option<Vec<DutEvent>> {
+        self.happened().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+use super::*;
+use crate::serve::served::tests::bench::{Bench, pause, probe};
+use crate::serve::{Conversation, Gate, Post};
+use rig_capture::DutEventKind;
+use rig_units::Dur;
+use serde_json::json;
+use std::os::unix::net::UnixListener;
+use std::thread;
+
+fn setting(path: &str, value: &str) -> Setting {
+    Setting { path: path.to_owned(), value: json!(value) }
+}
+
+fn place(name: &str) -> Place {
+    Place::Name(format!("rig-wire-{name}-{}", std::process::id()))
+}
+
+/// Ends the device, whatever else happens: a test that fails must not go on for ever.
+struct Ends(Post);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// What `steer` makes of a device that is served at a socket, in memory.
+fn steered<T: Send>(name: &str, steer: impl FnOnce(&mut EmulatedWire) -> T + Send) -> (T, Bench) {
+    steered_by(Bench::new(), name, steer)
+}
+
+fn steered_by<T: Send>(
+    mut bench: Bench,
+    name: &str,
+    steer: impl FnOnce(&mut EmulatedWire) -> T + Send,
+) -> (T, Bench) {
+    let place = place(name);
+    let gate = Gate::open(&place).expect("a socket");
+    let conversation =
+        Conversation { hello: bench.served.hello(), post: bench.post.clone(), until_hangup: false };
+    gate.admit(conversation).expect("a thread");
+    let ends = Ends(bench.post.clone());
+    let done = thread::scope(|scope| {
+        let steering = scope.spawn(move || {
+            let _ends = ends;
+            let mut wire = EmulatedWire::connect(&place).expect("it is served");
+            steer(&mut wire)
+        });
+        bench.served.run().expect("ports in memory");
+        steering.join().expect("no panic")
+    });
+    (done, bench)
+}
+
+/// A process that says `says` to whoever calls, and hangs up after the next line.
+fn speaks(name: &str, says: &str) -> (Place, thread::JoinHandle<()>) {
+    let place = place(name);
+    let Place::Name(bare) = &place else { unreachable!("a name") };
+    let at =
+        <std::os::unix::net::SocketAddr as std::os::linux::net::SocketAddrExt>::from_abstract_name(
+            bare,
+        );
+    let listener = UnixListener::bind_addr(&at.expect("a name")).expect("a socket");
+    let says = says.to_owned();
+    let speaking = thread::spawn(move || {
+        let (mut visitor, _) = listener.accept().expect("a visitor");
+        visitor.write_all(says.as_bytes()).expect("it listens");
+        let mut line = String::new();
+        BufReader::new(visitor).read_line(&mut line).expect("a line");
+    });
+    (place, speaking)
+}
+
+#[test]
+fn a_device_is_booted_configured_and_read_through_a_socket() {
+    let (epoch, bench) = steered("steer", |wire| {
+        assert_eq!(wire.hello().device, "broadcom");
+        let epoch = wire.boot(&[setting("pfcwd.detection_time", "300ms")], 7).expect("taken");
+        assert_eq!(wire.configured().pfcwd.detection_time, Dur::ms(300));
+        wire.configure(&[setting("pfcwd.detection_time", "400ms")]).expect("taken");
+        assert_eq!(wire.configured().pfcwd.detection_time, Dur::ms(400));
+        let refused = wire.configure(&[setting("pfcwd.detection_time", "1ms")]).unwrap_err();
+        assert!(refused.why.contains("is not within"), "{refused}");
+        assert_eq!(wire.configured().pfcwd.detection_time, Dur::ms(400));
+        assert!(wire.counters().len() > 400);
+        let name = "Ethernet0:3 PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED".to_owned();
+        assert_eq!(wire.values(&[name.clone(), "none".to_owned()]), Ok([(name, 0)].into()));
+        assert_eq!(wire.events(), Some(vec![]));
+        wire.cable(&[1, 0]).expect("there are four");
+        wire.set_link(3, false).expect("there are four");
+        let beyond = wire.set_link(4, false).unwrap_err();
+        assert_eq!(beyond.to_string(), "there is no port 4: want 0 to 3");
+        wire.lateness().expect("it lives");
+        assert_eq!(wire.lost(), None);
+        epoch
+    });
+    assert!(epoch.0 <= bench.clock_ns());
+}
+
+#[test]
+fn events_are_put_on_the_clock_of_the_session() {
+    let mut bench = Bench::new();
+    for ms in 0..600 {
+        bench.send(0, &probe(0, 1, ms));
+        if ms % 15 == 5 {
+            bench.send(1, &pause(1, 1 << 3, 0xffff));
+        }
+        bench.run(Dur::ms(1));
+    }
+    let (events, _) = steered_by(bench, "events", |wire| {
+        wire.set_zero(Mono(200_000_000));
+        wire.events().expect("it tells")
+    });
+    // While it is asked its time goes on, and the queue is restored.
+    let storm = events.first().expect("a storm");
+    assert_eq!((storm.port.as_str(), storm.class), ("Ethernet4", 3));
+    assert_eq!(storm.kind, DutEventKind::Storm);
+    let since = Time::ZERO + Dur::ms(5)..Time::ZERO + Dur::ms(210);
+    assert!(since.contains(&storm.at), "{storm:?}");
+}
+
+#[test]
+fn a_device_that_has_ended_is_lost_and_stays_so() {
+    let ((first, second), _) = steered("gone", |wire| {
+        let asked = wire.ask("quit", &Ask::Quit);
+        assert_eq!(asked, Ok(Answer::Done));
+        let first = wire.lateness().unwrap_err();
+        assert_eq!((wire.counters().len(), wire.events()), (0, None));
+        let refused = wire.configure(&[]).unwrap_err();
+        assert_eq!(refused.why, first.to_string());
+        (first, wire.lost())
+    });
+    assert_eq!(
+        first.to_string(),
+        "the served device is lost: ask for lateness: its process has ended"
+    );
+    assert_eq!(second, Some(first));
+}
+
+#[test]
+fn a_device_that_hangs_is_lost_in_bounded_time() {
+    let hello = control::line(&Bench::new().served.hello());
+    let (place, speaking) = speaks("hangs", &hello);
+    let stream = place.call().expect("it listens");
+    let wire = EmulatedWire::over(stream, "connect", PATIENCE).expect("a hello");
+    wire.line.borrow().to.set_read_timeout(Some(Duration::from_millis(20))).expect("a socket");
+    // It never reads what it is asked, so no answer comes until the test ends it.
+    let lost = wire.line.borrow_mut().hear("listen").unwrap_err();
+    assert_eq!(lost.why, "no answer in time");
+    drop(wire);
+    speaking.join().expect("no panic");
+}
+
+#[test]
+fn another_language_is_told_with_both_names() {
+    let mut hello = Bench::new().served.hello();
+    hello.version = VERSION + 1;
+    let (place, speaking) = speaks("newer", &control::line(&hello));
+    let lost = EmulatedWire::connect(&place).unwrap_err();
+    assert!(lost.why.starts_with("it speaks rig-dut 2: want rig-dut 1"), "{lost}");
+    speaking.join().expect("no panic");
+    let (place, speaking) = speaks("other", "SSH-2.0-OpenSSH_9.2\n");
+    let lost = EmulatedWire::connect(&place).unwrap_err();
+    assert!(lost.why.starts_with("not a hello: expected value"), "{lost}");
+    speaking.join().expect("no panic");
+    assert!(EmulatedWire::connect(&self::place("nobody")).is_err());
+}
+
+#[test]
+fn a_process_that_serves_nothing_is_told_with_its_last_words() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "echo 'no such interface' >&2; exit 2"]).stderr(Stdio::piped());
+    let lost = EmulatedWire::launch(command).unwrap_err();
+    assert_eq!(lost.tried, "start sh");
+    assert!(lost.why.contains("no such interface"), "{lost}");
+    let lost = EmulatedWire::launch(Command::new("/no/such/program")).unwrap_err();
+    assert!(lost.why.contains("No such file"), "{lost}");
+}

@@ -1,0 +1,198 @@
+//! Where conversations begin: a socket in the file system, or one that has a name only.
+//!
+//! A name without a file leaves nothing behind however the process ends, and is seen within one network namespace only.
+//! A file is seen from every namespace; one that a killed process left behind is taken over.
+
+use super::Conversation;
+use core::fmt;
+use core::str::FromStr;
+use std::fs;
+use std::io::{self, BufReader};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::thread;
+
+/// Where a device can be talked to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// `-`: the standard input and output of its process.
+    Stdio,
+    /// `@NAME`: a socket without a file.
+    Name(String),
+    /// A socket in the file system.
+    File(PathBuf),
+}
+
+impl FromStr for Place {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Place, String> {
+        match (text, text.strip_prefix('@')) {
+            ("-", _) => Ok(Place::Stdio),
+            ("", _) | (_, Some("")) => {
+                Err("want the path of a socket, @NAME for one without a file, or -".to_owned())
+            }
+            (_, Some(name)) => Ok(Place::Name(name.to_owned())),
+            (path, None) => Ok(Place::File(path.into())),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Stdio => f.write_str("-"),
+            Place::Name(name) => write!(f, "@{name}"),
+            Place::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+impl Place {
+    /// Calls a device there.
+    ///
+    /// # Errors
+    /// Nobody listens.
+    pub fn call(&self) -> io::Result<UnixStream> {
+        match self {
+            Place::Stdio => Err(io::Error::other("a device on - talks to who started it only")),
+            Place::Name(name) => UnixStream::connect_addr(&SocketAddr::from_abstract_name(name)?),
+            Place::File(path) => UnixStream::connect(path),
+        }
+    }
+}
+
+/// An open socket. Dropping it takes its file away.
+#[derive(Debug)]
+pub struct Gate {
+    place: Place,
+    listener: UnixListener,
+}
+
+impl Gate {
+    /// Opens a socket at `place`.
+    ///
+    /// # Errors
+    /// What is in the way, and what mends it.
+    pub fn open(place: &Place) -> Result<Gate, String> {
+        let opened = match place {
+            Place::Stdio => Err(io::Error::other("no socket belongs there")),
+            Place::Name(name) => {
+                SocketAddr::from_abstract_name(name).and_then(|addr| UnixListener::bind_addr(&addr))
+            }
+            Place::File(path) => UnixListener::bind(path).or_else(|error| {
+                if error.kind() != io::ErrorKind::AddrInUse || !is_left_behind(path) {
+                    return Err(error);
+                }
+                fs::remove_file(path)?;
+                UnixListener::bind(path)
+            }),
+        };
+        match opened {
+            Ok(listener) => Ok(Gate { place: place.clone(), listener }),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(format!(
+                "{place} is in use: a device is served there, or it is something else; choose another place"
+            )),
+            Err(error) => Err(format!("cannot listen at {place}: {error}")),
+        }
+    }
+
+    /// Lets everybody in who comes, each on a thread of its own, for as long as the process lives.
+    ///
+    /// # Errors
+    /// The system has no thread left.
+    pub fn admit(&self, conversation: Conversation) -> io::Result<()> {
+        let listener = self.listener.try_clone()?;
+        let admit = move || {
+            for visitor in listener.incoming().flatten() {
+                let conversation = conversation.clone();
+                let talk = move || {
+                    let from = visitor.try_clone().map(BufReader::new);
+                    // Who hangs up in the middle of a line has heard enough.
+                    from.and_then(|from| conversation.hold(from, visitor))
+                };
+                // Without a thread for it the visitor is turned away.
+                let _none = thread::Builder::new().name("conversation".into()).spawn(talk);
+            }
+        };
+        thread::Builder::new().name("gate".into()).spawn(admit).map(drop)
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        if let Place::File(path) = &self.place {
+            // It may be gone already.
+            let _gone = fs::remove_file(path);
+        }
+    }
+}
+
+/// Whether there is a socket at `path` that nobody listens at.
+fn is_left_behind(path: &Path) -> bool {
+    let socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+    socket && UnixStream::connect(path).err().is_some_and(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn desk() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a folder")
+    }
+
+    #[test]
+    fn places_are_told_apart_by_their_first_letter() {
+        assert_eq!("-".parse(), Ok(Place::Stdio));
+        assert_eq!("@dut".parse(), Ok(Place::Name("dut".to_owned())));
+        assert_eq!("./-".parse(), Ok(Place::File("./-".into())));
+        for text in ["-", "@dut", "/run/dut.sock"] {
+            assert_eq!(text.parse::<Place>().unwrap().to_string(), text);
+        }
+        for text in ["", "@"] {
+            assert!(text.parse::<Place>().unwrap_err().contains("want the path of a socket"));
+        }
+    }
+
+    #[test]
+    fn a_file_goes_with_its_gate() {
+        let desk = desk();
+        let place = Place::File(desk.path().join("s"));
+        let gate = Gate::open(&place).expect("a gate");
+        assert!(place.call().is_ok());
+        let busy = Gate::open(&place).expect_err("one gate a place");
+        assert!(busy.contains("is in use"), "{busy}");
+        assert!(place.call().is_ok(), "the first one stays open");
+        drop(gate);
+        assert!(!desk.path().join("s").exists());
+        assert!(place.call().is_err());
+    }
+
+    #[test]
+    fn a_socket_that_nobody_listens_at_is_taken_over_and_no_other_file_is() {
+        let desk = desk();
+        let (socket, file) = (desk.path().join("s"), desk.path().join("f"));
+        // A listener that is dropped leaves its file, as a killed process does.
+        drop(UnixListener::bind(&socket).expect("a socket"));
+        fs::write(&file, "precious").expect("writable");
+        assert!(socket.exists());
+        assert!(Gate::open(&Place::File(socket)).is_ok());
+        assert!(Gate::open(&Place::File(file.clone())).unwrap_err().contains("is in use"));
+        assert_eq!(fs::read(&file).expect("still there"), b"precious");
+        let nowhere = Gate::open(&Place::File(desk.path().join("no/such/folder")));
+        assert!(nowhere.unwrap_err().contains("cannot listen at"));
+    }
+
+    #[test]
+    fn a_name_without_a_file_is_free_again_when_its_gate_is_gone() {
+        let place = Place::Name(format!("rig-gate-test-{}", std::process::id()));
+        let gate = Gate::open(&place).expect("a gate");
+        assert!(Gate::open(&place).unwrap_err().contains("is in use"));
+        drop(gate);
+        assert!(Gate::open(&place).is_ok());
+        assert!(Gate::open(&Place::Stdio).is_err());
+    }
+}
