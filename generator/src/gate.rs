@@ -75,6 +75,17 @@ impl Gate {
         Gate { speed, obeys, classes: Default::default(), settling: VecDeque::new() }
     }
 
+    /// Obeys otherwise from the next frame on. A class that no longer obeys opens at once.
+    pub fn obey(&mut self, obeys: Obeys) {
+        self.obeys = obeys;
+        for (index, class) in self.classes.iter_mut().enumerate() {
+            if obeys.classes >> index & 1 == 0 {
+                *class = Class { closed: class.closed, ..Class::default() };
+                self.settling.iter_mut().for_each(|order| order.until[index] = None);
+            }
+        }
+    }
+
     /// Takes in a PFC frame whose last bit arrived at `at`.
     pub fn on_pfc(&mut self, at: Time, frame: &pfc::Repr) {
         let obeys = self.obeys.classes;
@@ -208,6 +219,17 @@ mod tests {
         let mut gate = Gate::new(SPEED, Obeys { link_pause: true, ..Obeys::default() });
         gate.on_pause(at(Dur::ZERO), Quanta(100));
         assert_eq!(gate.opens(0, Time::ZERO), at(SPEED.pause(Quanta(100))));
+    }
+
+    #[test]
+    fn a_class_that_no_longer_obeys_opens_at_once() {
+        let mut gate = gate(Dur::ZERO);
+        gate.on_pfc(at(Dur::ZERO), &pfc::Repr::all(0b1_1000, Quanta(u16::MAX)));
+        gate.obey(Obeys { classes: 1 << 4, ..Obeys::default() });
+        assert_eq!(gate.opens(3, at(Dur::us(1))), at(Dur::us(1)));
+        assert_eq!(gate.opens(4, at(Dur::us(1))), at(SPEED.pause(Quanta(u16::MAX))));
+        gate.on_pfc(at(Dur::us(2)), &pfc(3, 100));
+        assert_eq!(gate.opens(3, at(Dur::us(2))), at(Dur::us(2)));
     }
 
     #[test]

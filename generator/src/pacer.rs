@@ -8,6 +8,7 @@
 //! The clock is an argument: a test's own, or [`Wall`](crate::clock::Wall).
 
 use crate::clock::Clock;
+use crate::gate::Obeys;
 use crate::port::{Frame, PortError, Receive, StampedBy, Transmit};
 use crate::sender::{Departure, Sender, Who};
 use crate::template::Template;
@@ -33,28 +34,34 @@ pub struct Lane {
     pub rx: Box<dyn Receive>,
     /// What it sends when.
     pub sender: Sender,
-    /// The frames of each of its senders.
-    pub templates: BTreeMap<Who, Template>,
+    /// The frames of each of its senders, and the tag of slots that hold one of them.
+    templates: BTreeMap<Who, (u64, Template)>,
+    /// The last tag given out. None is used twice: slots outlive the senders of a trial.
+    tag: u64,
     /// When a frame is handed over: as its first bit is due, to a port that serialises it; as its last bit is due, to one
     /// over which frames pass in no time (a pair of virtual interfaces).
     pub instant: bool,
     /// A slot that holds the frame that leaves next, if nothing comes in between.
     ready: Option<(Frame, Departure)>,
-    /// What a slot with this tag still holds: frames of this sender.
-    tags: Vec<Who>,
 }
 
 impl Lane {
     /// A port that sends nothing yet.
     pub fn new(tx: Box<dyn Transmit>, rx: Box<dyn Receive>, sender: Sender, instant: bool) -> Lane {
-        let (templates, tags) = (BTreeMap::new(), Vec::new());
-        Lane { tx, rx, sender, templates, instant, ready: None, tags }
+        Lane { tx, rx, sender, templates: BTreeMap::new(), tag: 0, instant, ready: None }
     }
 
-    /// Gives a sender its frames. Slots forget what they held.
+    /// Gives a sender its frames.
     pub fn assign(&mut self, who: Who, template: Template) {
-        self.templates.insert(who, template);
-        self.tags.push(who);
+        self.tag += 1;
+        self.templates.insert(who, (self.tag, template));
+    }
+
+    /// Stops every sender and forgets its frames; from now on the port obeys pauses as `obeys` says. Pauses go on.
+    pub fn forget(&mut self, obeys: Obeys) {
+        self.sender.stop_all();
+        self.sender.obey(obeys);
+        self.templates.clear();
     }
 
     /// The next departure and the instant at which it is handed over.
@@ -70,12 +77,11 @@ impl Lane {
         }
         let slot = self.ready.take().map(|(frame, _)| frame).or_else(|| self.tx.alloc());
         let Some(mut frame) = slot else { return false };
-        let template = self.templates.get(&departure.who).expect("every sender has its frames");
-        // Tag 0 is a slot that was never used; the last assignment of a sender counts.
-        let tag = self.tags.iter().rposition(|who| *who == departure.who).map_or(0, |at| at + 1);
-        let tag = u64::try_from(tag).unwrap_or(0);
-        let primed = frame.tag == tag && tag != 0;
-        frame.tag = tag;
+        let (tag, template) =
+            self.templates.get(&departure.who).expect("every sender has its frames");
+        // Tag 0 is a slot that was never used.
+        let primed = frame.tag == *tag;
+        frame.tag = *tag;
         template.write(self.tx.bytes(&mut frame), primed, departure.number, stamp_ns);
         self.ready = Some((frame, *departure));
         true
@@ -84,7 +90,7 @@ impl Lane {
     /// Hands the prepared frame over; when.
     fn send<C: Clock>(&mut self, clock: &C) -> Result<Option<(Departure, Time)>, PortError> {
         let Some((frame, departure)) = self.ready.take() else { return Ok(None) };
-        let len = self.templates.get(&departure.who).map_or(0, Template::len);
+        let len = self.templates.get(&departure.who).map_or(0, |(_, template)| template.len());
         self.tx.stage(frame, len);
         let at = clock.now();
         self.tx.publish();

@@ -120,6 +120,16 @@ impl Sender {
         skipped
     }
 
+    /// Stops every sender.
+    pub fn stop_all(&mut self) {
+        self.plans.clear();
+    }
+
+    /// Obeys pauses otherwise from now on. Those that run go on.
+    pub fn obey(&mut self, obeys: Obeys) {
+        self.gate.obey(obeys);
+    }
+
     /// Whether anything is started.
     pub fn is_idle(&self) -> bool {
         self.plans.is_empty()

@@ -7,6 +7,9 @@ use crate::{Adapter, Lab, Profile, bundled, check, declare};
 use rig_units::Length;
 use std::path::Path;
 
+mod adapter;
+pub(crate) use adapter::ADAPTERS;
+
 /// Reads a lab; without a path the bundled `emulated.yaml`. DUT files are found relative to the lab's.
 ///
 /// # Errors
@@ -66,11 +69,9 @@ type FindDut<'a> = &'a mut dyn FnMut(&At<'_>, &str) -> Option<Profile>;
 
 fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     const DUTS: &str = "a list of profiles, such as [duts/broadcom.yaml]";
-    let fields = at.fields(&["about", "adapter", "cable", "duts"])?;
+    let fields = at.fields(&["about", "adapter", "cable", "wire", "duts"])?;
     let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
-    let adapter = fields
-        .need("adapter", "emulated")
-        .and_then(|at| at.choice(&[("emulated", Adapter::Emulated)]));
+    let adapter = adapter::read(at, &fields);
     let cable =
         fields.need("cable", "its length, such as 3m").and_then(|at| at.quantity::<Length>());
     let listed = fields.need("duts", DUTS).and_then(|at| at.list(DUTS)).unwrap_or_default();
@@ -89,7 +90,11 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
         at.fault("the lab has no device", DUTS);
     }
     let Length(cable_cm) = cable?;
-    Some(Lab { name, about: about?.to_owned(), adapter: adapter?, cable_cm, duts })
+    let adapter = adapter?;
+    if let Adapter::EmulatedWire(wire) = &adapter {
+        duts.iter_mut().for_each(|dut| dut.declared.ports = adapter::scaled(&dut.declared, wire));
+    }
+    Some(Lab { name, about: about?.to_owned(), adapter, cable_cm, duts })
 }
 
 /// The stem of a file's name.

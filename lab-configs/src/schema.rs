@@ -1,7 +1,8 @@
 //! JSON Schema of labs, profiles and settings, so that an editor completes keys and underlines what a run would refuse.
 
-use crate::{Declared, Profile, RuleFamily};
-use rig_units::Length;
+use crate::read::ADAPTERS;
+use crate::{Backend, Declared, Profile, RuleFamily};
+use rig_units::{Dur, Length, PortSpeed};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -16,8 +17,13 @@ pub fn schema_lab() -> Value {
         "additionalProperties": false,
         "properties": {
             "about": { "type": "string", "description": "one line for people" },
-            "adapter": { "enum": ["emulated"], "description": "how the devices are reached" },
+            "adapter": {
+                "enum": ADAPTERS.map(|(word, _)| word),
+                "description": "how the devices are reached: in virtual time in this process; in real time as \
+                    processes at virtual interfaces; or whatever is cabled to the rig's own interfaces",
+            },
             "cable": cable,
+            "wire": wire(),
             "duts": {
                 "type": "array",
                 "minItems": 1,
@@ -26,6 +32,41 @@ pub fn schema_lab() -> Value {
             },
         },
     })
+}
+
+/// What a lab says of its wire, for either adapter that has one.
+fn wire() -> Value {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let speed = generator.subschema_for::<PortSpeed>();
+    let dur = generator.subschema_for::<Dur>();
+    let count = |from: u64| json!({ "type": "integer", "minimum": from, "maximum": 64 });
+    json!({ "anyOf": [
+        {
+            "type": "object",
+            "description": "adapter emulated-wire",
+            "required": ["speed", "ports", "bound", "budget"],
+            "additionalProperties": false,
+            "properties": {
+                "speed": speed,
+                "ports": count(2),
+                "bound": dur,
+                "benches": count(1),
+                "budget": dur,
+            },
+        },
+        {
+            "type": "object",
+            "description": "adapter declared",
+            "required": ["interfaces", "bound", "budget"],
+            "additionalProperties": false,
+            "properties": {
+                "interfaces": { "type": "array", "minItems": 1, "items": { "type": "string" } },
+                "backend": { "enum": Backend::NAMES.map(|(word, _)| word) },
+                "bound": dur,
+                "budget": dur,
+            },
+        },
+    ] })
 }
 
 /// The schema of a DUT profile.

@@ -16,7 +16,16 @@ fn catalogue() -> (Vec<Suite>, Lab) {
 }
 
 fn rig<'a>(lab: &'a Lab, seed: u64, stop: &'a Stop, cases: &[&Case]) -> Rig<'a> {
-    Rig { lab, only: None, seed, stop, alpha: budget::each(cases), path: "", flags: "" }
+    Rig {
+        lab,
+        only: None,
+        seed,
+        stop,
+        alpha: budget::each(cases),
+        path: "",
+        flags: "",
+        benches: None,
+    }
 }
 
 /// Does `work` for every index on all cores; results in order.

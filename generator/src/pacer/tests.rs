@@ -129,3 +129,18 @@ fn a_clock_that_jumps_ahead_makes_frames_late_by_what_it_jumped_and_no_burst_fol
     let want = [(3, 65), (4, 70), (5, 80), (6, 90)].map(|(n, us)| (n, at(Dur::us(us))));
     assert_eq!(numbers, want);
 }
+
+#[test]
+fn a_slot_of_an_earlier_sender_is_written_anew() {
+    let (mut rig, mut far) = rig(false, 1);
+    rig.lanes[0].sender.start(Time::ZERO, job(2));
+    rig.run_until(at(Dur::us(50)), &mut Log::default()).expect("in memory");
+    rig.lanes[0].forget(Obeys::default());
+    let longer = StreamSpec { size: Bytes(510), ..spec() };
+    rig.lanes[0].assign(Who::Stream(0), Template::of_stream(7, &longer));
+    rig.lanes[0].sender.start(at(Dur::us(50)), Job { size: Bytes(510), first: 9, ..job(1) });
+    rig.run_until(at(Dur::us(60)), &mut Log::default()).expect("in memory");
+    let mut last = Vec::new();
+    far.1.poll(&mut |frame, _| last = frame.to_vec()).expect("in memory");
+    assert_eq!(last, wire::data(&longer, 7, 9, Bytes(510), false));
+}

@@ -8,6 +8,18 @@ fn all(faults: &[Fault]) -> String {
     faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n")
 }
 
+/// A lab that has no fault, from its text and the bundled profiles.
+pub(super) fn lab_of(text: &str) -> Lab {
+    let lab = lab_from(&Source::new("lab.yaml", text), &bundled::dut);
+    lab.unwrap_or_else(|faults| panic!("{}", all(&faults)))
+}
+
+/// What a person is told of a lab with faults.
+pub(super) fn faults_of_lab(text: &str) -> String {
+    let lab = lab_from(&Source::new("lab.yaml", text), &bundled::dut);
+    all(&lab.expect_err("a lab with faults"))
+}
+
 fn files(folder: &str) -> Vec<std::path::PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let entries = std::fs::read_dir(&root).unwrap_or_else(|e| panic!("{}: {e}", root.display()));

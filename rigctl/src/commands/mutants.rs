@@ -48,6 +48,7 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         alpha: budget::each(&cases),
         path: &input.typed,
         flags: "",
+        benches: None,
     };
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let healthy = baseline::run(&rig, &cases, jobs);

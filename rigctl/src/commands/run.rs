@@ -2,6 +2,8 @@
 
 use super::input::{Bad, Input};
 use crate::cli::{Format, RunArgs};
+use crate::executor::Benches;
+use crate::executor::wire::Start;
 use crate::interrupt;
 use crate::mutation;
 use crate::outdir::OutDir;
@@ -9,6 +11,7 @@ use crate::runner::case::{self, Rig};
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
 use crate::runner::{budget, evidence, preflight};
 use crate::wall::{self, Stopwatch};
+use rig_lab::{Adapter, Lab};
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Results, Run, RunEvent, Started, Terminal, Wall, html, junit,
@@ -39,12 +42,14 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     let out = bad.or(()).and_then(|()| {
         OutDir::create(args.out.as_deref(), &wall::now_compact(), seed).map_err(Bad::of)
     })?;
-    let jobs = args.jobs.map_or_else(default_jobs, usize::from);
+    let benches = benches(&input.lab);
+    let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
+    let jobs = args.jobs.map_or(side_by_side, usize::from);
     let started = Started {
         seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         lab: input.lab.name.clone(),
-        executor: "virtual",
+        executor: if benches.is_some() { "wire" } else { "virtual" },
         mutations: args.mutate.clone(),
         cases: cases.len(),
         wall: Wall {
@@ -66,6 +71,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         alpha: budget::each(&cases),
         path: &input.typed,
         flags: &flags,
+        benches: benches.as_ref(),
     };
     let mut reporters = Reporters::new(args, &out, started, &stop);
     let work = |index: usize| {
@@ -95,6 +101,14 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         wall: watch.elapsed(),
     }));
     Ok(reporters.finish(args, &out))
+}
+
+/// Where the lab's real ports come from; none in virtual time.
+fn benches(lab: &Lab) -> Option<Arc<Benches>> {
+    let Adapter::EmulatedWire(wire) = &lab.adapter else { return None };
+    // The program itself serves the devices; where it cannot be found again the system's search path has it.
+    let program = std::env::current_exe().unwrap_or_else(|_| "rigctl".into());
+    Some(Benches::new(Start { program, bound: wire.bound }, wire.benches.into()))
 }
 
 /// The flags that change what a case does, as they are typed again to repeat it.

@@ -1,6 +1,59 @@
-//! The two ways to run a script. Today one: virtual time against the emulated device.
+//! The two ways to run a script: in virtual time against the emulated device in this process, and in real time on real
+//! ports. Only the runner knows that there are two.
 
+pub mod ledger;
 pub mod recorder;
 pub mod virtual_lab;
+pub mod wire;
 
 pub use virtual_lab::VirtualLab;
+pub use wire::{Benches, Broken, WireLab};
+
+use rig_capture::Observation;
+use rig_lab::Declared;
+use rig_testcases::Script;
+use rig_units::Time;
+
+/// A device under test that was just configured, and the rig's ports cabled to it.
+#[derive(Debug)]
+pub enum Executor {
+    /// In virtual time.
+    Virtual(Box<VirtualLab>),
+    /// In real time.
+    Wire(Box<WireLab>),
+}
+
+impl Executor {
+    /// The present, on the clock of the session.
+    pub fn now(&self) -> Time {
+        match self {
+            Executor::Virtual(lab) => lab.now(),
+            Executor::Wire(lab) => lab.now(),
+        }
+    }
+
+    /// Lets time pass. What the rig's ports see meanwhile belongs to no trial.
+    ///
+    /// # Errors
+    /// A port of the rig gave up.
+    pub fn idle_until(&mut self, at: Time) -> Result<(), Broken> {
+        match self {
+            Executor::Virtual(lab) => {
+                lab.idle_until(at);
+                Ok(())
+            }
+            Executor::Wire(lab) => lab.idle_until(at),
+        }
+    }
+
+    /// Runs one trial from now on.
+    ///
+    /// # Errors
+    /// What the script asks of a port that no port can do; a port or a device that gave up.
+    pub fn trial(&mut self, script: &Script, declared: &Declared) -> Result<Observation, Broken> {
+        match self {
+            Executor::Virtual(lab) => lab.trial(script, declared).map_err(Broken::Impossible),
+            Executor::Wire(lab) => lab.trial(script, declared),
+        }
+    }
+}

@@ -8,6 +8,7 @@ use super::pool::Stop;
 use super::seed::Seed;
 use super::session::{Obstacle, Session, Trial};
 use super::subject::Places;
+use crate::executor::Benches;
 use crate::wall::Stopwatch;
 use rig_capture::analyse::timeline::Timeline;
 use rig_lab::{Lab, Profile};
@@ -16,6 +17,7 @@ use rig_oracle::verdict::{Curve, Doubt, Judgement, Verdict};
 use rig_reports::{CaseReport, Trials};
 use rig_testcases::{Case, EndpointSpec};
 use rig_units::{Dur, Time};
+use std::sync::Arc;
 
 /// What every case of a run shares.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +36,8 @@ pub struct Rig<'a> {
     pub path: &'a str,
     /// Flags that change what a case does, for the same.
     pub flags: &'a str,
+    /// Where real ports come from; none in virtual time.
+    pub benches: Option<&'a Arc<Benches>>,
 }
 
 /// A case that was run: what is reported, and the trials that can become evidence.
@@ -100,7 +104,7 @@ fn all_groups(
 ) -> Result<(), String> {
     for group in groups(case, &profile.declared).map_err(|bad| bad.to_string())? {
         let seed = seed.split(&group.label);
-        let mut session = Session::new(rig.lab, profile, case, group, seed);
+        let mut session = Session::new(rig.lab, profile, case, group, seed).over(rig.benches);
         let points = points(case, &session.values(), session.cadence());
         let points = points.map_err(|name| format!("`{name}` has no value on this device"))?;
         let first = work.trials.len();
@@ -168,6 +172,7 @@ fn one_trial(
     let broken = |obstacle: Obstacle| match obstacle {
         Obstacle::Case(fault) => fault.to_string(),
         Obstacle::Device(refused) => format!("the device refused its configuration: {refused}"),
+        Obstacle::Broken(why) => why,
     };
     let point = match ask.length {
         Some(pause) => session.point_of(&points[ask.point], pause),

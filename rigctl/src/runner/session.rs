@@ -5,15 +5,17 @@ use super::points::{Cadence, Group, Point, point};
 use super::seed::Seed;
 use super::subject::{self, Subject};
 use super::values::Values;
-use crate::executor::VirtualLab;
+use crate::executor::{Benches, Broken, Executor, VirtualLab, WireLab};
 use rig_capture::Observation;
+use rig_dut::emulated_wire::Undone;
 use rig_dut::{Dut, Emulated, Refused};
-use rig_lab::{Fault, Lab, Profile, Setting};
+use rig_lab::{Adapter, Fault, Lab, Profile, Setting};
 use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Script};
 use rig_units::{Bytes, Dur, Time};
+use std::sync::Arc;
 
 /// A device in one configuration, with everything that the oracle knows of it and of the case.
 #[derive(Debug)]
@@ -33,8 +35,12 @@ pub struct Session<'a> {
     /// Predictions by name.
     pub names: Names,
     cable_cm: u64,
+    /// How far off a timestamp may be, or the device behind it.
+    bound: Dur,
     seed: Seed,
-    lab: Option<VirtualLab>,
+    /// Where real ports come from; none in virtual time.
+    benches: Option<Arc<Benches>>,
+    executor: Option<Executor>,
     booted: u32,
 }
 
@@ -62,6 +68,8 @@ pub enum Obstacle {
     Case(Box<Fault>),
     /// The device did not take its configuration.
     Device(Refused),
+    /// The rig or the lab broke.
+    Broken(String),
 }
 
 impl<'a> Session<'a> {
@@ -87,10 +95,23 @@ impl<'a> Session<'a> {
             stimulus,
             names,
             cable_cm: lab.cable_cm,
+            bound: match &lab.adapter {
+                Adapter::Emulated => Dur::ZERO,
+                Adapter::EmulatedWire(wire) => wire.bound,
+                Adapter::Declared(wire) => wire.bound,
+            },
             seed,
-            lab: None,
+            benches: None,
+            executor: None,
             booted: 0,
         }
+    }
+
+    /// The same session on real ports, if there are benches.
+    #[must_use]
+    pub fn over(mut self, benches: Option<&Arc<Benches>>) -> Session<'a> {
+        self.benches = benches.cloned();
+        self
     }
 
     /// What the names in the case's amounts stand for, without a sweep.
@@ -120,7 +141,7 @@ impl<'a> Session<'a> {
             .filter_map(|port| self.group.declared.port_speed(port));
         let in_flight =
             speeds.min().map_or(Dur::us(1), |slowest| slowest.slot(self.group.declared.mtu));
-        in_flight + self.group.declared.pfc.response
+        in_flight + self.group.declared.pfc.response + self.bound * 2
     }
 
     /// The seed of the plan's draws.
@@ -134,10 +155,30 @@ impl<'a> Session<'a> {
     /// When the device does not even take the case's other settings.
     pub fn try_setting(&self, setting: &Setting) -> Result<Option<String>, String> {
         let seed = self.seed.split("configure").value();
-        let dut = Emulated::boot(self.profile, &self.group.settings, self.cable_cm, seed);
-        let mut dut =
-            dut.map_err(|refused| format!("the device refused the case's settings: {refused}"))?;
-        Ok(dut.configure(std::slice::from_ref(setting)).err().map(|refused| refused.to_string()))
+        let refused = |refused: &dyn core::fmt::Display| {
+            format!("the device refused the case's settings: {refused}")
+        };
+        let setting = std::slice::from_ref(setting);
+        let answer = match &self.benches {
+            None => {
+                let dut = Emulated::boot(self.profile, &self.group.settings, self.cable_cm, seed);
+                dut.map_err(|why| refused(&why))?.configure(setting)
+            }
+            Some(benches) => {
+                let mut bench = benches.lease(self.profile)?;
+                let booted = bench.device.boot(&self.group.settings, seed);
+                booted.map_err(|why| refused(&why))?;
+                match bench.device.set(setting) {
+                    Err(Undone::Lost(lost)) => {
+                        bench.spoil();
+                        return Err(lost.to_string());
+                    }
+                    Err(Undone::Refused(refused)) => Err(refused),
+                    Ok(()) => Ok(()),
+                }
+            }
+        };
+        Ok(answer.err().map(|refused| refused.to_string()))
     }
 
     /// The point like `like`, its storm making a pause of `pause`.
@@ -194,14 +235,15 @@ impl<'a> Session<'a> {
                 now + (phase + poll_interval - earliest) % poll_interval
             }
         };
-        lab.idle_until(start);
-        lab.trial(script, &declared).map_err(|faults| {
-            let found = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-            Obstacle::Case(Box::new(self.case.fault(
-                "",
-                found,
-                "a stimulus that the ports can send",
-            )))
+        let seen = lab.idle_until(start).and_then(|()| lab.trial(script, &declared));
+        seen.map_err(|broken| match broken {
+            Broken::Impossible(faults) => {
+                let found = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+                let want = "a stimulus that the ports can send";
+                Obstacle::Case(Box::new(self.case.fault("", found, want)))
+            }
+            Broken::Port(error) => Obstacle::Broken(error.to_string()),
+            Broken::Device(error) => Obstacle::Broken(error),
         })
     }
 
@@ -217,22 +259,36 @@ impl<'a> Session<'a> {
 
     /// The next trial gets a device that was just booted.
     pub fn reboot(&mut self) {
-        self.lab = None;
+        self.executor = None;
     }
 
-    fn booted(&mut self) -> Result<&mut VirtualLab, Obstacle> {
-        if self.lab.is_none() {
+    fn booted(&mut self) -> Result<&mut Executor, Obstacle> {
+        if self.executor.is_none() {
             let seed = self.seed.split(&format!("boot {}", self.booted)).value();
             self.booted += 1;
-            let dut = Emulated::boot(self.profile, &self.group.settings, self.cable_cm, seed);
-            let dut = dut.map_err(Obstacle::Device)?;
-            let mut lab = VirtualLab::new(dut, travel(self.cable_cm));
+            let mut executor = self.boot(seed)?;
             // A device finishes the wait between two polls that it had begun before it was configured.
             let declared = &self.profile.declared.pfcwd;
-            lab.idle_until(Time::ZERO + declared.poll_interval + declared.jitter.bounds().1);
-            self.lab = Some(lab);
+            let settled = Time::ZERO + declared.poll_interval + declared.jitter.bounds().1;
+            executor.idle_until(settled).map_err(|broken| Obstacle::Broken(broken.to_string()))?;
+            self.executor = Some(executor);
         }
-        Ok(self.lab.as_mut().expect("just booted"))
+        Ok(self.executor.as_mut().expect("just booted"))
+    }
+
+    fn boot(&self, seed: u64) -> Result<Executor, Obstacle> {
+        let (settings, cable) = (&self.group.settings, travel(self.cable_cm));
+        let Some(benches) = &self.benches else {
+            let dut = Emulated::boot(self.profile, settings, self.cable_cm, seed);
+            let dut = dut.map_err(Obstacle::Device)?;
+            return Ok(Executor::Virtual(Box::new(VirtualLab::new(dut, cable))));
+        };
+        let bench = benches.lease(self.profile).map_err(Obstacle::Broken)?;
+        let lab = WireLab::boot(bench, settings, seed, cable).map_err(|undone| match undone {
+            Undone::Refused(refused) => Obstacle::Device(refused),
+            Undone::Lost(lost) => Obstacle::Broken(lost.to_string()),
+        })?;
+        Ok(Executor::Wire(Box::new(lab)))
     }
 }
 

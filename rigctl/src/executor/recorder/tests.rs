@@ -9,7 +9,8 @@ const PROBE: u16 = 1;
 const FRAMES: u32 = 1_000;
 
 fn recorder(taps: &[rig_testcases::Tap]) -> Recorder {
-    let stream = |name: &str| StreamSpec {
+    let load = StreamRate::Load("50%".parse().expect("a rate"));
+    let stream = |name: &str, rate: StreamRate| StreamSpec {
         name: name.to_owned(),
         from: 0,
         to: 1,
@@ -17,14 +18,14 @@ fn recorder(taps: &[rig_testcases::Tap]) -> Recorder {
         dscp: 3,
         kind: StreamKind::Udp,
         size: Bytes(1_000),
-        rate: StreamRate::Every(Dur::us(1)),
+        rate,
     };
     let script = Script {
         ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),
         dut_ports: vec![10, 11, 12],
         endpoints: Vec::new(),
         taps: taps.to_vec(),
-        streams: vec![stream("load"), stream("probe")],
+        streams: vec![stream("load", load), stream("probe", StreamRate::Every(Dur::us(1)))],
         storms: Vec::new(),
         steps: Vec::new(),
         length: Dur::ms(1),

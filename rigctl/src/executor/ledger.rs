@@ -1,0 +1,142 @@
+//! What the rig's ports see during one trial, kept as records and counts, whichever executor saw it.
+//!
+//! Each port's tap says what is recorded there. Usually it is a sample: probes and PFC frames all; frames of a load in
+//! windows, the first ones after the trial's start, after each step of the script and after each change of what a PFC
+//! frame says; between windows one in [`SAMPLE`], the same ones wherever they pass, so that rates and losses can be told
+//! over any stretch. Frames of streams are counted whatever the tap says.
+
+use rig_capture::{Dir, Record, SAMPLE, StreamCount, What};
+use rig_testcases::{Script, StreamRate, Tap};
+
+/// Frames of loads that are recorded after each event, per port.
+const WINDOW: u32 = 128;
+
+/// The records and counts of one trial.
+#[derive(Debug)]
+pub struct Ledger {
+    streams: Vec<Stream>,
+    ports: Vec<Port>,
+    records: Vec<Record>,
+    unrecorded: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Stream {
+    /// The rig port to which it is addressed.
+    to: u16,
+    /// Whether every frame of it is worth a record.
+    probe: bool,
+    count: StreamCount,
+    /// Number that its next received frame has when nothing is lost or reordered.
+    next: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Port {
+    tap: Tap,
+    /// Frames of loads that are still to be recorded after the last event.
+    left: u32,
+    /// What the last PFC frame in each direction said: classes enabled, and those of them that it resumes.
+    said: [(u8, u8); 2],
+}
+
+impl Ledger {
+    /// Nothing seen yet of `script`.
+    pub fn new(script: &Script) -> Ledger {
+        let stream = |spec: &rig_testcases::StreamSpec| Stream {
+            to: spec.to,
+            probe: matches!(spec.rate, StreamRate::Every(_)),
+            count: StreamCount::default(),
+            next: 0,
+        };
+        let port = |port| Port { tap: script.tap(port), left: WINDOW, said: Default::default() };
+        Ledger {
+            streams: script.streams.iter().map(stream).collect(),
+            ports: (0_u16..).take(script.ports.len()).map(port).collect(),
+            records: Vec::new(),
+            unrecorded: 0,
+        }
+    }
+
+    /// A step of the script happens: frames of loads are worth recording again.
+    pub fn event(&mut self) {
+        self.ports.iter_mut().for_each(|port| port.left = WINDOW);
+    }
+
+    /// Frames that a stream has sent so far.
+    pub fn sent(&self, stream: u16) -> u64 {
+        self.streams[usize::from(stream)].count.sent
+    }
+
+    /// A frame passed a port. Frames of a stream are counted; whether it is recorded is the tap's decision.
+    pub fn saw(&mut self, record: Record) {
+        if let What::Data { stream, seq, .. } = record.what {
+            self.count(&record, stream, seq);
+        }
+        let probe = match record.what {
+            What::Data { stream, .. } => self.streams[usize::from(stream)].probe,
+            What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => false,
+        };
+        let Some(port) = self.ports.get_mut(usize::from(record.port)) else { return };
+        if port.wants(&record, probe) {
+            self.records.push(record);
+        } else {
+            self.unrecorded += 1;
+        }
+    }
+
+    fn count(&mut self, record: &Record, stream: u16, seq: u32) {
+        let tap = self.ports.get(usize::from(record.port)).map_or(Tap::None, |port| port.tap);
+        let of = &mut self.streams[usize::from(stream)];
+        match record.dir {
+            Dir::Tx => of.count.sent += 1,
+            // A frame that goes astray to where nothing is recorded must not make up for one that is missing.
+            Dir::Rx if of.to != record.port && tap < Tap::Sampled => {}
+            Dir::Rx => {
+                of.count.received += 1;
+                of.count.reordered += u64::from(seq < of.next);
+                of.next = of.next.max(seq.wrapping_add(1));
+            }
+        }
+    }
+
+    /// Ends: the records in order, the counts, and how many frames were counted only.
+    pub fn finish(mut self) -> (Vec<Record>, Vec<StreamCount>, u64) {
+        self.records.sort_by_key(|record| (record.at, record.port, record.dir));
+        let counts = self.streams.iter().map(|stream| stream.count).collect();
+        (self.records, counts, self.unrecorded)
+    }
+}
+
+impl Port {
+    fn wants(&mut self, record: &Record, probe: bool) -> bool {
+        match self.tap {
+            Tap::None => false,
+            Tap::Pfc => matches!(record.what, What::Pfc { .. } | What::BadPfc { .. }),
+            Tap::Sampled => self.samples(record, probe),
+            Tap::All => true,
+        }
+    }
+
+    /// Whether the frame is among those of the sample.
+    fn samples(&mut self, record: &Record, probe: bool) -> bool {
+        let seq = match record.what {
+            What::Pfc { enable, quanta } | What::BadPfc { enable, quanta, .. } => {
+                let zero = (0..8).filter(|&class| quanta[class].0 == 0);
+                let zero = zero.fold(0, |all, class| all | 1 << class) & enable;
+                let said = &mut self.said[usize::from(record.dir == Dir::Rx)];
+                if *said != (enable, zero) {
+                    *said = (enable, zero);
+                    self.left = WINDOW;
+                }
+                return true;
+            }
+            What::Data { .. } if probe => return true,
+            What::Data { seq, .. } => Some(seq),
+            What::Other { .. } => None,
+        };
+        let within = self.left > 0 || seq.is_some_and(|seq| seq.is_multiple_of(SAMPLE));
+        self.left = self.left.saturating_sub(1);
+        within
+    }
+}

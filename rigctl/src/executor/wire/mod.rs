@@ -1,0 +1,311 @@
+//! Runs scripts in real time on the rig's ports, against an emulated device that is a process of its own.
+//!
+//! One session is one device, booted for it, for any number of trials. Its clock is CLOCK_MONOTONIC from the boot on, and
+//! what happens between trials happens as it does on a real device: unseen.
+
+mod bench;
+mod benches;
+mod tape;
+
+pub use bench::{Bench, Start};
+pub use benches::{Benches, Lease};
+
+use super::virtual_lab::speeds;
+use core::fmt;
+use rig_capture::{
+    ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, What,
+};
+use rig_dut::emulated_wire::{Lost, Undone};
+use rig_generator::clock::Wall;
+use rig_generator::port::{PortError, StampedBy};
+use rig_generator::{
+    Clock, Departure, Impossible, Job, Obeys, Program, Rhythm, Template, Watcher, Who,
+};
+use rig_lab::{Declared, Setting};
+use rig_testcases::{Action, EndpointSpec, PfcFrames, Script, wire};
+use rig_units::{Dur, Time};
+use tape::Tape;
+
+/// A device under test in real time, and the rig's ports cabled to it.
+#[derive(Debug)]
+pub struct WireLab {
+    bench: Lease,
+    clock: Wall,
+    cable: Dur,
+    /// Number of the next trial's frames, so that one of an earlier trial is never taken for one of a later.
+    next: u64,
+}
+
+/// Why a trial did not come about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Broken {
+    /// The script asks of a port what no port can do.
+    Impossible(Vec<Impossible>),
+    /// A port of the rig gave up.
+    Port(PortError),
+    /// The device cannot be reached any more.
+    Device(String),
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Broken::Impossible(faults) => {
+                let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+                f.write_str(&faults.join("; "))
+            }
+            Broken::Port(error) => error.fmt(f),
+            Broken::Device(error) => f.write_str(error),
+        }
+    }
+}
+
+impl core::error::Error for Broken {}
+
+impl From<Lost> for Broken {
+    fn from(lost: Lost) -> Broken {
+        Broken::Device(lost.to_string())
+    }
+}
+
+impl From<Undone> for Broken {
+    fn from(undone: Undone) -> Broken {
+        Broken::Device(undone.to_string())
+    }
+}
+
+impl WireLab {
+    /// A session with a device that is booted now with `settings`.
+    ///
+    /// # Errors
+    /// When the device refuses a setting, or cannot be reached.
+    pub fn boot(
+        mut bench: Lease,
+        settings: &[Setting],
+        seed: u64,
+        cable: Dur,
+    ) -> Result<WireLab, Undone> {
+        let epoch = bench.device.boot(settings, seed)?;
+        let clock = Wall::since(epoch);
+        bench.pacer.clock = clock;
+        Ok(WireLab { bench, clock, cable, next: 0 })
+    }
+
+    /// The present, on the clock of the session.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Lets time pass. What the rig's ports see meanwhile belongs to no trial.
+    ///
+    /// # Errors
+    /// A port of the rig gave up.
+    pub fn idle_until(&mut self, at: Time) -> Result<(), Broken> {
+        self.bench.pacer.run_until(at, &mut Deaf).map_err(Broken::Port)
+    }
+
+    /// Runs one trial from now on.
+    ///
+    /// # Errors
+    /// What no port can do; a port or the device that gave up.
+    pub fn trial(&mut self, script: &Script, declared: &Declared) -> Result<Observation, Broken> {
+        let speeds = speeds(script, declared);
+        let program = Program::of(script, &speeds).map_err(Broken::Impossible)?;
+        self.bench.device.cable(&script.dut_ports)?;
+        self.assign(script);
+        let before = self.bench.device.values(&[])?;
+        let _earlier = self.bench.device.happened()?;
+        let _earlier = self.bench.device.lateness()?;
+        let lost = self.bench.lost()?;
+        let origin = self.now();
+        let tape = Tape::new(
+            script,
+            origin,
+            self.next,
+            self.bench.pacer.lanes.len(),
+            true,
+            self.bench.bound,
+        );
+        let mut trial = Trial { lab: self, script, program: &program, tape, config: Vec::new() };
+        let ran = trial.run(origin);
+        trial.stop();
+        let Trial { tape: Tape { ledger, late, .. }, config, .. } = trial;
+        ran?;
+        let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
+        self.next += most.unwrap_or(0);
+        let (records, streams, unrecorded) = ledger.finish();
+        let events = since(origin, self.bench.device.happened()?);
+        let health = self.bench.device.lateness()?;
+        let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds).map(
+            |((&index, name), speed)| PortTrace {
+                name: name.clone(),
+                speed,
+                dut_port: Declared::port_name(index),
+                cable: self.cable,
+                provenance: Provenance::Software { bound: self.bench.bound },
+            },
+        );
+        Ok(Observation {
+            origin,
+            length: script.length,
+            ports: ports.collect(),
+            records,
+            streams,
+            counters: Counters {
+                before,
+                after: self.bench.device.values(&[])?,
+                ..Counters::default()
+            },
+            events: Some(events),
+            config,
+            integrity: Integrity {
+                lost: self.bench.lost()? - lost,
+                unrecorded,
+                late,
+                cut: None,
+                dut: health.doubt(self.bench.bound),
+            },
+        })
+    }
+
+    /// Gives every sender of the script its frames, and every port its manners.
+    fn assign(&mut self, script: &Script) {
+        let behind = |port: u16| usize::from(script.dut_ports[usize::from(port)]);
+        for (port, &lane) in (0..).zip(&script.dut_ports) {
+            let EndpointSpec { obeys, response } = script.endpoint(port);
+            let obeys = Obeys { classes: obeys, link_pause: false, response };
+            self.bench.pacer.lanes[usize::from(lane)].forget(obeys);
+        }
+        for (stream, spec) in (0..).zip(&script.streams) {
+            let lane = &mut self.bench.pacer.lanes[behind(spec.from)];
+            lane.assign(Who::Stream(stream), Template::of_stream(stream, spec));
+        }
+        for (storm, spec) in (0..).zip(&script.storms) {
+            let frame = frame(spec.from, &tape::pfc(spec.classes, spec.quanta));
+            let lane = &mut self.bench.pacer.lanes[behind(spec.from)];
+            lane.assign(Who::Storm(storm), Template::new(frame));
+        }
+    }
+}
+
+/// Events on the trial's clock; those before it left out.
+fn since(origin: Time, events: Vec<DutEvent>) -> Vec<DutEvent> {
+    let since = |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });
+    events.into_iter().filter_map(since).collect()
+}
+
+/// The bytes of a PFC frame of the rig's port.
+fn frame(port: u16, what: &What) -> Vec<u8> {
+    match *what {
+        What::Pfc { enable, quanta } => wire::pfc(wire::rig_mac(port), enable, quanta),
+        What::Data { .. } | What::BadPfc { .. } | What::Other { .. } => Vec::new(),
+    }
+}
+
+/// Hears nothing.
+struct Deaf;
+
+impl Watcher for Deaf {
+    fn sent(&mut self, _: u16, _: &Departure, _: Time) {}
+    fn received(&mut self, _: u16, _: &[u8], _: Time, _: StampedBy) {}
+}
+
+/// One trial under way.
+struct Trial<'a> {
+    lab: &'a mut WireLab,
+    script: &'a Script,
+    program: &'a Program,
+    tape: Tape<'a>,
+    config: Vec<ConfigOutcome>,
+}
+
+impl Trial<'_> {
+    fn run(&mut self, origin: Time) -> Result<(), Broken> {
+        for step in &self.script.steps {
+            let at = origin + step.at;
+            self.lab.bench.pacer.run_until(at, &mut self.tape).map_err(Broken::Port)?;
+            self.tape.ledger.event();
+            self.act(at, &step.action)?;
+        }
+        let end = origin + self.script.length;
+        self.lab.bench.pacer.run_until(end, &mut self.tape).map_err(Broken::Port)
+    }
+
+    /// What still runs stops; frames under way belong to no trial.
+    fn stop(&mut self) {
+        for lane in &mut self.lab.bench.pacer.lanes {
+            lane.sender.stop_all();
+        }
+    }
+
+    fn act(&mut self, at: Time, action: &Action) -> Result<(), Broken> {
+        match action {
+            Action::StartStream(stream) => self.start_stream(at, *stream),
+            Action::StopStream(stream) => {
+                let from = self.script.streams[usize::from(*stream)].from;
+                self.lane(from).sender.stop(Who::Stream(*stream));
+            }
+            Action::StartStorm(storm) => {
+                let spec = &self.script.storms[usize::from(*storm)];
+                let (from, every) = (spec.from, spec.every);
+                self.lane(from).sender.start(at, Job::pfc(Who::Storm(*storm), every, None));
+            }
+            Action::StopStorm(storm) => {
+                let from = self.script.storms[usize::from(*storm)].from;
+                self.lane(from).sender.stop(Who::Storm(*storm));
+            }
+            Action::Pfc(PfcFrames { from, enable, quanta, count, every }) => {
+                let what = tape::pfc(*enable, *quanta);
+                let who = Who::ByHand(self.tape.by_hand(what));
+                let template = Template::new(frame(*from, &what));
+                let lane = self.lane(*from);
+                lane.assign(who, template);
+                lane.sender.start(at, Job::pfc(who, *every, Some((*count).into())));
+            }
+            Action::LinkDown(port) => self.link(at, *port, false)?,
+            Action::LinkUp(port) => self.link(at, *port, true)?,
+            Action::Configure(setting) => {
+                let refused = match self.lab.bench.device.set(core::slice::from_ref(setting)) {
+                    Ok(()) => None,
+                    Err(Undone::Refused(refused)) => Some(refused.to_string()),
+                    Err(Undone::Lost(lost)) => return Err(lost.into()),
+                };
+                self.config.push(ConfigOutcome { setting: setting.clone(), refused });
+            }
+        }
+        Ok(())
+    }
+
+    fn start_stream(&mut self, at: Time, stream: u16) {
+        let spec = &self.script.streams[usize::from(stream)];
+        let paced = self.program.ports[usize::from(spec.from)].streams.iter();
+        let paced = paced.copied().find(|paced| paced.index == stream);
+        let pace = paced.expect("a program has every stream of its script").pace;
+        let job = Job {
+            who: Who::Stream(stream),
+            class: Some(spec.class),
+            size: spec.size,
+            rhythm: Rhythm::Even(pace),
+            first: self.tape.next_number(stream),
+            count: None,
+        };
+        let from = spec.from;
+        self.lane(from).sender.start(at, job);
+    }
+
+    fn link(&mut self, at: Time, port: u16, up: bool) -> Result<(), Broken> {
+        let behind = self.script.dut_ports[usize::from(port)];
+        self.lab.bench.device.set_link(behind, up)?;
+        self.lane(port).sender.set_up(at, up);
+        Ok(())
+    }
+
+    fn lane(&mut self, port: u16) -> &mut rig_generator::Lane {
+        let lane = usize::from(self.script.dut_ports[usize::from(port)]);
+        &mut self.lab.bench.pacer.lanes[lane]
+    }
+}
+
+fn index(n: usize) -> u16 {
+    u16::try_from(n).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,149 @@
+//! What passes the rig's real ports during one trial: frames decoded and put into the ledger, and whatever went wrong on
+//! the way.
+
+use super::super::ledger::Ledger;
+use rig_capture::decode::Decoder;
+use rig_capture::{Dir, Lateness, Record, What};
+use rig_generator::port::StampedBy;
+use rig_generator::{Departure, Watcher, Who};
+use rig_testcases::Script;
+use rig_units::{Dur, Quanta, Time};
+
+/// Listens at the ports of one trial.
+#[derive(Debug)]
+pub(super) struct Tape<'a> {
+    script: &'a Script,
+    origin: Time,
+    /// The number under which the first frame of every stream leaves: frames of earlier trials have lower ones.
+    first: u64,
+    /// The rig port that each lane of the pacer is in this script; `None`: not in use.
+    ports: Vec<Option<u16>>,
+    /// When a frame was to be handed over, of its departure, and when its last bit passes after that.
+    instant: bool,
+    bound: Dur,
+    decoder: Decoder,
+    by_hand: Vec<What>,
+    pub(super) ledger: Ledger,
+    pub(super) late: Vec<Lateness>,
+    /// Frames of an earlier trial that arrived in this one.
+    pub(super) stale: u64,
+}
+
+/// Sequence numbers on the wire have 24 bits.
+const NUMBERS: u32 = 1 << 24;
+
+impl<'a> Tape<'a> {
+    /// Listens to `script` from `origin` on, over `lanes` ports.
+    pub(super) fn new(
+        script: &'a Script,
+        origin: Time,
+        first: u64,
+        lanes: usize,
+        instant: bool,
+        bound: Dur,
+    ) -> Tape<'a> {
+        let mut ports = vec![None; lanes];
+        for (port, &lane) in (0..).zip(&script.dut_ports) {
+            if let Some(slot) = ports.get_mut(usize::from(lane)) {
+                *slot = Some(port);
+            }
+        }
+        Tape {
+            script,
+            origin,
+            first,
+            ports,
+            instant,
+            bound,
+            decoder: Decoder::of(script),
+            by_hand: Vec::new(),
+            ledger: Ledger::new(script),
+            late: Vec::new(),
+            stale: 0,
+        }
+    }
+
+    /// Frames by hand are about to be sent: what they say. Their number among those of this trial.
+    pub(super) fn by_hand(&mut self, what: What) -> u16 {
+        self.by_hand.push(what);
+        u16::try_from(self.by_hand.len() - 1).unwrap_or(u16::MAX)
+    }
+
+    /// The number under which a stream that is started now sends its next frame.
+    pub(super) fn next_number(&self, stream: u16) -> u64 {
+        self.first + self.ledger.sent(stream)
+    }
+
+    /// What a frame says that the rig itself sent.
+    fn own(&self, departure: &Departure) -> What {
+        match departure.who {
+            Who::Stream(stream) => {
+                let spec = &self.script.streams[usize::from(stream)];
+                let seq = departure.number - self.first;
+                What::Data {
+                    stream,
+                    seq: u32::try_from(seq).unwrap_or(u32::MAX),
+                    size: u16::try_from(spec.size.0).unwrap_or(u16::MAX),
+                    ce: false,
+                }
+            }
+            Who::Storm(storm) => {
+                let spec = &self.script.storms[usize::from(storm)];
+                pfc(spec.classes, spec.quanta)
+            }
+            Who::ByHand(index) => self.by_hand[usize::from(index)],
+        }
+    }
+
+    fn sender(&self, who: Who) -> String {
+        match who {
+            Who::Stream(stream) => self.script.streams[usize::from(stream)].name.clone(),
+            Who::Storm(storm) => self.script.storms[usize::from(storm)].name.clone(),
+            Who::ByHand(_) => "pfc by hand".to_owned(),
+        }
+    }
+
+    fn push(&mut self, lane: u16, dir: Dir, at: Time, what: What) {
+        let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
+        let Some(since) = at.since(self.origin) else { return };
+        self.ledger.saw(Record { at: Time(since.0), port, dir, what });
+    }
+}
+
+/// What a PFC frame says that gives all its classes one time.
+pub(super) fn pfc(enable: u8, quanta: Quanta) -> What {
+    let of = |class: usize| if enable >> class & 1 == 1 { quanta } else { Quanta(0) };
+    What::Pfc { enable, quanta: core::array::from_fn(of) }
+}
+
+impl Watcher for Tape<'_> {
+    fn sent(&mut self, lane: u16, departure: &Departure, at: Time) {
+        let serialise = departure.end.since(departure.start).unwrap_or_default();
+        let due = if self.instant { departure.end } else { departure.start };
+        let by = at.since(due).unwrap_or_default();
+        if by > self.bound {
+            let sender = self.sender(departure.who);
+            let at = Time(at.since(self.origin).unwrap_or_default().0);
+            self.late.push(Lateness { at, by, sender });
+        }
+        let last_bit = if self.instant { at } else { at + serialise };
+        self.push(lane, Dir::Tx, last_bit, self.own(departure));
+    }
+
+    fn received(&mut self, lane: u16, frame: &[u8], at: Time, _: StampedBy) {
+        let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
+        let what = match self.decoder.decode(port, Dir::Rx, frame, frame.len()) {
+            What::Data { stream, seq, size, ce } => {
+                let first = u32::try_from(self.first % u64::from(NUMBERS)).unwrap_or(0);
+                let seq = seq.wrapping_sub(first) % NUMBERS;
+                if u64::from(seq) >= self.ledger.sent(stream) {
+                    self.stale += 1;
+                    return;
+                }
+                What::Data { stream, seq, size, ce }
+            }
+            what => what,
+        };
+        self.push(lane, Dir::Rx, at, what);
+    }
+}
