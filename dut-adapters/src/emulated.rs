@@ -99,6 +99,10 @@ impl Dut for Emulated {
         self.dut.counters()
     }
 
+    fn read(&self, names: &[String]) -> Vec<Option<u64>> {
+        names.iter().map(|name| self.dut.counter(name)).collect()
+    }
+
     fn events(&mut self) -> Option<Vec<DutEvent>> {
         let fresh = &self.dut.events()[self.heard..];
         self.heard += fresh.len();

@@ -58,36 +58,71 @@ pub(crate) struct Shown {
     pub(crate) group_peak: u64,
 }
 
+/// What the names of a port's PFC counters begin with, before the class.
+const PFC: &str = "SAI_PORT_STAT_PFC_";
+
 impl Shown {
     /// Adds all of it under SONiC's names, for `class` of the port called `port`.
     pub(crate) fn name(&self, port: &str, class: u8, into: &mut BTreeMap<String, u64>) {
-        let Counters { rx_packets, rx_bytes, tx_packets, tx_bytes, queue_drops, group_drops } =
-            self.counters;
-        let Pauses { frames, xons: _, on_to_off, duration, paused } = self.pauses;
-        for (name, value) in [
+        for (name, value) in self.of_port() {
+            into.insert(format!("{port} {PFC}{class}_{name}"), value);
+        }
+        for (name, value) in self.of_queue() {
+            into.insert(format!("{port}:{class} {name}"), value);
+        }
+    }
+
+    /// One of it, by what follows the port in its name, and the class where the table is by queue.
+    pub(crate) fn find(&self, counter: &str) -> Option<u64> {
+        let pfc = || counter.strip_prefix(PFC)?.get(1..)?.strip_prefix('_');
+        let (all, wanted): (&[_], _) = match pfc() {
+            Some(wanted) => (&self.of_port(), wanted),
+            None => (&self.of_queue(), counter),
+        };
+        all.iter().find(|(name, _)| *name == wanted).map(|&(_, value)| value)
+    }
+
+    /// What the port counts in the class, without the `SAI_PORT_STAT_PFC_<c>_` before it.
+    fn of_port(&self) -> [(&'static str, u64); 4] {
+        let Pauses { frames, xons: _, on_to_off, duration, paused: _ } = self.pauses;
+        [
             ("RX_PKTS", frames),
             ("TX_PKTS", self.pfc_sent),
             ("ON2OFF_RX_PKTS", on_to_off),
             ("RX_PAUSE_DURATION_US", duration.0 / PS_PER_US),
-        ] {
-            into.insert(format!("{port} SAI_PORT_STAT_PFC_{class}_{name}"), value);
-        }
-        for (name, value) in [
-            ("QUEUE_STAT_PACKETS", tx_packets),
-            ("QUEUE_STAT_BYTES", tx_bytes),
-            ("QUEUE_STAT_DROPPED_PACKETS", queue_drops),
-            ("QUEUE_STAT_CURR_OCCUPANCY_BYTES", self.queued),
-            ("QUEUE_STAT_WATERMARK_BYTES", self.queue_peak),
-            ("QUEUE_ATTR_PAUSE_STATUS", u64::from(paused)),
-            ("INGRESS_PRIORITY_GROUP_STAT_PACKETS", rx_packets),
-            ("INGRESS_PRIORITY_GROUP_STAT_BYTES", rx_bytes),
-            ("INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", group_drops),
-            ("INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES", self.held),
-            ("INGRESS_PRIORITY_GROUP_STAT_WATERMARK_BYTES", self.group_peak),
-        ] {
-            into.insert(format!("{port}:{class} SAI_{name}"), value);
-        }
+        ]
     }
+
+    /// What the queue and the priority group count.
+    fn of_queue(&self) -> [(&'static str, u64); 11] {
+        let Counters { rx_packets, rx_bytes, tx_packets, tx_bytes, queue_drops, group_drops } =
+            self.counters;
+        [
+            ("SAI_QUEUE_STAT_PACKETS", tx_packets),
+            ("SAI_QUEUE_STAT_BYTES", tx_bytes),
+            ("SAI_QUEUE_STAT_DROPPED_PACKETS", queue_drops),
+            ("SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES", self.queued),
+            ("SAI_QUEUE_STAT_WATERMARK_BYTES", self.queue_peak),
+            ("SAI_QUEUE_ATTR_PAUSE_STATUS", u64::from(self.pauses.paused)),
+            ("SAI_INGRESS_PRIORITY_GROUP_STAT_PACKETS", rx_packets),
+            ("SAI_INGRESS_PRIORITY_GROUP_STAT_BYTES", rx_bytes),
+            ("SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", group_drops),
+            ("SAI_INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES", self.held),
+            ("SAI_INGRESS_PRIORITY_GROUP_STAT_WATERMARK_BYTES", self.group_peak),
+        ]
+    }
+}
+
+/// Port and class that a counter's full name is about, and what follows them: `Ethernet4`, 3 and
+/// `SAI_QUEUE_STAT_PACKETS` of `Ethernet4:3 SAI_QUEUE_STAT_PACKETS`.
+pub(crate) fn split(name: &str) -> Option<(&str, u8, &str)> {
+    let (at, counter) = name.split_once(' ')?;
+    let (port, class) = match (at.split_once(':'), counter.strip_prefix(PFC)) {
+        (Some((port, class)), None) => (port, class),
+        (None, Some(rest)) => (at, rest.get(..1)?),
+        _ => return None,
+    };
+    Some((port, class.parse().ok().filter(|class| *class < 8)?, counter))
 }
 
 pub(crate) const PS_PER_US: u64 = 1_000_000;

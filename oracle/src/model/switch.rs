@@ -6,7 +6,7 @@
 use super::alarm::Alarm;
 use super::buffer::{Admission, Buffer, Limit, Place};
 use super::classify::Classifier;
-use super::counters::{Counters, PS_PER_US, QueueView, Shown};
+use super::counters::{self, Counters, PS_PER_US, QueueView, Shown};
 use super::egress::{Choice, Egress};
 use super::mac::Mac;
 use super::network::Wiring;
@@ -304,22 +304,34 @@ impl Switch {
     /// `Ethernet4:3 SAI_QUEUE_STAT_PACKETS`.
     pub fn snapshot(&self, now: Time) -> BTreeMap<String, u64> {
         let mut all = BTreeMap::new();
-        for (index, (port, name)) in self.ports.iter().zip(&self.names).enumerate() {
+        for (index, name) in self.names.iter().enumerate() {
             for class in 0..8 {
-                let (headroom, rest) = self.buffer.held(index, class);
-                let shown = Shown {
-                    counters: port.counters[slot(class)],
-                    pauses: port.mac.pauses(class, now),
-                    pfc_sent: port.pfc.sent(class),
-                    queued: self.buffer.queued(index, class),
-                    queue_peak: self.buffer.queue_peak(index, class),
-                    held: headroom + rest,
-                    group_peak: self.buffer.group_peak(index, class),
-                };
-                shown.name(name, class, &mut all);
+                self.shown(index, class, now).name(name, class, &mut all);
             }
         }
         all
+    }
+
+    /// One of them; `None` when there is no such counter.
+    pub fn counter(&self, name: &str, now: Time) -> Option<u64> {
+        let (port, class, counter) = counters::split(name)?;
+        let index = self.names.iter().position(|name| name == port)?;
+        self.shown(index, class, now).find(counter)
+    }
+
+    /// Everything that is shown of one port and class.
+    fn shown(&self, index: usize, class: u8, now: Time) -> Shown {
+        let port = &self.ports[index];
+        let (headroom, rest) = self.buffer.held(index, class);
+        Shown {
+            counters: port.counters[slot(class)],
+            pauses: port.mac.pauses(class, now),
+            pfc_sent: port.pfc.sent(class),
+            queued: self.buffer.queued(index, class),
+            queue_peak: self.buffer.queue_peak(index, class),
+            held: headroom + rest,
+            group_peak: self.buffer.group_peak(index, class),
+        }
     }
 }
 

@@ -92,19 +92,36 @@ impl Guard {
     }
 }
 
+/// What the names of a watchdog's counters begin with, behind port and class.
+const TABLE: &str = "PFC_WD_QUEUE_STATS_";
+
 impl Stats {
     /// Adds all of it under SONiC's names, for the queue `class` of the port called `port`.
     pub(super) fn name(&self, port: &str, class: u8, into: &mut BTreeMap<String, u64>) {
-        let mut put = |name: &str, value: u64| {
-            into.insert(format!("{port}:{class} PFC_WD_QUEUE_STATS_{name}"), value);
-        };
-        put("DEADLOCK_DETECTED", self.detected);
-        put("DEADLOCK_RESTORED", self.restored);
-        for (packets, suffix) in [(&self.all, ""), (&self.last, "_LAST")] {
-            put(&format!("TX_PACKETS{suffix}"), packets.tx);
-            put(&format!("TX_DROPPED_PACKETS{suffix}"), packets.tx_dropped);
-            put(&format!("RX_PACKETS{suffix}"), packets.rx);
-            put(&format!("RX_DROPPED_PACKETS{suffix}"), packets.rx_dropped);
+        for (name, value) in self.all() {
+            into.insert(format!("{port}:{class} {TABLE}{name}"), value);
         }
+    }
+
+    /// One of it, by what follows port and class in its name.
+    pub(super) fn find(&self, counter: &str) -> Option<u64> {
+        let wanted = counter.strip_prefix(TABLE)?;
+        self.all().iter().find(|(name, _)| *name == wanted).map(|&(_, value)| value)
+    }
+
+    const fn all(&self) -> [(&'static str, u64); 10] {
+        let Stats { detected, restored, all, last } = self;
+        [
+            ("DEADLOCK_DETECTED", *detected),
+            ("DEADLOCK_RESTORED", *restored),
+            ("TX_PACKETS", all.tx),
+            ("TX_DROPPED_PACKETS", all.tx_dropped),
+            ("RX_PACKETS", all.rx),
+            ("RX_DROPPED_PACKETS", all.rx_dropped),
+            ("TX_PACKETS_LAST", last.tx),
+            ("TX_DROPPED_PACKETS_LAST", last.tx_dropped),
+            ("RX_PACKETS_LAST", last.rx),
+            ("RX_DROPPED_PACKETS_LAST", last.rx_dropped),
+        ]
     }
 }

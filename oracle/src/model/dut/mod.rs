@@ -197,6 +197,16 @@ impl Dut {
         all
     }
 
+    /// One of them; `None` when there is no such counter.
+    pub fn counter(&self, name: &str) -> Option<u64> {
+        if let Some(value) = self.network.counter(name) {
+            return Some(value);
+        }
+        let (port, class, counter) = super::counters::split(name)?;
+        let at = |guard: &&Guard| guard.class == class && Declared::port_name(guard.port) == port;
+        self.guards.iter().find(at)?.stats(&self.network).find(counter)
+    }
+
     /// A watchdog that starts afresh under the running configuration.
     fn watchdog(&self) -> Watchdog {
         Watchdog::new(self.family, &self.running.pfcwd, self.faults.rule)

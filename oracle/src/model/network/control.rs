@@ -199,6 +199,11 @@ impl<Q: EventQueue> Network<Q> {
         self.switches.first().map(|switch| switch.snapshot(self.wires.now)).unwrap_or_default()
     }
 
+    /// One of them; `None` when there is no such counter.
+    pub fn counter(&self, name: &str) -> Option<u64> {
+        self.switches.first()?.counter(name, self.wires.now)
+    }
+
     /// A switch, to look at.
     pub fn switch(&self, switch: u16) -> &Switch {
         &self.switches[usize::from(switch)]

@@ -112,6 +112,29 @@ fn counters_are_those_of_the_wire() {
 }
 
 #[test]
+fn one_counter_read_by_name_is_what_all_of_them_say() {
+    let (bench, ..) = of(broadcom());
+    let all = bench.dut.counters();
+    assert!(all.len() > 500 && all.values().filter(|&&value| value > 0).count() > 20);
+    for (name, value) in &all {
+        assert_eq!(bench.dut.counter(name), Some(*value), "{name}");
+    }
+    for none in [
+        "",
+        "Ethernet4",
+        "Ethernet5 SAI_PORT_STAT_PFC_3_RX_PKTS",
+        "Ethernet4 SAI_PORT_STAT_PFC_8_RX_PKTS",
+        "Ethernet4 SAI_PORT_STAT_PFC_3",
+        "Ethernet4:3 SAI_PORT_STAT_PFC_3_RX_PKTS",
+        "Ethernet4:9 SAI_QUEUE_STAT_PACKETS",
+        "Ethernet4 SAI_QUEUE_STAT_PACKETS",
+        "Ethernet4:0 PFC_WD_QUEUE_STATS_TX_PACKETS",
+    ] {
+        assert_eq!(bench.dut.counter(none), None, "{none}");
+    }
+}
+
+#[test]
 fn last_counters_are_of_the_last_storm_and_the_others_of_all() {
     let mut bench = bench();
     bench.stream(0, 1, 3, Dur::us(500));
