@@ -21,6 +21,6 @@ mod sample;
 pub use measurement::{Reading, Span, Unit};
 pub use observation::{
     ConfigOutcome, Counters, DutEvent, DutEventKind, Integrity, Lateness, Observation, PortTrace,
-    Provenance, StreamCount,
+    Provenance, Samples, StreamCount,
 };
 pub use record::{Dir, FrameRef, PfcFault, Record, SAMPLE, What};

@@ -100,13 +100,25 @@ pub struct StreamCount {
     pub reordered: u64,
 }
 
-/// Counter values by name, before and after the trial.
+/// Counter values by name, before and after the trial and, of some, on the way.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counters {
     /// At the trial's start.
     pub before: BTreeMap<String, u64>,
     /// At its end.
     pub after: BTreeMap<String, u64>,
+    /// On the way: for a page, not for a verdict.
+    pub samples: Samples,
+}
+
+/// Counters that were read now and then during a trial; none when nobody asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Samples {
+    /// Time between two readings at most: a change is noticed so much later at most.
+    pub every: Dur,
+    /// Counters that the device has, in the order in which they were asked for: the first value that was read, and each
+    /// that differed from the one before, with the time of the reading.
+    pub steps: Vec<(String, Vec<(Time, u64)>)>,
 }
 
 impl Counters {

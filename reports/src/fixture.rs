@@ -210,6 +210,8 @@ fn timeline() -> Timeline {
     held.push((Time(probe(action).0 + US), 0));
     let mut delivered: Vec<(Time, u64)> = (0..storm).map(|i| (probe(i), i + 1)).collect();
     delivered.extend((ends + 400..1_800).map(|i| (probe(i), storm + i - ends - 399)));
+    let read = |ms: u64, value: u64| (Time(ms * MS), value);
+    let counter = |name: &str, steps: Vec<(Time, u64)>| (name.to_owned(), steps);
     let refreshes = (0..40).map(|i| Time(100 * MS + i * 335 * US * 8)).collect();
     Timeline {
         pauses: vec![
@@ -222,6 +224,18 @@ fn timeline() -> Timeline {
         held,
         delivered,
         dut_pfc: refreshes,
+        dut_pfc_sent: 40,
+        counters: vec![
+            counter(
+                "Ethernet4 SAI_PORT_STAT_PFC_3_RX_PKTS",
+                (2..62).map(|i| read(10 * i, 1_000_000 + 60 * i)).collect(),
+            ),
+            counter(
+                "Ethernet4:3 PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED",
+                vec![read(0, 0), read(230, 1)],
+            ),
+        ],
+        read_every: Dur::ms(10),
         marks: vec![
             (probe(storm), "storm starts".to_owned()),
             (probe(action), "detected: the backlog is gone".to_owned()),
@@ -292,6 +306,7 @@ pub(crate) fn hostile() -> Run {
     let mut timeline = timeline();
     timeline.marks[0].1 = text();
     timeline.pauses[0].0 = text();
+    timeline.counters[0].0 = text();
     let cases = verdicts.into_iter().enumerate().map(|(i, verdict)| {
         let base = case(&format!("hostile::case-{i}"), HOSTILE);
         let judgement = loss(1);

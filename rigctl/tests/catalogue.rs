@@ -1,12 +1,19 @@
 //! The bundled catalogue in-process: the healthy device passes for every seed, every mutant is noticed, and nothing but
 //! the seed decides a result.
 
+use rig_capture::Observation;
+use rig_capture::analyse::lanes;
 use rig_lab::Lab;
 use rig_oracle::Verdict;
 use rig_testcases::{Case, Suite};
+use rig_units::Dur;
 use rigctl::runner::case::{self, Rig};
+use rigctl::runner::choose::choose;
 use rigctl::runner::mutants::{self, Fate};
+use rigctl::runner::points::{groups, points};
 use rigctl::runner::pool::{News, Stop, default_jobs, in_order};
+use rigctl::runner::seed::Seed;
+use rigctl::runner::session::{Place, Session};
 use rigctl::runner::{budget, preflight};
 
 fn catalogue() -> (Vec<Suite>, Lab) {
@@ -103,6 +110,35 @@ fn the_same_seed_gives_the_same_report_and_another_seed_another() {
     let first = run(7);
     assert!(first == run(7), "seed 7 twice");
     assert!(first != run(8), "seed 8 gives what seed 7 gives");
+}
+
+/// Two trials of the case's first point; the first one reads counters on the way, or does not.
+fn observed(lab: &Lab, case: &Case, reads: bool) -> Vec<Observation> {
+    let profile = choose(lab, None, case).expect("the bundled lab suits every case");
+    let group = groups(case, &profile.declared).expect("fits").swap_remove(0);
+    let mut session = Session::new(lab, profile, case, group, Seed::of_run(7));
+    let points = points(case, &session.values(), session.cadence()).expect("fits");
+    let script = session.script(&points[0]).expect("fits");
+    let reads = reads && !script.streams.is_empty();
+    let names = if reads { lanes::worth_reading(&script, None, 0) } else { Vec::new() };
+    let trials = [names.as_slice(), &[]];
+    let place = Place::After(Dur::us(1_234));
+    trials.into_iter().filter_map(|names| session.run(&script, place, names).ok()).collect()
+}
+
+#[test]
+fn reading_counters_on_the_way_changes_nothing_else() {
+    let (suites, lab) = catalogue();
+    let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+    let changed = side_by_side(cases.len(), |index| {
+        let without = observed(&lab, cases[index], false);
+        let mut with = observed(&lab, cases[index], true);
+        let samples = with.first_mut().map(|first| std::mem::take(&mut first.counters.samples));
+        assert!(with == without, "{}", cases[index].id);
+        samples.map_or(0, |samples| lanes::changed(&samples).len())
+    });
+    let with_lanes = changed.iter().filter(|&&lanes| lanes >= 3).count();
+    assert!(with_lanes * 2 > cases.len(), "{with_lanes} of {} cases", cases.len());
 }
 
 #[test]

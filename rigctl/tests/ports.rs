@@ -40,7 +40,7 @@ fn a_port_obeys_as_its_trial_says_and_as_usual_in_the_next() {
     let mut trial = |endpoint: &str| -> StreamCount {
         let script = case(endpoint).script(&profile.declared, &Literal);
         let script = script.unwrap_or_else(|fault| panic!("{fault}"));
-        let seen = session.trial(&script, &profile.declared).expect("the ports can send it");
+        let seen = session.trial(&script, &profile.declared, &[]).expect("the ports can send it");
         // Until the pause, the queue and the watchdog's action are over.
         session.idle_until(session.now() + Dur::s(1));
         seen.streams[0]

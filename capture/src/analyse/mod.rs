@@ -9,6 +9,7 @@ pub mod counters;
 pub mod coverage;
 pub mod fire;
 pub mod integrity;
+pub mod lanes;
 pub mod loss;
 pub mod pfc_frames;
 pub mod restore;

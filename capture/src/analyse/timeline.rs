@@ -1,5 +1,6 @@
 //! What happened in one trial, as lanes over time: for a page, not for a verdict.
 
+use super::lanes;
 use crate::pause::pauses;
 use crate::{Dir, Observation, What};
 use rig_testcases::Script;
@@ -18,15 +19,21 @@ pub struct Timeline {
     pub held: Vec<(Time, u64)>,
     /// Frames delivered so far: a step each time that their number changes.
     pub delivered: Vec<(Time, u64)>,
-    /// When the device sent a PFC frame.
+    /// When the device sent PFC frames, of many some.
     pub dut_pfc: Vec<Time>,
+    /// How many it sent.
+    pub dut_pfc_sent: u64,
+    /// The device's counters by name: a step each time that another value was read.
+    pub counters: Vec<(String, Vec<(Time, u64)>)>,
+    /// Time between two readings of them at most.
+    pub read_every: Dur,
     /// Instants worth a name: `detection`, `storm ends`.
     pub marks: Vec<(Time, String)>,
     /// How long the trial was watched.
     pub length: Dur,
 }
 
-/// The timeline of `stream`, every storm and the device's own PFC, with `marks`. Lanes of more than 400 steps are
+/// The timeline of `stream`, every storm, the device's own PFC and those of its counters that changed, with `marks`. Lanes of more than 400 steps are
 /// thinned: of each stretch the greatest step and the last are kept.
 pub fn timeline(
     observation: &Observation,
@@ -37,11 +44,15 @@ pub fn timeline(
     let (held, delivered) = flow(observation, script, stream);
     let mut lanes = storms(observation, script);
     lanes.extend(device(observation));
+    let (dut_pfc, dut_pfc_sent) = dut_pfc(observation);
     Timeline {
         pauses: lanes,
         held: thinned(&held, observation.length),
         delivered: thinned(&delivered, observation.length),
-        dut_pfc: dut_pfc(observation),
+        dut_pfc,
+        dut_pfc_sent,
+        counters: counters(observation),
+        read_every: observation.counters.samples.every,
         marks,
         length: observation.length,
     }
@@ -107,14 +118,24 @@ fn device(observation: &Observation) -> Vec<(String, Vec<(Time, Time)>)> {
     lanes.into_iter().map(|((port, class), lane)| (name(port, class), lane)).collect()
 }
 
-/// When the device sent PFC frames, evenly thinned.
-fn dut_pfc(observation: &Observation) -> Vec<Time> {
+/// The counters worth a lane.
+fn counters(observation: &Observation) -> Vec<(String, Steps)> {
+    let mut lanes = lanes::changed(&observation.counters.samples);
+    for (_, steps) in &mut lanes {
+        *steps = thinned(steps, observation.length);
+    }
+    lanes
+}
+
+/// When the device sent PFC frames, evenly thinned, and how many.
+fn dut_pfc(observation: &Observation) -> (Vec<Time>, u64) {
     let sent = observation.records.iter().filter(|record| {
         record.dir == Dir::Rx && matches!(record.what, What::Pfc { .. } | What::BadPfc { .. })
     });
     let all: Vec<Time> = sent.map(|record| record.at).collect();
     let every = all.len().div_ceil(MOST_STEPS).max(1);
-    all.into_iter().step_by(every).collect()
+    let sent = u64::try_from(all.len()).unwrap_or(u64::MAX);
+    (all.into_iter().step_by(every).collect(), sent)
 }
 
 /// At most 400 of `steps`: of each two-hundredth of the trial the greatest and the last.
@@ -148,10 +169,17 @@ mod tests {
         sample.data(2, Dur::ms(1) + Dur::us(20), None);
         sample.pfc(Dur::us(1_300), 0, Dir::Rx, Quanta::MAX);
         sample.pfc(Dur::us(1_400), 0, Dir::Rx, Quanta(0));
-        let (observation, script) = sample.done(Dur::ms(3));
+        let (mut observation, script) = sample.done(Dur::ms(3));
+        let at = |dur: Dur| Time::ZERO + dur;
+        let received = (
+            "Ethernet4 SAI_PORT_STAT_PFC_3_RX_PKTS".to_owned(),
+            vec![(Time::ZERO, 5), (at(Dur::us(1_020)), 6)],
+        );
+        let idle = ("Ethernet4:3 SAI_QUEUE_STAT_PACKETS".to_owned(), vec![(Time::ZERO, 9)]);
+        observation.counters.samples =
+            crate::Samples { every: Dur::us(30), steps: vec![idle, received.clone()] };
         let marks = vec![(Time::ZERO + Dur::ms(2), "storm ends".to_owned())];
         let timeline = timeline(&observation, &script, 0, marks.clone());
-        let at = |dur: Dur| Time::ZERO + dur;
         let storm = (at(Dur::ms(1) + CABLE), at(Dur::ms(1) + CABLE + PAUSE));
         let device = (at(Dur::us(1_300)), at(Dur::us(1_400)));
         assert_eq!(
@@ -166,7 +194,20 @@ mod tests {
         let delivered: Vec<u64> = timeline.delivered.iter().map(|step| step.1).collect();
         assert_eq!(delivered, [1, 2]);
         assert_eq!(timeline.dut_pfc, [at(Dur::us(1_300)), at(Dur::us(1_400))]);
+        assert_eq!(timeline.dut_pfc_sent, 2);
+        assert_eq!((timeline.counters, timeline.read_every), (vec![received], Dur::us(30)));
         assert_eq!((timeline.marks, timeline.length), (marks, Dur::ms(3)));
+    }
+
+    #[test]
+    fn pfc_frames_that_are_too_many_to_draw_are_all_counted() {
+        let mut sample = Sample::new();
+        for n in 0..1_000 {
+            sample.pfc(Dur::us(100 * n), 0, Dir::Rx, Quanta::MAX);
+        }
+        let (observation, script) = sample.done(Dur::ms(100));
+        let timeline = timeline(&observation, &script, 0, Vec::new());
+        assert_eq!((timeline.dut_pfc.len(), timeline.dut_pfc_sent), (334, 1_000));
     }
 
     #[test]

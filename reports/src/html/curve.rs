@@ -27,7 +27,7 @@ pub(super) fn plot(curve: &Curve) -> String {
          <svg class=\"lane\" height=\"{HEIGHT}\" aria-hidden=\"true\">{grid}{levels}{}</svg>\n<div></div>{}\n</div>\n",
         esc(measure),
         esc(x),
-        stretched(HEIGHT, &(predicted(&axis, points) + &measured(&axis, points))),
+        stretched(&HEIGHT.to_string(), &(predicted(&axis, points) + &measured(&axis, points))),
         scale(&axis),
     )
 }

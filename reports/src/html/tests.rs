@@ -27,7 +27,7 @@ fn big() -> Run {
 }
 
 fn texts<'a>(node: Node<'a, 'a>) -> String {
-    node.descendants().filter_map(|node| node.text()).collect()
+    node.descendants().filter(Node::is_text).filter_map(|node| node.text()).collect()
 }
 
 #[test]
@@ -150,6 +150,17 @@ fn a_timeline_draws_each_lane() {
         .collect();
     for lane in ["paused", "gap", "steps", "instants", "line", "met"] {
         assert!(lanes.contains(&lane), "{lane}");
+    }
+    let said: Vec<String> = document
+        .descendants()
+        .filter(|node| node.attribute("class") == Some("label"))
+        .map(texts)
+        .collect();
+    for label in [
+        "SAI_PORT_STAT_PFC_3_RX_PKTSEthernet4, 1000120 to 1003660",
+        "PFC_WD_QUEUE_STATS_DEADLOCK_DETECTEDEthernet4:3, 0 to 1",
+    ] {
+        assert!(said.iter().any(|said| said == label), "{label}: {said:?}");
     }
 }
 

@@ -1,5 +1,5 @@
-//! What happened in one trial: pauses, held frames, deliveries, the device's own PFC and named instants, lane by lane
-//! over one axis of time.
+//! What happened in one trial: pauses, held frames, deliveries, the device's own PFC, its counters and named instants,
+//! lane by lane over one axis of time.
 
 use super::axis::{Axis, WIDTH, percent};
 use super::escape::esc;
@@ -20,17 +20,19 @@ const APART: u64 = WIDTH * 3 / 100;
 
 /// The whole figure.
 pub(super) fn plot(timeline: &Timeline) -> String {
-    let Timeline { pauses, held, delivered, dut_pfc, marks, length } = timeline;
+    let Timeline { pauses, held, delivered, dut_pfc, dut_pfc_sent, counters, .. } = timeline;
+    let Timeline { read_every, marks, length, .. } = timeline;
     let axis = Axis::new(Unit::Ps, 0, length.0);
     let lines: String = marks.iter().map(|(at, _)| rule("mark", axis.at(at.0))).collect();
-    let lane = |name: &str, note: &str, height: u64, drawing: &str| {
+    let row = |name: &str, note: &str, height: u64, drawing: &str| {
         format!(
-            "<div class=\"label\"><span>{}</span><span>{}</span></div>\
-             <svg class=\"lane\" height=\"{height}\" aria-hidden=\"true\">{}{lines}</svg>\n",
-            esc(name),
+            "<div class=\"label\"><span>{name}</span><span>{}</span></div>\
+             <svg class=\"lane\" height=\"{height}\" aria-hidden=\"true\">{drawing}{lines}</svg>\n",
             esc(note),
-            stretched(height, drawing),
         )
+    };
+    let lane = |name: &str, note: &str, height: u64, drawing: &str| {
+        row(&esc(name), note, height, &stretched(&height.to_string(), drawing))
     };
     let mut lanes = String::new();
     for (name, intervals) in pauses {
@@ -44,27 +46,57 @@ pub(super) fn plot(timeline: &Timeline) -> String {
     if !held.is_empty() {
         let most = held.iter().map(|step| step.1).max().unwrap_or(0);
         let note = format!("at most {}", frames(most));
-        lanes += &lane("Sent, not yet delivered", &note, 64, &steps(&axis, held, most, *length));
+        lanes +=
+            &lane("Sent, not yet delivered", &note, 64, &steps(&axis, held, (0, most), *length));
     }
     if !delivered.is_empty() {
         let most = delivered.iter().map(|step| step.1).max().unwrap_or(0);
         let note = format!("{} in all", frames(most));
-        lanes += &lane("Delivered", &note, 64, &steps(&axis, delivered, most, *length));
+        lanes += &lane("Delivered", &note, 64, &steps(&axis, delivered, (0, most), *length));
     }
     if !dut_pfc.is_empty() {
-        let note = frames(dut_pfc.len() as u64);
+        let note = frames(*dut_pfc_sent);
         lanes += &lane("PFC from the device", &note, 26, &instants(&axis, dut_pfc));
     }
+    for (name, values) in counters {
+        let all = || values.iter().map(|step| step.1);
+        let (least, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
+        let (of, counter) = match name.split_once(' ') {
+            Some((of, counter)) => (format!("{of}, "), counter),
+            None => (String::new(), name.as_str()),
+        };
+        // As tall as its name makes it.
+        let drawing = stretched("100%", &steps(&axis, values, (least, most), *length));
+        lanes += &row(&breakable(counter), &format!("{of}{least} to {most}"), 36, &drawing);
+    }
     format!(
-        "<div class=\"plot timeline\">\n{}{lanes}<div></div>{}\n</div>\n{}",
+        "<div class=\"plot timeline\">\n{}{lanes}<div></div>{}\n</div>\n{}{}",
         numbers(&axis, marks),
         scale(&axis),
         legend(marks),
+        reading(counters.len(), *read_every),
+    )
+}
+
+/// The name of a counter, which may be broken behind its underscores.
+fn breakable(name: &str) -> String {
+    format!("<code>{}</code>", esc(name).replace('_', "_<wbr/>"))
+}
+
+/// How often the counters were read.
+fn reading(counters: usize, every: Dur) -> String {
+    if counters == 0 {
+        return String::new();
+    }
+    format!(
+        "<p class=\"sources\">The device's counters were read every {} and after each step of the script: a change is \
+         drawn when it was read.</p>\n",
+        Unit::Ps.show(every.0),
     )
 }
 
 /// A drawing that is as wide as its lane, whatever that is.
-pub(super) fn stretched(height: u64, drawing: &str) -> String {
+pub(super) fn stretched(height: &str, drawing: &str) -> String {
     format!(
         "<svg width=\"100%\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {TALL}\" preserveAspectRatio=\"none\">{drawing}</svg>"
     )
@@ -118,16 +150,18 @@ fn block((from, to): (u64, u64)) -> String {
 
 /// A number over time as an area under steps. Where several steps fall on one position, the least and the greatest of
 /// them are drawn: no spike is lost.
-fn steps(axis: &Axis, steps: &[(Time, u64)], most: u64, length: Dur) -> String {
+fn steps(axis: &Axis, steps: &[(Time, u64)], (least, most): (u64, u64), length: Dur) -> String {
     let height = |value: u64| {
-        let scaled = u128::from(value) * 900 / u128::from(most.max(1));
+        let above = u128::from(value.saturating_sub(least));
+        let scaled = above * 900 / u128::from(most.saturating_sub(least).max(1));
         TALL - 50 - u64::try_from(scaled).unwrap_or(900)
     };
     let start = steps.first().map_or(0, |step| axis.at(step.0.0));
-    let (mut x, mut y) = (start, height(0));
+    let (mut x, mut y) = (start, height(least));
     let mut path = format!("M{x} {y}");
     for group in steps.chunk_by(|a, b| axis.at(a.0.0) / GRAIN == axis.at(b.0.0) / GRAIN) {
-        let at = axis.at(group[0].0.0);
+        // A step at the very end is drawn a little before it, to be seen.
+        let at = axis.at(group[0].0.0).min(WIDTH - 3 * GRAIN);
         let values = || group.iter().map(|step| step.1);
         for value in values().min().into_iter().chain(values().max()).chain(values().next_back()) {
             let level = height(value);
@@ -141,7 +175,7 @@ fn steps(axis: &Axis, steps: &[(Time, u64)], most: u64, length: Dur) -> String {
             (x, y) = (at, level);
         }
     }
-    path += &format!("H{}V{}", axis.at(length.0), height(0));
+    path += &format!("H{}V{}", axis.at(length.0), height(least));
     format!("<path class=\"steps\" d=\"{path}\"/>")
 }
 
@@ -229,10 +263,27 @@ mod tests {
         let all = (0..1_000_000_u64)
             .map(|i| (Time(i * MS / 1_000), if i == 444_444 { 900 } else { i % 2 }));
         let all: Vec<(Time, u64)> = all.collect();
-        let drawing = steps(&axis(), &all, 900, Dur::ms(1_000));
+        let drawing = steps(&axis(), &all, (0, 900), Dur::ms(1_000));
         assert!(drawing.len() < 20_000, "{} bytes", drawing.len());
         let top = TALL - 50 - 900;
         assert_eq!(drawing.matches(&format!("V{top}")).count(), 1);
+    }
+
+    #[test]
+    fn a_counter_is_drawn_from_its_least_value_to_its_greatest() {
+        let values = [(at(0), 1_000_000), (at(500), 1_000_002), (at(750), 1_000_001)];
+        let drawing = steps(&axis(), &values, (1_000_000, 1_000_002), Dur::ms(1_000));
+        assert!(
+            steps(&axis(), &[(at(0), 7), (at(1_000), 8)], (7, 8), Dur::ms(1_000))
+                .contains("d=\"M0 950h99700V50H100000V950\"")
+        );
+        let drawn = "d=\"M0 950h50000V50h25000V500H100000V950\"";
+        assert!(drawing.contains(drawn), "{drawing}");
+    }
+
+    #[test]
+    fn a_counters_name_may_be_broken_behind_an_underscore() {
+        assert_eq!(breakable("A_B<C"), "<code>A_<wbr/>B&lt;C</code>");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 pub mod ledger;
 pub mod recorder;
+pub mod sampler;
 pub mod virtual_lab;
 pub mod wire;
 
@@ -46,13 +47,19 @@ impl Executor {
         }
     }
 
-    /// Runs one trial from now on.
+    /// Runs one trial from now on. In virtual time the counters called `read` are read on the way; in real time a question
+    /// would hold up what is due meanwhile.
     ///
     /// # Errors
     /// What the script asks of a port that no port can do; a port or a device that gave up.
-    pub fn trial(&mut self, script: &Script, declared: &Declared) -> Result<Observation, Broken> {
+    pub fn trial(
+        &mut self,
+        script: &Script,
+        declared: &Declared,
+        read: &[String],
+    ) -> Result<Observation, Broken> {
         match self {
-            Executor::Virtual(lab) => lab.trial(script, declared).map_err(Broken::Impossible),
+            Executor::Virtual(lab) => lab.trial(script, declared, read).map_err(Broken::Impossible),
             Executor::Wire(lab) => lab.trial(script, declared),
         }
     }

@@ -4,6 +4,7 @@
 //! device's does, so that a later trial can be placed against what earlier ones found out.
 
 use super::recorder::Recorder;
+use super::sampler::Sampler;
 use rig_capture::{
     ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance,
 };
@@ -43,7 +44,7 @@ impl VirtualLab {
         self.dut.run_until(at, &mut rig_oracle::model::tap::NoTap);
     }
 
-    /// Runs one trial from now on.
+    /// Runs one trial from now on. The counters called `read` are read on the way, which changes nothing else.
     ///
     /// # Errors
     /// What the script asks of a port that no port can do.
@@ -51,6 +52,7 @@ impl VirtualLab {
         &mut self,
         script: &Script,
         declared: &Declared,
+        read: &[String],
     ) -> Result<Observation, Vec<Impossible>> {
         let speeds = speeds(script, declared);
         let program = Program::of(script, &speeds)?;
@@ -58,12 +60,13 @@ impl VirtualLab {
         let before = self.dut.counters();
         let _earlier = self.dut.events();
         let recorder = Recorder::new(origin, self.next_id, script);
+        let sampler = Sampler::new(read, script.length);
         let mut trial =
-            Trial { lab: self, script, program: &program, recorder, config: Vec::new() };
+            Trial { lab: self, script, program: &program, recorder, sampler, config: Vec::new() };
         trial.behave(|port| script.endpoint(port));
         trial.run(origin);
         trial.behave(|_| EndpointSpec::default());
-        let Trial { recorder, config, .. } = trial;
+        let Trial { recorder, sampler, config, .. } = trial;
         self.next_id = self.next_id.wrapping_add(recorder.used());
         let (records, streams, unrecorded) = recorder.finish();
         let events = self.dut.events().map(|events| {
@@ -86,7 +89,7 @@ impl VirtualLab {
             ports: ports.collect(),
             records,
             streams,
-            counters: Counters { before, after: self.dut.counters() },
+            counters: Counters { before, after: self.dut.counters(), samples: sampler.finish() },
             events,
             config,
             integrity: Integrity { unrecorded, ..Integrity::default() },
@@ -106,6 +109,7 @@ struct Trial<'a> {
     script: &'a Script,
     program: &'a Program,
     recorder: Recorder,
+    sampler: Sampler,
     config: Vec<ConfigOutcome>,
 }
 
@@ -120,11 +124,13 @@ impl Trial<'_> {
 
     fn run(&mut self, origin: Time) {
         for step in &self.script.steps {
-            self.lab.dut.run_until(origin + step.at, &mut self.recorder);
+            self.pass(origin, step.at);
             self.recorder.event();
             self.act(&step.action);
+            self.sampler.read(step.at, &self.lab.dut);
         }
-        self.lab.dut.run_until(origin + self.script.length, &mut self.recorder);
+        self.pass(origin, self.script.length);
+        self.sampler.read(self.script.length, &self.lab.dut);
         // What still runs stops here; frames under way belong to no trial.
         for stream in 0..self.script.streams.len() {
             self.act(&Action::StopStream(index(stream)));
@@ -132,6 +138,15 @@ impl Trial<'_> {
         for storm in 0..self.script.storms.len() {
             self.act(&Action::StopStorm(index(storm)));
         }
+    }
+
+    /// Lets time pass until `until` of the trial, reading counters on the way.
+    fn pass(&mut self, origin: Time, until: Dur) {
+        while let Some(due) = self.sampler.due_before(until) {
+            self.lab.dut.run_until(origin + due, &mut self.recorder);
+            self.sampler.read(due, &self.lab.dut);
+        }
+        self.lab.dut.run_until(origin + until, &mut self.recorder);
     }
 
     fn act(&mut self, action: &Action) {

@@ -10,12 +10,13 @@ use super::session::{Obstacle, Session, Trial};
 use super::subject::Places;
 use crate::executor::Benches;
 use crate::wall::Stopwatch;
+use rig_capture::analyse::lanes;
 use rig_capture::analyse::timeline::Timeline;
 use rig_lab::{Lab, Profile};
 use rig_oracle::judge::conclude;
 use rig_oracle::verdict::{Curve, Doubt, Judgement, Verdict};
 use rig_reports::{CaseReport, Trials};
-use rig_testcases::{Case, EndpointSpec};
+use rig_testcases::{Case, EndpointSpec, Script};
 use rig_units::{Dur, Time};
 use std::sync::Arc;
 
@@ -183,13 +184,14 @@ fn one_trial(
         // A queue that never restores would still be stormed in the next trial.
         session.reboot();
     }
-    let observation = session.run(&script, ask.place).map_err(broken)?;
+    let read = if number == 1 { counters(session, &script) } else { Vec::new() };
+    let observation = session.run(&script, ask.place, &read).map_err(broken)?;
     let void = measure::void(session, number, &script, &observation);
     Ok(Trial { number, point: ask.point, role: ask.role, script, observation, void })
 }
 
 /// What is sent, a line for each sender, and which ports are unusual peers.
-fn stimulus(script: &rig_testcases::Script) -> Vec<String> {
+fn stimulus(script: &Script) -> Vec<String> {
     let port = |index: u16| script.ports[usize::from(index)].as_str();
     let streams = script.streams.iter().map(|s| {
         let rate = match s.rate {
@@ -225,11 +227,26 @@ fn stimulus(script: &rig_testcases::Script) -> Vec<String> {
     streams.chain(storms).chain(peers).collect()
 }
 
+/// The counters to read during the first trial, which is the one that the page shows.
+fn counters(session: &Session<'_>, script: &Script) -> Vec<String> {
+    if script.streams.is_empty() {
+        return Vec::new();
+    }
+    let (storm, stream) = shown(session, script);
+    lanes::worth_reading(script, storm, stream)
+}
+
+/// The storm and the stream that the page shows.
+fn shown(session: &Session<'_>, script: &Script) -> (Option<u16>, u16) {
+    let subject = session.subject.as_ref();
+    let places = subject.and_then(|subject| Places::of(session.case, script, subject));
+    (places.map(|places| places.storm), places.map_or(0, |places| places.stream))
+}
+
 /// What happened in a trial, for the page.
 fn timeline(session: &Session<'_>, trial: &Trial) -> Option<Timeline> {
     let subject = session.subject.as_ref();
-    let places = subject.and_then(|subject| Places::of(session.case, &trial.script, subject));
-    let stream = places.map_or(0, |places| places.stream);
+    let (_, stream) = shown(session, &trial.script);
     if trial.script.streams.is_empty() {
         return None;
     }

@@ -216,11 +216,16 @@ impl<'a> Session<'a> {
     }
 
     /// Runs one trial. `place` says when its storm is to start: at a phase of the poll interval on the session's clock,
-    /// or so long from now.
+    /// or so long from now. The counters called `read` are read on the way.
     ///
     /// # Errors
     /// When the device does not take its configuration, or the script asks of a port what it cannot do.
-    pub fn run(&mut self, script: &Script, place: Place) -> Result<Observation, Obstacle> {
+    pub fn run(
+        &mut self,
+        script: &Script,
+        place: Place,
+        read: &[String],
+    ) -> Result<Observation, Obstacle> {
         let poll_interval = self.rule.poll_interval;
         let storm_at = first_storm(script);
         let reach = self.reach(script);
@@ -235,7 +240,7 @@ impl<'a> Session<'a> {
                 now + (phase + poll_interval - earliest) % poll_interval
             }
         };
-        let seen = lab.idle_until(start).and_then(|()| lab.trial(script, &declared));
+        let seen = lab.idle_until(start).and_then(|()| lab.trial(script, &declared, read));
         seen.map_err(|broken| match broken {
             Broken::Impossible(faults) => {
                 let found = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
