@@ -137,7 +137,6 @@ fn spread(mut first: Vec<PortSpeed>, declared: &Declared, ports: u16) -> Vec<Por
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::read::tests::{faults_of_lab, lab_of};
 
     const EMULATED: &str =
