@@ -6,6 +6,10 @@ use crate::netlink::Route;
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage, LinkXdp};
 use nix::errno::Errno;
 use rig_units::Dur;
+use std::sync::{Mutex, PoisonError};
+
+/// What is tried when an interface is asked for.
+const ASK: &str = "ask the kernel about the interface";
 
 /// How often a link is asked for.
 const STEP: Dur = Dur::ms(10);
@@ -32,16 +36,7 @@ impl Interface {
             Ok(message) => Ok(Interface::of(&message)),
             // A name that is empty or too long is refused as such.
             Err(Errno::ENODEV | Errno::ERANGE | Errno::EINVAL) => Err(Fault::NoInterface.at(name)),
-            Err(errno) => Err(Fault::of("ask the kernel about the interface", errno).at(name)),
-        }
-    }
-
-    /// Whether the interface with that number is there and up.
-    pub(crate) fn is_well(route: &Route, index: u32) -> Result<(), Fault> {
-        match route.link_numbered(index) {
-            Ok(message) if message.header.flags.contains(LinkFlags::Up) => Ok(()),
-            Ok(_) => Err(Fault::Down),
-            Err(errno) => Err(Fault::of("ask the kernel about the interface", errno)),
+            Err(errno) => Err(Fault::of(ASK, errno).at(name)),
         }
     }
 
@@ -93,6 +88,43 @@ impl Interface {
     /// The longest frame, from the destination MAC on.
     pub(crate) fn longest(&self) -> usize {
         self.mtu + ETHERNET_HEADER
+    }
+}
+
+/// The interface that a port was opened on, whatever becomes of it and of its name.
+#[derive(Debug)]
+pub(crate) struct Card {
+    name: String,
+    index: u32,
+    /// Both halves ask, if rarely.
+    route: Mutex<Route>,
+}
+
+impl Card {
+    /// The interface of that name, which has this number.
+    pub(crate) fn new(name: &str, index: u32) -> Result<Card, Fault> {
+        let route = Route::open().map_err(|errno| Fault::of(ASK, errno))?;
+        Ok(Card { name: name.to_owned(), index, route: Mutex::new(route) })
+    }
+
+    /// Whether it is there and up. Waits for a change of it that is under way, so that an interface that is being
+    /// taken away is not mistaken for one that is down.
+    pub(crate) fn is_well(&self) -> Result<(), PortError> {
+        let route = self.route.lock().unwrap_or_else(PoisonError::into_inner);
+        match route.link_numbered(self.index) {
+            Ok(message) if message.header.flags.contains(LinkFlags::Up) => Ok(()),
+            Ok(_) => Err(Fault::Down.at(&self.name)),
+            Err(errno) => Err(Fault::of(ASK, errno).at(&self.name)),
+        }
+    }
+
+    /// What the kernel's answer to `tried` means for this port.
+    pub(crate) fn error(&self, tried: &'static str, errno: Errno) -> PortError {
+        let fault = Fault::of(tried, errno).at(&self.name);
+        match fault.fault {
+            Fault::Down => self.is_well().err().unwrap_or(fault),
+            _ => fault,
+        }
     }
 }
 

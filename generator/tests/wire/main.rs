@@ -7,4 +7,5 @@ mod frames;
 mod lab;
 mod loss;
 mod refusals;
+mod threads;
 mod trouble;

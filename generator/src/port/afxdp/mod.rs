@@ -16,11 +16,11 @@ mod tx;
 
 pub(super) use open::open;
 
-use super::{Fault, PortError, Stats};
+use super::interface::Card;
+use super::{PortError, Stats};
 use bpf::{Attachment, Program, SocketMap};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use nix::errno::Errno;
 use promiscuous::Promiscuous;
 use socket::Socket;
 
@@ -38,19 +38,16 @@ struct Shared {
     promiscuous: Promiscuous,
     socket: Socket,
     zero_copy: bool,
-    interface: String,
+    card: Card,
     tx_lost: AtomicU64,
     rx_unstamped: AtomicU64,
     strays: AtomicU64,
 }
 
 impl Shared {
-    fn error(&self, tried: &'static str, errno: Errno) -> PortError {
-        Fault::of(tried, errno).at(&self.interface)
-    }
-
     fn stats(&self) -> Result<Stats, PortError> {
-        let counts = self.socket.stats().map_err(|errno| self.error("read the counters", errno))?;
+        let counts = self.socket.stats();
+        let counts = counts.map_err(|errno| self.card.error("read the counters", errno))?;
         Ok(Stats {
             tx_lost: self.tx_lost.load(Relaxed),
             rx_unstamped: self.rx_unstamped.load(Relaxed),

@@ -9,7 +9,7 @@ use super::ring::{Consumer, Producer};
 use super::rx::{Buffers, Receiver};
 use super::socket::{Binding, CHUNK, Sizes, Socket};
 use super::tx::{Sender, chunks};
-use crate::port::interface::Interface;
+use crate::port::interface::{Card, Interface};
 use crate::port::pool::Pool;
 use crate::port::{
     Attach, Attached, Backend, Caps, Config, Fault, Feature, Mono, Port, PortError, Refusal,
@@ -67,7 +67,7 @@ pub(super) fn halves(
         promiscuous,
         socket,
         zero_copy,
-        interface: config.interface.clone(),
+        card: Card::new(&config.interface, interface.index)?,
         tx_lost: 0.into(),
         rx_unstamped: 0.into(),
         strays: 0.into(),

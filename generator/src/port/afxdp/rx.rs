@@ -128,14 +128,14 @@ impl Receive for Receiver {
         }
         let silent = frames == 0 && self.checkup.is_due();
         if silent || refilled && self.buffers.fill.shared.wants_a_call() {
-            self.shared.socket.nudge().map_err(|errno| self.shared.error("receive", errno))?;
+            self.shared.socket.nudge().map_err(|errno| self.shared.card.error("receive", errno))?;
         }
         Ok(frames)
     }
 
     fn wait(&mut self, timeout: Dur) -> Result<bool, PortError> {
         let woken = self.shared.socket.wait(timeout);
-        woken.map_err(|errno| self.shared.error("wait for frames", errno))
+        woken.map_err(|errno| self.shared.card.error("wait for frames", errno))
     }
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {

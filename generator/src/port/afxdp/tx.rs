@@ -96,7 +96,7 @@ impl Transmit for Sender {
             if self.ring.shared.wants_a_call() {
                 match self.shared.socket.kick() {
                     Ok(()) | Err(Errno::EAGAIN | Errno::EBUSY | Errno::ENOBUFS) => {}
-                    Err(errno) => return Err(self.shared.error("send", errno)),
+                    Err(errno) => return Err(self.shared.card.error("send", errno)),
                 }
             }
             kick.waiting = self.ring.waiting();
@@ -108,7 +108,7 @@ impl Transmit for Sender {
                 // A call sends 32 pieces and asks for another.
                 Ok(()) | Err(Errno::EAGAIN | Errno::ENOBUFS) => {}
                 Err(Errno::EBUSY) => kick.lost += 1,
-                Err(errno) => return Err(self.shared.error("send", errno)),
+                Err(errno) => return Err(self.shared.card.error("send", errno)),
             }
             kick.waiting = self.ring.waiting();
             if kick.waiting == before {

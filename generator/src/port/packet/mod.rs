@@ -5,11 +5,10 @@
 mod rx;
 mod tx;
 
-use super::interface::Interface;
+use super::interface::{Card, Interface};
 use super::sockopt::{self, PacketCounts};
 use super::wait::Checkup;
 use super::{Backend, Caps, Config, Fault, Port, PortError, StampedBy, Stats};
-use crate::netlink::Route;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
@@ -34,7 +33,7 @@ const IGNORE_OUTGOING: i32 = 23;
 #[derive(Debug)]
 struct Shared {
     socket: OwnedFd,
-    interface: String,
+    card: Card,
     rx_dropped: AtomicU64,
     tx_lost: AtomicU64,
 }
@@ -62,13 +61,12 @@ fn build(config: &Config, interface: &Interface) -> Result<Port, Fault> {
     };
     let shared = Arc::new(Shared {
         socket: second,
-        interface: config.interface.clone(),
+        card: Card::new(&config.interface, interface.index)?,
         rx_dropped: 0.into(),
         tx_lost: 0.into(),
     });
     let tx = Sender::new(Arc::clone(&shared), sender, config.slots, config.longest);
-    let route = Route::open().map_err(os("ask the kernel about the interface"))?;
-    let rx = Receiver { shared, receiver, route, index: interface.index, checkup: Checkup::new() };
+    let rx = Receiver { shared, receiver, checkup: Checkup::new() };
     let caps = Caps {
         backend: Backend::AfPacket,
         attached: None,
@@ -115,8 +113,7 @@ impl Shared {
     fn stats(&self) -> Result<Stats, PortError> {
         let counts: Result<PacketCounts, Errno> =
             sockopt::get(self.socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS);
-        let tried = "read the counters";
-        let counts = counts.map_err(|errno| Fault::of(tried, errno).at(&self.interface))?;
+        let counts = counts.map_err(|errno| self.card.error("read the counters", errno))?;
         let drops = u64::from(counts.drops);
         Ok(Stats {
             rx_dropped: self.rx_dropped.fetch_add(drops, Relaxed) + drops,

@@ -1,10 +1,8 @@
 //! The receiving half of an AF_PACKET port: one call a frame, stamped by the process.
 
 use super::Shared;
-use crate::netlink::Route;
-use crate::port::interface::Interface;
 use crate::port::wait::{self, Checkup, Woken};
-use crate::port::{Fault, Mono, PortError, Receive, Stamp, StampedBy, Stats};
+use crate::port::{Mono, PortError, Receive, Stamp, StampedBy, Stats};
 use core::fmt;
 use pnet_datalink::DataLinkReceiver;
 use rig_units::Dur;
@@ -19,9 +17,6 @@ const BATCH: usize = 64;
 pub(super) struct Receiver {
     pub(super) shared: Arc<Shared>,
     pub(super) receiver: Box<dyn DataLinkReceiver>,
-    /// Where the kernel is asked about the interface, and its number.
-    pub(super) route: Route,
-    pub(super) index: u32,
     pub(super) checkup: Checkup,
 }
 
@@ -36,8 +31,7 @@ impl Receiver {
     fn is_well(&self) -> Result<(), PortError> {
         // What the socket tells, it tells once, and it may be over: how the interface is now is what counts.
         let _ = self.shared.trouble();
-        Interface::is_well(&self.route, self.index)
-            .map_err(|fault| fault.at(&self.shared.interface))
+        self.shared.card.is_well()
     }
 }
 
@@ -60,8 +54,7 @@ impl Receive for Receiver {
 
     fn wait(&mut self, timeout: Dur) -> Result<bool, PortError> {
         let woken = wait::readable(self.shared.socket.as_fd(), timeout);
-        let tried = "wait for frames";
-        match woken.map_err(|errno| Fault::of(tried, errno).at(&self.shared.interface))? {
+        match woken.map_err(|errno| self.shared.card.error("wait for frames", errno))? {
             Woken::Readable => Ok(true),
             Woken::Failed | Woken::Nothing => self.is_well().map(|()| false),
         }

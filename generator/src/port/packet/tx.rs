@@ -3,7 +3,7 @@
 use super::{Shared, errno};
 use crate::port::error::ETHERNET_HEADER;
 use crate::port::pool::Pool;
-use crate::port::{Fault, Frame, Kick, PortError, Stats, Transmit};
+use crate::port::{Frame, Kick, PortError, Stats, Transmit};
 use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 use nix::errno::Errno;
@@ -105,9 +105,7 @@ impl Transmit for Sender {
                 Err(Some(Errno::EMSGSIZE | Errno::ENOBUFS)) => kick.lost += 1,
                 // No room now: pnet's own words for it carry no number.
                 Err(None | Some(Errno::EAGAIN)) => break,
-                Err(Some(errno)) => {
-                    return Err(Fault::of("send", errno).at(&self.shared.interface));
-                }
+                Err(Some(errno)) => return Err(self.shared.card.error("send", errno)),
             }
             self.ring.pop_front();
             self.published -= 1;
