@@ -45,6 +45,9 @@ pub enum Command {
     Compare(CompareArgs),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(SchemaArgs),
+    /// The emulated device on real ports, as a process of its own.
+    #[command(subcommand)]
+    Dut(DutCommand),
     /// Measure this machine: `oracle` (packet-hops per CPU second and memory), `frames` (building and ICRC).
     Bench(BenchArgs),
 }
@@ -199,6 +202,44 @@ pub enum SchemaKind {
     Lab,
     /// DUT profiles.
     Dut,
+}
+
+/// `dut`
+#[derive(Debug, Clone, Subcommand)]
+pub enum DutCommand {
+    /// Serve an emulated device on network interfaces, in real time, until it is asked to end.
+    Serve(ServeArgs),
+}
+
+/// `dut serve`
+#[derive(Debug, Clone, Args)]
+pub struct ServeArgs {
+    /// The profile of the device.
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+    /// A bundled device, by name, instead of a profile.
+    #[arg(long, value_name = "NAME", conflicts_with = "profile")]
+    pub dut: Option<String>,
+    /// An interface for each of its ports: the first one is port 0.
+    #[arg(long, value_name = "IF", required = true, num_args = 1..)]
+    pub port: Vec<String>,
+    /// Where it is steered: the path of a socket, @NAME for one without a file, or - for standard input and output.
+    #[arg(long, value_name = "SOCKET")]
+    pub control: String,
+    /// Run every port at this rate instead of the declared one: slow ports make long pauses, which survive a machine that
+    /// looks away.
+    #[arg(long, value_name = "RATE")]
+    pub speed: Option<rig_units::PortSpeed>,
+    /// Make the device depart from what it declares: PATH=VALUE (`223ms`, `x1.1`, `+10ms`) or
+    /// deviation=NAME[:VALUE].
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub mutate: Vec<String>,
+    /// Everything random in it follows from this number, until it is booted with another.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// End when whoever booted it hangs up. With `--control -` that is always so.
+    #[arg(long)]
+    pub until_hangup: bool,
 }
 
 /// `bench`

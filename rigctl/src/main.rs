@@ -1,7 +1,7 @@
 //! `rigctl`: see `rigctl --help`.
 
 use clap::Parser;
-use rigctl::cli::{Cli, Command};
+use rigctl::cli::{Cli, Command, DutCommand};
 use rigctl::commands;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -18,6 +18,7 @@ fn main() -> ExitCode {
         Command::Analyze(args) => commands::analyze::analyze(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Schema(args) => Ok(commands::schema::schema(&args)),
+        Command::Dut(DutCommand::Serve(args)) => commands::dut::serve(&args),
         Command::Bench(args) => Ok(commands::bench::bench(&args)),
     };
     let exit = exit.unwrap_or_else(|bad| {

@@ -4,6 +4,7 @@ pub mod analyze;
 pub mod bench;
 pub mod check;
 pub mod compare;
+pub mod dut;
 pub mod explain;
 pub mod input;
 pub mod list;

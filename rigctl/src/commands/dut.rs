@@ -1,0 +1,145 @@
+//! `rigctl dut serve`: the emulated device as a process of its own, on real ports.
+
+use super::input::Bad;
+use crate::cli::ServeArgs;
+use crate::mutation;
+use nix::sys::prctl;
+use rig_dut::serve::{Conversation, Gate, Line, Place, Served, on_ports};
+use rig_generator::clock::Wall;
+use rig_generator::port::{Config, Port};
+use rig_lab::{Adapter, Lab, Profile, read};
+use rig_reports::Exit;
+use std::io::{self, BufReader, Write};
+use std::path::Path;
+use std::thread;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The longest frame, without FCS, that passes a port of the device.
+const LONGEST: usize = 9_100;
+/// Pieces of 4 KiB in which frames wait while the device is off its processor.
+const RING: u32 = 2_048;
+/// Frames under way per port.
+const SLOTS: u32 = 256;
+
+/// Serves until it is asked to end.
+///
+/// # Errors
+/// Flags or a profile that cannot be used.
+pub fn serve(args: &ServeArgs) -> Result<Exit, Bad> {
+    let profile = mutated(profile(args)?, &args.mutate)?;
+    let count = u16::try_from(args.port.len()).unwrap_or(u16::MAX);
+    let profile = on_ports(profile, count, args.speed).map_err(Bad::of)?;
+    let place: Place = args
+        .control
+        .parse()
+        .map_err(|why| Bad::of(format!("`--control {}`: {why}", args.control)))?;
+    // A sleep that ends up to 50 us late, as is usual, would be the greatest error of all.
+    let _unsupported = prctl::set_timerslack(1);
+    match on(args, profile, &place) {
+        Ok(()) => Ok(Exit::Passed),
+        Err(why) => {
+            let _closed = writeln!(io::stderr(), "error: {why}");
+            Ok(Exit::Broken)
+        }
+    }
+}
+
+/// The device on its ports.
+fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
+    let mut lines = Vec::new();
+    for interface in &args.port {
+        let config = Config {
+            longest: LONGEST,
+            slots: SLOTS,
+            ring: RING,
+            zero_copy: false,
+            ..Config::new(interface)
+        };
+        let Port { tx, rx, .. } = Port::open(&config).map_err(|error| error.to_string())?;
+        lines.push(Line { interface: interface.clone(), tx, rx });
+    }
+    let name = profile.name.clone();
+    let served = Served::new(profile, lines, Wall::start(), args.seed);
+    let (mut served, post) = served.map_err(|error| error.to_string())?;
+    let conversation =
+        Conversation { hello: served.hello(), post: post.clone(), until_hangup: args.until_hangup };
+    let (hung_up, ended) = (post.clone(), post);
+    let _listening = on_signal(move || ended.stop());
+    // Its file, if it has one, goes with it at the end.
+    let _gate = match place {
+        Place::Stdio => {
+            let talk = move || {
+                let _broken = conversation.hold(BufReader::new(io::stdin()), io::stdout());
+                // Nobody else can talk to this device: with who started it, however that ended, it ends.
+                hung_up.stop();
+            };
+            thread::Builder::new().name("control".into()).spawn(talk).map_err(|e| e.to_string())?;
+            None
+        }
+        Place::Name(_) | Place::File(_) => {
+            let gate = Gate::open(place)?;
+            gate.admit(conversation).map_err(|error| error.to_string())?;
+            let ports = args.port.join(", ");
+            let _closed = writeln!(io::stderr(), "serving {name} on {ports}, control {place}");
+            Some(gate)
+        }
+    };
+    served.run().map_err(|error| error.to_string())
+}
+
+/// The profile that the flags name.
+fn profile(args: &ServeArgs) -> Result<Profile, Bad> {
+    let mut bad = Bad::default();
+    match (&args.profile, &args.dut) {
+        (Some(file), _) => match read::profile(Path::new(file)) {
+            Ok(profile) => return Ok(profile),
+            Err(faults) => bad.faults(&faults),
+        },
+        (None, Some(name)) => match read::lab(None) {
+            Ok(lab) => {
+                let names: Vec<String> = lab.duts.iter().map(|dut| dut.name.clone()).collect();
+                if let Some(profile) = lab.duts.into_iter().find(|dut| dut.name == *name) {
+                    return Ok(profile);
+                }
+                let known = names.join(", ");
+                return Err(Bad::of(format!("`--dut {name}`: want a bundled device: {known}")));
+            }
+            Err(faults) => bad.faults(&faults),
+        },
+        (None, None) => {
+            return Err(Bad::of("want `--profile FILE` or `--dut NAME`: which device?".to_owned()));
+        }
+    }
+    Err(bad)
+}
+
+/// The device as it is made to depart from what it declares.
+fn mutated(profile: Profile, mutate: &[String]) -> Result<Profile, Bad> {
+    let mut lab = Lab {
+        name: String::new(),
+        about: String::new(),
+        adapter: Adapter::Emulated,
+        cable_cm: 0,
+        duts: vec![profile],
+    };
+    let mut bad = Bad::default();
+    bad.all(mutation::apply(&mut lab, mutate).err().unwrap_or_default());
+    bad.or(())?;
+    Ok(lab.duts.remove(0))
+}
+
+/// Calls `stop` when the process is asked to end.
+fn on_signal(stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let listen = move || {
+        runtime.block_on(async move {
+            let Ok(mut term) = signal(SignalKind::terminate()) else { return };
+            tokio::select! {
+                _ = term.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            stop();
+        });
+    };
+    thread::Builder::new().name("signals".into()).spawn(listen).map(|_| ())
+}
