@@ -75,6 +75,11 @@ impl Gate {
         Gate { speed, obeys, classes: Default::default(), settling: VecDeque::new() }
     }
 
+    /// How it obeys.
+    pub const fn obeys(&self) -> Obeys {
+        self.obeys
+    }
+
     /// Obeys otherwise from the next frame on. A class that no longer obeys opens at once.
     pub fn obey(&mut self, obeys: Obeys) {
         self.obeys = obeys;

@@ -120,6 +120,12 @@ impl Sender {
         skipped
     }
 
+    /// Starts afresh, on a clock that starts afresh: nothing is paused and nothing is under way.
+    pub fn restart(&mut self) {
+        let obeys = self.gate.obeys();
+        *self = Sender::new(self.speed, obeys, self.stall);
+    }
+
     /// Stops every sender.
     pub fn stop_all(&mut self) {
         self.plans.clear();

@@ -14,6 +14,7 @@ mod interface;
 pub mod memory;
 mod packet;
 mod pool;
+mod realtime;
 mod sockopt;
 mod wait;
 
@@ -21,6 +22,7 @@ pub use caps::{Attached, Backend, Caps, Feature, Refusal, Stats};
 pub use clock::{Mono, Stamp, StampedBy};
 pub use error::{Fault, PortError};
 pub use pool::Frame;
+pub use realtime::RealTime;
 pub use wait::wait_any;
 
 use rig_units::Dur;

@@ -116,6 +116,18 @@ fn nothing_leaves_without_a_link_and_what_was_due_starts_when_it_is_back() {
     assert_eq!(port.next().expect("up").start, at(Dur::us(50)));
 }
 
+#[test]
+fn on_a_clock_that_starts_afresh_nothing_is_left_of_the_old_one() {
+    let mut port = sender(Stall::Skip);
+    port.start(at(Dur::s(9)), stream(0, 3, Dur::us(2)));
+    on_time(&mut port, 5);
+    port.on_pfc(at(Dur::s(10)), at(Dur::s(10)), &pfc::Repr::all(8, Quanta(65_535)));
+    port.restart();
+    assert!(port.is_idle());
+    port.start(at(Dur::us(1)), stream(0, 3, Dur::us(2)));
+    assert_eq!(port.next().expect("started").start, at(Dur::us(1)));
+}
+
 proptest! {
     #[test]
     fn departures_never_overlap_nor_fall_into_a_pause_and_stay_in_order(

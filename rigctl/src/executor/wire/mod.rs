@@ -17,7 +17,7 @@ use rig_capture::{
 };
 use rig_dut::emulated_wire::{Lost, Undone};
 use rig_generator::clock::Wall;
-use rig_generator::port::{PortError, StampedBy};
+use rig_generator::port::{PortError, RealTime, StampedBy};
 use rig_generator::{
     Clock, Departure, Impossible, Job, Obeys, Program, Rhythm, Template, Watcher, Who,
 };
@@ -88,6 +88,7 @@ impl WireLab {
         let epoch = bench.device.boot(settings, seed)?;
         let clock = Wall::since(epoch);
         bench.pacer.clock = clock;
+        bench.pacer.lanes.iter_mut().for_each(|lane| lane.sender.restart());
         Ok(WireLab { bench, clock, cable, next: 0 })
     }
 
@@ -117,6 +118,9 @@ impl WireLab {
         let _earlier = self.bench.device.happened()?;
         let _earlier = self.bench.device.lateness()?;
         let lost = self.bench.lost()?;
+        // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
+        // late more often, which voids their trials.
+        let real_time = RealTime::enter();
         let origin = self.now();
         let tape = Tape::new(
             script,
@@ -129,6 +133,7 @@ impl WireLab {
         let mut trial = Trial { lab: self, script, program: &program, tape, config: Vec::new() };
         let ran = trial.run(origin);
         trial.stop();
+        drop(real_time);
         let Trial { tape: Tape { ledger, late, .. }, config, .. } = trial;
         ran?;
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
