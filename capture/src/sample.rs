@@ -32,6 +32,7 @@ pub(crate) fn view(action: WatchdogAction, backlog: Backlog) -> ActionView {
 }
 
 /// An observation in the making.
+#[derive(Clone)]
 pub(crate) struct Sample {
     /// What the trial asks for.
     pub(crate) script: Script,

@@ -62,8 +62,9 @@ pub struct Departure {
 /// What becomes of frames that were due while the machine stood still.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stall {
-    /// They are left out and counted; the rhythm goes on at its own instants.
-    Skip,
+    /// Those due longer ago than this are left out and counted, and the rhythm goes on at its own instants; the others are
+    /// sent one right after the other.
+    SkipAfter(Dur),
     /// They are sent one right after the other.
     CatchUp,
 }
@@ -216,13 +217,16 @@ impl Sender {
         self.clock = self.clock.max(start);
         plan.sent += 1;
         plan.due = plan.job.rhythm.next(due);
-        if self.stall == Stall::Skip {
-            // What would have been over by now can only come as a burst.
-            while plan.due + self.speed.slot(plan.job.size) <= now && !plan.is_done() {
+        if let Stall::SkipAfter(late) = self.stall {
+            let mut skipped = false;
+            while plan.due + late <= now && !plan.is_done() {
                 plan.due = plan.job.rhythm.next(plan.due);
                 plan.skipped += 1;
+                skipped = true;
             }
-            self.busy = self.busy.max(now);
+            if skipped {
+                self.busy = self.busy.max(now);
+            }
         }
         if plan.is_done() {
             self.plans.remove(index);

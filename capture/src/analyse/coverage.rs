@@ -22,6 +22,8 @@ pub struct Coverage {
     pub pause_end: Span,
     /// Share of the storm during which the class surely was paused, in millionths, rounded down.
     pub covered: u64,
+    /// Share during which it may have been, with every stamp at its best.
+    pub possible: u64,
     /// Where it may not have been.
     pub lapses: Vec<Lapse>,
 }
@@ -60,7 +62,7 @@ pub fn coverage(
     let trace = &observation.ports[usize::from(port)];
     let pauses = pauses(observation, port, class);
     let mut total = Dur::ZERO;
-    let mut covered = Dur::ZERO;
+    let (mut covered, mut possible) = (Dur::ZERO, Dur::ZERO);
     let mut lapses = Vec::new();
     let mut ends = None;
     for run in runs(script, storm, class) {
@@ -69,6 +71,7 @@ pub fn coverage(
         let begin = arrival(first) + trace.provenance.bound();
         let end = arrival(last).max(begin);
         total += end - begin;
+        possible += reach(observation, (port, class), (first, last), end).min(end - begin);
         let inside = pauses.iter().filter(|pause| pause.last >= first && pause.first <= last);
         let mut paused_until = begin;
         for pause in inside {
@@ -85,7 +88,10 @@ pub fn coverage(
     let (first_record, last_record, pause_end) = ends?;
     let bound = trace.provenance.bound();
     let arrival = |record: usize| around(observation.records[record].at + trace.cable, bound);
-    let share = u128::from(covered.0) * 1_000_000 / u128::from(total.0.max(1));
+    let share = |of: Dur| match u128::from(of.0) * 1_000_000 / u128::from(total.0.max(1)) {
+        _ if total == Dur::ZERO => 1_000_000,
+        share => u64::try_from(share).unwrap_or(1_000_000),
+    };
     Some(Coverage {
         first_xoff: arrival(first_record),
         first_record,
@@ -93,9 +99,33 @@ pub fn coverage(
         last_record,
         // `pauses` gives the earliest end; the latest lies two error bounds after it.
         pause_end: Span { lo: pause_end.0, hi: (pause_end + bound * 2).0 },
-        covered: if total == Dur::ZERO { 1_000_000 } else { u64::try_from(share).unwrap_or(0) },
+        covered: share(covered),
+        possible: share(possible).max(share(covered)),
         lapses,
     })
+}
+
+/// How long the class may have been paused by the XOFFs from record `first` to `last`, up to `end`: each until the next
+/// one or until its time is over, and longer by what the stamps may be off.
+fn reach(
+    observation: &Observation,
+    (port, class): (u16, u8),
+    (first, last): (usize, usize),
+    end: Time,
+) -> Dur {
+    let trace = &observation.ports[usize::from(port)];
+    let own = observation.records[first..=last].iter();
+    let own = own.filter(|frame| frame.port == port && frame.dir == Dir::Tx);
+    let mut xoffs = own
+        .filter_map(|frame| Some((frame.at + trace.cable, frame.what.pauses(class)?)))
+        .peekable();
+    let mut reach = Dur::ZERO;
+    while let Some((at, quanta)) = xoffs.next() {
+        let until = xoffs.peek().map_or(end, |(next, _)| *next);
+        let room = until.since(at).unwrap_or(Dur::ZERO);
+        reach += (trace.speed.pause(quanta) + trace.provenance.bound() * 4).min(room);
+    }
+    reach
 }
 
 /// The first and the last XOFF of one run.
@@ -223,5 +253,20 @@ mod tests {
     #[test]
     fn one_xoff_alone_is_covered() {
         assert_eq!(of(every(PAUSE, 1)).map(|coverage| coverage.covered), Some(1_000_000));
+    }
+
+    #[test]
+    fn stamps_that_may_be_off_make_the_share_an_interval_around_the_plan() {
+        let mut sample = Sample::new();
+        sample.script.storms[0].every = PAUSE * 2;
+        for n in 0..9 {
+            sample.pfc(Dur::ms(1) + PAUSE * 2 * n, 1, Dir::Tx, Quanta::MAX);
+        }
+        sample.script.steps.push(Step { at: Dur::ms(1), action: Action::StartStorm(0) });
+        let exact = of(sample.clone()).expect("a storm");
+        assert_eq!((exact.covered, exact.possible), (500_000, 500_000));
+        sample.provenance = Provenance::Software { bound: PAUSE / 2 };
+        let loose = of(sample).expect("a storm");
+        assert!(loose.covered < 500_000 && loose.possible == 1_000_000, "{loose:?}");
     }
 }

@@ -43,7 +43,7 @@ fn job(count: u64) -> Job {
 fn rig(instant: bool, slots: u32) -> (Pacer<Manual>, Halves) {
     let clock = Manual::default();
     let ((tx, rx), far) = memory::pair(&clock, slots, 1514);
-    let sender = Sender::new(SPEED, Obeys::default(), Stall::Skip);
+    let sender = Sender::new(SPEED, Obeys::default(), Stall::SkipAfter(Dur::ns(500)));
     let mut lane = Lane::new(tx, rx, sender, instant);
     lane.assign(Who::Stream(0), Template::of_stream(0, &spec()));
     (Pacer { clock, lanes: vec![lane], awake: Dur::us(2) }, far)

@@ -70,7 +70,9 @@ impl Bench {
             let port = open(&near, own)?;
             let index = u16::try_from(index).unwrap_or(u16::MAX);
             let speed = profile.declared.port_speed(index).expect("a port of the device");
-            let sender = Sender::new(speed, Obeys::default(), Stall::Skip);
+            // What is left out was late beyond the bound, and with it the frame before: the trial is void.
+            let stall = Stall::SkipAfter(start.bound);
+            let sender = Sender::new(speed, Obeys::default(), stall);
             Ok(Lane::new(port.tx, port.rx, sender, true))
         });
         let lanes = lanes.collect::<Result<Vec<Lane>, String>>()?;

@@ -76,7 +76,12 @@ pub(super) fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
                 let records = vec![coverage.first_record, coverage.last_record];
                 all.push((
                     trial.number,
-                    Read { span: Span::exactly(coverage.covered), want, got, records },
+                    Read {
+                        span: Span { lo: coverage.covered, hi: coverage.possible },
+                        want,
+                        got,
+                        records,
+                    },
                 ));
             }
         }
