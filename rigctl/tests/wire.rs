@@ -3,6 +3,8 @@
 //! A machine that looks away for long makes trials void, and a case inconclusive with that reason: nothing here fails for
 //! it. A healthy device that is called faulty does.
 
+#![expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
+
 use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;

@@ -63,7 +63,12 @@ const BANS: &[Ban] = &[
     },
     Ban {
         within: &[""],
-        except: &["generator/src/port/afxdp/", "generator/src/port/sockopt.rs", "xtask/"],
+        except: &[
+            "generator/src/port/afxdp/",
+            "generator/src/port/realtime.rs",
+            "generator/src/port/sockopt.rs",
+            "xtask/",
+        ],
         words: &["unsafe {", "unsafe fn", "unsafe impl", "unsafe trait", "unsafe extern"],
         why: "unsafe code lives in the port back ends only",
     },
