@@ -35,8 +35,8 @@ pub fn encode(record: &Record, script: &Script) -> Vec<u8> {
     }
 }
 
-/// A PFC frame with one fault.
-fn bad_pfc(mut frame: Vec<u8>, fault: PfcFault) -> Vec<u8> {
+/// The PFC frame `frame` with one fault.
+pub fn bad_pfc(mut frame: Vec<u8>, fault: PfcFault) -> Vec<u8> {
     match fault {
         PfcFault::Destination => frame[..6].copy_from_slice(&MacAddr::BROADCAST.0),
         PfcFault::Source => frame[6..12].fill(0),

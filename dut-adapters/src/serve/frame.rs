@@ -5,6 +5,7 @@
 //! for any other address (ARP, neighbour discovery, a host's chatter) is foreign to it.
 
 use super::tos;
+use rig_capture::codec;
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::ip::Ecn;
 use rig_frames::mac_control::{self, Control};
@@ -89,7 +90,11 @@ impl Reader {
         let source = wire::dut_mac(rig.map_or(port, |(rig, _)| rig));
         let asks = |class: usize| (packet.enable & !packet.zero) >> class & 1 == 1;
         let quanta = |class| if asks(class) { packet.quanta } else { Quanta(0) };
-        wire::pfc(source, packet.enable, core::array::from_fn(quanta))
+        let frame = wire::pfc(source, packet.enable, core::array::from_fn(quanta));
+        match packet.fault() {
+            Some(fault) => codec::bad_pfc(frame, fault),
+            None => frame,
+        }
     }
 }
 
@@ -118,6 +123,8 @@ const SIZE: u16 = 64;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rig_capture::decode::Decoder;
+    use rig_capture::{Dir, PfcFault, What};
     use rig_frames::{ipv4, pause};
     use rig_oracle::model::Kind;
     use rig_testcases::{StreamKind, StreamRate, StreamSpec};
@@ -231,6 +238,17 @@ mod tests {
         (quanta[3], quanta[4]) = (Some(Quanta(5)), Some(Quanta(0)));
         let frame = reader().pfc(1, &xon);
         assert_eq!(frame, mac_control::frame_pfc(wire::dut_mac(1), &pfc::Repr { quanta }));
+    }
+
+    #[test]
+    fn a_fault_of_the_engines_frame_is_on_the_wire() {
+        let xoff = Packet::pfc(1 << 3, 0, Quanta(5), 64);
+        for fault in PfcFault::ALL {
+            let frame = reader().pfc(1, &xoff.with_fault(fault));
+            let seen = Decoder::discovering().decode(1, Dir::Rx, &frame, frame.len());
+            let What::BadPfc { fault: found, enable, quanta } = seen else { panic!("{seen:?}") };
+            assert_eq!((found, enable, quanta[3]), (fault, 1 << 3, Quanta(5)));
+        }
     }
 
     #[test]
