@@ -231,7 +231,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "RATE")]
     pub speed: Option<rig_units::PortSpeed>,
     /// Make the device depart from what it declares: PATH=VALUE (`223ms`, `x1.1`, `+10ms`) or
-    /// deviation=NAME[:VALUE].
+    /// deviation=NAME, with `:VALUE` behind it where it takes one.
     #[arg(long, value_name = "PATH=VALUE")]
     pub mutate: Vec<String>,
     /// Everything random in it follows from this number, until it is booted with another.
