@@ -28,7 +28,8 @@ pub trait Clock {
     fn spin(&self, until: Time);
 }
 
-/// The machine's clock that never steps, CLOCK_MONOTONIC, from the start of a session on.
+/// The machine's clock that never steps, CLOCK_MONOTONIC, from the start of a session on. Who sleeps by it wakes soon
+/// where one of the ports wakes nobody ([`wait_any`]).
 #[derive(Debug, Clone, Copy)]
 pub struct Wall {
     epoch: Mono,

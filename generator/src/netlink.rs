@@ -5,7 +5,7 @@ use netlink_packet_core::{
     NLM_F_ACK, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{LinkAttribute, LinkMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 use nix::errno::Errno;
@@ -29,9 +29,7 @@ impl Route {
 
     /// What the kernel says of the interface of that name.
     pub(crate) fn link_named(&self, name: &str) -> Result<LinkMessage, Errno> {
-        let mut message = LinkMessage::default();
-        message.attributes.push(LinkAttribute::IfName(name.to_owned()));
-        self.link(message)
+        self.link(named(name))
     }
 
     /// What the kernel says of the interface with that number.
@@ -74,6 +72,21 @@ impl Route {
             _ => Err(Errno::EBADMSG),
         }
     }
+}
+
+/// A message about the interface of that name.
+pub(crate) fn named(name: &str) -> LinkMessage {
+    let mut link = LinkMessage::default();
+    link.attributes.push(LinkAttribute::IfName(name.to_owned()));
+    link
+}
+
+/// The request to set an interface up or down.
+pub(crate) fn set_up(name: &str, up: bool) -> RouteNetlinkMessage {
+    let mut link = named(name);
+    link.header.change_mask = LinkFlags::Up;
+    link.header.flags = if up { LinkFlags::Up } else { LinkFlags::empty() };
+    RouteNetlinkMessage::SetLink(link)
 }
 
 impl fmt::Debug for Route {

@@ -3,7 +3,7 @@
 //!
 //! The thread sleeps until shortly before the next departure and only then watches the clock, so that a machine that
 //! shares its processors does not take this one away for spinning. A frame is written and staged before that: what
-//! follows its instant is one store and one call.
+//! follows its instant is one store and one call. What has become due while the thread was busy leaves with one call.
 //!
 //! The clock is an argument: a test's own, or [`Wall`](crate::clock::Wall).
 
@@ -19,11 +19,17 @@ use std::collections::BTreeMap;
 
 /// Hears of everything that passes the ports. Called on the thread that paces: it must not block.
 pub trait Watcher {
-    /// A frame was handed over at `at`, right before the kernel was told of it.
-    fn sent(&mut self, port: u16, departure: &Departure, at: Time);
+    /// A frame was handed over: `at` is right before the kernel was told of it, `gone` when it had taken it. In between
+    /// the machine may have looked away.
+    fn sent(&mut self, port: u16, departure: &Departure, at: Time, gone: Time);
     /// A frame arrived. `at` is its stamp, by whoever made it.
     fn received(&mut self, port: u16, frame: &[u8], at: Time, by: StampedBy);
 }
+
+/// For the last of its time awake the thread does not listen: a pause that arrives then finds the frame under way.
+const DEAF: Dur = Dur::us(1);
+/// Most frames that leave with one call.
+const BATCH: usize = 64;
 
 /// One port of the rig with what it sends.
 #[derive(Debug)]
@@ -43,12 +49,43 @@ pub struct Lane {
     pub instant: bool,
     /// A slot that holds the frame that leaves next, if nothing comes in between.
     ready: Option<(Frame, Departure)>,
+    /// Frames in the ring that nobody has been told of yet.
+    staged: Vec<Departure>,
+    /// The rig itself has set the interface down: it is not asked for frames.
+    unplugged: bool,
 }
 
 impl Lane {
     /// A port that sends nothing yet.
     pub fn new(tx: Box<dyn Transmit>, rx: Box<dyn Receive>, sender: Sender, instant: bool) -> Lane {
-        Lane { tx, rx, sender, templates: BTreeMap::new(), tag: 0, instant, ready: None }
+        Lane {
+            tx,
+            rx,
+            sender,
+            templates: BTreeMap::new(),
+            tag: 0,
+            instant,
+            ready: None,
+            staged: Vec::with_capacity(BATCH),
+            unplugged: false,
+        }
+    }
+
+    /// The rig is about to set the interface down at `now`: nothing is sent by it or asked of it.
+    pub fn unplug(&mut self, now: Time) {
+        self.unplugged = true;
+        self.sender.set_up(now, false);
+    }
+
+    /// The rig has set the interface up again.
+    pub fn plug(&mut self, now: Time) {
+        self.unplugged = false;
+        self.sender.set_up(now, true);
+    }
+
+    /// Whether the rig has set the interface down.
+    pub const fn is_unplugged(&self) -> bool {
+        self.unplugged
     }
 
     /// Gives a sender its frames.
@@ -70,9 +107,15 @@ impl Lane {
         Some((if self.instant { next.end } else { next.start }, next))
     }
 
-    /// Writes the frame of `departure` into a slot, unless one holds it already; `false` when no slot is free.
+    /// Writes the frame of `departure` into a slot, or, if one holds it already, only its time; `false` when no slot is
+    /// free.
     fn prepare(&mut self, departure: &Departure, stamp_ns: u64) -> bool {
-        if self.ready.as_ref().is_some_and(|(_, held)| held == departure) {
+        let Lane { ready, templates, tx, .. } = self;
+        if let Some((frame, held)) = ready
+            && held == departure
+        {
+            let (_, template) = templates.get(&departure.who).expect("every sender has its frames");
+            template.stamp(tx.bytes(frame), stamp_ns);
             return true;
         }
         let slot = self.ready.take().map(|(frame, _)| frame).or_else(|| self.tx.alloc());
@@ -87,16 +130,34 @@ impl Lane {
         true
     }
 
-    /// Hands the prepared frame over; when.
-    fn send<C: Clock>(&mut self, clock: &C) -> Result<Option<(Departure, Time)>, PortError> {
-        let Some((frame, departure)) = self.ready.take() else { return Ok(None) };
+    /// Puts the prepared frame into the ring.
+    fn stage(&mut self) {
+        let Some((frame, departure)) = self.ready.take() else { return };
         let len = self.templates.get(&departure.who).map_or(0, |(_, template)| template.len());
         self.tx.stage(frame, len);
+        self.staged.push(departure);
+    }
+
+    /// Puts into the ring what else was due by `now`, as far as it goes. The frame in front of it counts as sent.
+    fn gather(&mut self, now: Time, until: Time, stamp_ns: u64) {
+        while self.staged.len() < BATCH {
+            self.sender.sent(now);
+            let next = self.next().filter(|(due, next)| *due <= now && next.start < until);
+            let Some((_, departure)) = next else { return };
+            if !self.prepare(&departure, stamp_ns) {
+                return;
+            }
+            self.stage();
+        }
+        self.sender.sent(now);
+    }
+
+    /// Hands the staged frames over; from when until when.
+    fn send<C: Clock>(&mut self, clock: &C) -> Result<(Time, Time), PortError> {
         let at = clock.now();
         self.tx.publish();
         self.tx.kick()?;
-        self.sender.sent(at);
-        Ok(Some((departure, at)))
+        Ok((at, clock.now()))
     }
 
     /// Takes in what has arrived; whether anything had.
@@ -106,14 +167,25 @@ impl Lane {
         clock: &C,
         watcher: &mut dyn Watcher,
     ) -> Result<bool, PortError> {
-        let Lane { rx, sender, .. } = self;
+        let Lane { rx, sender, unplugged: false, .. } = self else { return Ok(false) };
         let taken = rx.poll(&mut |frame, stamp| {
-            let at = clock.at(stamp.at);
-            obey(sender, frame, at, clock);
-            watcher.received(port, frame, at, stamp.by);
+            take_in(sender, port, frame, (clock.at(stamp.at), stamp.by), clock, watcher);
         })?;
         Ok(taken > 0)
     }
+}
+
+/// One frame that arrived: it is obeyed, then handed on.
+fn take_in<C: Clock>(
+    sender: &mut Sender,
+    port: u16,
+    frame: &[u8],
+    (at, by): (Time, StampedBy),
+    clock: &C,
+    watcher: &mut dyn Watcher,
+) {
+    obey(sender, frame, at, clock);
+    watcher.received(port, frame, at, by);
 }
 
 /// Lets a sender obey what a frame asks for, if it is one of MAC Control.
@@ -142,7 +214,8 @@ pub struct Pacer<C> {
 }
 
 impl<C: Clock> Pacer<C> {
-    /// Sends and receives until `until`. What is due at that instant or later does not leave.
+    /// Sends and receives until `until`. What is to start at that instant or later does not leave, nor what no port has
+    /// taken by then; what starts before it is finished.
     ///
     /// # Errors
     /// An interface is down or gone.
@@ -153,13 +226,15 @@ impl<C: Clock> Pacer<C> {
                 quiet &= !lane.receive(port, &self.clock, watcher)?;
             }
             let now = self.clock.now();
-            let next = self.next().filter(|(_, due, _)| *due < until);
+            let next = self.next().filter(|(_, _, departure)| departure.start < until);
             let Some((port, due, departure)) = next else {
                 if now >= until {
                     return Ok(());
                 }
-                if quiet {
-                    self.sleep(until)?;
+                if until <= now + self.awake {
+                    self.clock.spin(until.min(now + DEAF));
+                } else if quiet {
+                    self.sleep(until.saturating_sub(self.awake))?;
                 }
                 continue;
             };
@@ -170,18 +245,43 @@ impl<C: Clock> Pacer<C> {
                 }
                 continue;
             }
+            if due > now + DEAF {
+                self.clock.spin(due.saturating_sub(DEAF).min(now + DEAF));
+                continue;
+            }
             // From here on the frame leaves: a pause that arrives in this last moment finds it under way.
             let stamp = self.clock.mono(due.max(now)).0;
             if !lane.prepare(&departure, stamp) {
                 // Every slot is under way: the port cannot send, and what is due becomes late.
                 lane.tx.kick()?;
+                if now >= until {
+                    return Ok(());
+                }
                 continue;
             }
-            self.clock.spin(due);
-            if let Some((departure, at)) = lane.send(&self.clock)? {
-                watcher.sent(u16::try_from(port).unwrap_or(u16::MAX), &departure, at);
+            lane.stage();
+            let behind = due < now;
+            if behind {
+                lane.gather(now, until, stamp);
+            } else {
+                self.clock.spin(due);
+            }
+            let (at, gone) = lane.send(&self.clock)?;
+            if !behind {
+                lane.sender.sent(at);
+            }
+            let port = u16::try_from(port).unwrap_or(u16::MAX);
+            for departure in lane.staged.drain(..) {
+                watcher.sent(port, &departure, at, gone);
             }
         }
+    }
+
+    /// Takes in `frame` as if it had arrived at `port` just now.
+    pub fn feed(&mut self, port: u16, frame: &[u8], watcher: &mut dyn Watcher) {
+        let Some(lane) = self.lanes.get_mut(usize::from(port)) else { return };
+        let stamp = (self.clock.now(), StampedBy::Process);
+        take_in(&mut lane.sender, port, frame, stamp, &self.clock, watcher);
     }
 
     /// The departure that comes first, of the lowest port among equals.
@@ -192,7 +292,8 @@ impl<C: Clock> Pacer<C> {
 
     /// Sleeps until `until`, or until a frame arrives.
     fn sleep(&self, until: Time) -> Result<(), PortError> {
-        let ports: Vec<&dyn Receive> = self.lanes.iter().map(|lane| lane.rx.as_ref()).collect();
+        let plugged = self.lanes.iter().filter(|lane| !lane.unplugged);
+        let ports: Vec<&dyn Receive> = plugged.map(|lane| lane.rx.as_ref()).collect();
         self.clock.sleep(until, &ports)
     }
 }

@@ -9,6 +9,7 @@ use crate::gate::{Gate, Obeys};
 use crate::rhythm::Rhythm;
 use rig_frames::pfc;
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, Quanta, Time};
+use std::collections::BTreeMap;
 
 /// Who a frame belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,6 +90,8 @@ pub struct Sender {
     busy: Time,
     up: bool,
     plans: Vec<Plan>,
+    /// Frames left out by senders that have come to their end, until somebody asks.
+    left_out: BTreeMap<Who, u64>,
 }
 
 impl Sender {
@@ -102,7 +105,13 @@ impl Sender {
             busy: Time::ZERO,
             up: true,
             plans: Vec::new(),
+            left_out: BTreeMap::new(),
         }
+    }
+
+    /// The speed of its port.
+    pub const fn speed(&self) -> PortSpeed {
+        self.speed
     }
 
     /// Starts a job: its first frame is due at `now`.
@@ -113,12 +122,11 @@ impl Sender {
         }
     }
 
-    /// Stops a sender; how many of its frames were left out.
+    /// Stops a sender, or asks after one that has come to its end; how many of its frames were left out.
     pub fn stop(&mut self, who: Who) -> u64 {
-        let of = |plan: &&Plan| plan.job.who == who;
-        let skipped = self.plans.iter().filter(of).map(|plan| plan.skipped).sum();
-        self.plans.retain(|plan| plan.job.who != who);
-        skipped
+        let ended = self.left_out.remove(&who).unwrap_or(0);
+        let running = self.plans.extract_if(.., |plan| plan.job.who == who);
+        ended + running.map(|plan| plan.skipped).sum::<u64>()
     }
 
     /// Starts afresh, on a clock that starts afresh: nothing is paused and nothing is under way.
@@ -130,6 +138,7 @@ impl Sender {
     /// Stops every sender.
     pub fn stop_all(&mut self) {
         self.plans.clear();
+        self.left_out.clear();
     }
 
     /// Obeys pauses otherwise from now on. Those that run go on.
@@ -229,7 +238,10 @@ impl Sender {
             }
         }
         if plan.is_done() {
-            self.plans.remove(index);
+            let Plan { job, skipped, .. } = self.plans.remove(index);
+            if skipped > 0 {
+                *self.left_out.entry(job.who).or_default() += skipped;
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ pub const QUEUE_PAIR: Range<usize> = 47..50;
 /// Where the packet sequence number of an untagged RoCEv2 frame over IPv4 stands.
 pub const PSN: Range<usize> = 51..54;
 /// Where the number of a plain UDP frame of the rig's own stands, behind the magic.
-const UDP_NUMBER: Range<usize> = 46..50;
+pub(crate) const UDP_NUMBER: Range<usize> = 46..50;
 
 /// What a field says in each frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,6 +171,21 @@ impl Template {
         }
     }
 
+    /// Writes another time into a frame of this template, where it has a place for that.
+    pub fn stamp(&self, slot: &mut [u8], stamp_ns: u64) {
+        for Program { place, len, source } in &self.programs {
+            if *source == Source::Stamp {
+                let stamp = stamp_ns.to_be_bytes();
+                let value = &stamp[stamp.len() - len..];
+                match place {
+                    Place::Sealed(field) => field.set(slot, value),
+                    Place::Open(at) => slot[at.clone()].copy_from_slice(value),
+                    Place::Tos => set_tos(slot, value[0]),
+                }
+            }
+        }
+    }
+
     /// Frame `number` by itself.
     pub fn frame(&self, number: u64, stamp_ns: u64) -> Vec<u8> {
         let mut bytes = vec![0; self.bytes.len()];
@@ -247,6 +262,9 @@ mod tests {
         assert_eq!(frame[60..68], [1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(frame[QUEUE_PAIR], [0, 1, 1]);
         assert_eq!(icrc::holds(&frame), Ok(true));
+        let mut later = frame;
+        template.stamp(&mut later, 9);
+        assert_eq!(later, template.frame(4, 9));
     }
 
     proptest! {

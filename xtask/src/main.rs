@@ -1,4 +1,5 @@
-//! The project's own chores. `cargo xtask ci` is what CI runs; `cargo xtask tidy` checks the house rules alone.
+//! The project's own chores. `cargo xtask ci` is what CI runs; `cargo xtask tidy` checks the house rules alone;
+//! `cargo xtask dpdk-shim` builds what the back end DPDK opens at run time.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -6,16 +7,19 @@
 )]
 
 mod ci;
+mod dpdk_shim;
 mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "cargo xtask ci | tidy";
+const USAGE: &str = "cargo xtask ci | tidy | dpdk-shim [FILE]";
 
 fn main() -> ExitCode {
     let root = root();
-    let ok = match std::env::args().nth(1).as_deref() {
+    let mut args = std::env::args().skip(1);
+    let ok = match args.next().as_deref() {
+        Some("dpdk-shim") => dpdk_shim::report(&root, args.next().map(PathBuf::from)),
         Some("ci") => ci::run(&root),
         Some("tidy") => tidy::report(&root),
         _ => {

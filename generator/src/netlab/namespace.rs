@@ -60,6 +60,18 @@ impl Namespace {
         })
     }
 
+    /// The one that a process is in.
+    ///
+    /// # Errors
+    /// There is no such process, or it is someone else's.
+    pub fn of_process(pid: u32) -> Result<Namespace, LabError> {
+        let own = File::open(format!("/proc/{pid}/ns/net"));
+        own.map(Namespace).map_err(|error| {
+            let errno = Errno::try_from(error).unwrap_or(Errno::EIO);
+            failed(&format!("find the network namespace of process {pid}"), errno)
+        })
+    }
+
     /// Does `work` on a thread inside the namespace. Sockets and ports that it opens stay in the namespace, on
     /// whichever thread they are used later.
     ///

@@ -1,12 +1,10 @@
 //! Pairs of interfaces: what enters one comes out of the other.
 
 use super::namespace::{LabError, Namespace};
-use crate::netlink::Route;
+use crate::netlink::{Route, named, set_up};
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
-};
+use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkInfo};
 
 /// One end of a pair.
 #[derive(Debug, Clone, Copy)]
@@ -62,11 +60,8 @@ impl Namespace {
     /// # Errors
     /// There is none of that name, or the process may not.
     pub fn set_up(&self, name: &str, up: bool) -> Result<(), LabError> {
-        let mut link = named(name);
-        link.header.change_mask = LinkFlags::Up;
-        link.header.flags = if up { LinkFlags::Up } else { LinkFlags::empty() };
         let state = if up { "up" } else { "down" };
-        self.change(RouteNetlinkMessage::SetLink(link), 0, format!("set {name} {state}"))
+        self.change(set_up(name, up), 0, format!("set {name} {state}"))
     }
 
     /// Gives an interface another MTU.
@@ -97,10 +92,4 @@ impl Namespace {
         let answer = self.run(|| Route::open()?.tell(request, flags))?;
         answer.map_err(|errno| LabError { tried, errno })
     }
-}
-
-fn named(name: &str) -> LinkMessage {
-    let mut link = LinkMessage::default();
-    link.attributes.push(LinkAttribute::IfName(name.to_owned()));
-    link
 }

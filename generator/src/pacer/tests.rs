@@ -2,11 +2,14 @@ use super::*;
 use crate::clock::Manual;
 use crate::gate::Obeys;
 use crate::port::memory::{self, Halves};
+use crate::port::{Kick, Mono, Stamp, Stats, at_most};
 use crate::rhythm::Rhythm;
 use crate::sender::{Job, Stall};
+use crate::template::Source;
 use rig_frames::mac_control;
 use rig_testcases::{StreamKind, StreamRate, StreamSpec, wire};
 use rig_units::{Bytes, Pace, PortSpeed, Quanta};
+use std::os::fd::BorrowedFd;
 
 const SPEED: PortSpeed = PortSpeed::G10;
 
@@ -56,7 +59,7 @@ struct Log {
 }
 
 impl Watcher for Log {
-    fn sent(&mut self, _: u16, departure: &Departure, at: Time) {
+    fn sent(&mut self, _: u16, departure: &Departure, at: Time, _: Time) {
         self.sent.push((departure.number, at));
     }
     fn received(&mut self, _: u16, frame: &[u8], at: Time, _: StampedBy) {
@@ -88,6 +91,23 @@ fn frames_leave_at_their_instants_and_are_those_of_the_script() {
         let want: Vec<_> =
             (0..3).map(|seq| wire::data(&spec(), 0, seq, Bytes(254), false)).collect();
         assert_eq!(frames, want);
+    }
+}
+
+#[test]
+fn a_frame_that_has_begun_is_finished_and_one_that_has_not_stays() {
+    for (instant, first, until) in [(true, 25_000, 25_001), (false, 25_000, 25_001)] {
+        let (mut rig, _far) = rig(instant, 8);
+        let mut log = Log::default();
+        rig.lanes[0].sender.start(at(Dur::ns(first)), job(3));
+        rig.run_until(at(Dur::ns(until)), &mut log).expect("in memory");
+        assert_eq!(
+            log.sent.len(),
+            1,
+            "a storm's last frame leaves though its storm is over by then"
+        );
+        rig.run_until(at(Dur::ns(first + 10_000)), &mut log).expect("in memory");
+        assert_eq!(log.sent.len(), 1, "the next is due at that very instant");
     }
 }
 
@@ -143,4 +163,163 @@ fn a_slot_of_an_earlier_sender_is_written_anew() {
     let mut last = Vec::new();
     far.1.poll(&mut |frame, _| last = frame.to_vec()).expect("in memory");
     assert_eq!(last, wire::data(&longer, 7, 9, Bytes(510), false));
+}
+
+/// A port that wakes nobody, by which one frame arrives at an instant.
+#[derive(Debug)]
+struct Later {
+    clock: Manual,
+    arrives: Option<Time>,
+}
+
+impl Receive for Later {
+    fn poll(&mut self, take: &mut dyn FnMut(&[u8], Stamp)) -> Result<usize, PortError> {
+        let Some(at) = self.arrives.take_if(|at| *at <= self.clock.now()) else { return Ok(0) };
+        take(&[0; 60], Stamp { at: self.clock.mono(at), by: StampedBy::Process });
+        Ok(1)
+    }
+    fn wait(&mut self, _: Dur) -> Result<bool, PortError> {
+        Ok(self.arrives.is_some_and(|at| at <= self.clock.now()))
+    }
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+    fn stats(&self) -> Result<Stats, PortError> {
+        Ok(Stats::default())
+    }
+}
+
+/// When each frame was heard of.
+struct Heard(Manual, Vec<Time>);
+
+impl Watcher for Heard {
+    fn sent(&mut self, _: u16, _: &Departure, _: Time, _: Time) {}
+    fn received(&mut self, _: u16, _: &[u8], _: Time, _: StampedBy) {
+        self.1.push(self.0.now());
+    }
+}
+
+/// A clock that a test holds, and by which one sleeps as by the wall's: no longer than the ports allow.
+struct Napping(Manual);
+
+impl Clock for Napping {
+    fn now(&self) -> Time {
+        self.0.now()
+    }
+    fn at(&self, stamp: Mono) -> Time {
+        self.0.at(stamp)
+    }
+    fn mono(&self, at: Time) -> Mono {
+        self.0.mono(at)
+    }
+    fn sleep(&self, until: Time, ports: &[&dyn Receive]) -> Result<(), PortError> {
+        let now = self.now();
+        self.0.sleep(now + at_most(ports, until.since(now).unwrap_or_default()), ports)
+    }
+    fn spin(&self, until: Time) {
+        self.0.spin(until);
+    }
+}
+
+#[test]
+fn a_frame_at_a_port_that_wakes_nobody_is_heard_of_soon() {
+    for sends in [false, true] {
+        let (mut rig, _far) = rig(false, 8);
+        let clock = rig.clock.clone();
+        let arrives = at(Dur::us(777));
+        rig.lanes[0].rx = Box::new(Later { clock: clock.clone(), arrives: Some(arrives) });
+        if sends {
+            rig.lanes[0].sender.start(at(Dur::ms(5)), job(1));
+        }
+        let mut heard = Heard(clock.clone(), Vec::new());
+        let Pacer { lanes, awake, .. } = rig;
+        let mut rig = Pacer { clock: Napping(clock), lanes, awake };
+        rig.run_until(at(Dur::ms(10)), &mut heard).expect("in memory");
+        let [when] = heard.1[..] else { panic!("{:?}", heard.1) };
+        assert!(when.since(arrives) <= Some(Dur::us(50)), "{when:?}");
+    }
+}
+
+/// A port that takes nothing: a microsecond passes with every try.
+#[derive(Debug)]
+struct Stuck(Manual);
+
+impl Transmit for Stuck {
+    fn alloc(&mut self) -> Option<Frame> {
+        None
+    }
+    fn bytes<'a>(&'a mut self, _: &'a mut Frame) -> &'a mut [u8] {
+        unreachable!("it gives out none")
+    }
+    fn release(&mut self, _: Frame) {}
+    fn stage(&mut self, _: Frame, _: usize) {}
+    fn publish(&mut self) {}
+    fn kick(&mut self) -> Result<Kick, PortError> {
+        self.0.advance_to(self.0.now() + Dur::us(1));
+        Ok(Kick { lost: 0, waiting: 1 })
+    }
+    fn reclaim(&mut self) -> usize {
+        0
+    }
+    fn stats(&self) -> Result<Stats, PortError> {
+        Ok(Stats::default())
+    }
+}
+
+#[test]
+fn a_port_that_takes_nothing_does_not_keep_the_pacer_beyond_its_time() {
+    let (mut rig, _far) = rig(false, 8);
+    rig.lanes[0].tx = Box::new(Stuck(rig.clock.clone()));
+    rig.lanes[0].sender.start(Time::ZERO, job(3));
+    let mut log = Log::default();
+    rig.run_until(at(Dur::ms(1)), &mut log).expect("in memory");
+    assert_eq!(log.sent, []);
+    assert!(rig.clock.now() <= at(Dur::us(1_001)));
+}
+
+/// The times that frames carry, in nanoseconds, and those of their arrival.
+fn stamps(far: &mut Halves) -> Vec<(u64, u64)> {
+    let mut stamps = Vec::new();
+    let mut take = |frame: &[u8], stamp: Stamp| {
+        let carried = frame[60..68].try_into().expect("eight bytes");
+        stamps.push((u64::from_be_bytes(carried), stamp.at.0));
+    };
+    far.1.poll(&mut take).expect("in memory");
+    stamps
+}
+
+fn stamped(rig: &mut Pacer<Manual>) {
+    let template = Template::of_stream(0, &spec()).with(60..68, Source::Stamp).expect("a field");
+    rig.lanes[0].assign(Who::Stream(0), template);
+}
+
+#[test]
+fn a_frame_that_was_written_ahead_of_time_carries_the_time_at_which_it_leaves() {
+    let (mut rig, mut far) = rig(false, 8);
+    stamped(&mut rig);
+    rig.lanes[0].sender.start(at(Dur::us(50)), job(3));
+    rig.run_until(at(Dur::us(100)), &mut Log::default()).expect("in memory");
+    assert_eq!(stamps(&mut far), [50, 60, 70].map(|us| (us * 1_000, us * 1_000)));
+}
+
+#[test]
+fn what_became_due_meanwhile_leaves_with_one_call_at_the_pace_of_the_port() {
+    let (mut rig, mut far) = rig(false, 8);
+    stamped(&mut rig);
+    let slot = SPEED.slot(Bytes(254));
+    let mut log = Log::default();
+    // The machine looks away for five frames and a half.
+    rig.clock.step_to(at(slot * 11 / 2));
+    rig.lanes[0].sender = Sender::new(SPEED, Obeys::default(), Stall::CatchUp);
+    rig.lanes[0]
+        .sender
+        .start(Time::ZERO, Job { rhythm: Rhythm::Even(Pace::every(slot)), ..job(20) });
+    rig.run_until(at(Dur::ms(1)), &mut log).expect("in memory");
+    let sent: Vec<Time> = log.sent.iter().map(|&(_, at)| at).collect();
+    let now = at(slot * 11 / 2);
+    let want = (0..20).map(|n| at(slot * n).max(now));
+    assert_eq!(sent, want.collect::<Vec<_>>());
+    let numbers: Vec<u64> = log.sent.iter().map(|&(number, _)| number).collect();
+    assert_eq!(numbers, (0..20).collect::<Vec<_>>());
+    assert!(stamps(&mut far).iter().all(|&(carried, arrived)| carried == arrived));
 }

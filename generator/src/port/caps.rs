@@ -10,6 +10,8 @@ pub enum Backend {
     AfXdp,
     /// An AF_PACKET socket.
     AfPacket,
+    /// A driver of DPDK.
+    Dpdk,
 }
 
 /// Where the XDP program sits, as the kernel reports it.
@@ -21,7 +23,7 @@ pub enum Attached {
     Generic,
 }
 
-/// What a port can do. Every entry was asked back from the kernel after the port was open. Of launch times nothing is
+/// What a port can do. Every entry was asked back from the kernel, or from the driver, after the port was open. Of launch times nothing is
 /// said here: kernels accept and ignore them, so that only a measurement tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caps {
@@ -35,12 +37,25 @@ pub struct Caps {
     pub multi_buffer: bool,
     /// Whether a VLAN tag arrives with its frame. Without, the kernel takes it off before the port sees it.
     pub vlan_tags: bool,
-    /// The longest frame that the interface sends: its MTU and the Ethernet header.
+    /// The longest frame that the interface sends: its MTU and the Ethernet header. Where nobody knows of an MTU: the
+    /// longest frame asked for.
     pub longest: usize,
     /// Who reads the clock for frames received; each frame's stamp says it again, and is right where they differ.
     pub stamped_by: StampedBy,
     /// What was asked for and refused.
     pub refused: Vec<Refusal>,
+}
+
+impl fmt::Display for Caps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match (self.backend, self.attached) {
+            (Backend::AfXdp, Some(Attached::Native)) => "AF_XDP in the driver",
+            (Backend::AfXdp, Some(Attached::Generic) | None) => "AF_XDP in the generic path",
+            (Backend::AfPacket, _) => "AF_PACKET",
+            (Backend::Dpdk, _) => "DPDK",
+        })?;
+        f.write_str(if self.zero_copy { ", without a copy" } else { ", with a copy" })
+    }
 }
 
 /// Something that was asked for and refused, so that the port went on without it.
@@ -61,6 +76,12 @@ pub enum Feature {
     ZeroCopy,
     /// Received frames that span several pieces of memory.
     MultiBuffer,
+    /// Frames as long as was asked for, by the driver's own account.
+    LongFrames,
+    /// A rate that the NIC holds.
+    RateLimit,
+    /// Stamps that the NIC makes.
+    NicStamps,
 }
 
 impl fmt::Display for Refusal {
@@ -69,6 +90,9 @@ impl fmt::Display for Refusal {
             Feature::NativeXdp => "XDP in the driver",
             Feature::ZeroCopy => "zero copy",
             Feature::MultiBuffer => "frames over several buffers",
+            Feature::LongFrames => "frames of that length",
+            Feature::RateLimit => "rate held by the NIC",
+            Feature::NicStamps => "stamps by the NIC",
         };
         write!(f, "no {feature}: {}", self.why)
     }

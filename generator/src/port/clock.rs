@@ -33,6 +33,8 @@ pub struct Stamp {
 /// Who read the clock. None of these is the wire: each comes later than the frame by what lies between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StampedBy {
+    /// The NIC, by its own clock, which the process reads beside this one.
+    Nic,
     /// The XDP program, as the kernel handed it the frame: in the driver, or in the generic path behind it.
     XdpProgram,
     /// The process, as it read the frame: later by however long it slept.

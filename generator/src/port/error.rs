@@ -1,6 +1,6 @@
 //! What is in the way of a port, and what mends it.
 
-use super::Attached;
+use super::{Attached, DpdkFault};
 use core::fmt;
 use nix::errno::Errno;
 use rig_units::Dur;
@@ -75,6 +75,8 @@ pub enum Fault {
         /// The last words of the verifier.
         log: String,
     },
+    /// Something of DPDK.
+    Dpdk(Box<DpdkFault>),
     /// Anything else.
     Os {
         /// What was tried.
@@ -153,6 +155,7 @@ impl fmt::Display for PortError {
             Fault::Rejected { errno, log } => {
                 write!(f, "the kernel refuses the port's XDP program ({errno}): {log}")
             }
+            Fault::Dpdk(fault) => fault.fmt(f),
             Fault::Os { tried, errno: Errno::ENOBUFS } => write!(
                 f,
                 "cannot {tried}: {}: needs CAP_IPC_LOCK, or a higher limit of locked memory (`ulimit -l`)",

@@ -3,7 +3,9 @@
 use super::error::ETHERNET_HEADER;
 use super::{Attached, Fault, Mono, PortError, wait};
 use crate::netlink::Route;
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage, LinkXdp};
+use netlink_packet_route::link::{
+    InfoKind, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, LinkXdp,
+};
 use nix::errno::Errno;
 use rig_units::Dur;
 use std::sync::{Mutex, PoisonError};
@@ -25,6 +27,8 @@ pub(crate) struct Interface {
     pub(crate) up: bool,
     /// Whether its link is up.
     pub(crate) link: bool,
+    /// Whether it is one end of a pair of virtual interfaces.
+    pub(crate) pair: bool,
     /// The XDP program on it, by the kernel's number, and where it sits.
     pub(crate) program: Option<(u32, Attached)>,
 }
@@ -38,6 +42,17 @@ impl Interface {
             Err(Errno::ENODEV | Errno::ERANGE | Errno::EINVAL) => Err(Fault::NoInterface.at(name)),
             Err(errno) => Err(Fault::of(ASK, errno).at(name)),
         }
+    }
+
+    /// The interface with that number, and its name.
+    pub(crate) fn numbered(index: u32) -> Result<(String, Interface), Fault> {
+        let message = Route::open().and_then(|route| route.link_numbered(index));
+        let message = message.map_err(|errno| Fault::of(ASK, errno))?;
+        let name = message.attributes.iter().find_map(|attribute| match attribute {
+            LinkAttribute::IfName(name) => Some(name.clone()),
+            _ => None,
+        });
+        Ok((name.unwrap_or_default(), Interface::of(&message)))
     }
 
     /// The interface of that name as soon as its link is up, which may take as long as `settle`.
@@ -62,12 +77,16 @@ impl Interface {
             mtu: 0,
             up: flags.contains(LinkFlags::Up),
             link: flags.contains(LinkFlags::LowerUp),
+            pair: false,
             program: None,
         };
         for attribute in &message.attributes {
             match attribute {
                 LinkAttribute::Mtu(mtu) => seen.mtu = *mtu as usize,
                 LinkAttribute::Xdp(all) => seen.program = program(all),
+                LinkAttribute::LinkInfo(all) => {
+                    seen.pair = all.contains(&LinkInfo::Kind(InfoKind::Veth));
+                }
                 _ => {}
             }
         }

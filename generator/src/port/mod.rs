@@ -9,29 +9,43 @@
 mod afxdp;
 mod caps;
 mod clock;
+mod dpdk;
 mod error;
+mod ethtool;
 mod interface;
+mod link;
 pub mod memory;
 mod packet;
+mod pin;
 mod pool;
 mod realtime;
 mod sockopt;
+mod ticks;
 mod wait;
 
 pub use caps::{Attached, Backend, Caps, Feature, Refusal, Stats};
 pub use clock::{Mono, Stamp, StampedBy};
+pub use dpdk::{Dpdk, DpdkFault};
 pub use error::{Fault, PortError};
+pub use ethtool::{Ethtool, Timestamping};
+pub use link::Link;
+pub use pin::{Pinned, cpus};
 pub use pool::Frame;
 pub use realtime::RealTime;
+pub use ticks::{Counter, Machine};
+#[cfg(test)]
+pub(crate) use wait::at_most;
+pub(crate) use wait::pause;
 pub use wait::wait_any;
 
-use rig_units::Dur;
+use rig_units::{Dur, PortSpeed};
 use std::os::fd::BorrowedFd;
 
 /// Which port to open, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// The interface, by its name in the network namespace of the thread that opens the port.
+    /// The interface, by its name in the network namespace of the thread that opens the port; with DPDK the port, by
+    /// DPDK's name for it.
     pub interface: String,
     /// What carries the frames.
     pub backend: Backend,
@@ -43,13 +57,17 @@ pub struct Config {
     pub queue: u32,
     /// The longest frame to send, from the destination MAC on, without the check sequence.
     pub longest: usize,
-    /// Frames that can be under way at once.
+    /// Frames that can be under way at once, at least.
     pub slots: u32,
     /// Pieces of 4 KiB in which received frames wait until the reader comes; a power of two. A reader that is off its
     /// processor for a while loses what does not fit.
     pub ring: u32,
     /// How long the link may take to come up: many NICs drop it while a program is attached.
     pub settle: Dur,
+    /// The rate that the NIC is to hold the port to, where it can; only DPDK has a way to ask it.
+    pub limit: Option<PortSpeed>,
+    /// What DPDK is started with; nobody else reads it.
+    pub dpdk: Dpdk,
 }
 
 /// Where an XDP program goes.
@@ -76,6 +94,8 @@ impl Config {
             slots: 1024,
             ring: 16_384,
             settle: Dur::s(5),
+            limit: None,
+            dpdk: Dpdk::default(),
         }
     }
 }
@@ -101,6 +121,7 @@ impl Port {
         match config.backend {
             Backend::AfXdp => afxdp::open(config),
             Backend::AfPacket => packet::open(config),
+            Backend::Dpdk => dpdk::open(config),
         }
     }
 }
@@ -178,7 +199,7 @@ pub trait Receive: core::fmt::Debug + Send {
     fn wait(&mut self, timeout: Dur) -> Result<bool, PortError>;
 
     /// What becomes readable when a frame is there, to wait for several ports at once; `None` when the kernel knows
-    /// nothing of this port.
+    /// nothing of this port, so that its reader has to look again and again.
     fn fd(&self) -> Option<BorrowedFd<'_>>;
 
     /// What was lost and why, since the port was opened.

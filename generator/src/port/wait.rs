@@ -32,17 +32,28 @@ pub(crate) fn readable(fd: BorrowedFd<'_>, timeout: Dur) -> Result<Woken, Errno>
     }
 }
 
+/// How long a port that wakes nobody is left alone at most. It is what a stamp of such a port's reader may be late by,
+/// beside what the sleep takes longer than it should.
+pub(crate) const BLIND: Dur = Dur::us(50);
+
+/// How long it may be slept for `ports` at a stretch: no longer than [`BLIND`] when one of them wakes nobody.
+pub(crate) fn at_most(ports: &[&dyn Receive], timeout: Dur) -> Dur {
+    if ports.iter().any(|port| port.fd().is_none()) { timeout.min(BLIND) } else { timeout }
+}
+
 /// Sleeps until a frame waits at one of `ports`, but no longer than `timeout`; whether one may be there. A port whose
-/// interface is down or gone may wake nobody: a poll tells, within a tenth of a second.
+/// interface is down or gone may wake nobody: a poll tells, within a tenth of a second. Nor does a port without a
+/// descriptor: with one among them the sleep is a short one, and a frame may always be there.
 ///
 /// # Errors
 /// The kernel refuses to wait at all.
 pub fn wait_any(ports: &[&dyn Receive], timeout: Dur) -> Result<bool, PortError> {
     let fds = ports.iter().filter_map(|port| port.fd());
     let mut fds: Vec<PollFd<'_>> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-    match ppoll(&mut fds, Some(timespec(timeout)), None) {
-        Ok(ready) => Ok(ready > 0),
-        Err(Errno::EINTR) => Ok(false),
+    let blind = fds.len() < ports.len();
+    match ppoll(&mut fds, Some(timespec(at_most(ports, timeout))), None) {
+        Ok(ready) => Ok(ready > 0 || blind),
+        Err(Errno::EINTR) => Ok(blind),
         Err(errno) => Err(Fault::of("wait for frames", errno).at("all ports")),
     }
 }
@@ -80,4 +91,23 @@ pub(crate) fn pause(time: Dur) {
 fn timespec(time: Dur) -> TimeSpec {
     let ns = time.0.div_ceil(1_000);
     core::time::Duration::from_nanos(ns).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Manual;
+    use crate::port::memory;
+
+    #[test]
+    fn a_sleep_for_a_port_that_wakes_nobody_is_a_short_one() {
+        let ((_, blind), _) = memory::pair(&Manual::default(), 1, 64);
+        assert_eq!(at_most(&[&*blind], Dur::s(30)), BLIND);
+        assert_eq!(at_most(&[&*blind], Dur::us(1)), Dur::us(1));
+        assert_eq!(at_most(&[], Dur::s(30)), Dur::s(30));
+        let start = Mono::now();
+        assert_eq!(wait_any(&[&*blind], Dur::s(30)), Ok(true), "a frame may be there");
+        assert!(Mono::now().since(start) < Some(Dur::s(10)), "slept over it");
+        assert_eq!(wait_any(&[], Dur::us(1)), Ok(false));
+    }
 }

@@ -99,6 +99,26 @@ fn after_a_stall_frames_are_skipped_and_counted_or_sent_in_a_row() {
 }
 
 #[test]
+fn what_a_stream_left_out_is_known_after_its_last_frame() {
+    let mut port = sender(SKIP);
+    let every = Dur::us(2);
+    let job = Job { count: Some(10), ..stream(0, 3, every) };
+    port.start(Time::ZERO, job);
+    // Looked away once in its midst, and again over its end.
+    port.sent(Time::ZERO + every * 3);
+    let mut left = 1;
+    while let Some(next) = port.next() {
+        left += 1;
+        port.sent(if left == 5 { next.start + every * 40 } else { next.start });
+    }
+    assert!(port.is_idle());
+    let skipped = port.stop(Who::Stream(0));
+    assert_eq!(left + skipped, 10);
+    assert!(skipped > 3, "twice, and all that was left: {skipped}");
+    assert_eq!(port.stop(Who::Stream(0)), 0, "told once");
+}
+
+#[test]
 fn a_job_ends_after_its_count_and_numbers_go_on_from_its_first() {
     let mut port = sender(SKIP);
     port.start(Time::ZERO, Job { count: Some(2), first: 40, ..stream(0, 3, Dur::us(2)) });

@@ -20,6 +20,7 @@ fn every_fault_names_the_interface_and_what_mends_it() {
         Fault::Rejected { errno: Errno::EACCES, log: "R0 !read_ok".to_owned() },
         os(Errno::EINVAL),
         os(Errno::ENOBUFS),
+        Fault::Dpdk(Box::new(DpdkFault::Again)),
     ];
     let said: String = all.into_iter().map(|fault| format!("{}\n", fault.at("eth7"))).collect();
     insta::assert_snapshot!(said);
