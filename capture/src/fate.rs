@@ -85,7 +85,10 @@ fn settled(observation: &Observation, script: &Script, stream: u16, response: Du
         at
     };
     let end = Time::ZERO + observation.length;
-    let lead = trace.cable + trace.speed.slot(spec.size) + bound;
+    // The longest frame that leaves by this port may be under way when the trial ends.
+    let to_port = script.streams.iter().filter(|other| other.to == spec.to);
+    let longest = to_port.map(|other| other.size).max().unwrap_or(spec.size);
+    let lead = trace.cable + trace.speed.slot(longest) + bound;
     let mut idle_until = end.saturating_sub(lead);
     for frame in observation.records.iter().rev() {
         if frame.port != spec.to || frame.dir != Dir::Rx {
@@ -127,6 +130,17 @@ mod tests {
         sample.data(0, Dur::us(1), None);
         sample.data(1, Dur::us(2), Some(Dur::us(2) + TRANSIT));
         assert_eq!(fates(sample, Dur::us(3)), (vec![0], vec![]));
+    }
+
+    #[test]
+    fn a_longer_frame_of_another_stream_may_be_under_way_when_the_trial_ends() {
+        let could = Dur::us(1) + CABLE + FORWARDING + Dur(83_520) + CABLE;
+        let mut sample = Sample::new();
+        let longer =
+            rig_testcases::StreamSpec { size: Bytes(9_022), ..sample.script.streams[0].clone() };
+        sample.script.streams.push(longer);
+        sample.data(0, Dur::us(1), None);
+        assert_eq!(fates(sample, could + Dur::ns(100)), (vec![], vec![0]));
     }
 
     #[test]

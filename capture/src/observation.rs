@@ -29,6 +29,11 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// How far off a timestamp may be, at the worst of the ports.
+    pub fn bound(&self) -> Dur {
+        self.ports.iter().map(|port| port.provenance.bound()).max().unwrap_or_default()
+    }
+
     /// Whether frames of `stream` were counted and not recorded.
     pub fn partial(&self, stream: u16) -> bool {
         if self.integrity.unrecorded == 0 {

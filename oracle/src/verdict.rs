@@ -22,7 +22,7 @@ pub enum Verdict {
 /// Why the evidence does not decide: a stable word that cases may expect, and the details for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
-    /// `storm-lapse`, `capture-hole`, `late-send`, `dut-late`, `not-observable`, `too-few-trials`.
+    /// `storm-lapse`, `capture-hole`, `late-send`, `dut-late`, `not-observable`, `too-few-trials`, `pause-not-honoured`.
     pub reason: &'static str,
     /// When, how long, how many.
     pub detail: String,

@@ -20,14 +20,6 @@ pub struct Void {
 /// be longer than that.
 pub fn voids(observation: &Observation, script: &Script, gaps: &dyn Fn(u16) -> bool) -> Vec<Void> {
     let mut voids = Vec::new();
-    for storm in (0..).take(script.storms.len()) {
-        let planned = if gaps(storm) { planned_gap(observation, script, storm) } else { Dur::ZERO };
-        let classes = script.storms[usize::from(storm)].classes;
-        let lapse = (0..8)
-            .filter(|class| classes >> class & 1 == 1)
-            .find_map(|class| lapse(observation, script, (storm, class), planned));
-        voids.extend(lapse.map(|detail| Void { reason: "storm-lapse", detail }));
-    }
     let integrity = &observation.integrity;
     if integrity.lost > 0 {
         let detail = format!("the capture lost {} frames", integrity.lost);
@@ -49,15 +41,24 @@ pub fn voids(observation: &Observation, script: &Script, gaps: &dyn Fn(u16) -> b
     if let Some(late) = &integrity.dut {
         voids.push(Void { reason: "dut-late", detail: late.clone() });
     }
+    // Last: a machine that stood still tears storms as well.
+    for storm in (0..).take(script.storms.len()) {
+        let planned = if gaps(storm) { planned_gap(observation, script, storm) } else { Dur::ZERO };
+        let classes = script.storms[usize::from(storm)].classes;
+        let lapse = (0..8)
+            .filter(|class| classes >> class & 1 == 1)
+            .find_map(|class| lapse(observation, script, (storm, class), planned));
+        voids.extend(lapse.map(|detail| Void { reason: "storm-lapse", detail }));
+    }
     voids
 }
 
-/// The gap that a storm has in every period by its own plan.
+/// The gap that a storm has in every period by its own plan: either frame may be late, and both stamps off.
 fn planned_gap(observation: &Observation, script: &Script, storm: u16) -> Dur {
     let spec = &script.storms[usize::from(storm)];
     let port = &observation.ports[usize::from(spec.from)];
     let pause = port.speed.pause(spec.quanta);
-    (spec.every + port.provenance.bound() * 2).saturating_sub(pause)
+    (spec.every + port.provenance.bound() * 3).saturating_sub(pause)
 }
 
 /// The longest gap of a storm above what was planned.
@@ -116,6 +117,26 @@ mod tests {
         let voids = of(every(PAUSE + Dur(1), 5), false);
         assert_eq!(voids[0].reason, "storm-lapse");
         insta::assert_snapshot!(voids[0].detail, @"storm did not hold class 3: 4 gaps, the longest of 1ps at 1.335554ms");
+    }
+
+    #[test]
+    fn a_gap_may_be_longer_by_as_much_as_frames_may_be_late_and_a_picosecond_more_is_a_lapse() {
+        let (gap, bound) = (PAUSE * 2, Dur::us(3));
+        for (late, lapses) in [(bound, false), (bound + Dur(1), true)] {
+            let mut sample = every(gap, 5);
+            sample.provenance = crate::Provenance::Software { bound };
+            sample.pfc(Dur::ms(1) + gap * 5 + late, 1, crate::Dir::Tx, Quanta::MAX);
+            assert_eq!(!of(sample, true).is_empty(), lapses, "{late}");
+        }
+    }
+
+    #[test]
+    fn a_stall_of_the_machine_is_told_before_the_storm_that_it_tore() {
+        let (mut observation, script) = every(PAUSE * 2, 5).done(Dur::s(1));
+        observation.integrity.dut = Some("it stood still".to_owned());
+        let reasons = voids(&observation, &script, &|_| false);
+        let reasons: Vec<&str> = reasons.iter().map(|void| void.reason).collect();
+        assert_eq!(reasons, ["dut-late", "storm-lapse"]);
     }
 
     #[test]

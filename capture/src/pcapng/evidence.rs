@@ -17,7 +17,7 @@ use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
 /// Timestamps count nanoseconds.
-const NANOSECONDS: u8 = 9;
+pub(super) const NANOSECONDS: u8 = 9;
 const PS_PER_NS: u64 = 1_000;
 /// Direction in `epb_flags` (pcapng section 4.3.1).
 const INBOUND: u32 = 1;
@@ -143,13 +143,9 @@ impl<'a> Evidence<'a> {
     fn packet<'b>(&self, record: usize, comments: &[&'b str]) -> EnhancedPacketBlock<'b> {
         let record = &self.observation.records[record];
         let data = encode(record, self.script);
-        let direction = match record.dir {
-            Dir::Tx => OUTBOUND,
-            Dir::Rx => INBOUND,
-        };
         let comment = |text: &&'b str| EnhancedPacketOption::Comment(Cow::Borrowed(*text));
         let mut options: Vec<EnhancedPacketOption<'b>> = comments.iter().map(comment).collect();
-        options.push(EnhancedPacketOption::Flags(direction));
+        options.push(EnhancedPacketOption::Flags(direction(record.dir)));
         EnhancedPacketBlock {
             interface_id: record.port.into(),
             timestamp: Duration::from_nanos(record.at.0 / PS_PER_NS),
@@ -160,12 +156,23 @@ impl<'a> Evidence<'a> {
     }
 }
 
-fn put<'a, W: Write>(file: &mut PcapNgWriter<W>, block: impl PcapNgBlock<'a>) -> io::Result<()> {
+/// A direction as the file has it.
+pub(super) const fn direction(dir: Dir) -> u32 {
+    match dir {
+        Dir::Tx => OUTBOUND,
+        Dir::Rx => INBOUND,
+    }
+}
+
+pub(super) fn put<'a, W: Write>(
+    file: &mut PcapNgWriter<W>,
+    block: impl PcapNgBlock<'a>,
+) -> io::Result<()> {
     file.write_pcapng_block(block).map_err(io_error)?;
     Ok(())
 }
 
-fn io_error(error: PcapError) -> io::Error {
+pub(super) fn io_error(error: PcapError) -> io::Error {
     match error {
         PcapError::IoError(error) => error,
         other => io::Error::other(other),
@@ -173,9 +180,9 @@ fn io_error(error: PcapError) -> io::Error {
 }
 
 /// Counts what goes through.
-struct Counted<W> {
-    to: W,
-    bytes: u64,
+pub(super) struct Counted<W: Write> {
+    pub(super) to: BufWriter<W>,
+    pub(super) bytes: u64,
 }
 
 impl<W: Write> Write for Counted<W> {

@@ -5,6 +5,7 @@
 //! are cut to the nanosecond: a file can say picoseconds, but tshark 4.0 overflows on them after 18 ms.
 
 mod evidence;
+mod frame_file;
 mod infer;
 mod raw;
 mod read;
@@ -12,6 +13,7 @@ mod select;
 mod storms;
 
 pub use evidence::{Evidence, Written};
+pub use frame_file::FrameFile;
 pub use read::{Assume, Capture, Fault, parse, read};
 
 #[cfg(test)]

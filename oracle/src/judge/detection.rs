@@ -9,18 +9,20 @@ use rig_units::Dur;
 
 /// Judges the detections of storms that must all be detected, or none of them when the rule never fires.
 ///
-/// `at_most`: the latest detection that the case accepts, if it is stricter than the rule.
+/// `at_most`: the latest detection that the case accepts, if it is stricter than the rule. `slack`: how far off the start
+/// of a storm may be.
 pub fn judge(
     subject: &Subject,
     rule: &Rule,
     stimulus: &Stimulus,
-    at_most: Option<Dur>,
+    (at_most, slack): (Option<Dur>, Dur),
     trials: &[Seen],
 ) -> Judgement {
     let prediction = prediction(rule, stimulus, at_most);
     let grid = Grid::of_trials(rule, trials);
     let departure = |seen: &Seen| {
-        departure(seen, &prediction).or_else(|| off_the_grid(seen, rule, stimulus, grid.phase()?))
+        departure(seen, &prediction)
+            .or_else(|| off_the_grid(seen, rule, stimulus, (grid.phase()?, slack)))
     };
     let mut findings: Vec<Finding> = trials
         .iter()
@@ -80,10 +82,10 @@ fn off_the_grid(
     seen: &Seen,
     rule: &Rule,
     stimulus: &Stimulus,
-    phase: &Phase,
+    (phase, slack): (&Phase, Dur),
 ) -> Option<(String, String)> {
     let at = seen.detection()?;
-    let polls = rule.detects_within(phase.after(seen.storm_start), stimulus);
+    let polls = rule.detects_within(phase.around(seen.storm_start, slack), stimulus);
     if polls.iter().any(|poll| poll.meets(at.after)) {
         return None;
     }

@@ -2,7 +2,7 @@
 //! counting where it does not.
 
 use super::stats;
-use super::{Fired, Grid, Phase, Seen, Subject};
+use super::{Fired, Grid, Seen, Subject};
 use crate::spec::pfcwd::{Chance, Rule, Stimulus};
 use crate::{Finding, Judgement};
 use rig_capture::{Reading, Span, Unit};
@@ -59,7 +59,9 @@ pub fn judge(
 
 /// What this storm must do, if anything is certain of it, whatever `slack` hides.
 fn must(seen: &Seen, rule: &Rule, stimulus: &Stimulus, grid: &Grid, slack: Dur) -> Option<bool> {
-    let (shorter, longer) = (seen.pause_length.saturating_sub(slack), seen.pause_length + slack);
+    // Both ends of the pause may be off.
+    let shorter = seen.pause_length.saturating_sub(slack);
+    let longer = seen.pause_length + slack * 2;
     let (never, always) = (rule.never_fires_up_to(stimulus), rule.always_fires_from(stimulus));
     if never.is_none_or(|never| longer <= never) {
         return Some(false);
@@ -67,20 +69,9 @@ fn must(seen: &Seen, rule: &Rule, stimulus: &Stimulus, grid: &Grid, slack: Dur) 
     if always.is_some_and(|always| shorter > always) {
         return Some(true);
     }
-    let phases = phases(seen, grid.phase()?, slack);
+    let phases = grid.phase()?.around(seen.storm_start, slack);
     let least = rule.fires_within(phases, shorter, stimulus)?;
     (rule.fires_within(phases, longer, stimulus)? == least).then_some(least)
-}
-
-/// From this storm's start to the next poll, the start known to within `slack`.
-fn phases(seen: &Seen, phase: &Phase, slack: Dur) -> Span {
-    let at = phase.after(seen.storm_start);
-    if at.lo < slack.0 {
-        // The poll may have come just before the start: count from the one after.
-        let p = phase.interval.0;
-        return Span { lo: at.lo + p - slack.0, hi: at.hi + p + slack.0 };
-    }
-    Span { lo: at.lo - slack.0, hi: at.hi + slack.0 }
 }
 
 /// The finding of a storm that did not do what it must.

@@ -58,6 +58,15 @@ impl Phase {
         Span { lo, hi: lo + self.width.0 }
     }
 
+    /// The same for a start that may be off by up to `slack`. What reaches past P is the poll after.
+    pub fn around(&self, start: Time, slack: Dur) -> Span {
+        let at = self.after(start);
+        let p = self.interval.0;
+        // The poll may have come just before the start: then count from the one after.
+        let by = if at.lo < slack.0 { p } else { 0 };
+        Span { lo: (at.lo + by).saturating_sub(slack.0), hi: at.hi + by + slack.0 }
+    }
+
     /// Where a storm has to start, modulo P, so that the first poll comes `phase` after it, counted from the middle of
     /// the uncertainty.
     pub fn start_for(&self, phase: Dur) -> Dur {

@@ -14,11 +14,18 @@ const LONGEST_PAUSE: Dur = Dur::us(3_356);
 
 /// Judges the restorations of storms that were detected; the reading counts from each storm's last frame, for the
 /// interval counter from the detection. Storms that were not detected have nothing to restore and are passed over.
-pub fn judge(subject: &Subject, rule: &Rule, stimulus: &Stimulus, trials: &[Seen]) -> Judgement {
+/// `slack`: how far off the start and the end of a storm may be.
+pub fn judge(
+    subject: &Subject,
+    rule: &Rule,
+    stimulus: &Stimulus,
+    slack: Dur,
+    trials: &[Seen],
+) -> Judgement {
     let stormed: Vec<&Seen> = trials.iter().filter(|seen| seen.detection().is_some()).collect();
     let grid = Grid::of_trials(rule, trials);
     let departure = |seen: &Seen| {
-        departure(seen, rule, stimulus).or_else(|| off_the_grid(seen, rule, grid.phase()?))
+        departure(seen, rule, stimulus).or_else(|| off_the_grid(seen, rule, grid.phase()?, slack))
     };
     let finding = |seen: &Seen| {
         let (want, got) = departure(seen)?;
@@ -117,7 +124,7 @@ fn window(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<Span> {
 }
 
 /// The same against the polls that the phase leaves, for a storm that outlasts its detection.
-fn off_the_grid(seen: &Seen, rule: &Rule, phase: &Phase) -> Option<(String, String)> {
+fn off_the_grid(seen: &Seen, rule: &Rule, phase: &Phase, slack: Dur) -> Option<(String, String)> {
     let from = match rule.family {
         RuleFamily::Cisco8000 => seen.pause_length,
         RuleFamily::Broadcom
@@ -130,7 +137,9 @@ fn off_the_grid(seen: &Seen, rule: &Rule, phase: &Phase) -> Option<(String, Stri
     if from.0 <= detected.after.hi || late {
         return None;
     }
-    let polls = rule.restores_within(phase.after(Time(seen.storm_start.0 + from.0)));
+    // The end is known against the start, and both may be off.
+    let end = Time(seen.storm_start.0 + from.0);
+    let polls = rule.restores_within(phase.around(end, slack * 2));
     let got =
         Span { lo: at.after.lo.saturating_sub(from.0), hi: at.after.hi.saturating_sub(from.0) };
     if polls.is_empty() || polls.iter().any(|poll| poll.meets(got)) {

@@ -29,7 +29,7 @@ fn judged(family: RuleFamily, at_most: Option<Dur>, trials: &[Seen]) -> Vec<Stri
     let idle = family == RuleFamily::Mellanox;
     let stimulus = Stimulus { data_gap: (!idle).then_some(Dur::us(500)) };
     let rule = rule(family, 200, 100);
-    judge(&subject("pfcwd.detection"), &rule, &stimulus, at_most, trials)
+    judge(&subject("pfcwd.detection"), &rule, &stimulus, (at_most, Dur::ZERO), trials)
         .findings
         .iter()
         .map(ToString::to_string)
@@ -125,7 +125,8 @@ fn mutant(declared: Rule, actual: Rule, phases: [u64; 8]) -> Vec<String> {
             device.storm(no, start, Dur::ms(4_000), &PROBE)
         })
         .collect();
-    let judgement = judge(&subject("pfcwd.detection"), &declared, &PROBE, None, &trials);
+    let judgement =
+        judge(&subject("pfcwd.detection"), &declared, &PROBE, (None, Dur::ZERO), &trials);
     judgement.findings.iter().map(ToString::to_string).collect()
 }
 
@@ -169,7 +170,7 @@ proptest! {
             let shown = seen(Some((after.saturating_sub(blur), after + blur)));
             Seen { storm_start: Time::ZERO + start, ..shown }
         }).collect();
-        let judgement = judge(&subject("pfcwd.detection"), &rule, &PROBE, None, &trials);
+        let judgement = judge(&subject("pfcwd.detection"), &rule, &PROBE, (None, Dur::ZERO), &trials);
         prop_assert_eq!(judgement.findings, []);
     }
 
@@ -187,7 +188,7 @@ proptest! {
         let trials: Vec<Seen> = (1..).zip(&starts).map(|(no, &start)| {
             device.storm(no, Time(Dur::us(start).0), Dur::ms(4_000), &stimulus)
         }).collect();
-        let judgement = judge(&subject("pfcwd.detection"), &rule, &stimulus, None, &trials);
+        let judgement = judge(&subject("pfcwd.detection"), &rule, &stimulus, (None, Dur::ZERO), &trials);
         prop_assert_eq!(judgement.findings, []);
     }
 }

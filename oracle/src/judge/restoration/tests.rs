@@ -23,7 +23,7 @@ fn storms(device: &Device) -> Vec<Seen> {
 }
 
 fn judged(declared: Rule, trials: &[Seen]) -> Vec<String> {
-    let judgement = judge(&subject(MEASURE), &declared, &PROBE, trials);
+    let judgement = judge(&subject(MEASURE), &declared, &PROBE, Dur::ZERO, trials);
     judgement.findings.iter().map(ToString::to_string).collect()
 }
 
@@ -152,7 +152,7 @@ proptest! {
         let trials: Vec<Seen> = (1..).zip(&starts).map(|(no, &(start, length))| {
             device.storm(no, Time(Dur::us(start).0), Dur::us(length), &PROBE)
         }).collect();
-        let judgement = judge(&subject(MEASURE), &rule, &PROBE, &trials);
+        let judgement = judge(&subject(MEASURE), &rule, &PROBE, Dur::ZERO, &trials);
         prop_assert_eq!(judgement.findings, []);
     }
 }
