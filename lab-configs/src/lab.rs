@@ -2,6 +2,7 @@
 
 use crate::Profile;
 use rig_units::{Dur, PortSpeed};
+use std::path::PathBuf;
 
 /// How a device is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,14 +35,29 @@ pub struct EmulatedWire {
 /// A device on the rig's own interfaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredWire {
-    /// The interface of each rig port: `p1` is the first, cabled to the device's first port, and so on.
+    /// The interface of each rig port: `p1` is the first, cabled to the device's first port, and so on. With DPDK its
+    /// name for the port, such as `0000:41:00.0`.
     pub interfaces: Vec<String>,
     /// What carries the frames.
     pub backend: Backend,
+    /// With which DPDK: of the back end `dpdk` alone.
+    pub dpdk: Option<DpdkWire>,
+    /// At what rate the device's fastest ports really run, slower ones keeping their share of it; `None`: as its profile
+    /// says. For interfaces without a speed of their own.
+    pub speed: Option<PortSpeed>,
     /// How far off a timestamp of the rig may be.
     pub bound: Dur,
     /// How long a run may take.
     pub budget: Dur,
+}
+
+/// What the back end `dpdk` needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DpdkWire {
+    /// The arguments of DPDK's environment (EAL), one each.
+    pub eal: Vec<String>,
+    /// The shim to use, instead of the one that is found.
+    pub shim: Option<PathBuf>,
 }
 
 /// What carries frames into and out of an interface.
@@ -51,12 +67,14 @@ pub enum Backend {
     AfXdp,
     /// AF_PACKET, for what has no XDP.
     AfPacket,
+    /// A driver of DPDK.
+    Dpdk,
 }
 
 impl Backend {
     /// Every back end, by the word for it in a lab.
-    pub const NAMES: [(&'static str, Backend); 2] =
-        [("af-xdp", Backend::AfXdp), ("af-packet", Backend::AfPacket)];
+    pub const NAMES: [(&'static str, Backend); 3] =
+        [("af-xdp", Backend::AfXdp), ("af-packet", Backend::AfPacket), ("dpdk", Backend::Dpdk)];
 }
 
 /// A lab as it is used: profiles read and resolved.

@@ -27,7 +27,7 @@ pub use buffer::Buffer;
 pub use declared::{Declared, Pfc, PortGroup, Ports};
 pub use deviation::{Deviation, Switched};
 pub use fault::{Fault, Place};
-pub use lab::{Adapter, Backend, DeclaredWire, EmulatedWire, Lab};
+pub use lab::{Adapter, Backend, DeclaredWire, DpdkWire, EmulatedWire, Lab};
 pub use pfcwd::{Action, Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, RuleFamily};
 pub use profile::{Actual, Kind, Mutation, Profile, Rule};
 pub use qos::{Qos, Scheduling};

@@ -10,7 +10,7 @@ use std::path::Path;
 mod adapter;
 pub(crate) use adapter::ADAPTERS;
 
-/// Reads a lab; without a path the bundled `emulated.yaml`. DUT files are found relative to the lab's.
+/// Reads a lab; without a path the bundled `emulated.yaml`. Files that it names are found relative to its own.
 ///
 /// # Errors
 /// Every fault of the lab and of the profiles it names.
@@ -18,7 +18,13 @@ pub fn lab(path: Option<&Path>) -> Result<Lab, Vec<Fault>> {
     match path {
         Some(path) => {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-            lab_from(&Source::read(path)?, &|name| Source::read(&folder.join(name)))
+            let mut lab = lab_from(&Source::read(path)?, &|name| Source::read(&folder.join(name)))?;
+            if let Adapter::Declared(wire) = &mut lab.adapter
+                && let Some(shim) = wire.dpdk.as_mut().and_then(|dpdk| dpdk.shim.as_mut())
+            {
+                *shim = folder.join(&*shim);
+            }
+            Ok(lab)
         }
         None => lab_from(&bundled::lab(), &bundled::dut),
     }
@@ -91,9 +97,7 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     }
     let Length(cable_cm) = cable?;
     let adapter = adapter?;
-    if let Adapter::EmulatedWire(wire) = &adapter {
-        duts.iter_mut().for_each(|dut| dut.declared.ports = adapter::scaled(&dut.declared, wire));
-    }
+    adapter::fit(&adapter, &mut duts, &listed);
     Some(Lab { name, about: about?.to_owned(), adapter, cable_cm, duts })
 }
 

@@ -62,6 +62,17 @@ fn wire() -> Value {
             "properties": {
                 "interfaces": { "type": "array", "minItems": 1, "items": { "type": "string" } },
                 "backend": { "enum": Backend::NAMES.map(|(word, _)| word) },
+                "eal": {
+                    "type": "array",
+                    "items": { "type": ["string", "integer"] },
+                    "description": "backend dpdk: the arguments of DPDK's environment, one each",
+                },
+                "shim": {
+                    "type": "string",
+                    "description": "backend dpdk: the shim's file, relative to this one, instead of the one that is \
+                        found",
+                },
+                "speed": speed,
                 "bound": dur,
                 "budget": dur,
             },

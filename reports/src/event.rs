@@ -1,5 +1,6 @@
 //! What happens during a run, in the order in which it is reported: cases in catalogue order, whatever finished first.
 
+use crate::Pausing;
 use rig_capture::analyse::timeline::Timeline;
 use rig_oracle::{Curve, Judgement, Verdict};
 use rig_testcases::CaseId;
@@ -51,6 +52,9 @@ pub struct Wall {
     pub host: String,
     /// How many cases ran side by side.
     pub jobs: usize,
+    /// How the rig's own ports took pauses before the run; absent in virtual time, and where nothing was to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pausing: Option<Box<Pausing>>,
 }
 
 /// One case, ended.
@@ -70,6 +74,8 @@ pub struct CaseReport {
     pub judgements: Vec<Judgement>,
     /// Measured curves.
     pub curves: Vec<Curve>,
+    /// What of the case could not be done in this lab, each with the reason.
+    pub left_out: Vec<String>,
     /// Trials.
     pub trials: Trials,
     /// Evidence files, paths relative to the output directory.

@@ -33,6 +33,7 @@ pub(crate) fn case(name: &str, dut: &str) -> CaseReport {
         verdict: Verdict::Pass,
         judgements: Vec::new(),
         curves: Vec::new(),
+        left_out: Vec::new(),
         trials: Trials { planned: 10, run: 10, void: Vec::new() },
         evidence: vec![evidence(&id, 1)],
         timeline: None,
@@ -260,6 +261,7 @@ pub(crate) fn started(cases: usize) -> Started {
             out: "rig-runs/20261121T033712Z-7307".to_owned(),
             host: "lab-7".to_owned(),
             jobs: 2,
+            pausing: None,
         },
     }
 }
@@ -312,6 +314,7 @@ pub(crate) fn hostile() -> Run {
         let judgement = loss(1);
         CaseReport {
             id: CaseId { suite: text(), case: format!("case-{i}{HOSTILE}") },
+            left_out: vec![text()],
             why: text(),
             source: vec![text()],
             verdict,

@@ -33,7 +33,7 @@ enum Line<'a> {
     },
     /// What `results.json` will say of a case.
     Case {
-        case: Case,
+        case: Box<Case>,
         wall: Took,
     },
     Finished {
@@ -83,7 +83,7 @@ impl<W: Write> JsonLines<W> {
             }
             RunEvent::CaseFinished(report) => {
                 self.tally.add(Outcome::of(&report.verdict));
-                Line::Case { case: Case::of(report), wall: Took::of(report.wall) }
+                Line::Case { case: Box::new(Case::of(report)), wall: Took::of(report.wall) }
             }
             RunEvent::Finished(Finished { partial, not_run, wall }) => Line::Finished {
                 partial: partial.as_deref(),

@@ -60,6 +60,9 @@ fn test_case(report: &CaseReport, seed: u64) -> TestCase {
             (format!("predicted[{name}]"), figure::span(prediction.unit, prediction.span)),
         ]);
     }
+    for left_out in &report.left_out {
+        case.add_property(Property::new("left-out", printable(left_out)));
+    }
     if !report.evidence.is_empty() {
         // The form in which Jenkins and GitLab pick up files.
         let attach = |path: &str| format!("[[ATTACHMENT|{}]]\n", printable(path));

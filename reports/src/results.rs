@@ -81,6 +81,9 @@ pub struct Case {
     pub findings: Vec<Finding>,
     /// Measured curves.
     pub curves: Vec<Curve>,
+    /// What of the case could not be done in this lab, each with the reason; absent where there is no such thing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// Captures kept.
     pub evidence: Vec<Evidence>,
 }

@@ -83,6 +83,9 @@ impl<W: Write> Terminal<W> {
         for mutation in mutations {
             lines += &self.line("Mutated", None, &printable(mutation));
         }
+        if let Some(pausing) = &wall.pausing {
+            lines += &self.line("Pausing", None, &printable(&pausing.line()));
+        }
         lines
     }
 
@@ -120,6 +123,9 @@ impl<W: Write> Terminal<W> {
             for judgement in &report.judgements {
                 self.measured(&mut lines, judgement);
             }
+        }
+        for left_out in &report.left_out {
+            self.under(&mut lines, &format!("left out: {}", printable(left_out)));
         }
         let unsettled = matches!(outcome, Outcome::Fail | Outcome::Inconclusive | Outcome::Broken);
         if !report.trials.void.is_empty() && (unsettled || self.style.detail) {

@@ -1,10 +1,12 @@
 //! Reading how a lab's devices are reached, and what that makes of their ports.
 
 use crate::declared::{PortGroup, Ports};
-use crate::lab::{DeclaredWire, EmulatedWire};
+use crate::lab::{DeclaredWire, DpdkWire, EmulatedWire};
 use crate::walk::{At, Fields};
-use crate::{Adapter, Backend, Declared};
+use crate::yaml::Value;
+use crate::{Adapter, Backend, Declared, Profile};
 use rig_units::{Dur, PortSpeed};
+use std::path::PathBuf;
 
 /// The words for the adapters.
 pub(crate) const ADAPTERS: [(&str, Word); 3] = [
@@ -69,7 +71,8 @@ fn emulated(at: &At<'_>) -> Option<EmulatedWire> {
 
 fn declared(at: &At<'_>) -> Option<DeclaredWire> {
     const INTERFACES: &str = "a list of interfaces, such as [enp65s0f0, enp65s0f1]";
-    let fields = at.fields(&["interfaces", "backend", "bound", "budget"])?;
+    let fields =
+        at.fields(&["interfaces", "backend", "eal", "shim", "speed", "bound", "budget"])?;
     let listed = fields.need("interfaces", INTERFACES).and_then(|at| at.list(INTERFACES))?;
     let mut interfaces: Vec<String> = Vec::new();
     for at in &listed {
@@ -86,10 +89,62 @@ fn declared(at: &At<'_>) -> Option<DeclaredWire> {
         Some(at) => at.choice(&Backend::NAMES),
         None => Some(Backend::AfXdp),
     };
+    let dpdk = backend.and_then(|backend| dpdk(&fields, backend));
+    let speed = match fields.get("speed") {
+        Some(at) => at.quantity().map(Some),
+        None => Some(None),
+    };
     let (bound, budget) = (length(&fields, "bound", "10us"), length(&fields, "budget", "1200s"));
     let whole = interfaces.len() == listed.len() && !interfaces.is_empty();
     whole.then_some(())?;
-    Some(DeclaredWire { interfaces, backend: backend?, bound: bound?, budget: budget? })
+    Some(DeclaredWire {
+        interfaces,
+        backend: backend?,
+        dpdk: dpdk?,
+        speed: speed?,
+        bound: bound?,
+        budget: budget?,
+    })
+}
+
+/// What the back end needs beside its interfaces, which only `dpdk` does.
+fn dpdk(fields: &Fields<'_>, backend: Backend) -> Option<Option<DpdkWire>> {
+    const EAL: &str = "a list of DPDK's arguments, such as [\"-l\", \"0\", --in-memory]";
+    if backend != Backend::Dpdk {
+        let alien: Vec<(&str, At<'_>)> =
+            ["eal", "shim"].into_iter().filter_map(|key| Some((key, fields.get(key)?))).collect();
+        for (key, at) in &alien {
+            let want = format!("`backend: dpdk`, or no `{key}`");
+            at.at_key(format!("`{key}` is of the back end dpdk"), want);
+        }
+        return alien.is_empty().then_some(None);
+    }
+    let eal = fields.need("eal", EAL).and_then(|at| at.list(EAL)).and_then(|listed| {
+        let eal: Vec<String> = listed.iter().filter_map(argument).collect();
+        (eal.len() == listed.len()).then_some(eal)
+    });
+    let shim = match fields.get("shim") {
+        Some(at) => at.text("the file of the shim").map(|file| Some(PathBuf::from(file))),
+        None => Some(None),
+    };
+    Some(Some(DpdkWire { eal: eal?, shim: shim? }))
+}
+
+/// One argument of DPDK. A number is one, too.
+fn argument(at: &At<'_>) -> Option<String> {
+    const WANT: &str = "one argument, such as `--vdev=net_ring0`";
+    let text = match at.node.value {
+        Value::Whole(n) => n.to_string(),
+        _ => at.text(WANT)?.to_owned(),
+    };
+    if text.contains(char::is_whitespace) {
+        at.fault(
+            format!("`{text}` is more than one argument"),
+            format!("{WANT}; each is an element"),
+        );
+        return None;
+    }
+    Some(text)
 }
 
 /// A length of time that is not zero.
@@ -104,18 +159,50 @@ fn length(fields: &Fields<'_>, name: &str, example: &str) -> Option<Dur> {
     Some(dur)
 }
 
+/// Makes of the devices what can be reached: of each its first ports, at the speed of the wire. One device only hangs at
+/// the interfaces of the rig.
+pub(super) fn fit(adapter: &Adapter, duts: &mut [Profile], listed: &[At<'_>]) {
+    for dut in duts.iter_mut() {
+        match adapter {
+            Adapter::Emulated => {}
+            Adapter::EmulatedWire(wire) => dut.declared.ports = emulated_ports(&dut.declared, wire),
+            Adapter::Declared(wire) => dut.declared.ports = declared_ports(&dut.declared, wire),
+        }
+    }
+    if let (Adapter::Declared(_), [_, second, ..]) = (adapter, listed) {
+        let found = format!("{} devices at one set of interfaces", listed.len());
+        second.fault(found, "one device, and a lab of its own for each other one");
+    }
+}
+
 /// The ports that an emulated device has in real time: its first ones, the fastest at the speed of the wire and slower
 /// ones at their share of it.
-pub(super) fn scaled(declared: &Declared, wire: &EmulatedWire) -> Ports {
+fn emulated_ports(declared: &Declared, wire: &EmulatedWire) -> Ports {
     let speeds = (0..wire.ports).filter_map(|port| declared.port_speed(port));
-    let speeds: Vec<PortSpeed> = spread(speeds.collect(), declared, wire.ports);
+    scaled(spread(speeds.collect(), declared, wire.ports), Some(wire.speed))
+}
+
+/// The ports of a device that the rig's interfaces are cabled to: its first ones.
+fn declared_ports(declared: &Declared, wire: &DeclaredWire) -> Ports {
+    let reached = u16::try_from(wire.interfaces.len()).unwrap_or(u16::MAX);
+    let speeds = (0..reached).filter_map(|port| declared.port_speed(port));
+    scaled(speeds.collect(), wire.speed)
+}
+
+/// Ports of these speeds, each as it is or scaled so that the fastest runs at `top`.
+fn scaled(speeds: Vec<PortSpeed>, top: Option<PortSpeed>) -> Ports {
     let fastest = speeds.iter().max().map_or(1, |speed| speed.bps());
     let mut ports: Ports = Vec::new();
-    for speed in speeds {
-        let share = u128::from(wire.speed.bps()) * u128::from(speed.bps()) / u128::from(fastest);
-        let share = u64::try_from(share).ok().and_then(PortSpeed::from_bps);
-        // A share at which no byte lasts whole picoseconds: the speed of the wire itself.
-        let speed = share.unwrap_or(wire.speed);
+    for own in speeds {
+        let speed = match top {
+            None => own,
+            Some(top) => {
+                let share = u128::from(top.bps()) * u128::from(own.bps()) / u128::from(fastest);
+                let share = u64::try_from(share).ok().and_then(PortSpeed::from_bps);
+                // A share at which no byte lasts whole picoseconds: the speed of the wire itself.
+                share.unwrap_or(top)
+            }
+        };
         match ports.last_mut().filter(|group| group.speed == speed) {
             Some(group) => group.count += 1,
             None => ports.push(PortGroup { count: 1, speed }),
@@ -138,6 +225,7 @@ fn spread(mut first: Vec<PortSpeed>, declared: &Declared, ports: u16) -> Vec<Por
 #[cfg(test)]
 mod tests {
     use crate::read::tests::{faults_of_lab, lab_of};
+    use crate::{Adapter, Backend, DpdkWire};
 
     const EMULATED: &str =
         "about: a\nadapter: emulated-wire\ncable: 3m\nduts: [duts/broadcom-mixed.yaml]\n";
@@ -155,6 +243,58 @@ mod tests {
             (0..4).filter_map(|port| ports.port_speed(port)).map(|s| s.to_string()).collect();
         assert!(speeds.contains(&"1Gbps".to_owned()), "{speeds:?}");
         assert!(speeds.iter().any(|speed| speed != "1Gbps"), "{speeds:?}");
+    }
+
+    fn declared(wire: &str) -> String {
+        let lab = EMULATED.replace("emulated-wire", "declared");
+        format!("{lab}wire: {{interfaces: [net_pcap0], bound: 1ms, budget: 9s, {wire}}}\n")
+    }
+
+    #[test]
+    fn dpdk_has_its_arguments_and_may_have_a_shim() {
+        let dpdk = |wire: &str| match lab_of(&declared(wire)).adapter {
+            Adapter::Declared(wire) => (wire.backend, wire.dpdk),
+            other => panic!("{other:?}"),
+        };
+        let args = "eal: [-m, 512, \"--vdev=net_pcap0,iface=eth1\"]";
+        let eal = ["-m", "512", "--vdev=net_pcap0,iface=eth1"].map(str::to_owned).to_vec();
+        let found = |shim| (Backend::Dpdk, Some(DpdkWire { eal: eal.clone(), shim }));
+        assert_eq!(dpdk(&format!("backend: dpdk, {args}")), found(None));
+        let shim = format!("backend: dpdk, {args}, shim: /opt/librig_dpdk.so");
+        assert_eq!(dpdk(&shim), found(Some("/opt/librig_dpdk.so".into())));
+        assert_eq!(dpdk("backend: af-packet"), (Backend::AfPacket, None));
+    }
+
+    #[test]
+    fn what_is_wrong_with_dpdk_is_told_in_its_place() {
+        insta::assert_snapshot!(faults_of_lab(&declared("backend: dpdk, shim: 3")));
+        insta::assert_snapshot!(faults_of_lab(&declared(
+            "backend: dpdk, eal: [--vdev net_ring0, [-l, 0], \"\"], shim: 3"
+        )));
+        insta::assert_snapshot!(faults_of_lab(&declared("eal: [], shim: librig_dpdk.so")));
+    }
+
+    #[test]
+    fn a_device_at_the_rigs_interfaces_has_the_ports_that_are_cabled() {
+        let lab = |speed: &str| {
+            let text = EMULATED.replace("emulated-wire", "declared");
+            let wire = format!("wire: {{interfaces: [a, b, c]{speed}, bound: 1ms, budget: 9s}}");
+            lab_of(&format!("{text}{wire}\n")).duts[0].declared.ports.clone()
+        };
+        let own = lab("");
+        assert_eq!((own.len(), own[0].count, own[0].speed.to_string()), (1, 3, "400Gbps".into()));
+        let slow = lab(", speed: 1Gbps");
+        assert_eq!((slow[0].count, slow[0].speed.to_string()), (3, "1Gbps".into()));
+    }
+
+    #[test]
+    fn one_device_hangs_at_the_rigs_interfaces() {
+        let declared = EMULATED
+            .replace("emulated-wire", "declared")
+            .replace("[duts/broadcom-mixed.yaml]", "[duts/broadcom.yaml, duts/mellanox.yaml]");
+        insta::assert_snapshot!(faults_of_lab(&format!(
+            "{declared}wire: {{interfaces: [eth1, eth2], bound: 10us, budget: 60s}}\n"
+        )));
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub(super) fn section(case: &CaseReport) -> String {
     let outcome = Outcome::of(&case.verdict);
     let mut body = String::new();
     body += &verdict(case);
+    for left_out in &case.left_out {
+        body += &format!("<div class=\"note skipped\"><p>Left out: {}</p></div>\n", esc(left_out));
+    }
     if !case.judgements.is_empty() {
         body += &format!(
             "<h3>Measured against predicted <span class=\"key\"><i class=\"predicted\"></i> predicted <i class=\"measured\"></i> measured</span></h3>\n{}{}",

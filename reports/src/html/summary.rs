@@ -51,6 +51,10 @@ pub(super) fn header(run: &Run) -> String {
             "<div class=\"note inconclusive\"><p><b>Mutated.</b> The device was made to deviate on purpose:</p><ul>{all}</ul></div>\n"
         );
     }
+    if let Some(pausing) = &started.wall.pausing {
+        let line = wall(&esc(&pausing.line()));
+        notes += &format!("<div class=\"note skipped\"><p><b>Pausing.</b> {line}</p></div>\n");
+    }
     let (outcome, headline) = headline(run);
     format!(
         "<header>\n<p class=\"kicker\">RDMA rig report</p>\n<h1 class=\"{}\">{headline}</h1>\n{}<dl class=\"facts\">{facts}</dl>\n{notes}</header>\n",

@@ -78,6 +78,7 @@ impl Case {
                 .map(|finding| Finding::of(finding, &report.evidence))
                 .collect(),
             curves: report.curves.iter().map(Curve::of).collect(),
+            left_out: report.left_out.clone(),
             evidence: report.evidence.iter().map(Evidence::of).collect(),
         }
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{CaseReport, RunEvent, fixture};
+use crate::{CaseReport, PausedClass, Pausing, RunEvent, fixture};
 
 const PLAIN: Style = Style { colour: Colour::Never, width: None, detail: false };
 
@@ -42,6 +42,25 @@ INCONCLUSIVE [   2.051s] (3/6) pfcwd::restoration-latency: storm-lapse: class 3 
      Summary [   9.871s] 5 run: 2 passed, 1 failed, 1 inconclusive, 1 broken, 1 skipped (exit 4)
       Report rig-runs/20261121T033712Z-7307/report.html
 ");
+}
+
+#[test]
+fn how_ports_took_pauses_stands_above_and_what_was_left_out_below_its_case() {
+    let class = PausedClass {
+        port: "p1".to_owned(),
+        class: 3,
+        stops: Some(1_200_000),
+        resumes: Some(0),
+        others: true,
+        honoured: true,
+    };
+    let pausing = Pausing { from: "wire".to_owned(), bound: 4_000_000_000, classes: vec![class] };
+    let mut started = fixture::started(1);
+    started.wall.pausing = Some(Box::new(pausing));
+    let left_out = vec!["counters: the adapter `declared` reads no counters".to_owned()];
+    let case = CaseReport { left_out, ..fixture::pass() };
+    let events = [RunEvent::Started(started), RunEvent::CaseFinished(Box::new(case))];
+    insta::assert_snapshot!(text(PLAIN, &events));
 }
 
 #[test]
