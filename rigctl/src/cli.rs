@@ -13,6 +13,13 @@ Exit codes (where several apply: 2, 4, 1, 3, 0):
   4  the rig or the lab broke, or it was interrupted; the report is marked partial
   5  nothing ran";
 
+/// Exit codes of `doctor`.
+const DOCTOR_CODES: &str = "\
+Exit codes:
+  0  everything that the lab needs is there
+  2  the input is wrong: the lab, a flag
+  4  something that the lab needs is missing (NEED), or the cable does not pass what it must";
+
 /// Measures the micro-behaviours of RDMA switches and NICs and judges them against a reference oracle.
 #[derive(Debug, Parser)]
 #[command(name = "rigctl", version, after_help = EXIT_CODES, max_term_width = 110)]
@@ -45,11 +52,18 @@ pub enum Command {
     Compare(CompareArgs),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(SchemaArgs),
+    /// What this machine and a lab can do, what is missing, and how to get it.
+    #[command(after_help = DOCTOR_CODES)]
+    Doctor(DoctorArgs),
     /// The emulated device on real ports, as a process of its own.
     #[command(subcommand)]
     Dut(DutCommand),
-    /// Measure this machine: `oracle` (packet-hops per CPU second and memory), `frames` (building and ICRC).
-    Bench(BenchArgs),
+    /// Send any stream by hand, to a port or to a file.
+    #[command(after_help = GEN_HELP)]
+    Gen(Box<GenArgs>),
+    /// Measure this machine.
+    #[command(subcommand)]
+    Bench(BenchCommand),
 }
 
 /// Which cases, on which devices.
@@ -204,6 +218,22 @@ pub enum SchemaKind {
     Dut,
 }
 
+/// `doctor`
+#[derive(Debug, Clone, Args)]
+pub struct DoctorArgs {
+    /// The lab; without it the bundled emulated one, which needs nothing. Only interfaces that it names are touched: each is
+    /// opened as a run would open it, and let go again.
+    #[arg(long, value_name = "FILE")]
+    pub lab: Option<PathBuf>,
+    /// Also send PFC, 802.3x and ordinary frames between two interfaces that are cabled to each other, both ways: many
+    /// NICs keep MAC Control to themselves. By name, or as the lab's ports: p1 p2.
+    #[arg(long, value_names = ["IF", "IF"], num_args = 2)]
+    pub cabled: Vec<String>,
+    /// What stdout gets.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
 /// `dut`
 #[derive(Debug, Clone, Subcommand)]
 pub enum DutCommand {
@@ -242,22 +272,224 @@ pub struct ServeArgs {
     pub until_hangup: bool,
 }
 
-/// `bench`
+/// Printed below the help of `gen`.
+const GEN_HELP: &str = "\
+Several streams are merged to one timeline: --stream 'kind=udp,size=256B,every=10us,count=500' may be given several
+times, with the names of the flags above as keys. A list takes turns from frame to frame: --dscp 3+4, --qpn 5..20.
+
+Examples:
+  rigctl gen --port p1 --kind roce-write --size 1024B --rate 10Gbps-L1 --dscp 3 --qpn 5 --for 2s
+  rigctl gen --port p1 --pfc 3:65535q --every 20us --for 500ms
+  rigctl gen --to out.pcapng --stream 'kind=roce-send,every=1us,count=9' --stream 'cnp=on,every=5us,count=2'
+
+Exit codes:
+  0  sent, or written; a stream without an end was ended by Ctrl-C
+  2  the input is wrong; nothing was sent
+  4  the port or the file broke, or streams with an end were interrupted";
+
+/// `gen`
 #[derive(Debug, Clone, Args)]
-pub struct BenchArgs {
-    /// What to measure.
-    #[arg(value_enum)]
-    pub what: BenchKind,
+#[command(group = clap::ArgGroup::new("where").required(true).args(["port", "to"]))]
+pub struct GenArgs {
+    /// Send by this interface.
+    #[arg(long, value_name = "IF")]
+    pub port: Option<String>,
+    /// Write the frames into this capture file instead, each at the time of its last bit.
+    #[arg(long, value_name = "FILE")]
+    pub to: Option<PathBuf>,
+    /// What to send.
+    #[command(flatten)]
+    pub streams: StreamFlags,
+    /// The speed of the port, if it does not say it itself; of a file 100Gbps.
+    #[arg(long, value_name = "SPEED")]
+    pub speed: Option<String>,
+    /// Do not stop for PFC. Without this a paused class stands still, and its stream still ends when it should.
+    #[arg(long)]
+    pub ignore_pfc: bool,
+    /// Stop every class for PAUSE frames of 802.3x too.
+    #[arg(long)]
+    pub link_pause: bool,
+    /// After the machine stood still send all that was due, one right after the other; without this what was due more
+    /// than 1 ms ago is left out and counted.
+    #[arg(long)]
+    pub catch_up: bool,
+    /// What carries the frames.
+    #[arg(long, value_enum, default_value_t = Carrier::AfXdp)]
+    pub carrier: Carrier,
+    /// The queue of the interface.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub queue: u32,
+    /// The processor that sends; without it the last one.
+    #[arg(long, value_name = "N")]
+    pub cpu: Option<usize>,
     /// What stdout gets.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
 }
 
-/// What can be measured.
+/// What carries frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum BenchKind {
-    /// The simulation engine.
-    Oracle,
-    /// Building frames and their ICRC.
-    Frames,
+pub enum Carrier {
+    /// An AF_XDP socket.
+    AfXdp,
+    /// An AF_PACKET socket, for interfaces without XDP.
+    AfPacket,
+}
+
+/// The streams of `gen`. Values are read together, so that all that is wrong with them is told at once.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Stream")]
+pub struct StreamFlags {
+    /// roce-write, roce-send, cnp or udp; roce-write without it.
+    #[arg(long)]
+    pub kind: Option<String>,
+    /// PFC frames: classes and pause time, such as 3:65535q. Without --every refreshed twice per pause time.
+    #[arg(long, value_name = "CLASSES:QUANTA")]
+    pub pfc: Option<String>,
+    /// Congestion notifications.
+    #[arg(long, num_args = 0, default_missing_value = "on")]
+    pub cnp: Option<String>,
+    /// Frame size, FCS counted; 1024B without it.
+    #[arg(long)]
+    pub size: Option<String>,
+    /// 10Gbps-L1 (preamble and gap counted), 10Gbps-L2 (frames only) or 45% of the port.
+    #[arg(long)]
+    pub rate: Option<String>,
+    /// Time from one frame to the next.
+    #[arg(long, value_name = "TIME")]
+    pub every: Option<String>,
+    /// even, burst:FRAMES,WITHIN,EVERY, ramp:FROM,TO,FRAMES or poisson:SEED (around the rate).
+    #[arg(long)]
+    pub rhythm: Option<String>,
+    /// DSCP; 3 without it, 48 for congestion notifications.
+    #[arg(long, value_name = "LIST")]
+    pub dscp: Option<String>,
+    /// not-ect, ect0, ect1 or ce; ect0 without it.
+    #[arg(long, value_name = "LIST")]
+    pub ecn: Option<String>,
+    /// The class whose pause stops it; without it the DSCP if that is below 8, else an eighth of it.
+    #[arg(long)]
+    pub class: Option<String>,
+    /// Destination queue pair.
+    #[arg(long, value_name = "LIST")]
+    pub qpn: Option<String>,
+    /// The first packet sequence number.
+    #[arg(long)]
+    pub psn: Option<String>,
+    /// UDP source port.
+    #[arg(long, value_name = "LIST")]
+    pub udp_port: Option<String>,
+    /// Each frame carries its number and its time, eight bytes each, at the beginning of its payload.
+    #[arg(long, num_args = 0, default_missing_value = "on")]
+    pub stamp: Option<String>,
+    /// Ethernet addresses: SOURCE-DESTINATION.
+    #[arg(long, value_name = "FROM-TO")]
+    pub mac: Option<String>,
+    /// IPv4 addresses: SOURCE-DESTINATION.
+    #[arg(long, value_name = "FROM-TO")]
+    pub ip: Option<String>,
+    /// When it starts, from the beginning on.
+    #[arg(long, value_name = "TIME")]
+    pub start: Option<String>,
+    /// How many frames.
+    #[arg(long, value_name = "N")]
+    pub count: Option<String>,
+    /// For how long by the clock on the wall, paused or not.
+    #[arg(long = "for", value_name = "TIME")]
+    pub length: Option<String>,
+    /// A whole stream: KEY=VALUE,... with the flags of this section as keys, and `name`.
+    #[arg(long, value_name = "KEY=VALUE,...")]
+    pub stream: Vec<String>,
+}
+
+impl StreamFlags {
+    /// The stream that the single flags make, as keys and values; empty without any.
+    pub fn pairs(&self) -> Vec<(&'static str, &str)> {
+        let all = [
+            ("kind", &self.kind),
+            ("pfc", &self.pfc),
+            ("cnp", &self.cnp),
+            ("size", &self.size),
+            ("rate", &self.rate),
+            ("every", &self.every),
+            ("rhythm", &self.rhythm),
+            ("dscp", &self.dscp),
+            ("ecn", &self.ecn),
+            ("class", &self.class),
+            ("qpn", &self.qpn),
+            ("psn", &self.psn),
+            ("udp-port", &self.udp_port),
+            ("stamp", &self.stamp),
+            ("mac", &self.mac),
+            ("ip", &self.ip),
+            ("start", &self.start),
+            ("count", &self.count),
+            ("for", &self.length),
+        ];
+        all.into_iter().filter_map(|(key, value)| Some((key, value.as_deref()?))).collect()
+    }
+}
+
+/// `bench`
+#[derive(Debug, Clone, Subcommand)]
+pub enum BenchCommand {
+    /// The simulation engine: packet-hops per CPU second, and memory.
+    Oracle(FormatArgs),
+    /// Building frames and their ICRC, in CPU time.
+    Frames(FormatArgs),
+    /// How exactly frames are paced, beside what the machine itself allows, and how well storms are held.
+    Pacing(PacingArgs),
+    /// How many frames a second a port takes, on request beside DPDK's testpmd.
+    Tx(TxArgs),
+}
+
+/// What stdout gets.
+#[derive(Debug, Clone, Args)]
+pub struct FormatArgs {
+    /// What stdout gets.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+/// `bench pacing`
+#[derive(Debug, Clone, Args)]
+pub struct PacingArgs {
+    /// Send from this interface; without it over a pair of virtual ones made for this.
+    #[arg(long, value_name = "IF")]
+    pub port: Option<String>,
+    /// Where the frames arrive, to count and stamp them there.
+    #[arg(long, value_name = "IF", requires = "port")]
+    pub peer: Option<String>,
+    /// Pairs of floor and sending, taking turns.
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub pairs: u16,
+    /// The processor that sends; without it the last one.
+    #[arg(long, value_name = "N")]
+    pub cpu: Option<usize>,
+    /// What stdout gets.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+/// `bench tx`
+#[derive(Debug, Clone, Args)]
+pub struct TxArgs {
+    /// Send from this interface; without it over a pair of virtual ones made for this.
+    #[arg(long, value_name = "IF")]
+    pub port: Option<String>,
+    /// Where the frames arrive, to read some back there.
+    #[arg(long, value_name = "IF", requires = "port")]
+    pub peer: Option<String>,
+    /// Rounds of each size.
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub rounds: u16,
+    /// Take turns with `dpdk-testpmd --forward-mode=txonly` over net_af_xdp, at 64 B and 1024 B.
+    #[arg(long)]
+    pub against_testpmd: bool,
+    /// The processor that sends; without it the last one.
+    #[arg(long, value_name = "N")]
+    pub cpu: Option<usize>,
+    /// What stdout gets.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
 }

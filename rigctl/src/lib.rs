@@ -4,6 +4,7 @@
 
 pub mod cli;
 pub mod commands;
+pub mod doctor;
 pub mod executor;
 pub mod interrupt;
 pub mod mutation;

@@ -18,8 +18,10 @@ fn main() -> ExitCode {
         Command::Analyze(args) => commands::analyze::analyze(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Schema(args) => Ok(commands::schema::schema(&args)),
+        Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Dut(DutCommand::Serve(args)) => commands::dut::serve(&args),
-        Command::Bench(args) => Ok(commands::bench::bench(&args)),
+        Command::Gen(args) => commands::generate::generate(&args),
+        Command::Bench(what) => Ok(commands::bench::bench(&what)),
     };
     let exit = exit.unwrap_or_else(|bad| {
         let _closed = io::stderr().write_all(bad.text().as_bytes());

@@ -32,6 +32,7 @@ fn rig<'a>(lab: &'a Lab, seed: u64, stop: &'a Stop, cases: &[&Case]) -> Rig<'a> 
         path: "",
         flags: "",
         benches: None,
+        pausing: None,
     }
 }
 

@@ -83,7 +83,17 @@ fn written(text: &str) -> Suite {
 fn found(lab: &Lab, case: &Case, path: &str) -> BTreeSet<&'static str> {
     let stop = Stop::default();
     let alpha = budget::each(&[case]);
-    let rig = Rig { lab, only: None, seed: 7, stop: &stop, alpha, path, flags: "", benches: None };
+    let rig = Rig {
+        lab,
+        only: None,
+        seed: 7,
+        stop: &stop,
+        alpha,
+        path,
+        flags: "",
+        benches: None,
+        pausing: None,
+    };
     match case::run(&rig, case).report.verdict {
         Verdict::Fail(findings) => findings.iter().map(|finding| finding.rule).collect(),
         other => panic!("{} does not fail: {other:?}", case.id),

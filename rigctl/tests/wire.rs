@@ -5,8 +5,10 @@
 
 #![expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
 
+mod common;
+
+use common::root;
 use serde_json::Value;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
@@ -15,20 +17,6 @@ use std::time::Duration;
 const LAB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth.yaml");
 /// Reasons that are the machine's and not the device's.
 const STALLS: [&str; 3] = ["late-send", "dut-late", "storm-lapse"];
-
-/// Whether this process may make network namespaces.
-fn root() -> bool {
-    let root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
-    let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
-    assert!(root || !required, "the wire needs root (RIG_REQUIRE_ALL=1)");
-    if !root {
-        #[expect(clippy::print_stderr, reason = "a skipped test says why")]
-        {
-            eprintln!("skipped: network namespaces and AF_XDP need root; run with sudo");
-        }
-    }
-    root
-}
 
 fn command(out: &Path, arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rigctl"));
@@ -77,21 +65,34 @@ fn a_healthy_device_passes_in_real_time_on_the_plan_that_it_passes_in_virtual_ti
     assert!(ran > 0, "no trial ran: {text}");
 }
 
+/// Wrong devices, and the case that notices each.
+const WRONG: [(&str, &str); 9] = [
+    ("pfcwd.action=alert", "action-drop-broadcom"),
+    ("pfcwd.drop_by=zero-buffer", "drop-and-the-way-back-broadcom"),
+    ("deviation=forward_drops", "action-forward-broadcom"),
+    ("deviation=alert_acts", "action-alert-broadcom"),
+    ("deviation=drop_spreads_to_queue", "isolation-of-queue-and-port-broadcom"),
+    ("deviation=xon_counts_as_storm", "xon-frames-are-no-storm-broadcom"),
+    ("deviation=poll_stops_after_storm", "second-storm-broadcom"),
+    ("deviation=counters_off", "storm-counters-broadcom"),
+    ("deviation=malformed_pfc", "pfc-frame-format-broadcom"),
+];
+
 #[test]
-fn a_device_that_departs_from_what_it_declares_fails_in_real_time() {
+fn devices_that_depart_from_what_they_declare_fail_in_real_time() {
     if !root() {
         return;
     }
-    let (output, results) = run(
-        "--only pfcwd::action-*-broadcom --mutate deviation=forward_drops --mutate pfcwd.detection_time=x2",
-    );
-    let verdicts = verdicts(&results);
-    let text = String::from_utf8_lossy(&output.stdout);
-    // Without one trial that counts there is nothing to notice it by; then every case says so.
-    assert!(
-        verdicts.is_empty() || verdicts.iter().any(|(_, verdict)| verdict == "fail"),
-        "{verdicts:?}\n{text}"
-    );
+    for (wrong, case) in WRONG {
+        let (output, results) = run(&format!("--only pfcwd::{case} --mutate {wrong}"));
+        let verdicts = verdicts(&results);
+        let text = String::from_utf8_lossy(&output.stdout);
+        // Without one trial that counts there is nothing to notice it by; then the case says so.
+        assert!(
+            verdicts.iter().all(|(_, verdict)| verdict == "fail"),
+            "{wrong}: {verdicts:?}\n{text}"
+        );
+    }
 }
 
 /// The processes that `parent` has started.

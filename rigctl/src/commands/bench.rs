@@ -1,9 +1,12 @@
-//! `rigctl bench`: what this machine does, in CPU time, over several rounds.
+//! `rigctl bench`: what this machine does, over several rounds.
 
+mod ends;
 mod frames;
 mod oracle;
+mod pacing;
+mod tx;
 
-use crate::cli::{BenchArgs, BenchKind, Format};
+use crate::cli::{BenchCommand, Format};
 use crate::wall;
 use rig_reports::Exit;
 use rig_units::Dur;
@@ -17,14 +20,23 @@ const SHARED: &str = "CPU time of this process alone (getrusage); another load o
 compare the least and the greatest";
 
 /// Measures and prints.
-pub fn bench(args: &BenchArgs) -> Exit {
+pub fn bench(what: &BenchCommand) -> Exit {
     let optimised = !cfg!(debug_assertions);
-    let (text, json) = match args.what {
-        BenchKind::Oracle => shown(&oracle::run()),
-        BenchKind::Frames => shown(&frames::run()),
+    let measured = match what {
+        BenchCommand::Oracle(args) => Ok((args.format, shown(&oracle::run()))),
+        BenchCommand::Frames(args) => Ok((args.format, shown(&frames::run()))),
+        BenchCommand::Pacing(args) => pacing::run(args).map(|of| (args.format, shown(&of))),
+        BenchCommand::Tx(args) => tx::run(args).map(|of| (args.format, shown(&of))),
+    };
+    let (format, (text, json)) = match measured {
+        Ok(measured) => measured,
+        Err(why) => {
+            let _closed = writeln!(io::stderr(), "error: {why}");
+            return Exit::Broken;
+        }
     };
     let mut out = io::stdout().lock();
-    let _closed = match args.format {
+    let _closed = match format {
         Format::Json => writeln!(out, "{json}"),
         Format::Human if optimised => out.write_all(text.as_bytes()),
         Format::Human => writeln!(
@@ -34,6 +46,11 @@ pub fn bench(args: &BenchArgs) -> Exit {
         ),
     };
     Exit::Passed
+}
+
+/// The middle one; of an even number the lower of the two.
+fn median(all: Vec<u64>) -> u64 {
+    Rounds::of(all).median
 }
 
 fn shown<B: Serialize + ToString>(bench: &B) -> (String, String) {

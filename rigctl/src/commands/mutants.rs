@@ -49,6 +49,7 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         path: &input.typed,
         flags: "",
         benches: None,
+        pausing: None,
     };
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let healthy = baseline::run(&rig, &cases, jobs);

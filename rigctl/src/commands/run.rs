@@ -3,11 +3,12 @@
 use super::input::{Bad, Input};
 use crate::cli::{Format, RunArgs};
 use crate::executor::Benches;
-use crate::executor::wire::Start;
+use crate::executor::wire::{Serve, Start};
 use crate::interrupt;
 use crate::mutation;
 use crate::outdir::OutDir;
 use crate::runner::case::{self, Rig};
+use crate::runner::pausing::Tried;
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
 use crate::runner::{budget, evidence, preflight};
 use crate::wall::{self, Stopwatch};
@@ -28,6 +29,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     let mut input = Input::read(&args.selection)?;
     let mut bad = Bad::default();
     bad.all(mutation::apply(&mut input.lab, &args.mutate).err().unwrap_or_default());
+    bad.all(unmutable(&input.lab, &args.mutate));
     let cases = input.cases();
     if let (true, Some(only)) = (cases.is_empty(), &args.selection.only) {
         let _closed = writeln!(
@@ -44,7 +46,14 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     })?;
     let benches = benches(&input.lab);
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
-    let jobs = args.jobs.map_or(side_by_side, usize::from);
+    let jobs = match input.lab.adapter {
+        // There is one set of interfaces.
+        Adapter::Declared(_) => 1,
+        Adapter::Emulated | Adapter::EmulatedWire(_) => args.jobs.map_or(side_by_side, usize::from),
+    };
+    let tried = benches.as_ref().map_or(Ok(None), |benches| {
+        Tried::before(&input.lab, input.only_dut.as_deref(), &cases, benches)
+    });
     let started = Started {
         seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -58,6 +67,11 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
             out: out.path().display().to_string(),
             host: wall::host(),
             jobs,
+            pausing: tried
+                .as_ref()
+                .ok()
+                .and_then(Option::as_ref)
+                .map(|tried| Box::new(tried.report().clone())),
         },
     };
     let stop = Arc::new(Stop::default());
@@ -72,8 +86,12 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         path: &input.typed,
         flags: &flags,
         benches: benches.as_ref(),
+        pausing: tried.as_ref().ok().and_then(Option::as_ref),
     };
     let mut reporters = Reporters::new(args, &out, started, &stop);
+    if let Err(why) = &tried {
+        reporters.broke(why.clone());
+    }
     let work = |index: usize| {
         let mut ran = case::run(&rig, cases[index]);
         let kept = evidence::keep(args.evidence, &out, &mut ran);
@@ -105,10 +123,29 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
 
 /// Where the lab's real ports come from; none in virtual time.
 fn benches(lab: &Lab) -> Option<Arc<Benches>> {
-    let Adapter::EmulatedWire(wire) = &lab.adapter else { return None };
-    // The program itself serves the devices; where it cannot be found again the system's search path has it.
-    let program = std::env::current_exe().unwrap_or_else(|_| "rigctl".into());
-    Some(Benches::new(Start { program, bound: wire.bound }, wire.benches.into()))
+    match &lab.adapter {
+        Adapter::Emulated => None,
+        Adapter::EmulatedWire(wire) => {
+            // The program itself serves the devices; where it cannot be found again the system's search path has it.
+            let program = std::env::current_exe().unwrap_or_else(|_| "rigctl".into());
+            let serve = Serve { program, bound: wire.bound };
+            Some(Benches::new(Start::Served(serve), wire.benches.into()))
+        }
+        Adapter::Declared(wire) => Some(Benches::new(Start::Cabled(wire.clone()), 1)),
+    }
+}
+
+/// Mutations where there is no emulated device to mutate.
+fn unmutable(lab: &Lab, mutate: &[String]) -> Vec<String> {
+    let Adapter::Declared(_) = lab.adapter else { return Vec::new() };
+    let refused = |mutation: &String| {
+        format!(
+            "`--mutate {mutation}`: lab {} reaches its device by the wire alone, and cannot make it depart from what it \
+             declares\n   = want: no --mutate, or an emulated lab; `rigctl dut serve --mutate {mutation}` serves such a device",
+            lab.name
+        )
+    };
+    mutate.iter().map(refused).collect()
 }
 
 /// The flags that change what a case does, as they are typed again to repeat it.

@@ -33,6 +33,14 @@ impl Executor {
         }
     }
 
+    /// Whether the device was booted for this session, so that it begins with nothing stormed.
+    pub fn is_fresh(&self) -> bool {
+        match self {
+            Executor::Virtual(_) => true,
+            Executor::Wire(lab) => lab.is_fresh(),
+        }
+    }
+
     /// Lets time pass. What the rig's ports see meanwhile belongs to no trial.
     ///
     /// # Errors

@@ -2,9 +2,11 @@
 
 use super::choose::choose;
 use super::measure::{self, Done};
+use super::pausing::Tried;
 use super::plan::{Ask, Plan};
 use super::points::{Point, groups, points};
 use super::pool::Stop;
+use super::reach::{self, Reach};
 use super::seed::Seed;
 use super::session::{Obstacle, Session, Trial};
 use super::subject::Places;
@@ -39,6 +41,8 @@ pub struct Rig<'a> {
     pub flags: &'a str,
     /// Where real ports come from; none in virtual time.
     pub benches: Option<&'a Arc<Benches>>,
+    /// How these ports took pauses before the run.
+    pub pausing: Option<&'a Tried>,
 }
 
 /// A case that was run: what is reported, and the trials that can become evidence.
@@ -53,21 +57,36 @@ pub struct Ran {
 /// Runs a case to its verdict.
 pub fn run(rig: &Rig<'_>, case: &Case) -> Ran {
     let watch = Stopwatch::start();
-    let mut ran = match choose(rig.lab, rig.only, case) {
+    let chosen = choose(rig.lab, rig.only, case)
+        .and_then(|profile| Ok((profile, reach::of(rig.lab, profile, case)?)));
+    let mut ran = match chosen {
         Err(why) => conclude(case, String::new(), Work::default(), Verdict::Skipped(why)),
-        Ok(profile) => {
-            let seed = Seed::of_run(rig.seed).split(&case.id.to_string());
-            let mut work = Work::default();
-            let verdict = match all_groups(rig, profile, case, &seed, &mut work) {
-                Ok(()) => work.verdict(case),
-                Err(broken) => Verdict::Broken(broken),
-            };
-            conclude(case, profile.name.clone(), work, verdict)
+        Ok((profile, reach)) => {
+            let mut ran = on(rig, profile, &reach);
+            ran.report.left_out = reach.left_out;
+            ran
         }
     };
     ran.report.repeat = repeat(rig, case);
     ran.report.wall = watch.elapsed();
     ran
+}
+
+/// Runs what can be had of a case on a device.
+fn on(rig: &Rig<'_>, profile: &Profile, Reach { case, .. }: &Reach) -> Ran {
+    let mut work = Work::default();
+    let deaf = rig.pausing.and_then(|tried| tried.doubt(rig.lab, profile, case));
+    let verdict = match deaf {
+        Some(doubt) => Verdict::Inconclusive(doubt),
+        None => {
+            let seed = Seed::of_run(rig.seed).split(&case.id.to_string());
+            match all_groups(rig, profile, case, &seed, &mut work) {
+                Ok(()) => work.verdict(case),
+                Err(broken) => Verdict::Broken(broken),
+            }
+        }
+    };
+    conclude(case, profile.name.clone(), work, verdict)
 }
 
 /// What was done and found so far.
@@ -292,6 +311,7 @@ fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
         verdict,
         judgements: work.judgements,
         curves: work.curves,
+        left_out: Vec::new(),
         trials,
         evidence: Vec::new(),
         timeline: work.timeline,

@@ -1,5 +1,6 @@
-//! Which device of the lab a case runs on. Identity selects; configuration is set.
+//! Which device of the lab a case runs on. Identity selects; configuration is set, where it can be.
 
+use super::reach;
 use rig_lab::{Lab, Profile};
 use rig_testcases::Case;
 
@@ -11,7 +12,8 @@ pub fn choose<'a>(lab: &'a Lab, only: Option<&str>, case: &Case) -> Result<&'a P
     let candidates = lab.duts.iter().filter(|dut| only.is_none_or(|only| dut.name == only));
     let mut why_not = Vec::new();
     for dut in candidates {
-        match case.suits(dut) {
+        let suits = case.suits(dut).and_then(|()| reach::of(lab, dut, case).map(drop));
+        match suits {
             Ok(()) => return Ok(dut),
             Err(lack) => why_not.push(format!("{}: {lack}", dut.name)),
         }

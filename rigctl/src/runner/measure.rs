@@ -6,8 +6,10 @@ use super::points::Point;
 use super::session::{Session, Trial};
 use rig_capture::{Reading, Span, Unit};
 use rig_oracle::Prediction;
+use rig_oracle::spec::pfcwd::Stimulus;
 use rig_oracle::verdict::{Curve, Doubt, Finding, Judgement};
 use rig_testcases::Measure;
+use rig_units::Dur;
 
 mod action;
 mod config;
@@ -46,6 +48,18 @@ pub struct Done<'a> {
 }
 
 impl<'a> Done<'a> {
+    /// How far off an instant may be, in the worst of the trials that count.
+    fn bound(&self) -> Dur {
+        let valid = self.trials.iter().filter(|trial| trial.void.is_none());
+        valid.map(|trial| trial.observation.bound()).max().unwrap_or_default()
+    }
+
+    /// What the stormed queue carried: frames that are off stretch the gap between two of them.
+    fn stimulus(&self) -> Stimulus {
+        let gap = self.session.stimulus.data_gap;
+        Stimulus { data_gap: gap.map(|gap| gap + self.bound() * 2) }
+    }
+
     /// Judges every measure of the case.
     pub fn judge(&self) -> Judged {
         let mut judged = Judged::default();

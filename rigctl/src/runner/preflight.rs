@@ -2,6 +2,7 @@
 
 use super::choose::choose;
 use super::points::{groups, points};
+use super::reach;
 use super::seed::Seed;
 use super::session::Session;
 use crate::executor::virtual_lab::speeds;
@@ -12,7 +13,9 @@ use rig_testcases::{Case, Expect, Measure};
 
 /// Every fault of the case on the device that it would run on; none when it would be skipped.
 pub fn faults(lab: &Lab, only: Option<&str>, case: &Case) -> Vec<Fault> {
-    choose(lab, only, case).map_or_else(|_| Vec::new(), |profile| on(lab, profile, case))
+    let chosen =
+        choose(lab, only, case).and_then(|profile| Ok((profile, reach::of(lab, profile, case)?)));
+    chosen.map_or_else(|_| Vec::new(), |(profile, reach)| on(lab, profile, &reach.case))
 }
 
 fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {

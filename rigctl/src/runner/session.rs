@@ -5,10 +5,13 @@ use super::points::{Cadence, Group, Point, point};
 use super::seed::Seed;
 use super::subject::{self, Subject};
 use super::values::Values;
+use crate::executor::virtual_lab::speeds;
+use crate::executor::wire::Share;
 use crate::executor::{Benches, Broken, Executor, VirtualLab, WireLab};
 use rig_capture::Observation;
 use rig_dut::emulated_wire::Undone;
 use rig_dut::{Dut, Emulated, Refused};
+use rig_generator::Program;
 use rig_lab::{Adapter, Fault, Lab, Profile, Setting};
 use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_oracle::verdict::Doubt;
@@ -134,14 +137,19 @@ impl<'a> Session<'a> {
         (every > Dur::ZERO).then_some(Cadence { every, pause })
     }
 
-    /// How far off its plan a storm may start, and a pause may last: an own frame in flight stands in the way, and the
-    /// device's MAC takes its declared response.
+    /// How far off its plan a storm may start, and a pause may last, at worst.
     pub fn slack(&self) -> Dur {
+        self.slack_within(self.bound)
+    }
+
+    /// The same where timestamps are off by no more than `bound`: an own frame in flight stands in the way, and the
+    /// device's MAC takes its declared response.
+    pub fn slack_within(&self, bound: Dur) -> Dur {
         let speeds = (0..self.group.declared.port_count())
             .filter_map(|port| self.group.declared.port_speed(port));
         let in_flight =
             speeds.min().map_or(Dur::us(1), |slowest| slowest.slot(self.group.declared.mtu));
-        in_flight + self.group.declared.pfc.response + self.bound * 2
+        in_flight + self.group.declared.pfc.response + bound * 2
     }
 
     /// The seed of the plan's draws.
@@ -158,17 +166,16 @@ impl<'a> Session<'a> {
         let refused = |refused: &dyn core::fmt::Display| {
             format!("the device refused the case's settings: {refused}")
         };
-        let setting = std::slice::from_ref(setting);
         let answer = match &self.benches {
             None => {
                 let dut = Emulated::boot(self.profile, &self.group.settings, self.cable_cm, seed);
-                dut.map_err(|why| refused(&why))?.configure(setting)
+                dut.map_err(|why| refused(&why))?.configure(std::slice::from_ref(setting))
             }
             Some(benches) => {
-                let mut bench = benches.lease(self.profile)?;
-                let booted = bench.device.boot(&self.group.settings, seed);
+                let mut bench = benches.lease(self.profile, Share::default())?;
+                let booted = bench.behind.boot(&self.group.settings, seed);
                 booted.map_err(|why| refused(&why))?;
-                match bench.device.set(setting) {
+                match bench.behind.set(setting) {
                     Err(Undone::Lost(lost)) => {
                         bench.spoil();
                         return Err(lost.to_string());
@@ -230,7 +237,7 @@ impl<'a> Session<'a> {
         let storm_at = first_storm(script);
         let reach = self.reach(script);
         let declared = self.group.declared.clone();
-        let lab = self.booted()?;
+        let lab = self.booted(script)?;
         let now = lab.now();
         let start = match place {
             Place::After(wait) => now + wait,
@@ -267,28 +274,38 @@ impl<'a> Session<'a> {
         self.executor = None;
     }
 
-    fn booted(&mut self) -> Result<&mut Executor, Obstacle> {
+    /// Trials of one session send much the same: the first one's script tells what they take of the machine.
+    fn booted(&mut self, script: &Script) -> Result<&mut Executor, Obstacle> {
         if self.executor.is_none() {
             let seed = self.seed.split(&format!("boot {}", self.booted)).value();
             self.booted += 1;
-            let mut executor = self.boot(seed)?;
-            // A device finishes the wait between two polls that it had begun before it was configured.
+            let mut executor = self.boot(seed, script)?;
             let declared = &self.profile.declared.pfcwd;
-            let settled = Time::ZERO + declared.poll_interval + declared.jitter.bounds().1;
+            let settled = if executor.is_fresh() {
+                // A device finishes the wait between two polls that it had begun before it was configured.
+                Time::ZERO + declared.poll_interval + declared.jitter.bounds().1
+            } else {
+                // What a case before may have left stormed is restored by then.
+                let restored = self.names.lookup("predicted.restoration.latest");
+                executor.now() + self.names.tail + restored.unwrap_or(declared.poll_interval)
+            };
             executor.idle_until(settled).map_err(|broken| Obstacle::Broken(broken.to_string()))?;
             self.executor = Some(executor);
         }
         Ok(self.executor.as_mut().expect("just booted"))
     }
 
-    fn boot(&self, seed: u64) -> Result<Executor, Obstacle> {
+    fn boot(&self, seed: u64, script: &Script) -> Result<Executor, Obstacle> {
         let (settings, cable) = (&self.group.settings, travel(self.cable_cm));
         let Some(benches) = &self.benches else {
             let dut = Emulated::boot(self.profile, settings, self.cable_cm, seed);
             let dut = dut.map_err(Obstacle::Device)?;
             return Ok(Executor::Virtual(Box::new(VirtualLab::new(dut, cable))));
         };
-        let bench = benches.lease(self.profile).map_err(Obstacle::Broken)?;
+        let program = Program::of(script, &speeds(script, &self.group.declared));
+        // A script that cannot be sent is refused by its trial.
+        let share = program.map_or(Share::default(), |program| Share::of(script, &program));
+        let bench = benches.lease(self.profile, share).map_err(Obstacle::Broken)?;
         let lab = WireLab::boot(bench, settings, seed, cable).map_err(|undone| match undone {
             Undone::Refused(refused) => Obstacle::Device(refused),
             Undone::Lost(lost) => Obstacle::Broken(lost.to_string()),

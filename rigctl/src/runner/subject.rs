@@ -2,7 +2,7 @@
 
 use rig_lab::Declared;
 use rig_oracle::spec::pfcwd::Stimulus;
-use rig_testcases::{Case, Measure, Script, StreamRate};
+use rig_testcases::{Case, Measure, Script, StreamRate, StreamSpec};
 use rig_units::Dur;
 
 /// A storm and the stream that shows what it does, by name.
@@ -60,14 +60,22 @@ impl Places {
         let storm = (0..).zip(&script.storms).find(|(_, storm)| storm.name == subject.storm)?.0;
         let stream = |name: &str| (0..).zip(&script.streams).find(|(_, spec)| spec.name == name);
         let (index, spec) = stream(&subject.stream)?;
-        // A stream to another port than the storm's meets no stormed queue: another one shows the detection.
+        // A stream to another port than the storm's meets no stormed queue; one that meets it shows the detection of its
+        // own queue alone.
         let meets = spec.to == script.storms[usize::from(storm)].from;
-        let detection = case.measure.iter().find_map(|measure| match measure {
-            Measure::Detection { storm, stream, .. } if *storm == subject.storm => Some(stream),
+        let detections = case.measure.iter().filter_map(|measure| match measure {
+            Measure::Detection { storm, stream: name, .. } if *storm == subject.storm => {
+                stream(name)
+            }
             _ => None,
         });
-        let other = detection.filter(|_| !meets).and_then(|name| stream(name));
-        let shown_by = other.map_or(index, |(at, _)| at);
+        let shows = |other: &(u16, &StreamSpec)| {
+            !meets || (other.1.to == spec.to && other.1.class == spec.class)
+        };
+        let shown_by = match detections.clone().any(|(at, _)| at == index) {
+            true => index,
+            false => detections.clone().find(shows).map_or(index, |(at, _)| at),
+        };
         Some(Places { storm, stream: index, shown_by, class: spec.class })
     }
 }

@@ -6,9 +6,22 @@ use crate::support::Desk;
 fn every_command_documents_itself_and_the_exit_codes() {
     let desk = Desk::new();
     let mut all = String::new();
-    for command in
-        ["", "run", "check", "list", "explain", "mutants", "analyze", "compare", "schema", "bench"]
-    {
+    for command in [
+        "",
+        "run",
+        "check",
+        "list",
+        "explain",
+        "mutants",
+        "analyze",
+        "compare",
+        "schema",
+        "doctor",
+        "gen",
+        "bench",
+        "bench pacing",
+        "bench tx",
+    ] {
         let left = desk.rigctl(&format!("{command} --help"));
         assert_eq!((left.code, left.stderr.as_str()), (0, ""), "{command}");
         all.push_str(&format!("$ rigctl {command} --help\n{}\n", left.stdout));

@@ -2,6 +2,8 @@
 
 mod analyze;
 mod compare;
+mod doctor;
+mod generate;
 mod help;
 mod input;
 mod interrupted;

@@ -1,136 +1,108 @@
-//! One bench: an emulated device served by a process of its own, pairs of virtual interfaces to it in namespaces of their
-//! own, and the rig's ports at the near ends. All of it goes away with this process, however it ends: the namespaces and
-//! interfaces because nobody holds them any more, the device because its parent is gone.
+//! One bench: a device under test, and the rig's ports cabled to it.
 
 use super::Broken;
-use nix::sys::memfd::{MFdFlags, memfd_create};
-use rig_dut::EmulatedWire;
+use super::behind::Behind;
 use rig_generator::clock::Wall;
-use rig_generator::netlab::{self, LabError, Namespace};
-use rig_generator::port::{Config, Port, PortError};
+use rig_generator::netlab::Namespace;
+use rig_generator::pausing::{self, Pauser, Reaction, Use};
+use rig_generator::port::{Backend, Config, Port, RealTime, Transmit};
 use rig_generator::{Lane, Obeys, Pacer, Sender, Stall};
-use rig_lab::Profile;
-use rig_units::Dur;
-use std::fs::File;
-use std::io::Write;
-use std::os::fd::AsRawFd;
-use std::path::PathBuf;
-use std::process::Command;
+use rig_units::{Dur, PortSpeed};
 
-/// How benches are started.
-#[derive(Debug)]
-pub struct Start {
-    /// This program, which also serves devices.
-    pub program: PathBuf,
-    /// How far off a timestamp of the rig, or the device, may be.
-    pub bound: Dur,
-}
-
-/// A device in a process of its own, and the rig's ports cabled to it.
+/// A device, and the rig's ports cabled to it.
 #[derive(Debug)]
 pub struct Bench {
     /// Name of the device's profile.
     pub(super) profile: String,
-    /// Steers the device.
-    pub device: EmulatedWire,
+    /// The device.
+    pub behind: Behind,
     /// The rig's ports: lane `i` is cabled to the device's port `i`.
     pub(super) pacer: Pacer<Wall>,
     pub(super) bound: Dur,
+    /// The longest frame, without FCS, that each port takes.
+    pub(super) longest: Vec<usize>,
+    /// The other ends of the wires, where the rig has made them.
+    pub(super) far: Option<Far>,
+    /// Number of the next trial's frames, so that one of an earlier trial is never taken for one of a later.
+    pub(super) next: u64,
     pub(super) spoilt: bool,
 }
 
-/// Space in front of the payload of the longest frame that a case sends.
-const MTU: u32 = 9_216;
+/// The other ends of the wires.
+#[derive(Debug)]
+pub(super) struct Far {
+    pub(super) within: Namespace,
+    pub(super) interfaces: Vec<String>,
+}
+
 /// Pieces of 4 KiB per port: a millisecond of the shortest frames at 1 Gb/s, and a machine that looks away for longer.
-const RING: u32 = 2_048;
+pub(super) const RING: u32 = 2_048;
 /// Frames under way per port.
-const SLOTS: u32 = 256;
+pub(super) const SLOTS: u32 = 256;
 /// The longest frame, without FCS.
-const LONGEST: usize = 9_100;
+pub(super) const LONGEST: usize = 9_100;
 
 impl Bench {
-    /// Starts the device of `profile` in a process of its own and cables the rig to it.
-    ///
-    /// # Errors
-    /// What is in the way, and what mends it.
-    pub(super) fn start(start: &Start, profile: &Profile) -> Result<Bench, String> {
-        let lab = |error: LabError| error.to_string();
-        let (near, far) = (Namespace::new().map_err(lab)?, Namespace::new().map_err(lab)?);
-        let ports = profile.declared.port_count();
-        let names: Vec<(String, String)> =
-            (1..=ports).map(|port| (format!("p{port}"), format!("d{port}"))).collect();
-        for (own, its) in &names {
-            let ends = [(&near, own), (&far, its)];
-            let [one, other] = ends.map(|(within, name)| netlab::End { within, name });
-            netlab::pair(one, other, MTU).map_err(lab)?;
-        }
-        let device = serve(start, profile, &far, names.iter().map(|(_, its)| its.as_str()))?;
-        let clock = Wall::start();
-        let lanes = names.iter().enumerate().map(|(index, (own, _))| {
-            let port = open(&near, own)?;
-            let index = u16::try_from(index).unwrap_or(u16::MAX);
-            let speed = profile.declared.port_speed(index).expect("a port of the device");
-            // What is left out was late beyond the bound, and with it the frame before: the trial is void.
-            let stall = Stall::SkipAfter(start.bound);
-            let sender = Sender::new(speed, Obeys::default(), stall);
-            Ok(Lane::new(port.tx, port.rx, sender, true))
-        });
-        let lanes = lanes.collect::<Result<Vec<Lane>, String>>()?;
-        // Nothing spins: what a sleep is late by is far below the bound.
-        let pacer = Pacer { clock, lanes, awake: Dur::ZERO };
-        Ok(Bench {
-            profile: profile.name.clone(),
-            device,
-            pacer,
-            bound: start.bound,
-            spoilt: false,
-        })
-    }
-
     /// Frames that reached a port of the rig and not this program, since the bench was started.
     pub(super) fn lost(&self) -> Result<u64, Broken> {
         let mut lost = 0;
         for lane in &self.pacer.lanes {
-            lost += lane.rx.stats().map_err(Broken::Port)?.rx_lost();
-            lost += lane.tx.stats().map_err(Broken::Port)?.tx_lost;
+            lost += lane.rx.stats()?.rx_lost();
+            lost += lane.tx.stats()?.tx_lost;
         }
         Ok(lost)
     }
-}
 
-/// Opens a port of the rig.
-fn open(near: &Namespace, name: &str) -> Result<Port, String> {
-    let config = Config {
-        longest: LONGEST,
-        slots: SLOTS,
-        ring: RING,
-        zero_copy: false,
-        ..Config::new(name)
-    };
-    let opened: Result<Port, PortError> =
-        near.run(|| Port::open(&config)).map_err(|error| error.to_string())?;
-    opened.map_err(|error| error.to_string())
-}
-
-/// Starts the process that serves the device in the far namespace. It reads its profile from memory that it inherits, and
-/// is steered over its standard input and output: there is no file that could remain.
-fn serve<'a>(
-    start: &Start,
-    profile: &Profile,
-    far: &Namespace,
-    interfaces: impl Iterator<Item = &'a str>,
-) -> Result<EmulatedWire, String> {
-    let failed = |why: &dyn core::fmt::Display| format!("cannot hand over the profile: {why}");
-    let memory = memfd_create(c"profile.yaml", MFdFlags::empty()).map_err(|why| failed(&why))?;
-    let text = serde_json::to_string(profile).map_err(|why| failed(&why))?;
-    let mut memory = File::from(memory);
-    memory.write_all(text.as_bytes()).map_err(|why| failed(&why))?;
-    let mut command = Command::new(&start.program);
-    command.args(["dut", "serve", "--until-hangup", "--control", "-", "--profile"]);
-    command.arg(format!("/proc/self/fd/{}", memory.as_raw_fd()));
-    for interface in interfaces {
-        command.args(["--port", interface]);
+    /// How far off a timestamp of it may be.
+    pub const fn bound(&self) -> Dur {
+        self.bound
     }
-    let launched = far.run(move || EmulatedWire::launch(command)).map_err(|e| e.to_string())?;
-    launched.map_err(|lost| lost.to_string())
+
+    /// Whether pauses can be sent to the rig's ports from the other ends of their wires.
+    pub const fn has_far_ends(&self) -> bool {
+        self.far.is_some()
+    }
+
+    /// Tries whether the ports stop when they are paused, in every class that is used.
+    ///
+    /// # Errors
+    /// A port gave up.
+    pub fn try_pausing(&mut self, uses: &[Use]) -> Result<Vec<Reaction>, Broken> {
+        let ports = self.pacer.lanes.len();
+        let uses: Vec<Use> =
+            uses.iter().copied().filter(|used| usize::from(used.port) < ports).collect();
+        let mut peers = self.far.as_ref().map(Far::open).transpose()?;
+        let mut pauser = match &mut peers {
+            Some(peers) => Pauser::Peers(peers),
+            None => Pauser::Fed,
+        };
+        // Without the permission a pause is noticed later, and that is what is told.
+        let _real_time = RealTime::enter();
+        Ok(pausing::try_pausing(&mut self.pacer, &uses, &mut pauser)?)
+    }
+}
+
+impl Far {
+    /// A way into each of them beside the device, whose own ports stay as they are.
+    fn open(&self) -> Result<Vec<Box<dyn Transmit>>, Broken> {
+        let open = |name: &String| {
+            let config = Config {
+                backend: Backend::AfPacket,
+                longest: 60,
+                slots: 8,
+                ring: 8,
+                ..Config::new(name)
+            };
+            Port::open(&config).map(|port| port.tx)
+        };
+        let all = self.within.run(|| self.interfaces.iter().map(open).collect::<Result<_, _>>());
+        Ok(all.map_err(|error| Broken::Device(error.to_string()))??)
+    }
+}
+
+/// A port of the rig that sends nothing yet.
+pub(super) fn lane(port: Port, speed: PortSpeed, bound: Dur, instant: bool) -> Lane {
+    // What is left out was late beyond the bound, and with it the frame before: the trial is void.
+    let sender = Sender::new(speed, Obeys::default(), Stall::SkipAfter(bound));
+    Lane::new(port.tx, port.rx, sender, instant)
 }

@@ -1,10 +1,23 @@
-//! The benches of a run: each a device in a process of its own with the rig's ports cabled to it, lent to one session at
-//! a time.
+//! The benches of a run: each a device with the rig's ports cabled to it, lent to one session at a time.
 
-use super::bench::{Bench, Start};
+use super::bench::Bench;
+use super::room::{Room, Share};
+use super::served::Serve;
+use super::{cabled, served};
 use core::ops::{Deref, DerefMut};
-use rig_lab::Profile;
+use rig_lab::{DeclaredWire, Profile};
+use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
+
+/// How benches come about.
+#[derive(Debug)]
+pub enum Start {
+    /// The rig makes them, and the devices on them: as many as are wanted.
+    Served(Serve),
+    /// The one that is there.
+    Cabled(DeclaredWire),
+}
 
 /// Every bench that is idle, and how to start another.
 #[derive(Debug)]
@@ -14,12 +27,15 @@ pub struct Benches {
     idle: Mutex<Vec<Bench>>,
     /// Most that are kept idle.
     most: usize,
+    /// How much of the machine all of them may take.
+    room: Room,
 }
 
 impl Benches {
     /// None yet. At most `most` wait for the next session when they are idle.
     pub fn new(start: Start, most: usize) -> Arc<Benches> {
-        Arc::new(Benches { start, idle: Mutex::default(), most })
+        let processors = available_parallelism().map_or(1, NonZero::get);
+        Arc::new(Benches { start, idle: Mutex::default(), most, room: Room::of(processors) })
     }
 
     /// How many may be in use side by side.
@@ -27,16 +43,22 @@ impl Benches {
         self.most
     }
 
-    /// A bench with the device of `profile`: an idle one, or one that is started now.
+    /// A bench with the device of `profile`: an idle one, or one that is started now. Waits until the machine has `share`
+    /// to spare for it.
     ///
     /// # Errors
     /// Why none can be started.
-    pub fn lease(self: &Arc<Benches>, profile: &Profile) -> Result<Lease, String> {
-        let bench = match self.take(profile) {
+    pub fn lease(self: &Arc<Benches>, profile: &Profile, share: Share) -> Result<Lease, String> {
+        let share = self.room.take(share);
+        let mut lease = Lease { bench: None, share, home: Arc::clone(self) };
+        lease.bench = Some(match self.take(profile) {
             Some(bench) => bench,
-            None => Bench::start(&self.start, profile)?,
-        };
-        Ok(Lease { bench: Some(bench), home: Arc::clone(self) })
+            None => match &self.start {
+                Start::Served(serve) => served::start(serve, profile)?,
+                Start::Cabled(wire) => cabled::start(wire, profile)?,
+            },
+        });
+        Ok(lease)
     }
 
     fn take(&self, profile: &Profile) -> Option<Bench> {
@@ -58,6 +80,7 @@ impl Benches {
 #[derive(Debug)]
 pub struct Lease {
     bench: Option<Bench>,
+    share: Share,
     home: Arc<Benches>,
 }
 
@@ -88,5 +111,6 @@ impl Drop for Lease {
         if let Some(bench) = self.bench.take().filter(|bench| !bench.spoilt) {
             self.home.put(bench);
         }
+        self.home.room.give_back(self.share);
     }
 }

@@ -1,14 +1,23 @@
-//! Runs scripts in real time on the rig's ports, against an emulated device that is a process of its own.
+//! Runs scripts in real time on the rig's ports, against an emulated device that is a process of its own, or against
+//! whatever is cabled there.
 //!
-//! One session is one device, booted for it, for any number of trials. Its clock is CLOCK_MONOTONIC from the boot on, and
-//! what happens between trials happens as it does on a real device: unseen.
+//! One session is one device, booted for it where it can be, for any number of trials. Its clock is CLOCK_MONOTONIC from
+//! the boot on, and what happens between trials happens as it does on a real device: unseen.
 
+mod behind;
 mod bench;
 mod benches;
+mod cabled;
+mod room;
+mod served;
 mod tape;
 
-pub use bench::{Bench, Start};
-pub use benches::{Benches, Lease};
+pub use behind::Behind;
+pub use bench::Bench;
+pub use benches::{Benches, Lease, Start};
+pub use cabled::backend;
+pub use room::Share;
+pub use served::Serve;
 
 use super::virtual_lab::speeds;
 use core::fmt;
@@ -16,15 +25,19 @@ use rig_capture::{
     ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, What,
 };
 use rig_dut::emulated_wire::{Lost, Undone};
+use rig_frames::ethernet;
 use rig_generator::clock::Wall;
-use rig_generator::port::{PortError, RealTime, StampedBy};
+use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
 use rig_generator::{
     Clock, Departure, Impossible, Job, Obeys, Program, Rhythm, Template, Watcher, Who,
 };
 use rig_lab::{Declared, Setting};
 use rig_testcases::{Action, EndpointSpec, PfcFrames, Script, wire};
-use rig_units::{Dur, Time};
+use rig_units::{Dur, FCS, Time};
 use tape::Tape;
+
+/// Between a reading of the clock and what it stands for, with nothing in between but a few instructions.
+const READS: Dur = Dur::us(2);
 
 /// A device under test in real time, and the rig's ports cabled to it.
 #[derive(Debug)]
@@ -32,8 +45,6 @@ pub struct WireLab {
     bench: Lease,
     clock: Wall,
     cable: Dur,
-    /// Number of the next trial's frames, so that one of an earlier trial is never taken for one of a later.
-    next: u64,
 }
 
 /// Why a trial did not come about.
@@ -68,6 +79,12 @@ impl From<Lost> for Broken {
     }
 }
 
+impl From<PortError> for Broken {
+    fn from(error: PortError) -> Broken {
+        Broken::Port(error)
+    }
+}
+
 impl From<Undone> for Broken {
     fn from(undone: Undone) -> Broken {
         Broken::Device(undone.to_string())
@@ -75,7 +92,7 @@ impl From<Undone> for Broken {
 }
 
 impl WireLab {
-    /// A session with a device that is booted now with `settings`.
+    /// A session with a device that is booted now with `settings`, or with one that cannot be booted and has them.
     ///
     /// # Errors
     /// When the device refuses a setting, or cannot be reached.
@@ -85,11 +102,19 @@ impl WireLab {
         seed: u64,
         cable: Dur,
     ) -> Result<WireLab, Undone> {
-        let epoch = bench.device.boot(settings, seed)?;
+        let epoch = bench.behind.boot(settings, seed)?;
         let clock = Wall::since(epoch);
         bench.pacer.clock = clock;
-        bench.pacer.lanes.iter_mut().for_each(|lane| lane.sender.restart());
-        Ok(WireLab { bench, clock, cable, next: 0 })
+        if bench.behind.boots() {
+            // What is paused otherwise stays so: the device that asked for it goes on.
+            bench.pacer.lanes.iter_mut().for_each(|lane| lane.sender.restart());
+        }
+        Ok(WireLab { bench, clock, cable })
+    }
+
+    /// Whether the device was booted for this session, so that it begins with nothing stormed.
+    pub fn is_fresh(&self) -> bool {
+        self.bench.behind.boots()
     }
 
     /// The present, on the clock of the session.
@@ -102,7 +127,7 @@ impl WireLab {
     /// # Errors
     /// A port of the rig gave up.
     pub fn idle_until(&mut self, at: Time) -> Result<(), Broken> {
-        self.bench.pacer.run_until(at, &mut Deaf).map_err(Broken::Port)
+        Ok(self.bench.pacer.run_until(at, &mut Deaf)?)
     }
 
     /// Runs one trial from now on.
@@ -112,42 +137,45 @@ impl WireLab {
     pub fn trial(&mut self, script: &Script, declared: &Declared) -> Result<Observation, Broken> {
         let speeds = speeds(script, declared);
         let program = Program::of(script, &speeds).map_err(Broken::Impossible)?;
-        self.bench.device.cable(&script.dut_ports)?;
+        self.fits(script)?;
+        self.bench.behind.cable(&script.dut_ports)?;
         self.assign(script);
-        let before = self.bench.device.values(&[])?;
-        let _earlier = self.bench.device.happened()?;
-        let _earlier = self.bench.device.lateness()?;
+        let before = self.bench.behind.counters()?;
+        let _earlier = self.bench.behind.happened()?;
+        let _earlier = self.bench.behind.health()?;
         let lost = self.bench.lost()?;
         // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
         // late more often, which voids their trials.
         let real_time = RealTime::enter();
         let origin = self.now();
-        let tape = Tape::new(
-            script,
-            origin,
-            self.next,
-            self.bench.pacer.lanes.len(),
-            true,
-            self.bench.bound,
-        );
+        let instant: Vec<bool> = self.bench.pacer.lanes.iter().map(|lane| lane.instant).collect();
+        let tape = Tape::new(script, origin, self.bench.next, instant, self.bench.bound);
         let mut trial = Trial { lab: self, script, program: &program, tape, config: Vec::new() };
         let ran = trial.run(origin);
-        trial.stop();
+        let stopped = trial.stop();
         drop(real_time);
-        let Trial { tape: Tape { ledger, late, .. }, config, .. } = trial;
+        let Trial { tape: Tape { ledger, late, off, .. }, config, .. } = trial;
         ran?;
+        stopped?;
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
-        self.next += most.unwrap_or(0);
+        self.bench.next += most.unwrap_or(0);
         let (records, streams, unrecorded) = ledger.finish();
-        let events = since(origin, self.bench.device.happened()?);
-        let health = self.bench.device.lateness()?;
+        let events = self.bench.behind.happened()?.map(|events| since(origin, events));
+        let bound = self.bench.bound;
+        let health = self.bench.behind.health()?;
+        // How far off the instants of this trial may be is measured, frame by frame, at both ends; where nobody measures at
+        // the other one, or on the way there, it is what the lab says.
+        let off = match &health {
+            Some(health) => off.max(health.misplaced).max(health.send_late) + READS,
+            None => bound,
+        };
         let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds).map(
             |((&index, name), speed)| PortTrace {
                 name: name.clone(),
                 speed,
                 dut_port: Declared::port_name(index),
                 cable: self.cable,
-                provenance: Provenance::Software { bound: self.bench.bound },
+                provenance: Provenance::Software { bound: off.min(bound) },
             },
         );
         Ok(Observation {
@@ -158,19 +186,37 @@ impl WireLab {
             streams,
             counters: Counters {
                 before,
-                after: self.bench.device.values(&[])?,
+                after: self.bench.behind.counters()?,
                 ..Counters::default()
             },
-            events: Some(events),
+            events,
             config,
             integrity: Integrity {
                 lost: self.bench.lost()? - lost,
                 unrecorded,
                 late,
                 cut: None,
-                dut: health.doubt(self.bench.bound),
+                dut: health.and_then(|health| health.doubt(bound)),
             },
         })
+    }
+
+    /// Whether every frame of the script passes the ports at both ends of its way.
+    fn fits(&self, script: &Script) -> Result<(), Broken> {
+        let Bench { longest, behind, .. } = &*self.bench;
+        for stream in &script.streams {
+            let size = usize::try_from((stream.size - FCS).0).unwrap_or(usize::MAX);
+            for port in [stream.from, stream.to] {
+                let lane = usize::from(script.dut_ports[usize::from(port)]);
+                let takes = longest.get(lane).copied().unwrap_or(0);
+                if size > takes {
+                    let mtu = takes.saturating_sub(ethernet::LEN);
+                    let fault = Fault::MtuTooSmall { mtu, longest: size };
+                    return Err(PortError { interface: behind.interface(lane), fault }.into());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Gives every sender of the script its frames, and every port its manners.
@@ -211,7 +257,7 @@ fn frame(port: u16, what: &What) -> Vec<u8> {
 struct Deaf;
 
 impl Watcher for Deaf {
-    fn sent(&mut self, _: u16, _: &Departure, _: Time) {}
+    fn sent(&mut self, _: u16, _: &Departure, _: Time, _: Time) {}
     fn received(&mut self, _: u16, _: &[u8], _: Time, _: StampedBy) {}
 }
 
@@ -228,19 +274,20 @@ impl Trial<'_> {
     fn run(&mut self, origin: Time) -> Result<(), Broken> {
         for step in &self.script.steps {
             let at = origin + step.at;
-            self.lab.bench.pacer.run_until(at, &mut self.tape).map_err(Broken::Port)?;
+            self.lab.bench.pacer.run_until(at, &mut self.tape)?;
             self.tape.ledger.event();
             self.act(at, &step.action)?;
         }
         let end = origin + self.script.length;
-        self.lab.bench.pacer.run_until(end, &mut self.tape).map_err(Broken::Port)
+        Ok(self.lab.bench.pacer.run_until(end, &mut self.tape)?)
     }
 
-    /// What still runs stops; frames under way belong to no trial.
-    fn stop(&mut self) {
-        for lane in &mut self.lab.bench.pacer.lanes {
-            lane.sender.stop_all();
-        }
+    /// What still runs stops, and links that were cut are mended; frames under way belong to no trial.
+    fn stop(&mut self) -> Result<(), Broken> {
+        let now = self.lab.now();
+        let Bench { behind, pacer, .. } = &mut *self.lab.bench;
+        pacer.lanes.iter_mut().for_each(|lane| lane.sender.stop_all());
+        Ok(behind.mend_all(&mut pacer.lanes, now)?)
     }
 
     fn act(&mut self, at: Time, action: &Action) -> Result<(), Broken> {
@@ -270,7 +317,7 @@ impl Trial<'_> {
             Action::LinkDown(port) => self.link(at, *port, false)?,
             Action::LinkUp(port) => self.link(at, *port, true)?,
             Action::Configure(setting) => {
-                let refused = match self.lab.bench.device.set(core::slice::from_ref(setting)) {
+                let refused = match self.lab.bench.behind.set(setting) {
                     Ok(()) => None,
                     Err(Undone::Refused(refused)) => Some(refused.to_string()),
                     Err(Undone::Lost(lost)) => return Err(lost.into()),
@@ -299,10 +346,9 @@ impl Trial<'_> {
     }
 
     fn link(&mut self, at: Time, port: u16, up: bool) -> Result<(), Broken> {
-        let behind = self.script.dut_ports[usize::from(port)];
-        self.lab.bench.device.set_link(behind, up)?;
-        self.lane(port).sender.set_up(at, up);
-        Ok(())
+        let index = self.script.dut_ports[usize::from(port)];
+        let Bench { behind, pacer, .. } = &mut *self.lab.bench;
+        behind.link(&mut pacer.lanes[usize::from(index)], index, at, up)
     }
 
     fn lane(&mut self, port: u16) -> &mut rig_generator::Lane {

@@ -18,13 +18,15 @@ pub(super) struct Tape<'a> {
     first: u64,
     /// The rig port that each lane of the pacer is in this script; `None`: not in use.
     ports: Vec<Option<u16>>,
-    /// When a frame was to be handed over, of its departure, and when its last bit passes after that.
-    instant: bool,
+    /// Of each lane: whether a frame is handed over as its last bit is due, and passes then; else as its first bit is.
+    instant: Vec<bool>,
     bound: Dur,
     decoder: Decoder,
     by_hand: Vec<What>,
     pub(super) ledger: Ledger,
     pub(super) late: Vec<Lateness>,
+    /// How far off the worst frame was: behind its plan, or between a stamp and what it stands for.
+    pub(super) off: Dur,
     /// Frames of an earlier trial that arrived in this one.
     pub(super) stale: u64,
 }
@@ -33,16 +35,15 @@ pub(super) struct Tape<'a> {
 const NUMBERS: u32 = 1 << 24;
 
 impl<'a> Tape<'a> {
-    /// Listens to `script` from `origin` on, over `lanes` ports.
+    /// Listens to `script` from `origin` on; `instant` has an entry for each lane.
     pub(super) fn new(
         script: &'a Script,
         origin: Time,
         first: u64,
-        lanes: usize,
-        instant: bool,
+        instant: Vec<bool>,
         bound: Dur,
     ) -> Tape<'a> {
-        let mut ports = vec![None; lanes];
+        let mut ports = vec![None; instant.len()];
         for (port, &lane) in (0..).zip(&script.dut_ports) {
             if let Some(slot) = ports.get_mut(usize::from(lane)) {
                 *slot = Some(port);
@@ -59,6 +60,7 @@ impl<'a> Tape<'a> {
             by_hand: Vec::new(),
             ledger: Ledger::new(script),
             late: Vec::new(),
+            off: Dur::ZERO,
             stale: 0,
         }
     }
@@ -117,20 +119,26 @@ pub(super) fn pfc(enable: u8, quanta: Quanta) -> What {
 }
 
 impl Watcher for Tape<'_> {
-    fn sent(&mut self, lane: u16, departure: &Departure, at: Time) {
+    fn sent(&mut self, lane: u16, departure: &Departure, at: Time, gone: Time) {
         let serialise = departure.end.since(departure.start).unwrap_or_default();
-        let due = if self.instant { departure.end } else { departure.start };
+        let instant = self.instant.get(usize::from(lane)).copied().unwrap_or(false);
+        let due = if instant { departure.end } else { departure.start };
         let by = at.since(due).unwrap_or_default();
+        self.off = self.off.max(by).max(gone.since(at).unwrap_or_default());
         if by > self.bound {
             let sender = self.sender(departure.who);
             let at = Time(at.since(self.origin).unwrap_or_default().0);
             self.late.push(Lateness { at, by, sender });
         }
-        let last_bit = if self.instant { at } else { at + serialise };
+        let last_bit = if instant { at } else { at + serialise };
         self.push(lane, Dir::Tx, last_bit, self.own(departure));
     }
 
-    fn received(&mut self, lane: u16, frame: &[u8], at: Time, _: StampedBy) {
+    fn received(&mut self, lane: u16, frame: &[u8], at: Time, by: StampedBy) {
+        // A stamp made here says when this process came round to the frame: how long it had waited is unknown.
+        if by == StampedBy::Process {
+            self.off = self.off.max(self.bound);
+        }
         let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
         let what = match self.decoder.decode(port, Dir::Rx, frame, frame.len()) {
             What::Data { stream, seq, size, ce } => {

@@ -3,8 +3,8 @@
 use super::{Done, Judged, Read, wanted};
 use crate::runner::session::Session;
 use crate::runner::subject::{Places, Subject};
-use rig_capture::Span;
 use rig_capture::analyse::{self, ActionView};
+use rig_capture::{Observation, Span};
 use rig_lab::{Action, RuleFamily};
 use rig_oracle::judge::Seen;
 use rig_oracle::verdict::Doubt;
@@ -24,8 +24,7 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         };
         let places = Places::of(session.case, &trial.script, &subject)
             .ok_or_else(|| nothing("the stream is not in the script"))?;
-        let Some(window) = window(&seen, session, view.action, trial.observation.origin, &view)
-        else {
+        let Some(window) = window(&seen, session, &trial.observation, &view) else {
             // A storm that is not detected at all is the detection's finding; here there is nothing to look at.
             let want = wanted(
                 Span::exactly(0),
@@ -61,19 +60,19 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
 fn window(
     seen: &Seen,
     session: &Session<'_>,
-    action: Action,
-    origin: Time,
+    observation: &Observation,
     view: &ActionView,
 ) -> Option<(Time, Time)> {
-    let start = seen.storm_start - origin;
+    let start = seen.storm_start - observation.origin;
     let at = |after: u64| Time(start.0 + after);
     let detected = seen.detection()?;
-    let from = match action {
+    let from = match view.action {
         Action::Alert => at(view.response.0),
         Action::Drop | Action::Forward => at(detected.after.hi),
     };
     // A frame that starts as the pause ends was held until then.
-    let end = seen.pause_length.saturating_sub(session.slack()).0;
+    let slack = session.slack_within(observation.bound());
+    let end = seen.pause_length.saturating_sub(slack).0;
     let until = match (&seen.restored, session.rule.family) {
         (Some(restored), RuleFamily::IntervalCounter) => restored.after.lo.min(end),
         _ => end,

@@ -25,9 +25,12 @@ pub fn void(
             .iter()
             .any(|m| matches!(m, Measure::Coverage { storm } if storm == name))
     };
-    let voids = analyse::voids(observation, script, &about_gaps);
-    let first = voids.into_iter().next()?;
-    Some(Doubt { reason: first.reason, detail: format!("trial {number}: {}", first.detail) })
+    let mut voids = analyse::voids(observation, script, &about_gaps).into_iter();
+    let first = voids.next()?;
+    // The first one is the word for it; what else was amiss may be what it came from.
+    let more = voids.map(|void| format!("; {}: {}", void.reason, void.detail));
+    let detail = format!("trial {number}: {}{}", first.detail, more.collect::<String>());
+    Some(Doubt { reason: first.reason, detail })
 }
 
 /// Judges the coverage of a storm against its own plan: the rig measures itself.

@@ -33,12 +33,13 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let Some(seen) = all_seen(done, &done.valid(index), &subject, judged) else { continue };
         let about = about(measure, &subject, done.place(point));
-        let Session { rule, stimulus, .. } = done.session;
+        let (rule, stimulus) = (&done.session.rule, &done.stimulus());
+        let slack = limits(done).slack;
         let judgement = match measure {
             Measure::Detection { at_most, .. } => {
-                detection::judge(&about, rule, stimulus, *at_most, &seen)
+                detection::judge(&about, rule, stimulus, (*at_most, slack), &seen)
             }
-            Measure::Restoration { .. } => restoration::judge(&about, rule, stimulus, &seen),
+            Measure::Restoration { .. } => restoration::judge(&about, rule, stimulus, slack, &seen),
             Measure::Fired { expect, .. } => {
                 let length = seen.iter().map(|seen| seen.pause_length).max().unwrap_or_default();
                 let grid = Grid::of_trials(rule, &seen);
@@ -67,7 +68,7 @@ fn along_a_ramp(done: &Done<'_>, measure: &Measure, subject: &Subject, judged: &
         lengths.push(Storms { length, trials });
     }
     let about = about(measure, subject, done.session.group.label.clone());
-    let Session { rule, stimulus, .. } = done.session;
+    let (rule, stimulus) = (&done.session.rule, &done.stimulus());
     let mut ramp = ramp::judge(&about, rule, stimulus, &calibrations, &lengths, &limits(done));
     if let Some(first) = ramp.judgements.first_mut() {
         first.findings.append(&mut ramp.findings);
@@ -104,5 +105,5 @@ fn about(measure: &Measure, subject: &Subject, point: String) -> judge::Subject 
 }
 
 fn limits(done: &Done<'_>) -> Limits {
-    Limits { alpha: done.alpha, slack: done.session.slack() }
+    Limits { alpha: done.alpha, slack: done.session.slack_within(done.bound()) }
 }

@@ -1,0 +1,182 @@
+//! How many frames a second a port takes: real RoCEv2 frames, each with its own sequence number and a right ICRC, from
+//! 80 B on with the time of its call as well. Beside it, where it is asked for, DPDK's testpmd over the same kind of port,
+//! which sends one constant frame.
+
+mod check;
+mod testpmd;
+mod text;
+
+use super::ends::Ends;
+use super::{FORMAT, Rounds};
+use crate::cli::TxArgs;
+use crate::commands::machine::{Host, Undisturbed};
+use rig_generator::blast::{Blast, blast};
+use rig_generator::flow::{Flow, Kind};
+use rig_generator::port::{Config, Port, Transmit};
+use rig_generator::{Clock, Fine, Template};
+use rig_units::{Bytes, Dur};
+use serde::Serialize;
+use testpmd::Testpmd;
+
+/// Frame sizes, FCS counted, and the share of testpmd's rate that is wanted at them, in hundredths. The last one is RDMA
+/// with an MTU of 4096.
+const SIZES: [(Bytes, Option<u64>); 4] =
+    [(Bytes(64), Some(98)), (Bytes(80), None), (Bytes(1_024), Some(90)), (Bytes(4_174), None)];
+/// From this size on a frame carries its number and time.
+const STAMPED: Bytes = Bytes(80);
+/// Frames a call.
+const BATCH: u32 = 64;
+/// Frames that are under way at most: few, so that the memory they lie in stays near the processor.
+const SLOTS: u32 = 128;
+/// How long is measured, and what is sent before.
+const LENGTH: Dur = Dur::ms(800);
+const WARM: Dur = Dur::ms(50);
+const MTU: u32 = 1_500;
+const LONG_MTU: u32 = 9_000;
+
+/// What was measured.
+#[derive(Debug, Serialize)]
+pub(super) struct Tx {
+    format: &'static str,
+    bench: &'static str,
+    host: Host,
+    ports: String,
+    batch: u32,
+    rounds: usize,
+    /// Version of the program that is compared against.
+    testpmd: Option<String>,
+    sizes: Vec<Measured>,
+}
+
+/// One size.
+#[derive(Debug, Serialize)]
+struct Measured {
+    /// FCS counted.
+    bytes: u64,
+    stamped: bool,
+    /// Frames whose every byte was read back at the other end before.
+    checked: Option<u64>,
+    frames_per_s: Rounds,
+    ps_per_frame: Rounds,
+    /// Frames that the port took and threw away, and those of the kernel's count that this program did not send.
+    lost: u64,
+    unaccounted: u64,
+    testpmd_frames_per_s: Option<Rounds>,
+    /// Own rate against testpmd's of the same round, in hundredths of a percent.
+    ratio: Option<Rounds>,
+    /// The same that is wanted.
+    wanted: Option<u64>,
+}
+
+/// One end that sends, and what it sends.
+struct Side {
+    ends: Ends,
+    port: Port,
+    template: Template,
+    next: u64,
+    lost: u64,
+    unaccounted: u64,
+}
+
+/// Measures.
+pub(super) fn run(args: &TxArgs) -> Result<Tx, String> {
+    let clock = Fine::start();
+    let testpmd = args.against_testpmd.then(Testpmd::find).transpose()?;
+    let mut host = None;
+    let mut ports = String::new();
+    let mut sizes = Vec::new();
+    for (size, wanted) in SIZES {
+        let flow = Flow { stamped: size >= STAMPED, ..Flow::between(0, 1, Kind::RoceSend, size) };
+        let mtu = if size.0 > u64::from(MTU) { LONG_MTU } else { MTU };
+        let ends = || Ends::of(args.port.as_deref(), args.peer.as_deref(), mtu);
+        let checked = check::check(&ends()?, &flow, &clock)?;
+        let mut side = Side::open(ends()?, &flow)?;
+        ports = side.ends.to_string();
+        let (mut own, mut took, mut others, mut ratios) = (vec![], vec![], vec![], vec![]);
+        for _ in 0..args.rounds {
+            let thread = Undisturbed::now(args.cpu);
+            let cpu = thread.cpu();
+            host.get_or_insert_with(|| Host::now(&clock, &thread));
+            let rate = side.rate(&clock)?;
+            drop(thread);
+            own.push(rate);
+            took.push(1_000_000_000_000 / rate.max(1));
+            if let Some(testpmd) = &testpmd
+                && wanted.is_some()
+            {
+                let other = testpmd.rate(&ends()?, size, &clock, cpu)?;
+                others.push(other);
+                ratios.push(rate * 10_000 / other.max(1));
+            }
+        }
+        let rounds = |all: Vec<u64>| (!all.is_empty()).then(|| Rounds::of(all));
+        sizes.push(Measured {
+            bytes: size.0,
+            stamped: flow.stamped,
+            checked,
+            frames_per_s: Rounds::of(own),
+            ps_per_frame: Rounds::of(took),
+            lost: side.lost,
+            unaccounted: side.unaccounted,
+            testpmd_frames_per_s: rounds(others),
+            ratio: rounds(ratios),
+            wanted,
+        });
+    }
+    let host = host.unwrap_or_else(|| Host::now(&clock, &Undisturbed::now(args.cpu)));
+    Ok(Tx {
+        format: FORMAT,
+        bench: "tx",
+        host,
+        ports,
+        batch: BATCH,
+        rounds: args.rounds.into(),
+        testpmd: testpmd.map(|testpmd| testpmd.version),
+        sizes,
+    })
+}
+
+/// How an end that only sends is opened.
+fn config(size: Bytes) -> Config {
+    let longest = usize::try_from(size.0).unwrap_or(usize::MAX).max(1_514);
+    Config { longest, slots: SLOTS, ring: 64, ..Config::new("") }
+}
+
+impl Side {
+    fn open(ends: Ends, flow: &Flow) -> Result<Side, String> {
+        let port = ends.open_near(&config(flow.size))?;
+        let template = flow.template().map_err(|error| error.to_string())?;
+        Ok(Side { ends, port, template, next: 0, lost: 0, unaccounted: 0 })
+    }
+
+    fn blast(&mut self, clock: &Fine, length: Dur) -> Result<Blast, String> {
+        let tx: &mut dyn Transmit = &mut *self.port.tx;
+        let sent = blast(tx, &self.template, 1, clock, BATCH, self.next, length);
+        let sent = sent.map_err(|error| error.to_string())?;
+        self.next += sent.frames;
+        Ok(sent)
+    }
+
+    /// Frames a second that left.
+    fn rate(&mut self, clock: &Fine) -> Result<u64, String> {
+        self.blast(clock, WARM)?;
+        let before = self.ends.sent()?;
+        let sent = self.blast(clock, LENGTH)?;
+        let counted = self.ends.sent()? - before;
+        self.lost += sent.lost;
+        self.unaccounted += counted.abs_diff(sent.frames - sent.lost);
+        Ok(super::rate(sent.frames - sent.lost, sent.took))
+    }
+}
+
+/// Waits.
+fn pass(clock: &Fine, time: Dur) -> Result<(), String> {
+    let until = clock.now() + time;
+    while clock.now() < until {
+        clock.sleep(until, &[]).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

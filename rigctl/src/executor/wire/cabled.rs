@@ -1,0 +1,115 @@
+//! A bench that is there already: the rig's own interfaces, and whatever is cabled to them.
+
+use super::behind::{Behind, SETTLE};
+use super::bench::{Bench, LONGEST, RING, SLOTS, lane};
+use rig_generator::Pacer;
+use rig_generator::clock::Wall;
+use rig_generator::port::{self, Config, Dpdk, Ethtool, Link, Mono, Port};
+use rig_lab::{Backend, DeclaredWire, DpdkWire, Profile};
+use rig_units::{Dur, PortSpeed};
+
+/// Above this bound a sleep is never late by as much, so that nothing spins.
+const SLEEPS: Dur = Dur::ms(1);
+/// How long before a departure the rig stays awake where the bound is tighter: what sleeps end late by, on most machines.
+const AWAKE: Dur = Dur::us(20);
+
+/// Opens the interfaces of `wire`, which the ports of the device of `profile` are cabled to.
+///
+/// # Errors
+/// What is in the way, and what mends it.
+pub(super) fn start(wire: &DeclaredWire, profile: &Profile) -> Result<Bench, String> {
+    let said = |error: port::PortError| error.to_string();
+    let mut lanes = Vec::new();
+    let mut longest = Vec::new();
+    for (index, interface) in (0..).zip(&wire.interfaces) {
+        // The device has fewer ports than the rig has interfaces: the others are left alone.
+        let Some(speed) = profile.declared.port_speed(index) else { break };
+        // A port of DPDK is none of the kernel's: what is amiss with it shows when it is opened.
+        let (fits, pair) = match wire.backend {
+            Backend::AfXdp | Backend::AfPacket => look(wire, interface, speed)?,
+            Backend::Dpdk => (LONGEST, false),
+        };
+        longest.push(fits);
+        let config = Config {
+            backend: backend(wire.backend),
+            longest: fits,
+            slots: SLOTS,
+            ring: RING,
+            settle: SETTLE,
+            dpdk: wire.dpdk.as_ref().map(dpdk).unwrap_or_default(),
+            ..Config::new(interface)
+        };
+        lanes.push(lane(Port::open(&config).map_err(said)?, speed, wire.bound, pair));
+    }
+    let opened = Mono::now();
+    let awake = if wire.bound > SLEEPS { Dur::ZERO } else { AWAKE };
+    Ok(Bench {
+        profile: profile.name.clone(),
+        behind: Behind::Declared {
+            interfaces: wire.interfaces.clone(),
+            declared: Box::new(profile.declared.clone()),
+            opened,
+        },
+        pacer: Pacer { clock: Wall::since(opened), lanes, awake },
+        bound: wire.bound,
+        longest,
+        far: None,
+        next: 0,
+        spoilt: false,
+    })
+}
+
+/// The longest frame that an interface of the kernel carries, and whether it is one of a pair, over which frames pass in
+/// no time. One that cannot be what the profile and the lab say is refused.
+fn look(wire: &DeclaredWire, interface: &str, speed: PortSpeed) -> Result<(usize, bool), String> {
+    let said = |error: port::PortError| error.to_string();
+    let link = Link::named(interface).map_err(said)?;
+    let ethtool = Ethtool::open(interface).map_err(said)?;
+    if !link.pair && wire.speed.is_none() {
+        at_speed(&ethtool, interface, speed)?;
+    }
+    if wire.backend == Backend::AfXdp {
+        one_queue(&ethtool, interface)?;
+    }
+    Ok((link.longest.min(LONGEST), link.pair))
+}
+
+/// What a lab says of DPDK, as the ports know it.
+fn dpdk(wire: &DpdkWire) -> Dpdk {
+    let own = std::env::current_exe().unwrap_or_default();
+    Dpdk { eal: wire.eal.clone(), shim: wire.shim.clone(), places: Dpdk::usual_places(&own) }
+}
+
+/// The word of a lab for what carries frames, as the ports know it.
+pub fn backend(word: Backend) -> port::Backend {
+    match word {
+        Backend::AfXdp => port::Backend::AfXdp,
+        Backend::AfPacket => port::Backend::AfPacket,
+        Backend::Dpdk => port::Backend::Dpdk,
+    }
+}
+
+/// A port of AF_XDP sees one queue: what is steered to another would be taken for lost.
+fn one_queue(ethtool: &Ethtool, interface: &str) -> Result<(), String> {
+    match ethtool.receive_queues() {
+        Ok(Some(queues @ 2..)) => Err(format!(
+            "{interface} spreads received frames over {queues} queues, and a port sees one of them: \
+             `ethtool -L {interface} combined 1`"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Every figure follows from the speed of the ports: an interface that runs at another than is declared is refused.
+fn at_speed(ethtool: &Ethtool, interface: &str, declared: PortSpeed) -> Result<(), String> {
+    let Ok(Some(mbps)) = ethtool.speed() else { return Ok(()) };
+    let found = PortSpeed::from_bps(u64::from(mbps) * 1_000_000);
+    if found == Some(declared) {
+        return Ok(());
+    }
+    let found = found.map_or_else(|| format!("{mbps} Mb/s"), |speed| speed.to_string());
+    Err(format!(
+        "{interface} runs at {found}, and the profile declares {declared} for the port that it is cabled to: correct \
+         `declared.ports`, or give the lab `wire.speed`"
+    ))
+}

@@ -1,0 +1,155 @@
+//! How much of the machine the benches may take together: a bench that sends at full speed leaves no room for seven others,
+//! and all of them would be late.
+
+use core::ops::Sub;
+use rig_generator::Program;
+use rig_testcases::{Action, Script};
+use rig_units::Dur;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// What a frame costs on its way from the rig through a served device and back, and each KiB of it: on a processor of
+/// 2 GHz that copies it four times. On a faster one benches are merely more often idle.
+const FRAME: Dur = Dur::us(30);
+const KIB: Dur = Dur::us(4);
+
+/// What runs for less than this takes less: others wait that long without harm.
+const SHORT: Dur = Dur::ms(100);
+
+/// A share of one processor, in millionths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Share(pub u64);
+
+impl Share {
+    /// What a script takes while all its streams run.
+    pub fn of(script: &Script, program: &Program) -> Share {
+        let streams = program.ports.iter().flat_map(|port| &port.streams);
+        let each = streams.map(|stream| {
+            let size = script.streams[usize::from(stream.index)].size;
+            let cost = FRAME.0 + KIB.0 * size.0 / 1_024;
+            let whole = cost.saturating_mul(1_000_000) / stream.pace.gap().0.max(1);
+            whole * runs(script, stream.index).min(SHORT).0 / SHORT.0
+        });
+        Share(each.sum())
+    }
+}
+
+/// How long a stream runs.
+fn runs(script: &Script, stream: u16) -> Dur {
+    let (mut since, mut total) = (None, Dur::ZERO);
+    for step in &script.steps {
+        match step.action {
+            Action::StartStream(of) if of == stream => since = since.or(Some(step.at)),
+            Action::StopStream(of) if of == stream => {
+                total += since.take().map_or(Dur::ZERO, |since| step.at - since);
+            }
+            _ => {}
+        }
+    }
+    total + since.map_or(Dur::ZERO, |since| script.length.saturating_sub(since))
+}
+
+impl Sub for Share {
+    type Output = Share;
+    fn sub(self, less: Share) -> Share {
+        Share(self.0.saturating_sub(less.0))
+    }
+}
+
+/// What is free, and who waits for some of it.
+#[derive(Debug)]
+pub(super) struct Room {
+    whole: Share,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    taken: Share,
+    /// What is asked for, and the turn of whoever asks.
+    waiting: Vec<(Share, u64)>,
+    turns: u64,
+}
+
+impl State {
+    /// Whether it is this one's turn: the largest first, which would otherwise wait until all others are done, and the
+    /// first to come among equals.
+    fn is_next(&self, share: Share, turn: u64) -> bool {
+        let before =
+            |other: &&(Share, u64)| other.0 > share || (other.0 == share && other.1 < turn);
+        !self.waiting.iter().any(|other| before(&other))
+    }
+}
+
+impl Room {
+    /// Six tenths of each of so many processors: the kernel works too, and a thread that waits its turn is late.
+    pub(super) fn of(processors: usize) -> Room {
+        let whole = Share(600_000 * u64::try_from(processors).unwrap_or(1).max(1));
+        Room { whole, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Waits until there is room for `share`; what was taken. What exceeds the machine takes all of it.
+    pub(super) fn take(&self, share: Share) -> Share {
+        let share = share.min(self.whole);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = state.turns;
+        state.turns += 1;
+        state.waiting.push((share, turn));
+        while share > self.whole - state.taken || !state.is_next(share, turn) {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.waiting.retain(|other| other.1 != turn);
+        state.taken = Share(state.taken.0 + share.0);
+        // Whoever is next may fit in beside this one.
+        self.changed.notify_all();
+        share
+    }
+
+    /// Gives back what was taken.
+    pub(super) fn give_back(&self, share: Share) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.taken = state.taken - share;
+        self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::mpsc;
+    use std::thread;
+
+    #[test]
+    fn the_largest_goes_first_and_what_is_larger_than_the_machine_takes_it_alone() {
+        let room = Arc::new(Room::of(1));
+        let held = room.take(Share(500_000));
+        let (send, receive) = mpsc::channel();
+        let ask = |share| {
+            let (room, send) = (Arc::clone(&room), send.clone());
+            thread::spawn(move || {
+                let taken = room.take(Share(share));
+                let _ = send.send(taken);
+                room.give_back(taken);
+            })
+        };
+        let waiting = |many| {
+            while room.state.lock().expect("nobody panicked").waiting.len() < many {
+                thread::yield_now();
+            }
+        };
+        let large = ask(9_000_000);
+        waiting(1);
+        let small = ask(50_000);
+        waiting(2);
+        assert!(
+            receive.try_recv().is_err(),
+            "the small one would fit, and the large one is before it"
+        );
+        room.give_back(held);
+        let order: Vec<u64> = receive.iter().take(2).map(|share| share.0).collect();
+        assert_eq!(order, [600_000, 50_000]);
+        large.join().expect("ends");
+        small.join().expect("ends");
+    }
+}

@@ -1,0 +1,106 @@
+//! A bench that the rig makes itself: an emulated device served by a process of its own, and pairs of virtual interfaces
+//! to it in namespaces of their own. All of it goes away with this process, however it ends: the namespaces and
+//! interfaces because nobody holds them any more, the device because its parent is gone.
+
+use super::behind::Behind;
+use super::bench::{Bench, Far, LONGEST, RING, SLOTS, lane};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use rig_dut::EmulatedWire;
+use rig_generator::Pacer;
+use rig_generator::clock::Wall;
+use rig_generator::netlab::{self, LabError, Namespace};
+use rig_generator::port::{Config, Port, PortError};
+use rig_lab::Profile;
+use rig_units::Dur;
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Space in front of the payload of the longest frame that a case sends.
+const MTU: u32 = 9_216;
+
+/// How emulated devices are started.
+#[derive(Debug)]
+pub struct Serve {
+    /// This program, which also serves devices.
+    pub program: PathBuf,
+    /// How far off a timestamp of the rig, or the device, may be.
+    pub bound: Dur,
+}
+
+/// Starts the device of `profile` in a process of its own and cables the rig to it.
+///
+/// # Errors
+/// What is in the way, and what mends it.
+pub(super) fn start(serve: &Serve, profile: &Profile) -> Result<Bench, String> {
+    let lab = |error: LabError| error.to_string();
+    let (near, far) = (Namespace::new().map_err(lab)?, Namespace::new().map_err(lab)?);
+    let ports = profile.declared.port_count();
+    let names: Vec<(String, String)> =
+        (1..=ports).map(|port| (format!("p{port}"), format!("d{port}"))).collect();
+    for (own, its) in &names {
+        let ends = [(&near, own), (&far, its)];
+        let [one, other] = ends.map(|(within, name)| netlab::End { within, name });
+        netlab::pair(one, other, MTU).map_err(lab)?;
+    }
+    let device = served(&serve.program, profile, &far, names.iter().map(|(_, its)| its.as_str()))?;
+    let mut lanes = Vec::new();
+    for (index, (own, _)) in (0..).zip(&names) {
+        let port = open(&near, own)?;
+        let speed = profile.declared.port_speed(index).expect("a port of the device");
+        // Over a pair frames pass in no time.
+        lanes.push(lane(port, speed, serve.bound, true));
+    }
+    // Nothing spins: what a sleep is late by is far below the bound.
+    let pacer = Pacer { clock: Wall::start(), lanes, awake: Dur::ZERO };
+    let interfaces = names.iter().map(|(_, its)| its.clone()).collect();
+    Ok(Bench {
+        profile: profile.name.clone(),
+        behind: Behind::Emulated(Box::new(device)),
+        pacer,
+        bound: serve.bound,
+        longest: vec![LONGEST; names.len()],
+        far: Some(Far { within: far, interfaces }),
+        next: 0,
+        spoilt: false,
+    })
+}
+
+/// Opens a port of the rig.
+fn open(near: &Namespace, name: &str) -> Result<Port, String> {
+    let config = Config {
+        longest: LONGEST,
+        slots: SLOTS,
+        ring: RING,
+        zero_copy: false,
+        ..Config::new(name)
+    };
+    let opened: Result<Port, PortError> =
+        near.run(|| Port::open(&config)).map_err(|error| error.to_string())?;
+    opened.map_err(|error| error.to_string())
+}
+
+/// Starts the process that serves the device in the far namespace. It reads its profile from memory that it inherits, and
+/// is steered over its standard input and output: there is no file that could remain.
+fn served<'a>(
+    program: &Path,
+    profile: &Profile,
+    far: &Namespace,
+    interfaces: impl Iterator<Item = &'a str>,
+) -> Result<EmulatedWire, String> {
+    let failed = |why: &dyn core::fmt::Display| format!("cannot hand over the profile: {why}");
+    let memory = memfd_create(c"profile.yaml", MFdFlags::empty()).map_err(|why| failed(&why))?;
+    let text = serde_json::to_string(profile).map_err(|why| failed(&why))?;
+    let mut memory = File::from(memory);
+    memory.write_all(text.as_bytes()).map_err(|why| failed(&why))?;
+    let mut command = Command::new(program);
+    command.args(["dut", "serve", "--until-hangup", "--control", "-", "--profile"]);
+    command.arg(format!("/proc/self/fd/{}", memory.as_raw_fd()));
+    for interface in interfaces {
+        command.args(["--port", interface]);
+    }
+    let launched = far.run(move || EmulatedWire::launch(command)).map_err(|e| e.to_string())?;
+    launched.map_err(|lost| lost.to_string())
+}

@@ -1,0 +1,188 @@
+//! The trial of the rig's own ports before a run: whether each stops in every class that the run sends, and how fast. What
+//! does not stop makes the cases that use it inconclusive: no verdict rests on a generator that was not seen to obey.
+
+use super::choose::choose;
+use super::points::{groups, points};
+use super::reach;
+use super::seed::Seed;
+use super::session::Session;
+use crate::executor::Benches;
+use crate::executor::wire::Share;
+use rig_generator::pausing::{Reaction, Use};
+use rig_lab::{Lab, Profile};
+use rig_oracle::verdict::Doubt;
+use rig_reports::{PausedClass, Pausing};
+use rig_testcases::Case;
+use rig_units::Dur;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What the trial showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    report: Pausing,
+    reactions: Vec<Reaction>,
+    bound: Dur,
+}
+
+impl Tried {
+    /// Tries every class that `cases` send, on the bench of the first that runs; `None` where none does.
+    ///
+    /// # Errors
+    /// There is no such bench, or a port gave up.
+    pub fn before(
+        lab: &Lab,
+        only: Option<&str>,
+        cases: &[&Case],
+        benches: &Arc<Benches>,
+    ) -> Result<Option<Tried>, String> {
+        let mut uses: BTreeSet<Use> = BTreeSet::new();
+        let mut first = None;
+        for case in cases {
+            let Ok(profile) = choose(lab, only, case) else { continue };
+            uses.extend(used(lab, profile, case));
+            first.get_or_insert(profile);
+        }
+        let Some(profile) = first.filter(|_| !uses.is_empty()) else { return Ok(None) };
+        // One DSCP for a class is as good as another.
+        let mut uses: Vec<Use> = uses.into_iter().collect();
+        uses.dedup_by_key(|used| (used.port, used.class));
+        let mut bench = benches.lease(profile, Share::default())?;
+        let tried = bench.try_pausing(&uses);
+        let reactions = tried.map_err(|broken| {
+            bench.spoil();
+            broken.to_string()
+        })?;
+        let from = if bench.has_far_ends() { "wire" } else { "fed" };
+        Ok(Some(Tried::of(from, reactions, bench.bound())))
+    }
+
+    fn of(from: &str, reactions: Vec<Reaction>, bound: Dur) -> Tried {
+        let class = |reaction: &Reaction| PausedClass {
+            port: format!("p{}", u32::from(reaction.port) + 1),
+            class: reaction.class,
+            stops: reaction.stops.map(|after| after.0),
+            resumes: reaction.resumes.map(|after| after.0),
+            others: reaction.others,
+            honoured: reaction.is_well(bound),
+        };
+        let classes = reactions.iter().map(class).collect();
+        let report = Pausing { from: from.to_owned(), bound: bound.0, classes };
+        Tried { report, reactions, bound }
+    }
+
+    /// For the report.
+    pub const fn report(&self) -> &Pausing {
+        &self.report
+    }
+
+    /// Why nothing that `case` measures on the device of `profile` counts; `None` when it does.
+    pub fn doubt(&self, lab: &Lab, profile: &Profile, case: &Case) -> Option<Doubt> {
+        if self.reactions.iter().all(|reaction| reaction.is_well(self.bound)) {
+            return None;
+        }
+        let uses = used(lab, profile, case);
+        let concerns = |class: &(&Reaction, &PausedClass)| {
+            let (Reaction { port, class, .. }, _) = class;
+            uses.iter().any(|used| (used.port, used.class) == (*port, *class))
+        };
+        let mut tried = self.reactions.iter().zip(&self.report.classes).filter(concerns);
+        let detail = tried.find_map(|(_, class)| class.wrong(self.report.bound))?;
+        Some(Doubt { reason: "pause-not-honoured", detail })
+    }
+}
+
+/// The classes that leave the rig's ports in a case.
+fn used(lab: &Lab, profile: &Profile, case: &Case) -> BTreeSet<Use> {
+    let mut uses = BTreeSet::new();
+    let Ok(reach) = reach::of(lab, profile, case) else { return uses };
+    for group in groups(&reach.case, &profile.declared).unwrap_or_default() {
+        let session = Session::new(lab, profile, &reach.case, group, Seed::of_run(0));
+        let points = points(&reach.case, &session.values(), session.cadence());
+        // Every point sends the same streams.
+        let point = points.unwrap_or_default().into_iter().next();
+        let Some(Ok(script)) = point.map(|point| session.script(&point)) else { continue };
+        uses.extend(script.streams.iter().map(|stream| Use {
+            port: script.dut_ports[usize::from(stream.from)],
+            class: stream.class,
+            dscp: stream.dscp,
+        }));
+    }
+    uses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(deaf: &[(u16, u8)]) -> Tried {
+        let each = (0..4).flat_map(|port| (0..8).map(move |class| (port, class)));
+        let reactions = each.map(|(port, class)| Reaction {
+            port,
+            class,
+            stops: Some(if deaf.contains(&(port, class)) { Dur::ms(16) } else { Dur::ZERO }),
+            resumes: Some(Dur::ZERO),
+            others: true,
+        });
+        Tried::of("wire", reactions.collect(), Dur::ms(4))
+    }
+
+    fn doubts(tried: &Tried) -> Vec<(String, Option<Doubt>)> {
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let cases = suites.iter().flat_map(|suite| &suite.cases);
+        let doubt = |case: &Case| {
+            let profile = choose(&lab, None, case).expect("it suits one");
+            (case.id.to_string(), tried.doubt(&lab, profile, case))
+        };
+        cases.map(doubt).collect()
+    }
+
+    #[test]
+    fn ports_that_stop_raise_no_doubt() {
+        assert!(doubts(&tried(&[])).iter().all(|(_, doubt)| doubt.is_none()));
+    }
+
+    #[test]
+    fn a_class_that_does_not_stop_is_in_doubt_where_it_is_used() {
+        // The reverse stream is the only one of class 3 that leaves by p2 in most cases.
+        let doubts = doubts(&tried(&[(1, 3)]));
+        let (with, without): (Vec<_>, Vec<_>) =
+            doubts.iter().partition(|(_, doubt)| doubt.is_some());
+        assert!(!with.is_empty() && !without.is_empty());
+        let latency = without.iter().any(|(id, _)| id == "pfcwd::detection-latency-broadcom");
+        assert!(latency, "nothing of it leaves by p2");
+        let (_, doubt) = with[0];
+        let doubt = doubt.clone().expect("in doubt");
+        assert_eq!(doubt.reason, "pause-not-honoured");
+        assert_eq!(doubt.detail, "p2 class 3 still sent 16ms after an XOFF (bound 4ms)");
+    }
+    #[test]
+    fn a_case_that_uses_a_class_that_does_not_stop_is_inconclusive_and_is_not_run() {
+        use crate::runner::case::{self, Rig};
+        use crate::runner::pool::Stop;
+        use rig_oracle::Verdict;
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let case = cases.find(|case| case.id.case == "action-drop-broadcom").expect("a case");
+        let (stop, deaf) = (Stop::default(), tried(&[(0, 3)]));
+        let rig = Rig {
+            lab: &lab,
+            only: None,
+            seed: 7,
+            stop: &stop,
+            alpha: 1e-6,
+            path: "",
+            flags: "",
+            benches: None,
+            pausing: Some(&deaf),
+        };
+        let ran = case::run(&rig, case);
+        let Verdict::Inconclusive(doubt) = ran.report.verdict else {
+            panic!("{:?}", ran.report.verdict);
+        };
+        assert_eq!(doubt.reason, "pause-not-honoured");
+        assert!(ran.trials.is_empty());
+    }
+}

@@ -1,0 +1,215 @@
+//! What of a case can be done in a lab. Where nobody can configure the device, ask it or hear it, a case runs as far as what
+//! the device declares is what the case needs, and as far as the wire alone shows what is measured.
+
+use rig_lab::{Action, Adapter, Lab, Profile, Setting, settings};
+use rig_testcases::case::CaseAction;
+use rig_testcases::{Case, Measure, Sweep};
+
+/// A case as it can be run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reach {
+    /// The case without what cannot be had.
+    pub case: Case,
+    /// What was left out, each with the reason.
+    pub left_out: Vec<String>,
+}
+
+/// What of `case` can be done on the device of `profile`, which suits it.
+///
+/// # Errors
+/// Why nothing can: the reason of a skip.
+pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Reach, String> {
+    match &lab.adapter {
+        Adapter::Emulated | Adapter::EmulatedWire(_) => {
+            Ok(Reach { case: case.clone(), left_out: Vec::new() })
+        }
+        Adapter::Declared(wire) if wire.dpdk.is_some() && cuts(case) => {
+            Err("it takes a link down, which the rig cannot do with a port of DPDK".to_owned())
+        }
+        Adapter::Declared(_) => declared(profile, case),
+    }
+}
+
+/// Without a control channel.
+fn declared(profile: &Profile, case: &Case) -> Result<Reach, String> {
+    let mut case = case.clone();
+    let mut left_out = Vec::new();
+    let lacks = lacks(profile, &case);
+    if !lacks.is_empty() {
+        return Err(format!("it would have to be configured: {}", lacks.join(", ")));
+    }
+    if let Some(path) = configures(&case) {
+        return Err(format!("the case changes {path} on the way, and nothing here can"));
+    }
+    if !case.storms.is_empty() && profile.declared.pfcwd.restoration_time.is_none() {
+        return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
+    }
+    // Points of a sweep over settings that the device is not at.
+    for sweep in &mut case.sweep {
+        let Sweep::Setting { path, values } = sweep else { continue };
+        values.retain(|value| {
+            let setting = Setting { path: path.clone(), value: value.clone() };
+            let lack = lack(profile, &setting);
+            left_out
+                .extend(lack.as_ref().map(|lack| format!("{lack}: nothing here configures it")));
+            lack.is_none()
+        });
+    }
+    let swept = case.sweep.iter().any(|sweep| matches!(sweep, Sweep::Setting { .. }));
+    case.sweep.retain(|sweep| !matches!(sweep, Sweep::Setting { values, .. } if values.is_empty()));
+    if swept && !case.sweep.iter().any(|sweep| matches!(sweep, Sweep::Setting { .. })) {
+        let points: Vec<&str> =
+            left_out.iter().filter_map(|point| point.split_once(": ")).map(|(at, _)| at).collect();
+        return Err(format!("it would have to be configured: {}", points.join(", ")));
+    }
+    case.measure.retain(|measure| {
+        let why = unseen(profile, measure);
+        left_out.extend(why.map(|why| format!("{}: {why}", measure.name())));
+        why.is_none()
+    });
+    if case.measure.is_empty() {
+        return Err(format!("nothing of it can be measured: {}", left_out.join("; ")));
+    }
+    Ok(Reach { case, left_out })
+}
+
+/// Settings of the case, those that it sweeps left out, that the device does not declare.
+fn lacks(profile: &Profile, case: &Case) -> Vec<String> {
+    let swept = |path: &str| {
+        case.sweep
+            .iter()
+            .any(|sweep| matches!(sweep, Sweep::Setting { path: other, .. } if other == path))
+    };
+    let once = case
+        .settings
+        .iter()
+        .filter(|setting| settings::configurable(&setting.path) && !swept(&setting.path));
+    once.filter_map(|setting| lack(profile, setting)).collect()
+}
+
+/// What the device declares in place of `setting`; `None` where it is that.
+fn lack(profile: &Profile, setting: &Setting) -> Option<String> {
+    let Setting { path, value } = setting;
+    let show = |value: &serde_json::Value| match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null => "never".to_owned(),
+        other => other.to_string(),
+    };
+    if profile.declared.satisfies(setting) == Ok(true) {
+        return None;
+    }
+    let has = profile.declared.get(path).map_or_else(|| "never".to_owned(), |has| show(&has));
+    Some(format!("{path}={} (it declares {has})", show(value)))
+}
+
+/// A setting that the case changes while it runs.
+fn configures(case: &Case) -> Option<&str> {
+    case.steps.iter().find_map(|step| match &step.what {
+        CaseAction::Configure(setting) => Some(setting.path.as_str()),
+        _ => None,
+    })
+}
+
+/// Whether a link is taken down on the way.
+fn cuts(case: &Case) -> bool {
+    case.steps.iter().any(|step| matches!(step.what, CaseAction::LinkDown { .. }))
+}
+
+/// Why the wire alone does not show what is measured; `None` where it does.
+fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
+    const EVENTS: &str = "the action `alert` leaves no trace on the wire, and the adapter `declared` hears no events";
+    let silent = profile.declared.pfcwd.action == Action::Alert;
+    match measure {
+        Measure::Counters { .. } => Some("the adapter `declared` reads no counters"),
+        Measure::Config { .. } => Some("the adapter `declared` configures nothing"),
+        Measure::Detection { .. }
+        | Measure::Restoration { .. }
+        | Measure::Fired { .. }
+        | Measure::ActionTaken { .. }
+        | Measure::PfcSent { after: Some(_), .. } => silent.then_some(EVENTS),
+        Measure::Loss { .. }
+        | Measure::Throughput { .. }
+        | Measure::Coverage { .. }
+        | Measure::PfcSent { after: None, .. }
+        | Measure::PfcFormat { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_lab::{Backend, DeclaredWire, DpdkWire};
+    use rig_units::Dur;
+
+    fn lab(adapt: impl FnOnce(&mut Profile)) -> Lab {
+        let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+        lab.duts.truncate(1);
+        adapt(&mut lab.duts[0]);
+        lab.adapter = Adapter::Declared(DeclaredWire {
+            interfaces: (1..=4).map(|n| format!("eth{n}")).collect(),
+            backend: Backend::AfXdp,
+            dpdk: None,
+            speed: None,
+            bound: Dur::us(10),
+            budget: Dur::s(60),
+        });
+        lab
+    }
+
+    fn all(lab: &Lab) -> Vec<(String, Result<Reach, String>)> {
+        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let cases = suites.into_iter().flat_map(|suite| suite.cases);
+        let cases = cases.filter(|case| case.suits(&lab.duts[0]).is_ok());
+        cases.map(|case| (case.id.to_string(), of(lab, &lab.duts[0], &case))).collect()
+    }
+
+    #[test]
+    fn a_case_that_takes_a_link_down_is_skipped_over_dpdk() {
+        let mut lab = lab(|_| {});
+        let Adapter::Declared(wire) = &mut lab.adapter else { panic!("it is declared") };
+        wire.backend = Backend::Dpdk;
+        wire.dpdk = Some(DpdkWire { eal: Vec::new(), shim: None });
+        let all = all(&lab).into_iter();
+        let dpdk = all.filter(|(_, reach)| reach.as_ref().is_err_and(|why| why.contains("DPDK")));
+        assert_eq!(dpdk.map(|(id, _)| id).collect::<Vec<_>>(), ["pfcwd::port-toggle-broadcom"]);
+    }
+
+    fn told(lab: &Lab) -> String {
+        let line = |(id, reach): (String, Result<Reach, String>)| match reach {
+            Err(why) => format!("{id}\n    skipped: {why}\n"),
+            Ok(reach) if reach.left_out.is_empty() => format!("{id}\n"),
+            Ok(reach) => {
+                format!("{id}\n    left out: {}\n", reach.left_out.join("\n    left out: "))
+            }
+        };
+        all(lab).into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn what_a_device_without_a_control_channel_can_be_asked() {
+        insta::assert_snapshot!(told(&lab(|_| {})));
+    }
+
+    #[test]
+    fn a_silent_action_is_not_looked_for_on_the_wire() {
+        insta::assert_snapshot!(told(&lab(|dut| dut.declared.pfcwd.action = Action::Alert)));
+    }
+
+    #[test]
+    fn a_queue_that_stays_stormed_is_not_stormed() {
+        let lab = lab(|dut| dut.declared.pfcwd.restoration_time = None);
+        for (id, reach) in all(&lab) {
+            let Ok(reach) = reach else { continue };
+            assert!(reach.case.storms.is_empty(), "{id}");
+        }
+    }
+
+    #[test]
+    fn an_emulated_device_is_asked_everything() {
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let left_out = |(id, reach): (String, Result<Reach, String>)| {
+            assert_eq!(reach.map(|reach| reach.left_out), Ok(Vec::new()), "{id}");
+        };
+        all(&lab).into_iter().for_each(left_out);
+    }
+}

@@ -1,0 +1,117 @@
+//! One plan, two executors: where both reach a verdict, what is measured in virtual time is what is measured on the wire,
+//! within the uncertainties that both state. Root and Linux only.
+
+mod common;
+
+use common::root;
+use rig_capture::Span;
+use rig_lab::{Adapter, Lab};
+use rig_oracle::Judgement;
+use rig_oracle::Verdict;
+use rig_reports::CaseReport;
+use rig_testcases::Case;
+use rigctl::executor::Benches;
+use rigctl::executor::wire::{Serve, Start};
+use rigctl::runner::budget;
+use rigctl::runner::case::{self, Rig};
+use rigctl::runner::pool::{News, Stop, in_order};
+use std::path::Path;
+use std::sync::Arc;
+
+const LAB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth.yaml");
+/// From so many storms on, the readings of both cover most of what the rule allows, and lie over one another. Fewer may
+/// fall apart, each where it is predicted.
+const MANY: u32 = 4;
+
+fn run(lab: &Lab, cases: &[&Case], benches: Option<&Arc<Benches>>) -> Vec<CaseReport> {
+    let stop = Stop::default();
+    let rig = Rig {
+        lab,
+        only: None,
+        seed: 7,
+        stop: &stop,
+        alpha: budget::each(cases),
+        path: "",
+        flags: "",
+        benches,
+        pausing: None,
+    };
+    let jobs = benches.map_or(2, |benches| benches.most());
+    let mut reports = Vec::new();
+    in_order(
+        cases.len(),
+        jobs,
+        &stop,
+        |index| case::run(&rig, cases[index]).report,
+        |_, news| {
+            if let News::Done(report) = news {
+                reports.push(report);
+            }
+        },
+    );
+    reports
+}
+
+/// What keeps two measurements of one thing from agreeing.
+fn apart(on_wire: &Judgement, in_virtual: &Judgement) -> Option<String> {
+    let (wire, model) = (on_wire.reading.span, in_virtual.reading.span);
+    let predicted = on_wire.prediction.span;
+    let few = on_wire.trials.min(in_virtual.trials) < MANY && predicted.lo < predicted.hi;
+    let agrees = wire.meets(model) || (few && wire.meets(predicted) && model.meets(predicted));
+    let unit = on_wire.reading.unit;
+    let show = |span: Span| format!("{} to {}", unit.show(span.lo), unit.show(span.hi));
+    (!agrees).then(|| {
+        let Judgement { measure, subject, point, .. } = on_wire;
+        format!(
+            "{measure} of {subject} {point}: {} on the wire, {} in virtual time",
+            show(wire),
+            show(model)
+        )
+    })
+}
+
+#[test]
+fn a_virtual_run_predicts_a_real_one() {
+    if !root() {
+        return;
+    }
+    let lab = rig_lab::read::lab(Some(Path::new(LAB))).expect("the bundled lab has no fault");
+    let Adapter::EmulatedWire(wire) = &lab.adapter else { panic!("veth.yaml is on the wire") };
+    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+    let program = env!("CARGO_BIN_EXE_rigctl").into();
+    let start = Start::Served(Serve { program, bound: wire.bound });
+    let benches = Benches::new(start, wire.benches.into());
+    let in_virtual = run(&lab, &cases, None);
+    let on_wire = run(&lab, &cases, Some(&benches));
+    let mut compared = 0;
+    let mut faults = Vec::new();
+    for (real, model) in on_wire.iter().zip(&in_virtual) {
+        assert_eq!(real.id, model.id);
+        // A machine that looks away leaves a case undecided; that is no disagreement.
+        if matches!(real.verdict, Verdict::Inconclusive(_) | Verdict::Skipped(_)) {
+            continue;
+        }
+        if core::mem::discriminant(&real.verdict) != core::mem::discriminant(&model.verdict) {
+            faults.push(format!(
+                "{}: {:?} on the wire, {:?} in virtual time",
+                real.id, real.verdict, model.verdict
+            ));
+        }
+        // The points of a ramp are named after the pauses that were measured: they go by their order.
+        if real.judgements.len() != model.judgements.len() {
+            let [real_one, model_one] = [real, model].map(|report| report.judgements.len());
+            faults.push(format!(
+                "{}: {real_one} measurements on the wire, {model_one} in virtual time",
+                real.id
+            ));
+        }
+        for (measured, other) in real.judgements.iter().zip(&model.judgements) {
+            assert_eq!((measured.measure, &measured.subject), (other.measure, &other.subject));
+            compared += 1;
+            faults.extend(apart(measured, other).map(|why| format!("{}: {why}", real.id)));
+        }
+    }
+    assert_eq!(faults, Vec::<String>::new(), "of {compared} measurements");
+    assert!(compared > 100, "only {compared} measurements were compared");
+}
