@@ -167,9 +167,14 @@ impl Lane {
         clock: &C,
         watcher: &mut dyn Watcher,
     ) -> Result<bool, PortError> {
-        let Lane { rx, sender, unplugged: false, .. } = self else { return Ok(false) };
+        let Lane { rx, sender, unplugged: false, instant, .. } = self else { return Ok(false) };
         let taken = rx.poll(&mut |frame, stamp| {
-            take_in(sender, port, frame, (clock.at(stamp.at), stamp.by), clock, watcher);
+            let at = clock.at(stamp.at);
+            // Elsewhere a frame is handed over as it begins: what has not been is not under way, but late.
+            if *instant {
+                sender.begin(at);
+            }
+            take_in(sender, port, frame, (at, stamp.by), clock, watcher);
         })?;
         Ok(taken > 0)
     }

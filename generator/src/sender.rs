@@ -90,6 +90,8 @@ pub struct Sender {
     busy: Time,
     up: bool,
     plans: Vec<Plan>,
+    /// Whose frame is on its way, since when, and when it was due: nothing that arrives moves it.
+    under_way: Option<(Who, Time, Time)>,
     /// Frames left out by senders that have come to their end, until somebody asks.
     left_out: BTreeMap<Who, u64>,
 }
@@ -105,6 +107,7 @@ impl Sender {
             busy: Time::ZERO,
             up: true,
             plans: Vec::new(),
+            under_way: None,
             left_out: BTreeMap::new(),
         }
     }
@@ -124,6 +127,7 @@ impl Sender {
 
     /// Stops a sender, or asks after one that has come to its end; how many of its frames were left out.
     pub fn stop(&mut self, who: Who) -> u64 {
+        self.under_way.take_if(|(whose, ..)| *whose == who);
         let ended = self.left_out.remove(&who).unwrap_or(0);
         let running = self.plans.extract_if(.., |plan| plan.job.who == who);
         ended + running.map(|plan| plan.skipped).sum::<u64>()
@@ -138,6 +142,7 @@ impl Sender {
     /// Stops every sender.
     pub fn stop_all(&mut self) {
         self.plans.clear();
+        self.under_way = None;
         self.left_out.clear();
     }
 
@@ -151,22 +156,39 @@ impl Sender {
         self.plans.is_empty()
     }
 
+    /// The frame that has begun to leave before `now`, if any, is finished whatever happens to its class: its port takes
+    /// its time over it, and what arrives meanwhile comes too late for it.
+    pub fn begin(&mut self, now: Time) {
+        if let Some((index, start, due)) = self.choose().filter(|&(_, start, _)| start < now) {
+            self.under_way = Some((self.plans[index].job.who, start, due));
+        }
+    }
+
     /// Takes in a PFC frame whose last bit arrived at `at` and of which the rig knows at `now`.
     pub fn on_pfc(&mut self, at: Time, now: Time, frame: &pfc::Repr) {
-        self.clock = self.clock.max(now);
-        self.gate.on_pfc(at, frame);
+        self.mind(now, |gate| gate.on_pfc(at, frame));
     }
 
     /// Takes in a PAUSE frame of 802.3x.
     pub fn on_pause(&mut self, at: Time, now: Time, quanta: Quanta) {
-        self.clock = self.clock.max(now);
-        self.gate.on_pause(at, quanta);
+        self.mind(now, |gate| gate.on_pause(at, quanta));
+    }
+
+    /// What is held up or let go by what the rig knows only now starts no earlier than now, and is not late for that. What
+    /// it leaves alone stays due when it was.
+    fn mind(&mut self, now: Time, order: impl FnOnce(&mut Gate)) {
+        let before = self.choose();
+        order(&mut self.gate);
+        if self.choose() != before {
+            self.clock = self.clock.max(now);
+        }
     }
 
     /// The link went down or came up at `now`. Nothing leaves without it; what was due starts again when it is back.
     pub fn set_up(&mut self, now: Time, up: bool) {
         self.clock = self.clock.max(now);
         self.up = up;
+        self.under_way = None;
         self.gate.reset(now);
         if up {
             for plan in &mut self.plans {
@@ -196,6 +218,10 @@ impl Sender {
         if !self.up {
             return None;
         }
+        if let Some((who, start, due)) = self.under_way {
+            let index = self.plans.iter().position(|plan| plan.job.who == who)?;
+            return Some((index, start, due));
+        }
         let ready = self.busy.max(self.clock);
         let mut best: Option<(Time, bool, Time, usize)> = None;
         for (index, plan) in self.plans.iter().enumerate() {
@@ -221,6 +247,7 @@ impl Sender {
     #[inline]
     pub fn sent(&mut self, now: Time) {
         let Some((index, start, due)) = self.choose() else { return };
+        self.under_way = None;
         let plan = &mut self.plans[index];
         self.busy = start + self.speed.slot(plan.job.size);
         self.clock = self.clock.max(start);

@@ -9,6 +9,7 @@ use crate::template::Source;
 use rig_frames::mac_control;
 use rig_testcases::{StreamKind, StreamRate, StreamSpec, wire};
 use rig_units::{Bytes, Pace, PortSpeed, Quanta};
+use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 
 const SPEED: PortSpeed = PortSpeed::G10;
@@ -169,17 +170,28 @@ fn a_slot_of_an_earlier_sender_is_written_anew() {
 #[derive(Debug)]
 struct Later {
     clock: Manual,
-    arrives: Option<Time>,
+    frame: Vec<u8>,
+    arrives: VecDeque<Time>,
+}
+
+impl Later {
+    fn next(&self) -> Option<Time> {
+        self.arrives.front().copied().filter(|&at| at <= self.clock.now())
+    }
 }
 
 impl Receive for Later {
     fn poll(&mut self, take: &mut dyn FnMut(&[u8], Stamp)) -> Result<usize, PortError> {
-        let Some(at) = self.arrives.take_if(|at| *at <= self.clock.now()) else { return Ok(0) };
-        take(&[0; 60], Stamp { at: self.clock.mono(at), by: StampedBy::Process });
-        Ok(1)
+        let mut taken = 0;
+        while let Some(at) = self.next() {
+            self.arrives.pop_front();
+            take(&self.frame, Stamp { at: self.clock.mono(at), by: StampedBy::Process });
+            taken += 1;
+        }
+        Ok(taken)
     }
     fn wait(&mut self, _: Dur) -> Result<bool, PortError> {
-        Ok(self.arrives.is_some_and(|at| at <= self.clock.now()))
+        Ok(self.next().is_some())
     }
     fn fd(&self) -> Option<BorrowedFd<'_>> {
         None
@@ -227,7 +239,9 @@ fn a_frame_at_a_port_that_wakes_nobody_is_heard_of_soon() {
         let (mut rig, _far) = rig(false, 8);
         let clock = rig.clock.clone();
         let arrives = at(Dur::us(777));
-        rig.lanes[0].rx = Box::new(Later { clock: clock.clone(), arrives: Some(arrives) });
+        let frame = vec![0; 60];
+        rig.lanes[0].rx =
+            Box::new(Later { clock: clock.clone(), frame, arrives: [arrives].into() });
         if sends {
             rig.lanes[0].sender.start(at(Dur::ms(5)), job(1));
         }
@@ -237,6 +251,27 @@ fn a_frame_at_a_port_that_wakes_nobody_is_heard_of_soon() {
         rig.run_until(at(Dur::ms(10)), &mut heard).expect("in memory");
         let [when] = heard.1[..] else { panic!("{:?}", heard.1) };
         assert!(when.since(arrives) <= Some(Dur::us(50)), "{when:?}");
+    }
+}
+
+#[test]
+fn what_arrives_does_not_move_a_frame_that_is_under_way() {
+    // A frame takes 2 us of every 10; a pause arrives each half a microsecond.
+    let slow = PortSpeed::from_bps(1_000_000_000).expect("a speed");
+    for (classes, leave) in [(0, 10), (u8::MAX, 1)] {
+        let (mut rig, _far) = rig(true, 8);
+        let obeys = Obeys { classes, ..Obeys::default() };
+        rig.lanes[0].sender = Sender::new(slow, obeys, Stall::CatchUp);
+        rig.lanes[0].sender.start(Time::ZERO, job(10));
+        let pause = pfc::Repr::all(8, Quanta(65_535));
+        let frame = mac_control::frame_pfc(wire::dut_mac(0), &pause);
+        let arrives = (1..300).map(|n| at(Dur::ns(n * 500 + 7))).collect();
+        rig.lanes[0].rx = Box::new(Later { clock: rig.clock.clone(), frame, arrives });
+        let mut log = Log::default();
+        rig.run_until(at(Dur::us(140)), &mut log).expect("in memory");
+        let took = slow.serialise(Bytes(254));
+        let want: Vec<_> = (0..leave).map(|n| (n, at(Dur::us(10) * n + took))).collect();
+        assert_eq!(log.sent, want, "{classes:#b}");
     }
 }
 

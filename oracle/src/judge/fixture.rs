@@ -72,3 +72,23 @@ impl Device {
         }
     }
 }
+
+/// The same storm seen by a rig whose stamp of its start is off by `early` and of its end by `late`, both below `slack`,
+/// and whose readings allow for that.
+pub(super) fn off(seen: Seen, (early, late): (Dur, Dur), slack: Dur) -> Seen {
+    let wider = |at: &Sighting| Sighting {
+        after: Span {
+            lo: (at.after.lo + early.0).saturating_sub(slack.0 * 2),
+            hi: at.after.hi + early.0 + slack.0 * 2,
+        },
+        frames: at.frames.clone(),
+    };
+    Seen {
+        storm_start: Time(seen.storm_start.0 - early.0),
+        pause_length: seen.pause_length + late,
+        last_frame: seen.last_frame + late,
+        fired: seen.detection().map_or(Fired::Never, |at| Fired::At(wider(at))),
+        restored: seen.restored.as_ref().map(wider),
+        ..seen
+    }
+}

@@ -1,4 +1,4 @@
-use super::super::fixture::{Device, FAMILIES, PROBE, rule, subject};
+use super::super::fixture::{Device, FAMILIES, PROBE, off, rule, subject};
 use super::super::{Seen, Sighting};
 use super::*;
 use proptest::prelude::*;
@@ -147,6 +147,43 @@ fn a_device_with_another_detection_time_or_interval_is_found() {
     }
 }
 
+/// Storms of a device that polls every 100 ms, the last of them `odd` after a poll, the others far from any.
+fn with_one_at(odd: Dur) -> Vec<Seen> {
+    let device = Device {
+        rule: rule(RuleFamily::Broadcom, 200, 100),
+        polls: Dur::ms(30),
+        blur: Dur::us(10),
+    };
+    let starts = [Dur::ms(80), Dur::ms(5_090), Dur::ms(10_030) + odd];
+    let storm = |(no, start)| device.storm(no, Time::ZERO + start, Dur::ms(4_000), &PROBE);
+    (1..).zip(starts).map(storm).collect()
+}
+
+#[test]
+fn a_start_that_may_be_off_admits_the_poll_beside_it_and_no_other() {
+    let declared = rule(RuleFamily::Broadcom, 200, 100);
+    let judged = |trials: &[Seen], slack| {
+        let about = subject("pfcwd.detection");
+        judge(&about, &declared, &PROBE, (None, slack), trials).findings.len()
+    };
+    // A storm that began 1 ms before a poll, which counted, is read 1 ms after it. And the other way round.
+    for (begun, by) in [(99, Dur::ms(2).0.cast_signed()), (101, -Dur::ms(2).0.cast_signed())] {
+        let mut trials = with_one_at(Dur::ms(begun));
+        let one = &mut trials[2];
+        one.storm_start = Time(one.storm_start.0.strict_add_signed(by));
+        let Fired::At(at) = &mut one.fired else { panic!("a storm") };
+        let seen = |at: u64| at.strict_add_signed(-by);
+        at.after = Span { lo: seen(at.after.lo), hi: seen(at.after.hi) };
+        assert_eq!(judged(&trials, Dur::us(900)), 1, "begun at {begun}");
+        assert_eq!(judged(&trials, Dur::us(1_100)), 0, "begun at {begun}");
+    }
+    // A poll too late in the midst of an interval.
+    let mut trials = with_one_at(Dur::ms(50));
+    let Fired::At(at) = &mut trials[2].fired else { panic!("a storm") };
+    at.after = Span { lo: at.after.lo + Dur::ms(20).0, hi: at.after.hi + Dur::ms(120).0 };
+    assert_eq!(judged(&trials, Dur::ms(8)), 1);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
@@ -189,6 +226,26 @@ proptest! {
             device.storm(no, Time(Dur::us(start).0), Dur::ms(4_000), &stimulus)
         }).collect();
         let judgement = judge(&subject("pfcwd.detection"), &rule, &stimulus, (None, Dur::ZERO), &trials);
+        prop_assert_eq!(judgement.findings, []);
+    }
+
+    #[test]
+    fn what_a_rig_cannot_know_of_a_start_is_never_held_against_a_device(
+        family in prop::sample::select(&FAMILIES[..]),
+        (d, p) in (100_u64..900, prop::sample::select(vec![100_u64, 200, 250])),
+        (polls, blur) in (0_u64..250_000, 0_u64..1_000),
+        starts in prop::collection::vec((1_000_000_u64..20_000_000, 0_u64..=1_000), 1..8),
+        (slack, gap) in (0_u64..8_000, prop::sample::select(vec![None, Some(1_u64), Some(500)])),
+    ) {
+        let rule = rule(family, d, p);
+        let stimulus = Stimulus { data_gap: gap.map(Dur::us) };
+        let device = Device { rule, polls: Dur::us(polls), blur: Dur::us(blur) };
+        let slack = Dur::us(slack);
+        let trials: Vec<Seen> = (1..).zip(&starts).map(|(no, &(start, part))| {
+            let seen = device.storm(no, Time(Dur::us(start).0), Dur::ms(4_000), &stimulus);
+            off(seen, (slack / 1_000 * part, Dur::ZERO), slack)
+        }).collect();
+        let judgement = judge(&subject("pfcwd.detection"), &rule, &stimulus, (None, slack), &trials);
         prop_assert_eq!(judgement.findings, []);
     }
 }

@@ -1,4 +1,4 @@
-use super::super::fixture::{Device, FAMILIES, PROBE, rule, subject};
+use super::super::fixture::{Device, FAMILIES, PROBE, off, rule, subject};
 use super::*;
 use proptest::prelude::*;
 use rig_lab::Action;
@@ -153,6 +153,25 @@ proptest! {
             device.storm(no, Time(Dur::us(start).0), Dur::us(length), &PROBE)
         }).collect();
         let judgement = judge(&subject(MEASURE), &rule, &PROBE, Dur::ZERO, &trials);
+        prop_assert_eq!(judgement.findings, []);
+    }
+
+    #[test]
+    fn what_a_rig_cannot_know_of_start_and_end_is_never_held_against_a_device(
+        family in prop::sample::select(&FAMILIES[..4]),
+        (d, p) in (100_u64..900, prop::sample::select(vec![100_u64, 200, 250])),
+        (polls, blur, slack) in (0_u64..250_000, 0_u64..1_000, 0_u64..8_000),
+        starts in prop::collection::vec(
+            (1_000_000_u64..20_000_000, 3_000_000_u64..4_000_000, 0_u64..=1_000, 0_u64..=1_000), 1..8),
+    ) {
+        let rule = rule(family, d, p);
+        let device = Device { rule, polls: Dur::us(polls), blur: Dur::us(blur) };
+        let slack = Dur::us(slack);
+        let trials: Vec<Seen> = (1..).zip(&starts).map(|(no, &(start, length, early, late))| {
+            let seen = device.storm(no, Time(Dur::us(start).0), Dur::us(length), &PROBE);
+            off(seen, (slack / 1_000 * early, slack / 1_000 * late), slack)
+        }).collect();
+        let judgement = judge(&subject(MEASURE), &rule, &PROBE, slack, &trials);
         prop_assert_eq!(judgement.findings, []);
     }
 }
