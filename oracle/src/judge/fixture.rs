@@ -75,7 +75,7 @@ impl Device {
 
 /// The same storm seen by a rig whose stamp of its start is off by `early` and of its end by `late`, both below `slack`,
 /// and whose readings allow for that.
-pub(super) fn off(seen: Seen, (early, late): (Dur, Dur), slack: Dur) -> Seen {
+pub(super) fn off(seen: &Seen, (early, late): (Dur, Dur), slack: Dur) -> Seen {
     let wider = |at: &Sighting| Sighting {
         after: Span {
             lo: (at.after.lo + early.0).saturating_sub(slack.0 * 2),
@@ -89,6 +89,6 @@ pub(super) fn off(seen: Seen, (early, late): (Dur, Dur), slack: Dur) -> Seen {
         last_frame: seen.last_frame + late,
         fired: seen.detection().map_or(Fired::Never, |at| Fired::At(wider(at))),
         restored: seen.restored.as_ref().map(wider),
-        ..seen
+        ..seen.clone()
     }
 }

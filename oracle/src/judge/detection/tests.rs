@@ -244,7 +244,7 @@ proptest! {
         let slack = Dur::us(slack);
         let trials: Vec<Seen> = (1..).zip(&starts).map(|(no, &(start, part))| {
             let seen = device.storm(no, Time(Dur::us(start).0), Dur::ms(4_000), &stimulus);
-            off(seen, (slack / 1_000 * part, Dur::ZERO), slack)
+            off(&seen, (slack / 1_000 * part, Dur::ZERO), slack)
         }).collect();
         let judgement = judge(&subject("pfcwd.detection"), &rule, &stimulus, (None, slack), &trials);
         prop_assert_eq!(judgement.findings, []);

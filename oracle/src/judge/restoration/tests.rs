@@ -169,7 +169,7 @@ proptest! {
         let slack = Dur::us(slack);
         let trials: Vec<Seen> = (1..).zip(&starts).map(|(no, &(start, length, early, late))| {
             let seen = device.storm(no, Time(Dur::us(start).0), Dur::us(length), &PROBE);
-            off(seen, (slack / 1_000 * early, slack / 1_000 * late), slack)
+            off(&seen, (slack / 1_000 * early, slack / 1_000 * late), slack)
         }).collect();
         let judgement = judge(&subject(MEASURE), &rule, &PROBE, slack, &trials);
         prop_assert_eq!(judgement.findings, []);

@@ -116,9 +116,53 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rig_testcases::{Step, StreamKind, StreamRate, StreamSpec};
+    use rig_units::{Bytes, PortSpeed};
     use std::sync::Arc;
     use std::sync::mpsc;
     use std::thread;
+
+    /// One stream of 1 KiB frames, one every 340 us, that runs as `steps` say.
+    fn share(steps: &[(u64, Action)], length: Dur) -> Share {
+        let stream = StreamSpec {
+            name: "probe".into(),
+            from: 0,
+            to: 1,
+            class: 3,
+            dscp: 3,
+            kind: StreamKind::Udp,
+            size: Bytes(1_024),
+            rate: StreamRate::Every(Dur::us(340)),
+        };
+        let steps =
+            steps.iter().map(|&(ms, ref action)| Step { at: Dur::ms(ms), action: action.clone() });
+        let script = Script {
+            ports: vec!["p1".into(), "p2".into()],
+            dut_ports: vec![0, 1],
+            endpoints: Vec::new(),
+            taps: Vec::new(),
+            streams: vec![stream],
+            storms: Vec::new(),
+            steps: steps.collect(),
+            length,
+        };
+        let program = Program::of(&script, &[PortSpeed::G10; 2]).expect("a slow stream");
+        Share::of(&script, &program)
+    }
+
+    #[test]
+    fn a_stream_takes_what_its_frames_cost_and_less_when_it_is_short() {
+        let start = |ms| (ms, Action::StartStream(0));
+        let stop = |ms| (ms, Action::StopStream(0));
+        let long = Dur::ms(500);
+        // 34 us of every 340.
+        assert_eq!(share(&[start(0)], long), Share(100_000));
+        assert_eq!(share(&[start(450)], long), Share(50_000), "it ends with the trial");
+        assert_eq!(share(&[start(0), stop(25)], long), Share(25_000));
+        let twice = [start(0), start(10), stop(20), start(100), stop(120)];
+        assert_eq!(share(&twice, long), Share(40_000), "20 ms and 20 ms");
+        assert_eq!(share(&[], long), Share(0));
+    }
 
     #[test]
     fn the_largest_goes_first_and_what_is_larger_than_the_machine_takes_it_alone() {
