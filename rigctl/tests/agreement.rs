@@ -4,7 +4,7 @@
 mod common;
 
 use common::root;
-use rig_capture::{Span, Unit};
+use rig_capture::Span;
 use rig_lab::{Adapter, Lab};
 use rig_oracle::Judgement;
 use rig_oracle::Verdict;
@@ -56,12 +56,9 @@ fn run(lab: &Lab, cases: &[&Case], benches: Option<&Arc<Benches>>) -> Vec<CaseRe
 fn apart(on_wire: &Judgement, in_virtual: &Judgement) -> Option<String> {
     let (wire, model) = (on_wire.reading.span, in_virtual.reading.span);
     let predicted = on_wire.prediction.span;
-    let unit = on_wire.reading.unit;
     let few = on_wire.trials.min(in_virtual.trials) < MANY && predicted.lo < predicted.hi;
-    // A share is drawn anew by each run, for storms of the length that this run held.
-    let drawn = few || unit == Unit::Ppm;
-    let as_predicted = wire.meets(predicted) && model.meets(in_virtual.prediction.span);
-    let agrees = wire.meets(model) || (drawn && as_predicted);
+    let agrees = wire.meets(model) || (few && wire.meets(predicted) && model.meets(predicted));
+    let unit = on_wire.reading.unit;
     let show = |span: Span| format!("{} to {}", unit.show(span.lo), unit.show(span.hi));
     (!agrees).then(|| {
         let Judgement { measure, subject, point, .. } = on_wire;

@@ -17,7 +17,12 @@ impl Trials {
     /// More void trials than one in five leave the case undecided, whatever the others show.
     fn too_many_void(&self) -> bool {
         let void = u32::try_from(self.void.len()).unwrap_or(u32::MAX);
-        u64::from(void) * 5 > u64::from(void) + u64::from(self.valid) || self.valid == 0
+        !Trials::bears(self.valid, void) || self.valid == 0
+    }
+
+    /// Whether so many valid trials bear so many void ones: up to one in five.
+    pub fn bears(valid: u32, void: u32) -> bool {
+        u64::from(void) * 4 <= u64::from(valid)
     }
 
     /// The reason that most void trials share, of equal ones the first.

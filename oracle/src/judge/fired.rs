@@ -50,7 +50,7 @@ pub fn judge(
     let frames = storms.trials.iter().find_map(Seen::detection).map(|at| at.frames.clone());
     let reading = Reading {
         unit: Unit::Ppm,
-        span: measured(rule, stimulus, storms, grid, limits.alpha),
+        span: measured(rule, stimulus, storms, grid, limits),
         frames: frames.unwrap_or_default(),
     };
     let resolution = rule.detection_resolution();
@@ -119,33 +119,37 @@ fn share(chance: Chance) -> f64 {
 }
 
 /// The probabilities that the trials leave possible, in millionths. On a known grid: the part of all phases that lies
-/// between those shown to fire and those shown not to, a later poll never making a storm fire. Else by counting.
+/// between those shown to fire and those shown not to, a later poll never making a storm fire, and as much to either side
+/// as start and length may be off. Else by counting.
 pub fn measured(
     rule: &Rule,
     stimulus: &Stimulus,
     storms: &Storms,
     grid: &Grid,
-    alpha: f64,
+    limits: &Limits,
 ) -> Span {
     let Some(phase) = grid.phase() else {
         let (n, k) = counts(&storms.trials);
-        let (lo, hi) = stats::clopper_pearson(n, k, alpha);
+        let (lo, hi) = stats::clopper_pearson(n, k, limits.alpha);
         return Span { lo: ppm(lo, f64::floor), hi: ppm(hi, f64::ceil) };
     };
     let p = rule.poll_interval.0;
-    let shown: Vec<(u64, bool)> = storms
+    let shown: Vec<(Span, bool)> = storms
         .trials
         .iter()
-        .map(|seen| (phase.after(seen.storm_start).lo % p, seen.detection().is_some()))
+        .map(|seen| (phase.after(seen.storm_start), seen.detection().is_some()))
         .collect();
     let (mut lo, mut hi) = (0, 0);
     for piece in rule.pieces(Span { lo: 0, hi: p - 1 }, stimulus) {
-        let here = || shown.iter().filter(|(at, _)| piece.lo <= *at && *at <= piece.hi);
-        let fired = here().filter(|(_, fired)| *fired).map(|(at, _)| at - piece.lo).max();
-        let not = here().filter(|(_, fired)| !fired).map(|(at, _)| at - piece.lo).min();
+        let here = || shown.iter().filter(|(at, _)| piece.lo <= at.lo && at.lo <= piece.hi);
+        let fired = here().filter(|(_, fired)| *fired).map(|(at, _)| at.lo - piece.lo).max();
+        let not = here().filter(|(_, fired)| !fired).map(|(at, _)| at.hi - piece.lo).min();
         lo += fired.unwrap_or(0);
         hi += not.unwrap_or(piece.hi - piece.lo + 1);
     }
+    // What fired may have begun earlier and lasted longer at both its ends, what did not may have been shorter.
+    let slack = limits.slack.0;
+    let (lo, hi) = (lo.saturating_sub(slack * 3), (hi + slack * 2).min(p));
     let part =
         |x: u64| u64::try_from(u128::from(x) * 1_000_000 / u128::from(p)).unwrap_or(1_000_000);
     Span { lo: part(lo.min(hi)), hi: part(hi.max(lo)) }

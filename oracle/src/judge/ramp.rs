@@ -49,7 +49,7 @@ pub fn judge(
         let (least, greatest) = rule.chances(storms.length, stimulus);
         CurvePoint {
             x: storms.length.0,
-            measured: fired::measured(rule, stimulus, storms, &grid, limits.alpha),
+            measured: fired::measured(rule, stimulus, storms, &grid, limits),
             predicted: u64::midpoint(least.ppm(), greatest.ppm()),
         }
     };

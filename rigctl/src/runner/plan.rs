@@ -3,7 +3,8 @@
 use super::points::Point;
 use super::seed::Seed;
 use super::session::{Place, Session};
-use rig_oracle::judge::place::Setup;
+use rig_oracle::judge::conclude::Trials;
+use rig_oracle::judge::place::{self, Setup};
 use rig_oracle::judge::{self, Planner, Seen};
 use rig_testcases::{Measure, Sweep};
 use rig_units::Dur;
@@ -140,11 +141,15 @@ impl Anywhere {
     }
 
     fn ask(&mut self) -> Option<Ask> {
-        if self.done >= self.planned() || self.void > self.planned() / 2 {
+        let enough = self.done >= self.planned() && Trials::bears(self.done, self.void);
+        if enough || self.void > place::repeats(self.planned()) {
             return None;
         }
         let place = Place::After(Dur(self.draws.draw(self.within.0)));
-        let point = usize::try_from(self.done / self.each.max(1)).unwrap_or(0);
+        let turn = usize::try_from(self.done / self.each.max(1)).unwrap_or(0);
+        // Those that only bear void ones go round the points.
+        let more = usize::try_from(self.done.saturating_sub(self.planned())).unwrap_or(0);
+        let point = if turn < self.points { turn } else { more % self.points };
         Some(Ask { point, place, length: None, role: Role::Planned, inner: None })
     }
 }

@@ -71,3 +71,18 @@ fn a_count_is_reported_as_bounds_on_the_probability() {
     let none = Storms { length: Dur::ms(250), trials: Vec::new() };
     assert_eq!(judged(broadcom(200), &none, None).reading.span, Span { lo: 0, hi: 1_000_000 });
 }
+
+#[test]
+fn a_share_of_the_phases_is_known_no_better_than_start_and_length() {
+    let declared = broadcom(200);
+    let halves = storms(declared, Dur::ms(250), 20);
+    let grid = Grid::of_trials(&declared, &storms(declared, Dur::ms(310), 4).trials);
+    let reading = |slack| {
+        let limits = Limits { slack, ..LIMITS };
+        measured(&declared, &PROBE, &halves, &grid, &limits)
+    };
+    let (sharp, blunt) = (reading(Dur::ZERO), reading(Dur::us(100)));
+    assert!(sharp.lo > 300_000 && sharp.hi < 700_000, "{sharp:?}");
+    // 3 and 2 times 100 us of a poll interval of 100 ms.
+    assert_eq!((sharp.lo - blunt.lo, blunt.hi - sharp.hi), (3_000, 2_000));
+}

@@ -65,6 +65,24 @@ fn a_void_trial_is_asked_again_up_to_half_the_planned() {
 }
 
 #[test]
+fn a_short_plan_with_a_void_trial_goes_on_until_one_in_five_is_void() {
+    let rule = rule(RuleFamily::Broadcom, 200, 100);
+    let points = |planner: &mut Planner| {
+        planner.void(&planner.ask().expect("a first trial"));
+        let all = run(planner, &device(rule, 33_333), Dur::ms(700), &PROBE);
+        all.iter().map(|(ask, _)| ask.point).collect::<Vec<_>>()
+    };
+    let mut plain = Planner::plain(rule, PROBE, (2, 1), setup(7));
+    assert_eq!(points(&mut plain), [0, 1, 0, 1]);
+    let mut latency = Planner::detection(rule, PROBE, Some(2), setup(7));
+    assert_eq!(points(&mut latency).len(), 4);
+    let mut ramp = Planner::ramp(rule, PROBE, vec![Dur::ms(50)], setup(7));
+    assert_eq!(points(&mut ramp).len(), 4);
+    let mut long = Planner::plain(rule, PROBE, (1, 5), setup(7));
+    assert_eq!(points(&mut long).len(), 5);
+}
+
+#[test]
 fn the_same_seed_asks_the_same_and_another_does_not() {
     let rule = rule(RuleFamily::Broadcom, 200, 100);
     let first = |seed| Planner::detection(rule, PROBE, None, setup(seed)).ask().unwrap().place;
