@@ -66,6 +66,16 @@ impl Spread {
         self.0.saturating_record(dur.0);
     }
 
+    /// Counts everything that `other` counted.
+    pub fn merge(&mut self, other: &Spread) {
+        self.0.add(&other.0).expect("all have the same bounds");
+    }
+
+    /// How many it counted.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
     /// Its figures.
     pub fn figures(&self) -> Figures {
         let at = |quantile| Dur(self.0.value_at_quantile(quantile));

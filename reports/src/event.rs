@@ -1,6 +1,6 @@
 //! What happens during a run, in the order in which it is reported: cases in catalogue order, whatever finished first.
 
-use crate::Pausing;
+use crate::{Budget, Floor, Pausing, Sending};
 use rig_capture::analyse::timeline::Timeline;
 use rig_oracle::{Curve, Judgement, Verdict};
 use rig_testcases::CaseId;
@@ -55,6 +55,12 @@ pub struct Wall {
     /// How the rig's own ports took pauses before the run; absent in virtual time, and where nothing was to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pausing: Option<Box<Pausing>>,
+    /// What the run was planned to be; absent in virtual time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// What the machine itself allowed right before the run; absent in virtual time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Box<Floor>>,
 }
 
 /// One case, ended.
@@ -78,6 +84,8 @@ pub struct CaseReport {
     pub left_out: Vec<String>,
     /// Trials.
     pub trials: Trials,
+    /// What the rig sent in those that count.
+    pub sending: Vec<Sending>,
     /// Evidence files, paths relative to the output directory.
     pub evidence: Vec<EvidenceFile>,
     /// What happened in the first trial, for the page.

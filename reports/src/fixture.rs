@@ -1,6 +1,8 @@
 //! Runs made by hand, one case of every kind, for the tests of this crate.
 
-use crate::{CaseReport, EvidenceFile, Finished, Run, RunEvent, Started, Trials, Wall};
+use crate::{
+    CaseReport, Errors, EvidenceFile, Finished, Run, RunEvent, Sending, Started, Trials, Wall,
+};
 use rig_capture::analyse::timeline::Timeline;
 use rig_capture::{FrameRef, Reading, Span, Unit};
 use rig_oracle::{Curve, CurvePoint, Doubt, Finding, Judgement, Prediction, Verdict};
@@ -35,6 +37,7 @@ pub(crate) fn case(name: &str, dut: &str) -> CaseReport {
         curves: Vec::new(),
         left_out: Vec::new(),
         trials: Trials { planned: 10, run: 10, void: Vec::new() },
+        sending: vec![sending("victim")],
         evidence: vec![evidence(&id, 1)],
         timeline: None,
         stimulus: vec![
@@ -45,6 +48,21 @@ pub(crate) fn case(name: &str, dut: &str) -> CaseReport {
         simulated: Dur::ms(8_200),
         wall: Dur::ms(1_204),
         id,
+    }
+}
+
+/// A stream that sent what it was to, on real ports.
+fn sending(name: &str) -> Sending {
+    let errors = |p50| Errors { p50, p90: p50 * 3, p99: p50 * 40, p99_9: p50 * 90, max: p50 * 110 };
+    Sending {
+        name: name.to_owned(),
+        planned_lo: Some(17_990),
+        planned_hi: Some(18_010),
+        sent: 18_000,
+        received: Some(17_997),
+        recorded: 35_997,
+        gap_error: Some(errors(87_400)),
+        late_by: Some(errors(51_000)),
     }
 }
 
@@ -165,6 +183,7 @@ pub(crate) fn skipped() -> CaseReport {
     CaseReport {
         verdict: Verdict::Skipped("no device of the lab has rule family barefoot".to_owned()),
         trials: Trials::default(),
+        sending: Vec::new(),
         evidence: Vec::new(),
         wall: Dur::ZERO,
         simulated: Dur::ZERO,
@@ -262,6 +281,8 @@ pub(crate) fn started(cases: usize) -> Started {
             host: "lab-7".to_owned(),
             jobs: 2,
             pausing: None,
+            floor: None,
+            budget: None,
         },
     }
 }
@@ -330,6 +351,7 @@ pub(crate) fn hostile() -> Run {
             evidence: vec![EvidenceFile { path: text(), trial: 1, frames: 1 }],
             timeline: Some(timeline.clone()),
             stimulus: vec![text()],
+            sending: vec![sending(HOSTILE)],
             repeat: text(),
             ..base
         }

@@ -3,6 +3,7 @@
 //! Invariant: nothing here reads a clock; whatever depends on wall-clock time comes in under [`Wall`] and goes out
 //! under the one key `wall`. Reporters write to what they are given and print nothing themselves.
 
+pub mod budget;
 pub mod compare;
 pub mod event;
 mod figure;
@@ -16,9 +17,11 @@ pub mod outcome;
 pub mod pausing;
 pub mod results;
 pub mod run;
+pub mod sending;
 pub mod terminal;
 mod text;
 
+pub use budget::Budget;
 pub use compare::Comparison;
 pub use event::{CaseReport, EvidenceFile, Finished, RunEvent, Started, Trials, Wall};
 pub use jsonl::JsonLines;
@@ -26,4 +29,5 @@ pub use outcome::{Exit, Outcome, Tally};
 pub use pausing::{PausedClass, Pausing};
 pub use results::{Results, Unreadable};
 pub use run::Run;
+pub use sending::{Errors, Floor, Sending};
 pub use terminal::{Colour, Progress, Style, Terminal};

@@ -8,6 +8,7 @@ mod read;
 
 pub use read::Unreadable;
 
+use crate::Sending;
 use crate::outcome::Outcome;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,9 @@ pub struct Case {
     pub source: Vec<String>,
     /// Trials.
     pub trials: Trials,
+    /// What the rig sent in the trials that count; absent where none did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sending: Vec<Sending>,
     /// What was measured, beside what was predicted.
     pub measurements: Vec<Measurement>,
     /// What was departed from; empty unless the verdict is `fail`.

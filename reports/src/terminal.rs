@@ -86,6 +86,12 @@ impl<W: Write> Terminal<W> {
         if let Some(pausing) = &wall.pausing {
             lines += &self.line("Pausing", None, &printable(&pausing.line()));
         }
+        if let Some(budget) = &wall.budget {
+            lines += &self.line("Budget", None, &budget.line());
+        }
+        if let Some(floor) = &wall.floor {
+            lines += &self.line("Floor", None, &floor.line());
+        }
         lines
     }
 

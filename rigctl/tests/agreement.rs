@@ -14,6 +14,7 @@ use rigctl::executor::Benches;
 use rigctl::executor::wire::{Serve, Start};
 use rigctl::runner::budget;
 use rigctl::runner::case::{self, Rig};
+use rigctl::runner::effort::Effort;
 use rigctl::runner::pool::{News, Stop, in_order};
 use std::path::Path;
 use std::sync::Arc;
@@ -31,6 +32,7 @@ fn run(lab: &Lab, cases: &[&Case], benches: Option<&Arc<Benches>>) -> Vec<CaseRe
         seed: 7,
         stop: &stop,
         alpha: budget::each(cases),
+        effort: Effort::USUAL,
         path: "",
         flags: "",
         benches,

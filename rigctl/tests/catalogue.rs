@@ -9,6 +9,7 @@ use rig_testcases::{Case, Suite};
 use rig_units::Dur;
 use rigctl::runner::case::{self, Rig};
 use rigctl::runner::choose::choose;
+use rigctl::runner::effort::Effort;
 use rigctl::runner::mutants::{self, Fate};
 use rigctl::runner::points::{groups, points};
 use rigctl::runner::pool::{News, Stop, default_jobs, in_order};
@@ -29,6 +30,7 @@ fn rig<'a>(lab: &'a Lab, seed: u64, stop: &'a Stop, cases: &[&Case]) -> Rig<'a> 
         seed,
         stop,
         alpha: budget::each(cases),
+        effort: Effort::USUAL,
         path: "",
         flags: "",
         benches: None,

@@ -7,6 +7,7 @@ use rig_testcases::{Case, Measure, Suite};
 use rigctl::mutation;
 use rigctl::runner::budget;
 use rigctl::runner::case::{self, Rig};
+use rigctl::runner::effort::Effort;
 use rigctl::runner::pool::Stop;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,6 +90,7 @@ fn found(lab: &Lab, case: &Case, path: &str) -> BTreeSet<&'static str> {
         seed: 7,
         stop: &stop,
         alpha,
+        effort: Effort::USUAL,
         path,
         flags: "",
         benches: None,

@@ -247,4 +247,21 @@ impl Pace {
     pub const fn gap(&self) -> Dur {
         Dur(self.whole)
     }
+
+    /// How many departures fall into `length`, when the first is at its start.
+    pub fn within(&self, length: Dur) -> u64 {
+        let parts = u128::from(self.parts);
+        let gap = u128::from(self.whole) * parts + u128::from(self.part);
+        if gap == 0 {
+            return 0;
+        }
+        u64::try_from((u128::from(length.0) * parts).div_ceil(gap)).unwrap_or(u64::MAX)
+    }
+
+    /// How long after the first departure the `n`-th one after it comes.
+    pub fn after(&self, n: u64) -> Dur {
+        let extra = u128::from(self.part) * u128::from(n) / u128::from(self.parts);
+        let after = u128::from(self.whole) * u128::from(n) + extra;
+        Dur(u64::try_from(after).unwrap_or(u64::MAX))
+    }
 }

@@ -78,3 +78,24 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    /// What is told at once is what counting frame by frame finds.
+    #[test]
+    fn departures_within_a_time_are_those_counted_one_by_one(
+        bps in 1_000_000_u64..=400_000_000_000, frame in 64_u64..=9_216, frames in 0_u64..2_000, more in 0_u64..100_000_000,
+    ) {
+        let mut pace = pace(&format!("{bps}bps-L2"), frame, PortSpeed::G400);
+        let told = pace;
+        let length = told.after(frames) + Dur(more);
+        let (mut at, mut counted) = (Time::ZERO, 0);
+        while at < Time::ZERO + length {
+            at = pace.next(at);
+            counted += 1;
+            prop_assert_eq!(at, Time::ZERO + told.after(counted));
+        }
+        // A picosecond is lost where the exact instant lies between two.
+        prop_assert!(counted.abs_diff(told.within(length)) <= 1);
+        prop_assert!(told.within(length) >= counted);
+    }
+}

@@ -8,7 +8,7 @@ use rig_units::Dur;
 /// One reason why a trial is void.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Void {
-    /// One word for scripts: `storm-lapse`, `capture-hole`, `late-send` or `dut-late`.
+    /// One word for scripts: `storm-lapse`, `capture-hole`, `late-send`, `dut-late` or `short-stream`.
     pub reason: &'static str,
     /// What happened, where, when and for how long.
     pub detail: String,
@@ -41,6 +41,14 @@ pub fn voids(observation: &Observation, script: &Script, gaps: &dyn Fn(u16) -> b
     if let Some(late) = &integrity.dut {
         voids.push(Void { reason: "dut-late", detail: late.clone() });
     }
+    voids.extend((0..).take(script.streams.len()).find_map(|stream| {
+        let of = super::sending(observation, script, stream);
+        let least = of.planned.filter(|planned| of.sent < planned.lo)?.lo;
+        let name = &script.streams[usize::from(stream)].name;
+        let detail =
+            format!("{name} sent {} frames, and its rhythm asks for {least} at least", of.sent);
+        Some(Void { reason: "short-stream", detail })
+    }));
     // Last: a machine that stood still tears storms as well.
     for storm in (0..).take(script.storms.len()) {
         let planned = if gaps(storm) { planned_gap(observation, script, storm) } else { Dur::ZERO };
@@ -154,6 +162,21 @@ mod tests {
         let mut sample = Sample::new();
         sample.script.steps.push(Step { at: Dur::ms(1), action: Action::StartStorm(0) });
         assert_eq!(of(sample, false)[0].detail, "storm never left the rig's port");
+    }
+
+    #[test]
+    fn a_stream_that_sent_less_than_its_rhythm_asks_for_voids_the_trial() {
+        let short = |frames: u64| {
+            let mut sample = Sample::new();
+            sample.script.steps.push(Step { at: Dur::ZERO, action: Action::StartStream(0) });
+            sample.probes(Dur::ZERO, Dur::us(500) * frames, Some);
+            of(sample, false)
+        };
+        // 2000 in a second, and one that may be under way.
+        assert_eq!(short(1_999), []);
+        let voids = short(1_998);
+        assert_eq!(voids[0].reason, "short-stream");
+        insta::assert_snapshot!(voids[0].detail, @"victim sent 1998 frames, and its rhythm asks for 1999 at least");
     }
 
     #[test]

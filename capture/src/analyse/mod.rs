@@ -13,6 +13,7 @@ pub mod lanes;
 pub mod loss;
 pub mod pfc_frames;
 pub mod restore;
+pub mod sending;
 pub mod throughput;
 pub mod timeline;
 
@@ -24,6 +25,7 @@ pub use integrity::{Void, voids};
 pub use loss::{Loss, loss};
 pub use pfc_frames::{BadFormat, PfcSent, pfc_format, pfc_sent};
 pub use restore::restored;
+pub use sending::{Sending, sending};
 pub use throughput::{Throughput, throughput};
 pub use timeline::{Timeline, timeline};
 

@@ -171,5 +171,16 @@ impl core::error::Error for PortError {}
 /// What an MTU does not count.
 pub(crate) const ETHERNET_HEADER: usize = 14;
 
+/// A frame is staged with a length that its port was opened for.
+///
+/// # Panics
+/// When it is not: whoever writes frames knows how long they may be.
+pub(crate) fn assert_fits(len: usize, longest: usize) {
+    assert!(
+        (ETHERNET_HEADER..=longest).contains(&len),
+        "a frame of {len} B; the port was opened for {ETHERNET_HEADER} to {longest} B"
+    );
+}
+
 #[cfg(test)]
 mod tests;

@@ -9,12 +9,6 @@ use crate::spec::pfcwd::{Chance, Rule, Stimulus};
 use rig_capture::Span;
 use rig_units::Dur;
 
-/// How many trials show a detection latency, unless the case says otherwise.
-pub const DETECTION_TRIALS: u32 = 10;
-
-/// The smallest change of a detection probability that counting is planned for: the printed resolution.
-pub const RESOLUTION: f64 = 0.5;
-
 /// The next trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ask {
@@ -61,6 +55,8 @@ pub struct Setup {
     pub slack: Dur,
     /// The chance of calling a healthy device faulty that each judgement of counts may spend.
     pub alpha: f64,
+    /// The smallest change of a detection probability that counting is planned for.
+    pub resolution: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -75,9 +71,8 @@ enum Goal {
 
 impl Planner {
     /// For the latency of storms that always fire.
-    pub fn detection(rule: Rule, stimulus: Stimulus, trials: Option<u32>, setup: Setup) -> Planner {
-        let goal = Goal::Detection(trials.unwrap_or(DETECTION_TRIALS));
-        Planner::new(rule, stimulus, goal, setup)
+    pub fn detection(rule: Rule, stimulus: Stimulus, trials: u32, setup: Setup) -> Planner {
+        Planner::new(rule, stimulus, Goal::Detection(trials), setup)
     }
 
     /// For the detection of storms of several lengths.
@@ -225,9 +220,9 @@ impl Planner {
         let (least, greatest) = (share(least), share(greatest));
         // Towards the side on which a change is the greater.
         let (from, to) = if 1.0 - greatest >= least {
-            (greatest, (greatest + RESOLUTION).min(1.0))
+            (greatest, (greatest + self.setup.resolution).min(1.0))
         } else {
-            (least, (least - RESOLUTION).max(0.0))
+            (least, (least - self.setup.resolution).max(0.0))
         };
         // Where the rule allows every count there is nothing to be told.
         stats::sample_size(self.setup.alpha, stats::POWER, from, to).unwrap_or(2)

@@ -5,7 +5,7 @@ use super::summary::name;
 use super::{badge, curve, intervals, timeline, wall};
 use crate::outcome::Outcome;
 use crate::text::{count, seconds};
-use crate::{CaseReport, EvidenceFile, finding};
+use crate::{CaseReport, Errors, EvidenceFile, Sending, finding};
 use rig_oracle::{Finding, Judgement, Verdict};
 
 /// How many evidence files and void trials are listed.
@@ -34,6 +34,7 @@ pub(super) fn section(case: &CaseReport) -> String {
         body += "<h3>The first trial</h3>\n";
         body += &timeline::plot(timeline);
     }
+    body += &sent(&case.sending);
     body += &background(case);
     format!(
         "<section id=\"{}\" data-outcome=\"{word}\" class=\"case {word}\">\n<h2>{} <span>{}</span></h2>\n<p class=\"meta\">{}</p>\n<p class=\"why\">{}</p>\n{body}</section>\n",
@@ -137,6 +138,49 @@ fn formulas(judgements: &[Judgement]) -> String {
     format!(
         "<table class=\"formulas\">\n<thead><tr><th>Measure</th><th>Formula</th><th>Cannot tell apart</th><th class=\"number\">Trials</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n<p class=\"sources\">{}</p>\n",
         sources.collect::<Vec<_>>().join("<br/>"),
+    )
+}
+
+/// What the rig sent, counted at three places beside the plan; on real ports how it kept to it.
+fn sent(all: &[Sending]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let timed = all.iter().any(|of| of.gap_error.is_some());
+    let figures = |of: Option<Errors>| match (timed, of) {
+        (false, _) => String::new(),
+        (true, None) => "<td></td>".repeat(2),
+        (true, Some(errors)) => {
+            let [p50, _, p99, _, max] = errors.shown();
+            format!(
+                "<td class=\"number\">{p50}<small>p99 {p99}</small></td><td class=\"number\">{max}</td>"
+            )
+        }
+    };
+    let mut rows = String::new();
+    for of in all {
+        let planned = match (of.planned_lo, of.planned_hi) {
+            (Some(lo), Some(hi)) if lo == hi => lo.to_string(),
+            (Some(lo), Some(hi)) => format!("{lo} to {hi}"),
+            _ => "\u{2013}".to_owned(),
+        };
+        let received = of.received.map_or("\u{2013}".to_owned(), |received| received.to_string());
+        rows += &format!(
+            "<tr><td>{}</td><td class=\"number\">{planned}</td><td class=\"number\">{}</td><td class=\"number\">{received}</td><td class=\"number\">{}</td>{}{}</tr>\n",
+            esc(&of.name),
+            of.sent,
+            of.recorded,
+            figures(of.gap_error),
+            figures(of.late_by),
+        );
+    }
+    let timing = if timed {
+        "<th class=\"number\">Gap error</th><th class=\"number\">at most</th><th class=\"number\">Late by</th><th class=\"number\">at most</th>"
+    } else {
+        ""
+    };
+    format!(
+        "<h3>What the rig sent</h3>\n<table class=\"formulas sending\">\n<thead><tr><th>Sender</th><th class=\"number\">Planned</th><th class=\"number\">Sent</th><th class=\"number\">Received</th><th class=\"number\">Recorded</th>{timing}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
     )
 }
 

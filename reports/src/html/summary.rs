@@ -55,6 +55,14 @@ pub(super) fn header(run: &Run) -> String {
         let line = wall(&esc(&pausing.line()));
         notes += &format!("<div class=\"note skipped\"><p><b>Pausing.</b> {line}</p></div>\n");
     }
+    if let Some(budget) = &started.wall.budget {
+        let line = wall(&esc(&budget.line()));
+        notes += &format!("<div class=\"note skipped\"><p><b>Budget.</b> {line}</p></div>\n");
+    }
+    if let Some(floor) = &started.wall.floor {
+        let line = wall(&esc(&floor.line()));
+        notes += &format!("<div class=\"note skipped\"><p><b>Floor.</b> {line}</p></div>\n");
+    }
     let (outcome, headline) = headline(run);
     format!(
         "<header>\n<p class=\"kicker\">RDMA rig report</p>\n<h1 class=\"{}\">{headline}</h1>\n{}<dl class=\"facts\">{facts}</dl>\n{notes}</header>\n",

@@ -44,7 +44,7 @@ fn two_equal_runs_differ_in_timestamps_and_durations_only() {
         out: "/elsewhere".to_owned(),
         host: "lab-8".to_owned(),
         jobs: 8,
-        pausing: None,
+        ..Default::default()
     };
     for case in &mut again.cases {
         case.wall = case.wall * 3 + Dur::ms(1);

@@ -72,6 +72,7 @@ impl Case {
                     .map(|(trial, reason)| Void { trial: *trial, reason: reason.clone() })
                     .collect(),
             },
+            sending: report.sending.clone(),
             measurements: report.judgements.iter().map(Measurement::of).collect(),
             findings: findings
                 .iter()

@@ -8,6 +8,7 @@ use super::input::{Bad, Input};
 use crate::cli::{ExplainArgs, Selection};
 use crate::runner::budget;
 use crate::runner::choose::choose;
+use crate::runner::effort::Effort;
 use crate::runner::plan::Plan;
 use crate::runner::points::{Group, Point, groups, points};
 use crate::runner::seed::Seed;
@@ -123,7 +124,7 @@ fn configuration(
         bad.faults(&[case.fault("sweep", found, "a prediction that exists for this device")]);
         bad
     })?;
-    let planned = Plan::of(&session, &points, budget::each(&[case])).planned();
+    let planned = Plan::of(&session, &points, budget::each(&[case]), Effort::USUAL).planned();
     page.field("trials", &trials(planned, &points));
     for (index, point) in points.iter().enumerate() {
         // The points of a sweep differ in the swept length only: the first one stands for all.

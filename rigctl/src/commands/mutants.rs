@@ -4,6 +4,7 @@ use super::input::{Bad, Input};
 use crate::cli::{Format, MutantsArgs};
 use crate::interrupt;
 use crate::runner::case::Rig;
+use crate::runner::effort::Effort;
 use crate::runner::mutants::{self, Fate, Mutant};
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
 use crate::runner::{baseline, budget, preflight};
@@ -46,6 +47,7 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         seed: args.seed,
         stop: &stop,
         alpha: budget::each(&cases),
+        effort: Effort::USUAL,
         path: &input.typed,
         flags: "",
         benches: None,

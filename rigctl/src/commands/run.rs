@@ -8,9 +8,10 @@ use crate::interrupt;
 use crate::mutation;
 use crate::outdir::OutDir;
 use crate::runner::case::{self, Rig};
+use crate::runner::effort::{self, Effort};
 use crate::runner::pausing::Tried;
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
-use crate::runner::{budget, evidence, preflight};
+use crate::runner::{budget, evidence, floor, preflight};
 use crate::wall::{self, Stopwatch};
 use rig_lab::{Adapter, Lab};
 use rig_reports::terminal::{Progress, Style};
@@ -54,6 +55,13 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     let tried = benches.as_ref().map_or(Ok(None), |benches| {
         Tried::before(&input.lab, input.only_dut.as_deref(), &cases, benches)
     });
+    let planned = benches.as_ref().and_then(|benches| {
+        let only = input.only_dut.as_deref();
+        effort::planned(&input.lab, only, &cases, benches.whole())
+    });
+    let (effort, planned) =
+        planned.map_or((Effort::USUAL, None), |(effort, budget)| (effort, Some(budget)));
+    let floor = benches.as_ref().and_then(|_| floor::measure()).map(Box::new);
     let started = Started {
         seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -72,6 +80,8 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
                 .ok()
                 .and_then(Option::as_ref)
                 .map(|tried| Box::new(tried.report().clone())),
+            budget: planned,
+            floor,
         },
     };
     let stop = Arc::new(Stop::default());
@@ -83,6 +93,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         seed,
         stop: &stop,
         alpha: budget::each(&cases),
+        effort,
         path: &input.typed,
         flags: &flags,
         benches: benches.as_ref(),

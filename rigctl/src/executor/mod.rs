@@ -11,6 +11,7 @@ pub use virtual_lab::VirtualLab;
 pub use wire::{Benches, Broken, WireLab};
 
 use rig_capture::Observation;
+use rig_generator::Kept;
 use rig_lab::Declared;
 use rig_testcases::Script;
 use rig_units::Time;
@@ -69,6 +70,14 @@ impl Executor {
         match self {
             Executor::Virtual(lab) => lab.trial(script, declared, read).map_err(Broken::Impossible),
             Executor::Wire(lab) => lab.trial(script, declared),
+        }
+    }
+
+    /// How each sender of the last trial kept to its plan, by name; in virtual time all do.
+    pub fn kept(&mut self) -> Vec<(String, Kept)> {
+        match self {
+            Executor::Virtual(_) => Vec::new(),
+            Executor::Wire(lab) => lab.kept(),
         }
     }
 }

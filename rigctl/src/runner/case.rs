@@ -1,6 +1,7 @@
 //! One case from its first trial to its verdict.
 
 use super::choose::choose;
+use super::effort::Effort;
 use super::measure::{self, Done};
 use super::pausing::Tried;
 use super::plan::{Ask, Plan};
@@ -8,6 +9,7 @@ use super::points::{Point, groups, points};
 use super::pool::Stop;
 use super::reach::{self, Reach};
 use super::seed::Seed;
+use super::sent::Sent;
 use super::session::{Obstacle, Session, Trial};
 use super::subject::Places;
 use crate::executor::Benches;
@@ -35,6 +37,8 @@ pub struct Rig<'a> {
     pub stop: &'a Stop,
     /// The chance of calling a healthy device faulty that one judgement of counts may spend.
     pub alpha: f64,
+    /// How many trials it runs to tell how small a change.
+    pub effort: Effort,
     /// How the cases were named on the command line, for the command that repeats one.
     pub path: &'a str,
     /// Flags that change what a case does, for the same.
@@ -99,6 +103,7 @@ struct Work {
     doubts: Vec<Doubt>,
     stimulus: Vec<String>,
     timeline: Option<Timeline>,
+    sent: Sent,
     simulated: Dur,
 }
 
@@ -154,7 +159,7 @@ fn all_trials(
     points: &[Point],
     work: &mut Work,
 ) -> Result<(), String> {
-    let mut plan = Plan::of(session, points, rig.alpha);
+    let mut plan = Plan::of(session, points, rig.alpha, rig.effort);
     let before = work.planned;
     while let Some(ask) = plan.ask() {
         work.planned = before + plan.planned();
@@ -165,6 +170,7 @@ fn all_trials(
         if work.stimulus.is_empty() {
             work.stimulus = stimulus(&trial.script);
         }
+        work.sent.add(&trial, session.kept());
         work.simulated += trial.observation.length;
         match (&trial.void, &session.subject) {
             (Some(_), _) => plan.void(&ask),
@@ -313,6 +319,7 @@ fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
         curves: work.curves,
         left_out: Vec::new(),
         trials,
+        sending: work.sent.report(),
         evidence: Vec::new(),
         timeline: work.timeline,
         stimulus: work.stimulus,

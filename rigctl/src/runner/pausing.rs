@@ -160,6 +160,7 @@ mod tests {
     #[test]
     fn a_case_that_uses_a_class_that_does_not_stop_is_inconclusive_and_is_not_run() {
         use crate::runner::case::{self, Rig};
+        use crate::runner::effort::Effort;
         use crate::runner::pool::Stop;
         use rig_oracle::Verdict;
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
@@ -173,6 +174,7 @@ mod tests {
             seed: 7,
             stop: &stop,
             alpha: 1e-6,
+            effort: Effort::USUAL,
             path: "",
             flags: "",
             benches: None,

@@ -1,5 +1,6 @@
 //! Which trials a session runs: placed by the judge where its measures need it, else a fixed number at random moments.
 
+use super::effort::Effort;
 use super::points::Point;
 use super::seed::Seed;
 use super::session::{Place, Session};
@@ -57,8 +58,13 @@ const DEFAULT_TRIALS: u32 = 3;
 
 impl Plan {
     /// The plan of a session; `alpha` is what one judgement of counts may spend of the false-alarm budget.
-    pub fn of(session: &Session<'_>, points: &[Point], alpha: f64) -> Plan {
-        let setup = Setup { seed: session.plan_seed(), slack: session.slack(), alpha };
+    pub fn of(session: &Session<'_>, points: &[Point], alpha: f64, effort: Effort) -> Plan {
+        let setup = Setup {
+            seed: session.plan_seed(),
+            slack: session.slack(),
+            alpha,
+            resolution: f64::from(effort.resolution) / 1e6,
+        };
         let (rule, stimulus) = (session.rule, session.stimulus);
         let case = session.case;
         let wants = |wanted: fn(&Measure) -> bool| case.measure.iter().any(wanted);
@@ -85,7 +91,8 @@ impl Plan {
         // A device that is booted anew for each trial has another grid each time.
         let one_grid = rule.restoration_time.is_some() && points.len() == 1;
         if latency && one_grid {
-            return Plan::Placed(Box::new(Planner::detection(rule, stimulus, case.trials, setup)));
+            let trials = case.trials.unwrap_or(effort.latency);
+            return Plan::Placed(Box::new(Planner::detection(rule, stimulus, trials, setup)));
         }
         Plan::Placed(Box::new(Planner::plain(rule, stimulus, (points.len(), trials), setup)))
     }

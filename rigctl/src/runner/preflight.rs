@@ -8,8 +8,8 @@ use super::session::Session;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
 use rig_lab::fault::Fault;
-use rig_lab::{Lab, Profile};
-use rig_testcases::{Case, Expect, Measure};
+use rig_lab::{Lab, Profile, RuleFamily};
+use rig_testcases::{Case, Expect, Measure, Script};
 
 /// Every fault of the case on the device that it would run on; none when it would be skipped.
 pub fn faults(lab: &Lab, only: Option<&str>, case: &Case) -> Vec<Fault> {
@@ -47,7 +47,10 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
         for point in &points {
             match session.script(point) {
                 Err(fault) => all.push(*fault),
-                Ok(script) => all.extend(senders(case, &session, &script)),
+                Ok(script) => {
+                    all.extend(senders(case, &session, &script));
+                    all.extend(too_rare(case, &session, &script));
+                }
             }
         }
     }
@@ -56,8 +59,33 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
     all
 }
 
+/// A storm whose frames are so far apart that the device looks twice between two of them: most rules take such a class for
+/// one that nobody pauses, so it is not the storm that is predicted for. It happens to ports slower than any NIC's.
+fn too_rare(case: &Case, session: &Session<'_>, script: &Script) -> Option<Fault> {
+    // This rule asks whether the class was paused, not whether it was told so again.
+    let asks_otherwise = session.rule.family == RuleFamily::IntervalCounter;
+    let subject = session.subject.as_ref().filter(|_| !asks_otherwise && !about_gaps(case))?;
+    let storm = script.storms.iter().find(|storm| storm.name == subject.storm)?;
+    let poll = session.rule.poll_interval;
+    (storm.every > poll).then(|| {
+        let found = format!(
+            "storm `{}` is refreshed every {}, and the device looks every {poll}",
+            storm.name, storm.every
+        );
+        let want =
+            "fewer quanta, or a faster port, so that there is a PFC frame in every poll interval";
+        case.fault(&format!("storms.{}", storm.name), found, want)
+    })
+}
+
+/// Whether the case wants storms that do not hold.
+fn about_gaps(case: &Case) -> bool {
+    let coverage = |measure: &Measure| matches!(measure, Measure::Coverage { .. });
+    matches!(case.expect, Expect::Inconclusive { .. }) || case.measure.iter().any(coverage)
+}
+
 /// What the ports cannot send, and storms that would have gaps by construction.
-fn senders(case: &Case, session: &Session<'_>, script: &rig_testcases::Script) -> Vec<Fault> {
+fn senders(case: &Case, session: &Session<'_>, script: &Script) -> Vec<Fault> {
     let program = match Program::of(script, &speeds(script, &session.group.declared)) {
         Ok(program) => program,
         Err(faults) => {
@@ -67,9 +95,7 @@ fn senders(case: &Case, session: &Session<'_>, script: &rig_testcases::Script) -
             return faults.iter().map(fault).collect();
         }
     };
-    let about_gaps = matches!(case.expect, Expect::Inconclusive { .. })
-        || case.measure.iter().any(|measure| matches!(measure, Measure::Coverage { .. }));
-    if about_gaps {
+    if about_gaps(case) {
         return Vec::new();
     }
     let gap = |fault: &rig_generator::Impossible| {
@@ -80,4 +106,32 @@ fn senders(case: &Case, session: &Session<'_>, script: &rig_testcases::Script) -
         )
     };
     program.unholdable(script).iter().map(gap).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_units::Quanta;
+    use std::path::Path;
+
+    #[test]
+    fn a_storm_that_is_refreshed_less_often_than_the_device_polls_is_refused() {
+        let veth = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs/veth.yaml");
+        let lab = rig_lab::read::lab(Some(&veth)).expect("the bundled lab");
+        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let mut case = cases.find(|case| case.id.case == "mixed-speed").expect("a case").clone();
+        assert!(faults(&lab, None, &case).is_empty());
+        // A port of 125 Mb/s: a pause of 268 ms.
+        case.storms.get_mut("storm").expect("its storm").quanta = Quanta::MAX;
+        let said: Vec<String> = faults(&lab, None, &case).iter().map(ToString::to_string).collect();
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(
+            said[0].contains(
+                "storm `storm` is refreshed every 134215.68us, and the device looks every 100ms"
+            ),
+            "{}",
+            said[0]
+        );
+    }
 }

@@ -11,7 +11,7 @@ use crate::executor::{Benches, Broken, Executor, VirtualLab, WireLab};
 use rig_capture::Observation;
 use rig_dut::emulated_wire::Undone;
 use rig_dut::{Dut, Emulated, Refused};
-use rig_generator::Program;
+use rig_generator::{Kept, Program};
 use rig_lab::{Adapter, Fault, Lab, Profile, Setting};
 use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_oracle::verdict::Doubt;
@@ -257,6 +257,11 @@ impl<'a> Session<'a> {
             Broken::Port(error) => Obstacle::Broken(error.to_string()),
             Broken::Device(error) => Obstacle::Broken(error),
         })
+    }
+
+    /// How each sender of the last trial kept to its plan, by name.
+    pub fn kept(&mut self) -> Vec<(String, Kept)> {
+        self.executor.as_mut().map(Executor::kept).unwrap_or_default()
     }
 
     /// From the step that starts the storm to the last bit of its first frame at the device.

@@ -4,7 +4,7 @@ use super::Shared;
 use super::mapping::{Region, RingMemory};
 use super::ring::{Consumer, Desc, Producer};
 use super::socket::CHUNK;
-use crate::port::error::ETHERNET_HEADER;
+use crate::port::error::assert_fits;
 use crate::port::pool::Pool;
 use crate::port::{Frame, Kick, PortError, Stats, Transmit};
 use core::sync::atomic::Ordering::Relaxed;
@@ -65,11 +65,7 @@ impl Transmit for Sender {
     }
 
     fn stage(&mut self, frame: Frame, len: usize) {
-        assert!(
-            (ETHERNET_HEADER..=self.longest).contains(&len),
-            "a frame of {len} B; the port was opened for {ETHERNET_HEADER} to {} B",
-            self.longest
-        );
+        assert_fits(len, self.longest);
         let pieces = chunks(len);
         let count = u32::try_from(pieces).expect("few chunks make a slot");
         let start = self.slots.lend(frame, count) * self.stride();

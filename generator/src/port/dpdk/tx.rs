@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::outgoing::Outgoing;
-use crate::port::error::ETHERNET_HEADER;
+use crate::port::error::assert_fits;
 use crate::port::pool::Pool;
 use crate::port::wait::Checkup;
 use crate::port::{Frame, Kick, PortError, Stats, Transmit};
@@ -56,11 +56,7 @@ impl Transmit for Sender {
     }
 
     fn stage(&mut self, frame: Frame, len: usize) {
-        assert!(
-            (ETHERNET_HEADER..=self.longest).contains(&len),
-            "a frame of {len} B; the port was opened for {ETHERNET_HEADER} to {} B",
-            self.longest
-        );
+        assert_fits(len, self.longest);
         let slot = self.slots.lend(frame, 1);
         self.outgoing.stage(slot, u16::try_from(len).expect("the shim has no longer frames"));
         self.under_way.push_back(slot);

@@ -1,7 +1,7 @@
 //! The sending half of an AF_PACKET port: one call a frame, in the order of staging.
 
 use super::{Shared, errno};
-use crate::port::error::ETHERNET_HEADER;
+use crate::port::error::assert_fits;
 use crate::port::pool::Pool;
 use crate::port::{Frame, Kick, PortError, Stats, Transmit};
 use core::fmt;
@@ -81,11 +81,7 @@ impl Transmit for Sender {
     }
 
     fn stage(&mut self, frame: Frame, len: usize) {
-        assert!(
-            (ETHERNET_HEADER..=self.longest).contains(&len),
-            "a frame of {len} B; the port was opened for {ETHERNET_HEADER} to {} B",
-            self.longest
-        );
+        assert_fits(len, self.longest);
         let slot = self.slots.lend(frame, 1);
         self.ring.push_back((slot, len));
     }

@@ -8,7 +8,7 @@ use rig_lab::{Jitter, RuleFamily};
 use rig_units::Time;
 
 fn setup(seed: u64) -> Setup {
-    Setup { seed, slack: Dur::us(2), alpha: 1e-8 }
+    Setup { seed, slack: Dur::us(2), alpha: 1e-8, resolution: 0.5 }
 }
 
 /// Runs a planner against a device; each trial starts a second after the last.
@@ -38,7 +38,7 @@ fn device(rule: Rule, polls: u64) -> Device {
 #[test]
 fn detections_are_placed_at_both_edges_once_two_have_shown_the_polls() {
     let rule = rule(RuleFamily::Broadcom, 200, 100);
-    let mut planner = Planner::detection(rule, PROBE, None, setup(7));
+    let mut planner = Planner::detection(rule, PROBE, 10, setup(7));
     let all = run(&mut planner, &device(rule, 33_333), Dur::ms(700), &PROBE);
     assert_eq!(all.len(), 10);
     assert!(all[..2].iter().all(|(ask, _)| matches!(ask.place, Place::Anywhere(_))));
@@ -56,7 +56,7 @@ fn detections_are_placed_at_both_edges_once_two_have_shown_the_polls() {
 #[test]
 fn a_void_trial_is_asked_again_up_to_half_the_planned() {
     let rule = rule(RuleFamily::Broadcom, 200, 100);
-    let mut planner = Planner::detection(rule, PROBE, Some(4), setup(7));
+    let mut planner = Planner::detection(rule, PROBE, 4, setup(7));
     for _ in 0..3 {
         let ask = planner.ask().expect("asked again");
         planner.void(&ask);
@@ -74,7 +74,7 @@ fn a_short_plan_with_a_void_trial_goes_on_until_one_in_five_is_void() {
     };
     let mut plain = Planner::plain(rule, PROBE, (2, 1), setup(7));
     assert_eq!(points(&mut plain), [0, 1, 0, 1]);
-    let mut latency = Planner::detection(rule, PROBE, Some(2), setup(7));
+    let mut latency = Planner::detection(rule, PROBE, 2, setup(7));
     assert_eq!(points(&mut latency).len(), 4);
     let mut ramp = Planner::ramp(rule, PROBE, vec![Dur::ms(50)], setup(7));
     assert_eq!(points(&mut ramp).len(), 4);
@@ -85,7 +85,7 @@ fn a_short_plan_with_a_void_trial_goes_on_until_one_in_five_is_void() {
 #[test]
 fn the_same_seed_asks_the_same_and_another_does_not() {
     let rule = rule(RuleFamily::Broadcom, 200, 100);
-    let first = |seed| Planner::detection(rule, PROBE, None, setup(seed)).ask().unwrap().place;
+    let first = |seed| Planner::detection(rule, PROBE, 10, setup(seed)).ask().unwrap().place;
     assert_eq!(first(1), first(1));
     assert_ne!(first(1), first(2));
 }

@@ -80,8 +80,8 @@ impl Sent {
             late: count.late,
             skipped,
             gap_ns: stream.mean.0 / 1_000,
-            gap_error: count.gaps.figures().into(),
-            late_by: count.lateness.figures().into(),
+            gap_error: count.kept.gaps.figures().into(),
+            late_by: count.kept.lateness.figures().into(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Every state of every check, as it is read.
 
-use super::super::facts::{Floor, Hugepages};
+use super::super::facts::{
+    Cable, Dpdk, Floor, Hugepages, Interface, LinkFacts, Machine, PortFacts, Way,
+};
 use super::super::report::Report;
 use super::*;
 

@@ -43,6 +43,11 @@ impl Benches {
         self.most
     }
 
+    /// The share of the machine that all of them may take together.
+    pub const fn whole(&self) -> Share {
+        self.room.whole()
+    }
+
     /// A bench with the device of `profile`: an idle one, or one that is started now. Waits until the machine has `share`
     /// to spare for it.
     ///

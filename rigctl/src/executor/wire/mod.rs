@@ -29,7 +29,7 @@ use rig_frames::ethernet;
 use rig_generator::clock::Wall;
 use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
 use rig_generator::{
-    Clock, Departure, Impossible, Job, Obeys, Program, Rhythm, Template, Watcher, Who,
+    Clock, Departure, Impossible, Job, Kept, Obeys, Program, Rhythm, Template, Watcher, Who,
 };
 use rig_lab::{Declared, Setting};
 use rig_testcases::{Action, EndpointSpec, PfcFrames, Script, wire};
@@ -45,6 +45,8 @@ pub struct WireLab {
     bench: Lease,
     clock: Wall,
     cable: Dur,
+    /// How each sender of the last trial kept to its plan.
+    kept: Vec<(String, Kept)>,
 }
 
 /// Why a trial did not come about.
@@ -109,7 +111,7 @@ impl WireLab {
             // What is paused otherwise stays so: the device that asked for it goes on.
             bench.pacer.lanes.iter_mut().for_each(|lane| lane.sender.restart());
         }
-        Ok(WireLab { bench, clock, cable })
+        Ok(WireLab { bench, clock, cable, kept: Vec::new() })
     }
 
     /// Whether the device was booted for this session, so that it begins with nothing stormed.
@@ -154,7 +156,10 @@ impl WireLab {
         let ran = trial.run(origin);
         let stopped = trial.stop();
         drop(real_time);
-        let Trial { tape: Tape { ledger, late, off, .. }, config, .. } = trial;
+        let Trial { mut tape, config, .. } = trial;
+        let kept = tape.kept();
+        let Tape { ledger, late, off, .. } = tape;
+        self.kept = kept;
         ran?;
         stopped?;
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
@@ -199,6 +204,11 @@ impl WireLab {
                 dut: health.and_then(|health| health.doubt(bound)),
             },
         })
+    }
+
+    /// How each stream and storm of the last trial kept to its plan, by name.
+    pub fn kept(&mut self) -> Vec<(String, Kept)> {
+        core::mem::take(&mut self.kept)
     }
 
     /// Whether every frame of the script passes the ports at both ends of its way.

@@ -88,6 +88,11 @@ impl Room {
         Room { whole, state: Mutex::default(), changed: Condvar::new() }
     }
 
+    /// All of it.
+    pub(super) const fn whole(&self) -> Share {
+        self.whole
+    }
+
     /// Waits until there is room for `share`; what was taken. What exceeds the machine takes all of it.
     pub(super) fn take(&self, share: Share) -> Share {
         let share = share.min(self.whole);

@@ -5,9 +5,10 @@ use super::super::ledger::Ledger;
 use rig_capture::decode::Decoder;
 use rig_capture::{Dir, Lateness, Record, What};
 use rig_generator::port::StampedBy;
-use rig_generator::{Departure, Watcher, Who};
+use rig_generator::{Departure, Kept, Watcher, Who};
 use rig_testcases::Script;
 use rig_units::{Dur, Quanta, Time};
+use std::collections::BTreeMap;
 
 /// Listens at the ports of one trial.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub(super) struct Tape<'a> {
     by_hand: Vec<What>,
     pub(super) ledger: Ledger,
     pub(super) late: Vec<Lateness>,
+    /// How each stream and storm kept to its plan.
+    kept: BTreeMap<Who, Kept>,
     /// How far off the worst frame was: behind its plan, or between a stamp and what it stands for.
     pub(super) off: Dur,
     /// Frames of an earlier trial that arrived in this one.
@@ -60,6 +63,8 @@ impl<'a> Tape<'a> {
             by_hand: Vec::new(),
             ledger: Ledger::new(script),
             late: Vec::new(),
+            // Made before anything is sent: they are large.
+            kept: senders(script).map(|who| (who, Kept::new())).collect(),
             off: Dur::ZERO,
             stale: 0,
         }
@@ -97,6 +102,13 @@ impl<'a> Tape<'a> {
         }
     }
 
+    /// How each stream and storm that sent anything kept to its plan, by name.
+    pub(super) fn kept(&mut self) -> Vec<(String, Kept)> {
+        let kept = core::mem::take(&mut self.kept).into_iter();
+        let sent = kept.filter(|(_, kept)| kept.lateness.count() > 0);
+        sent.map(|(who, kept)| (self.sender(who), kept)).collect()
+    }
+
     fn sender(&self, who: Who) -> String {
         match who {
             Who::Stream(stream) => self.script.streams[usize::from(stream)].name.clone(),
@@ -112,6 +124,12 @@ impl<'a> Tape<'a> {
     }
 }
 
+/// Everyone who sends in a script.
+fn senders(script: &Script) -> impl Iterator<Item = Who> {
+    let streams = (0..).take(script.streams.len()).map(Who::Stream);
+    streams.chain((0..).take(script.storms.len()).map(Who::Storm))
+}
+
 /// What a PFC frame says that gives all its classes one time.
 pub(super) fn pfc(enable: u8, quanta: Quanta) -> What {
     let of = |class: usize| if enable >> class & 1 == 1 { quanta } else { Quanta(0) };
@@ -124,6 +142,9 @@ impl Watcher for Tape<'_> {
         let instant = self.instant.get(usize::from(lane)).copied().unwrap_or(false);
         let due = if instant { departure.end } else { departure.start };
         let by = at.since(due).unwrap_or_default();
+        if let Some(kept) = self.kept.get_mut(&departure.who) {
+            kept.sent(due, at);
+        }
         self.off = self.off.max(by).max(gone.since(at).unwrap_or_default());
         if by > self.bound {
             let sender = self.sender(departure.who);

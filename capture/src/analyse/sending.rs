@@ -1,0 +1,132 @@
+//! Rule `sending`: what a stream was to send by its own rhythm, beside what was counted of it at three places.
+//!
+//! It is about the rig alone: the rhythm runs while the stream is started, the link is up and no PFC frame that reached
+//! the stream's port holds its class; after a pause it goes on from the instant it may, and does not make up for what it
+//! missed (the sender's rule). A stream that sent fewer was not the stimulus that the case asked for.
+
+use crate::{Dir, Observation, Span, What};
+use rig_testcases::{Action, Script, StreamRate, StreamSpec, Tap};
+use rig_units::{Dur, Pace, Time};
+
+/// One stream in one trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sending {
+    /// Frames that its rhythm asks for; `None` where nothing shows the pauses that its port was told.
+    pub planned: Option<Span>,
+    /// Sent by the rig.
+    pub sent: u64,
+    /// Received by the rig.
+    pub received: u64,
+    /// Of both, those that have a record of their own.
+    pub recorded: u64,
+}
+
+/// What became of `stream`.
+pub fn sending(observation: &Observation, script: &Script, stream: u16) -> Sending {
+    let counts = observation.streams.get(usize::from(stream)).copied().unwrap_or_default();
+    let own = observation
+        .records
+        .iter()
+        .filter(|record| matches!(record.what, What::Data { stream: of, .. } if of == stream));
+    Sending {
+        planned: planned(observation, script, stream),
+        sent: counts.sent,
+        received: counts.received,
+        recorded: u64::try_from(own.count()).unwrap_or(u64::MAX),
+    }
+}
+
+/// How many frames the rhythm asks for. At the end of each time in which the stream may send, frames of the port's other
+/// senders may stand in its way, one of each, and an own one may be under way.
+fn planned(observation: &Observation, script: &Script, stream: u16) -> Option<Span> {
+    let spec = &script.streams[usize::from(stream)];
+    let deaf = !script.endpoint(spec.from).obeys(spec.class);
+    if script.tap(spec.from) < Tap::Pfc && !deaf {
+        return None;
+    }
+    let speed = observation.ports[usize::from(spec.from)].speed;
+    let pace = match spec.rate {
+        StreamRate::Every(gap) => Pace::every(gap),
+        StreamRate::Load(rate) => rate.pace(spec.size, speed),
+    };
+    let mut count = 0;
+    let mut due = Time::ZERO;
+    let mut open = 0;
+    for (from, until) in may_send(observation, script, spec, stream) {
+        due = due.max(from);
+        let Some(left) = until.since(due).filter(|left| *left > Dur::ZERO) else { continue };
+        let frames = pace.within(left);
+        due += pace.after(frames);
+        count += frames;
+        open += 1;
+    }
+    let others = (0..)
+        .zip(&script.streams)
+        .filter(|(index, other)| *index != stream && other.from == spec.from);
+    let storms = script.storms.iter().filter(|storm| storm.from == spec.from);
+    let slack = open * (1 + others.count() as u64 + storms.count() as u64);
+    Some(Span { lo: count.saturating_sub(slack), hi: count + slack })
+}
+
+/// The times in which the stream runs, its port's link is up and its class is open.
+fn may_send(
+    observation: &Observation,
+    script: &Script,
+    spec: &StreamSpec,
+    stream: u16,
+) -> Vec<(Time, Time)> {
+    let end = Time::ZERO + script.length.min(observation.length);
+    let mut changes: Vec<(Time, Change)> = Vec::new();
+    for step in &script.steps {
+        let change = match step.action {
+            Action::StartStream(of) if of == stream => Change::Runs(true),
+            Action::StopStream(of) if of == stream => Change::Runs(false),
+            Action::LinkDown(port) if port == spec.from => Change::Link(false),
+            Action::LinkUp(port) if port == spec.from => Change::Link(true),
+            _ => continue,
+        };
+        changes.push((Time::ZERO + step.at, change));
+    }
+    let peer = script.endpoint(spec.from);
+    let speed = observation.ports[usize::from(spec.from)].speed;
+    for record in &observation.records {
+        if record.port != spec.from || record.dir != Dir::Rx || !peer.obeys(spec.class) {
+            continue;
+        }
+        let Some(quanta) = record.what.pauses(spec.class) else { continue };
+        let until = record.at + speed.pause(quanta);
+        changes.push((record.at + peer.response, Change::Closed(until)));
+    }
+    changes.sort_by_key(|&(at, _)| at);
+    changes.push((end, Change::Runs(false)));
+    let (mut runs, mut up, mut closed) = (false, true, Time::ZERO);
+    let mut spans = Vec::new();
+    let mut since = Time::ZERO;
+    for (at, change) in changes {
+        let at = at.min(end);
+        let from = since.max(closed);
+        if runs && up && from < at {
+            spans.push((from, at));
+        }
+        since = at;
+        match change {
+            Change::Runs(on) => runs = on,
+            // A link that goes forgets its pauses.
+            Change::Link(on) => (up, closed) = (on, at),
+            Change::Closed(until) => closed = until.max(at),
+        }
+    }
+    spans
+}
+
+/// What bears on whether a stream may send.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    Runs(bool),
+    Link(bool),
+    /// Its class is closed from now until then, whatever was said before.
+    Closed(Time),
+}
+
+#[cfg(test)]
+mod tests;
