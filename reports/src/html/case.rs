@@ -175,7 +175,7 @@ fn sent(all: &[Sending]) -> String {
         );
     }
     let timing = if timed {
-        "<th class=\"number\">Gap error</th><th class=\"number\">at most</th><th class=\"number\">Late by</th><th class=\"number\">at most</th>"
+        "<th class=\"number\">Gap error, half</th><th class=\"number\">at most</th><th class=\"number\">Late by, half</th><th class=\"number\">at most</th>"
     } else {
         ""
     };
