@@ -177,6 +177,7 @@ mod tests {
             flags: "",
             benches: None,
             pausing: Some(&deaf),
+            to_disk: None,
         };
         let ran = case::run(&rig, case);
         let Verdict::Inconclusive(doubt) = ran.report.verdict else {
