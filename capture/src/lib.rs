@@ -3,11 +3,12 @@
 //! An [`Observation`] is the same whether a virtual run, a wire run or a capture file gave it; an analyser is a pure
 //! function of it.
 //!
-//! Invariant: nothing here reads a clock or a source of randomness; only `pcapng` touches files.
+//! Invariant: nothing here reads a clock or a source of randomness; only `pcapng` touches files; only `deep` has a thread.
 
 pub mod analyse;
 pub mod codec;
 pub mod decode;
+pub mod deep;
 pub mod fate;
 pub mod measurement;
 pub mod observation;

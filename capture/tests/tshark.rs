@@ -1,7 +1,9 @@
-//! tshark reads an evidence file: whole frames, the right interfaces, instants, directions and comments.
+//! tshark reads an evidence file: whole frames, the right interfaces, instants, directions and comments; and a capture to
+//! disk with frames that are cut.
 //!
 //! Without tshark the tests say so and pass; with `RIG_REQUIRE_ALL=1` they fail.
 
+use rig_capture::deep::{Capture, Interface, Limit, Only, Pool, Settings};
 use rig_capture::pcapng::Evidence;
 use rig_capture::{
     Counters, Dir, Integrity, Observation, PortTrace, Provenance, Record, StreamCount, What,
@@ -146,4 +148,62 @@ fn tshark_sees_what_was_recorded() {
         }
         assert_eq!(line[7].contains("pfcwd.action"), index == 4, "{line:?}");
     }
+}
+
+#[test]
+fn tshark_sees_the_frames_of_a_capture_to_disk_and_how_long_they_were() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("deep.pcapng");
+    let port = |name: &str| Interface {
+        name: name.to_owned(),
+        description: "Ethernet0".to_owned(),
+        speed: PortSpeed::G10,
+        clock: "a clock in a test".to_owned(),
+    };
+    let settings = Settings {
+        about: "a test".to_owned(),
+        interfaces: vec![port("p1"), port("p2")],
+        only: Only::ALL,
+        snap: Some(Bytes(64)),
+        limit: Limit::NONE,
+        burst: 64,
+        chunks: 2,
+        pool: Pool::default(),
+    };
+    let file = std::fs::File::create(&path).expect("a new file");
+    let mut capture = Capture::begin(file, &settings).expect("room on the disk");
+    let (_, script) = trial();
+    let frame = rig_testcases::wire::data(&script.streams[0], 0, 77, Bytes(1024), false);
+    capture.wrote(1, &frame);
+    capture.sent(Time::ZERO + Dur::ns(6_000_000_123));
+    let mut quanta = [Quanta(0); 8];
+    quanta[3] = Quanta::MAX;
+    let pfc = rig_testcases::wire::pfc(rig_testcases::wire::dut_mac(0), 8, quanta);
+    capture.received(0, Time::ZERO + Dur::ns(6_000_002_123), &pfc);
+    capture.missed(0, 4);
+    let summary = capture.finish();
+    assert_eq!((summary.counts.recorded, summary.ended), (2, None));
+
+    let fields = [
+        "frame.time_epoch",
+        "frame.interface_name",
+        "frame.packet_flags_direction",
+        "frame.len",
+        "frame.cap_len",
+        "infiniband.bth.psn",
+    ];
+    let names = fields.iter().flat_map(|field| ["-e", field]);
+    let names: Vec<&str> = ["-T", "fields"].into_iter().chain(names).collect();
+    let Some(lines) = tshark(&path, &names) else { return };
+    let lines: Vec<Vec<&str>> = lines.iter().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(lines[0][..2], ["6.000000123", "p2"]);
+    assert_eq!(
+        lines[0][3..],
+        ["1020", "64", "77"],
+        "the transport header is within the snap length"
+    );
+    assert_eq!(lines[1][..2], ["6.000002123", "p1"]);
+    assert_eq!(lines[1][3..5], ["60", "60"]);
+    let directions = [lines[0][2], lines[1][2]].map(|direction| direction.chars().last());
+    assert_eq!(directions, [Some('2'), Some('1')]);
 }

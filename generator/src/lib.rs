@@ -28,7 +28,7 @@ pub use fine::Fine;
 pub use flow::Flow;
 pub use gate::{Gate, Obeys};
 pub use kept::Kept;
-pub use pacer::{Lane, Pacer, Watcher};
+pub use pacer::{BATCH, Lane, Pacer, Watcher};
 pub use program::{Impossible, PacedStream, PortProgram, Program};
 pub use rhythm::Rhythm;
 pub use sender::{Departure, Job, Sender, Stall, Who};

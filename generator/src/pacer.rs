@@ -24,12 +24,26 @@ pub trait Watcher {
     fn sent(&mut self, port: u16, departure: &Departure, at: Time, gone: Time);
     /// A frame arrived. `at` is its stamp, by whoever made it.
     fn received(&mut self, port: u16, frame: &[u8], at: Time, by: StampedBy);
+    /// Whether it is to be shown the bytes of what is sent. Asked once a call of the pacer.
+    fn reads(&self) -> bool {
+        false
+    }
+    /// A frame is in the ring of `port` as it is about to leave. [`sent`](Self::sent) follows for each, in the same order,
+    /// unless the port gives up in between.
+    fn wrote(&mut self, _port: u16, _frame: &[u8]) {}
 }
 
 /// For the last of its time awake the thread does not listen: a pause that arrives then finds the frame under way.
 const DEAF: Dur = Dur::us(1);
 /// Most frames that leave with one call.
-const BATCH: usize = 64;
+pub const BATCH: usize = 64;
+
+/// Who may want to see what a port is about to send.
+struct Reader<'a> {
+    port: u16,
+    reads: bool,
+    watcher: &'a mut dyn Watcher,
+}
 
 /// One port of the rig with what it sends.
 #[derive(Debug)]
@@ -131,15 +145,18 @@ impl Lane {
     }
 
     /// Puts the prepared frame into the ring.
-    fn stage(&mut self) {
-        let Some((frame, departure)) = self.ready.take() else { return };
+    fn stage(&mut self, reader: &mut Reader<'_>) {
+        let Some((mut frame, departure)) = self.ready.take() else { return };
         let len = self.templates.get(&departure.who).map_or(0, |(_, template)| template.len());
+        if reader.reads {
+            reader.watcher.wrote(reader.port, &self.tx.bytes(&mut frame)[..len]);
+        }
         self.tx.stage(frame, len);
         self.staged.push(departure);
     }
 
     /// Puts into the ring what else was due by `now`, as far as it goes. The frame in front of it counts as sent.
-    fn gather(&mut self, now: Time, until: Time, stamp_ns: u64) {
+    fn gather(&mut self, now: Time, until: Time, stamp_ns: u64, reader: &mut Reader<'_>) {
         while self.staged.len() < BATCH {
             self.sender.sent(now);
             let next = self.next().filter(|(due, next)| *due <= now && next.start < until);
@@ -147,7 +164,7 @@ impl Lane {
             if !self.prepare(&departure, stamp_ns) {
                 return;
             }
-            self.stage();
+            self.stage(reader);
         }
         self.sender.sent(now);
     }
@@ -225,6 +242,7 @@ impl<C: Clock> Pacer<C> {
     /// # Errors
     /// An interface is down or gone.
     pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> Result<(), PortError> {
+        let reads = watcher.reads();
         loop {
             let mut quiet = true;
             for (port, lane) in (0..).zip(&mut self.lanes) {
@@ -264,10 +282,12 @@ impl<C: Clock> Pacer<C> {
                 }
                 continue;
             }
-            lane.stage();
+            let port = u16::try_from(port).unwrap_or(u16::MAX);
+            let mut reader = Reader { port, reads, watcher: &mut *watcher };
+            lane.stage(&mut reader);
             let behind = due < now;
             if behind {
-                lane.gather(now, until, stamp);
+                lane.gather(now, until, stamp, &mut reader);
             } else {
                 self.clock.spin(due);
             }
@@ -275,7 +295,6 @@ impl<C: Clock> Pacer<C> {
             if !behind {
                 lane.sender.sent(at);
             }
-            let port = u16::try_from(port).unwrap_or(u16::MAX);
             for departure in lane.staged.drain(..) {
                 watcher.sent(port, &departure, at, gone);
             }

@@ -10,4 +10,5 @@ pub mod interrupt;
 pub mod mutation;
 pub mod outdir;
 pub mod runner;
+pub mod to_disk;
 pub mod wall;

@@ -37,6 +37,7 @@ fn run(lab: &Lab, cases: &[&Case], benches: Option<&Arc<Benches>>) -> Vec<CaseRe
         flags: "",
         benches,
         pausing: None,
+        to_disk: None,
     };
     let jobs = benches.map_or(2, |benches| benches.most());
     let mut reports = Vec::new();

@@ -95,6 +95,7 @@ fn found(lab: &Lab, case: &Case, path: &str) -> BTreeSet<&'static str> {
         flags: "",
         benches: None,
         pausing: None,
+        to_disk: None,
     };
     match case::run(&rig, case).report.verdict {
         Verdict::Fail(findings) => findings.iter().map(|finding| finding.rule).collect(),

@@ -8,7 +8,11 @@
 mod common;
 
 use common::root;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
+use pcap_file::pcapng::{Block, PcapNgReader};
 use serde_json::Value;
+use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
@@ -144,4 +148,80 @@ fn a_rig_that_is_killed_leaves_no_process_behind() {
         sleep(Duration::from_millis(50));
     }
     panic!("{served:?} still run 5 s after the rig was killed");
+}
+
+/// One probe and one storm, once.
+const SHORT: &str = "about: \"a suite of one case\"
+device: switch
+cases:
+  one-storm:
+    why: \"a test\"
+    source: [\"a test\"]
+    dut: {rule_family: broadcom, pfcwd: {detection_time: 200ms, restoration_time: 200ms, poll_interval: 100ms, action: drop}}
+    streams: {victim: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 2ms}}
+    storms: {storm: {from: p2, classes: [3]}}
+    steps:
+      - {at: 0ms, start: victim}
+      - {at: 20ms, start: storm, for: 450ms}
+    trials: 1
+    measure:
+      - pfcwd.detection: {storm: storm, stream: victim}
+";
+
+/// Every frame of a file: its port, its direction and its time in nanoseconds.
+fn frames(file: &Path) -> Vec<(String, u32, u128)> {
+    let opened = File::open(file).unwrap_or_else(|why| panic!("{}: {why}", file.display()));
+    let mut reader = PcapNgReader::new(opened).expect("a pcapng file");
+    let (mut ports, mut all) = (Vec::new(), Vec::new());
+    while let Some(block) = reader.next_block() {
+        match block.expect("a whole block") {
+            Block::InterfaceDescription(port) => {
+                let name = port.options.iter().find_map(|option| match option {
+                    InterfaceDescriptionOption::IfName(name) => Some(name.to_string()),
+                    _ => None,
+                });
+                ports.push(name.expect("a name"));
+            }
+            Block::EnhancedPacket(frame) => {
+                let direction = frame.options.iter().find_map(|option| match option {
+                    EnhancedPacketOption::Flags(flags) => Some(flags & 3),
+                    _ => None,
+                });
+                let port = ports[frame.interface_id as usize].clone();
+                all.push((port, direction.expect("a direction"), frame.timestamp.as_nanos()));
+            }
+            _ => {}
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn a_capture_to_disk_has_every_frame_that_the_observation_has() {
+    if !root() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| desk.path().join(name);
+    std::fs::write(at("short.yaml"), SHORT).expect("writable");
+    let mut run = command(&at("out"), "--evidence all");
+    run.arg(at("short.yaml")).arg("--capture").arg(at("frames"));
+    let output = run.output().expect("rigctl starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let results = std::fs::read_to_string(at("out/results.json")).expect("results");
+    let results: Value = serde_json::from_str(&results).expect("JSON");
+    let kept = results["cases"][0]["evidence"].as_array().expect("evidence");
+    assert!(!kept.is_empty(), "{text}");
+    let captured = |trial: u64| frames(&at(&format!("frames/short/one-storm/{trial:04}.pcapng")));
+    // Frames of an earlier trial may still arrive in a later one: only the first is to be the same to the frame.
+    let observed = frames(&at("out").join(kept[0]["path"].as_str().expect("a path")));
+    assert_eq!(kept[0]["frames"].as_u64(), Some(observed.len() as u64));
+    assert!(observed.len() > 200, "{}", observed.len());
+    let mut first = captured(1);
+    first.retain(|(port, ..)| ["p1", "p2"].contains(&port.as_str()));
+    assert_eq!(first, observed);
+    let trials = (1..).zip(kept).map(|(trial, _)| captured(trial).len()).sum::<usize>();
+    let want = format!("Captured {trials} frames in {} files under ", kept.len());
+    assert!(text.contains(&want), "{want}: {text}");
 }

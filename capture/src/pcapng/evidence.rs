@@ -17,14 +17,14 @@ use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
 /// Timestamps count nanoseconds.
-pub(super) const NANOSECONDS: u8 = 9;
+pub(crate) const NANOSECONDS: u8 = 9;
 const PS_PER_NS: u64 = 1_000;
 /// Direction in `epb_flags` (pcapng section 4.3.1).
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 
 /// How the comment of an interface ends that does not show all frames; the reader looks for it.
-pub(super) const LEFT_OUT: &str = "were left out of this file";
+pub(crate) const LEFT_OUT: &str = "were left out of this file";
 /// The same where frames were never recorded.
 pub(super) const NOT_RECORDED: &str = "were counted and not recorded";
 
@@ -157,14 +157,14 @@ impl<'a> Evidence<'a> {
 }
 
 /// A direction as the file has it.
-pub(super) const fn direction(dir: Dir) -> u32 {
+pub(crate) const fn direction(dir: Dir) -> u32 {
     match dir {
         Dir::Tx => OUTBOUND,
         Dir::Rx => INBOUND,
     }
 }
 
-pub(super) fn put<'a, W: Write>(
+pub(crate) fn put<'a, W: Write>(
     file: &mut PcapNgWriter<W>,
     block: impl PcapNgBlock<'a>,
 ) -> io::Result<()> {
@@ -172,7 +172,7 @@ pub(super) fn put<'a, W: Write>(
     Ok(())
 }
 
-pub(super) fn io_error(error: PcapError) -> io::Error {
+pub(crate) fn io_error(error: PcapError) -> io::Error {
     match error {
         PcapError::IoError(error) => error,
         other => io::Error::other(other),

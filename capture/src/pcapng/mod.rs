@@ -13,6 +13,7 @@ mod select;
 mod storms;
 
 pub use evidence::{Evidence, Written};
+pub(crate) use evidence::{LEFT_OUT, NANOSECONDS, direction, io_error, put};
 pub use frame_file::FrameFile;
 pub use read::{Assume, Capture, Fault, parse, read};
 

@@ -358,3 +358,39 @@ fn what_became_due_meanwhile_leaves_with_one_call_at_the_pace_of_the_port() {
     assert_eq!(numbers, (0..20).collect::<Vec<_>>());
     assert!(stamps(&mut far).iter().all(|&(carried, arrived)| carried == arrived));
 }
+
+/// What was written, and how many frames have left since.
+#[derive(Default)]
+struct Seen(Vec<Vec<u8>>, usize);
+
+impl Watcher for Seen {
+    fn sent(&mut self, _: u16, departure: &Departure, _: Time, _: Time) {
+        assert!(self.1 < self.0.len(), "{departure:?} left before it was written");
+        self.1 += 1;
+    }
+    fn received(&mut self, _: u16, _: &[u8], _: Time, _: StampedBy) {}
+    fn reads(&self) -> bool {
+        true
+    }
+    fn wrote(&mut self, port: u16, frame: &[u8]) {
+        assert_eq!(port, 0);
+        self.0.push(frame.to_vec());
+    }
+}
+
+#[test]
+fn whoever_reads_is_shown_the_bytes_that_leave_one_by_one_and_in_a_burst() {
+    for stall in [Dur::ZERO, Dur::us(95)] {
+        let (mut rig, mut far) = rig(false, 16);
+        stamped(&mut rig);
+        rig.lanes[0].sender = Sender::new(SPEED, Obeys::default(), Stall::CatchUp);
+        rig.lanes[0].sender.start(Time::ZERO, job(20));
+        rig.clock.step_to(at(stall));
+        let mut seen = Seen::default();
+        rig.run_until(at(Dur::ms(1)), &mut seen).expect("in memory");
+        let mut arrived = Vec::new();
+        far.1.poll(&mut |frame, _| arrived.push(frame.to_vec())).expect("in memory");
+        assert_eq!((seen.1, arrived.len()), (20, 20));
+        assert_eq!(seen.0, arrived, "stamp and all");
+    }
+}

@@ -3,6 +3,7 @@
 mod report;
 mod spec;
 mod tally;
+mod taped;
 mod values;
 
 use super::input::Bad;
@@ -24,6 +25,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use tally::{IntoFile, Tally};
+use taped::{Disk, Taped};
 
 const FORMAT: &str = "rig-gen/1";
 /// The speed of a port that exists in a file only.
@@ -58,11 +60,12 @@ pub fn generate(args: &GenArgs) -> Result<Exit, Bad> {
     }
     bad.or(())?;
     let speed = speed.unwrap_or(FILE_SPEED);
+    let disk = Disk::create(args).map_err(Bad::of)?;
     let stop = Arc::new(Stop::default());
     let interrupted = interrupt::listen(stop).unwrap_or_default();
     let done = match &args.to {
         Some(file) => into_file(file, &streams, speed, &interrupted),
-        None => to_port(args, &streams, speed, &interrupted),
+        None => to_port(args, &streams, speed, &interrupted, disk),
     };
     let report = match done {
         Ok(report) => report,
@@ -190,6 +193,7 @@ impl<C: Clock> Run<'_, C> {
             streams: streams.map(|((of, count), skipped)| Sent::of(of, count, *skipped)).collect(),
             paused: paused.map(|(class, dur)| Paused { class, ns: dur.0 / 1_000 }).collect(),
             wire: None,
+            capture: None,
         }
     }
 }
@@ -247,6 +251,7 @@ fn to_port(
     streams: &[Stream],
     speed: PortSpeed,
     ctrl_c: &Interrupted,
+    disk: Option<Disk>,
 ) -> Result<Report, String> {
     let said = |error: PortError| error.to_string();
     let name = args.port.clone().unwrap_or_default();
@@ -264,6 +269,8 @@ fn to_port(
     };
     let Port { tx, rx, caps } = Port::open(&config).map_err(said)?;
     let clock = Fine::start();
+    // The thread that writes is one of the usual ones: it begins before this one is none.
+    let taping = disk.map(|disk| disk.begin(&name, speed, &clock)).transpose()?;
     let thread = Undisturbed::now(args.cpu);
     let host = Host::now(&clock, &thread);
     let least = streams.iter().map(|stream| stream.mean).min().unwrap_or(SPINS);
@@ -281,9 +288,21 @@ fn to_port(
         ended: Time::ZERO,
     };
     let mut tally = Tally::new(streams.len());
-    let interrupted = run.run(&mut tally, ctrl_c).map_err(said)?;
+    let (ran, tally, taping) = match taping {
+        None => (run.run(&mut tally, ctrl_c), tally, None),
+        Some(taping) => {
+            let mut taped = Taped { tally, taping };
+            let ran = run.run(&mut taped, ctrl_c);
+            (ran, taped.tally, Some(taped.taping))
+        }
+    };
     drop(thread);
-    let lost = run.pacer.lanes[0].tx.stats().map_err(said)?.tx_lost;
+    let lane = &run.pacer.lanes[0];
+    let missed = lane.rx.stats().map_or(0, |stats| stats.rx_lost());
+    // What was captured until the port gave up is worth keeping.
+    let capture = taping.map(|taping| taping.finish(missed));
+    let interrupted = ran.map_err(said)?;
+    let lost = lane.tx.stats().map_err(said)?.tx_lost;
     let report = run.report(name, speed, &tally);
     let spun = least < SPINS && Dur::ns(report.took_ns) > LEFT_ALONE;
     let wire = Wire {
@@ -295,7 +314,7 @@ fn to_port(
         received: tally.received,
         spun,
     };
-    Ok(Report { interrupted, obeys_pfc: !args.ignore_pfc, wire: Some(wire), ..report })
+    Ok(Report { interrupted, obeys_pfc: !args.ignore_pfc, wire: Some(wire), capture, ..report })
 }
 
 /// Frames that were due longer ago than this when the machine had stood still are left out.

@@ -52,6 +52,7 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         flags: "",
         benches: None,
         pausing: None,
+        to_disk: None,
     };
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let healthy = baseline::run(&rig, &cases, jobs);

@@ -12,6 +12,7 @@ use crate::runner::effort::{self, Effort};
 use crate::runner::pausing::Tried;
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
 use crate::runner::{budget, evidence, floor, preflight};
+use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
 use rig_lab::{Adapter, Lab};
 use rig_reports::terminal::{Progress, Style};
@@ -31,6 +32,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     let mut bad = Bad::default();
     bad.all(mutation::apply(&mut input.lab, &args.mutate).err().unwrap_or_default());
     bad.all(unmutable(&input.lab, &args.mutate));
+    bad.all(uncapturable(&input.lab, args).into_iter().collect());
     let cases = input.cases();
     if let (true, Some(only)) = (cases.is_empty(), &args.selection.only) {
         let _closed = writeln!(
@@ -42,9 +44,10 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }
     let seed = args.seed.unwrap_or_else(wall::fresh_seed);
-    let out = bad.or(()).and_then(|()| {
-        OutDir::create(args.out.as_deref(), &wall::now_compact(), seed).map_err(Bad::of)
-    })?;
+    bad.or(())?;
+    let to_disk = args.capture.as_ref().map(|path| Folder::create(path, &args.keeps));
+    let to_disk = to_disk.transpose().map_err(Bad::of)?;
+    let out = OutDir::create(args.out.as_deref(), &wall::now_compact(), seed).map_err(Bad::of)?;
     let benches = benches(&input.lab);
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
     let jobs = match input.lab.adapter {
@@ -98,6 +101,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         flags: &flags,
         benches: benches.as_ref(),
         pausing: tried.as_ref().ok().and_then(Option::as_ref),
+        to_disk: to_disk.as_ref(),
     };
     let mut reporters = Reporters::new(args, &out, started, &stop);
     if let Err(why) = &tried {
@@ -117,6 +121,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
                 reporters.broke(format!("evidence of {} could not be kept: {error}", report.id));
             }
             reporters.on(RunEvent::CaseFinished(Box::new(report)));
+            reporters.notes(to_disk.as_ref());
         }
     });
     if interrupted.is_ok_and(|interrupted| interrupted.happened()) {
@@ -129,6 +134,10 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         not_run: not_run.collect(),
         wall: watch.elapsed(),
     }));
+    reporters.notes(to_disk.as_ref());
+    if let Some(folder) = &to_disk {
+        reporters.say(args.format, &format!("{:>12} {}", "Captured", folder.total()));
+    }
     Ok(reporters.finish(args, &out))
 }
 
@@ -157,6 +166,17 @@ fn unmutable(lab: &Lab, mutate: &[String]) -> Vec<String> {
         )
     };
     mutate.iter().map(refused).collect()
+}
+
+/// A capture to disk where every frame is known anyway.
+fn uncapturable(lab: &Lab, args: &RunArgs) -> Option<String> {
+    let (Adapter::Emulated, Some(path)) = (&lab.adapter, &args.capture) else { return None };
+    Some(format!(
+        "`--capture {}`: lab {} runs in virtual time, where each trial's frames are its evidence\n   = want: `--evidence \
+         all`, or a lab with ports in real time, such as lab-configs/veth.yaml",
+        path.display(),
+        lab.name
+    ))
 }
 
 /// The flags that change what a case does, as they are typed again to repeat it.
@@ -212,6 +232,29 @@ impl<'a> Reporters<'a> {
         if !self.broken.contains(&why) {
             self.broken.push(why);
         }
+    }
+
+    /// Tells what captures to disk left out, for people: no verdict rests on them.
+    fn notes(&self, folder: Option<&Folder>) {
+        let notes = folder.map(Folder::notes).unwrap_or_default();
+        for note in &notes {
+            self.aside(|| writeln!(io::stderr(), "note: {note}"));
+        }
+    }
+
+    /// A line of the text for people, behind what the terminal has of the run.
+    fn say(&self, format: Format, line: &str) {
+        self.aside(|| match format {
+            Format::Human => writeln!(io::stdout(), "{line}"),
+            Format::Json => writeln!(io::stderr(), "{line}"),
+        });
+    }
+
+    fn aside(&self, write: impl FnOnce() -> io::Result<()>) {
+        let _closed = match &self.progress {
+            Some(progress) => progress.aside(write),
+            None => write(),
+        };
     }
 
     fn partial(&self) -> Option<String> {

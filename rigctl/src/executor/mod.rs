@@ -11,6 +11,7 @@ pub use virtual_lab::VirtualLab;
 pub use wire::{Benches, Broken, WireLab};
 
 use rig_capture::Observation;
+use rig_capture::deep::{Capture, Interface};
 use rig_generator::Kept;
 use rig_lab::Declared;
 use rig_testcases::Script;
@@ -53,6 +54,22 @@ impl Executor {
                 Ok(())
             }
             Executor::Wire(lab) => lab.idle_until(at),
+        }
+    }
+
+    /// The rig's ports, as a capture to disk describes them; none in virtual time, where every frame is known anyway.
+    pub fn interfaces(&self, script: &Script, declared: &Declared) -> Vec<Interface> {
+        match self {
+            Executor::Virtual(_) => Vec::new(),
+            Executor::Wire(lab) => lab.interfaces(script, declared),
+        }
+    }
+
+    /// Where the frames of the next trial go, too; of that before, what was going on.
+    pub fn onto_disk(&mut self, capture: Option<Capture>) -> Option<Capture> {
+        match self {
+            Executor::Virtual(_) => None,
+            Executor::Wire(lab) => core::mem::replace(&mut lab.disk, capture),
         }
     }
 

@@ -13,6 +13,7 @@ use super::sent::Sent;
 use super::session::{Obstacle, Session, Trial};
 use super::subject::Places;
 use crate::executor::Benches;
+use crate::to_disk::Folder;
 use crate::wall::Stopwatch;
 use rig_capture::analyse::lanes;
 use rig_capture::analyse::timeline::Timeline;
@@ -47,6 +48,8 @@ pub struct Rig<'a> {
     pub benches: Option<&'a Arc<Benches>>,
     /// How these ports took pauses before the run.
     pub pausing: Option<&'a Tried>,
+    /// Where every frame of every trial goes, if somebody asked for that.
+    pub to_disk: Option<&'a Folder>,
 }
 
 /// A case that was run: what is reported, and the trials that can become evidence.
@@ -153,9 +156,9 @@ fn all_groups(
     Ok(())
 }
 
-fn all_trials(
-    rig: &Rig<'_>,
-    session: &mut Session<'_>,
+fn all_trials<'a>(
+    rig: &Rig<'a>,
+    session: &mut Session<'a>,
     points: &[Point],
     work: &mut Work,
 ) -> Result<(), String> {
@@ -166,7 +169,9 @@ fn all_trials(
         if rig.stop.hurried() {
             return Err(format!("stopped after {} of {} trials", work.trials.len(), work.planned));
         }
-        let trial = one_trial(session, points, &ask, work.trials.len())?;
+        let number = u32::try_from(work.trials.len() + 1).unwrap_or(u32::MAX);
+        session.keep_on_disk(rig.to_disk, number);
+        let trial = one_trial(session, points, &ask, number)?;
         if work.stimulus.is_empty() {
             work.stimulus = stimulus(&trial.script);
         }
@@ -192,9 +197,8 @@ fn one_trial(
     session: &mut Session<'_>,
     points: &[Point],
     ask: &Ask,
-    before: usize,
+    number: u32,
 ) -> Result<Trial, String> {
-    let number = u32::try_from(before + 1).unwrap_or(u32::MAX);
     let broken = |obstacle: Obstacle| match obstacle {
         Obstacle::Case(fault) => fault.to_string(),
         Obstacle::Device(refused) => format!("the device refused its configuration: {refused}"),

@@ -179,6 +179,7 @@ mod tests {
             flags: "",
             benches: None,
             pausing: Some(&deaf),
+            to_disk: None,
         };
         let ran = case::run(&rig, case);
         let Verdict::Inconclusive(doubt) = ran.report.verdict else {

@@ -8,6 +8,7 @@ use super::values::Values;
 use crate::executor::virtual_lab::speeds;
 use crate::executor::wire::Share;
 use crate::executor::{Benches, Broken, Executor, VirtualLab, WireLab};
+use crate::to_disk::Folder;
 use rig_capture::Observation;
 use rig_dut::emulated_wire::Undone;
 use rig_dut::{Dut, Emulated, Refused};
@@ -45,6 +46,8 @@ pub struct Session<'a> {
     benches: Option<Arc<Benches>>,
     executor: Option<Executor>,
     booted: u32,
+    /// Where the frames of the next trial go, and its number.
+    to_disk: Option<(&'a Folder, u32)>,
 }
 
 /// One trial that was run.
@@ -107,6 +110,7 @@ impl<'a> Session<'a> {
             benches: None,
             executor: None,
             booted: 0,
+            to_disk: None,
         }
     }
 
@@ -115,6 +119,11 @@ impl<'a> Session<'a> {
     pub fn over(mut self, benches: Option<&Arc<Benches>>) -> Session<'a> {
         self.benches = benches.cloned();
         self
+    }
+
+    /// The next trial has this number, and every frame of it goes onto the disk if there is a folder for it.
+    pub fn keep_on_disk(&mut self, folder: Option<&'a Folder>, number: u32) {
+        self.to_disk = folder.map(|folder| (folder, number));
     }
 
     /// What the names in the case's amounts stand for, without a sweep.
@@ -237,7 +246,13 @@ impl<'a> Session<'a> {
         let storm_at = first_storm(script);
         let reach = self.reach(script);
         let declared = self.group.declared.clone();
+        let (to_disk, id) = (self.to_disk, &self.case.id);
         let lab = self.booted(script)?;
+        // Making a file takes its time: before the trial's is looked at.
+        if let Some((folder, number)) = to_disk {
+            let interfaces = lab.interfaces(script, &declared);
+            let _none_before = lab.onto_disk(folder.begin(id, number, interfaces));
+        }
         let now = lab.now();
         let start = match place {
             Place::After(wait) => now + wait,
@@ -248,6 +263,9 @@ impl<'a> Session<'a> {
             }
         };
         let seen = lab.idle_until(start).and_then(|()| lab.trial(script, &declared, read));
+        if let (Some((folder, number)), Some(capture)) = (to_disk, lab.onto_disk(None)) {
+            folder.end(id, number, capture);
+        }
         seen.map_err(|broken| match broken {
             Broken::Impossible(faults) => {
                 let found = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");

@@ -13,7 +13,7 @@ use std::fs::File;
 use std::process::{Command, Stdio};
 
 /// Every frame of a file: its time in nanoseconds, and its bytes.
-fn frames(desk: &Desk, name: &str) -> Vec<(u128, Vec<u8>)> {
+pub(crate) fn frames(desk: &Desk, name: &str) -> Vec<(u128, Vec<u8>)> {
     let file = File::open(desk.path(name)).expect("a file");
     let mut reader = PcapNgReader::new(file).expect("a pcapng file");
     let mut all = Vec::new();
@@ -195,7 +195,7 @@ fn tshark_reads_what_was_written() {
 }
 
 /// Two namespaces with a pair between them, or `None` with a word on stderr.
-fn lab() -> Option<[Namespace; 2]> {
+pub(crate) fn lab() -> Option<[Namespace; 2]> {
     let made = Namespace::new().and_then(|one| Ok([one, Namespace::new()?]));
     let lab = match made {
         Ok(lab) => lab,
@@ -219,7 +219,7 @@ fn lab() -> Option<[Namespace; 2]> {
 
 /// `rigctl gen --port v1` inside the first namespace, and what it says as JSON; whatever arrives at the far end is handed
 /// to `meet`, together with that end.
-fn over(
+pub(crate) fn over(
     [near, far]: &[Namespace; 2],
     arguments: &str,
     mut meet: impl FnMut(&mut Port, usize),

@@ -4,6 +4,7 @@ use super::spec::Stream;
 use super::tally::{Count, LATE};
 use crate::commands::figures::Ns;
 use crate::commands::machine::Host;
+use crate::to_disk::Told;
 use core::fmt;
 use rig_units::Dur;
 use serde::Serialize;
@@ -25,6 +26,8 @@ pub(super) struct Report {
     pub(super) paused: Vec<Paused>,
     /// What only a port has.
     pub(super) wire: Option<Wire>,
+    /// What went onto the disk beside it.
+    pub(super) capture: Option<Told>,
 }
 
 /// One stream.
@@ -129,7 +132,7 @@ impl fmt::Display for Report {
                 "Note"
             )?;
         }
-        Ok(())
+        self.capture.iter().try_for_each(|told| told.fmt(f))
     }
 }
 

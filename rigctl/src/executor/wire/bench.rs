@@ -53,6 +53,12 @@ impl Bench {
         Ok(lost)
     }
 
+    /// The same at each port, of received ones only.
+    pub(super) fn missed(&self) -> Result<Vec<u64>, Broken> {
+        let of = |lane: &Lane| Ok(lane.rx.stats()?.rx_lost());
+        self.pacer.lanes.iter().map(of).collect()
+    }
+
     /// How far off a timestamp of it may be.
     pub const fn bound(&self) -> Dur {
         self.bound

@@ -21,6 +21,7 @@ pub use served::Serve;
 
 use super::virtual_lab::speeds;
 use core::fmt;
+use rig_capture::deep::{Capture, Interface};
 use rig_capture::{
     ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, What,
 };
@@ -33,7 +34,7 @@ use rig_generator::{
 };
 use rig_lab::{Declared, Setting};
 use rig_testcases::{Action, EndpointSpec, PfcFrames, Script, wire};
-use rig_units::{Dur, FCS, Time};
+use rig_units::{Dur, FCS, PortSpeed, Time};
 use tape::Tape;
 
 /// Between a reading of the clock and what it stands for, with nothing in between but a few instructions.
@@ -47,6 +48,8 @@ pub struct WireLab {
     cable: Dur,
     /// How each sender of the last trial kept to its plan.
     kept: Vec<(String, Kept)>,
+    /// Where the frames of the next trial go, too; afterwards it is taken out again.
+    pub disk: Option<Capture>,
 }
 
 /// Why a trial did not come about.
@@ -111,7 +114,7 @@ impl WireLab {
             // What is paused otherwise stays so: the device that asked for it goes on.
             bench.pacer.lanes.iter_mut().for_each(|lane| lane.sender.restart());
         }
-        Ok(WireLab { bench, clock, cable, kept: Vec::new() })
+        Ok(WireLab { bench, clock, cable, kept: Vec::new(), disk: None })
     }
 
     /// Whether the device was booted for this session, so that it begins with nothing stormed.
@@ -146,22 +149,30 @@ impl WireLab {
         let _earlier = self.bench.behind.happened()?;
         let _earlier = self.bench.behind.health()?;
         let lost = self.bench.lost()?;
+        let missed = if self.disk.is_some() { self.bench.missed()? } else { Vec::new() };
         // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
         // late more often, which voids their trials.
         let real_time = RealTime::enter();
         let origin = self.now();
         let instant: Vec<bool> = self.bench.pacer.lanes.iter().map(|lane| lane.instant).collect();
-        let tape = Tape::new(script, origin, self.bench.next, instant, self.bench.bound);
+        let mut tape = Tape::new(script, origin, self.bench.next, instant, self.bench.bound);
+        tape.disk = self.disk.take();
         let mut trial = Trial { lab: self, script, program: &program, tape, config: Vec::new() };
         let ran = trial.run(origin);
         let stopped = trial.stop();
         drop(real_time);
         let Trial { mut tape, config, .. } = trial;
         let kept = tape.kept();
-        let Tape { ledger, late, off, .. } = tape;
-        self.kept = kept;
+        let Tape { ledger, late, off, disk, .. } = tape;
+        (self.kept, self.disk) = (kept, disk);
         ran?;
         stopped?;
+        if let Some(disk) = &mut self.disk {
+            let since = self.bench.missed()?.into_iter().zip(missed);
+            (0..)
+                .zip(since)
+                .for_each(|(lane, (now, before))| disk.missed(lane, now.saturating_sub(before)));
+        }
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
         self.bench.next += most.unwrap_or(0);
         let (records, streams, unrecorded) = ledger.finish();
@@ -209,6 +220,28 @@ impl WireLab {
     /// How each stream and storm of the last trial kept to its plan, by name.
     pub fn kept(&mut self) -> Vec<(String, Kept)> {
         core::mem::take(&mut self.kept)
+    }
+
+    /// The rig's ports, as a capture to disk describes them: those of the script by its names.
+    pub fn interfaces(&self, script: &Script, declared: &Declared) -> Vec<Interface> {
+        let lanes = 0..self.bench.pacer.lanes.len();
+        let describe = |lane: usize| {
+            let behind = index(lane);
+            let named = script.dut_ports.iter().position(|&port| port == behind);
+            let name = named.map(|port| script.ports[port].clone());
+            let bound = self.bench.bound;
+            Interface {
+                name: name
+                    .unwrap_or_else(|| format!("{} (not used)", self.bench.behind.interface(lane))),
+                description: Declared::port_name(behind),
+                speed: declared.port_speed(behind).unwrap_or(PortSpeed::G100),
+                clock: format!(
+                    "CLOCK_MONOTONIC since the trial began, off by no more than {bound} in a trial that counts; a frame \
+                     that was sent stands at its last bit"
+                ),
+            }
+        };
+        lanes.map(describe).collect()
     }
 
     /// Whether every frame of the script passes the ports at both ends of its way.

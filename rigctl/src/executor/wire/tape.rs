@@ -3,6 +3,7 @@
 
 use super::super::ledger::Ledger;
 use rig_capture::decode::Decoder;
+use rig_capture::deep::Capture;
 use rig_capture::{Dir, Lateness, Record, What};
 use rig_generator::port::StampedBy;
 use rig_generator::{Departure, Kept, Watcher, Who};
@@ -32,6 +33,8 @@ pub(super) struct Tape<'a> {
     pub(super) off: Dur,
     /// Frames of an earlier trial that arrived in this one.
     pub(super) stale: u64,
+    /// Every frame goes onto a disk, too, if somebody asked for that.
+    pub(super) disk: Option<Capture>,
 }
 
 /// Sequence numbers on the wire have 24 bits.
@@ -67,6 +70,7 @@ impl<'a> Tape<'a> {
             kept: senders(script).map(|who| (who, Kept::new())).collect(),
             off: Dur::ZERO,
             stale: 0,
+            disk: None,
         }
     }
 
@@ -152,10 +156,17 @@ impl Watcher for Tape<'_> {
             self.late.push(Lateness { at, by, sender });
         }
         let last_bit = if instant { at } else { at + serialise };
+        if let Some(disk) = &mut self.disk {
+            disk.sent(Time(last_bit.since(self.origin).unwrap_or_default().0));
+        }
         self.push(lane, Dir::Tx, last_bit, self.own(departure));
     }
 
     fn received(&mut self, lane: u16, frame: &[u8], at: Time, by: StampedBy) {
+        // A frame that belongs to no stream, or passes a port that the script does not use, passes the rig all the same.
+        if let (Some(disk), Some(since)) = (&mut self.disk, at.since(self.origin)) {
+            disk.received(lane, Time(since.0), frame);
+        }
         // A stamp made here says when this process came round to the frame: how long it had waited is unknown.
         if by == StampedBy::Process {
             self.off = self.off.max(self.bound);
@@ -174,5 +185,15 @@ impl Watcher for Tape<'_> {
             what => what,
         };
         self.push(lane, Dir::Rx, at, what);
+    }
+
+    fn reads(&self) -> bool {
+        self.disk.is_some()
+    }
+
+    fn wrote(&mut self, lane: u16, frame: &[u8]) {
+        if let Some(disk) = &mut self.disk {
+            disk.wrote(lane, frame);
+        }
     }
 }
