@@ -1,32 +1,34 @@
 //! Runs scripts in real time on the rig's ports, against an emulated device that is a process of its own, or against
 //! whatever is cabled there.
 //!
-//! One session is one device, booted for it where it can be, for any number of trials. Its clock is CLOCK_MONOTONIC from
-//! the boot on, and what happens between trials happens as it does on a real device: unseen.
+//! One session is one device, booted for it where it can be, for any number of trials. Its clock is an argument of the
+//! benches, CLOCK_MONOTONIC from the boot on unless a test has another, and what happens between trials happens as it does
+//! on a real device: unseen.
 
 mod behind;
 mod bench;
 mod benches;
 mod cabled;
+mod losses;
 mod room;
 mod served;
 mod tape;
 
 pub use behind::Behind;
 pub use bench::Bench;
-pub use benches::{Benches, Lease, Start};
+pub use benches::{Benches, Clocks, Lease, SessionClock, Start};
 pub use cabled::backend;
 pub use room::Share;
 pub use served::Serve;
 
 use super::virtual_lab::speeds;
 use core::fmt;
+use losses::Losses;
 use rig_capture::{
     ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, What,
 };
 use rig_dut::emulated_wire::{Lost, Undone};
 use rig_frames::ethernet;
-use rig_generator::clock::Wall;
 use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
 use rig_generator::{
     Clock, Departure, Impossible, Job, Obeys, Program, Rhythm, Template, Watcher, Who,
@@ -34,6 +36,7 @@ use rig_generator::{
 use rig_lab::{Declared, Setting};
 use rig_testcases::{Action, EndpointSpec, PfcFrames, Script, wire};
 use rig_units::{Dur, FCS, Time};
+use std::sync::Arc;
 use tape::Tape;
 
 /// Between a reading of the clock and what it stands for, with nothing in between but a few instructions.
@@ -43,7 +46,7 @@ const READS: Dur = Dur::us(2);
 #[derive(Debug)]
 pub struct WireLab {
     bench: Lease,
-    clock: Wall,
+    clock: SessionClock,
     cable: Dur,
 }
 
@@ -103,8 +106,8 @@ impl WireLab {
         cable: Dur,
     ) -> Result<WireLab, Undone> {
         let epoch = bench.behind.boot(settings, seed)?;
-        let clock = Wall::since(epoch);
-        bench.pacer.clock = clock;
+        let clock = bench.clock(epoch);
+        bench.pacer.clock = Arc::clone(&clock);
         if bench.behind.boots() {
             // What is paused otherwise stays so: the device that asked for it goes on.
             bench.pacer.lanes.iter_mut().for_each(|lane| lane.sender.restart());
@@ -143,7 +146,7 @@ impl WireLab {
         let before = self.bench.behind.counters()?;
         let _earlier = self.bench.behind.happened()?;
         let _earlier = self.bench.behind.health()?;
-        let lost = self.bench.lost()?;
+        let lost = Losses::of(&self.bench.pacer.lanes)?;
         // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
         // late more often, which voids their trials.
         let real_time = RealTime::enter();
@@ -162,6 +165,7 @@ impl WireLab {
         let (records, streams, unrecorded) = ledger.finish();
         let events = self.bench.behind.happened()?.map(|events| since(origin, events));
         let bound = self.bench.bound;
+        let lost = Losses::of(&self.bench.pacer.lanes)?.since(&lost);
         let health = self.bench.behind.health()?;
         // How far off the instants of this trial may be is measured, frame by frame, at both ends; where nobody measures at
         // the other one, or on the way there, it is what the lab says.
@@ -192,10 +196,10 @@ impl WireLab {
             events,
             config,
             integrity: Integrity {
-                lost: self.bench.lost()? - lost,
+                lost: lost.frames(),
                 unrecorded,
                 late,
-                cut: None,
+                cut: lost.told(|lane| self.bench.behind.interface(lane)),
                 dut: health.and_then(|health| health.doubt(bound)),
             },
         })
