@@ -8,7 +8,7 @@ use rig_units::{Dur, Time};
 use std::sync::Arc;
 
 /// Tells the time of a session and lets it pass.
-pub trait Clock {
+pub trait Clock: core::fmt::Debug {
     /// Now.
     fn now(&self) -> Time;
 
@@ -26,6 +26,28 @@ pub trait Clock {
 
     /// Stays awake until `until`, to the nanosecond.
     fn spin(&self, until: Time);
+}
+
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self) -> Time {
+        (**self).now()
+    }
+
+    fn at(&self, stamp: Mono) -> Time {
+        (**self).at(stamp)
+    }
+
+    fn mono(&self, at: Time) -> Mono {
+        (**self).mono(at)
+    }
+
+    fn sleep(&self, until: Time, ports: &[&dyn Receive]) -> Result<(), PortError> {
+        (**self).sleep(until, ports)
+    }
+
+    fn spin(&self, until: Time) {
+        (**self).spin(until);
+    }
 }
 
 /// The machine's clock that never steps, CLOCK_MONOTONIC, from the start of a session on. Who sleeps by it wakes soon

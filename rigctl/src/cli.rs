@@ -385,9 +385,12 @@ pub struct PacingArgs {
     /// Where the frames arrive, to count and stamp them there.
     #[arg(long, value_name = "IF", requires = "port")]
     pub peer: Option<String>,
-    /// Pairs of floor and sending, taking turns.
+    /// Pairs of floor and sending, taking turns, and rounds of every storm.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub pairs: u16,
+    /// Storms take turns with a plain Python loop that sends the same frames as test scripts do: it sends and sleeps.
+    #[arg(long)]
+    pub against_python: bool,
     /// The processor that sends; without it the last one.
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,

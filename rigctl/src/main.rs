@@ -21,7 +21,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Dut(DutCommand::Serve(args)) => commands::dut::serve(&args),
         Command::Gen(args) => commands::generate::generate(&args),
-        Command::Bench(what) => Ok(commands::bench::bench(&what)),
+        Command::Bench(what) => commands::bench::bench(&what),
     };
     let exit = exit.unwrap_or_else(|bad| {
         let _closed = io::stderr().write_all(bad.text().as_bytes());

@@ -7,6 +7,7 @@ mod common;
 
 use common::root;
 use rig_generator::netlab::Namespace;
+use rig_generator::port::{Backend, Config, Port, Transmit};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -172,6 +173,49 @@ fn a_device_that_stands_still_under_a_full_load_overruns_its_ring_and_says_so() 
     // The word for it may be that of what came of it: the frames let out at once afterwards, the storm that was torn.
     assert!(text.contains("the served device fell behind"), "{text}");
     assert!(text.contains("never reached the device"), "{text}");
+}
+
+/// Sends more frames into a wire than the ring of the port at its end has room for. A rig that has ended has taken its
+/// interfaces with it.
+fn flood(far: &mut dyn Transmit) {
+    for _ in 0..4_096 {
+        if let Some(mut frame) = far.alloc() {
+            far.bytes(&mut frame)[..60].fill(2);
+            far.stage(frame, 60);
+            far.publish();
+        }
+        if far.kick().is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_rig_that_does_not_read_while_frames_come_overruns_its_own_ring_and_says_so() {
+    if !root() {
+        return;
+    }
+    let mut run = start("pfcwd::action-drop-broadcom");
+    let device = Namespace::of_process(run.device()).expect("the device runs");
+    run.under_way();
+    let config = Config { backend: Backend::AfPacket, ring: 8, slots: 8, ..Config::new("d2") };
+    let far = device.run(|| Port::open(&config)).expect("inside").expect("it is there");
+    let Port { mut tx, .. } = far;
+    let rig = run.child.id();
+    while run.child.try_wait().expect("a child").is_none() {
+        // Nothing but the rig stands still: whatever comes meanwhile waits in its ring, or is lost.
+        signal(rig, "-STOP");
+        flood(&mut *tx);
+        signal(rig, "-CONT");
+        sleep(Duration::from_millis(100));
+    }
+    let (output, results) = run.ended();
+    let text = all(&output);
+    let verdicts = verdicts(&results);
+    assert_eq!(verdicts, [("inconclusive".to_owned(), "capture-hole".to_owned())], "{text}");
+    assert!(text.contains("p2 had no room for "), "{text}");
+    assert!(text.contains("the rig did not read in time"), "{text}");
+    assert_eq!(output.status.code(), Some(3), "{text}");
 }
 
 #[test]

@@ -212,6 +212,7 @@ impl Watcher for Heard {
 }
 
 /// A clock that a test holds, and by which one sleeps as by the wall's: no longer than the ports allow.
+#[derive(Debug)]
 struct Napping(Manual);
 
 impl Clock for Napping {

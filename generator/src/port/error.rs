@@ -138,7 +138,8 @@ impl fmt::Display for PortError {
             Fault::Busy { queue, waited } => write!(
                 f,
                 "queue {queue} is held by another AF_XDP socket, asked for during {waited}: stop the program that \
-                 holds it or choose another queue"
+                 holds it (`ss --xdp -ap` names it where the kernel has XDP_SOCKETS_DIAG) or choose another queue or \
+                 interface"
             ),
             Fault::MtuTooSmall { mtu, longest } => write!(
                 f,

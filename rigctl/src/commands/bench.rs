@@ -1,11 +1,13 @@
 //! `rigctl bench`: what this machine does, over several rounds.
 
+mod child;
 mod ends;
 mod frames;
 mod oracle;
 mod pacing;
 mod tx;
 
+use super::input::Bad;
 use crate::cli::{BenchCommand, Format};
 use crate::wall;
 use rig_reports::Exit;
@@ -20,7 +22,13 @@ const SHARED: &str = "CPU time of this process alone (getrusage); another load o
 compare the least and the greatest";
 
 /// Measures and prints.
-pub fn bench(what: &BenchCommand) -> Exit {
+///
+/// # Errors
+/// Flags that do not go together.
+pub fn bench(what: &BenchCommand) -> Result<Exit, Bad> {
+    if let BenchCommand::Pacing(args) = what {
+        pacing::fits(args).map_err(Bad::of)?;
+    }
     let optimised = !cfg!(debug_assertions);
     let measured = match what {
         BenchCommand::Oracle(args) => Ok((args.format, shown(&oracle::run()))),
@@ -32,7 +40,7 @@ pub fn bench(what: &BenchCommand) -> Exit {
         Ok(measured) => measured,
         Err(why) => {
             let _closed = writeln!(io::stderr(), "error: {why}");
-            return Exit::Broken;
+            return Ok(Exit::Broken);
         }
     };
     let mut out = io::stdout().lock();
@@ -45,7 +53,7 @@ pub fn bench(what: &BenchCommand) -> Exit {
             "Warning"
         ),
     };
-    Exit::Passed
+    Ok(Exit::Passed)
 }
 
 /// The middle one; of an even number the lower of the two.

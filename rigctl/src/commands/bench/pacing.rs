@@ -1,10 +1,11 @@
 //! How exactly frames are paced: gaps between the instants at which frames were handed over that then arrived, beside the
-//! gaps of a loop on the same clock that sends nothing, and the coverage of storms.
+//! gaps of a loop on the same clock that sends nothing, and the coverage of storms, on request beside a plain Python loop.
 //!
 //! Floor and sending take turns, because a shared machine is never the same for long. Below a gap of 20 us the thread
 //! does not sleep, and a thread that never does is stopped by the kernel for 50 ms in every second: bursts are shorter.
 
 mod burst;
+mod python;
 mod storm;
 mod text;
 
@@ -14,9 +15,10 @@ use crate::cli::PacingArgs;
 use crate::commands::figures::Ns;
 use crate::commands::machine::{Host, Undisturbed};
 use burst::Rig;
+use python::Python;
 use rig_generator::floor::floor;
 use rig_generator::{Clock, Figures, Fine, Spread};
-use rig_units::{Dur, PortSpeed};
+use rig_units::Dur;
 use serde::Serialize;
 use storm::Held;
 
@@ -28,8 +30,6 @@ const FRAMES: u64 = 16_000;
 const LONGEST: Dur = Dur::ms(800);
 /// Until so long before a frame is due the thread sleeps.
 pub(super) const AWAKE: Dur = Dur::us(10);
-/// The port speeds whose storms are held.
-const STORMS: [PortSpeed; 3] = [PortSpeed::G10, PortSpeed::G100, PortSpeed::G400];
 
 /// What is wanted of the gap error.
 const P50: Dur = Dur::ns(50);
@@ -48,6 +48,8 @@ pub(super) struct Pacing {
     port: String,
     pairs: usize,
     gaps: Vec<Measured>,
+    /// Version of the Python that storms take turns with.
+    python: Option<String>,
     storms: Vec<Held>,
 }
 
@@ -87,8 +89,20 @@ struct Pair {
     arrived: Option<u64>,
 }
 
+/// Whether the flags go together.
+pub(super) fn fits(args: &PacingArgs) -> Result<(), String> {
+    match &args.port {
+        Some(port) if args.against_python && args.peer.is_none() => Err(format!(
+            "`--against-python` with `--port {port}`: a program of its own is counted where its frames arrive: want `--peer IF`, \
+             the interface at the other end"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Measures.
 pub(super) fn run(args: &PacingArgs) -> Result<Pacing, String> {
+    let python = args.against_python.then(Python::find).transpose()?;
     let ends = Ends::of(args.port.as_deref(), args.peer.as_deref(), 1_500)?;
     let mut rig = Rig::open(&ends, Fine::start())?;
     let thread = Undisturbed::now(args.cpu);
@@ -98,16 +112,17 @@ pub(super) fn run(args: &PacingArgs) -> Result<Pacing, String> {
             pairs.push(pair(&mut rig, gap)?);
         }
     }
-    let storms = STORMS.into_iter().map(|speed| storm::held(&mut rig, speed));
-    let storms = storms.collect::<Result<Vec<Held>, String>>()?;
+    drop(thread);
+    let storms = storm::held(&mut rig, &ends, python.as_ref(), args)?;
     Ok(Pacing {
         format: FORMAT,
         bench: "pacing",
-        host: Host::now(rig.clock(), &thread),
+        host: Host::now(rig.clock(), &Undisturbed::now(args.cpu)),
         ports: ends.to_string(),
         port: rig.port().to_owned(),
         pairs: pairs[0].len(),
         gaps: GAPS.into_iter().zip(&pairs).map(|(gap, pairs)| Measured::of(gap, pairs)).collect(),
+        python: python.map(|python| python.version),
         storms,
     })
 }

@@ -13,7 +13,7 @@ use crate::commands::machine::{Host, Undisturbed};
 use rig_generator::blast::{Blast, blast};
 use rig_generator::flow::{Flow, Kind};
 use rig_generator::port::{Config, Port, Transmit};
-use rig_generator::{Clock, Fine, Template};
+use rig_generator::{Fine, Template};
 use rig_units::{Bytes, Dur};
 use serde::Serialize;
 use testpmd::Testpmd;
@@ -167,15 +167,6 @@ impl Side {
         self.unaccounted += counted.abs_diff(sent.frames - sent.lost);
         Ok(super::rate(sent.frames - sent.lost, sent.took))
     }
-}
-
-/// Waits.
-fn pass(clock: &Fine, time: Dur) -> Result<(), String> {
-    let until = clock.now() + time;
-    while clock.now() < until {
-        clock.sleep(until, &[]).map_err(|error| error.to_string())?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

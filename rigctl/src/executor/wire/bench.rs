@@ -2,7 +2,7 @@
 
 use super::Broken;
 use super::behind::Behind;
-use rig_generator::clock::Wall;
+use super::benches::SessionClock;
 use rig_generator::netlab::Namespace;
 use rig_generator::pausing::{self, Pauser, Reaction, Use};
 use rig_generator::port::{Backend, Config, Port, RealTime, Transmit};
@@ -17,7 +17,7 @@ pub struct Bench {
     /// The device.
     pub behind: Behind,
     /// The rig's ports: lane `i` is cabled to the device's port `i`.
-    pub(super) pacer: Pacer<Wall>,
+    pub(super) pacer: Pacer<SessionClock>,
     pub(super) bound: Dur,
     /// The longest frame, without FCS, that each port takes.
     pub(super) longest: Vec<usize>,
@@ -43,22 +43,6 @@ pub(super) const SLOTS: u32 = 256;
 pub(super) const LONGEST: usize = 9_100;
 
 impl Bench {
-    /// Frames that reached a port of the rig and not this program, since the bench was started.
-    pub(super) fn lost(&self) -> Result<u64, Broken> {
-        let mut lost = 0;
-        for lane in &self.pacer.lanes {
-            lost += lane.rx.stats()?.rx_lost();
-            lost += lane.tx.stats()?.tx_lost;
-        }
-        Ok(lost)
-    }
-
-    /// The same at each port, of received ones only.
-    pub(super) fn missed(&self) -> Result<Vec<u64>, Broken> {
-        let of = |lane: &Lane| Ok(lane.rx.stats()?.rx_lost());
-        self.pacer.lanes.iter().map(of).collect()
-    }
-
     /// How far off a timestamp of it may be.
     pub const fn bound(&self) -> Dur {
         self.bound

@@ -5,6 +5,9 @@ use super::room::{Room, Share};
 use super::served::Serve;
 use super::{cabled, served};
 use core::ops::{Deref, DerefMut};
+use rig_generator::Clock;
+use rig_generator::clock::Wall;
+use rig_generator::port::Mono;
 use rig_lab::{DeclaredWire, Profile};
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,10 +22,17 @@ pub enum Start {
     Cabled(DeclaredWire),
 }
 
+/// The clock of a session.
+pub type SessionClock = Arc<dyn Clock + Send + Sync>;
+
+/// How the clock of a session comes about that starts at an instant of the ports' clock.
+pub type Clocks = fn(Mono) -> SessionClock;
+
 /// Every bench that is idle, and how to start another.
 #[derive(Debug)]
 pub struct Benches {
     start: Start,
+    clocks: Clocks,
     /// Idle ones, the one used last at the end.
     idle: Mutex<Vec<Bench>>,
     /// Most that are kept idle.
@@ -34,8 +44,15 @@ pub struct Benches {
 impl Benches {
     /// None yet. At most `most` wait for the next session when they are idle.
     pub fn new(start: Start, most: usize) -> Arc<Benches> {
+        Benches::by(|epoch| Arc::new(Wall::since(epoch)), start, most)
+    }
+
+    /// The same, whose sessions go by `clocks` instead of the machine's own clock: what a clock may do to a session is done
+    /// to it by a test.
+    pub fn by(clocks: Clocks, start: Start, most: usize) -> Arc<Benches> {
         let processors = available_parallelism().map_or(1, NonZero::get);
-        Arc::new(Benches { start, idle: Mutex::default(), most, room: Room::of(processors) })
+        let room = Room::of(processors);
+        Arc::new(Benches { start, clocks, idle: Mutex::default(), most, room })
     }
 
     /// How many may be in use side by side.
@@ -59,8 +76,8 @@ impl Benches {
         lease.bench = Some(match self.take(profile) {
             Some(bench) => bench,
             None => match &self.start {
-                Start::Served(serve) => served::start(serve, profile)?,
-                Start::Cabled(wire) => cabled::start(wire, profile)?,
+                Start::Served(serve) => served::start(serve, profile, self.clocks)?,
+                Start::Cabled(wire) => cabled::start(wire, profile, self.clocks)?,
             },
         });
         Ok(lease)
@@ -90,6 +107,11 @@ pub struct Lease {
 }
 
 impl Lease {
+    /// The clock of a session that started at `epoch`.
+    pub(super) fn clock(&self, epoch: Mono) -> SessionClock {
+        (self.home.clocks)(epoch)
+    }
+
     /// The bench is of no more use: it is taken down instead of going back.
     pub fn spoil(&mut self) {
         if let Some(bench) = &mut self.bench {

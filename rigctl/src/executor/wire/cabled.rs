@@ -2,8 +2,8 @@
 
 use super::behind::{Behind, SETTLE};
 use super::bench::{Bench, LONGEST, RING, SLOTS, lane};
+use super::benches::Clocks;
 use rig_generator::Pacer;
-use rig_generator::clock::Wall;
 use rig_generator::port::{self, Config, Dpdk, Ethtool, Link, Mono, Port};
 use rig_lab::{Backend, DeclaredWire, DpdkWire, Profile};
 use rig_units::{Dur, PortSpeed};
@@ -17,7 +17,11 @@ const AWAKE: Dur = Dur::us(20);
 ///
 /// # Errors
 /// What is in the way, and what mends it.
-pub(super) fn start(wire: &DeclaredWire, profile: &Profile) -> Result<Bench, String> {
+pub(super) fn start(
+    wire: &DeclaredWire,
+    profile: &Profile,
+    clocks: Clocks,
+) -> Result<Bench, String> {
     let said = |error: port::PortError| error.to_string();
     let mut lanes = Vec::new();
     let mut longest = Vec::new();
@@ -50,7 +54,7 @@ pub(super) fn start(wire: &DeclaredWire, profile: &Profile) -> Result<Bench, Str
             declared: Box::new(profile.declared.clone()),
             opened,
         },
-        pacer: Pacer { clock: Wall::since(opened), lanes, awake },
+        pacer: Pacer { clock: clocks(opened), lanes, awake },
         bound: wire.bound,
         longest,
         far: None,

@@ -1,33 +1,35 @@
 //! Runs scripts in real time on the rig's ports, against an emulated device that is a process of its own, or against
 //! whatever is cabled there.
 //!
-//! One session is one device, booted for it where it can be, for any number of trials. Its clock is CLOCK_MONOTONIC from
-//! the boot on, and what happens between trials happens as it does on a real device: unseen.
+//! One session is one device, booted for it where it can be, for any number of trials. Its clock is an argument of the
+//! benches, CLOCK_MONOTONIC from the boot on unless a test has another, and what happens between trials happens as it does
+//! on a real device: unseen.
 
 mod behind;
 mod bench;
 mod benches;
 mod cabled;
+mod losses;
 mod room;
 mod served;
 mod tape;
 
 pub use behind::Behind;
 pub use bench::Bench;
-pub use benches::{Benches, Lease, Start};
+pub use benches::{Benches, Clocks, Lease, SessionClock, Start};
 pub use cabled::backend;
 pub use room::Share;
 pub use served::Serve;
 
 use super::virtual_lab::speeds;
 use core::fmt;
+use losses::Losses;
 use rig_capture::deep::{Capture, Interface};
 use rig_capture::{
     ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, What,
 };
 use rig_dut::emulated_wire::{Lost, Undone};
 use rig_frames::ethernet;
-use rig_generator::clock::Wall;
 use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
 use rig_generator::{
     Clock, Departure, Impossible, Job, Kept, Obeys, Program, Rhythm, Template, Watcher, Who,
@@ -35,6 +37,7 @@ use rig_generator::{
 use rig_lab::{Declared, Setting};
 use rig_testcases::{Action, EndpointSpec, PfcFrames, Script, wire};
 use rig_units::{Dur, FCS, PortSpeed, Time};
+use std::sync::Arc;
 use tape::Tape;
 
 /// Between a reading of the clock and what it stands for, with nothing in between but a few instructions.
@@ -44,7 +47,7 @@ const READS: Dur = Dur::us(2);
 #[derive(Debug)]
 pub struct WireLab {
     bench: Lease,
-    clock: Wall,
+    clock: SessionClock,
     cable: Dur,
     /// How each sender of the last trial kept to its plan.
     kept: Vec<(String, Kept)>,
@@ -108,8 +111,8 @@ impl WireLab {
         cable: Dur,
     ) -> Result<WireLab, Undone> {
         let epoch = bench.behind.boot(settings, seed)?;
-        let clock = Wall::since(epoch);
-        bench.pacer.clock = clock;
+        let clock = bench.clock(epoch);
+        bench.pacer.clock = Arc::clone(&clock);
         if bench.behind.boots() {
             // What is paused otherwise stays so: the device that asked for it goes on.
             bench.pacer.lanes.iter_mut().for_each(|lane| lane.sender.restart());
@@ -148,8 +151,7 @@ impl WireLab {
         let before = self.bench.behind.counters()?;
         let _earlier = self.bench.behind.happened()?;
         let _earlier = self.bench.behind.health()?;
-        let lost = self.bench.lost()?;
-        let missed = if self.disk.is_some() { self.bench.missed()? } else { Vec::new() };
+        let lost = Losses::of(&self.bench.pacer.lanes)?;
         // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
         // late more often, which voids their trials.
         let real_time = RealTime::enter();
@@ -167,11 +169,9 @@ impl WireLab {
         (self.kept, self.disk) = (kept, disk);
         ran?;
         stopped?;
+        let lost = Losses::of(&self.bench.pacer.lanes)?.since(&lost);
         if let Some(disk) = &mut self.disk {
-            let since = self.bench.missed()?.into_iter().zip(missed);
-            (0..)
-                .zip(since)
-                .for_each(|(lane, (now, before))| disk.missed(lane, now.saturating_sub(before)));
+            lost.received().for_each(|(lane, frames)| disk.missed(lane, frames));
         }
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
         self.bench.next += most.unwrap_or(0);
@@ -208,10 +208,10 @@ impl WireLab {
             events,
             config,
             integrity: Integrity {
-                lost: self.bench.lost()? - lost,
+                lost: lost.frames(),
                 unrecorded,
                 late,
-                cut: None,
+                cut: lost.told(|lane| self.bench.behind.interface(lane)),
                 dut: health.and_then(|health| health.doubt(bound)),
             },
         })

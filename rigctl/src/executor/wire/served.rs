@@ -4,12 +4,12 @@
 
 use super::behind::Behind;
 use super::bench::{Bench, Far, LONGEST, RING, SLOTS, lane};
+use super::benches::Clocks;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use rig_dut::EmulatedWire;
 use rig_generator::Pacer;
-use rig_generator::clock::Wall;
 use rig_generator::netlab::{self, LabError, Namespace};
-use rig_generator::port::{Config, Port, PortError};
+use rig_generator::port::{Config, Mono, Port, PortError};
 use rig_lab::Profile;
 use rig_units::Dur;
 use std::fs::File;
@@ -34,7 +34,7 @@ pub struct Serve {
 ///
 /// # Errors
 /// What is in the way, and what mends it.
-pub(super) fn start(serve: &Serve, profile: &Profile) -> Result<Bench, String> {
+pub(super) fn start(serve: &Serve, profile: &Profile, clocks: Clocks) -> Result<Bench, String> {
     let lab = |error: LabError| error.to_string();
     let (near, far) = (Namespace::new().map_err(lab)?, Namespace::new().map_err(lab)?);
     let ports = profile.declared.port_count();
@@ -54,7 +54,7 @@ pub(super) fn start(serve: &Serve, profile: &Profile) -> Result<Bench, String> {
         lanes.push(lane(port, speed, serve.bound, true));
     }
     // Nothing spins: what a sleep is late by is far below the bound.
-    let pacer = Pacer { clock: Wall::start(), lanes, awake: Dur::ZERO };
+    let pacer = Pacer { clock: clocks(Mono::now()), lanes, awake: Dur::ZERO };
     let interfaces = names.iter().map(|(_, its)| its.clone()).collect();
     Ok(Bench {
         profile: profile.name.clone(),

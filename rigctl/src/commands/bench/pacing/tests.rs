@@ -43,6 +43,31 @@ fn no_burst_is_longer_than_a_thread_may_spin_or_the_ring_is_deep() {
     assert_eq!(frames(Dur::us(100)), 8_000);
 }
 
+fn held(gbps: u64, known: bool) -> Held {
+    let own = storm::Covered {
+        frames: 3_576,
+        covered_ppm: 1_000_000,
+        least_covered_ppm: 999_870,
+        lapses: 0,
+        longest_gap_ns: 170_012,
+    };
+    let python = storm::Covered {
+        frames: 2_311,
+        covered_ppm: 998_712,
+        least_covered_ppm: 901_204,
+        lapses: 4,
+        longest_gap_ns: 812_345,
+    };
+    Held {
+        bps: gbps * 1_000_000_000,
+        pause_ns: 33_553_920 / gbps,
+        every_ns: 16_776_960 / gbps,
+        sent: own,
+        arrived: known.then_some(own),
+        python: known.then_some(python),
+    }
+}
+
 #[test]
 fn the_table_is_read_by_people() {
     let pacing = Pacing {
@@ -63,18 +88,8 @@ fn the_table_is_read_by_people() {
         port: "AF_XDP in the driver, with a copy, one call a frame".into(),
         pairs: 1,
         gaps: vec![Measured::of(Dur::us(2), &[pair(20, 51)])],
-        storms: vec![Held {
-            bps: 100_000_000_000,
-            pause_ns: 335_539,
-            every_ns: 167_769,
-            sent: storm::Covered {
-                frames: 3_576,
-                covered_ppm: 1_000_000,
-                lapses: 0,
-                longest_gap_ns: 170_012,
-            },
-            arrived: None,
-        }],
+        python: Some("Python 3.11.7".into()),
+        storms: vec![held(400, false), held(100, true)],
     };
     insta::assert_snapshot!(pacing);
 }

@@ -16,6 +16,13 @@ impl fmt::Display for Pacing {
         writeln!(f, "{:>12} {}; {}", "Ports", self.ports, self.port)?;
         writeln!(f, "{:>12} {:<16} {}", "Gap", "", Ns::head())?;
         self.gaps.iter().try_for_each(|gap| gap.fmt(f))?;
+        if let Some(version) = &self.python {
+            writeln!(
+                f,
+                "{:>12} {version}: a raw socket that sends and sleeps, on the same processor, with the usual scheduling",
+                "Beside"
+            )?;
+        }
         for held in &self.storms {
             let speed = PortSpeed::from_bps(held.bps).map(|speed| speed.to_string());
             writeln!(
@@ -29,6 +36,9 @@ impl fmt::Display for Pacing {
             covered(f, "sent", &held.sent)?;
             if let Some(arrived) = &held.arrived {
                 covered(f, "arrived", arrived)?;
+            }
+            if let Some(python) = &held.python {
+                covered(f, "Python's", python)?;
             }
         }
         writeln!(
@@ -81,12 +91,14 @@ fn row(f: &mut fmt::Formatter<'_>, gap: &str, what: &str, ns: &Ns) -> fmt::Resul
 }
 
 fn covered(f: &mut fmt::Formatter<'_>, what: &str, of: &Covered) -> fmt::Result {
-    let Covered { frames, covered_ppm, lapses, longest_gap_ns } = of;
-    let (percent, rest) = (covered_ppm / 10_000, covered_ppm % 10_000);
+    let Covered { frames, covered_ppm, least_covered_ppm, lapses, longest_gap_ns } = of;
+    let percent = |ppm: &u64| format!("{}.{:04} %", ppm / 10_000, ppm % 10_000);
     writeln!(
         f,
-        "{:>12} {what:<8} {frames} frames, {percent}.{rest:04} % covered, {lapses} lapses, longest gap {}",
+        "{:>12} {what:<8} {frames} frames, {} covered (at least {}), {lapses} lapses, longest gap {}",
         "",
+        percent(covered_ppm),
+        percent(least_covered_ppm),
         Dur::ns(*longest_gap_ns)
     )
 }

@@ -1,12 +1,11 @@
 //! DPDK's own sender as a yardstick: `dpdk-testpmd --forward-mode=txonly` over net_af_xdp, as a child of this process.
 
+use super::super::child::{Running, pass};
 use super::super::ends::Ends;
-use super::pass;
 use rig_generator::port::RealTime;
 use rig_generator::{Clock, Fine};
 use rig_units::{Bytes, Dur, FCS};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 const PROGRAM: &str = "dpdk-testpmd";
 /// How long it may take to start to send, and to end.
@@ -19,17 +18,6 @@ const WARM: Dur = Dur::ms(200);
 #[derive(Debug)]
 pub(super) struct Testpmd {
     pub(super) version: String,
-}
-
-/// A child that is ended with this value.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Both fail only when it has ended already.
-        let _ended = self.0.kill();
-        let _ended = self.0.wait();
-    }
 }
 
 impl Testpmd {
@@ -79,8 +67,8 @@ impl Testpmd {
         let idle = ends.sent()?;
         let end = clock.now() + PATIENCE;
         while ends.sent()? < idle + 1_000 {
-            if clock.now() > end || child.0.try_wait().is_ok_and(|ended| ended.is_some()) {
-                return Err(refused(child));
+            if clock.now() > end || child.has_ended() {
+                return Err(format!("{PROGRAM} does not send: {}", child.last_words()));
             }
             pass(clock, STEP)?;
         }
@@ -89,19 +77,7 @@ impl Testpmd {
         pass(clock, super::LENGTH)?;
         let (end, after) = (clock.now(), ends.sent()?);
         drop(child.0.stdin.take());
-        let patience = clock.now() + PATIENCE;
-        while child.0.try_wait().is_ok_and(|ended| ended.is_none()) && clock.now() < patience {
-            pass(clock, STEP)?;
-        }
+        child.ended(clock, PATIENCE)?;
         Ok(super::super::rate(after - before, end.since(start).unwrap_or_default()))
     }
-}
-
-/// Why it does not send, in its own last words.
-fn refused(mut child: Running) -> String {
-    let _ended = child.0.kill();
-    let words = child.0.stderr.take().map(BufReader::new).into_iter().flat_map(BufRead::lines);
-    let words: Vec<String> = words.map_while(Result::ok).collect();
-    let last = words.iter().rev().take(4).rev().cloned().collect::<Vec<_>>();
-    format!("{PROGRAM} does not send: {}", last.join(" | "))
 }
