@@ -20,6 +20,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 const PS_PER_NS: u64 = 1_000;
+/// Bytes that are written with one call: as many are lost of a file on a disk that fills up.
+const PAGE: usize = 1 << 16;
 
 /// A capture file that is being written.
 pub(super) struct File<W: Write> {
@@ -27,7 +29,10 @@ pub(super) struct File<W: Write> {
     limit: Limit,
     /// Of each port: frames in the file, and those of them that are cut.
     written: Vec<Counts>,
-    /// The time of the last of them.
+    /// The same with those of the page.
+    made: Vec<Counts>,
+    /// The times of the first frame of the page, and of the last one of all.
+    first: Option<Time>,
     last: Time,
     ended: Option<Ended>,
 }
@@ -81,6 +86,8 @@ impl<W: Write> File<W> {
             blocks,
             limit: settings.limit.clone(),
             written: vec![Counts::default(); settings.interfaces.len()],
+            made: vec![Counts::default(); settings.interfaces.len()],
+            first: None,
             last: Time::ZERO,
             ended: None,
         })
@@ -88,28 +95,37 @@ impl<W: Write> File<W> {
 
     /// Writes the frames of a chunk, as far as the file goes on.
     pub(super) fn add(&mut self, chunk: &Chunk) {
-        if self.ended.is_some() {
-            return;
-        }
-        let mut written = self.written.clone();
-        let mut last = self.last;
-        let mut full = None;
         for (head, frame) in chunk.frames() {
-            if !self.packet(head, frame) {
-                full = Some(Ended { at: head.at, why: Why::Limit });
-                break;
+            if self.ended.is_some() {
+                return;
             }
-            last = last.max(head.at);
-            if let Some(port) = written.get_mut(usize::from(head.port)) {
+            if !self.packet(head, frame) {
+                self.turn_page();
+                self.ended.get_or_insert(Ended { at: head.at, why: Why::Limit });
+                return;
+            }
+            self.first.get_or_insert(head.at);
+            self.last = self.last.max(head.at);
+            if let Some(port) = self.made.get_mut(usize::from(head.port)) {
                 port.recorded += 1;
                 port.cut_short += u64::from(head.is_cut());
             }
+            if self.blocks.get_ref().blocks.len() >= PAGE {
+                self.turn_page();
+            }
         }
+        self.turn_page();
+    }
+
+    /// Writes the page: only then its frames are in the file.
+    fn turn_page(&mut self) {
+        let first = self.first.take().unwrap_or(self.last);
         match self.blocks.get_mut().flush() {
-            Ok(()) => (self.written, self.last, self.ended) = (written, last, full),
+            Ok(()) => self.written.clone_from(&self.made),
             Err(error) => {
-                let at = chunk.frames().next().map_or(last, |(head, _)| head.at);
-                self.ended = Some(Ended { at, why: Why::Refused(error.to_string()) });
+                self.made.clone_from(&self.written);
+                let why = Why::Refused(error.to_string());
+                self.ended.get_or_insert(Ended { at: first, why });
             }
         }
     }

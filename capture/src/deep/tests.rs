@@ -232,7 +232,7 @@ fn only_the_kinds_asked_for_are_kept_and_the_file_says_so() {
     }
 }
 
-/// Takes a page for each go-ahead, and says so.
+/// Takes a page for each go-ahead, and says how much that was.
 struct Slow {
     disk: Disk,
     go: Receiver<()>,
@@ -267,8 +267,11 @@ fn a_disk_that_stands_still_costs_frames_that_are_counted_and_never_holds_up_who
     let whole = 4 * ((1 << 20) / 1_000);
     // The disk is there again: what was kept is written, and what comes then is kept.
     drop(go);
-    // When the second chunk is written the first has been given back.
-    (0..2).for_each(|_| assert!(told.recv().expect("a chunk is written") > 0));
+    // When more than a chunk is written the first has been given back.
+    let mut written = 0;
+    while written < 1_200_000 {
+        written += told.recv().expect("a page is written");
+    }
     for us in 6_000..6_100_u32 {
         capture.received(0, at(us.into()), &other(us, 1_000));
     }
@@ -408,7 +411,9 @@ fn a_disk_that_fills_up_ends_the_file_and_it_is_known_what_is_in_it() {
     let Summary { counts, ended, bytes, .. } = capture.finish();
     let Some(Ended { at: from, why: Why::Refused(said) }) = ended else { panic!("{ended:?}") };
     assert!(said.contains("no storage space"), "{said}");
-    assert!(counts.recorded > 0 && counts.recorded + counts.unwritten == 9_000, "{counts:?}");
+    // All that there is room for, but for a page.
+    assert!((2_330..=2_395).contains(&counts.recorded), "{counts:?}");
+    assert_eq!(counts.recorded + counts.unwritten, 9_000);
     assert_eq!(from, at(counts.recorded));
     let written = disk.bytes();
     assert_eq!(written.len(), 2_500_000, "half a block stands at its end");
