@@ -8,7 +8,7 @@ use rig_capture::{Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Action, Measure, Script, Wanted};
-use rig_units::{MIN_FRAME, Time};
+use rig_units::{Dur, MIN_FRAME, Time};
 
 fn port_index(trial: &Trial, port: &str) -> Result<u16, Doubt> {
     let found = (0_u16..).zip(&trial.script.ports).find(|(_, name)| *name == port);
@@ -41,10 +41,8 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
             let seen = super::seen(done.session, trial, &subject)?;
             let Some(detected) = seen.detection() else { return Ok(None) };
             let start = seen.storm_start - trial.observation.origin;
-            // The queue has yet to drain to where it sends XON: an XOFF that falls due meanwhile is right.
-            let draining = done.session.group.declared.pfc.refresh;
-            window =
-                (Time(start.0 + detected.after.hi) + draining, Time(start.0 + seen.pause_length.0));
+            let drained = Time(start.0 + detected.after.hi) + draining(done, trial, storm);
+            window = (drained, Time(start.0 + seen.pause_length.0));
         }
         let sent = analyse::pfc_sent(&trial.observation, index, *class, window);
         let count = u64::try_from(sent.xoff.len()).unwrap_or(u64::MAX);
@@ -64,6 +62,16 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
     if matches!(expect, Wanted::Some | Wanted::Predicted) {
         repeated(done, port, *class, judged);
     }
+}
+
+/// How long the queue may still drain to where the device sends XON: an XOFF that falls due meanwhile is right. What is above
+/// that is the declared offset and what came after the first XOFF: a frame that was under way and one at the sender.
+fn draining(done: &Done<'_>, trial: &Trial, storm: &str) -> Dur {
+    let declared = &done.session.group.declared;
+    let spec = trial.script.storms.iter().find(|spec| spec.name == *storm);
+    let speed = spec.map(|spec| trial.observation.ports[usize::from(spec.from)].speed);
+    let above = declared.buffer.xon_offset + declared.mtu * 2;
+    declared.pfc.refresh + speed.map_or(Dur::ZERO, |speed| speed.serialise(above))
 }
 
 /// How soon an XOFF is followed by the next word: the declared refresh, behind what may be ahead of it at the port.
