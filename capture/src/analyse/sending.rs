@@ -4,14 +4,14 @@
 //! the stream's port holds its class; after a pause it goes on from the instant it may, and does not make up for what it
 //! missed (the sender's rule). A stream that sent fewer was not the stimulus that the case asked for.
 
-use crate::{Dir, Observation, Span, What};
+use crate::{Dir, Observation, Record, Span, What};
 use rig_testcases::{Action, Script, StreamRate, StreamSpec, Tap};
 use rig_units::{Dur, Pace, Time};
 
 /// One stream in one trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sending {
-    /// Frames that its rhythm asks for; `None` where nothing shows the pauses that its port was told.
+    /// Frames that its rhythm asks for; `None` where nothing shows for how long its port was paused.
     pub planned: Option<Span>,
     /// Sent by the rig.
     pub sent: u64,
@@ -41,7 +41,13 @@ pub fn sending(observation: &Observation, script: &Script, stream: u16) -> Sendi
 fn planned(observation: &Observation, script: &Script, stream: u16) -> Option<Span> {
     let spec = &script.streams[usize::from(stream)];
     let deaf = !script.endpoint(spec.from).obeys(spec.class);
-    if script.tap(spec.from) < Tap::Pfc && !deaf {
+    // What a port makes of a malformed PFC frame nobody knows.
+    let malformed = |record: &Record| {
+        let bad = matches!(record.what, What::BadPfc { .. });
+        bad && record.port == spec.from && record.dir == Dir::Rx
+    };
+    let unseen = script.tap(spec.from) < Tap::Pfc || observation.records.iter().any(malformed);
+    if unseen && !deaf {
         return None;
     }
     let speed = observation.ports[usize::from(spec.from)].speed;

@@ -4,7 +4,8 @@ use core::fmt;
 use rig_generator::Fine;
 use rig_generator::port::{Machine, Pinned, RealTime, cpus};
 use serde::Serialize;
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 
 /// The machine at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,6 +26,24 @@ pub(crate) struct Host {
     pub(crate) pinned: Option<usize>,
     /// Whether that thread runs before all usual ones.
     pub(crate) real_time: bool,
+    /// Whether processors with nothing to do stayed awake.
+    pub(crate) awake: bool,
+}
+
+/// Processors that have nothing to do stay awake until this is dropped, as far as the kernel lets this program ask for it (its PM
+/// QoS: a wake-up may take no time at all). One that halts takes microseconds to come back, on a guest milliseconds: to the
+/// thread that sleeps between two frames, and to every call that has to wake another. What measures for a moment asks
+/// for it, as cyclictest does; a run of hours does not.
+#[derive(Debug)]
+pub(crate) struct Awake(#[expect(dead_code, reason = "it is held")] File);
+
+impl Awake {
+    /// From now on; `None` where it may not ask.
+    pub(crate) fn keep() -> Option<Awake> {
+        let mut file = OpenOptions::new().write(true).open("/dev/cpu_dma_latency").ok()?;
+        file.write_all(&0_i32.to_ne_bytes()).ok()?;
+        Some(Awake(file))
+    }
 }
 
 /// The measuring thread runs before all usual ones and stays on one processor, as far as it may, until this is dropped.
@@ -32,6 +51,7 @@ pub(crate) struct Host {
 pub(crate) struct Undisturbed {
     real_time: Option<RealTime>,
     pinned: Option<(usize, Pinned)>,
+    awake: Option<Awake>,
 }
 
 impl Undisturbed {
@@ -39,7 +59,12 @@ impl Undisturbed {
     pub(crate) fn now(cpu: Option<usize>) -> Undisturbed {
         let cpu = cpu.or_else(|| cpus().ok()?.last().copied());
         let pinned = cpu.and_then(|cpu| Some((cpu, Pinned::to(cpu).ok()?)));
-        Undisturbed { real_time: RealTime::enter().ok(), pinned }
+        Undisturbed { real_time: RealTime::enter().ok(), pinned, awake: None }
+    }
+
+    /// The same, with processors that stay awake: for measuring.
+    pub(crate) fn wide_awake(cpu: Option<usize>) -> Undisturbed {
+        Undisturbed { awake: Awake::keep(), ..Undisturbed::now(cpu) }
     }
 
     /// The processor that it stays on.
@@ -68,6 +93,7 @@ impl Host {
             clock_error_ns: clock.error().0.div_ceil(1_000),
             pinned: how.cpu(),
             real_time: how.real_time.is_some(),
+            awake: how.awake.is_some(),
         }
     }
 }
@@ -88,9 +114,11 @@ impl fmt::Display for Host {
         } else {
             "the usual scheduling (SCHED_FIFO needs CAP_SYS_NICE: run with sudo)"
         };
-        match self.pinned {
-            Some(cpu) => writeln!(f, "{:>12} {class}, on processor {cpu}", "Thread"),
-            None => writeln!(f, "{:>12} {class}, on any processor", "Thread"),
-        }
+        let place = match self.pinned {
+            Some(cpu) => format!("on processor {cpu}"),
+            None => "on any processor".to_owned(),
+        };
+        let idle = if self.awake { ", idle processors kept awake" } else { "" };
+        writeln!(f, "{:>12} {class}, {place}{idle}", "Thread")
     }
 }

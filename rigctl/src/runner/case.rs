@@ -298,7 +298,8 @@ fn timeline(session: &Session<'_>, trial: &Trial) -> Option<Timeline> {
 
 /// The command that repeats this case alone.
 fn repeat(rig: &Rig<'_>, case: &Case) -> String {
-    format!("rigctl run {} --only {} --seed {}{}", rig.path, case.id, rig.seed, rig.flags)
+    let path = if rig.path.is_empty() { String::new() } else { format!("{} ", rig.path) };
+    format!("rigctl run {path}--only {} --seed {}{}", case.id, rig.seed, rig.flags)
 }
 
 fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::PfcFault;
 use crate::sample::{CLASS, PAUSE, Sample};
 use rig_testcases::{EndpointSpec, Step};
 use rig_units::{Quanta, Rate};
@@ -100,6 +101,17 @@ fn other_senders_of_the_port_may_stand_in_its_way() {
 fn where_pauses_are_not_recorded_there_is_no_plan_to_hold_it_against() {
     let mut sample = runs();
     sample.script.taps = vec![Tap::None];
+    assert_eq!(of(sample).planned, None);
+}
+
+#[test]
+fn what_a_port_makes_of_a_malformed_pause_cannot_be_told() {
+    let bad =
+        What::BadPfc { fault: PfcFault::Destination, enable: 1 << CLASS, quanta: [Quanta::MAX; 8] };
+    let mut sample = runs();
+    sample.push(Dur::ms(50), 1, Dir::Rx, bad);
+    assert_eq!(span(sample.clone()), (199, 201), "at another port");
+    sample.push(Dur::ms(50), 0, Dir::Rx, bad);
     assert_eq!(of(sample).planned, None);
 }
 

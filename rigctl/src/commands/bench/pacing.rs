@@ -13,7 +13,7 @@ use super::ends::Ends;
 use super::{FORMAT, median};
 use crate::cli::PacingArgs;
 use crate::commands::figures::Ns;
-use crate::commands::machine::{Host, Undisturbed};
+use crate::commands::machine::{Awake, Host, Undisturbed};
 use burst::Rig;
 use python::Python;
 use rig_generator::floor::floor;
@@ -105,7 +105,9 @@ pub(super) fn run(args: &PacingArgs) -> Result<Pacing, String> {
     let python = args.against_python.then(Python::find).transpose()?;
     let ends = Ends::of(args.port.as_deref(), args.peer.as_deref(), 1_500)?;
     let mut rig = Rig::open(&ends, Fine::start())?;
-    let thread = Undisturbed::now(args.cpu);
+    // For everyone who takes a turn.
+    let _awake = Awake::keep();
+    let thread = Undisturbed::wide_awake(args.cpu);
     let mut pairs: Vec<Vec<Pair>> = GAPS.map(|_| Vec::new()).into();
     for _ in 0..args.pairs {
         for (gap, pairs) in GAPS.into_iter().zip(&mut pairs) {
@@ -117,7 +119,7 @@ pub(super) fn run(args: &PacingArgs) -> Result<Pacing, String> {
     Ok(Pacing {
         format: FORMAT,
         bench: "pacing",
-        host: Host::now(rig.clock(), &Undisturbed::now(args.cpu)),
+        host: Host::now(rig.clock(), &Undisturbed::wide_awake(args.cpu)),
         ports: ends.to_string(),
         port: rig.port().to_owned(),
         pairs: pairs[0].len(),

@@ -9,7 +9,7 @@ mod text;
 use super::ends::Ends;
 use super::{FORMAT, Rounds};
 use crate::cli::TxArgs;
-use crate::commands::machine::{Host, Undisturbed};
+use crate::commands::machine::{Awake, Host, Undisturbed};
 use rig_generator::blast::{Blast, blast};
 use rig_generator::flow::{Flow, Kind};
 use rig_generator::port::{Config, Port, Transmit};
@@ -81,6 +81,8 @@ struct Side {
 /// Measures.
 pub(super) fn run(args: &TxArgs) -> Result<Tx, String> {
     let clock = Fine::start();
+    // For everyone who takes a turn.
+    let _awake = Awake::keep();
     let testpmd = args.against_testpmd.then(Testpmd::find).transpose()?;
     let mut host = None;
     let mut ports = String::new();
@@ -94,7 +96,7 @@ pub(super) fn run(args: &TxArgs) -> Result<Tx, String> {
         ports = side.ends.to_string();
         let (mut own, mut took, mut others, mut ratios) = (vec![], vec![], vec![], vec![]);
         for _ in 0..args.rounds {
-            let thread = Undisturbed::now(args.cpu);
+            let thread = Undisturbed::wide_awake(args.cpu);
             let cpu = thread.cpu();
             host.get_or_insert_with(|| Host::now(&clock, &thread));
             let rate = side.rate(&clock)?;
@@ -123,7 +125,7 @@ pub(super) fn run(args: &TxArgs) -> Result<Tx, String> {
             wanted,
         });
     }
-    let host = host.unwrap_or_else(|| Host::now(&clock, &Undisturbed::now(args.cpu)));
+    let host = host.unwrap_or_else(|| Host::now(&clock, &Undisturbed::wide_awake(args.cpu)));
     Ok(Tx {
         format: FORMAT,
         bench: "tx",

@@ -68,7 +68,7 @@ pub(super) fn held(
     let mut storms = SPEEDS.map(Storm::of);
     for _ in 0..args.pairs {
         for storm in &mut storms {
-            let thread = Undisturbed::now(args.cpu);
+            let thread = Undisturbed::wide_awake(args.cpu);
             let cpu = thread.cpu();
             storm.hold(rig)?;
             // What a usual thread starts is a usual one.

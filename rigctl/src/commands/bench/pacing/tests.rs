@@ -83,6 +83,7 @@ fn the_table_is_read_by_people() {
             clock_error_ns: 27,
             pinned: Some(1),
             real_time: true,
+            awake: false,
         },
         ports: "a pair of virtual interfaces made for this".into(),
         port: "AF_XDP in the driver, with a copy, one call a frame".into(),

@@ -28,6 +28,7 @@ fn the_figures_are_read_by_people() {
             clock_error_ns: 27,
             pinned: None,
             real_time: false,
+            awake: false,
         },
         ports: "a pair of virtual interfaces made for this".into(),
         batch: BATCH,
