@@ -218,7 +218,8 @@ impl<'a> Session<'a> {
         Ok(script)
     }
 
-    /// How long a trial goes on after its last step: until every storm's restoration is over and has been seen.
+    /// How long a trial goes on after its last step: until every storm's restoration is over and has been seen, however late
+    /// the rig and the device may each be.
     fn settle(&self, script: &Script) -> Dur {
         const MARGIN: Dur = Dur::ms(5);
         let gap = |stream: &rig_testcases::StreamSpec| match stream.rate {
@@ -228,7 +229,8 @@ impl<'a> Session<'a> {
         let probes = script.streams.iter().map(gap).max().unwrap_or_default() * 4;
         let stormy = !script.storms.is_empty();
         let restored = self.names.lookup("predicted.restoration.latest").filter(|_| stormy);
-        self.names.tail + restored.unwrap_or_default() + probes + MARGIN
+        let late = self.bound * 2;
+        self.names.tail + restored.unwrap_or_default() + probes + MARGIN + late
     }
 
     /// Runs one trial. `place` says when its storm is to start: at a phase of the poll interval on the session's clock,
@@ -358,4 +360,35 @@ fn first_storm(script: &Script) -> Dur {
 /// How long a signal takes over so many centimetres of cable, at 1.98e8 m/s.
 const fn travel(cable_cm: u64) -> Dur {
     Dur(cable_cm * 10_000 / 198)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::choose::choose;
+    use crate::runner::points::{groups, points};
+    use std::path::Path;
+
+    /// From the last step of a full load to the end of its trial.
+    fn rest(lab: &Lab) -> Dur {
+        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let case = cases.find(|case| case.id.case == "line-rate-traffic-broadcom").expect("a case");
+        let profile = choose(lab, None, case).expect("it suits one");
+        let group = groups(case, &profile.declared).expect("settings").remove(0);
+        let session = Session::new(lab, profile, case, group, Seed::of_run(0));
+        let points = points(case, &session.values(), session.cadence()).expect("no sweep");
+        let script = session.script(&points[0]).expect("a script");
+        script.length - script.steps.last().expect("steps").at
+    }
+
+    #[test]
+    fn a_trial_outlasts_what_the_rig_and_the_device_may_be_late_by() {
+        let veth = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs/veth.yaml");
+        let lab = rig_lab::read::lab(Some(&veth)).expect("the bundled lab");
+        let Adapter::EmulatedWire(wire) = &lab.adapter else { panic!("it is on the wire") };
+        assert!(rest(&lab) > wire.bound * 2, "{}", rest(&lab));
+        let exact = rig_lab::read::lab(None).expect("the bundled lab");
+        assert!(rest(&exact) < Dur::ms(10), "{}", rest(&exact));
+    }
 }
