@@ -22,6 +22,7 @@ pub mod sender;
 pub mod spread;
 pub mod storm;
 pub mod template;
+pub mod wake;
 
 pub use clock::Clock;
 pub use fine::Fine;

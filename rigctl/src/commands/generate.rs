@@ -16,7 +16,7 @@ use rig_capture::pcapng::FrameFile;
 use rig_generator::clock::Manual;
 use rig_generator::floor::floor;
 use rig_generator::port::{Backend, Config, Port, PortError, memory};
-use rig_generator::{Clock, Fine, Job, Lane, Obeys, Pacer, Sender, Spread, Stall, Watcher, Who};
+use rig_generator::{Clock, Fine, Job, Lane, Obeys, Pacer, Sender, Spread, Stall, Watcher, Who, wake};
 use rig_reports::Exit;
 use rig_units::{Dur, PortSpeed, Time};
 use spec::Stream;
@@ -34,10 +34,8 @@ const FILE_SPEED: PortSpeed = PortSpeed::G100;
 const LEAD: Dur = Dur::ms(1);
 /// How often it is looked whether everything has been sent, or Ctrl-C was pressed.
 const SLICE: Dur = Dur::ms(100);
-/// Until so long before a frame is due the thread sleeps.
-const AWAKE: Dur = Dur::us(10);
-/// Below this mean gap it hardly does.
-const SPINS: Dur = Dur::us(20);
+/// A thread that sleeps for less than this between two frames hardly does.
+const NAP: Dur = Dur::us(10);
 /// For so long such a thread is left alone.
 const LEFT_ALONE: Dur = Dur::ms(900);
 const SLOTS: u32 = 256;
@@ -228,7 +226,7 @@ fn into_file(
     let sender = Sender::new(speed, Obeys::default(), Stall::CatchUp);
     let lanes = vec![Lane::new(tx, rx, sender, true)];
     let mut run = Run {
-        pacer: Pacer { clock, lanes, awake: AWAKE },
+        pacer: Pacer { clock, lanes, awake: Dur::ZERO },
         streams,
         origin: Time::ZERO,
         skipped: vec![0; streams.len()],
@@ -273,15 +271,16 @@ fn to_port(
     let taping = disk.map(|disk| disk.begin(&name, speed, &clock)).transpose()?;
     let thread = Undisturbed::now(args.cpu);
     let host = Host::now(&clock, &thread);
-    let least = streams.iter().map(|stream| stream.mean).min().unwrap_or(SPINS);
-    let (gap, own) = measure_floor(&clock, least).map_err(said)?;
+    let least = streams.iter().map(|stream| stream.mean).min().unwrap_or(Dur::ms(1));
+    let awake = wake::awake(&clock).map_err(said)?;
+    let (gap, own) = measure_floor(&clock, least, awake).map_err(said)?;
     let classes = if args.ignore_pfc { 0 } else { u8::MAX };
     let stall = if args.catch_up { Stall::CatchUp } else { Stall::SkipAfter(SKIP_AFTER) };
     let obeys = Obeys { classes, link_pause: args.link_pause, response: Dur::ZERO };
     let lanes = vec![Lane::new(tx, rx, Sender::new(speed, obeys, stall), false)];
     let origin = clock.now() + LEAD;
     let mut run = Run {
-        pacer: Pacer { clock, lanes, awake: AWAKE },
+        pacer: Pacer { clock, lanes, awake },
         streams,
         origin,
         skipped: vec![0; streams.len()],
@@ -304,12 +303,13 @@ fn to_port(
     let interrupted = ran.map_err(said)?;
     let lost = lane.tx.stats().map_err(said)?.tx_lost;
     let report = run.report(name, speed, &tally);
-    let spun = least < SPINS && Dur::ns(report.took_ns) > LEFT_ALONE;
+    let spun = least < awake + NAP && Dur::ns(report.took_ns) > LEFT_ALONE;
     let wire = Wire {
         host,
         port: caps.to_string(),
         floor_gap_ns: gap.0 / 1_000,
         floor_error: own.figures().into(),
+        awake_ns: awake.0 / 1_000,
         lost,
         received: tally.received,
         spun,
@@ -321,9 +321,9 @@ fn to_port(
 const SKIP_AFTER: Dur = Dur::ms(1);
 
 /// What the machine itself allows at the smallest mean gap of the streams, within reason: for a tenth of a second.
-fn measure_floor(clock: &Fine, least: Dur) -> Result<(Dur, Spread), PortError> {
+fn measure_floor(clock: &Fine, least: Dur, awake: Dur) -> Result<(Dur, Spread), PortError> {
     let gap = least.clamp(Dur::us(2), Dur::ms(1));
     let count = usize::try_from(Dur::ms(100) / gap).unwrap_or(0);
-    let stamps = floor(clock, clock.now() + LEAD, gap, count, AWAKE)?;
+    let stamps = floor(clock, clock.now() + LEAD, gap, count, awake)?;
     Ok((gap, Spread::of_gaps(&stamps, gap)))
 }

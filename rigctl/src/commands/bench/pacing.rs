@@ -28,8 +28,6 @@ const GAPS: [Dur; 5] = [Dur::us(2), Dur::us(5), Dur::us(10), Dur::us(50), Dur::u
 const FRAMES: u64 = 16_000;
 /// The longest burst.
 const LONGEST: Dur = Dur::ms(800);
-/// Until so long before a frame is due the thread sleeps.
-pub(super) const AWAKE: Dur = Dur::us(10);
 
 /// What is wanted of the gap error.
 const P50: Dur = Dur::ns(50);
@@ -47,6 +45,8 @@ pub(super) struct Pacing {
     ports: String,
     port: String,
     pairs: usize,
+    /// The thread stops sleeping so long before a frame is due: what its sleeps end late by.
+    awake_ns: u64,
     gaps: Vec<Measured>,
     /// Version of the Python that storms take turns with.
     python: Option<String>,
@@ -109,7 +109,9 @@ pub(super) fn run(args: &PacingArgs) -> Result<Pacing, String> {
     let _awake = Awake::keep();
     let thread = Undisturbed::wide_awake(args.cpu);
     let mut pairs: Vec<Vec<Pair>> = GAPS.map(|_| Vec::new()).into();
+    let mut awake = Vec::new();
     for _ in 0..args.pairs {
+        awake.push(rig.rouse()?.0 / 1_000);
         for (gap, pairs) in GAPS.into_iter().zip(&mut pairs) {
             pairs.push(pair(&mut rig, gap)?);
         }
@@ -123,6 +125,7 @@ pub(super) fn run(args: &PacingArgs) -> Result<Pacing, String> {
         ports: ends.to_string(),
         port: rig.port().to_owned(),
         pairs: pairs[0].len(),
+        awake_ns: median(awake),
         gaps: GAPS.into_iter().zip(&pairs).map(|(gap, pairs)| Measured::of(gap, pairs)).collect(),
         python: python.map(|python| python.version),
         storms,
@@ -141,7 +144,7 @@ fn pair(rig: &mut Rig, gap: Dur) -> Result<Pair, String> {
     rig.rest()?;
     let first = rig.clock().now() + Dur::us(500);
     let slots = usize::try_from(count).unwrap_or(0);
-    let stamps = floor(rig.clock(), first, gap, slots, AWAKE).map_err(said)?;
+    let stamps = floor(rig.clock(), first, gap, slots, rig.awake()).map_err(said)?;
     let (own, late) = (Spread::of_gaps(&stamps, gap), Spread::of_lateness(&stamps, first, gap));
     rig.rest()?;
     let burst = rig.burst(gap, count)?;

@@ -65,6 +65,8 @@ pub(super) struct Wire {
     /// What the machine itself allowed right before, at this gap.
     pub(super) floor_gap_ns: u64,
     pub(super) floor_error: Ns,
+    /// The thread stopped sleeping so long before a frame was due: what its sleeps ended late by.
+    pub(super) awake_ns: u64,
     /// Frames that the port took and threw away.
     pub(super) lost: u64,
     pub(super) received: u64,
@@ -128,8 +130,9 @@ impl fmt::Display for Report {
         if wire.spun {
             writeln!(
                 f,
-                "{:>12} gaps below 20us leave no time to sleep: the kernel stops such a thread for 50 ms in every second",
-                "Note"
+                "{:>12} this machine wakes a thread {} late: gaps as short as these leave no time to sleep, and the kernel stops such a thread for 50 ms in every second",
+                "Note",
+                Dur::ns(wire.awake_ns)
             )?;
         }
         self.capture.iter().try_for_each(|told| told.fmt(f))

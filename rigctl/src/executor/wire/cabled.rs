@@ -3,15 +3,13 @@
 use super::behind::{Behind, SETTLE};
 use super::bench::{Bench, LONGEST, RING, SLOTS, lane};
 use super::benches::Clocks;
-use rig_generator::Pacer;
-use rig_generator::port::{self, Config, Dpdk, Ethtool, Link, Mono, Port};
+use rig_generator::port::{self, Config, Dpdk, Ethtool, Link, Mono, Port, RealTime};
+use rig_generator::{Pacer, wake};
 use rig_lab::{Backend, DeclaredWire, DpdkWire, Profile};
 use rig_units::{Dur, PortSpeed};
 
 /// Above this bound a sleep is never late by as much, so that nothing spins.
 const SLEEPS: Dur = Dur::ms(1);
-/// How long before a departure the rig stays awake where the bound is tighter: what sleeps end late by, on most machines.
-const AWAKE: Dur = Dur::us(20);
 
 /// Opens the interfaces of `wire`, which the ports of the device of `profile` are cabled to.
 ///
@@ -46,7 +44,14 @@ pub(super) fn start(
         lanes.push(lane(Port::open(&config).map_err(said)?, speed, wire.bound, pair));
     }
     let opened = Mono::now();
-    let awake = if wire.bound > SLEEPS { Dur::ZERO } else { AWAKE };
+    let clock = clocks(opened);
+    let awake = if wire.bound > SLEEPS {
+        Dur::ZERO
+    } else {
+        // As the thread runs that will send.
+        let _real_time = RealTime::enter();
+        wake::awake(&clock).map_err(said)?
+    };
     Ok(Bench {
         profile: profile.name.clone(),
         behind: Behind::Declared {
@@ -54,7 +59,7 @@ pub(super) fn start(
             declared: Box::new(profile.declared.clone()),
             opened,
         },
-        pacer: Pacer { clock: clocks(opened), lanes, awake },
+        pacer: Pacer { clock, lanes, awake },
         bound: wire.bound,
         longest,
         far: None,

@@ -1,13 +1,12 @@
 //! One burst of paced frames through the rig's own pacer, and what the other end saw of it.
 
 use super::super::ends::Ends;
-use super::AWAKE;
 use rig_generator::flow::{Flow, Kind};
 use rig_generator::port::{Config, Mono, Port, Receive, StampedBy};
 use rig_generator::template::PSN;
 use rig_generator::{
     Clock, Departure, Fine, Job, Lane, Obeys, Pacer, Rhythm, Sender, Spread, Stall, Template,
-    Watcher, Who,
+    Watcher, Who, wake,
 };
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Time};
 
@@ -60,11 +59,23 @@ impl Rig {
         let Port { tx, rx, caps } = ends.open_near(&config(256))?;
         let sender = Sender::new(PortSpeed::G400, Obeys::default(), Stall::CatchUp);
         let lanes = vec![Lane::new(tx, rx, sender, false)];
-        let pacer = Pacer { clock, lanes, awake: AWAKE };
+        let pacer = Pacer { clock, lanes, awake: Dur::ZERO };
         let mut rig = Rig { pacer, far, port: format!("{caps}, one call a frame"), next: 0 };
         let flow = Flow::between(0, 1, Kind::RoceSend, Bytes(64));
         rig.assign(STREAM, flow.template().map_err(|error| error.to_string())?);
         Ok(rig)
+    }
+
+    /// Measures how long before a frame is due this thread has to stop sleeping, from now on.
+    pub(super) fn rouse(&mut self) -> Result<Dur, String> {
+        let awake = wake::awake(&self.pacer.clock);
+        self.pacer.awake = awake.map_err(|error| error.to_string())?;
+        Ok(self.pacer.awake)
+    }
+
+    /// Until so long before a frame is due the thread sleeps.
+    pub(super) fn awake(&self) -> Dur {
+        self.pacer.awake
     }
 
     pub(super) fn assign(&mut self, who: Who, template: Template) {

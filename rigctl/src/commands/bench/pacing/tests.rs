@@ -88,6 +88,7 @@ fn the_table_is_read_by_people() {
         ports: "a pair of virtual interfaces made for this".into(),
         port: "AF_XDP in the driver, with a copy, one call a frame".into(),
         pairs: 1,
+        awake_ns: 21_000,
         gaps: vec![Measured::of(Dur::us(2), &[pair(20, 51)])],
         python: Some("Python 3.11.7".into()),
         storms: vec![held(400, false), held(100, true)],

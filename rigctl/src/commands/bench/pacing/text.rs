@@ -14,6 +14,8 @@ impl fmt::Display for Pacing {
         )?;
         self.host.fmt(f)?;
         writeln!(f, "{:>12} {}; {}", "Ports", self.ports, self.port)?;
+        let awake = Dur::ns(self.awake_ns);
+        writeln!(f, "{:>12} from {awake} before a frame is due: what sleeps end late by", "Awake")?;
         writeln!(f, "{:>12} {:<16} {}", "Gap", "", Ns::head())?;
         self.gaps.iter().try_for_each(|gap| gap.fmt(f))?;
         if let Some(version) = &self.python {
