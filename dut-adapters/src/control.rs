@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The language. Another number is another language.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Its name.
 pub const PROTOCOL: &str = "rig-dut";
 /// The longest line that is read.
@@ -73,6 +73,8 @@ pub enum Ask {
         #[serde(default)]
         names: Vec<String>,
     },
+    /// Makes every watermark among the counters what is in use now.
+    ClearWatermarks,
     /// Reads what watchdogs did since the last time this was asked.
     Events,
     /// How the device has kept up since it was booted.

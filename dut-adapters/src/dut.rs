@@ -26,6 +26,14 @@ pub trait Dut {
         names.iter().map(|name| all.get(name).copied()).collect()
     }
 
+    /// Clears every watermark among the counters: it becomes what is in use now.
+    ///
+    /// # Errors
+    /// When the adapter has no way to do it.
+    fn clear_watermarks(&mut self) -> Result<(), Refused> {
+        Err(Refused { why: "this adapter cannot clear watermarks".to_owned() })
+    }
+
     /// What the device reported since the last call, on the clock of the session; `None` when it reports nothing.
     fn events(&mut self) -> Option<Vec<DutEvent>>;
 }
@@ -44,3 +52,33 @@ impl fmt::Display for Refused {
 }
 
 impl core::error::Error for Refused {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Mute(Declared);
+
+    impl Dut for Mute {
+        fn configure(&mut self, _: &[Setting]) -> Result<(), Refused> {
+            Ok(())
+        }
+        fn configured(&self) -> &Declared {
+            &self.0
+        }
+        fn counters(&self) -> BTreeMap<String, u64> {
+            BTreeMap::new()
+        }
+        fn events(&mut self) -> Option<Vec<DutEvent>> {
+            None
+        }
+    }
+
+    #[test]
+    fn an_adapter_that_cannot_clear_watermarks_says_so() {
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let mut mute = Mute(lab.duts[0].declared.clone());
+        let refused = mute.clear_watermarks().expect_err("it has none");
+        assert_eq!(refused.to_string(), "this adapter cannot clear watermarks");
+    }
+}

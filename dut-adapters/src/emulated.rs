@@ -103,6 +103,11 @@ impl Dut for Emulated {
         names.iter().map(|name| self.dut.counter(name)).collect()
     }
 
+    fn clear_watermarks(&mut self) -> Result<(), Refused> {
+        self.dut.clear_watermarks();
+        Ok(())
+    }
+
     fn events(&mut self) -> Option<Vec<DutEvent>> {
         let fresh = &self.dut.events()[self.heard..];
         self.heard += fresh.len();

@@ -84,6 +84,16 @@ impl fmt::Display for Undone {
 
 impl core::error::Error for Undone {}
 
+impl Undone {
+    /// A refusal either way, for whoever has no room for more.
+    fn into_refused(self) -> Refused {
+        match self {
+            Undone::Refused(refused) => refused,
+            Undone::Lost(lost) => Refused { why: lost.to_string() },
+        }
+    }
+}
+
 impl From<Lost> for Undone {
     fn from(lost: Lost) -> Undone {
         Undone::Lost(lost)
@@ -238,6 +248,14 @@ impl EmulatedWire {
         }
     }
 
+    /// Makes every watermark what is in use now.
+    ///
+    /// # Errors
+    /// It is lost.
+    pub fn forget_watermarks(&self) -> Result<(), Undone> {
+        self.done("clear-watermarks", &Ask::ClearWatermarks)
+    }
+
     /// What its watchdogs did since this was last asked, on the session's clock.
     ///
     /// # Errors
@@ -343,10 +361,7 @@ impl Drop for EmulatedWire {
 
 impl Dut for EmulatedWire {
     fn configure(&mut self, settings: &[Setting]) -> Result<(), Refused> {
-        self.set(settings).map_err(|undone| match undone {
-            Undone::Refused(refused) => refused,
-            Undone::Lost(lost) => Refused { why: lost.to_string() },
-        })
+        self.set(settings).map_err(Undone::into_refused)
     }
 
     fn configured(&self) -> &Declared {
@@ -355,6 +370,10 @@ impl Dut for EmulatedWire {
 
     fn counters(&self) -> BTreeMap<String, u64> {
         self.values(&[]).unwrap_or_default()
+    }
+
+    fn clear_watermarks(&mut self) -> Result<(), Refused> {
+        self.forget_watermarks().map_err(Undone::into_refused)
     }
 
     fn events(&mut self) -> Option<Vec<DutEvent>> {

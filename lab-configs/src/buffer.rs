@@ -1,22 +1,34 @@
-//! The packet buffer: one shared pool, what each priority group has for itself, and the thresholds between.
+//! The packet buffer: pools that are counters over one memory, what each priority group has for itself, and the thresholds
+//! between (sonic.md sections 2.4 and 3.5, systems.md A1 and A6).
 
 use rig_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Ingress admission of lossless and egress admission of lossy traffic (sonic.md section 3.5).
+/// Ingress admission of lossless and egress admission of lossy traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Buffer {
-    /// The shared pool, without reserves and headroom.
+    /// `ingress_lossless_pool`: what all traffic shares, without reserves and headroom.
     pub pool: Bytes,
+    /// `egress_lossy_pool`: what all lossy queues share of it.
+    pub lossy_pool: Bytes,
     /// Unit of allocation; a frame takes whole cells.
     pub cell: Bytes,
+    /// What is stored with each frame and takes its place in the first cell.
+    pub descriptor: Bytes,
     /// What each lossless priority group has before it touches the pool (`size`).
     pub reserved: Bytes,
     /// `dynamic_th` k of lossless priority groups: the limit is 2^k times what is left of the pool.
     pub dynamic_th: i8,
-    /// `dynamic_th` k of lossy egress queues.
+    /// `static_th` of lossless priority groups: the limit, whatever is left. Absent: `dynamic_th` holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub static_th: Option<Bytes>,
+    /// `dynamic_th` of a port's lossless groups together: they get 2^k times what is left of the pool, and each group 2^k times
+    /// what is left of that. Absent: ports have no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port_dynamic_th: Option<i8>,
+    /// `dynamic_th` k of lossy egress queues: 2^k times what is left of the lossy pool.
     pub lossy_dynamic_th: i8,
     /// XON is sent when a group's shared use falls to `max(xon, limit - xon_offset)`.
     pub xon: Bytes,
@@ -24,4 +36,19 @@ pub struct Buffer {
     pub xon_offset: Bytes,
     /// Headroom of each lossless group above its limit (`xoff`): what may still arrive after XOFF.
     pub xoff: Bytes,
+    /// The shared headroom pool, out of which every group takes at most `xoff`. Absent: each group has `xoff` of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headroom_pool: Option<Bytes>,
+    /// Where the frame is charged that makes a group cross its limit.
+    pub crossing: Crossing,
+}
+
+/// Where the frame is charged that makes a group cross its limit. It makes the device send XOFF either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Crossing {
+    /// To the headroom: it would pass the limit, so it is the first one above.
+    Headroom,
+    /// To the pool: the group was within its limit when it arrived. The one after it is the first in the headroom.
+    Shared,
 }

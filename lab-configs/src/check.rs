@@ -84,9 +84,18 @@ impl Checks<'_> {
             let want = format!("1B up to the pool of {}", buffer.pool);
             self.fault("buffer.cell", format!("a cell of {}", buffer.cell), want);
         }
-        for (path, k) in
-            [("dynamic_th", buffer.dynamic_th), ("lossy_dynamic_th", buffer.lossy_dynamic_th)]
-        {
+        if buffer.lossy_pool > buffer.pool {
+            let found = format!("a lossy pool of {}", buffer.lossy_pool);
+            let want =
+                format!("at most the pool of {}, which lossy frames count in too", buffer.pool);
+            self.fault("buffer.lossy_pool", found, want);
+        }
+        let exponents = [
+            ("dynamic_th", Some(buffer.dynamic_th)),
+            ("port_dynamic_th", buffer.port_dynamic_th),
+            ("lossy_dynamic_th", Some(buffer.lossy_dynamic_th)),
+        ];
+        for (path, k) in exponents.into_iter().filter_map(|(path, k)| Some((path, k?))) {
             if !(-8..=8).contains(&k) {
                 let want = "-8 to 8: the limit is 2^k of what is left of the pool".to_owned();
                 self.fault(&format!("buffer.{path}"), format!("a threshold exponent of {k}"), want);

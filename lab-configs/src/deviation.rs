@@ -67,11 +67,45 @@ pub enum Deviation {
     WeightsIgnored,
     /// Ports send at less than their rate (value: at how many percent of it; default 95).
     EgressRateLow,
+    /// The headroom of a group, and the shared headroom pool, are a cell smaller than declared.
+    HeadroomOneCellShort,
+    /// No XON is sent: the last pause has to run out by itself.
+    XonNever,
+    /// XON is sent too late, and XOFF goes on until then (value: microseconds; default 500).
+    XonLate,
+    /// What a group took from the shared headroom pool is never given back.
+    SharedHeadroomNotReleased,
+    /// One group may take all of the shared headroom pool.
+    HeadroomCapIgnored,
+    /// A class that is paused also pauses the class above it (class 0 above class 7).
+    PfcHonouredForOtherClass,
+    /// A PFC frame that arrives while its class is paused does not restart the pause.
+    PauseTimeNotRestarted,
+    /// Groups have no reserve: everything is charged to the pool.
+    ReservedNotCounted,
+    /// Frames are charged without their descriptors.
+    DescriptorNotCounted,
+    /// Watermarks stay as they are when they are cleared.
+    WatermarkNotCleared,
+    /// Each lossless frame that is dropped leaves its cells charged to the pool for good.
+    DropLeaksBuffer,
+    /// Received PFC frames count among the non-unicast frames of their port.
+    CounterCountsPfcAsData,
+    /// A lossy frame that finds its queue at its limit goes into headroom space, up to `xoff` for each queue.
+    LossyUsesHeadroom,
+    /// The pool behaves as if it were twice as large as declared.
+    PoolOversubscribedTwice,
+    /// XOFF frames name the class above the congested one (class 0 above class 7).
+    XoffWrongClass,
+    /// A lossy queue at its limit sends XOFF for its class to the port that the frame came from.
+    LossyPauses,
+    /// A lossless frame that does not go to the pool is dropped at once.
+    HeadroomUnused,
 }
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 25] = [
+    pub const ALL: [Deviation; 42] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -97,6 +131,23 @@ impl Deviation {
         Deviation::RefreshLate,
         Deviation::WeightsIgnored,
         Deviation::EgressRateLow,
+        Deviation::HeadroomOneCellShort,
+        Deviation::XonNever,
+        Deviation::XonLate,
+        Deviation::SharedHeadroomNotReleased,
+        Deviation::HeadroomCapIgnored,
+        Deviation::PfcHonouredForOtherClass,
+        Deviation::PauseTimeNotRestarted,
+        Deviation::ReservedNotCounted,
+        Deviation::DescriptorNotCounted,
+        Deviation::WatermarkNotCleared,
+        Deviation::DropLeaksBuffer,
+        Deviation::CounterCountsPfcAsData,
+        Deviation::LossyUsesHeadroom,
+        Deviation::PoolOversubscribedTwice,
+        Deviation::XoffWrongClass,
+        Deviation::LossyPauses,
+        Deviation::HeadroomUnused,
     ];
 
     /// The values that may follow the name; `None` when none may.
@@ -106,6 +157,7 @@ impl Deviation {
             Deviation::DropLeaks | Deviation::CountersOff => Some(0..=u32::MAX as u64),
             Deviation::MalformedPfc => Some(0..=5),
             Deviation::EgressRateLow => Some(1..=99),
+            Deviation::XonLate => Some(1..=1_000_000),
             Deviation::TimerNotResetByGap
             | Deviation::XonCountsAsStorm
             | Deviation::RestoresTooEarly
@@ -125,7 +177,23 @@ impl Deviation {
             | Deviation::OwnPfcCountsAsStorm
             | Deviation::OnePortAtATime
             | Deviation::RefreshLate
-            | Deviation::WeightsIgnored => None,
+            | Deviation::WeightsIgnored
+            | Deviation::HeadroomOneCellShort
+            | Deviation::XonNever
+            | Deviation::SharedHeadroomNotReleased
+            | Deviation::HeadroomCapIgnored
+            | Deviation::PfcHonouredForOtherClass
+            | Deviation::PauseTimeNotRestarted
+            | Deviation::ReservedNotCounted
+            | Deviation::DescriptorNotCounted
+            | Deviation::WatermarkNotCleared
+            | Deviation::DropLeaksBuffer
+            | Deviation::CounterCountsPfcAsData
+            | Deviation::LossyUsesHeadroom
+            | Deviation::PoolOversubscribedTwice
+            | Deviation::XoffWrongClass
+            | Deviation::LossyPauses
+            | Deviation::HeadroomUnused => None,
         }
     }
 

@@ -95,7 +95,12 @@ impl Declared {
     }
 
     /// Paths that may be absent from the serialised form.
-    pub const OPTIONAL: [&'static str; 1] = ["pfcwd.restoration_time"];
+    pub const OPTIONAL: [&'static str; 4] = [
+        "pfcwd.restoration_time",
+        "buffer.static_th",
+        "buffer.port_dynamic_th",
+        "buffer.headroom_pool",
+    ];
 
     /// Whether the configuration is already what `setting` asks for.
     ///
@@ -144,7 +149,8 @@ pub fn configurable(path: &str) -> bool {
         "pfcwd.action",
         "pfcwd.big_red_switch",
     ];
-    WATCHDOG.contains(&path) || path.starts_with("buffer.")
+    const ASIC: [&str; 3] = ["buffer.cell", "buffer.descriptor", "buffer.crossing"];
+    WATCHDOG.contains(&path) || (path.starts_with("buffer.") && !ASIC.contains(&path))
 }
 
 /// The words that look most like `word`, for "did you mean": at most three, the nearest first.

@@ -17,6 +17,7 @@ fn every_question_reads_back_from_its_line() {
         (Ask::Cable { behind: vec![0, 4] }, "cable"),
         (Ask::Link { port: 1, up: false }, "link"),
         (Ask::Counters { names: vec!["Ethernet0".to_owned()] }, "counters"),
+        (Ask::ClearWatermarks, "clear-watermarks"),
         (Ask::Events, "events"),
         (Ask::Status, "status"),
         (Ask::Lateness, "lateness"),

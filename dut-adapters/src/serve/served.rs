@@ -270,6 +270,10 @@ impl<C: Clock> Served<C> {
                 }
                 Answer::Counters { values }
             }
+            Ask::ClearWatermarks => {
+                let cleared = self.device.emulated.clear_watermarks();
+                cleared.map_or_else(|Refused { why }| Answer::Refused { why }, |()| Answer::Done)
+            }
             Ask::Events => {
                 let events = self.device.emulated.events().unwrap_or_default();
                 let epoch_ns = self.epoch_ns();

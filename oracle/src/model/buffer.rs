@@ -1,91 +1,46 @@
-//! The packet buffer of a switch: admission and release (sonic.md section 3.5, formula F4).
+//! The packet buffer of a switch: admission and release (sonic.md section 3.5, formulas F4 and F5; systems.md A1, A6).
 //!
 //! A lossless frame is charged to its ingress priority group: first to what is reserved for the group, then to the
-//! shared pool as long as the group stays within its limit, then to the group's headroom; it is lost only when that is
-//! full too. A lossy frame is charged to the shared pool and lost when its egress queue would pass its own limit.
-//! A dynamic limit is 2^k times what is left of the pool at that moment.
+//! pool as long as the group stays within its limit, then to the group's headroom; it is lost only when that is full
+//! too. A lossy frame is charged to the pool and to the lossy pool, and lost when its egress queue would pass its limit.
 //!
-//! Left out: reserved space of lossy queues, a headroom pool shared by groups, per-port limits.
+//! A dynamic limit is 2^k times what is left of a pool once the frame is charged to it; to be at the limit is still to
+//! be within it. The frame that would bring its group beyond *crosses*; from then on the group is *over* until enough
+//! has left, and its sender should pause.
+//!
+//! Left out: reserved space of lossy queues, groups of lossy classes.
 
 use super::packet::{CLASSES, slot};
 
-/// How much of the pool one group or queue may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// 2^k times what is left of the pool.
-    Dynamic(i8),
-    /// So many bytes.
-    Static(u64),
-}
+mod charges;
+mod config;
+mod limit;
+mod look;
+mod pools;
 
-impl Limit {
-    #[inline]
-    fn of(self, left: u64) -> u64 {
-        match self {
-            Limit::Dynamic(k) if k >= 0 => left << k,
-            Limit::Dynamic(k) => left >> k.unsigned_abs(),
-            Limit::Static(bytes) => bytes,
-        }
-    }
-}
-
-/// Thresholds of the buffer, the same on every port.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Config {
-    /// The shared pool in bytes, without what is reserved and without headroom.
-    pub pool: u64,
-    /// Unit of allocation in bytes; a frame takes whole cells.
-    pub cell: u32,
-    /// Bit `g` is set when priority group `g` is lossless.
-    pub lossless: u8,
-    /// Bytes a lossless group has for itself.
-    pub reserved: u32,
-    /// Limit of a lossless group's share of the pool.
-    pub group: Limit,
-    /// XON at a share of at most `max(xon, limit - xon_offset)`, the limit taken at that moment.
-    pub xon: u64,
-    /// See `xon`.
-    pub xon_offset: u64,
-    /// Bytes of headroom of a lossless group.
-    pub headroom: u32,
-    /// Limit of a lossy queue's share of the pool.
-    pub queue: Limit,
-}
+use charges::{Group, Queue};
+pub use config::{Config, Crossing, Faults};
+pub use limit::Limit;
+pub use pools::{Pool, Pools};
 
 /// What became of an arriving frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     /// It is in, and its group is within its limit.
     Within,
-    /// It is in, and its group is at or over its limit: the sender should pause.
+    /// It is in, and its group is over its limit: the sender should pause.
     Over,
-    /// Its group's headroom is full.
+    /// It crossed the limit of its group, whose headroom is full: it is lost, and the sender should pause.
     GroupFull,
-    /// Its queue is at its limit.
+    /// Its queue is at its limit: it is lost.
     QueueFull,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Group {
-    /// Reserved and shared part.
-    used: u32,
-    headroom: u32,
-    peak: u32,
-    limit: Limit,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Queue {
-    used: u64,
-    peak: u64,
-    limit: Limit,
-}
-
-/// Charges of every group and queue.
+/// Charges of every group, queue and pool.
 #[derive(Debug, Clone)]
 pub struct Buffer {
     config: Config,
-    shared: u64,
+    pools: Pools,
     groups: Vec<[Group; CLASSES]>,
     queues: Vec<[Queue; CLASSES]>,
 }
@@ -106,119 +61,160 @@ pub struct Place {
 impl Buffer {
     /// An empty buffer for so many ports.
     pub fn new(config: &Config, ports: usize) -> Buffer {
-        let group = Group { used: 0, headroom: 0, peak: 0, limit: config.group };
-        let queue = Queue { used: 0, peak: 0, limit: config.queue };
         Buffer {
             config: *config,
-            shared: 0,
-            groups: vec![[group; CLASSES]; ports],
-            queues: vec![[queue; CLASSES]; ports],
+            pools: Pools::default(),
+            groups: vec![[Group::new(config.group); CLASSES]; ports],
+            queues: vec![[Queue::new(config.queue); CLASSES]; ports],
         }
     }
 
-    /// What a frame of `size` bytes takes.
-    #[inline]
-    fn occupied(&self, size: u16) -> u32 {
-        match (u32::from(size), self.config.cell) {
-            (size, 0 | 1) => size,
-            (size, cell) => size.div_ceil(cell) * cell,
-        }
-    }
-
-    #[inline]
-    const fn is_lossless(&self, group: u8) -> bool {
-        self.config.lossless & (1 << (group & 7)) != 0
-    }
-
+    /// What is left of the ingress pool.
     #[inline]
     const fn left(&self) -> u64 {
-        self.config.pool.saturating_sub(self.shared)
+        self.config.pool.saturating_sub(self.pools.ingress.used())
+    }
+
+    /// What the lossless groups of a port share, where that matters.
+    #[inline]
+    fn port_share(&self, from: usize) -> u64 {
+        if self.config.port.is_none() { 0 } else { self.sum_of_shares(from) }
+    }
+
+    #[cold]
+    fn sum_of_shares(&self, from: usize) -> u64 {
+        let reserved = self.config.reserved;
+        self.groups[from].iter().map(|group| u64::from(group.share(reserved))).sum()
     }
 
     /// Whether the frame would stay within what is reserved for its group, so that taking it in and letting it go at
     /// once changes nothing. Counts it as if that had been done.
     #[inline(always)]
     pub fn passes(&mut self, place: Place) -> bool {
-        let size = self.occupied(place.size);
-        let group = &mut self.groups[place.from][slot(place.class)];
-        let used = group.used + size;
-        if self.config.lossless & (1 << (place.class & 7)) == 0
+        let size = self.config.occupied(place.size);
+        let group = &self.groups[place.from][slot(place.class)];
+        if !self.config.is_lossless(place.class)
             || group.headroom != 0
-            || used > self.config.reserved
+            || group.used + size > self.config.reserved
         {
             return false;
         }
-        group.peak = group.peak.max(used);
-        let queue = &mut self.queues[place.to][slot(place.class)];
-        queue.peak = queue.peak.max(queue.used + u64::from(size));
+        self.pools.egress_lossless.pass(u64::from(size));
+        self.queues[place.to][slot(place.class)].pass(size);
         true
     }
 
     /// Takes in a frame.
     #[inline(always)]
     pub fn admit(&mut self, place: Place) -> Admission {
-        let size = self.occupied(place.size);
+        if self.config.is_lossless(place.class) {
+            self.admit_lossless(place)
+        } else {
+            self.admit_lossy(place)
+        }
+    }
+
+    #[inline(always)]
+    fn admit_lossless(&mut self, place: Place) -> Admission {
+        let port_share = self.port_share(place.from);
         let left = self.left();
-        let mut admission = Admission::Within;
-        if self.is_lossless(place.class) {
-            let reserved = self.config.reserved;
-            let group = &mut self.groups[place.from][slot(place.class)];
-            let used = group.used + size;
-            if used <= reserved {
-                group.used = used;
-            } else if u64::from(used - reserved) <= group.limit.of(left) {
-                group.used = used;
-                self.shared += u64::from(size.min(used - reserved));
-            } else if group.headroom + size <= self.config.headroom {
-                group.headroom += size;
-            } else {
-                return Admission::GroupFull;
-            }
-            group.peak = group.peak.max(group.used + group.headroom);
-            let share = u64::from(group.used.saturating_sub(reserved));
-            let limit = group.limit.of(self.config.pool.saturating_sub(self.shared));
-            if group.headroom > 0 || (share > 0 && share >= limit) {
-                admission = Admission::Over;
-            }
+        let Buffer { config, pools, groups, queues } = self;
+        let size = config.occupied(place.size);
+        let group = &mut groups[place.from][slot(place.class)];
+        let before = u64::from(group.share(config.reserved));
+        let share = u64::from((group.used + size).saturating_sub(config.reserved));
+        let part = share - before;
+        let fits = part <= left;
+        let within = fits && share <= config.limit(group.limit, left - part, port_share + part);
+        let over = !within || group.headroom != 0;
+        // The crossing frame goes to the pool once: the group was within its limit when it arrived.
+        let pooled = within
+            || (config.crossing == Crossing::Shared
+                && fits
+                && group.headroom == 0
+                && before <= config.limit(group.limit, left, port_share));
+        if pooled {
+            group.take(size, config.reserved);
+            pools.ingress.charge(part);
+        } else if config.has_headroom(group.headroom, size, pools.headroom.used()) {
+            group.take_headroom(size);
+            pools.headroom.charge(u64::from(size));
+        } else {
+            return Admission::GroupFull;
         }
-        let lossless = self.is_lossless(place.class);
-        let queue = &mut self.queues[place.to][slot(place.class)];
-        let used = queue.used + u64::from(size);
-        if !lossless {
-            if used > queue.limit.of(left) || u64::from(size) > left {
-                return Admission::QueueFull;
-            }
-            self.shared += u64::from(size);
+        queues[place.to][slot(place.class)].take(size);
+        pools.egress_lossless.charge(u64::from(size));
+        if over { Admission::Over } else { Admission::Within }
+    }
+
+    #[inline]
+    fn admit_lossy(&mut self, place: Place) -> Admission {
+        let fits = self.left();
+        let Buffer { config, pools, queues, .. } = self;
+        let size = config.occupied(place.size);
+        let bytes = u64::from(size);
+        let queue = &mut queues[place.to][slot(place.class)];
+        let left = config.lossy_pool.saturating_sub(pools.egress_lossy.used());
+        let used = queue.used - u64::from(queue.headroom) + bytes;
+        if bytes <= left && bytes <= fits && used <= queue.limit.of(left - bytes) {
+            pools.ingress.charge(bytes);
+            pools.egress_lossy.charge(bytes);
+        } else if config.faults.lossy_headroom
+            && config.has_headroom(queue.headroom, size, pools.headroom.used())
+        {
+            queue.headroom += size;
+            pools.headroom.charge(bytes);
+        } else {
+            return Admission::QueueFull;
         }
-        queue.used = used;
-        queue.peak = queue.peak.max(used);
-        admission
+        queue.take(size);
+        Admission::Within
     }
 
     /// Lets go of a frame that was taken in: headroom first, then the shared part, then what is reserved.
     #[inline(always)]
     pub fn release(&mut self, place: Place) {
-        let size = self.occupied(place.size);
-        self.queues[place.to][slot(place.class)].used -= u64::from(size);
-        if !self.is_lossless(place.class) {
-            self.shared -= u64::from(size);
-            return;
+        let Buffer { config, pools, groups, queues } = self;
+        let size = config.occupied(place.size);
+        let queue = &mut queues[place.to][slot(place.class)];
+        queue.used -= u64::from(size);
+        if !config.is_lossless(place.class) {
+            return pools.release_lossy(queue, size);
         }
-        let group = &mut self.groups[place.from][slot(place.class)];
-        let from_headroom = group.headroom.min(size);
-        group.headroom -= from_headroom;
-        let rest = size - from_headroom;
-        self.shared -= u64::from(rest.min(group.used.saturating_sub(self.config.reserved)));
+        pools.egress_lossless.free(u64::from(size));
+        let group = &mut groups[place.from][slot(place.class)];
+        let mut rest = size;
+        if group.headroom != 0 {
+            let from_headroom = group.headroom.min(size);
+            group.headroom -= from_headroom;
+            rest -= from_headroom;
+            if !config.faults.headroom_stays {
+                pools.headroom.free(u64::from(from_headroom));
+            }
+        }
+        pools.ingress.free(u64::from(rest.min(group.share(config.reserved))));
         group.used -= rest;
     }
 
+    /// A frame was dropped that never was taken in.
+    #[cold]
+    pub(super) fn lose(&mut self, place: Place) {
+        if self.config.faults.drops_stay && self.config.is_lossless(place.class) {
+            let size = u64::from(self.config.occupied(place.size));
+            self.pools.ingress.charge(size.min(self.left()));
+        }
+    }
+
     /// Whether a paused sender into this group may go on.
+    #[inline]
     pub fn resumes(&self, from: usize, group: u8) -> bool {
         let group = &self.groups[from][slot(group)];
-        let share = u64::from(group.used.saturating_sub(self.config.reserved));
-        let limit = group.limit.of(self.left());
-        group.headroom == 0
-            && share <= self.config.xon.max(limit.saturating_sub(self.config.xon_offset))
+        if group.headroom != 0 {
+            return false;
+        }
+        let limit = self.config.limit(group.limit, self.left(), self.port_share(from));
+        u64::from(group.share(self.config.reserved))
+            <= self.config.xon.max(limit.saturating_sub(self.config.xon_offset))
     }
 
     /// Changes the limit of one priority group from now on.
@@ -226,30 +222,15 @@ impl Buffer {
         self.groups[port][slot(group)].limit = limit;
     }
 
-    /// Bytes in a queue, whole cells counted.
-    pub fn queued(&self, port: usize, queue: u8) -> u64 {
-        self.queues[port][slot(queue)].used
-    }
-
-    /// The most there ever was in a queue.
-    pub fn queue_peak(&self, port: usize, queue: u8) -> u64 {
-        self.queues[port][slot(queue)].peak
-    }
-
-    /// Bytes charged to a group: those in its headroom, and the others.
-    pub fn held(&self, port: usize, group: u8) -> (u64, u64) {
-        let group = &self.groups[port][slot(group)];
-        (group.headroom.into(), group.used.into())
-    }
-
-    /// The most there ever was charged to a group, headroom included.
-    pub fn group_peak(&self, port: usize, group: u8) -> u64 {
-        self.groups[port][slot(group)].peak.into()
-    }
-
-    /// Bytes taken from the pool.
-    pub const fn shared(&self) -> u64 {
-        self.shared
+    /// Makes every watermark what is in use now.
+    pub fn clear_watermarks(&mut self) {
+        if self.config.faults.watermarks_stay {
+            return;
+        }
+        let reserved = self.config.reserved;
+        self.groups.iter_mut().flatten().for_each(|group| group.clear(reserved));
+        self.queues.iter_mut().flatten().for_each(Queue::clear);
+        self.pools.clear();
     }
 }
 

@@ -1,5 +1,6 @@
-//! Counters of one port and class, and the names under which SONiC shows them.
+//! Counters of one port and class, of a port and of the pools, and the names under which SONiC shows them.
 
+use super::buffer::Pools;
 use super::mac::Pauses;
 use std::collections::BTreeMap;
 
@@ -55,7 +56,64 @@ pub(crate) struct Shown {
     pub(crate) queued: u64,
     pub(crate) queue_peak: u64,
     pub(crate) held: u64,
-    pub(crate) group_peak: u64,
+    pub(crate) share_peak: u64,
+    pub(crate) headroom_peak: u64,
+}
+
+/// What is shown of one port as a whole: frames of data, whatever became of them, and all others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PortShown {
+    pub(crate) received: u64,
+    pub(crate) sent: u64,
+    pub(crate) others: u64,
+}
+
+impl PortShown {
+    /// Adds all of it under SONiC's names, for the port called `port`.
+    pub(crate) fn name(&self, port: &str, into: &mut BTreeMap<String, u64>) {
+        for (name, value) in self.all() {
+            into.insert(format!("{port} {name}"), value);
+        }
+    }
+
+    /// One of it, by what follows the port in its name.
+    pub(crate) fn find(&self, counter: &str) -> Option<u64> {
+        found(&self.all(), counter)
+    }
+
+    const fn all(&self) -> [(&'static str, u64); 3] {
+        [
+            ("SAI_PORT_STAT_IF_IN_UCAST_PKTS", self.received),
+            ("SAI_PORT_STAT_IF_OUT_UCAST_PKTS", self.sent),
+            // PFC is MAC control and counts nowhere but in counters of its own.
+            ("SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS", self.others),
+        ]
+    }
+}
+
+/// Adds the watermarks of the pools under SONiC's names.
+pub(crate) fn name_pools(pools: &Pools, into: &mut BTreeMap<String, u64>) {
+    into.extend(pools_shown(pools).map(|(name, value)| (name.to_owned(), value)));
+}
+
+/// One of them.
+pub(crate) fn pool(pools: &Pools, name: &str) -> Option<u64> {
+    found(&pools_shown(pools), name)
+}
+
+/// The headroom pool is no pool of SONiC's: it is a part of the ingress pool (`xoff`).
+const fn pools_shown(pools: &Pools) -> [(&'static str, u64); 4] {
+    let Pools { ingress, egress_lossless, egress_lossy, headroom } = pools;
+    [
+        ("ingress_lossless_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES", ingress.peak()),
+        ("ingress_lossless_pool SAI_BUFFER_POOL_STAT_XOFF_ROOM_WATERMARK_BYTES", headroom.peak()),
+        ("egress_lossless_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES", egress_lossless.peak()),
+        ("egress_lossy_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES", egress_lossy.peak()),
+    ]
+}
+
+fn found(all: &[(&str, u64)], wanted: &str) -> Option<u64> {
+    all.iter().find(|(name, _)| *name == wanted).map(|&(_, value)| value)
 }
 
 /// What the names of a port's PFC counters begin with, before the class.
@@ -75,11 +133,10 @@ impl Shown {
     /// One of it, by what follows the port in its name, and the class where the table is by queue.
     pub(crate) fn find(&self, counter: &str) -> Option<u64> {
         let pfc = || counter.strip_prefix(PFC)?.get(1..)?.strip_prefix('_');
-        let (all, wanted): (&[_], _) = match pfc() {
-            Some(wanted) => (&self.of_port(), wanted),
-            None => (&self.of_queue(), counter),
-        };
-        all.iter().find(|(name, _)| *name == wanted).map(|&(_, value)| value)
+        match pfc() {
+            Some(wanted) => found(&self.of_port(), wanted),
+            None => found(&self.of_queue(), counter),
+        }
     }
 
     /// What the port counts in the class, without the `SAI_PORT_STAT_PFC_<c>_` before it.
@@ -94,7 +151,7 @@ impl Shown {
     }
 
     /// What the queue and the priority group count.
-    fn of_queue(&self) -> [(&'static str, u64); 11] {
+    fn of_queue(&self) -> [(&'static str, u64); 12] {
         let Counters { rx_packets, rx_bytes, tx_packets, tx_bytes, queue_drops, group_drops } =
             self.counters;
         [
@@ -102,13 +159,14 @@ impl Shown {
             ("SAI_QUEUE_STAT_BYTES", tx_bytes),
             ("SAI_QUEUE_STAT_DROPPED_PACKETS", queue_drops),
             ("SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES", self.queued),
-            ("SAI_QUEUE_STAT_WATERMARK_BYTES", self.queue_peak),
+            ("SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES", self.queue_peak),
             ("SAI_QUEUE_ATTR_PAUSE_STATUS", u64::from(self.pauses.paused)),
             ("SAI_INGRESS_PRIORITY_GROUP_STAT_PACKETS", rx_packets),
             ("SAI_INGRESS_PRIORITY_GROUP_STAT_BYTES", rx_bytes),
             ("SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", group_drops),
             ("SAI_INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES", self.held),
-            ("SAI_INGRESS_PRIORITY_GROUP_STAT_WATERMARK_BYTES", self.group_peak),
+            ("SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES", self.share_peak),
+            ("SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES", self.headroom_peak),
         ]
     }
 }

@@ -20,12 +20,28 @@ pub struct Config {
     pub expires: bool,
     /// Whether XON frames count as received PFC frames.
     pub xon_counts: bool,
+    /// What it does wrong.
+    pub faults: Faults,
+}
+
+/// What a port does wrong with the PFC that it receives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Faults {
+    /// A class that is paused keeps the class above it from sending too.
+    pub takes_class_above: bool,
+    /// A frame that arrives during a pause does not restart it.
+    pub never_restarts: bool,
+}
+
+impl Faults {
+    /// Nothing wrong.
+    pub const NONE: Faults = Faults { takes_class_above: false, never_restarts: false };
 }
 
 impl Config {
     /// Obeys at once in the classes `obeys`.
     pub const fn prompt(obeys: u8) -> Config {
-        Config { obeys, response: Dur::ZERO, expires: true, xon_counts: true }
+        Config { obeys, response: Dur::ZERO, expires: true, xon_counts: true, faults: Faults::NONE }
     }
 }
 
@@ -49,11 +65,14 @@ pub struct Pauses {
 pub struct Mac {
     paused: u8,
     obeys: u8,
+    /// All classes where a pause takes the class above too; none in a port that does right.
+    spills: u8,
     config: Config,
     quantum: Dur,
     until: [Time; CLASSES],
     since: [Time; CLASSES],
     past: [Pauses; CLASSES],
+    received: u64,
     /// Frames received less than the response time ago.
     settling: VecDeque<(Time, Packet)>,
 }
@@ -64,11 +83,13 @@ impl Mac {
         Mac {
             paused: 0,
             obeys: config.obeys,
+            spills: if config.faults.takes_class_above { u8::MAX } else { 0 },
             config: *config,
             quantum: speed.pause(Quanta(1)),
             until: [Time::MAX; CLASSES],
             since: [Time::ZERO; CLASSES],
             past: [Pauses::default(); CLASSES],
+            received: 0,
             settling: VecDeque::new(),
         }
     }
@@ -76,7 +97,8 @@ impl Mac {
     /// The classes that may not start a frame.
     #[inline]
     pub const fn closed(&self) -> u8 {
-        self.paused & self.obeys
+        let own = self.paused & self.obeys;
+        own | (own.rotate_left(1) & self.spills)
     }
 
     /// Takes in a PFC frame whose last bit arrived at `now`; the classes that may send again because of it. One that
@@ -87,6 +109,7 @@ impl Mac {
         if pfc.fault().is_some() {
             return 0;
         }
+        self.received += 1;
         for class in classes(pfc.enable) {
             let xon = pfc.zero & bit(class) != 0 || pfc.quanta == Quanta(0);
             self.past[slot(class)].frames += u64::from(!xon || self.config.xon_counts);
@@ -159,6 +182,11 @@ impl Mac {
         opened
     }
 
+    /// PFC frames received, XON and those without any class included.
+    pub const fn received(&self) -> u64 {
+        self.received
+    }
+
     /// What PFC did to `class` until `now`.
     pub fn pauses(&self, class: u8, now: Time) -> Pauses {
         let mut pauses = self.past[slot(class)];
@@ -177,6 +205,9 @@ impl Mac {
             let until = received + pause;
             if pause == Dur::ZERO || (self.config.expires && until <= now) {
                 opened |= self.end(now, class);
+                continue;
+            }
+            if self.config.faults.never_restarts && self.paused & bit(class) != 0 {
                 continue;
             }
             self.until[slot(class)] = if self.config.expires { until } else { Time::MAX };

@@ -208,6 +208,7 @@ impl<Q: EventQueue> Network<Q> {
     fn follow(&mut self, at: PortId, received: Received, tap: &mut impl Tap) {
         let (xoff, to) = match received {
             Received::Gone | Received::Through { .. } => return,
+            Received::Refused { xoff } => (xoff, None),
             Received::Queued { to, xoff } => (xoff, Some(to)),
             Received::Delayed { wake, xoff } => {
                 if let Some(wake) = wake {

@@ -19,6 +19,21 @@ pub struct Config {
     pub size: u16,
     /// What is wrong with every frame that the port sends.
     pub fault: Option<PfcFault>,
+    /// When XON is sent.
+    pub xon: Xon,
+    /// XOFF frames name the class so many above the one that is meant: 0, in a port that does right.
+    pub class_off_by: u32,
+}
+
+/// When a port sends XON for a class that is relieved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Xon {
+    /// At once, as it should.
+    AtOnce,
+    /// So much later, unless the class is congested again by then. XOFF goes on until then.
+    After(Dur),
+    /// Never. XOFF does not go on.
+    Never,
 }
 
 /// What the sender at the far end of one port was told.
@@ -29,6 +44,9 @@ pub struct PfcGen {
     congested: u8,
     /// Classes kept at XOFF whatever their congestion.
     held: u8,
+    /// Classes that are relieved and whose XON is to come.
+    late: u8,
+    xon_at: [Time; CLASSES],
     refresh_at: [Time; CLASSES],
     sent: [u64; CLASSES],
 }
@@ -41,6 +59,8 @@ impl PfcGen {
             sends: config.sends,
             congested: 0,
             held: 0,
+            late: 0,
+            xon_at: [Time::MAX; CLASSES],
             refresh_at: [Time::MAX; CLASSES],
             sent: [0; CLASSES],
         }
@@ -54,7 +74,7 @@ impl PfcGen {
 
     /// Classes that the far end has been told to pause.
     pub const fn asserted(&self) -> u8 {
-        (self.congested & self.sends) | self.held
+        ((self.congested | self.late) & self.sends) | self.held
     }
 
     /// Notes that `class` is congested, or not any more; the frame that this calls for.
@@ -63,6 +83,10 @@ impl PfcGen {
     pub fn set_congested(&mut self, now: Time, class: u8, congested: bool) -> Option<Packet> {
         let before = self.asserted();
         set(&mut self.congested, class, congested);
+        if let Xon::After(delay) = self.config.xon {
+            set(&mut self.late, class, !congested);
+            self.xon_at[slot(class)] = now + delay;
+        }
         self.tell(now, class, before)
     }
 
@@ -81,17 +105,48 @@ impl PfcGen {
         if ignore { None } else { self.tell(now, class, before) }
     }
 
-    /// The XOFF for every class whose refresh is due at `now`.
+    /// The frame that is due at `now`: XOFF for every class whose refresh is, XON for every one whose late XON is.
     pub fn on_wake(&mut self, now: Time) -> Option<Packet> {
+        let relieved = self.end_late(now);
         let due = |class: &u8| self.refresh_at[slot(*class)] <= now;
         let due: u8 = classes(self.asserted()).filter(due).map(bit).sum();
-        if due == 0 { None } else { Some(self.xoff(now, due)) }
+        match (due, relieved) {
+            (0, 0) => None,
+            (_, 0) => Some(self.xoff(now, due)),
+            _ => {
+                let xoff = if due == 0 { 0 } else { self.xoff(now, due).enable };
+                Some(self.frame(xoff | relieved, relieved, self.config.quanta))
+            }
+        }
     }
 
     /// When [`on_wake`](Self::on_wake) has to be called next.
     pub fn wake_at(&self) -> Option<Time> {
-        self.config.refresh?;
-        classes(self.asserted()).map(|class| self.refresh_at[slot(class)]).min()
+        let refreshes = if self.config.refresh.is_some() { self.asserted() } else { 0 };
+        let refreshes = classes(refreshes).map(|class| self.refresh_at[slot(class)]);
+        let xons = classes(self.late).map(|class| self.xon_at[slot(class)]);
+        refreshes.chain(xons).min()
+    }
+
+    /// Whether there is an XON to come.
+    #[inline]
+    pub const fn owes_xon(&self) -> bool {
+        self.late != 0
+    }
+
+    /// The classes whose late XON is to be sent at `now`.
+    fn end_late(&mut self, now: Time) -> u8 {
+        let before = self.asserted();
+        for class in classes(self.late) {
+            if self.xon_at[slot(class)] <= now {
+                self.late &= !bit(class);
+            }
+        }
+        let relieved = before & !self.asserted();
+        for class in classes(relieved) {
+            self.sent[slot(class)] += 1;
+        }
+        relieved
     }
 
     /// The XOFF for everything congested: a new sender is at the far end.
@@ -111,6 +166,8 @@ impl PfcGen {
             None
         } else if after & bit(class) != 0 {
             Some(self.xoff(now, bit(class)))
+        } else if self.config.xon == Xon::Never {
+            None
         } else {
             self.sent[slot(class)] += 1;
             Some(self.frame(bit(class), bit(class), Quanta(0)))
@@ -123,7 +180,7 @@ impl PfcGen {
             self.refresh_at[slot(class)] =
                 self.config.refresh.map_or(Time::MAX, |every| now + every);
         }
-        self.frame(enable, 0, self.config.quanta)
+        self.frame(enable.rotate_left(self.config.class_off_by), 0, self.config.quanta)
     }
 
     fn frame(&self, enable: u8, zero: u8, quanta: Quanta) -> Packet {
@@ -150,6 +207,8 @@ mod tests {
         refresh: Some(Dur(50)),
         size: 64,
         fault: None,
+        xon: Xon::AtOnce,
+        class_off_by: 0,
     };
 
     fn enabled(frame: Option<Packet>) -> Option<(u8, u8)> {
@@ -215,5 +274,45 @@ mod tests {
         assert_eq!(pfc.set_congested(Time(2), 3, false), None);
         assert_eq!(enabled(pfc.on_wake(Time(50))), Some((8, 0)));
         assert_eq!(enabled(pfc.set_held(Time(60), 3, false)), Some((8, 8)));
+    }
+    #[test]
+    fn a_late_xon_comes_when_it_is_due_and_xoff_goes_on_until_then() {
+        let mut pfc = PfcGen::new(&Config { xon: Xon::After(Dur(70)), ..CONFIG });
+        pfc.set_congested(Time(0), 3, true);
+        assert_eq!(pfc.set_congested(Time(10), 3, false), None);
+        assert_eq!((pfc.asserted(), pfc.wake_at()), (8, Some(Time(50))));
+        assert_eq!(enabled(pfc.on_wake(Time(50))), Some((8, 0)));
+        assert_eq!(pfc.wake_at(), Some(Time(80)));
+        assert_eq!(enabled(pfc.on_wake(Time(80))), Some((8, 8)));
+        assert_eq!((pfc.asserted(), pfc.wake_at(), pfc.sent(3)), (0, None, 3));
+    }
+
+    #[test]
+    fn a_late_xon_is_forgotten_when_the_class_is_congested_again() {
+        let mut pfc = PfcGen::new(&Config { xon: Xon::After(Dur(20)), ..CONFIG });
+        pfc.set_congested(Time(0), 3, true);
+        pfc.set_congested(Time(10), 3, false);
+        assert_eq!(pfc.set_congested(Time(15), 3, true), None);
+        assert_eq!(pfc.wake_at(), Some(Time(50)));
+        // One frame says both: class 3 goes on pausing, class 4 may go on.
+        pfc.set_congested(Time(20), 4, true);
+        pfc.set_congested(Time(30), 4, false);
+        assert_eq!(enabled(pfc.on_wake(Time(50))), Some((0b1_1000, 0b1_0000)));
+    }
+
+    #[test]
+    fn without_xon_the_refresh_ends_in_silence() {
+        let mut pfc = PfcGen::new(&Config { xon: Xon::Never, ..CONFIG });
+        pfc.set_congested(Time(0), 3, true);
+        assert_eq!(pfc.set_congested(Time(10), 3, false), None);
+        assert_eq!((pfc.asserted(), pfc.wake_at(), pfc.sent(3)), (0, None, 1));
+    }
+
+    #[test]
+    fn xoff_of_the_wrong_class_is_answered_by_xon_of_the_right_one() {
+        let mut pfc = PfcGen::new(&Config { class_off_by: 1, ..CONFIG });
+        assert_eq!(enabled(pfc.set_congested(Time(0), 4, true)), Some((0b10_0000, 0)));
+        assert_eq!(enabled(pfc.set_congested(Time(1), 4, false)), Some((0b1_0000, 0b1_0000)));
+        assert_eq!((pfc.sent(4), pfc.sent(5)), (2, 0));
     }
 }

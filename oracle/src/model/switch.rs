@@ -6,7 +6,7 @@
 use super::alarm::Alarm;
 use super::buffer::{Admission, Buffer, Limit, Place};
 use super::classify::Classifier;
-use super::counters::{self, Counters, PS_PER_US, QueueView, Shown};
+use super::counters::Counters;
 use super::egress::{Choice, Egress};
 use super::mac::Mac;
 use super::network::Wiring;
@@ -14,11 +14,11 @@ use super::packet::{CLASSES, Packet, bit, slot};
 use super::pfc_gen::PfcGen;
 use super::ring::Ring;
 use rig_units::{Dur, PortSpeed, Time};
-use std::collections::BTreeMap;
 
 mod config;
+mod look;
 mod overrides;
-pub use config::Config;
+pub use config::{Config, Faults};
 pub use overrides::Discarded;
 
 /// One port. The first fields belong to the network, which starts and ends frames.
@@ -79,6 +79,7 @@ pub struct Switch {
     delay: Dur,
     mtu: u16,
     names: Vec<String>,
+    faults: Faults,
 }
 
 /// What became of a frame that arrived.
@@ -86,6 +87,8 @@ pub struct Switch {
 pub(crate) enum Received {
     /// Nothing more to do.
     Gone,
+    /// The buffer had no room for it.
+    Refused { xoff: bool },
     /// Port `to` is idle: the frame leaves by it at once.
     Through { to: usize },
     /// It waits at port `to`.
@@ -122,6 +125,7 @@ impl Switch {
             delay: config.forwarding_delay,
             mtu: config.mtu,
             names: config.ports.iter().map(|(name, _)| name.clone()).collect(),
+            faults: config.faults,
         }
     }
 
@@ -142,7 +146,7 @@ impl Switch {
         counters.rx_bytes += u64::from(size);
         let drop_in = port.drop_in;
         let to = self.route.get(usize::from(packet.dst)).map_or(usize::MAX, |&to| usize::from(to));
-        let Some(out) = self.ports.get_mut(to) else { return self.drop_at_ingress(from, class) };
+        let Some(out) = self.ports.get_mut(to) else { return self.no_way(from, class) };
         let place = Place { from, to, class, size };
         if ((drop_in | out.drop_out) & bit(class) != 0 || size > self.mtu) && self.is_dropped(place)
         {
@@ -164,11 +168,8 @@ impl Switch {
         let xoff = match self.buffer.admit(place) {
             Admission::Within => false,
             Admission::Over => self.congest(now, from, class),
-            Admission::GroupFull => return self.drop_at_ingress(from, class),
-            Admission::QueueFull => {
-                self.ports[to].counters[slot(class)].queue_drops += 1;
-                return Received::Gone;
-            }
+            Admission::GroupFull => return self.refuse_lossless(now, place),
+            Admission::QueueFull => return self.refuse_lossy(now, place),
         };
         let ingress = u16::try_from(from).unwrap_or(u16::MAX);
         if self.delay > Dur::ZERO {
@@ -222,8 +223,10 @@ impl Switch {
         {
             return None;
         }
-        let xon = self.ports[from].pfc.set_congested(now, place.class, false);
-        self.emit(from, xon).then_some(from)
+        let pfc = &mut self.ports[from].pfc;
+        let xon = pfc.set_congested(now, place.class, false);
+        let later = pfc.owes_xon();
+        (self.emit(from, xon) || later).then_some(from)
     }
 
     #[inline]
@@ -245,9 +248,27 @@ impl Switch {
 
     #[cold]
     #[inline(never)]
-    fn drop_at_ingress(&mut self, from: usize, class: u8) -> Received {
+    fn no_way(&mut self, from: usize, class: u8) -> Received {
         self.ports[from].counters[slot(class)].group_drops += 1;
         Received::Gone
+    }
+
+    /// A group is over its limit, and its headroom is full. Its sender is told, unless nothing is held whose leaving
+    /// would tell it to go on.
+    #[cold]
+    #[inline(never)]
+    fn refuse_lossless(&mut self, now: Time, place: Place) -> Received {
+        let Place { from, class, .. } = place;
+        self.ports[from].counters[slot(class)].group_drops += 1;
+        self.buffer.lose(place);
+        Received::Refused { xoff: self.buffer.holds(from, class) && self.congest(now, from, class) }
+    }
+
+    #[inline(never)]
+    fn refuse_lossy(&mut self, now: Time, place: Place) -> Received {
+        let Place { from, to, class, .. } = place;
+        self.ports[to].counters[slot(class)].queue_drops += 1;
+        Received::Refused { xoff: self.faults.lossy_pauses && self.congest(now, from, class) }
     }
 
     /// Sends the refreshes that are due at `now`; whether there is one.
@@ -259,79 +280,6 @@ impl Switch {
     /// When [`on_refresh`](Self::on_refresh) has to be called next.
     pub(crate) fn refresh_at(&self, port: usize) -> Option<Time> {
         self.ports[port].pfc.wake_at()
-    }
-
-    /// What a poller reads of one queue at `now`.
-    pub fn queue_view(&self, port: u16, queue: u8, now: Time) -> QueueView {
-        let index = usize::from(port);
-        let port = &self.ports[index];
-        let counters = &port.counters[slot(queue)];
-        let pauses = port.mac.pauses(queue, now);
-        QueueView {
-            occupancy: self.buffer.queued(index, queue),
-            packets: counters.tx_packets,
-            dropped: counters.queue_drops,
-            pfc_rx_pkts: pauses.frames,
-            xon_rx_pkts: pauses.xons,
-            pfc_tx_pkts: port.pfc.sent(queue),
-            on2off_rx_pkts: pauses.on_to_off,
-            rx_pause_duration_us: pauses.duration.0 / PS_PER_US,
-            paused: pauses.paused,
-        }
-    }
-
-    /// Counters of one port and class.
-    pub fn counters(&self, port: u16, class: u8) -> &Counters {
-        &self.ports[usize::from(port)].counters[slot(class)]
-    }
-
-    /// The packet buffer, to look at.
-    pub const fn buffer(&self) -> &Buffer {
-        &self.buffer
-    }
-
-    /// Classes whose senders at `port` are told to pause.
-    pub fn xoff_sent(&self, port: u16) -> u8 {
-        self.ports[usize::from(port)].pfc.asserted()
-    }
-
-    /// How many ports there are.
-    pub const fn port_count(&self) -> usize {
-        self.ports.len()
-    }
-
-    /// Every counter at `now` under the name SONiC has for it, such as `Ethernet4 SAI_PORT_STAT_PFC_3_RX_PKTS` or
-    /// `Ethernet4:3 SAI_QUEUE_STAT_PACKETS`.
-    pub fn snapshot(&self, now: Time) -> BTreeMap<String, u64> {
-        let mut all = BTreeMap::new();
-        for (index, name) in self.names.iter().enumerate() {
-            for class in 0..8 {
-                self.shown(index, class, now).name(name, class, &mut all);
-            }
-        }
-        all
-    }
-
-    /// One of them; `None` when there is no such counter.
-    pub fn counter(&self, name: &str, now: Time) -> Option<u64> {
-        let (port, class, counter) = counters::split(name)?;
-        let index = self.names.iter().position(|name| name == port)?;
-        self.shown(index, class, now).find(counter)
-    }
-
-    /// Everything that is shown of one port and class.
-    fn shown(&self, index: usize, class: u8, now: Time) -> Shown {
-        let port = &self.ports[index];
-        let (headroom, rest) = self.buffer.held(index, class);
-        Shown {
-            counters: port.counters[slot(class)],
-            pauses: port.mac.pauses(class, now),
-            pfc_sent: port.pfc.sent(class),
-            queued: self.buffer.queued(index, class),
-            queue_peak: self.buffer.queue_peak(index, class),
-            held: headroom + rest,
-            group_peak: self.buffer.group_peak(index, class),
-        }
     }
 }
 

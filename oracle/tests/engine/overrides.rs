@@ -218,14 +218,46 @@ fn counters_carry_sonics_names() {
         "Ethernet8:3 SAI_QUEUE_ATTR_PAUSE_STATUS",
         "Ethernet8:3 SAI_QUEUE_STAT_PACKETS",
         "Ethernet8:3 SAI_QUEUE_STAT_DROPPED_PACKETS",
-        "Ethernet8:3 SAI_QUEUE_STAT_WATERMARK_BYTES",
+        "Ethernet8:3 SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES",
         "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_PACKETS",
-        "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_WATERMARK_BYTES",
+        "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES",
+        "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES",
+        "Ethernet0 SAI_PORT_STAT_IF_IN_UCAST_PKTS",
+        "Ethernet8 SAI_PORT_STAT_IF_OUT_UCAST_PKTS",
+        "ingress_lossless_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES",
+        "ingress_lossless_pool SAI_BUFFER_POOL_STAT_XOFF_ROOM_WATERMARK_BYTES",
+        "egress_lossless_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES",
     ] {
         assert!(all.get(name).is_some_and(|&value| value > 0), "{name}: {:?}", all.get(name));
+        assert_eq!(all.get(name).copied(), network.counter(name), "{name}");
     }
-    assert_eq!(all["Ethernet8 SAI_PORT_STAT_PFC_3_ON2OFF_RX_PKTS"], 0);
-    assert_eq!(all.len(), 4 * 8 * 15);
+    for name in [
+        "Ethernet8 SAI_PORT_STAT_PFC_3_ON2OFF_RX_PKTS",
+        "Ethernet8 SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS",
+        "egress_lossy_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES",
+    ] {
+        assert_eq!((all[name], network.counter(name)), (0, Some(0)), "{name}");
+    }
+    // Of a class, of a port, of the pools.
+    assert_eq!(all.len(), 4 * 8 * 16 + 4 * 3 + 4);
+}
+
+#[test]
+fn cleared_watermarks_are_what_is_in_use() {
+    let (mut network, mut trace) = stormed();
+    let of = |network: &Network, port: &str, name: &str| {
+        network.counter(&format!("{port}:3 SAI_{name}_BYTES")).unwrap()
+    };
+    let queue = |network: &Network| {
+        let peak = of(network, "Ethernet8", "QUEUE_STAT_SHARED_WATERMARK");
+        (peak, of(network, "Ethernet8", "QUEUE_STAT_CURR_OCCUPANCY"))
+    };
+    network.ignore_pfc(2, 3, true);
+    run(&mut network, Dur::us(3), &mut trace);
+    let (peak, now) = queue(&network);
+    assert!(peak > now);
+    network.clear_watermarks();
+    assert_eq!(queue(&network), (now, now));
 }
 
 #[test]
@@ -234,7 +266,8 @@ fn a_peak_is_at_least_what_is_queued() {
     let buffer = network.switch(0).buffer();
     assert!(buffer.queue_peak(2, 3) >= buffer.queued(2, 3));
     let (headroom, rest) = buffer.held(0, 3);
-    assert!(headroom > 0 && buffer.group_peak(0, 3) >= headroom + rest);
+    assert!(headroom > 0 && buffer.headroom_peak(0, 3) >= headroom);
+    assert!(buffer.share_peak(0, 3) + 4_096 >= rest);
     // In flight when XOFF was decided: less than the headroom that was planned for it.
     assert!(headroom < SPEED.bps() / 8 / 1_000_000 * 3 + Bytes(20_000).0);
 }

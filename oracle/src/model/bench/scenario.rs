@@ -104,14 +104,20 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
         scheduling: [Scheduling::Dwrr(1); 8],
         buffer: buffer::Config {
             pool: memory - u64::from(ports) * u64::from(HEADROOM + RESERVED),
+            lossy_pool: 0,
             cell: 1,
+            descriptor: 0,
             lossless: u8::MAX,
             reserved: RESERVED,
             group: buffer::Limit::Dynamic(-3),
+            port: None,
             xon: 0,
             xon_offset: 3_072,
             headroom: HEADROOM,
+            headroom_pool: None,
+            crossing: buffer::Crossing::Shared,
             queue: buffer::Limit::Dynamic(0),
+            faults: buffer::Faults::NONE,
         },
         pfc: pfc_gen::Config {
             sends: u8::MAX,
@@ -119,8 +125,11 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             refresh: None,
             size: 43,
             fault: None,
+            xon: pfc_gen::Xon::AtOnce,
+            class_off_by: 0,
         },
         mac: XON_XOFF,
         egress_rate: Ppm::ONE,
+        faults: switch::Faults::default(),
     }
 }

@@ -124,7 +124,8 @@ impl Dut {
         let running = applied(&self.actual, &configured)?;
         let before = core::mem::replace(&mut self.running, running);
         self.configured = configured;
-        if self.running.buffer != before.buffer {
+        // With a static limit the dynamic one waits until there is none.
+        if self.running.buffer != before.buffer && self.running.buffer.static_th.is_none() {
             let ports = u16::try_from(self.network.switch(0).port_count()).unwrap_or(u16::MAX);
             for (port, &class) in (0..ports)
                 .flat_map(|port| self.running.qos.pfc_enable.iter().map(move |class| (port, class)))

@@ -3,10 +3,11 @@
 use super::guard::Guard;
 use super::handler::Effect;
 use super::{Acted, Event};
-use crate::model::{pfcwd, switch};
+use crate::model::pfc_gen::Xon;
+use crate::model::{buffer, mac, pfcwd, switch};
 use rig_capture::PfcFault;
 use rig_lab::{Action, Declared, Deviation, Scheduling, Switched};
-use rig_units::Ppm;
+use rig_units::{Dur, Ppm};
 
 /// The deviations that are switched on, as the parts of the device ask for them.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +37,53 @@ pub(super) struct Faults {
     refresh_late: bool,
     weights_ignored: bool,
     egress_rate: Option<Ppm>,
+    /// What the packet buffer is made of otherwise than declared.
+    buffer: BufferFaults,
+    /// What the switch and its parts do wrong by themselves.
+    switch: switch::Faults,
+    mac: mac::Faults,
+    xon: Option<Xon>,
+    xoff_wrong_class: bool,
+}
+
+/// What is otherwise in the packet buffer.
+#[derive(Debug, Clone, Copy, Default)]
+struct BufferFaults {
+    own: buffer::Faults,
+    headroom_one_cell_short: bool,
+    headroom_cap_ignored: bool,
+    headroom_unused: bool,
+    reserved_not_counted: bool,
+    descriptor_not_counted: bool,
+    pool_twice: bool,
+}
+
+impl BufferFaults {
+    fn build_into(self, buffer: &mut buffer::Config) {
+        buffer.faults = self.own;
+        if self.headroom_cap_ignored {
+            let all = buffer.headroom_pool.map(|pool| u32::try_from(pool).unwrap_or(u32::MAX));
+            buffer.headroom = all.unwrap_or(buffer.headroom);
+        }
+        if self.headroom_one_cell_short {
+            let cell = buffer.cell.max(1);
+            buffer.headroom = buffer.headroom.saturating_sub(cell);
+            buffer.headroom_pool =
+                buffer.headroom_pool.map(|pool| pool.saturating_sub(u64::from(cell)));
+        }
+        if self.headroom_unused {
+            buffer.headroom = 0;
+        }
+        if self.reserved_not_counted {
+            buffer.reserved = 0;
+        }
+        if self.descriptor_not_counted {
+            buffer.descriptor = 0;
+        }
+        if self.pool_twice {
+            buffer.pool *= 2;
+        }
+    }
 }
 
 impl Faults {
@@ -106,6 +154,42 @@ impl Faults {
                     let percent = value.map_or(95, |percent| u32::try_from(percent).unwrap_or(100));
                     faults.egress_rate = Some(Ppm(percent * 10_000));
                 }
+                // The first frame that is lost is the one before the one that may be.
+                Deviation::HeadroomOneCellShort => faults.buffer.headroom_one_cell_short = true,
+                // A sender that was paused goes on when its pause runs out, and no frame says so.
+                Deviation::XonNever => faults.xon = Some(Xon::Never),
+                // Between the frame whose leaving relieves the group and XON lies more than it should.
+                Deviation::XonLate => {
+                    faults.xon = Some(Xon::After(Dur::us(value.unwrap_or(500))));
+                }
+                // The second time that groups use their headroom, frames are lost that fitted the first time.
+                Deviation::SharedHeadroomNotReleased => faults.buffer.own.headroom_stays = true,
+                // A lone group loses its first frame only when the whole headroom pool is full.
+                Deviation::HeadroomCapIgnored => faults.buffer.headroom_cap_ignored = true,
+                // Frames of the class above wait while the class is paused.
+                Deviation::PfcHonouredForOtherClass => faults.mac.takes_class_above = true,
+                // A storm has gaps: frames pass between the end of one pause and the next PFC frame.
+                Deviation::PauseTimeNotRestarted => faults.mac.never_restarts = true,
+                // XOFF comes earlier by the frames that the reserve holds, and the watermark counts them.
+                Deviation::ReservedNotCounted => faults.buffer.reserved_not_counted = true,
+                // XOFF comes later, and occupancy is lower, at frame sizes where the descriptor costs a cell.
+                Deviation::DescriptorNotCounted => faults.buffer.descriptor_not_counted = true,
+                // A watermark still shows what was before it was cleared.
+                Deviation::WatermarkNotCleared => faults.buffer.own.watermarks_stay = true,
+                // An empty device sends XOFF earlier than before, and its pool's watermark does not return to zero.
+                Deviation::DropLeaksBuffer => faults.buffer.own.drops_stay = true,
+                // A counter of data frames moves with every PFC frame that the rig sends.
+                Deviation::CounterCountsPfcAsData => faults.switch.pfc_counts_as_data = true,
+                // A lossy queue drops later by `xoff`, and the headroom pool's watermark moves.
+                Deviation::LossyUsesHeadroom => faults.buffer.own.lossy_headroom = true,
+                // XOFF, and lossy drops where the pool is what limits, come at twice the depth.
+                Deviation::PoolOversubscribedTwice => faults.buffer.pool_twice = true,
+                // The sender that feeds the congested group is not paused, and another class of it is.
+                Deviation::XoffWrongClass => faults.xoff_wrong_class = true,
+                // A sender of lossy traffic sees PFC for its class.
+                Deviation::LossyPauses => faults.switch.lossy_pauses = true,
+                // Frames are lost as soon as XOFF was sent.
+                Deviation::HeadroomUnused => faults.buffer.headroom_unused = true,
             }
         }
         faults
@@ -126,6 +210,14 @@ impl Faults {
             }
         }
         device.egress_rate = self.egress_rate.unwrap_or(device.egress_rate);
+        self.buffer.build_into(&mut device.buffer);
+        device.faults = self.switch;
+        if self.switch.lossy_pauses {
+            device.pfc.sends = u8::MAX;
+        }
+        device.mac.faults = self.mac;
+        device.pfc.xon = self.xon.unwrap_or(device.pfc.xon);
+        device.pfc.class_off_by = u32::from(self.xoff_wrong_class);
     }
 
     /// What an action comes to.

@@ -174,6 +174,11 @@ impl Dut {
         }
     }
 
+    /// Clears every watermark: it becomes what is in use now.
+    pub fn clear_watermarks(&mut self) {
+        self.network.clear_watermarks();
+    }
+
     /// The configuration as the device states it.
     pub const fn configured(&self) -> &Declared {
         &self.configured

@@ -2,6 +2,7 @@
 
 mod actions;
 mod bench;
+mod buffers;
 mod configuring;
 mod deviations;
 mod families;

@@ -143,6 +143,13 @@ impl<Q: EventQueue> Network<Q> {
         self.switches[usize::from(at.switch)].set_group_limit(at.port.into(), group, limit);
     }
 
+    /// Makes every watermark of switch 0, the device under test, what is in use now.
+    pub fn clear_watermarks(&mut self) {
+        if let Some(device) = self.switches.first_mut() {
+            device.clear_watermarks();
+        }
+    }
+
     /// A frame of the outside world whose last bit reaches a port now: how a device on real ports is fed. Whether the
     /// device holds it now, or has dropped it already or used it up.
     pub fn deliver(
@@ -160,7 +167,12 @@ impl<Q: EventQueue> Network<Q> {
         }
         let received = device.receive(self.wires.now, at.port.into(), &packet, false);
         self.follow(at, received, tap);
-        if received == Received::Gone { Delivered::Done } else { Delivered::Held }
+        match received {
+            Received::Gone | Received::Refused { .. } => Delivered::Done,
+            Received::Through { .. } | Received::Queued { .. } | Received::Delayed { .. } => {
+                Delivered::Held
+            }
+        }
     }
 
     /// Lets a port look, now, for what it may send.

@@ -1,11 +1,12 @@
 //! What a switch is made of, and how that follows from a profile.
 
-use crate::model::buffer::{self, Limit};
+use crate::model::buffer::{self, Crossing, Limit};
 use crate::model::classify::{Classifier, mask};
+use crate::model::mac;
 use crate::model::packet::CLASSES;
-use crate::model::{mac, pfc_gen};
+use crate::model::pfc_gen::{self, Xon};
 use rig_lab::{Declared, Scheduling};
-use rig_units::{Dur, PortSpeed, Ppm, Quanta};
+use rig_units::{Bytes, Dur, PortSpeed, Ppm, Quanta};
 
 /// What a switch is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,17 @@ pub struct Config {
     pub mac: mac::Config,
     /// How much of its rate a port sends at: all of it, in a switch that does right.
     pub egress_rate: Ppm,
+    /// What else it does wrong.
+    pub faults: Faults,
+}
+
+/// What a switch does wrong as a whole; nothing by default. Its parts have faults of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Faults {
+    /// Received PFC frames count among the port's non-unicast frames.
+    pub pfc_counts_as_data: bool,
+    /// A lossy queue at its limit sends XOFF to the port that the frame came from.
+    pub lossy_pauses: bool,
 }
 
 impl Config {
@@ -43,14 +55,20 @@ impl Config {
             scheduling: [Scheduling::Dwrr(1); CLASSES],
             buffer: buffer::Config {
                 pool: 12_000_000,
+                lossy_pool: 12_000_000,
                 cell: 1,
+                descriptor: 0,
                 lossless,
                 reserved: 4_096,
                 group: Limit::Dynamic(-3),
+                port: None,
                 xon: 0,
                 xon_offset: 3_072,
                 headroom: 100_000,
+                headroom_pool: None,
+                crossing: Crossing::Headroom,
                 queue: Limit::Dynamic(0),
+                faults: buffer::Faults::NONE,
             },
             pfc: pfc_gen::Config {
                 sends: lossless,
@@ -58,16 +76,18 @@ impl Config {
                 refresh: Some(speed.pause(Quanta::MAX) / 2),
                 size: 64,
                 fault: None,
+                xon: Xon::AtOnce,
+                class_off_by: 0,
             },
             mac: mac::Config::prompt(lossless),
             egress_rate: Ppm::ONE,
+            faults: Faults::default(),
         }
     }
 
     /// The switch as a profile declares it.
     pub fn declared(declared: &Declared) -> Config {
         let lossless = mask(&declared.qos.pfc_enable);
-        let narrow = |bytes: rig_units::Bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX);
         let ports = declared.ports.iter().flat_map(|group| (0..group.count).map(|_| group.speed));
         let named = |(index, speed)| (Declared::port_name(index), speed);
         let mut scheduling = [Scheduling::Dwrr(1); CLASSES];
@@ -80,31 +100,53 @@ impl Config {
             forwarding_delay: declared.forwarding_delay,
             classifier: Classifier::new(&declared.qos),
             scheduling,
-            buffer: buffer::Config {
-                pool: declared.buffer.pool.0,
-                cell: narrow(declared.buffer.cell),
-                lossless,
-                reserved: narrow(declared.buffer.reserved),
-                group: Limit::Dynamic(declared.buffer.dynamic_th),
-                xon: declared.buffer.xon.0,
-                xon_offset: declared.buffer.xon_offset.0,
-                headroom: narrow(declared.buffer.xoff),
-                queue: Limit::Dynamic(declared.buffer.lossy_dynamic_th),
-            },
+            buffer: declared_buffer(&declared.buffer, lossless),
             pfc: pfc_gen::Config {
                 sends: lossless,
                 quanta: declared.pfc.quanta,
                 refresh: Some(declared.pfc.refresh),
                 size: 64,
                 fault: None,
+                xon: Xon::AtOnce,
+                class_off_by: 0,
             },
             mac: mac::Config {
                 obeys: lossless,
                 response: declared.pfc.response,
                 expires: true,
                 xon_counts: declared.pfc.xon_counts,
+                faults: mac::Faults::NONE,
             },
             egress_rate: Ppm::ONE,
+            faults: Faults::default(),
         }
+    }
+}
+
+/// The buffer as a profile declares it.
+fn declared_buffer(declared: &rig_lab::Buffer, lossless: u8) -> buffer::Config {
+    let narrow = |bytes: Bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX);
+    buffer::Config {
+        pool: declared.pool.0,
+        lossy_pool: declared.lossy_pool.0,
+        cell: narrow(declared.cell),
+        descriptor: narrow(declared.descriptor),
+        lossless,
+        reserved: narrow(declared.reserved),
+        group: match declared.static_th {
+            Some(bytes) => Limit::Static(bytes.0),
+            None => Limit::Dynamic(declared.dynamic_th),
+        },
+        port: declared.port_dynamic_th,
+        xon: declared.xon.0,
+        xon_offset: declared.xon_offset.0,
+        headroom: narrow(declared.xoff),
+        headroom_pool: declared.headroom_pool.map(|bytes| bytes.0),
+        crossing: match declared.crossing {
+            rig_lab::Crossing::Headroom => Crossing::Headroom,
+            rig_lab::Crossing::Shared => Crossing::Shared,
+        },
+        queue: Limit::Dynamic(declared.lossy_dynamic_th),
+        faults: buffer::Faults::NONE,
     }
 }

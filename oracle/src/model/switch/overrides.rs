@@ -47,6 +47,10 @@ impl Switch {
         self.buffer.set_group_limit(port, group, limit);
     }
 
+    pub(crate) fn clear_watermarks(&mut self) {
+        self.buffer.clear_watermarks();
+    }
+
     /// Throws away every frame of a queue; they count as dropped.
     pub(crate) fn discard_backlog(&mut self, now: Time, port: usize, queue: u8) -> Discarded {
         let mut discarded = Discarded::default();
@@ -98,6 +102,7 @@ impl Switch {
             let leak = &mut self.ports[place.from].leak[class];
             if *leak == 0 {
                 self.ports[place.from].counters[class].group_drops += 1;
+                self.buffer.lose(place);
                 return true;
             }
             *leak -= 1;
@@ -107,6 +112,7 @@ impl Switch {
             let leak = &mut out.leak[class];
             if *leak == 0 || !out.up {
                 out.counters[class].queue_drops += 1;
+                self.buffer.lose(place);
                 return true;
             }
             *leak -= 1;

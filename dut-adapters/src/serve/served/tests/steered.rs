@@ -74,6 +74,24 @@ fn only_the_counters_asked_for_are_told_and_unknown_names_are_missing() {
 }
 
 #[test]
+fn a_cleared_watermark_is_what_is_in_use() {
+    let mut bench = Bench::new();
+    bench.send(1, &pause(1, 1 << 3, 0xffff));
+    bench.run(Dur::us(20));
+    for seq in 0..3 {
+        bench.send(0, &probe(0, 1, seq));
+        bench.run(Dur::us(20));
+    }
+    bench.send(1, &pause(1, 1 << 3, 0));
+    bench.run(Dur::ms(1));
+    let name = "Ethernet4:3 SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES";
+    // 254 B take two cells of 208 B.
+    assert_eq!(bench.counter(name), 3 * 416);
+    assert_eq!(bench.ask(Ask::ClearWatermarks), Answer::Done);
+    assert_eq!(bench.counter(name), 0);
+}
+
+#[test]
 fn ports_that_are_not_there_and_cables_that_cannot_be_are_told() {
     let mut bench = Bench::new();
     for (ask, want) in [

@@ -8,8 +8,8 @@ use crate::model::tap::Dir;
 use crate::model::{Storm, Stream};
 use rig_lab::profile::Kind as Device;
 use rig_lab::{
-    Action, Backlog, Buffer, Charge, ConfigPath, Declared, DropBy, Jitter, Mutation, Pfc, Pfcwd,
-    PortGroup, Profile, Qos, Rule, RuleFamily, Scheduling, Setting,
+    Action, Backlog, Buffer, Charge, ConfigPath, Crossing, Declared, DropBy, Jitter, Mutation, Pfc,
+    Pfcwd, PortGroup, Profile, Qos, Rule, RuleFamily, Scheduling, Setting,
 };
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Time};
 use std::collections::BTreeMap;
@@ -29,13 +29,19 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
         scheduler: vec![Scheduling::Dwrr(1); 8],
         buffer: Buffer {
             pool: Bytes(10_000_000),
+            lossy_pool: Bytes(10_000_000),
             cell: Bytes(208),
+            descriptor: Bytes(0),
             reserved: Bytes(1_248),
             dynamic_th: -1,
+            static_th: None,
+            port_dynamic_th: None,
             lossy_dynamic_th: 3,
             xon: Bytes(2_288),
             xon_offset: Bytes(2_288),
             xoff: Bytes(165_568),
+            headroom_pool: None,
+            crossing: Crossing::Headroom,
         },
         pfc: Pfc {
             quanta: Quanta::MAX,

@@ -1,0 +1,104 @@
+//! Thresholds of a buffer, and how the buffer may depart from them.
+
+use super::limit::{Limit, scaled};
+
+/// Thresholds of the buffer, the same on every port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// The ingress pool in bytes, without what is reserved and without headroom.
+    pub pool: u64,
+    /// What lossy frames may take of it.
+    pub lossy_pool: u64,
+    /// Unit of allocation in bytes; a frame takes whole cells. 0 and 1 mean bytes.
+    pub cell: u32,
+    /// Bytes stored with each frame.
+    pub descriptor: u32,
+    /// Bit `g` is set when priority group `g` is lossless.
+    pub lossless: u8,
+    /// Bytes a lossless group has for itself.
+    pub reserved: u32,
+    /// Limit of a lossless group's share of the pool.
+    pub group: Limit,
+    /// The lossless groups of a port together get 2^p times what is left of the pool, and `group` is taken of what is
+    /// left of that.
+    pub port: Option<i8>,
+    /// XON at a share of at most `max(xon, limit - xon_offset)`, the limit taken at that moment.
+    pub xon: u64,
+    /// See `xon`.
+    pub xon_offset: u64,
+    /// Bytes of headroom of a lossless group.
+    pub headroom: u32,
+    /// Bytes of headroom of all groups together; without it each has its own.
+    pub headroom_pool: Option<u64>,
+    /// Where the frame is charged that makes a group cross its limit.
+    pub crossing: Crossing,
+    /// Limit of a lossy queue's share of the lossy pool.
+    pub queue: Limit,
+    /// What it does wrong.
+    pub faults: Faults,
+}
+
+impl Config {
+    #[inline]
+    pub(super) const fn is_lossless(&self, group: u8) -> bool {
+        self.lossless & (1 << (group & 7)) != 0
+    }
+
+    /// What a frame of `size` bytes takes.
+    #[inline]
+    pub(super) fn occupied(&self, size: u16) -> u32 {
+        let size = u32::from(size) + self.descriptor;
+        match self.cell {
+            0 | 1 => size,
+            cell => size.div_ceil(cell) * cell,
+        }
+    }
+
+    /// The limit of a group while `left` is left of the pool and the groups of its port share `port_share`.
+    #[inline]
+    pub(super) const fn limit(&self, of: Limit, left: u64, port_share: u64) -> u64 {
+        match self.port {
+            None => of.of(left),
+            Some(p) => of.of(scaled(left, p).saturating_sub(port_share)),
+        }
+    }
+
+    /// Whether `size` more goes into headroom, for a group or queue that has `held` there, while all have `all`.
+    #[inline]
+    pub(super) fn has_headroom(&self, held: u32, size: u32, all: u64) -> bool {
+        let fits = |pool| all + u64::from(size) <= pool;
+        held + size <= self.headroom && self.headroom_pool.is_none_or(fits)
+    }
+}
+
+/// Where the frame is charged that makes a group cross its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crossing {
+    /// To the headroom.
+    Headroom,
+    /// To the pool, if the group was within its limit when it arrived.
+    Shared,
+}
+
+/// What a buffer does wrong; nothing by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Faults {
+    /// Headroom is not given back to the headroom pool.
+    pub headroom_stays: bool,
+    /// A lossless frame that is dropped stays charged to the pool.
+    pub drops_stay: bool,
+    /// A lossy queue at its limit takes headroom, as much as a group may.
+    pub lossy_headroom: bool,
+    /// Watermarks are not cleared.
+    pub watermarks_stay: bool,
+}
+
+impl Faults {
+    /// Nothing wrong.
+    pub const NONE: Faults = Faults {
+        headroom_stays: false,
+        drops_stay: false,
+        lossy_headroom: false,
+        watermarks_stay: false,
+    };
+}

@@ -1,0 +1,47 @@
+//! What can be read of a buffer.
+
+use super::{Buffer, Pools};
+use crate::model::packet::slot;
+
+impl Buffer {
+    /// Bytes in a queue, whole cells counted.
+    pub fn queued(&self, port: usize, queue: u8) -> u64 {
+        self.queues[port][slot(queue)].used
+    }
+
+    /// The most there was in a queue since the watermarks were cleared.
+    pub fn queue_peak(&self, port: usize, queue: u8) -> u64 {
+        self.queues[port][slot(queue)].peak
+    }
+
+    /// Bytes charged to a group: those in its headroom, and the others.
+    pub fn held(&self, port: usize, group: u8) -> (u64, u64) {
+        let group = &self.groups[port][slot(group)];
+        (group.headroom.into(), group.used.into())
+    }
+
+    /// Whether a group holds anything, so that something will leave it.
+    pub(in crate::model) fn holds(&self, port: usize, group: u8) -> bool {
+        self.held(port, group) != (0, 0)
+    }
+
+    /// The most that a group took of the pool since the watermarks were cleared.
+    pub fn share_peak(&self, port: usize, group: u8) -> u64 {
+        self.groups[port][slot(group)].share_peak.into()
+    }
+
+    /// The most headroom that a group used since the watermarks were cleared.
+    pub fn headroom_peak(&self, port: usize, group: u8) -> u64 {
+        self.groups[port][slot(group)].headroom_peak.into()
+    }
+
+    /// The pools.
+    pub const fn pools(&self) -> &Pools {
+        &self.pools
+    }
+
+    /// Bytes taken from the ingress pool.
+    pub const fn shared(&self) -> u64 {
+        self.pools.ingress.used()
+    }
+}

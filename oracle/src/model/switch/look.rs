@@ -1,0 +1,107 @@
+//! What can be read of a switch.
+
+use super::Switch;
+use crate::model::buffer::Buffer;
+use crate::model::counters::{
+    self, Counters, PS_PER_US, PortShown, QueueView, Shown, name_pools, pool,
+};
+use crate::model::packet::slot;
+use rig_units::Time;
+use std::collections::BTreeMap;
+
+impl Switch {
+    /// What a poller reads of one queue at `now`.
+    pub fn queue_view(&self, port: u16, queue: u8, now: Time) -> QueueView {
+        let index = usize::from(port);
+        let port = &self.ports[index];
+        let counters = &port.counters[slot(queue)];
+        let pauses = port.mac.pauses(queue, now);
+        QueueView {
+            occupancy: self.buffer.queued(index, queue),
+            packets: counters.tx_packets,
+            dropped: counters.queue_drops,
+            pfc_rx_pkts: pauses.frames,
+            xon_rx_pkts: pauses.xons,
+            pfc_tx_pkts: port.pfc.sent(queue),
+            on2off_rx_pkts: pauses.on_to_off,
+            rx_pause_duration_us: pauses.duration.0 / PS_PER_US,
+            paused: pauses.paused,
+        }
+    }
+
+    /// Counters of one port and class.
+    pub fn counters(&self, port: u16, class: u8) -> &Counters {
+        &self.ports[usize::from(port)].counters[slot(class)]
+    }
+
+    /// The packet buffer, to look at.
+    pub const fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// Classes whose senders at `port` are told to pause.
+    pub fn xoff_sent(&self, port: u16) -> u8 {
+        self.ports[usize::from(port)].pfc.asserted()
+    }
+
+    /// How many ports there are.
+    pub const fn port_count(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// Every counter at `now` under the name SONiC has for it, such as `Ethernet4 SAI_PORT_STAT_PFC_3_RX_PKTS` or
+    /// `Ethernet4:3 SAI_QUEUE_STAT_PACKETS`.
+    pub fn snapshot(&self, now: Time) -> BTreeMap<String, u64> {
+        let mut all = BTreeMap::new();
+        for (index, name) in self.names.iter().enumerate() {
+            self.port_shown(index).name(name, &mut all);
+            for class in 0..8 {
+                self.shown(index, class, now).name(name, class, &mut all);
+            }
+        }
+        name_pools(self.buffer.pools(), &mut all);
+        all
+    }
+
+    /// One of them; `None` when there is no such counter.
+    pub fn counter(&self, name: &str, now: Time) -> Option<u64> {
+        if let Some(value) = pool(self.buffer.pools(), name) {
+            return Some(value);
+        }
+        let index = |port: &str| self.names.iter().position(|name| name == port);
+        match counters::split(name) {
+            Some((port, class, counter)) => self.shown(index(port)?, class, now).find(counter),
+            None => {
+                let (port, counter) = name.split_once(' ')?;
+                self.port_shown(index(port)?).find(counter)
+            }
+        }
+    }
+
+    /// What is shown of one port as a whole.
+    fn port_shown(&self, index: usize) -> PortShown {
+        let port = &self.ports[index];
+        let sum = |of: fn(&Counters) -> u64| port.counters.iter().map(of).sum();
+        PortShown {
+            received: sum(|class| class.rx_packets),
+            sent: sum(|class| class.tx_packets),
+            others: if self.faults.pfc_counts_as_data { port.mac.received() } else { 0 },
+        }
+    }
+
+    /// Everything that is shown of one port and class.
+    fn shown(&self, index: usize, class: u8, now: Time) -> Shown {
+        let port = &self.ports[index];
+        let (headroom, rest) = self.buffer.held(index, class);
+        Shown {
+            counters: port.counters[slot(class)],
+            pauses: port.mac.pauses(class, now),
+            pfc_sent: port.pfc.sent(class),
+            queued: self.buffer.queued(index, class),
+            queue_peak: self.buffer.queue_peak(index, class),
+            held: headroom + rest,
+            share_peak: self.buffer.share_peak(index, class),
+            headroom_peak: self.buffer.headroom_peak(index, class),
+        }
+    }
+}
