@@ -3,6 +3,9 @@
 //! Invariant: nothing here is simulated. No loop over time, no state, no draw; a formula and its numbers. Neither the
 //! model nor what a profile says a device *actually* does is known here.
 
+pub mod buffer;
+pub mod headroom;
+pub mod in_flight;
 pub mod pause;
 pub mod pfcwd;
 pub mod share;

@@ -111,6 +111,65 @@ mod tests {
         assert_eq!(duty, Duty { least: 0, mean: 15_693, most: 51_200 });
     }
 
+    /// How long a class with data to send is idle for a pause of `held` that begins `phase` after a frame did.
+    fn idle(phase: u64, held: u64, frame: u64) -> u64 {
+        let (mut at, mut idle) = (0, 0);
+        while at <= phase + held {
+            let starts = if at < phase { at } else { at.max(phase + held) };
+            idle += starts - at;
+            at = starts + frame;
+        }
+        idle
+    }
+
+    #[test]
+    fn a_walk_over_every_phase_costs_what_the_closed_form_says() {
+        // Frames of 64 B at 400 Gb/s take 1680 ps. Pauses of one quantum, 1280 ps, and of two and nine, less a response.
+        let (speed, every, frame) = (PortSpeed::G400, Dur::us(1), 1_680);
+        for (quanta, response) in [(1, 0), (1, 600), (2, 0), (9, 0), (9, 1_000), (9, 10_500)] {
+            let periodic = Periodic {
+                quanta: Quanta(quanta),
+                every,
+                speed,
+                response: Dur(response),
+                frame: Bytes(64),
+            };
+            let held = u64::from(quanta) * 1_280 - response;
+            let walked: Vec<u64> = (1..=frame).map(|phase| idle(phase, held, frame)).collect();
+            let (least, most) = (walked.iter().min().unwrap(), walked.iter().max().unwrap());
+            // A picosecond of a microsecond is a millionth. The least is approached, not reached, as the phase nears a frame's
+            // start; whole picoseconds of phase leave half of one in the mean.
+            let duty = periodic.duty();
+            assert_eq!(duty.most, *most, "{quanta} quanta");
+            assert!(*least - duty.least <= 1, "{quanta} quanta: {} for {least}", duty.least);
+            let mean = walked.iter().sum::<u64>() / frame;
+            assert!(duty.mean.abs_diff(mean) <= 1, "{quanta} quanta: {} for {mean}", duty.mean);
+        }
+    }
+
+    #[test]
+    fn a_period_without_jitter_keeps_one_phase_anywhere_between_least_and_most() {
+        // 100 quanta at 400 Gb/s, 128 ns; frames of 1680 ps begin again when the pause ends. A period that leaves room for
+        // whole frames cuts none: most. One that is a picosecond longer has just begun another: least.
+        let (held, frame) = (128_000, 1_680);
+        let idle_in = |every: u64| idle((every - held) % frame, held, frame);
+        let periodic = |every| Periodic {
+            quanta: Quanta(100),
+            every: Dur(every),
+            speed: PortSpeed::G400,
+            response: Dur::ZERO,
+            frame: Bytes(64),
+        };
+        let ppm = |every: u64| idle_in(every) * 1_000_000 / every;
+        let whole = held + 100 * frame;
+        assert_eq!(ppm(whole), periodic(whole).duty().most);
+        assert!(ppm(whole + 1).abs_diff(periodic(whole + 1).duty().least) <= 4);
+        for every in (whole..whole + frame).step_by(7) {
+            let duty = periodic(every).duty();
+            assert!(duty.least <= ppm(every) && ppm(every) <= duty.most);
+        }
+    }
+
     #[test]
     fn the_response_time_shortens_the_pause_and_a_refreshed_one_never_ends() {
         let duty = periodic(1_000, Dur::ns(10_240), Dur::ns(5_120));

@@ -1,0 +1,177 @@
+//! What still arrives after a group has crossed its limit (formula F3).
+//!
+//! The device decides, waits for the frame it may be sending that way, and sends the PFC frame; that travels; the sender
+//! takes it in, stops, and finishes the frame it may have begun; the last of that travels back. F6 is a vendor's rule for
+//! sizing headroom, not this: it leaves room for what never happens and knows no lower end.
+
+use super::buffer::occupied;
+use super::headroom::response_quanta;
+use rig_capture::Span;
+use rig_lab::Buffer;
+use rig_units::{Bytes, Dur, L1_OVERHEAD, Length, PortSpeed};
+
+/// Where the form comes from, for reports.
+pub const SOURCE: &str = "IEEE 802.1Q cl. 36 and its annex on PFC buffer requirements, IEEE 802.3 31B.3.7 (response); F3";
+
+/// The PFC frame on the wire, preamble and gap counted.
+const PFC: Bytes = Bytes(84);
+/// The gap after the PFC frame, and the one between the frame that crossed and the next: neither needs to pass before the
+/// sender may stop.
+const GAPS: Bytes = Bytes(24);
+
+/// A sender that fills its wire with frames of one lossless class, and the way to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InFlight {
+    /// The port's.
+    pub speed: PortSpeed,
+    /// Size of the data frames, FCS counted.
+    pub frame: Bytes,
+    /// Largest frame that the device may be sending to the sender when it wants to send PFC; 0 for none.
+    pub ahead: Bytes,
+    /// Cable between them.
+    pub cable: Length,
+    /// Everything that is neither wire nor cable, in picoseconds, least and most: what the device takes from the frame's
+    /// last bit to its decision, the delays of both interfaces, and the sender's response (see [`longest_response`]).
+    pub delays: Span,
+}
+
+/// The longest that a conforming sender may take to stop; `None` for a speed that is not listed.
+pub fn longest_response(speed: PortSpeed) -> Option<Dur> {
+    response_quanta(speed).map(|quanta| speed.pause(quanta))
+}
+
+impl InFlight {
+    /// F3: bits on the wire, preambles and gaps counted, from the last bit of the frame that crosses to the last bit of the
+    /// last frame, over all phases: 0 to 1 frame ahead of the PFC frame, 0 to 1 frame that the sender has begun.
+    pub fn wire(&self) -> Span {
+        let byte = self.speed.byte().0.max(1);
+        let Span { lo, hi } = self.time();
+        Span { lo: lo * 8 / byte, hi: (hi * 8).div_ceil(byte) }
+    }
+
+    /// The same in whole frames: as many as began before the sender stopped.
+    pub fn frames(&self) -> Span {
+        let slot = self.speed.slot(self.frame).0.max(1);
+        let Span { lo, hi } = self.time();
+        Span { lo: lo.div_ceil(slot), hi: hi / slot }
+    }
+
+    /// The same as the buffer stores it: L of each L + 20 bytes, in whole cells.
+    pub fn stored(&self, buffer: &Buffer) -> Span {
+        let (size, frames) = (occupied(buffer, self.frame), self.frames());
+        Span { lo: frames.lo * size, hi: frames.hi * size }
+    }
+
+    /// How long it goes on, in picoseconds.
+    fn time(&self) -> Span {
+        // There and back at 1.98e8 m/s; each way may have been cut down to whole picoseconds.
+        let centimetres = self.cable.0;
+        let there = Span { lo: centimetres * 5_000 / 99, hi: (centimetres * 5_000).div_ceil(99) };
+        let ahead = if self.ahead == Bytes(0) { Dur::ZERO } else { self.speed.slot(self.ahead) };
+        let begun = self.speed.slot(self.frame);
+        let least = self.speed.serialise(PFC - GAPS);
+        let most = ahead + self.speed.serialise(PFC) + begun;
+        Span {
+            lo: least.0 + 2 * there.lo + self.delays.lo,
+            hi: most.0 + 2 * there.hi + self.delays.hi,
+        }
+    }
+}
+
+const _: () = assert!(PFC.0 == 64 + L1_OVERHEAD.0);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rig_lab::Crossing;
+
+    fn loop_of(metres: u64, ahead: u64, delays: Span) -> InFlight {
+        InFlight {
+            speed: PortSpeed::G100,
+            frame: Bytes(1_024),
+            ahead: Bytes(ahead),
+            cable: Length(metres * 100),
+            delays,
+        }
+    }
+
+    fn cells(cell: u64) -> Buffer {
+        Buffer {
+            pool: Bytes(0),
+            lossy_pool: Bytes(0),
+            cell: Bytes(cell),
+            descriptor: Bytes(0),
+            reserved: Bytes(0),
+            dynamic_th: 0,
+            static_th: None,
+            port_dynamic_th: None,
+            lossy_dynamic_th: 0,
+            xon: Bytes(0),
+            xon_offset: Bytes(0),
+            xoff: Bytes(0),
+            headroom_pool: None,
+            crossing: Crossing::Headroom,
+        }
+    }
+
+    #[test]
+    fn a_cable_of_40_metres_and_a_sender_that_may_take_394_quanta() {
+        // 100 Gb/s: a byte is 80 ps, a frame's slot 83.52 ns. Cable: 202.020 ns each way.
+        // Least: 60 x 0.08 + 404.040 = 408.840 ns: 40884 bits, 4.9 slots.
+        // Most: 83.52 + 6.72 + 404.042 + 2017.28 + 83.52 = 2595.082 ns: 259508.2 bits, 31.07 slots.
+        let longest = longest_response(PortSpeed::G100).unwrap();
+        assert_eq!(longest, Dur(2_017_280));
+        let in_flight = loop_of(40, 1_024, Span { lo: 0, hi: longest.0 });
+        assert_eq!(in_flight.wire(), Span { lo: 40_884, hi: 259_509 });
+        assert_eq!(in_flight.frames(), Span { lo: 5, hi: 31 });
+        assert_eq!(in_flight.stored(&cells(208)), Span { lo: 5 * 1_040, hi: 31 * 1_040 });
+    }
+
+    #[test]
+    fn phases_are_one_frame_on_either_side() {
+        // No cable, no delay: from 60 B to 84 B and two slots of 1044 B.
+        let in_flight = loop_of(0, 1_024, Span::exactly(0));
+        assert_eq!(in_flight.wire(), Span { lo: 480, hi: 8 * (84 + 2 * 1_044) });
+        // An idle way back takes one of them away.
+        let in_flight = loop_of(0, 0, Span::exactly(0));
+        assert_eq!(in_flight.wire(), Span { lo: 480, hi: 8 * (84 + 1_044) });
+    }
+
+    #[test]
+    fn every_metre_is_ten_nanoseconds_of_wire() {
+        // 300 m at 100 Gb/s: 2 x 300 x 5.0505 ns = 3030.3 ns, 303030.3 bits.
+        let of = |metres| loop_of(metres, 0, Span::exactly(0)).wire();
+        assert_eq!(of(300).lo - of(0).lo, 303_030);
+        assert!((303_030..=303_032).contains(&(of(300).hi - of(0).hi)));
+        let (speed, frame) = (PortSpeed::G400, Bytes(1_024));
+        let at_400 = InFlight { speed, frame, ..loop_of(300, 0, Span::exactly(0)) };
+        assert_eq!(at_400.wire().lo, 480 + 1_212_121 - 1);
+    }
+
+    proptest! {
+        /// A sender without a gap, an instant at which its gate closes, frames counted one by one.
+        #[test]
+        fn a_walk_over_phases_stays_within(
+            frame in 64_u64..4_096, ahead in 0_u64..4_096, metres in 0_u64..400,
+            delay in 0_u64..400_000, waited in 0_u64..=1_000,
+        ) {
+            let byte = PortSpeed::G100.byte().0;
+            let frame_slot = (frame + 20) * byte;
+            let there = metres * 1_000_000 / 198;
+            let wait = if ahead == 0 { 0 } else { (ahead + 20) * byte * waited / 1_000 };
+            // The frame that crosses is complete at 0. Preamble, frame, no gap: 72 bytes to the PFC frame's last bit.
+            let closes = wait + 72 * byte + there + delay;
+            // At the sender it was complete one cable earlier; after the gap the next began.
+            let first = 12 * byte;
+            let began = (0_u64..).take_while(|nth| first + nth * frame_slot < closes + there);
+            let began = u64::try_from(began.count()).unwrap();
+            let delays = Span::exactly(delay);
+            let in_flight = InFlight { frame: Bytes(frame), ..loop_of(metres, ahead, delays) };
+            let Span { lo, hi } = in_flight.frames();
+            prop_assert!(lo <= began && began <= hi, "{lo} <= {began} <= {hi}");
+            let bits = began * (frame + 20) * 8;
+            prop_assert!(in_flight.wire().lo <= bits && bits <= in_flight.wire().hi);
+        }
+    }
+}
