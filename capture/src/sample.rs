@@ -53,6 +53,7 @@ impl Sample {
             kind: StreamKind::RoceWrite,
             size: Bytes(SIZE.into()),
             rate: StreamRate::Every(Dur::us(500)),
+            count: None,
         };
         let storm = StormSpec {
             name: "storm".to_owned(),

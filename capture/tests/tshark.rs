@@ -44,6 +44,7 @@ fn trial() -> (Observation, Script) {
         kind,
         size: Bytes(1024),
         rate: StreamRate::Every(Dur::us(500)),
+        count: None,
     };
     let storm = StormSpec {
         name: "storm".to_owned(),

@@ -248,6 +248,7 @@ mod tests {
                 kind: of,
                 size,
                 rate: StreamRate::Every(Dur::us(1)),
+                count: None,
             };
             let template = Flow::between(0, 1, kind, size).template().expect("a size");
             for number in [0, 1, 300] {

@@ -165,6 +165,7 @@ fn probe(port: u16, dscp: u8) -> StreamSpec {
         kind: StreamKind::RoceWrite,
         size: SIZE,
         rate: StreamRate::Every(Dur::ZERO),
+        count: None,
     }
 }
 

@@ -138,6 +138,7 @@ mod tests {
             kind: StreamKind::RoceWrite,
             size: Bytes(1024),
             rate,
+            count: None,
         }
     }
 

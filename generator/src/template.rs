@@ -226,6 +226,7 @@ mod tests {
             kind,
             size: Bytes(size),
             rate: StreamRate::Every(Dur::us(1)),
+            count: None,
         }
     }
 

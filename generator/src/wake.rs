@@ -61,7 +61,7 @@ mod tests {
         }
         fn sleep(&self, until: Time, _: &[&dyn Receive]) -> Result<(), PortError> {
             self.slept.set(self.slept.get() + 1);
-            let late = if self.slept.get() % 150 == 0 { Dur::ms(8) } else { self.usual };
+            let late = if self.slept.get().is_multiple_of(150) { Dur::ms(8) } else { self.usual };
             self.clock.advance_to(until + late);
             Ok(())
         }

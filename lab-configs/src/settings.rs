@@ -189,7 +189,7 @@ fn absolute(declared: &Declared, path: &str, text: &str) -> Result<Value, BadSet
 
 mod relative {
     use super::{BadSetting, Declared, Value};
-    use rig_units::{Bytes, Dur};
+    use rig_units::{Bytes, Dur, Quanta};
 
     /// Whether `text` asks for a change rather than for a value.
     pub(super) fn is_relative(text: &str) -> bool {
@@ -209,6 +209,14 @@ mod relative {
             };
         };
         let changed = match &configured {
+            Value::String(text) if text.parse::<Quanta>().is_ok() => {
+                let configured = text.parse().map_or(0, |Quanta(n)| u64::from(n));
+                // There is no longer pause than the longest.
+                let most = |n: u64| Quanta(u16::try_from(n).unwrap_or(u16::MAX)).to_string();
+                change
+                    .of(configured, |t| t.parse().map(|Quanta(n)| u64::from(n)).ok())
+                    .map(|n| Value::String(most(n)))
+            }
             Value::String(text) => match (text.parse::<Dur>(), text.parse::<Bytes>()) {
                 (Ok(dur), _) => {
                     change.of(dur.0, |t| t.parse().map(|Dur(n)| n).ok()).map(|n| Dur(n).to_string())
@@ -219,9 +227,7 @@ mod relative {
                 _ => None,
             }
             .map(Value::String),
-            Value::Number(n) => {
-                n.as_u64().and_then(|n| change.of(n, |t| t.parse().ok())).map(Value::from)
-            }
+            Value::Number(n) => n.as_i64().and_then(|n| change.of_signed(n)).map(Value::from),
             _ => None,
         };
         changed.ok_or_else(|| why(&format!("`{text}` cannot be applied to `{configured}`")))
@@ -255,6 +261,18 @@ mod relative {
             }
             let plus = text.strip_prefix('+').map(Change::Plus);
             plus.or_else(|| text.strip_prefix('-').map(Change::Minus))
+        }
+
+        /// Of a number that may be below zero: `+1` and `-1` are steps.
+        fn of_signed(&self, configured: i64) -> Option<i64> {
+            match self {
+                Change::Times(_) => {
+                    let scaled = self.of(u64::try_from(configured).ok()?, |_| None)?;
+                    i64::try_from(scaled).ok()
+                }
+                Change::Plus(text) => configured.checked_add(text.parse().ok()?),
+                Change::Minus(text) => configured.checked_sub(text.parse().ok()?),
+            }
         }
 
         fn of(&self, configured: u64, read: impl Fn(&str) -> Option<u64>) -> Option<u64> {

@@ -2,7 +2,7 @@
 
 use crate::Prediction;
 use core::fmt;
-use rig_capture::{FrameRef, Reading, Span};
+use rig_capture::{FrameRef, Reading, Span, Unit};
 
 /// The conclusion of one case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,24 +75,28 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
 }
 
-/// A measured probability curve beside its prediction.
+/// A measured curve beside its prediction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Curve {
     /// The measure.
     pub measure: &'static str,
-    /// What is swept, with its unit.
+    /// What is swept.
     pub x: String,
+    /// What it counts.
+    pub x_unit: Unit,
+    /// What is measured at each point counts: millionths of a probability, frames.
+    pub unit: Unit,
     /// The points, by x.
     pub points: Vec<CurvePoint>,
 }
 
-/// One point of a curve. Probabilities in millionths.
+/// One point of a curve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurvePoint {
-    /// Where, in picoseconds.
+    /// Where.
     pub x: u64,
     /// Measured: the least and the greatest that the trials leave possible.
     pub measured: Span,
     /// Predicted.
-    pub predicted: u64,
+    pub predicted: Span,
 }

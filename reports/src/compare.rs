@@ -269,9 +269,12 @@ fn points(old: &[Curve], new: &[Curve], kinds: &mut Vec<Kind>) {
             let Some(before) = was.points.iter().find(|before| before.x == point.x) else {
                 continue;
             };
-            let at = rig_capture::Unit::Ps.show(point.x);
+            let at = match is.x_unit.as_str() {
+                "frames" => rig_capture::Unit::Frames.show(point.x),
+                _ => rig_capture::Unit::Ps.show(point.x),
+            };
             let measurement = figure::join(&is.name, "", &format!("{}={at}", is.x));
-            let unit = rig_capture::Unit::Ppm.name();
+            let unit = if is.unit.is_empty() { rig_capture::Unit::Ppm.name() } else { &is.unit };
             let moved = |was, is| Moved {
                 measurement: measurement.clone(),
                 unit: unit.to_owned(),

@@ -210,11 +210,17 @@ pub(crate) fn curve() -> CaseReport {
                 lo: predicted.saturating_sub(90_000),
                 hi: (predicted + 70_000).min(1_000_000),
             };
-            CurvePoint { x: (200 + 5 * i) * MS, measured, predicted }
+            CurvePoint { x: (200 + 5 * i) * MS, measured, predicted: Span::exactly(predicted) }
         })
         .collect();
     CaseReport {
-        curves: vec![Curve { measure: "pfcwd.fired", x: "storm-length".to_owned(), points }],
+        curves: vec![Curve {
+            measure: "pfcwd.fired",
+            x: "storm-length".to_owned(),
+            x_unit: Unit::Ps,
+            unit: Unit::Ppm,
+            points,
+        }],
         why: "the shortest storm that ever fires and the longest that never does".to_owned(),
         wall: Dur::ms(640),
         ..case("pfcwd::trigger-ramp", "broadcom-th2")

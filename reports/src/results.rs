@@ -163,13 +163,19 @@ pub struct Finding {
     pub evidence: Option<String>,
 }
 
-/// A measured probability curve. Probabilities are in millionths.
+/// A measured curve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Curve {
     /// The measure.
     pub name: String,
     /// What is swept.
     pub x: String,
+    /// What it counts: `ps` or `frames`.
+    #[serde(default)]
+    pub x_unit: String,
+    /// What is measured at each point counts: `ppm` of a probability, or `frames`.
+    #[serde(default)]
+    pub unit: String,
     /// The points, by x.
     pub points: Vec<Point>,
 }
@@ -177,14 +183,20 @@ pub struct Curve {
 /// One point of a curve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
-    /// Where, in picoseconds.
+    /// Where.
     pub x: u64,
-    /// The least probability that the trials leave possible.
+    /// The least that the trials leave possible.
     pub lo: u64,
     /// The greatest.
     pub hi: u64,
-    /// Predicted.
+    /// Predicted: the middle.
     pub predicted: u64,
+    /// The least that is predicted.
+    #[serde(default)]
+    pub predicted_lo: u64,
+    /// The greatest.
+    #[serde(default)]
+    pub predicted_hi: u64,
 }
 
 /// A capture kept as evidence.

@@ -48,6 +48,29 @@ fn red(measure: &Measure) -> Run {
         Measure::PfcFormat { .. } => {
             Mutated("pfc-frame-format-broadcom", "deviation=malformed_pfc")
         }
+        Measure::XoffPoint { .. } => Mutated("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1"),
+        Measure::DropPoint { .. } => {
+            Mutated("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9")
+        }
+        Measure::XonPoint { .. } => Mutated("xon-point-broadcom", "buffer.xon_offset=x2"),
+        Measure::Watermarks { .. } => {
+            Mutated("xoff-threshold-broadcom", "deviation=watermark_not_cleared")
+        }
+        Measure::XoffLatency { .. } => {
+            Mutated("xoff-and-xon-at-once-broadcom", "deviation=xon_late")
+        }
+        Measure::Response { .. } => Mutated("response-time-broadcom", "pfc.response=x1.1"),
+        Measure::PauseLength { .. } => Mutated("pause-time-broadcom", "pfc.response=x2"),
+        Measure::Duty { .. } => Mutated(
+            "pause-restarts-with-every-frame-broadcom",
+            "deviation=pause_time_not_restarted",
+        ),
+        Measure::PfcCounters { .. } => {
+            Mutated("pfc-counted-as-pfc-broadcom", "deviation=counter_counts_pfc_as_data")
+        }
+        Measure::HeadroomLoss { .. } => {
+            Mutated("loss-against-response-broadcom", "buffer.xoff=x0.9")
+        }
         Measure::Config { .. } => {
             Mutated("limits-refused-broadcom", "deviation=accepts_out_of_range")
         }

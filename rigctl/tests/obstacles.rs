@@ -12,7 +12,7 @@ mod bench;
 use bench::{Bench, case, said, well};
 use common::root;
 use rig_generator::netlab::Namespace;
-use rig_generator::port::{Attach, Backend, Config, Port};
+use rig_generator::port::{Attach, Backend, Config, Link, Port};
 use rig_units::Dur;
 use serde_json::Value;
 use std::io::Read;
@@ -194,6 +194,11 @@ fn frames_that_do_not_fit_break_their_case_with_the_mtu_needed_and_no_other() {
     }
 }
 
+/// Whether the bench still has an interface of that name.
+fn exists(bench: &Bench, name: &str) -> bool {
+    bench.near.run(|| Link::named(name).is_ok()).expect("inside")
+}
+
 #[test]
 fn interfaces_that_are_not_there_break_the_run_and_say_so() {
     if !root() {
@@ -202,6 +207,16 @@ fn interfaces_that_are_not_there_break_the_run_and_say_so() {
     let bench = Bench::new("af-xdp");
     // The device ends with its port, and the namespace with the device: no interface is left.
     bench.near.remove("eth3").expect("it is there");
+    // That takes it a moment, and the kernel another.
+    let there = || exists(&bench, "eth1") || exists(&bench, "eth2");
+    let gone = (0..1_000).any(|_| {
+        let gone = !there();
+        if !gone {
+            sleep(Duration::from_millis(20));
+        }
+        gone
+    });
+    assert!(gone, "the device goes on");
     let ran = bench.run(CASES);
     kept_away(&ran, &[": no such interface in this", "`ip link` lists"]);
 }

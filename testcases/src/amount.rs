@@ -9,7 +9,8 @@ pub enum Amount {
     Exactly(Dur),
     /// `times * value(of) + plus - minus`.
     Of {
-        /// A declared value (`pfcwd.detection_time`) or a prediction (`predicted.detection.latest`).
+        /// A declared value (`pfcwd.detection_time`), a prediction (`predicted.detection.latest`), or a counted stream: how long
+        /// it takes to send.
         of: String,
         /// The factor, in millionths.
         times: u64,
@@ -26,6 +27,12 @@ pub enum Amount {
 pub trait Lookup {
     /// The value of `name`, or `None` when there is no such name or it is not a length of time.
     fn duration(&self, name: &str) -> Option<Dur>;
+
+    /// How many frames a stream sends whose number is searched; by default none.
+    fn frames(&self, stream: &str) -> u64 {
+        let _ = stream;
+        0
+    }
 }
 
 impl Amount {

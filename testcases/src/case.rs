@@ -3,7 +3,7 @@
 use crate::{Amount, Measure, Tap};
 use core::fmt;
 use indexmap::IndexMap;
-use rig_lab::{Place, RuleFamily, Setting};
+use rig_lab::{Part, Place, RuleFamily, Setting};
 use rig_units::{Bytes, Dur, Quanta};
 use std::collections::BTreeMap;
 
@@ -16,6 +16,8 @@ pub struct Suite {
     pub file: String,
     /// One line for people.
     pub about: String,
+    /// The parts of a device that its cases together look at: whatever breaks there, one of them notices. Empty: all parts.
+    pub covers: Vec<Part>,
     /// Its cases, in the order of the file.
     pub cases: Vec<Case>,
 }
@@ -72,6 +74,9 @@ pub struct Case {
     pub length: Option<Amount>,
     /// How many trials per point; absent: as many as the judgement needs.
     pub trials: Option<u32>,
+    /// How far off a timestamp may be, at most: where a lab's may be further off, the case shows nothing. Absent: as far as
+    /// they like.
+    pub precision: Option<Dur>,
     /// What is measured.
     pub measure: Vec<Measure>,
     /// What the case as a whole expects.
@@ -113,6 +118,17 @@ pub struct Stream {
     pub size: Bytes,
     /// How fast.
     pub rate: crate::StreamRate,
+    /// After how many frames it ends by itself; absent: when it is stopped.
+    pub count: Option<Count>,
+}
+
+/// After how many frames a stream ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    /// `count: 100`
+    Frames(u64),
+    /// `count: searched`: each trial of a measure that searches sends another number of them.
+    Searched,
 }
 
 /// A pause storm as written.
@@ -138,7 +154,7 @@ pub enum Refresh {
 }
 
 /// A rig port as the device's peer, as written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     /// Bit `c` is set when the port obeys PFC in class `c`; by default it does in all.
     pub obeys: u8,
@@ -147,12 +163,12 @@ pub struct Endpoint {
 }
 
 /// What a MAC takes to react to a PFC frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Response {
     /// `60q`: the longer the slower the port.
     Quanta(Quanta),
-    /// `400ns`
-    Time(Dur),
+    /// `400ns`, or a variable of the case's sweep.
+    Time(Amount),
 }
 
 /// One thing that varies. Several vary one after the other, not against each other.

@@ -16,7 +16,7 @@ pub mod wire;
 
 pub use amount::{Amount, Lookup};
 pub use case::{Case, CaseId, Expect, Suite, Sweep};
-pub use measure::{Measure, Wanted};
+pub use measure::{Growth, Measure, Wanted};
 pub use read::read;
 pub use schema::schema;
 pub use script::{
@@ -25,4 +25,4 @@ pub use script::{
 };
 
 /// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.
-pub use rig_lab::{Action as WatchdogAction, Backlog, Declared, RuleFamily, Setting};
+pub use rig_lab::{Action as WatchdogAction, Backlog, Declared, Part, RuleFamily, Setting};

@@ -85,11 +85,92 @@ pub enum Measure {
         /// The rig port that receives them.
         port: String,
     },
+    /// `buffer.xoff`: the number of frames held that makes the device send XOFF, searched for without any idea of it
+    /// (F4, F5).
+    XoffPoint {
+        /// Counted streams: each in a priority group of its own.
+        streams: Vec<String>,
+        /// How several grow.
+        growth: Growth,
+    },
+    /// `buffer.drop`: the number of frames of which the last is the first that is lost, searched for in the same way: a lossless
+    /// group's headroom is full, or a lossy queue at its limit (F5).
+    DropPoint {
+        /// Counted streams.
+        streams: Vec<String>,
+        /// How several grow. One after the other, earlier ones are held short of their first loss.
+        growth: Growth,
+    },
+    /// `buffer.xon`: of a group held at its XOFF, the number of frames that must leave for the device to send XON.
+    XonPoint {
+        /// The stream that stays held.
+        stay: String,
+        /// The stream of the same group whose frames leave.
+        leave: String,
+    },
+    /// `buffer.watermarks`: the device's watermarks of the group and the queue after every number of frames that was tried (F7).
+    Watermarks {
+        /// The stream.
+        stream: String,
+    },
+    /// `pfc.latency`: from the frame of a counted stream that makes a group cross its limit to the XOFF that says so, and from
+    /// the frame that leaves it at its XON to the XON.
+    XoffLatency {
+        /// The stream.
+        stream: String,
+    },
+    /// `pfc.response`: from an XOFF, sent by hand to the port that a full load leaves the device by, to the last frame that
+    /// still starts.
+    Response {
+        /// The load.
+        stream: String,
+    },
+    /// `pfc.pause`: for how long such an XOFF keeps the port from sending the load (F1, F2).
+    PauseLength {
+        /// The load.
+        stream: String,
+    },
+    /// `pfc.duty`: the share of time for which a storm with gaps keeps the port from sending a full load (F2).
+    Duty {
+        /// The storm.
+        storm: String,
+        /// The load.
+        stream: String,
+        /// From, counted from the start of the trial.
+        from: crate::Amount,
+        /// Until.
+        until: crate::Amount,
+    },
+    /// `pfc.counters`: the device's counters of PFC frames of a port and class against those on the wire, and none of them
+    /// counted as data.
+    PfcCounters {
+        /// The rig port at the other end.
+        port: String,
+        /// The class.
+        class: u8,
+    },
+    /// `headroom.loss`: frames of a full load into a held queue that are lost although the sender obeys PFC, because it stops
+    /// too late for the headroom (F3).
+    HeadroomLoss {
+        /// The load.
+        stream: String,
+        /// What the case wants of all trials together: none lost in any, or some in one of them. Absent: in each what F3 predicts.
+        expect: Wanted,
+    },
     /// `config`: whether the device takes the case's settings (`configure`), and refuses what it must.
     Config {
         /// Wanted: refused rather than accepted.
         rejected: bool,
     },
+}
+
+/// How the groups of several streams grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Growth {
+    /// `streams: [a, b]`: one after the other, each earlier one held at the number that was found for it.
+    InTurn,
+    /// `together: [a, b]`: all at once, by the same number of frames.
+    Together,
 }
 
 /// A wish for a number of frames.
@@ -120,7 +201,45 @@ impl Measure {
             Measure::Coverage { .. } => "storm.coverage",
             Measure::PfcSent { .. } => "pfc.sent",
             Measure::PfcFormat { .. } => "pfc.format",
+            Measure::XoffPoint { .. } => "buffer.xoff",
+            Measure::DropPoint { .. } => "buffer.drop",
+            Measure::XonPoint { .. } => "buffer.xon",
+            Measure::Watermarks { .. } => "buffer.watermarks",
+            Measure::XoffLatency { .. } => "pfc.latency",
+            Measure::Response { .. } => "pfc.response",
+            Measure::PauseLength { .. } => "pfc.pause",
+            Measure::Duty { .. } => "pfc.duty",
+            Measure::PfcCounters { .. } => "pfc.counters",
+            Measure::HeadroomLoss { .. } => "headroom.loss",
             Measure::Config { .. } => "config",
+        }
+    }
+
+    /// The counted streams whose numbers of frames it searches.
+    pub fn searches(&self) -> Vec<&str> {
+        match self {
+            Measure::XoffPoint { streams, .. } | Measure::DropPoint { streams, .. } => {
+                streams.iter().map(String::as_str).collect()
+            }
+            Measure::XonPoint { stay, leave } => vec![stay, leave],
+            Measure::Detection { .. }
+            | Measure::Restoration { .. }
+            | Measure::Fired { .. }
+            | Measure::ActionTaken { .. }
+            | Measure::Loss { .. }
+            | Measure::Throughput { .. }
+            | Measure::Counters { .. }
+            | Measure::Coverage { .. }
+            | Measure::PfcSent { .. }
+            | Measure::PfcFormat { .. }
+            | Measure::Watermarks { .. }
+            | Measure::XoffLatency { .. }
+            | Measure::Response { .. }
+            | Measure::PauseLength { .. }
+            | Measure::Duty { .. }
+            | Measure::PfcCounters { .. }
+            | Measure::HeadroomLoss { .. }
+            | Measure::Config { .. } => Vec::new(),
         }
     }
 
@@ -131,7 +250,9 @@ impl Measure {
             | Measure::Restoration { stream, .. }
             | Measure::Fired { stream, .. }
             | Measure::ActionTaken { stream, .. }
-            | Measure::Loss { stream, .. } => vec![stream],
+            | Measure::Loss { stream, .. }
+            | Measure::XoffLatency { stream }
+            | Measure::HeadroomLoss { stream, .. } => vec![stream],
             Measure::Counters { storm, stream } => {
                 let (Some(storm), Some(of)) = (case.storms.get(storm), case.streams.get(stream))
                 else {
@@ -144,10 +265,18 @@ impl Measure {
                 let all = case.streams.iter().filter(|(_, other)| passes(other));
                 all.map(|(name, _)| name.as_str()).collect()
             }
+            Measure::XoffPoint { .. } | Measure::DropPoint { .. } | Measure::XonPoint { .. } => {
+                self.searches()
+            }
             Measure::Throughput { .. }
             | Measure::Coverage { .. }
             | Measure::PfcSent { .. }
             | Measure::PfcFormat { .. }
+            | Measure::Watermarks { .. }
+            | Measure::Response { .. }
+            | Measure::PauseLength { .. }
+            | Measure::Duty { .. }
+            | Measure::PfcCounters { .. }
             | Measure::Config { .. } => Vec::new(),
         }
     }

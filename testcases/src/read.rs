@@ -23,12 +23,16 @@ use crate::{Case, Suite};
 use rig_lab::fault::{Fault, one_of};
 use rig_lab::walk::{At, Walk};
 use rig_lab::yaml::Source;
-use rig_lab::{Declared, declare, is_name};
+use rig_lab::{Declared, Part, declare, is_name};
 use rig_units::Dur;
 use std::path::Path;
 
 /// The bundled catalogue: name of the file and its text.
-const BUNDLED: [(&str, &str); 1] = [("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml"))];
+const BUNDLED: [(&str, &str); 3] = [
+    ("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml")),
+    ("testcases/buffers.yaml", include_str!("../buffers.yaml")),
+    ("testcases/headroom.yaml", include_str!("../headroom.yaml")),
+];
 
 /// Reads one file of test cases.
 ///
@@ -61,11 +65,13 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
         let found = format!("the file's stem `{stem}` names the suite");
         at.fault(found, "a file name in lower case with dashes, such as pfcwd.yaml");
     }
-    let fields = at.fields(&["about", "device", "setup", "cases"])?;
+    let fields = at.fields(&["about", "device", "covers", "setup", "cases"])?;
     let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
     if let Some(device) = fields.need("device", "switch") {
         device.choice(&[("switch", ())]);
     }
+    let covers = fields.get("covers").map_or_else(Vec::new, |at| at.one_or_many());
+    let covers = covers.iter().filter_map(|at| at.choice(&Part::NAMES)).collect();
     let setup = fields.get("setup");
     let setup =
         setup.and_then(|at| at.fields(&["dut", "ports", "streams", "storms", "endpoints", "taps"]));
@@ -104,7 +110,13 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
         used.dedup();
         ports::offered_to_none(setup, &used);
     }
-    Some(Suite { name: context.suite, file: file.to_owned(), about: about?.to_owned(), cases })
+    Some(Suite {
+        name: context.suite,
+        file: file.to_owned(),
+        about: about?.to_owned(),
+        covers,
+        cases,
+    })
 }
 
 /// Paths of the configuration that are lengths of time.

@@ -6,13 +6,14 @@ mod ports;
 
 pub(crate) use ports::port_number;
 
-use crate::case::{CaseAction, Refresh, Storm, Stream};
+use crate::case::{CaseAction, Count, Refresh, Storm, Stream};
 use crate::{
     Action, Amount, Case, EndpointSpec, Expect, Lookup, Measure, PfcFrames, Script, Step,
     StormSpec, StreamRate, StreamSpec,
 };
 use rig_lab::{Declared, Fault};
 use rig_units::{Dur, MIN_FRAME, PortSpeed};
+use std::collections::BTreeMap;
 
 impl Case {
     /// A fault at one of the case's places: `streams.victim.size`, `storms.storm`, `steps[1]`, `dut.PATH`,
@@ -28,7 +29,8 @@ impl Case {
     }
 
     /// One trial on a device that was configured to `declared`. `lookup` gives the values of the sweep's variables, of
-    /// declared settings and of predictions. Without a `length:` the script ends with its last step.
+    /// declared settings and of predictions, and the number of frames of streams that are searched. Without a `length:` the
+    /// script ends with its last step.
     ///
     /// # Errors
     /// What cannot be done on this device, at its place in the file: a class without a code point, a frame above the
@@ -39,12 +41,19 @@ impl Case {
         let dut_ports = self.dut_ports(declared).map_err(|why| {
             self.fault("", format!("the device does not fit: {why}"), "a device with such ports")
         })?;
-        let resolving =
-            Resolving { case: self, declared, lookup, ports: &ports, dut_ports: &dut_ports };
+        let resolving = Resolving {
+            case: self,
+            declared,
+            lookup,
+            ports: &ports,
+            dut_ports: &dut_ports,
+            counted: Counted::default(),
+        };
         let streams = self.streams.iter().map(|(name, stream)| resolving.stream(name, stream));
         let streams: Vec<StreamSpec> = streams.collect::<Result<_, _>>()?;
         let storms = self.storms.iter().map(|(name, storm)| resolving.storm(name, storm));
         let storms: Vec<StormSpec> = storms.collect::<Result<_, _>>()?;
+        let resolving = Resolving { counted: counted(&streams, &resolving), ..resolving };
         let steps = resolving.steps()?;
         let end = steps.iter().map(Step::end).max().unwrap_or_default();
         let length = match &self.length {
@@ -55,7 +64,7 @@ impl Case {
             let found = format!("the trial ends at {length}, and a step at {end}");
             return Err(self.fault("", found, "a length up to the last step's end, or none"));
         }
-        let endpoints = resolving.endpoints();
+        let endpoints = resolving.endpoints()?;
         let taps = ports.iter().map(|port| self.taps.get(port).copied().unwrap_or_default());
         let taps = taps.collect();
         let script = Script { ports, dut_ports, endpoints, taps, streams, storms, steps, length };
@@ -65,17 +74,35 @@ impl Case {
     }
 }
 
+/// Counted streams: how many frames of each, and how long they take to send.
+type Counted = BTreeMap<String, (u64, Dur)>;
+
+fn counted(streams: &[StreamSpec], resolving: &Resolving<'_>) -> Counted {
+    let of = |stream: &StreamSpec| {
+        let length = stream.length(resolving.speed(stream.from))?;
+        Some((stream.name.clone(), (stream.count?, length)))
+    };
+    streams.iter().filter_map(of).collect()
+}
+
 struct Resolving<'a> {
     case: &'a Case,
     declared: &'a Declared,
     lookup: &'a dyn Lookup,
     ports: &'a [String],
     dut_ports: &'a [u16],
+    counted: Counted,
+}
+
+impl Lookup for Resolving<'_> {
+    fn duration(&self, name: &str) -> Option<Dur> {
+        self.counted.get(name).map(|(_, length)| *length).or_else(|| self.lookup.duration(name))
+    }
 }
 
 impl Resolving<'_> {
     fn time(&self, place: &str, amount: &Amount) -> Result<Dur, Fault> {
-        amount.resolve(self.lookup).map_err(|name| {
+        amount.resolve(self).map_err(|name| {
             let found = format!("`{name}` has no value here");
             self.case.fault(
                 place,
@@ -98,12 +125,19 @@ impl Resolving<'_> {
     }
 
     /// How each port behaves as the device's peer.
-    fn endpoints(&self) -> Vec<EndpointSpec> {
+    fn endpoints(&self) -> Result<Vec<EndpointSpec>, Fault> {
         let of = |(index, port): (u16, &String)| {
-            let endpoint = self.case.endpoints.get(port);
-            endpoint
-                .map(|endpoint| endpoints::spec(endpoint, self.speed(index)))
-                .unwrap_or_default()
+            let Some(endpoint) = self.case.endpoints.get(port) else {
+                return Ok(EndpointSpec::default());
+            };
+            endpoints::spec(endpoint, self.speed(index), self).map_err(|name| {
+                let found = format!("`{name}` has no value here");
+                self.case.fault(
+                    &format!("endpoints.{port}.response"),
+                    found,
+                    "a variable of the sweep",
+                )
+            })
         };
         (0..).zip(self.ports).map(of).collect()
     }
@@ -146,6 +180,10 @@ impl Resolving<'_> {
             kind: stream.kind,
             size: stream.size,
             rate: stream.rate,
+            count: stream.count.map(|count| match count {
+                Count::Frames(frames) => frames,
+                Count::Searched => self.lookup.frames(name),
+            }),
         })
     }
 
@@ -172,7 +210,9 @@ impl Resolving<'_> {
                 .case
                 .measure
                 .iter()
-                .any(|m| matches!(m, Measure::Coverage { storm } if storm == name));
+                .any(|m| {
+                    matches!(m, Measure::Coverage { storm } | Measure::Duty { storm, .. } if storm == name)
+                });
         if every > pause && !about_gaps {
             let found = format!(
                 "`{name}` cannot be gap-free: it pauses for {pause} every {every} at {speed}"
@@ -197,14 +237,20 @@ impl Resolving<'_> {
                 CaseAction::Start { names, lasting } => {
                     let lasting = lasting.as_ref().map(|amount| self.time(&place, amount));
                     let lasting = lasting.transpose()?;
-                    for name in names {
+                    // A stream of no frames is not started.
+                    let none = |name: &&String| {
+                        self.counted.get(*name).is_some_and(|(frames, _)| *frames == 0)
+                    };
+                    for name in names.iter().filter(|name| !none(name)) {
                         let (start, stop) = self.sender(name);
                         all.push(Step { at, action: start });
                         all.extend(lasting.map(|lasting| Step { at: at + lasting, action: stop }));
                     }
                 }
                 CaseAction::Stop { names } => {
-                    all.extend(names.iter().map(|name| Step { at, action: self.sender(name).1 }));
+                    // A counted stream ends by itself, and one of no frames was not started.
+                    let running = names.iter().filter(|name| !self.counted.contains_key(*name));
+                    all.extend(running.map(|name| Step { at, action: self.sender(name).1 }));
                 }
                 CaseAction::Pfc { from, classes, quanta, count, every } => {
                     let (from, enable) = (self.port(from), enable(classes));

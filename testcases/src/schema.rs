@@ -2,6 +2,7 @@
 
 use crate::Tap;
 use crate::read::{INTERVALS, PREDICTIONS};
+use rig_lab::Part;
 use rig_lab::schema::{DRAFT, families, settings};
 use rig_units::{Bytes, Dur, Quanta, Rate};
 use schemars::JsonSchema;
@@ -41,6 +42,11 @@ pub fn schema() -> Value {
         "properties": {
             "about": line("one line for people"),
             "device": { "enum": ["switch"] },
+            "covers": {
+                "description": "the parts of a device in which a deviation must turn some case of the file red; absent: all",
+                "type": "array",
+                "items": { "enum": Part::NAMES.map(|(name, _)| name) },
+            },
             "setup": to("setup"),
             "cases": by_name("case"),
         },
@@ -111,6 +117,10 @@ fn stream() -> Value {
         "size": of::<Bytes>(),
         "every": to("duration"),
         "rate": of::<Rate>(),
+        "count": {
+            "description": "frames after which it ends; `searched`: a measure searches their number",
+            "anyOf": [{ "type": "integer", "minimum": 1 }, { "enum": ["searched"] }],
+        },
     });
     object(&properties, &[])
 }
@@ -157,6 +167,7 @@ fn measure() -> Value {
         object(&properties.into(), &["storm", "stream"])
     };
     let wanted = json!({ "enum": ["none", "some", "all", 0] });
+    let of_stream = || object(&json!({ "stream": to("name") }), &["stream"]);
     let properties = json!({
         "pfcwd.detection": storm_stream(&[("at_most", to("duration"))]),
         "pfcwd.restoration": storm_stream(&[]),
@@ -174,6 +185,25 @@ fn measure() -> Value {
             &["port", "class"],
         ),
         "pfc.format": object(&json!({ "port": to("ports") }), &["port"]),
+        "buffer.xoff": object(&json!({ "streams": to("names"), "together": to("names") }), &[]),
+        "buffer.drop": object(&json!({ "streams": to("names"), "together": to("names") }), &[]),
+        "buffer.xon": object(
+            &json!({ "stay": to("name"), "leave": to("name") }),
+            &["stay", "leave"],
+        ),
+        "buffer.watermarks": of_stream(),
+        "pfc.latency": of_stream(),
+        "pfc.response": of_stream(),
+        "pfc.pause": of_stream(),
+        "headroom.loss": object(
+            &json!({ "stream": to("name"), "expect": { "enum": ["none", "some"] } }),
+            &["stream"],
+        ),
+        "pfc.counters": object(
+            &json!({ "port": to("ports"), "class": to("class") }),
+            &["port", "class"],
+        ),
+        "pfc.duty": storm_stream(&[("from", to("amount")), ("until", to("amount"))]),
     });
     let mut measure = object(&properties, &[]);
     measure["minProperties"] = json!(1);
@@ -263,6 +293,7 @@ fn case() -> Value {
         "steps": list("step"),
         "length": to("amount"),
         "trials": { "type": "integer", "minimum": 1, "maximum": 100_000 },
+        "precision": to("duration"),
         "measure": list("measure"),
         "expect": { "anyOf": [{ "enum": ["rejected", "accepted"] }, inconclusive] },
     });

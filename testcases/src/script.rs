@@ -2,7 +2,7 @@
 
 use core::fmt;
 use rig_lab::Setting;
-use rig_units::{Bytes, Dur, Quanta, Rate};
+use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Rate};
 
 /// One trial. Indices point into `ports`, `streams` and `storms`.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,6 +172,19 @@ pub struct StreamSpec {
     pub size: Bytes,
     /// How fast.
     pub rate: StreamRate,
+    /// After how many frames it ends by itself; `None`: when it is stopped.
+    pub count: Option<u64>,
+}
+
+impl StreamSpec {
+    /// How long it takes to send from a port of `speed`, nothing in its way; `None` for one that does not end by itself.
+    pub fn length(&self, speed: PortSpeed) -> Option<Dur> {
+        let pace = match self.rate {
+            StreamRate::Every(gap) => Pace::every(gap),
+            StreamRate::Load(rate) => rate.pace(self.size, speed),
+        };
+        self.count.map(|frames| pace.after(frames))
+    }
 }
 
 /// What the frames of a stream are.

@@ -61,7 +61,8 @@ fn planned(observation: &Observation, script: &Script, stream: u16) -> Option<Sp
     for (from, until) in may_send(observation, script, spec, stream) {
         due = due.max(from);
         let Some(left) = until.since(due).filter(|left| *left > Dur::ZERO) else { continue };
-        let frames = pace.within(left);
+        let most = spec.count.map_or(u64::MAX, |most| most - count);
+        let frames = pace.within(left).min(most);
         due += pace.after(frames);
         count += frames;
         open += 1;
@@ -71,7 +72,8 @@ fn planned(observation: &Observation, script: &Script, stream: u16) -> Option<Sp
         .filter(|(index, other)| *index != stream && other.from == spec.from);
     let storms = script.storms.iter().filter(|storm| storm.from == spec.from);
     let slack = open * (1 + others.count() as u64 + storms.count() as u64);
-    Some(Span { lo: count.saturating_sub(slack), hi: count + slack })
+    let hi = spec.count.map_or(count + slack, |most| most.min(count + slack));
+    Some(Span { lo: count.saturating_sub(slack), hi })
 }
 
 /// The times in which the stream runs, its port's link is up and its class is open.

@@ -215,6 +215,7 @@ fn streams(
             kind: found.kind,
             size: found.size,
             rate: StreamRate::Every(gap.unwrap_or(Dur::ZERO)),
+            count: None,
         }
     });
     let streams = streams.collect();

@@ -28,6 +28,7 @@ fn spec() -> StreamSpec {
         kind: StreamKind::RoceWrite,
         size: Bytes(254),
         rate: StreamRate::Every(Dur::us(10)),
+        count: None,
     }
 }
 

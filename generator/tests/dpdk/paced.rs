@@ -38,6 +38,7 @@ fn a_paced_stream_comes_back_while_the_pacer_sleeps() {
         kind: StreamKind::RoceWrite,
         size: Bytes(254),
         rate: StreamRate::Every(Dur::ms(1)),
+        count: None,
     };
     let port = Port::open(&config("net_ring0", &["--vdev=net_ring0"], 1_514));
     let port = port.unwrap_or_else(|error| panic!("{error}"));

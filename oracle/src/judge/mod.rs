@@ -11,9 +11,11 @@ mod grid;
 pub mod place;
 pub mod ramp;
 pub mod restoration;
+pub mod search;
 mod seen;
 pub mod stats;
 
 pub use grid::{Grid, Phase, Poll};
 pub use place::{Ask, Place, Planner, Setup};
+pub use search::{Found, Search};
 pub use seen::{Fired, Seen, Sighting, Subject};

@@ -5,6 +5,7 @@ use super::{Fired, Grid, Seen, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use crate::verdict::{Curve, CurvePoint};
 use crate::{Finding, Judgement};
+use rig_capture::{Span, Unit};
 
 /// What a sweep over storm lengths shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,14 +51,16 @@ pub fn judge(
         CurvePoint {
             x: storms.length.0,
             measured: fired::measured(rule, stimulus, storms, &grid, limits),
-            predicted: u64::midpoint(least.ppm(), greatest.ppm()),
+            predicted: Span::exactly(u64::midpoint(least.ppm(), greatest.ppm())),
         }
     };
     Ramp {
         judgements: lengths.iter().map(judged).collect(),
         curve: Curve {
             measure: subject.measure,
-            x: "length of the pause, ps".to_owned(),
+            x: "length of the pause".to_owned(),
+            x_unit: Unit::Ps,
+            unit: Unit::Ppm,
             points: lengths.iter().map(point).collect(),
         },
         findings,

@@ -129,9 +129,17 @@ impl Curve {
             x: point.x,
             lo: point.measured.lo,
             hi: point.measured.hi,
-            predicted: point.predicted,
+            predicted: point.predicted.middle(),
+            predicted_lo: point.predicted.lo,
+            predicted_hi: point.predicted.hi,
         });
-        Curve { name: curve.measure.to_owned(), x: curve.x.clone(), points: points.collect() }
+        Curve {
+            name: curve.measure.to_owned(),
+            x: curve.x.clone(),
+            x_unit: curve.x_unit.name().to_owned(),
+            unit: curve.unit.name().to_owned(),
+            points: points.collect(),
+        }
     }
 }
 

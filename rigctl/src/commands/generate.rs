@@ -16,7 +16,9 @@ use rig_capture::pcapng::FrameFile;
 use rig_generator::clock::Manual;
 use rig_generator::floor::floor;
 use rig_generator::port::{Backend, Config, Port, PortError, memory};
-use rig_generator::{Clock, Fine, Job, Lane, Obeys, Pacer, Sender, Spread, Stall, Watcher, Who, wake};
+use rig_generator::{
+    Clock, Fine, Job, Lane, Obeys, Pacer, Sender, Spread, Stall, Watcher, Who, wake,
+};
 use rig_reports::Exit;
 use rig_units::{Dur, PortSpeed, Time};
 use spec::Stream;

@@ -57,6 +57,8 @@ impl VirtualLab {
         let speeds = speeds(script, declared);
         let program = Program::of(script, &speeds)?;
         let origin = self.now();
+        // An adapter without watermarks has none that a measure could miss.
+        let _cleared = self.dut.clear_watermarks();
         let before = self.dut.counters();
         let _earlier = self.dut.events();
         let recorder = Recorder::new(origin, self.next_id, script);
@@ -206,7 +208,7 @@ impl Trial<'_> {
             size: u16::try_from(spec.size.0).unwrap_or(u16::MAX),
             pace,
             dst: self.script.dut_ports[usize::from(spec.to)],
-            count: None,
+            count: spec.count.map(|frames| u32::try_from(frames).unwrap_or(u32::MAX)),
             ect: true,
             record: recorded,
         }

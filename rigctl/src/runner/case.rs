@@ -4,7 +4,7 @@ use super::choose::choose;
 use super::effort::Effort;
 use super::measure::{self, Done};
 use super::pausing::Tried;
-use super::plan::{Ask, Plan};
+use super::plan::{Ask, Plan, Role};
 use super::points::{Point, groups, points};
 use super::pool::Stop;
 use super::reach::{self, Reach};
@@ -179,6 +179,15 @@ fn all_trials<'a>(
         work.simulated += trial.observation.length;
         match (&trial.void, &session.subject) {
             (Some(_), _) => plan.void(&ask),
+            (None, _) if let Role::Search(mark) = ask.role => {
+                match measure::happened(session, &trial, &mark) {
+                    Ok(happened) => plan.tried(&mark, happened),
+                    Err(doubt) => {
+                        plan.void(&ask);
+                        work.doubts.push(doubt);
+                    }
+                }
+            }
             (None, None) => plan.seen(&ask, None),
             (None, Some(subject)) => match measure::seen(session, &trial, subject) {
                 Ok(seen) => plan.seen(&ask, Some(&seen)),
@@ -204,10 +213,13 @@ fn one_trial(
         Obstacle::Device(refused) => format!("the device refused its configuration: {refused}"),
         Obstacle::Broken(why) => why,
     };
-    let point = match ask.length {
+    let mut point = match ask.length {
         Some(pause) => session.point_of(&points[ask.point], pause),
         None => points[ask.point].clone(),
     };
+    if let Some(counts) = &ask.counts {
+        point.counts.clone_from(counts);
+    }
     let script = session.script(&point).map_err(|fault| fault.to_string())?;
     if session.rule.restoration_time.is_none() {
         // A queue that never restores would still be stormed in the next trial.

@@ -156,7 +156,9 @@ mod tests {
 
     fn plan(budget: Dur) -> (Effort, Budget) {
         let suites = rig_testcases::read::bundled().expect("the catalogue");
-        let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+        // The suite that the budget of the bundled lab is for.
+        let own = suites.iter().filter(|suite| suite.name == "pfcwd");
+        let cases: Vec<&Case> = own.flat_map(|suite| &suite.cases).collect();
         planned(&veth(budget), None, &cases, WHOLE).expect("a lab in real time")
     }
 

@@ -4,22 +4,28 @@ use super::evidence::frame;
 use super::plan::Role;
 use super::points::Point;
 use super::session::{Session, Trial};
+use crate::runner::values::Values;
 use rig_capture::{Reading, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::Stimulus;
-use rig_oracle::verdict::{Curve, Doubt, Finding, Judgement};
-use rig_testcases::Measure;
+use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Finding, Judgement};
+use rig_testcases::{Lookup, Measure, StreamSpec};
 use rig_units::Dur;
 
 mod action;
 mod config;
 mod counters;
+mod headroom;
 mod loss;
+mod pause;
 mod pfc;
+mod search;
 mod storm;
 mod throughput;
 mod watchdog;
+mod watermarks;
 
+pub use search::{happened, searched};
 pub use storm::void;
 pub use watchdog::seen;
 
@@ -63,7 +69,7 @@ impl<'a> Done<'a> {
     /// Judges every measure of the case.
     pub fn judge(&self) -> Judged {
         let mut judged = Judged::default();
-        for measure in &self.session.case.measure {
+        for (index, measure) in self.session.case.measure.iter().enumerate() {
             match measure {
                 Measure::Detection { .. } | Measure::Restoration { .. } | Measure::Fired { .. } => {
                     watchdog::judge(self, measure, &mut judged);
@@ -77,10 +83,34 @@ impl<'a> Done<'a> {
                 Measure::Coverage { storm } => storm::judge(self, storm, &mut judged),
                 Measure::PfcSent { .. } => pfc::sent(self, measure, &mut judged),
                 Measure::PfcFormat { port } => pfc::format(self, port, &mut judged),
+                Measure::XoffPoint { .. }
+                | Measure::DropPoint { .. }
+                | Measure::XonPoint { .. } => search::judge(self, index, measure, &mut judged),
+                Measure::XoffLatency { stream } => {
+                    headroom::latency(self, stream, &mut judged);
+                    headroom::resumes(self, stream, &mut judged);
+                }
+                Measure::PfcCounters { port, class } => {
+                    pfc::counters(self, port, *class, &mut judged);
+                }
+                Measure::HeadroomLoss { stream, expect } => {
+                    headroom::loss(self, stream, *expect, &mut judged);
+                }
+                Measure::Response { stream } => pause::response(self, stream, &mut judged),
+                Measure::PauseLength { stream } => pause::length(self, stream, &mut judged),
+                Measure::Duty { storm, stream, from, until } => {
+                    pause::duty(self, (storm, stream), (from, until), &mut judged);
+                }
+                Measure::Watermarks { stream } => watermarks::judge(self, stream, &mut judged),
                 Measure::Config { rejected } => config::judge(self, *rejected, &mut judged),
             }
         }
         judged
+    }
+
+    /// What the names in an amount stand for in one trial, the lengths of its counted streams included.
+    fn values(&self, trial: &'a Trial) -> OfTrial<'a> {
+        OfTrial { values: self.session.values(), trial }
     }
 
     /// Trials at one point that count, calibrations left out.
@@ -104,6 +134,7 @@ impl<'a> Done<'a> {
         judged: &mut Judged,
         read: impl Fn(&Trial) -> Result<Option<Read>, Doubt>,
     ) {
+        let mut curve = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
             let mut all = Vec::new();
             for trial in self.valid(index) {
@@ -113,8 +144,34 @@ impl<'a> Done<'a> {
                     Err(doubt) => judged.doubts.push(doubt),
                 }
             }
-            judged.judgements.extend(judgement(measure, on, self.place(point), &all));
+            let judgement = judgement(measure, on, self.place(point), &all);
+            let at = point.swept.iter().next().map(|(name, value)| (name.clone(), value.0));
+            curve.extend(judgement.as_ref().zip(at).map(|(judgement, (name, x))| {
+                let (measured, predicted) = (judgement.reading.span, judgement.prediction.span);
+                (name, judgement.reading.unit, CurvePoint { x, measured, predicted })
+            }));
+            judged.judgements.extend(judgement);
         }
+        if let [(name, unit, _), _, ..] = &curve[..] {
+            let x = [self.session.group.label.as_str(), name].join(" ").trim().to_owned();
+            let unit = *unit;
+            let points = curve.into_iter().map(|(_, _, point)| point).collect();
+            judged.curves.push(Curve { measure, x, x_unit: Unit::Ps, unit, points });
+        }
+    }
+}
+
+/// See [`Done::values`].
+struct OfTrial<'a> {
+    values: Values<'a>,
+    trial: &'a Trial,
+}
+
+impl Lookup for OfTrial<'_> {
+    fn duration(&self, name: &str) -> Option<Dur> {
+        let own = self.trial.script.streams.iter().find(|spec| spec.name == name);
+        let speed = |spec: &StreamSpec| self.trial.observation.ports[usize::from(spec.from)].speed;
+        own.and_then(|spec| spec.length(speed(spec))).or_else(|| self.values.duration(name))
     }
 }
 

@@ -4,10 +4,10 @@ use super::case::{self, Rig};
 use super::choose::choose;
 use super::points::groups;
 use crate::mutation;
-use rig_lab::{Declared, Deviation, Lab, Mutation, Profile};
+use rig_lab::{Declared, Deviation, Lab, Mutation, Part, Profile};
 use rig_oracle::Verdict;
 use rig_oracle::spec::pfcwd::{Rule, Stimulus};
-use rig_testcases::{Case, CaseId};
+use rig_testcases::{Case, CaseId, Suite};
 use rig_units::Dur;
 
 /// One broken device.
@@ -49,7 +49,12 @@ const WORDS: &[(&str, &[&str])] = &[
     ("pfcwd.backlog", &["drains", "discarded"]),
     ("pfcwd.drop_by", &["acl", "zero-buffer"]),
     ("pfcwd.config_path", &["yang", "redis"]),
+    ("buffer.crossing", &["headroom", "shared"]),
+    ("pfc.xon_counts", &["true", "false"]),
 ];
+
+/// Settings that are powers of two: one step off is a factor of two.
+const STEPS: [&str; 3] = ["buffer.dynamic_th", "buffer.port_dynamic_th", "buffer.lossy_dynamic_th"];
 
 /// Cases that are tried first: part of the mutant's text, and parts of the names of its likely killers.
 const LIKELY: &[(&str, &[&str])] = &[
@@ -71,11 +76,13 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("config_path", &["below-the-poll-interval"]),
     ("detection_ignores_class", &["both-lossless-classes"]),
     ("timer_not_reset", &["do-not-add-up"]),
+    ("pfc.xon_counts", &["pfc-counted-as-pfc"]),
     ("xon_counts", &["xon-frames"]),
     ("restores_too_early", &["restoration-latency"]),
     ("restores_during_storm", &["storm-that-goes-on"]),
     ("late_frame", &["late-frame"]),
     ("xon_does_not_restart", &["xon-restarts"]),
+    ("drop_leaks_buffer", &["headroom-broadcom"]),
     ("drop_leaks", &["action-drop"]),
     ("drop_spreads", &["isolation"]),
     ("forward_drops", &["action-forward"]),
@@ -93,18 +100,56 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("refresh_late", &["pfc-is-repeated"]),
     ("weights_ignored", &["shares-after"]),
     ("egress_rate", &["line-rate"]),
+    ("buffer.crossing", &["headroom-mellanox", "headroom-broadcom"]),
+    ("buffer.descriptor", &["frames-a-byte-above", "frames-of-whole-cells"]),
+    ("buffer.lossy", &["lossy-drop"]),
+    ("buffer.static_th", &["static-threshold"]),
+    ("buffer.port_dynamic_th", &["port-threshold"]),
+    ("buffer.headroom_pool", &["shared-headroom-pool"]),
+    ("buffer.xon_offset", &["xon-point"]),
+    ("buffer.xon", &["xon-floor"]),
+    ("buffer.", &["headroom-broadcom", "xoff-threshold-broadcom"]),
+    ("pfc.quanta", &["xoff-refreshed"]),
+    ("pfc.refresh", &["xoff-refreshed"]),
+    ("pfc.response", &["response-time"]),
+    ("headroom_one_cell_short", &["headroom-mellanox", "headroom-broadcom"]),
+    ("xon_never", &["xon-point"]),
+    ("xon_late", &["xoff-and-xon-at-once"]),
+    ("shared_headroom", &["shared-headroom-pool"]),
+    ("headroom_cap", &["shared-headroom-pool"]),
+    ("pfc_honoured", &["other-lossless-class"]),
+    ("pause_time_not", &["pause-restarts"]),
+    ("descriptor_not", &["frames-of-whole-cells"]),
+    ("lossy_uses", &["lossy-drop"]),
+    ("lossy_pauses", &["lossy-never-pauses"]),
+    ("counter_counts", &["pfc-counted-as-pfc"]),
+    ("xoff_wrong_class", &["xoff-refreshed"]),
+    ("not_counted", &["headroom-broadcom"]),
+    ("watermark_not", &["headroom-broadcom"]),
+    ("pool_oversubscribed", &["headroom-broadcom"]),
+    ("headroom_unused", &["headroom-broadcom"]),
 ];
 
-/// Every mutant: each watchdog parameter of the lab's devices, and each deviation.
-pub fn all(lab: &Lab) -> Vec<Mutant> {
+/// Every mutant that `suites` are to notice: each parameter of the parts of a device that they cover, and each deviation there.
+pub fn all(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
     let Some(first) = lab.duts.first() else { return Vec::new() };
+    let covered = |part: Part| {
+        suites.iter().any(|suite| suite.covers.is_empty() || suite.covers.contains(&part))
+    };
     let mut texts = Vec::new();
-    for path in first.declared.paths().iter().filter(|path| path.starts_with("pfcwd.")) {
+    let paths = first.declared.paths();
+    let parameters = |path: &&String| match Part::of_path(path) {
+        // Weights are lists; what breaks there are deviations.
+        None | Some(Part::Scheduler) => false,
+        Some(part) => covered(part),
+    };
+    for path in paths.iter().filter(parameters) {
         if let Some((_, words)) = WORDS.iter().find(|(word, _)| word == path) {
             texts.extend(words.iter().map(|word| format!("{path}={word}")));
             continue;
         }
-        texts.extend(FACTORS.iter().map(|factor| format!("{path}={factor}")));
+        let steps = if STEPS.contains(&path.as_str()) { &["+1", "-1"][..] } else { &FACTORS };
+        texts.extend(steps.iter().map(|step| format!("{path}={step}")));
         if Declared::OPTIONAL.contains(&path.as_str()) {
             texts.push(format!("{path}=never"));
         }
@@ -112,6 +157,7 @@ pub fn all(lab: &Lab) -> Vec<Mutant> {
     texts.extend(
         Deviation::ALL
             .into_iter()
+            .filter(|deviation| covered(deviation.part()))
             .map(|deviation| format!("deviation={}", mutation::name(deviation))),
     );
     texts.into_iter().map(|text| Mutant { text }).collect()

@@ -1,6 +1,7 @@
 //! Which trials a session runs: placed by the judge where its measures need it, else a fixed number at random moments.
 
 use super::effort::Effort;
+use super::hunt::{Counts, Hunt, Mark};
 use super::points::Point;
 use super::seed::Seed;
 use super::session::{Place, Session};
@@ -17,10 +18,12 @@ pub enum Role {
     Planned,
     /// It only shows the grid of the device's polls.
     Calibration,
+    /// It tries one number of frames.
+    Search(Mark),
 }
 
 /// The next trial.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Ask {
     /// Index of its point.
     pub point: usize,
@@ -28,6 +31,8 @@ pub struct Ask {
     pub place: Place,
     /// How long its pause is to be; `None`: as its script says.
     pub length: Option<Dur>,
+    /// How many frames each searched stream sends; `None`: nothing is searched.
+    pub counts: Option<Counts>,
     /// What it is for.
     pub role: Role,
     inner: Option<judge::Ask>,
@@ -40,6 +45,16 @@ pub enum Plan {
     Placed(Box<Planner>),
     /// A fixed number, wherever they fall: cases in which no watchdog acts.
     Anywhere(Anywhere),
+    /// Numbers of frames are searched, each trial wherever it falls.
+    Hunt(Box<Hunted>),
+}
+
+/// A search, and where in the poll interval its trials fall.
+#[derive(Debug)]
+pub struct Hunted {
+    hunt: Hunt,
+    draws: Seed,
+    within: Dur,
 }
 
 /// So many trials at each point.
@@ -73,6 +88,10 @@ impl Plan {
         let ramp = wants(|m| matches!(m, Measure::Fired { .. }))
             && case.sweep.iter().any(|sweep| !matches!(sweep, Sweep::Setting { .. }));
         let trials = case.trials.unwrap_or(DEFAULT_TRIALS);
+        if let Some(hunt) = Hunt::of(&case.measure) {
+            let (draws, within) = (Seed::of_run(setup.seed), rule.longest_interval());
+            return Plan::Hunt(Box::new(Hunted { hunt, draws, within }));
+        }
         if session.subject.is_none() {
             let config = wants(|m| matches!(m, Measure::Config { .. }));
             return Plan::Anywhere(Anywhere {
@@ -102,6 +121,7 @@ impl Plan {
         match self {
             Plan::Placed(planner) => planner.planned(),
             Plan::Anywhere(plan) => plan.planned(),
+            Plan::Hunt(hunted) => hunted.hunt.planned(),
         }
     }
 
@@ -115,10 +135,12 @@ impl Plan {
                     judge::Place::Phase(phase) => Place::Phase(phase),
                 },
                 length: inner.length,
+                counts: None,
                 role: if inner.calibrate { Role::Calibration } else { Role::Planned },
                 inner: Some(inner),
             }),
             Plan::Anywhere(plan) => plan.ask(),
+            Plan::Hunt(hunted) => hunted.ask(),
         }
     }
 
@@ -128,7 +150,14 @@ impl Plan {
             (Plan::Placed(planner), Some(inner), Some(seen)) => planner.seen(inner, seen),
             (Plan::Placed(planner), Some(inner), None) => planner.void(inner),
             (Plan::Anywhere(plan), _, _) => plan.done += 1,
-            (Plan::Placed(_), None, _) => {}
+            (Plan::Placed(_), None, _) | (Plan::Hunt(_), _, _) => {}
+        }
+    }
+
+    /// Whether what is searched happened in a trial of a search.
+    pub fn tried(&mut self, mark: &Mark, happened: bool) {
+        if let Plan::Hunt(hunted) = self {
+            hunted.hunt.seen(mark, happened);
         }
     }
 
@@ -137,8 +166,18 @@ impl Plan {
         match (self, &ask.inner) {
             (Plan::Placed(planner), Some(inner)) => planner.void(inner),
             (Plan::Anywhere(plan), _) => plan.void += 1,
+            (Plan::Hunt(hunted), _) => hunted.hunt.void(),
             (Plan::Placed(_), None) => {}
         }
+    }
+}
+
+impl Hunted {
+    fn ask(&mut self) -> Option<Ask> {
+        let (counts, mark) = self.hunt.ask()?;
+        let place = Place::After(Dur(self.draws.draw(self.within.0)));
+        let (role, counts) = (Role::Search(mark), Some(counts));
+        Some(Ask { point: 0, place, length: None, counts, role, inner: None })
     }
 }
 
@@ -157,6 +196,6 @@ impl Anywhere {
         // Those that only bear void ones go round the points.
         let more = usize::try_from(self.done.saturating_sub(self.planned())).unwrap_or(0);
         let point = if turn < self.points { turn } else { more % self.points };
-        Some(Ask { point, place, length: None, role: Role::Planned, inner: None })
+        Some(Ask { point, place, length: None, counts: None, role: Role::Planned, inner: None })
     }
 }

@@ -1,9 +1,10 @@
 //! A case's sweep, as configurations of the device and points of variables within each.
 
+use super::hunt::{self, Counts};
 use super::values::Values;
 use rig_capture::Unit;
 use rig_lab::{BadSetting, Declared, Setting};
-use rig_testcases::{Case, Lookup, Sweep};
+use rig_testcases::{Case, Lookup, Measure, Sweep};
 use rig_units::Dur;
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ pub struct Group {
 }
 
 /// One point of the variables, within a group.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Point {
     /// Where in the sweep: `storm-length=250ms`; empty without one.
     pub label: String,
@@ -27,6 +28,8 @@ pub struct Point {
     pub swept: BTreeMap<String, Dur>,
     /// The pause that a storm of that length makes, where it is a storm's length that is swept.
     pub pause: Option<Dur>,
+    /// How many frames each searched stream sends.
+    pub counts: Counts,
 }
 
 /// How a storm makes a pause: frames so far apart, each pausing for so long.
@@ -108,7 +111,12 @@ pub fn points(
         }
     }
     if all.is_empty() {
-        all.push(Point { label: String::new(), swept: BTreeMap::new(), pause: None });
+        all.push(Point::default());
+    }
+    let searched = case.measure.iter().flat_map(Measure::searches);
+    let counts: Counts = searched.map(|name| (name.to_owned(), hunt::LIKE)).collect();
+    for point in &mut all {
+        point.counts.clone_from(&counts);
     }
     Ok(all)
 }
@@ -123,7 +131,8 @@ pub fn point(name: &str, value: Dur, cadence: Option<Cadence>) -> Point {
         None => (value, None),
     };
     let label = format!("{name}={}", Unit::Ps.show(pause.unwrap_or(value).0));
-    Point { label, swept: BTreeMap::from([(name.to_owned(), stands_for)]), pause }
+    let swept = BTreeMap::from([(name.to_owned(), stands_for)]);
+    Point { label, swept, pause, counts: Counts::new() }
 }
 
 /// So many lengths spread evenly over an interval, half a step in from either end, in whole microseconds.

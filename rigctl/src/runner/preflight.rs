@@ -80,7 +80,8 @@ fn too_rare(case: &Case, session: &Session<'_>, script: &Script) -> Option<Fault
 
 /// Whether the case wants storms that do not hold.
 fn about_gaps(case: &Case) -> bool {
-    let coverage = |measure: &Measure| matches!(measure, Measure::Coverage { .. });
+    let coverage =
+        |measure: &Measure| matches!(measure, Measure::Coverage { .. } | Measure::Duty { .. });
     matches!(case.expect, Expect::Inconclusive { .. }) || case.measure.iter().any(coverage)
 }
 

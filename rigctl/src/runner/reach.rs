@@ -4,6 +4,7 @@
 use rig_lab::{Action, Adapter, Lab, Profile, Setting, settings};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
+use rig_units::Dur;
 
 /// A case as it can be run.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,16 @@ pub struct Reach {
 /// # Errors
 /// Why nothing can: the reason of a skip.
 pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Reach, String> {
+    let bound = match &lab.adapter {
+        Adapter::Emulated => Dur::ZERO,
+        Adapter::EmulatedWire(wire) => wire.bound,
+        Adapter::Declared(wire) => wire.bound,
+    };
+    if let Some(precision) = case.precision.filter(|precision| *precision < bound) {
+        return Err(format!(
+            "it needs timestamps within {precision}, and this lab's are within {bound}"
+        ));
+    }
     match &lab.adapter {
         Adapter::Emulated | Adapter::EmulatedWire(_) => {
             Ok(Reach { case: case.clone(), left_out: Vec::new() })
@@ -120,7 +131,9 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
     const EVENTS: &str = "the action `alert` leaves no trace on the wire, and the adapter `declared` hears no events";
     let silent = profile.declared.pfcwd.action == Action::Alert;
     match measure {
-        Measure::Counters { .. } => Some("the adapter `declared` reads no counters"),
+        Measure::Counters { .. } | Measure::Watermarks { .. } | Measure::PfcCounters { .. } => {
+            Some("the adapter `declared` reads no counters")
+        }
         Measure::Config { .. } => Some("the adapter `declared` configures nothing"),
         Measure::Detection { .. }
         | Measure::Restoration { .. }
@@ -131,6 +144,14 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
         | Measure::Throughput { .. }
         | Measure::Coverage { .. }
         | Measure::PfcSent { after: None, .. }
+        | Measure::XoffPoint { .. }
+        | Measure::DropPoint { .. }
+        | Measure::XonPoint { .. }
+        | Measure::XoffLatency { .. }
+        | Measure::Response { .. }
+        | Measure::PauseLength { .. }
+        | Measure::Duty { .. }
+        | Measure::HeadroomLoss { .. }
         | Measure::PfcFormat { .. } => None,
     }
 }

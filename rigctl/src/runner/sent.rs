@@ -103,6 +103,7 @@ mod tests {
             kind: StreamKind::Udp,
             size: Bytes(256),
             rate: StreamRate::Every(Dur::us(100)),
+            count: None,
         };
         let storm = StormSpec {
             name: "storm".into(),

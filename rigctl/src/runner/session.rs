@@ -1,5 +1,6 @@
 //! One configuration of one device, and the trials run on it.
 
+use super::hunt::Counts;
 use super::plan::Role;
 use super::points::{Cadence, Group, Point, point};
 use super::seed::Seed;
@@ -132,6 +133,7 @@ impl<'a> Session<'a> {
             declared: &self.group.declared,
             predicted: self.names,
             swept: std::collections::BTreeMap::new(),
+            counts: Counts::new(),
         }
     }
 
@@ -159,6 +161,11 @@ impl<'a> Session<'a> {
         let in_flight =
             speeds.min().map_or(Dur::us(1), |slowest| slowest.slot(self.group.declared.mtu));
         in_flight + self.group.declared.pfc.response + bound * 2
+    }
+
+    /// Length of every cable between the rig and the device, in centimetres.
+    pub const fn cable_cm(&self) -> u64 {
+        self.cable_cm
     }
 
     /// The seed of the plan's draws.
@@ -210,7 +217,8 @@ impl<'a> Session<'a> {
     /// # Errors
     /// What cannot be done on this device, at its place in the file.
     pub fn script(&self, point: &Point) -> Result<Script, Box<Fault>> {
-        let values = Values { swept: point.swept.clone(), ..self.values() };
+        let (swept, counts) = (point.swept.clone(), point.counts.clone());
+        let values = Values { swept, counts, ..self.values() };
         let mut script = self.case.script(&self.group.declared, &values).map_err(Box::new)?;
         if self.case.length.is_none() {
             script.length += self.settle(&script);

@@ -30,6 +30,16 @@ impl Subject {
             | Measure::Coverage { .. }
             | Measure::PfcSent { .. }
             | Measure::PfcFormat { .. }
+            | Measure::XoffPoint { .. }
+            | Measure::DropPoint { .. }
+            | Measure::XonPoint { .. }
+            | Measure::Watermarks { .. }
+            | Measure::XoffLatency { .. }
+            | Measure::Response { .. }
+            | Measure::PauseLength { .. }
+            | Measure::Duty { .. }
+            | Measure::PfcCounters { .. }
+            | Measure::HeadroomLoss { .. }
             | Measure::Config { .. } => None,
         }
     }

@@ -1,5 +1,6 @@
 //! What the names in a case's amounts stand for: declared values, predictions, the sweep.
 
+use super::hunt::Counts;
 use rig_lab::Declared;
 use rig_oracle::spec::pfcwd::Names;
 use rig_testcases::Lookup;
@@ -15,6 +16,8 @@ pub struct Values<'a> {
     pub predicted: Names,
     /// Variables of the sweep.
     pub swept: BTreeMap<String, Dur>,
+    /// Frames of the streams whose number is searched.
+    pub counts: Counts,
 }
 
 impl Lookup for Values<'_> {
@@ -22,5 +25,9 @@ impl Lookup for Values<'_> {
         let declared = || self.declared.get(name)?.as_str()?.parse().ok();
         let swept = || self.swept.get(name).copied();
         swept().or_else(|| self.predicted.lookup(name)).or_else(declared)
+    }
+
+    fn frames(&self, stream: &str) -> u64 {
+        self.counts.get(stream).copied().unwrap_or(0)
     }
 }

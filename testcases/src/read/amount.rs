@@ -63,7 +63,8 @@ fn of_known(at: &At<'_>, of: &str, names: &Names<'_>) -> bool {
         return true;
     }
     let known = names.durations.iter().map(String::as_str).chain(PREDICTIONS);
-    let all = known.chain(names.variables.iter().map(String::as_str));
+    let own = names.variables.iter().chain(&names.counted).map(String::as_str);
+    let all = known.chain(own);
     if all.clone().any(|name| name == of) {
         return true;
     }

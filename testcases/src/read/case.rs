@@ -30,7 +30,7 @@ pub(super) struct Context<'w> {
     pub(super) durations: Vec<String>,
 }
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "why",
     "source",
     "dut",
@@ -44,13 +44,14 @@ const KEYS: [&str; 15] = [
     "steps",
     "length",
     "trials",
+    "precision",
     "measure",
     "expect",
 ];
 
 const STREAM: Kind<Stream> = Kind {
     part: "streams",
-    keys: &["from", "to", "class", "kind", "size", "every", "rate"],
+    keys: &["from", "to", "class", "kind", "size", "every", "rate", "count"],
     read: traffic::stream,
 };
 const STORM: Kind<Storm> = Kind {
@@ -88,7 +89,9 @@ impl<'w> Reading<'w, '_> {
         let swept = self.fields.get("sweep");
         let variables = swept.as_ref().map(sweep::variables).unwrap_or_default();
         let durations = &self.context.durations;
-        let names = Names::new(streams.groups, storms.groups, variables, durations);
+        let counted = streams.all.iter().filter(|(_, stream)| stream.count.is_some());
+        let counted = counted.map(|(name, _)| name.clone()).collect();
+        let names = Names::new(streams.groups, storms.groups, counted, variables, durations);
         let sweep = match &swept {
             Some(at) => sweep::sweep(at, pattern, &names),
             None => Some(Vec::new()),
@@ -105,7 +108,12 @@ impl<'w> Reading<'w, '_> {
             Some(at) => at.whole(1..=100_000, "a number of trials").map(Some),
             None => Some(None),
         };
+        let precision = match self.fields.get("precision") {
+            Some(at) => traffic::interval(&at).map(Some),
+            None => Some(None),
+        };
         if steps.is_some() && measures.is_some() && length.is_some() {
+            self.late_peers(&names);
             self.all_used(&names);
         }
         let mut case = Case {
@@ -125,13 +133,15 @@ impl<'w> Reading<'w, '_> {
             steps: steps?,
             length: length?,
             trials: trials?,
+            precision: precision?,
             measure: measures?,
             expect: expect?,
             places,
         };
         let used = case.rig_ports();
         let needs = ports::needs(&self.blocks("ports"), &used);
-        let endpoints = ports::endpoints(&self.of_ports("endpoints", &used), &mut case.places);
+        let endpoints =
+            ports::endpoints(&self.of_ports("endpoints", &used), &names, &mut case.places);
         let taps = ports::taps(&self.of_ports("taps", &used), &mut case.places);
         (case.ports, case.endpoints, case.taps) = (needs?, endpoints?, taps?);
         sense::check(self.at, &case);
@@ -265,6 +275,20 @@ impl<'w> Reading<'w, '_> {
         }
         measures.as_mut()?.push(Measure::Config { rejected: word == "rejected" });
         Some(Expect::Pass)
+    }
+
+    /// A peer that reacts after a variable uses it.
+    fn late_peers(&self, names: &Names<'_>) {
+        for block in self.blocks("endpoints") {
+            let Value::Map(ports) = &block.node.value else { continue };
+            for (_, port) in ports {
+                let Value::Map(fields) = &port.value else { continue };
+                let responses = fields.iter().filter(|(key, _)| key.name == "response");
+                for (_, response) in responses {
+                    names.late(&response.written());
+                }
+            }
+        }
     }
 
     /// What the case itself defines must be used; what the setup offers may be.

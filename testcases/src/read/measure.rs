@@ -3,15 +3,15 @@
 use super::amount::amount;
 use super::names::Names;
 use super::traffic;
-use crate::case::{Storm, Stream};
-use crate::{Measure, Wanted};
+use crate::case::{Count, Storm, Stream};
+use crate::{Growth, Measure, Wanted};
 use indexmap::IndexMap;
 use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
 use rig_units::Dur;
 
 /// Names of measures in YAML. `config` is not among them: a case asks for it with `configure:` and `expect:`.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 20] = [
     "pfcwd.detection",
     "pfcwd.restoration",
     "pfcwd.fired",
@@ -22,6 +22,16 @@ const NAMES: [&str; 10] = [
     "storm.coverage",
     "pfc.sent",
     "pfc.format",
+    "buffer.xoff",
+    "buffer.drop",
+    "buffer.xon",
+    "buffer.watermarks",
+    "pfc.latency",
+    "pfc.response",
+    "pfc.pause",
+    "pfc.duty",
+    "pfc.counters",
+    "headroom.loss",
 ];
 
 /// The streams and storms that a measure's names point at.
@@ -88,6 +98,51 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             let fields = at.fields(&["port"])?;
             let ports = traffic::ports(&fields.need("port", "the rig port that receives them")?)?;
             Some(ports.into_iter().map(|port| Measure::PfcFormat { port }).collect())
+        }
+        "buffer.xoff" => {
+            let (streams, growth) = growing(at, traffic)?;
+            Some(vec![Measure::XoffPoint { streams, growth }])
+        }
+        "buffer.drop" => {
+            let (streams, growth) = growing(at, traffic)?;
+            Some(vec![Measure::DropPoint { streams, growth }])
+        }
+        "buffer.xon" => xon(at, traffic),
+        "buffer.watermarks" => streams(at, traffic, &|stream| Measure::Watermarks { stream }),
+        "pfc.latency" => streams(at, traffic, &|stream| Measure::XoffLatency { stream }),
+        "pfc.response" => streams(at, traffic, &|stream| Measure::Response { stream }),
+        "pfc.pause" => streams(at, traffic, &|stream| Measure::PauseLength { stream }),
+        "headroom.loss" => {
+            let fields = at.fields(&["stream", "expect"])?;
+            let streams = traffic.names.stream(&fields.need("stream", "a load of the case")?)?;
+            let expect = match fields.get("expect") {
+                None => Wanted::Predicted,
+                Some(at) => at.choice(&[("none", Wanted::None), ("some", Wanted::Some)])?,
+            };
+            let each = streams.into_iter().map(|stream| Measure::HeadroomLoss { stream, expect });
+            Some(each.collect())
+        }
+        "pfc.counters" => {
+            let fields = at.fields(&["port", "class"])?;
+            let ports = fields.need("port", "the rig port at the other end");
+            let class = fields.need("class", "0 to 7").and_then(|at| traffic::class(&at));
+            let (ports, class) = (traffic::ports(&ports?)?, class?);
+            Some(ports.into_iter().map(|port| Measure::PfcCounters { port, class }).collect())
+        }
+        "pfc.duty" => {
+            let (fields, pairs) = storm_stream(&["from", "until"])?;
+            let when = |name: &str| {
+                fields
+                    .need(name, "an instant of the trial")
+                    .and_then(|at| amount(&at, traffic.names))
+            };
+            let (from, until) = (when("from")?, when("until")?);
+            each(pairs, &|storm, stream| Measure::Duty {
+                storm,
+                stream,
+                from: from.clone(),
+                until: until.clone(),
+            })
         }
         name => {
             at.at_key(format!("there is no measure `{name}`"), one_of(name, NAMES.into_iter()));
@@ -172,6 +227,79 @@ fn throughput(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
         at.fault(format!("from {from} until {until}"), "an end after the beginning");
     }
     Some(vec![Measure::Throughput { streams, from, until }])
+}
+
+/// A measure for each stream.
+fn streams(
+    at: &At<'_>,
+    traffic: &Traffic<'_>,
+    make: &dyn Fn(String) -> Measure,
+) -> Option<Vec<Measure>> {
+    let fields = at.fields(&["stream"])?;
+    let streams = traffic.names.stream(&fields.need("stream", "a stream of the case")?)?;
+    Some(streams.into_iter().map(make).collect())
+}
+
+const SEARCHED: &str = "streams of the case with `count: searched`, such as [a, b]";
+
+/// Streams that grow one after the other, or together.
+fn growing(at: &At<'_>, traffic: &Traffic<'_>) -> Option<(Vec<String>, Growth)> {
+    let fields = at.fields(&["streams", "together"])?;
+    if let Some((in_turn, at)) = fields.either("streams", "together") {
+        let growth = if in_turn { Growth::InTurn } else { Growth::Together };
+        return Some((searched(&at, traffic)?, growth));
+    }
+    if fields.get("streams").is_none() && fields.get("together").is_none() {
+        at.at_key(
+            "it names no stream",
+            "`streams: [a, b]`, one after the other, or `together: [a, b]`",
+        );
+    }
+    None
+}
+
+/// Streams whose number of frames is searched.
+fn searched(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<String>> {
+    let all = at.one_or_many();
+    let read: Vec<_> = all.iter().filter_map(|at| traffic.names.stream(at)).collect();
+    if all.is_empty() {
+        at.fault("no stream", SEARCHED);
+    }
+    if read.len() != all.len() || all.is_empty() {
+        return None;
+    }
+    let streams = read.concat();
+    let fixed = |name: &&String| {
+        traffic.streams.get(*name).is_some_and(|stream| stream.count != Some(Count::Searched))
+    };
+    if let Some(name) = streams.iter().find(fixed) {
+        at.fault(format!("the number of frames of `{name}` is not searched"), SEARCHED);
+        return None;
+    }
+    Some(streams)
+}
+
+/// Two streams of one priority group.
+fn xon(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
+    let fields = at.fields(&["stay", "leave"])?;
+    let one = |key: &str| {
+        let at = fields.need(key, "a stream with `count: searched`")?;
+        searched(&at, traffic)?.into_iter().next()
+    };
+    let (stay, leave) = (one("stay")?, one("leave")?);
+    let group = |name: &String| {
+        traffic.streams.get(name).map(|stream| (&stream.from, stream.class, stream.size))
+    };
+    let port = |name: &String| traffic.streams.get(name).map(|stream| &stream.to);
+    if group(&stay) != group(&leave) || port(&stay) == port(&leave) {
+        let found = format!("`{stay}` and `{leave}` do not fill one group towards two ports");
+        at.fault(
+            found,
+            "two streams of one port, class and frame size, addressed to different ports",
+        );
+        return None;
+    }
+    Some(vec![Measure::XonPoint { stay, leave }])
 }
 
 fn pfc_sent(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {

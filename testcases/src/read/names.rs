@@ -13,6 +13,8 @@ pub(super) struct Names<'a> {
     pub(super) streams: IndexMap<String, Vec<String>>,
     /// Storm groups and their members.
     pub(super) storms: IndexMap<String, Vec<String>>,
+    /// Counted streams: how long one takes to send is a length of time.
+    pub(super) counted: Vec<String>,
     /// Variables of the sweep.
     pub(super) variables: Vec<String>,
     /// Declared values that are lengths of time.
@@ -24,10 +26,11 @@ impl<'a> Names<'a> {
     pub(super) fn new(
         streams: IndexMap<String, Vec<String>>,
         storms: IndexMap<String, Vec<String>>,
+        counted: Vec<String>,
         variables: Vec<String>,
         durations: &'a [String],
     ) -> Names<'a> {
-        Names { streams, storms, variables, durations, used: RefCell::default() }
+        Names { streams, storms, counted, variables, durations, used: RefCell::default() }
     }
 
     /// Whether a step or a measure named it.
@@ -39,6 +42,13 @@ impl<'a> Names<'a> {
     pub(super) fn variable(&self, at: &At<'_>, name: &str) -> bool {
         self.used.borrow_mut().insert(name.to_owned());
         known(at, "variable", name, self.variables.iter().map(String::as_str))
+    }
+
+    /// Notes a variable as used, if it is one.
+    pub(super) fn late(&self, name: &str) {
+        if self.variables.iter().any(|variable| variable == name) {
+            self.used.borrow_mut().insert(name.to_owned());
+        }
     }
 
     /// The members of a stream or of a group of them.

@@ -2,7 +2,9 @@
 //! recorded at them.
 
 use super::case::Places;
+use super::names::Names;
 use super::traffic::classes;
+use crate::Amount;
 use crate::Tap;
 use crate::case::{Endpoint, PortNeed, Response};
 use indexmap::IndexMap;
@@ -94,6 +96,7 @@ pub(super) fn needs(blocks: &[At<'_>], used: &[String]) -> Option<IndexMap<Strin
 /// Ports as peers of the device, a case's fields over the setup's.
 pub(super) fn endpoints(
     blocks: &Blocks<'_, '_>,
+    names: &Names<'_>,
     places: &mut Places,
 ) -> Option<IndexMap<String, Endpoint>> {
     const KEYS: [&str; 2] = ["obeys", "response"];
@@ -112,8 +115,8 @@ pub(super) fn endpoints(
             places.insert(format!("{}.{port}.{key}", blocks.part), at.place());
         }
         let obeys = fields.get("obeys").map_or(Some(u8::MAX), |at| obeys(&at));
-        let none = Response::Time(Dur::ZERO);
-        let response = fields.get("response").map_or(Some(none), |at| response(&at));
+        let none = Response::Time(Amount::Exactly(Dur::ZERO));
+        let response = fields.get("response").map_or(Some(none), |at| response(&at, names));
         if let (Some(obeys), Some(response)) = (obeys, response) {
             read.insert(port.clone(), Endpoint { obeys, response });
         }
@@ -137,14 +140,17 @@ fn obeys(at: &At<'_>) -> Option<u8> {
 }
 
 /// What a port takes to react to PFC.
-fn response(at: &At<'_>) -> Option<Response> {
+fn response(at: &At<'_>, names: &Names<'_>) -> Option<Response> {
     const LONGEST: Dur = Dur::s(1);
     let text = at.node.written();
+    if names.variables.contains(&text) {
+        return names.variable(at, &text).then_some(Response::Time(Amount::Swept(text)));
+    }
     if let Ok(quanta) = text.parse::<Quanta>() {
         return Some(Response::Quanta(quanta));
     }
     match text.parse::<Dur>() {
-        Ok(time) if time <= LONGEST => Some(Response::Time(time)),
+        Ok(time) if time <= LONGEST => Some(Response::Time(Amount::Exactly(time))),
         Ok(time) => {
             at.fault(format!("a port that reacts to PFC after {time}"), "at most 1s");
             None

@@ -64,7 +64,9 @@ fn of_measure<'a>(case: &'a Case, measure: &'a Measure) -> Vec<Need<'a>> {
                 all.push(Need { port: &of.to, tap: Tap::Sampled, what, place });
             }
         }
-        Measure::PfcSent { port, .. } | Measure::PfcFormat { port } => {
+        Measure::PfcSent { port, .. }
+        | Measure::PfcFormat { port }
+        | Measure::PfcCounters { port, .. } => {
             let what = format!("`{name}` looks at the PFC frames");
             all.push(Need { port, tap: Tap::Pfc, what, place: String::new() });
         }
@@ -75,6 +77,29 @@ fn of_measure<'a>(case: &'a Case, measure: &'a Measure) -> Vec<Need<'a>> {
                 all.push(Need { port: &of.from, tap: Tap::All, what, place });
             }
         }
+        Measure::XoffPoint { .. } | Measure::DropPoint { .. } | Measure::XonPoint { .. } => {
+            let streams =
+                measure.searches().into_iter().filter_map(|name| case.streams.get_key_value(name));
+            for (stream, of) in streams {
+                let what = format!("`{name}` looks for PFC frames");
+                let place = format!("streams.{stream}");
+                all.push(Need { port: &of.from, tap: Tap::Pfc, what, place });
+            }
+        }
+        Measure::Response { stream } | Measure::PauseLength { stream } => {
+            if let Some((stream, of)) = case.streams.get_key_value(stream) {
+                let what = format!("`{name}` follows every frame of `{stream}`");
+                let place = format!("streams.{stream}");
+                all.push(Need { port: &of.to, tap: Tap::All, what, place });
+            }
+        }
+        Measure::Duty { stream, .. } => {
+            if let Some((stream, of)) = case.streams.get_key_value(stream) {
+                let what = format!("`{name}` counts the frames of `{stream}`");
+                let place = format!("streams.{stream}");
+                all.push(Need { port: &of.to, tap: Tap::All, what, place });
+            }
+        }
         // The storms of the others are among the case's.
         Measure::Detection { .. }
         | Measure::Restoration { .. }
@@ -83,6 +108,9 @@ fn of_measure<'a>(case: &'a Case, measure: &'a Measure) -> Vec<Need<'a>> {
         | Measure::Counters { .. }
         | Measure::Coverage { .. }
         | Measure::Loss { .. }
+        | Measure::Watermarks { .. }
+        | Measure::XoffLatency { .. }
+        | Measure::HeadroomLoss { .. }
         | Measure::Config { .. } => {}
     }
     all

@@ -1,8 +1,8 @@
 //! What a case may not say although each of its parts is well formed: contradictions between them.
 
 use super::recorded;
-use crate::case::{CaseAction, Refresh};
-use crate::{Amount, Case, Expect, Measure};
+use crate::case::{CaseAction, Count, Refresh};
+use crate::{Amount, Case, Expect, Measure, Sweep};
 use rig_lab::Pfcwd;
 use rig_lab::walk::At;
 use rig_units::Dur;
@@ -14,7 +14,47 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     order(at, case);
     limits(at, case);
     measured(at, case);
+    searched(at, case);
     recorded::check(at, case);
+}
+
+/// A stream whose number of frames is searched, and nothing else beside the search: every trial is another one.
+fn searched(at: &At<'_>, case: &Case) {
+    let searches =
+        |name: &String| case.measure.iter().any(|m| m.searches().contains(&name.as_str()));
+    for (name, stream) in &case.streams {
+        if stream.count == Some(Count::Searched) && !searches(name) {
+            let found = format!("the number of frames of `{name}` is searched by no measure");
+            let want = "buffer.xoff, buffer.drop or buffer.xon of it, or a number";
+            case.note(at, &format!("streams.{name}.count"), found, want);
+        }
+    }
+    for (i, step) in case.steps.iter().enumerate() {
+        let CaseAction::Start { names, lasting: Some(_) } = &step.what else { continue };
+        let counted =
+            |name: &&String| case.streams.get(*name).is_some_and(|stream| stream.count.is_some());
+        if let Some(name) = names.iter().find(counted) {
+            let found = format!("`{name}` ends after its last frame and at a time");
+            case.note(
+                at,
+                &format!("steps[{i}]"),
+                found,
+                "a start without `for:`, or a stream without `count`",
+            );
+        }
+    }
+    if !case.measure.iter().any(|measure| !measure.searches().is_empty()) {
+        return;
+    }
+    let beside = |m: &&Measure| m.searches().is_empty() && !matches!(m, Measure::Watermarks { .. });
+    if let Some(other) = case.measure.iter().find(beside) {
+        let found = format!("`{}` beside a measure that searches", other.name());
+        case.note(at, "", found, "a case of its own: every trial of a search is another one");
+    }
+    if case.sweep.iter().any(|sweep| !matches!(sweep, Sweep::Setting { .. })) {
+        let found = "a variable is swept beside a measure that searches".to_owned();
+        case.note(at, "sweep", found, "settings of the device: `dut.buffer.dynamic_th: [...]`");
+    }
 }
 
 /// A storm with gaps by design needs a case that is about the gaps.
@@ -22,7 +62,7 @@ fn gaps(at: &At<'_>, case: &Case) {
     let lapse_expected =
         matches!(&case.expect, Expect::Inconclusive { reason } if reason == "storm-lapse");
     for (name, storm) in &case.storms {
-        let covered = |m: &Measure| matches!(m, Measure::Coverage { storm } if storm == name);
+        let covered = |m: &Measure| matches!(m, Measure::Coverage { storm } | Measure::Duty { storm, .. } if storm == name);
         let gaps = matches!(storm.refresh, Refresh::OfPause(share) if share > 1_000_000);
         if gaps && !lapse_expected && !case.measure.iter().any(covered) {
             let found = format!(

@@ -1,7 +1,7 @@
 //! Streams and storms.
 
 use super::amount::millionths;
-use crate::case::{Refresh, Storm, Stream};
+use crate::case::{Count, Refresh, Storm, Stream};
 use crate::{StreamKind, StreamRate};
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
@@ -37,6 +37,10 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
             None
         }
     };
+    let count = match fields.get("count") {
+        Some(at) => Some(count(&at)?),
+        None => None,
+    };
     let (class, kind, (size, size_at), rate) = (class?, kind?, size?, rate?);
     let least = smallest(kind);
     if size < least || size > LARGEST {
@@ -47,9 +51,22 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let single = pairs.len() == 1;
     let named = pairs.into_iter().map(|(from, to, ending)| {
         let name = if single { name.to_owned() } else { format!("{name}-{ending}") };
-        (name, Stream { from, to, class, kind, size, rate })
+        (name, Stream { from, to, class, kind, size, rate, count })
     });
     Some(named.collect())
+}
+
+/// After how many frames a stream ends.
+fn count(at: &At<'_>) -> Option<Count> {
+    const MOST: i64 = 100_000_000;
+    if let Value::Text(word) = &at.node.value {
+        if word == "searched" {
+            return Some(Count::Searched);
+        }
+        at.wrong("a number of frames, or `searched`");
+        return None;
+    }
+    at.whole(1..=MOST, "a number of frames, or `searched`").map(Count::Frames)
 }
 
 /// Largest frame that any device of this kind takes.

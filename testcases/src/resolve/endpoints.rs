@@ -4,17 +4,24 @@
 //! device dropped on purpose from what overran its headroom; so what needs to be told apart is refused.
 
 use crate::case::{Endpoint, Response};
-use crate::{Case, EndpointSpec, Measure, Script, Wanted};
+use crate::{Case, EndpointSpec, Lookup, Measure, Script, Wanted};
 use rig_lab::{Declared, Fault};
 use rig_units::{PortSpeed, Quanta};
 
 /// A port's behaviour, worked out for its speed.
-pub(super) fn spec(endpoint: &Endpoint, speed: PortSpeed) -> EndpointSpec {
-    let response = match endpoint.response {
-        Response::Quanta(quanta) => speed.pause(quanta),
-        Response::Time(time) => time,
+///
+/// # Errors
+/// A variable without a value.
+pub(super) fn spec(
+    endpoint: &Endpoint,
+    speed: PortSpeed,
+    lookup: &dyn Lookup,
+) -> Result<EndpointSpec, String> {
+    let response = match &endpoint.response {
+        Response::Quanta(quanta) => speed.pause(*quanta),
+        Response::Time(time) => time.resolve(lookup)?,
     };
-    EndpointSpec { obeys: endpoint.obeys, response }
+    Ok(EndpointSpec { obeys: endpoint.obeys, response })
 }
 
 /// Most quanta that a port of so many bits a second may take to react to PFC, by speed (IEEE 802.3 31B.3.7; the numbers
@@ -40,6 +47,7 @@ fn budget(speed: PortSpeed) -> Quanta {
 /// Refuses a measure whose prediction needs a sender that obeys PFC in time where the sender does not.
 pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result<(), Fault> {
     for measure in &case.measure {
+        searched(case, declared, script, measure)?;
         let (streams, must_obey) = senders(case, measure);
         let streams =
             script.streams.iter().filter(|stream| streams.contains(&stream.name.as_str()));
@@ -81,6 +89,16 @@ fn senders<'a>(case: &'a Case, measure: &'a Measure) -> (Vec<&'a str>, bool) {
             (streams.iter().map(String::as_str).collect(), false)
         }
         Measure::Loss { expect, .. } if *expect != Wanted::Predicted => (Vec::new(), true),
+        Measure::XoffPoint { .. }
+        | Measure::DropPoint { .. }
+        | Measure::XonPoint { .. }
+        | Measure::Watermarks { .. }
+        | Measure::XoffLatency { .. }
+        | Measure::Response { .. }
+        | Measure::PauseLength { .. }
+        | Measure::Duty { .. }
+        | Measure::PfcCounters { .. }
+        | Measure::HeadroomLoss { .. } => (Vec::new(), true),
         Measure::Detection { .. }
         | Measure::Restoration { .. }
         | Measure::Fired { .. }
@@ -92,6 +110,30 @@ fn senders<'a>(case: &'a Case, measure: &'a Measure) -> (Vec<&'a str>, bool) {
         | Measure::PfcFormat { .. }
         | Measure::Config { .. } => (measure.follows(case), true),
     }
+}
+
+/// A search counts on every frame that it sends: a sender that stops at the XOFF would leave some out.
+fn searched(
+    case: &Case,
+    declared: &Declared,
+    script: &Script,
+    measure: &Measure,
+) -> Result<(), Fault> {
+    let searches = measure.searches();
+    let own = script.streams.iter().filter(|stream| searches.contains(&stream.name.as_str()));
+    for stream in own.filter(|stream| declared.qos.lossless(stream.class)) {
+        if script.endpoint(stream.from).obeys(stream.class) {
+            let (port, class) = (&script.ports[usize::from(stream.from)], stream.class);
+            let found = format!(
+                "`{}` sends a number of frames of `{}` in spite of XOFF, and {port} obeys PFC in class {class}",
+                measure.name(),
+                stream.name
+            );
+            let want = format!("endpoints: {{{port}: {{obeys: none}}}}");
+            return Err(case.fault(&format!("endpoints.{port}.obeys"), found, want));
+        }
+    }
+    Ok(())
 }
 
 fn speed(declared: &Declared, script: &Script, port: u16) -> PortSpeed {

@@ -2,7 +2,7 @@
 
 use crate::{Action, Case, Script, StreamRate, StreamSpec};
 use rig_lab::{Declared, Fault};
-use rig_units::{Bytes, L1_OVERHEAD, MIN_FRAME, PortSpeed, Rate};
+use rig_units::{Bytes, Dur, L1_OVERHEAD, MIN_FRAME, PortSpeed, Rate};
 use std::collections::BTreeMap;
 
 /// All of a port, in billionths.
@@ -16,13 +16,25 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
     };
     // What each running sender takes, by port and sender; storms come after the streams.
     let mut running: BTreeMap<(u16, u16), (u64, &str)> = BTreeMap::new();
+    // When those end that end by themselves.
+    let mut ends: BTreeMap<(u16, u16), Dur> = BTreeMap::new();
     let storm_index = |storm: u16| u16::MAX / 2 + storm;
     for (i, step) in script.steps.iter().enumerate() {
+        ends.retain(|sender, end| {
+            let over = *end <= step.at;
+            if over {
+                running.remove(sender);
+            }
+            !over
+        });
         let port = match &step.action {
             Action::StartStream(id) => {
                 let stream = &script.streams[usize::from(*id)];
                 let share = share(stream, speed(stream.from));
                 running.insert((stream.from, *id), (share, &stream.name));
+                if let Some(length) = stream.length(speed(stream.from)) {
+                    ends.insert((stream.from, *id), step.at + length);
+                }
                 stream.from
             }
             Action::StartStorm(id) => {

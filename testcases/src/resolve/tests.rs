@@ -82,7 +82,11 @@ fn every_bundled_case_becomes_a_script_on_every_device_that_suits_it() {
     for case in suites.iter().flat_map(|suite| &suite.cases) {
         for dut in lab.duts.iter().filter(|dut| case.suits(dut).is_ok()) {
             for declared in configurations(case, &dut.declared) {
-                let mut known = BTreeMap::from([("storm-length", Dur::ms(250))]);
+                let mut known = BTreeMap::from([
+                    ("storm-length", Dur::ms(250)),
+                    ("late", Dur::us(5)),
+                    ("phase", Dur::ns(40)),
+                ]);
                 known.extend(crate::read::PREDICTIONS.map(|name| (name, Dur::ms(300))));
                 let script = case.script(&declared, &Table(&declared, known));
                 let script = script.unwrap_or_else(|f| panic!("{} on {}: {f}", case.id, dut.name));

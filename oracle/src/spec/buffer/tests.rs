@@ -278,13 +278,13 @@ fn xon_follows_once_the_share_is_the_offset_below_a_limit_that_rises_as_it_falls
 }
 
 #[test]
-fn a_lossy_queue_asks_before_it_takes() {
-    // n <= 900 - (n - 1): at 450 frames, 451 were left before the last.
+fn a_lossy_queue_counts_what_is_left_behind_its_last_frame() {
+    // n <= 900 - n: at 450 frames as many are left.
     assert_eq!(lossy_first_drop(&plain(900, 0), Bytes(1), 0, 0), 451);
-    // 8 (9243812 + 1040) / (9 x 1040) = 7901.6.
-    assert_eq!(lossy_first_drop(&broadcom(), Bytes(1_024), 0, 0), 7_902);
-    // Others hold 243812 of the lossy pool: 8 x 9001040 / 9360 = 7693.2.
-    assert_eq!(lossy_first_drop(&broadcom(), Bytes(1_024), 243_812, 243_812), 7_694);
+    // 8 x 9243812 / (9 x 1040) = 7900.7.
+    assert_eq!(lossy_first_drop(&broadcom(), Bytes(1_024), 0, 0), 7_901);
+    // Others hold 243812 of the lossy pool: 8 x 9000000 / 9360 = 7692.3.
+    assert_eq!(lossy_first_drop(&broadcom(), Bytes(1_024), 243_812, 243_812), 7_693);
     // Of the pool 1040 x 100 + 1039 bytes are left.
     let taken = 10_875_072 - 105_039;
     assert_eq!(lossy_first_drop(&broadcom(), Bytes(1_024), 0, taken), 101);

@@ -226,9 +226,9 @@ proptest! {
         let size = size_of(&buffer, frame);
         let mut used = 0;
         let lost = (1..).find(|_| {
-            let left = buffer.lossy_pool.0.saturating_sub(lossy_taken + used);
             let room = buffer.pool.0.saturating_sub(pool_taken + used);
             used += size;
+            let left = buffer.lossy_pool.0.saturating_sub(lossy_taken + used);
             used > shifted(left, buffer.lossy_dynamic_th) || size > room
         });
         let form = lossy_first_drop(&buffer, Bytes(frame), lossy_taken, pool_taken);

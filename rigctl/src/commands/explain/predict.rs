@@ -7,7 +7,7 @@ use rig_capture::{Reading, Unit};
 use rig_lab::{Action, DropBy, RuleFamily};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::accepts;
-use rig_testcases::{Lookup, Measure, Script, StormSpec, Wanted};
+use rig_testcases::{Amount, Lookup, Measure, Script, StormSpec, Wanted};
 use rig_units::{Dur, PortSpeed};
 
 /// Writes one measure.
@@ -26,6 +26,16 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
             format!("{port} class {class}{}", after.unwrap_or_default())
         }
         Measure::PfcFormat { port } => port.clone(),
+        Measure::XoffPoint { .. } | Measure::DropPoint { .. } | Measure::XonPoint { .. } => {
+            measure.searches().join(", then ")
+        }
+        Measure::Watermarks { stream }
+        | Measure::XoffLatency { stream }
+        | Measure::Response { stream }
+        | Measure::PauseLength { stream }
+        | Measure::HeadroomLoss { stream, .. } => stream.clone(),
+        Measure::PfcCounters { port, class } => format!("{port} class {class}"),
+        Measure::Duty { storm, stream, .. } => format!("{storm} on {stream}"),
         Measure::Config { .. } => String::new(),
     };
     page.at(4, 24, measure.name(), &on);
@@ -36,7 +46,10 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
         Measure::ActionTaken { .. } => page.detail("predicted", action(session)),
         Measure::Loss { stream, expect } => page.detail("wanted", &loss(session, stream, *expect)),
         Measure::Throughput { from, until, .. } => {
-            let at = |amount: &rig_testcases::Amount| {
+            let at = |amount: &Amount| {
+                if let Some(text) = of_stream(session, amount) {
+                    return text;
+                }
                 let at = amount.resolve(&session.values() as &dyn Lookup);
                 at.map_or_else(|name| format!("`{name}`, which has no value"), |at| at.to_string())
             };
@@ -65,8 +78,68 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
             page.detail("predicted", "every PFC frame of the device well formed");
             page.detail("source", "IEEE 802.1Q clause 36, IEEE 802.3 Annex 31D");
         }
+        Measure::XoffPoint { .. } | Measure::DropPoint { .. } | Measure::XonPoint { .. } => {
+            for predicted in crate::runner::measure::searched(session, measure) {
+                prediction(page, &predicted);
+            }
+        }
+        Measure::XoffLatency { .. } => {
+            page.detail("predicted", "XOFF leaves as the crossing frame has arrived, or behind the frame that is being sent");
+            page.detail("formula", "F5: which frame crosses; F3: one frame ahead at most");
+        }
+        Measure::Response { .. } => {
+            let response = session.group.declared.pfc.response;
+            page.detail(
+                "predicted",
+                &format!(
+                    "the last frame starts {response} after the XOFF, up to a frame before that"
+                ),
+            );
+            page.detail("source", "the declared response; IEEE 802.3 31B.3.7 gives the budget");
+        }
+        Measure::PauseLength { .. } => {
+            page.detail(
+                "predicted",
+                "idle for q x 512 bit times less the response, up to a frame less",
+            );
+            page.detail("formula", "F1, F2");
+        }
+        Measure::Duty { .. } => {
+            page.detail("predicted", "idle for (T - t) / p to T / p of the time: T the pause less the response, t a frame, p the period");
+            page.detail("formula", "F2");
+        }
+        Measure::PfcCounters { .. } => {
+            page.detail(
+                "predicted",
+                "each PFC frame on the wire counted once, and none of them as data",
+            );
+            page.detail("source", "SAI_PORT_STAT_PFC; the wire is the count");
+        }
+        Measure::HeadroomLoss { .. } => {
+            page.detail(
+                "predicted",
+                "what comes after the crossing frame, less what the headroom holds of it",
+            );
+            page.detail("formula", "F3, F5");
+        }
+        Measure::Watermarks { .. } => {
+            page.detail(
+                "predicted",
+                "each watermark as the buffer's closed form, after every number of frames",
+            );
+            page.detail("formula", "F7");
+        }
         Measure::Config { rejected } => config(page, session, *rejected),
     }
+}
+
+/// An instant that depends on how long a counted stream takes to send, which depends on the port.
+fn of_stream(session: &Session<'_>, amount: &Amount) -> Option<String> {
+    let Amount::Of { of, times, plus, .. } = amount else { return None };
+    session.case.streams.contains_key(of).then(|| {
+        let times = Unit::Ppm.show(*times);
+        format!("{times} x the time that {of} takes to send + {plus}")
+    })
 }
 
 /// Interval, formula and source of a prediction.

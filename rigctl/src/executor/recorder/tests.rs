@@ -19,6 +19,7 @@ fn recorder(taps: &[rig_testcases::Tap]) -> Recorder {
         kind: StreamKind::Udp,
         size: Bytes(1_000),
         rate,
+        count: Option::None,
     };
     let script = Script {
         ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),

@@ -69,6 +69,14 @@ impl Behind {
         }
     }
 
+    /// Clears its watermarks, where it has any.
+    pub(super) fn clear_watermarks(&mut self) -> Result<(), Undone> {
+        match self {
+            Behind::Emulated(device) => device.forget_watermarks(),
+            Behind::Declared { .. } => Ok(()),
+        }
+    }
+
     /// Every counter now; none where it offers none.
     pub(super) fn counters(&self) -> Result<BTreeMap<String, u64>, Lost> {
         match self {

@@ -148,6 +148,7 @@ impl WireLab {
         self.fits(script)?;
         self.bench.behind.cable(&script.dut_ports)?;
         self.assign(script);
+        self.bench.behind.clear_watermarks()?;
         let before = self.bench.behind.counters()?;
         let _earlier = self.bench.behind.happened()?;
         let _earlier = self.bench.behind.health()?;
@@ -382,7 +383,7 @@ impl Trial<'_> {
             size: spec.size,
             rhythm: Rhythm::Even(pace),
             first: self.tape.next_number(stream),
-            count: None,
+            count: spec.count,
         };
         let from = spec.from;
         self.lane(from).sender.start(at, job);

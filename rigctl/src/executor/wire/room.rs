@@ -138,6 +138,7 @@ mod tests {
             kind: StreamKind::Udp,
             size: Bytes(1_024),
             rate: StreamRate::Every(Dur::us(340)),
+            count: None,
         };
         let steps =
             steps.iter().map(|&(ms, ref action)| Step { at: Dur::ms(ms), action: action.clone() });

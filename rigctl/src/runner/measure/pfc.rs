@@ -4,11 +4,11 @@ use super::{Done, Judged, Read, wanted};
 use crate::runner::session::Trial;
 use crate::runner::subject::Subject;
 use rig_capture::analyse;
-use rig_capture::{Span, Unit};
+use rig_capture::{Dir, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Action, Measure, Script, Wanted};
-use rig_units::{Dur, MIN_FRAME, Time};
+use rig_units::{Dur, MIN_FRAME, Quanta, Time};
 
 fn port_index(trial: &Trial, port: &str) -> Result<u16, Doubt> {
     let found = (0_u16..).zip(&trial.script.ports).find(|(_, name)| *name == port);
@@ -60,8 +60,35 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         }))
     });
     if matches!(expect, Wanted::Some | Wanted::Predicted) {
+        asked(done, port, *class, judged);
         repeated(done, port, *class, judged);
     }
+}
+
+/// For how long each XOFF asks the sender to pause: the declared quanta.
+fn asked(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
+    let declared = done.session.group.declared.pfc.quanta;
+    done.each("pfc.sent", &format!("{port} class {class} pause asked for"), judged, |trial| {
+        let index = port_index(trial, port)?;
+        let whole = (Time::ZERO, Time::ZERO + trial.observation.length);
+        let sent = analyse::pfc_sent(&trial.observation, index, class, whole);
+        let quanta = |record: &usize| {
+            let asked = trial.observation.records[*record].what.pauses(class);
+            asked.map_or(0, |quanta| u64::from(quanta.0))
+        };
+        let Some(first) = sent.xoff.first() else { return Ok(None) };
+        let other = sent.xoff.iter().find(|record| quanta(record) != u64::from(declared.0));
+        let want = Prediction {
+            unit: Unit::Count,
+            span: Span::exactly(u64::from(declared.0)),
+            formula: "F1",
+            text: format!("the declared {declared} in every XOFF"),
+            source: "the declared pause time",
+        };
+        let shown = other.unwrap_or(first);
+        let got = Some(format!("{}q", quanta(shown)));
+        Ok(Some(Read { span: Span::exactly(quanta(shown)), want, got, records: vec![*shown] }))
+    });
 }
 
 /// How long the queue may still drain to where the device sends XON: an XOFF that falls due meanwhile is right. What is above
@@ -89,9 +116,12 @@ fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
         // A frame in flight, and a PFC frame for each class; both timestamps are off by their bound.
         let ahead = trace.speed.slot(declared.mtu) + trace.speed.slot(MIN_FRAME) * 8;
         let (refresh, slack) = (declared.pfc.refresh, trace.provenance.bound() * 2);
+        // From an XOFF to the next one: no sooner than declared, give or take what stood before either.
+        let again = trial.observation.records[records[1]].what.pauses(class) > Some(Quanta(0));
+        let least = if again { refresh.saturating_sub(ahead + slack) } else { Dur::ZERO };
         let want = Prediction {
             unit: Unit::Ps,
-            span: Span { lo: 0, hi: (refresh + ahead + slack).0 },
+            span: Span { lo: least.0, hi: (refresh + ahead + slack).0 },
             formula: "F1",
             text: format!(
                 "XOFF again, or XON, after {refresh} as declared and {ahead} behind other frames; a pause lasts {}",
@@ -121,6 +151,53 @@ fn falls_silent(script: &Script, port: u16, class: u8) -> bool {
         | Action::Configure(_) => false,
     };
     script.steps.iter().any(|step| silences(&step.action))
+}
+
+/// Whether the device counts the PFC frames of a port as the wire shows them, and nowhere as data.
+pub(super) fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
+    let xon_counts = done.session.group.declared.pfc.xon_counts;
+    done.each("pfc.counters", &format!("{port} class {class}"), judged, |trial| {
+        let index = port_index(trial, port)?;
+        let seen = |dir: Dir, xons: bool| {
+            let own = trial.observation.records.iter().filter(|record| {
+                let pauses = record.what.pauses(class);
+                let counts = pauses.is_some_and(|quanta| xons || quanta > Quanta(0));
+                (record.port, record.dir) == (index, dir) && counts
+            });
+            u64::try_from(own.count()).unwrap_or(u64::MAX)
+        };
+        let name = &trial.observation.ports[usize::from(index)].dut_port;
+        let checks = [
+            (format!("{name} SAI_PORT_STAT_PFC_{class}_RX_PKTS"), seen(Dir::Tx, xon_counts)),
+            (format!("{name} SAI_PORT_STAT_PFC_{class}_TX_PKTS"), seen(Dir::Rx, true)),
+            (format!("{name} SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS"), 0),
+        ];
+        let mut off = Vec::new();
+        for (counter, want) in &checks {
+            let Some(got) = trial.observation.counters.grew(counter) else {
+                let detail =
+                    format!("trial {}: the device offers no counter {counter}", trial.number);
+                return Err(Doubt { reason: "not-observable", detail });
+            };
+            if got != *want {
+                off.push((counter, *want, got));
+            }
+        }
+        let text = match off.first() {
+            Some((counter, want, _)) => format!("{counter} grown by {want}"),
+            None => format!("each of {} counters grown by what the wire shows", checks.len()),
+        };
+        let want = Prediction {
+            unit: Unit::Count,
+            span: Span::exactly(0),
+            formula: "",
+            text,
+            source: "SAI_PORT_STAT_PFC; the wire is the count",
+        };
+        let got = off.first().map(|(_, _, got)| got.to_string());
+        let count = u64::try_from(off.len()).unwrap_or(u64::MAX);
+        Ok(Some(Read { span: Span::exactly(count), want, got, records: Vec::new() }))
+    });
 }
 
 /// Whether every one of them is well formed.

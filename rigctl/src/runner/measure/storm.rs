@@ -23,7 +23,7 @@ pub fn void(
             .case
             .measure
             .iter()
-            .any(|m| matches!(m, Measure::Coverage { storm } if storm == name))
+            .any(|m| matches!(m, Measure::Coverage { storm } | Measure::Duty { storm, .. } if storm == name))
     };
     let mut voids = analyse::voids(observation, script, &about_gaps).into_iter();
     let first = voids.next()?;

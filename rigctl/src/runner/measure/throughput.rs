@@ -3,13 +3,13 @@
 
 use super::{Done, Judged, Read, judgement};
 use crate::runner::session::Trial;
-use rig_capture::analyse;
-use rig_capture::{Span, Unit};
+use rig_capture::analyse::{self, Throughput};
+use rig_capture::{Dir, Record, Span, Unit, What};
 use rig_lab::Scheduling;
 use rig_oracle::Prediction;
 use rig_oracle::spec::share::{Offer, shares};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Amount, Lookup, Script, StreamRate};
+use rig_testcases::{Amount, Lookup, Script, StreamRate, StreamSpec, Tap};
 use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate, Time};
 use std::collections::BTreeMap;
 
@@ -38,9 +38,9 @@ pub(super) fn judge(
 }
 
 /// What each queue of the port carried of the streams, beside its share.
-fn queues(
-    done: &Done<'_>,
-    trial: &Trial,
+fn queues<'a>(
+    done: &Done<'a>,
+    trial: &'a Trial,
     streams: &[String],
     (from, until): (&Amount, &Amount),
 ) -> Result<Vec<(u8, Read)>, Doubt> {
@@ -48,7 +48,7 @@ fn queues(
         reason: "not-observable",
         detail: format!("trial {}: {why}", trial.number),
     };
-    let values = done.session.values();
+    let values = done.values(trial);
     let at = |amount: &Amount| {
         let at = amount.resolve(&values as &dyn Lookup);
         at.map(|at| Time::ZERO + at).map_err(|name| nothing(format!("{name} has no value")))
@@ -79,7 +79,12 @@ fn queues(
     for ((index, spec), granted) in specs.iter().zip(granted) {
         let measured =
             analyse::throughput(&trial.observation, &trial.script, *index, (from, until));
-        let measured = measured.map_err(|why| nothing(format!("{}: {why}", spec.name)))?;
+        let measured = match measured {
+            Err(_) if silent(trial, *index, spec, (from, until)) => {
+                Throughput { bps: Span::exactly(0), frames: 0, over: until - from, records: [0, 0] }
+            }
+            measured => measured.map_err(|why| nothing(format!("{}: {why}", spec.name)))?,
+        };
         over = over.min(measured.over);
         let (got, want, records) =
             sums.entry(spec.class).or_insert((Span::exactly(0), Span::exactly(0), Vec::new()));
@@ -106,6 +111,15 @@ fn queues(
         (queue, Read { span: got, want, got: None, records })
     };
     Ok(sums.into_iter().map(read).collect())
+}
+
+/// Whether nothing of a stream arrived in that time, where every frame that arrives is recorded.
+fn silent(trial: &Trial, stream: u16, spec: &StreamSpec, (from, until): (Time, Time)) -> bool {
+    let own = |record: &Record| {
+        let own = matches!(record.what, What::Data { stream: of, .. } if of == stream);
+        own && record.dir == Dir::Rx && (from..=until).contains(&record.at)
+    };
+    trial.script.tap(spec.to) == Tap::All && !trial.observation.records.iter().any(own)
 }
 
 /// How far a queue may be ahead of its share at an instant, or behind: queues are served in turns.

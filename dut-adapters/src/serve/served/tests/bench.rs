@@ -137,6 +137,7 @@ pub(crate) fn stream(from: u16, to: u16, size: u64) -> StreamSpec {
         kind: StreamKind::RoceWrite,
         size: Bytes(size),
         rate: StreamRate::Every(Dur::us(500)),
+        count: None,
     }
 }
 

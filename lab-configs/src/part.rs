@@ -1,0 +1,89 @@
+//! The parts of a device that a suite of cases looks at: what breaks in another part is another suite's business.
+
+use crate::Deviation;
+use core::fmt;
+
+/// One part; named as its key below `declared:`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// The PFC watchdog.
+    Pfcwd,
+    /// The packet buffer, its watermarks and drop counters.
+    Buffer,
+    /// Sending and obeying of PFC.
+    Pfc,
+    /// Scheduling of the ports.
+    Scheduler,
+}
+
+impl Part {
+    /// Their names in YAML.
+    pub const NAMES: [(&str, Part); 4] = [
+        ("pfcwd", Part::Pfcwd),
+        ("buffer", Part::Buffer),
+        ("pfc", Part::Pfc),
+        ("scheduler", Part::Scheduler),
+    ];
+
+    /// The part that a setting belongs to; `None` for what no part is asked about: ports, maps, delays.
+    pub fn of_path(path: &str) -> Option<Part> {
+        let key = path.split('.').next()?;
+        Part::NAMES.into_iter().find(|(name, _)| *name == key).map(|(_, part)| part)
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Part::NAMES.into_iter().find(|(_, part)| part == self);
+        f.write_str(name.map_or("", |(name, _)| name))
+    }
+}
+
+impl Deviation {
+    /// The part of the device that misbehaves.
+    pub const fn part(self) -> Part {
+        match self {
+            Deviation::DetectionIgnoresClass
+            | Deviation::TimerNotResetByGap
+            | Deviation::XonCountsAsStorm
+            | Deviation::RestoresTooEarly
+            | Deviation::RestoresDuringStorm
+            | Deviation::LateFrameDoesNotRestart
+            | Deviation::XonDoesNotRestart
+            | Deviation::DropLeaks
+            | Deviation::DropSpreadsToQueue
+            | Deviation::DropSpreadsToPort
+            | Deviation::ForwardDrops
+            | Deviation::AlertActs
+            | Deviation::PollStopsAfterStorm
+            | Deviation::CountersOff
+            | Deviation::PfcContinuesAfterDrop
+            | Deviation::BigRedSwitchMissesQueue
+            | Deviation::AcceptsOutOfRange
+            | Deviation::BufferChangeEndsStorm
+            | Deviation::LinkToggleFires
+            | Deviation::OwnPfcCountsAsStorm
+            | Deviation::OnePortAtATime => Part::Pfcwd,
+            Deviation::HeadroomOneCellShort
+            | Deviation::SharedHeadroomNotReleased
+            | Deviation::HeadroomCapIgnored
+            | Deviation::ReservedNotCounted
+            | Deviation::DescriptorNotCounted
+            | Deviation::WatermarkNotCleared
+            | Deviation::DropLeaksBuffer
+            | Deviation::CounterCountsPfcAsData
+            | Deviation::LossyUsesHeadroom
+            | Deviation::PoolOversubscribedTwice
+            | Deviation::LossyPauses
+            | Deviation::HeadroomUnused => Part::Buffer,
+            Deviation::MalformedPfc
+            | Deviation::RefreshLate
+            | Deviation::XonNever
+            | Deviation::XonLate
+            | Deviation::PfcHonouredForOtherClass
+            | Deviation::PauseTimeNotRestarted
+            | Deviation::XoffWrongClass => Part::Pfc,
+            Deviation::WeightsIgnored | Deviation::EgressRateLow => Part::Scheduler,
+        }
+    }
+}

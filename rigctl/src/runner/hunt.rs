@@ -1,0 +1,285 @@
+//! The trials of a case that searches for numbers of frames: measure by measure, stage by stage, each trial told by what the
+//! ones before it showed.
+
+use rig_oracle::judge::conclude::Trials;
+use rig_oracle::judge::{Found, Search};
+use rig_testcases::{Growth, Measure};
+use std::collections::BTreeMap;
+
+/// How many frames each searched stream sends; one that is missing sends none.
+pub type Counts = BTreeMap<String, u64>;
+
+/// More frames are not tried: far above what any buffer holds.
+const MOST: u64 = 1 << 18;
+/// A guess of what is found, to tell beforehand how long it takes and whether it can be sent.
+pub const LIKE: u64 = 1 << 11;
+
+/// What is waited for while numbers of frames grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The device sends XOFF for the group.
+    Xoff,
+    /// A frame of the stream is lost.
+    Drop,
+    /// The device sends XON for the group while the rest of it is held.
+    Xon,
+}
+
+/// One number that is searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stage {
+    /// The streams whose number it is.
+    pub streams: Vec<String>,
+    /// For what.
+    pub event: Event,
+    /// A stream that gives up as many frames as are sent by the others: a group's total stays as it was found.
+    pub from: Option<String>,
+    /// What is kept of it for the stages behind: so many frames less than were found.
+    pub less: u64,
+}
+
+/// Where in the search a trial stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// Index of the measure in the case.
+    pub measure: usize,
+    /// Index of its stage.
+    pub stage: usize,
+    /// The number that was tried.
+    pub tried: u64,
+}
+
+/// The stages of a measure; none for one that searches nothing.
+pub fn stages(measure: &Measure) -> Vec<Stage> {
+    let one = |streams: &[String], event, less| Stage {
+        streams: streams.to_vec(),
+        event,
+        from: None,
+        less,
+    };
+    let in_turn = |streams: &[String], event, less| {
+        streams.iter().map(|name| one(core::slice::from_ref(name), event, less)).collect()
+    };
+    match measure {
+        Measure::XoffPoint { streams, growth: Growth::InTurn } => in_turn(streams, Event::Xoff, 0),
+        Measure::XoffPoint { streams, growth: Growth::Together } => {
+            vec![one(streams, Event::Xoff, 0)]
+        }
+        // Held short of its first loss, so that what it holds is known.
+        Measure::DropPoint { streams, growth: Growth::InTurn } => in_turn(streams, Event::Drop, 1),
+        Measure::DropPoint { streams, growth: Growth::Together } => {
+            vec![one(streams, Event::Drop, 1)]
+        }
+        Measure::XonPoint { stay, leave } => vec![
+            one(core::slice::from_ref(stay), Event::Xoff, 0),
+            Stage { from: Some(stay.clone()), ..one(core::slice::from_ref(leave), Event::Xon, 0) },
+        ],
+        Measure::Detection { .. }
+        | Measure::Restoration { .. }
+        | Measure::Fired { .. }
+        | Measure::ActionTaken { .. }
+        | Measure::Loss { .. }
+        | Measure::Throughput { .. }
+        | Measure::Counters { .. }
+        | Measure::Coverage { .. }
+        | Measure::PfcSent { .. }
+        | Measure::PfcFormat { .. }
+        | Measure::Watermarks { .. }
+        | Measure::XoffLatency { .. }
+        | Measure::Response { .. }
+        | Measure::PauseLength { .. }
+        | Measure::Duty { .. }
+        | Measure::PfcCounters { .. }
+        | Measure::HeadroomLoss { .. }
+        | Measure::Config { .. } => Vec::new(),
+    }
+}
+
+/// All searches of one configuration of one device.
+#[derive(Debug)]
+pub struct Hunt {
+    measures: Vec<(usize, Vec<Stage>)>,
+    /// Which of them is under way, and which of its stages.
+    at: (usize, usize),
+    /// What the stages before left.
+    held: Counts,
+    search: Search,
+    done: u32,
+    void: u32,
+}
+
+impl Hunt {
+    /// The searches that `measures` ask for; `None` when they ask for none.
+    pub fn of(measures: &[Measure]) -> Option<Hunt> {
+        let all = measures.iter().map(stages).enumerate();
+        let measures: Vec<_> = all.filter(|(_, stages)| !stages.is_empty()).collect();
+        (!measures.is_empty()).then(|| Hunt {
+            measures,
+            at: (0, 0),
+            held: Counts::new(),
+            search: Search::up_to(MOST),
+            done: 0,
+            void: 0,
+        })
+    }
+
+    /// How many trials it takes when none is void, as far as can be told.
+    pub fn planned(&self) -> u32 {
+        if self.stage().is_none() {
+            return self.done;
+        }
+        let stages = self.measures.iter().map(|(_, stages)| stages.len()).sum::<usize>();
+        let stages = u32::try_from(stages).unwrap_or(u32::MAX);
+        stages.saturating_mul(Search::expected(LIKE)).max(self.done + 1)
+    }
+
+    /// The next trial: how many frames each stream sends, and what it is for. `None` when everything has been found, or so
+    /// many were void that more are no use.
+    pub fn ask(&mut self) -> Option<(Counts, Mark)> {
+        // A machine that stands still in half of all trials is not waited for.
+        if self.void > self.done + 8 && !Trials::bears(self.done, self.void) {
+            return None;
+        }
+        loop {
+            let (measure, stages) = self.measures.get(self.at.0)?;
+            let Some(tried) = self.search.ask() else {
+                self.advance();
+                continue;
+            };
+            let stage = &stages[self.at.1];
+            let mut counts = self.held.clone();
+            for name in &stage.streams {
+                counts.insert(name.clone(), tried);
+            }
+            if let Some(left) = stage.from.as_ref().and_then(|from| counts.get_mut(from)) {
+                *left -= tried;
+            }
+            return Some((counts, Mark { measure: *measure, stage: self.at.1, tried }));
+        }
+    }
+
+    /// What a trial showed.
+    pub fn seen(&mut self, mark: &Mark, happened: bool) {
+        self.done += 1;
+        self.search.seen(mark.tried, happened);
+    }
+
+    /// A trial was void.
+    pub fn void(&mut self) {
+        self.void += 1;
+    }
+
+    fn stage(&self) -> Option<&Stage> {
+        self.measures.get(self.at.0)?.1.get(self.at.1)
+    }
+
+    /// Goes on to the next number; where one was not found, what builds on it is not tried.
+    fn advance(&mut self) {
+        let (_, stages) = &self.measures[self.at.0];
+        let stage = &stages[self.at.1];
+        let found = match self.search.found() {
+            Found::At(span) => Some(span.hi),
+            Found::Never { .. } => None,
+        };
+        let next = self.at.1 + 1;
+        match found {
+            Some(found) if next < stages.len() => {
+                for name in &stage.streams {
+                    self.held.insert(name.clone(), found - stage.less);
+                }
+                self.at.1 = next;
+                let whole = stages[next].from.as_ref().and_then(|from| self.held.get(from));
+                self.search = Search::up_to(whole.copied().unwrap_or(MOST));
+            }
+            _ => {
+                self.at = (self.at.0 + 1, 0);
+                self.held.clear();
+                self.search = Search::up_to(MOST);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hunt(measures: &[Measure], happens: impl Fn(&Counts, &Mark) -> bool) -> Vec<(Counts, Mark)> {
+        let mut hunt = Hunt::of(measures).expect("something to search");
+        let mut trials = Vec::new();
+        while let Some((counts, mark)) = hunt.ask() {
+            hunt.seen(&mark, happens(&counts, &mark));
+            trials.push((counts, mark));
+        }
+        assert_eq!(hunt.planned() as usize, trials.len());
+        trials
+    }
+
+    fn names(list: &[&str]) -> Vec<String> {
+        list.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn an_earlier_group_is_held_at_what_was_found_for_it() {
+        let measure = Measure::XoffPoint { streams: names(&["a", "b"]), growth: Growth::InTurn };
+        let trials = hunt(&[measure], |counts, mark| match mark.stage {
+            0 => counts["a"] >= 20,
+            _ => counts["a"] == 20 && counts["b"] >= 10,
+        });
+        assert!(trials.iter().all(|(counts, mark)| match mark.stage {
+            0 => !counts.contains_key("b"),
+            _ => counts["a"] == 20,
+        }));
+        assert_eq!(
+            trials.last().map(|(counts, _)| counts["b"]),
+            Some(9),
+            "the number below it, again"
+        );
+    }
+
+    #[test]
+    fn a_group_of_which_frames_leave_keeps_its_total() {
+        let measure = Measure::XonPoint { stay: "a".to_owned(), leave: "b".to_owned() };
+        let trials = hunt(&[measure], |counts, mark| match mark.stage {
+            0 => counts["a"] >= 20,
+            _ => counts["b"] >= 4,
+        });
+        let last = trials.iter().filter(|(_, mark)| mark.stage == 1);
+        assert!(last.clone().count() > 0);
+        assert!(
+            last.clone()
+                .all(|(counts, mark)| counts["a"] + counts["b"] == 20 && counts["b"] == mark.tried)
+        );
+    }
+
+    #[test]
+    fn a_lossless_group_is_held_short_of_its_first_loss() {
+        let measure = Measure::DropPoint { streams: names(&["a", "b"]), growth: Growth::InTurn };
+        let trials = hunt(&[measure], |counts, mark| match mark.stage {
+            0 => counts["a"] >= 20,
+            _ => counts["b"] >= 3,
+        });
+        assert!(
+            trials.iter().filter(|(_, mark)| mark.stage == 1).all(|(counts, _)| counts["a"] == 19)
+        );
+    }
+
+    #[test]
+    fn what_builds_on_a_number_that_is_not_found_is_not_tried() {
+        let measure = Measure::XoffPoint { streams: names(&["a", "b"]), growth: Growth::InTurn };
+        let trials = hunt(&[measure], |_, _| false);
+        assert!(trials.iter().all(|(_, mark)| mark.stage == 0));
+    }
+
+    #[test]
+    fn a_machine_that_spoils_every_trial_is_not_waited_for() {
+        let measure = Measure::DropPoint { streams: names(&["a"]), growth: Growth::InTurn };
+        let mut hunt = Hunt::of(&[measure]).expect("something to search");
+        let mut asked = 0;
+        while hunt.ask().is_some() {
+            hunt.void();
+            asked += 1;
+        }
+        assert_eq!(asked, 9);
+    }
+}

@@ -1,0 +1,236 @@
+//! What becomes of a crossing: how soon the device says so, and what is lost when the sender stops too late.
+
+use super::{Done, Judged, Read};
+use crate::runner::fill::Fill;
+use crate::runner::session::Trial;
+use rig_capture::analyse::{self, ActionView};
+use rig_capture::{Dir, Span, Unit, What};
+use rig_oracle::Prediction;
+use rig_oracle::spec::buffer;
+use rig_oracle::spec::in_flight::InFlight;
+use rig_oracle::verdict::{Doubt, Finding, Judgement};
+use rig_testcases::{Script, StreamSpec, Wanted};
+use rig_units::{Bytes, Dur, Length, MIN_FRAME, Quanta, Time};
+
+fn found<'a>(trial: &'a Trial, stream: &str) -> Result<(u16, &'a StreamSpec), Doubt> {
+    let found = (0_u16..).zip(&trial.script.streams).find(|(_, spec)| spec.name == stream);
+    found.ok_or_else(|| doubt(trial, &format!("{stream} is not in the script")))
+}
+
+fn doubt(trial: &Trial, why: &str) -> Doubt {
+    Doubt { reason: "not-observable", detail: format!("trial {}: {why}", trial.number) }
+}
+
+/// The largest frame that the device may be sending out of a port.
+fn ahead(script: &Script, port: u16) -> Bytes {
+    let to = script.streams.iter().filter(|spec| spec.to == port);
+    to.map(|spec| spec.size).max().unwrap_or(Bytes(0))
+}
+
+/// Judges how soon after the crossing frame the first XOFF begins.
+pub(super) fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+    let declared = &done.session.group.declared;
+    done.each("pfc.latency", stream, judged, |trial| {
+        let (index, spec) = found(trial, stream)?;
+        let observation = &trial.observation;
+        let trace = &observation.ports[usize::from(spec.from)];
+        let crossing = buffer::first_xoff(
+            &declared.buffer,
+            spec.size,
+            &Fill::empty(declared).others(spec.from),
+        );
+        let mut sent = (0..).zip(&observation.records).filter(|(_, record)| {
+            let own = matches!(record.what, What::Data { stream, .. } if stream == index);
+            own && (record.port, record.dir) == (spec.from, Dir::Tx)
+        });
+        let nth = usize::try_from(crossing - 1).unwrap_or(usize::MAX);
+        let Some((number, frame)) = sent.nth(nth) else {
+            let why = format!("fewer than the {crossing} frames of {stream} that cross were recorded");
+            return Err(doubt(trial, &why));
+        };
+        let xoff = (0..).zip(&observation.records).find(|(_, record)| {
+            (record.port, record.dir) == (spec.from, Dir::Rx)
+                && record.what.pauses(spec.class).is_some_and(|quanta| quanta > Quanta(0))
+        });
+        let frame_ahead = ahead(&trial.script, spec.from);
+        let wait = if frame_ahead.0 == 0 { Dur::ZERO } else { trace.speed.slot(frame_ahead) };
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: Span { lo: 0, hi: wait.0 },
+            formula: "F3, F5",
+            text: format!("frame {crossing} crosses the limit, and XOFF leaves at once or behind a frame of {wait}"),
+            source: "IEEE 802.1Q clause 36; sonic.md row 20",
+        };
+        let Some((at, record)) = xoff else {
+            let got = Some("no XOFF".to_owned());
+            return Ok(Some(Read { span: Span::exactly(u64::MAX), want, got, records: vec![number] }));
+        };
+        // From the last bit of the frame at the device to the first bit of the XOFF there.
+        let arrived = frame.at + trace.cable;
+        let began = record.at.saturating_sub(trace.cable + trace.speed.serialise(MIN_FRAME + PREAMBLE));
+        let slack = trace.provenance.bound() * 2;
+        let after = |time: Time| time.since(arrived).unwrap_or_default().0;
+        let early = arrived.since(began + slack).unwrap_or_default();
+        let span = if early > Dur::ZERO {
+            // Before the frame that is to cross had arrived.
+            Span::exactly(u64::MAX)
+        } else {
+            Span { lo: after(began.saturating_sub(slack)), hi: after(began + slack) }
+        };
+        let got = (early > Dur::ZERO).then(|| format!("XOFF {early} before frame {crossing} arrived"));
+        Ok(Some(Read { span, want, got, records: vec![number, at] }))
+    });
+}
+
+/// Judges how soon after the frame whose leaving brings the group to its XON the first XON begins. A device may free a frame
+/// as it begins to leave or when it has left.
+pub(super) fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+    let declared = &done.session.group.declared;
+    done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
+        let (index, spec) = found(trial, stream)?;
+        let observation = &trial.observation;
+        let sender = &observation.ports[usize::from(spec.from)];
+        let port = &observation.ports[usize::from(spec.to)];
+        let others = Fill::empty(declared).others(spec.from);
+        let count = spec.count.unwrap_or(0);
+        let leave = buffer::xon_after(&declared.buffer, spec.size, &others, count);
+        let Some(nth) = leave.and_then(|leave| usize::try_from(leave.checked_sub(1)?).ok()) else {
+            return Ok(None);
+        };
+        let mut arrived = (0..).zip(&observation.records).filter(|(_, record)| {
+            let own = matches!(record.what, What::Data { stream, .. } if stream == index);
+            own && (record.port, record.dir) == (spec.to, Dir::Rx)
+        });
+        let Some((number, frame)) = arrived.nth(nth) else {
+            return Err(doubt(trial, &format!("fewer than {} frames of {stream} left", nth + 1)));
+        };
+        let frame_ahead = ahead(&trial.script, spec.from);
+        let wait = if frame_ahead.0 == 0 { Dur::ZERO } else { sender.speed.slot(frame_ahead) };
+        let leaving = port.speed.serialise(spec.size + PREAMBLE);
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: Span { lo: 0, hi: (leaving + wait).0 },
+            formula: "F3, F4",
+            text: format!(
+                "XON leaves while frame {} of those held does, which takes {leaving}, or behind a frame of {wait}",
+                nth + 1
+            ),
+            source: "IEEE 802.1Q clause 36; sonic.md row 22",
+        };
+        let xon = (0..).zip(&observation.records).find(|(_, record)| {
+            (record.port, record.dir) == (spec.from, Dir::Rx)
+                && record.what.pauses(spec.class) == Some(Quanta(0))
+        });
+        let Some((at, record)) = xon else {
+            let got = Some("no XON".to_owned());
+            return Ok(Some(Read { span: Span::exactly(u64::MAX), want, got, records: vec![number] }));
+        };
+        let begins = frame.at.saturating_sub(port.cable + leaving);
+        let began = record.at.saturating_sub(sender.cable + sender.speed.serialise(MIN_FRAME + PREAMBLE));
+        let slack = sender.provenance.bound() + port.provenance.bound();
+        let early = begins.since(began + slack).unwrap_or_default();
+        let after = |time: Time| time.since(begins).unwrap_or_default().0;
+        let span = if early > Dur::ZERO {
+            Span::exactly(u64::MAX)
+        } else {
+            Span { lo: after(began.saturating_sub(slack)), hi: after(began + slack) }
+        };
+        let got = (early > Dur::ZERO).then(|| format!("XON {early} before frame {} left", nth + 1));
+        Ok(Some(Read { span, want, got, records: vec![number, at] }))
+    });
+}
+
+/// Preamble and start delimiter.
+const PREAMBLE: Bytes = Bytes(8);
+
+/// Judges how many frames are lost because the sender goes on for longer than the headroom lasts.
+pub(super) fn loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+    let before = judged.judgements.len();
+    each_loss(done, stream, judged);
+    if expect == Wanted::Some {
+        somewhere(stream, before, judged);
+    }
+    if expect == Wanted::None {
+        for one in &mut judged.judgements[before..] {
+            nowhere(one);
+        }
+    }
+}
+
+/// The headroom is one step short of what may come: at some phase a frame must be lost, and the trials must have met it.
+fn somewhere(stream: &str, from: usize, judged: &mut Judged) {
+    let own = &judged.judgements[from..];
+    let Some(worst) = own.iter().max_by_key(|one| one.reading.span.hi).cloned() else { return };
+    let lost = worst.reading.span.hi;
+    let text = format!("a frame lost at one of {} phases at least", own.len());
+    let prediction = Prediction {
+        span: Span { lo: 1, hi: u64::MAX },
+        text: text.clone(),
+        ..worst.prediction.clone()
+    };
+    let finding = (lost == 0).then(|| Finding {
+        rule: "headroom.loss",
+        want: text,
+        got: "none at any".to_owned(),
+        trial: 1,
+        frames: Vec::new(),
+    });
+    judged.judgements.push(Judgement {
+        subject: format!("{stream}, worst phase"),
+        prediction,
+        findings: finding.into_iter().collect(),
+        ..worst
+    });
+}
+
+/// The headroom holds whatever may come.
+fn nowhere(one: &mut Judgement) {
+    one.prediction.span = Span::exactly(0);
+    if one.reading.span.lo > 0 && one.findings.is_empty() {
+        one.findings.push(Finding {
+            rule: "headroom.loss",
+            want: "no frame lost at any phase".to_owned(),
+            got: one.reading.to_string(),
+            trial: 1,
+            frames: one.reading.frames.clone(),
+        });
+    }
+}
+
+fn each_loss(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+    let declared = &done.session.group.declared;
+    let view = ActionView::from(declared);
+    done.each("headroom.loss", stream, judged, |trial| {
+        let (index, spec) = found(trial, stream)?;
+        let trace = &trial.observation.ports[usize::from(spec.from)];
+        let lost = analyse::loss(&trial.observation, &trial.script, index, view.delays());
+        if lost.sent == 0 {
+            return Err(doubt(trial, &format!("nothing of {stream} was sent")));
+        }
+        let response = trial.script.endpoint(spec.from).response;
+        let in_flight = InFlight {
+            speed: trace.speed,
+            frame: spec.size,
+            ahead: ahead(&trial.script, spec.from),
+            cable: Length(done.session.cable_cm()),
+            delays: Span { lo: response.0, hi: (response + done.bound() * 2).0 },
+        };
+        let others = Fill::empty(declared).others(spec.from);
+        let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);
+        let drop = buffer::first_drop(&declared.buffer, spec.size, &others);
+        let (fit, come) = (drop - xoff - 1, in_flight.frames());
+        let want = Prediction {
+            unit: Unit::Frames,
+            span: Span { lo: come.lo.saturating_sub(fit), hi: come.hi.saturating_sub(fit) },
+            formula: "F3, F5",
+            text: format!(
+                "{} to {} frames come after the crossing one with a response of {response}, and {fit} of them fit",
+                come.lo, come.hi
+            ),
+            source: "IEEE 802.1Q Annex N and 802.3 31B.3.7: cable, PFC frame, response, frames under way",
+        };
+        let got = Some(format!("{} of {} frames lost", lost.lost, lost.sent));
+        let span = Span { lo: lost.lost, hi: lost.lost + lost.open };
+        Ok(Some(Read { span, want, got, records: lost.frames }))
+    });
+}

@@ -1,0 +1,225 @@
+//! What an XOFF does to a port of the device that has a full load to send: how soon it stops, for how long, and what share
+//! of the time frames with gaps between them take from it (F1, F2).
+
+use super::{Done, Judged, Read};
+use crate::runner::session::Trial;
+use rig_capture::analyse;
+use rig_capture::{Dir, Observation, Span, Unit, What};
+use rig_oracle::Prediction;
+use rig_oracle::spec::pause::{Periodic, pause_time};
+use rig_oracle::verdict::Doubt;
+use rig_testcases::{Amount, Lookup, StreamSpec};
+use rig_units::{Dur, PortSpeed, Quanta, Time};
+
+/// An XOFF and what the load shows around it.
+struct Stop {
+    /// Its last bit at the device.
+    at: Time,
+    quanta: Quanta,
+    /// The last frame that left before the gap, and the first after it: last bits at the rig, and their records.
+    last: (Time, usize),
+    next: (Time, usize),
+}
+
+/// What every reading needs of a trial.
+struct Port<'a> {
+    spec: &'a StreamSpec,
+    speed: PortSpeed,
+    cable: Dur,
+    /// How far off a stamp may be.
+    bound: Dur,
+}
+
+impl Port<'_> {
+    /// One frame of the load, its preamble and gap.
+    fn slot(&self) -> Dur {
+        self.speed.slot(self.spec.size)
+    }
+}
+
+fn port<'a>(trial: &'a Trial, stream: &str) -> Result<(u16, Port<'a>), Doubt> {
+    let found = (0_u16..).zip(&trial.script.streams).find(|(_, spec)| spec.name == stream);
+    let (index, spec) =
+        found.ok_or_else(|| doubt(trial, &format!("{stream} is not in the script")))?;
+    let trace = &trial.observation.ports[usize::from(spec.to)];
+    let bound = trace.provenance.bound();
+    Ok((index, Port { spec, speed: trace.speed, cable: trace.cable, bound }))
+}
+
+fn doubt(trial: &Trial, why: &str) -> Doubt {
+    Doubt { reason: "not-observable", detail: format!("trial {}: {why}", trial.number) }
+}
+
+/// Every XOFF of the trial with the longest gap of the load that begins near it.
+fn stops(observation: &Observation, index: u16, port: &Port<'_>, response: Dur) -> Vec<Stop> {
+    let arrivals: Vec<(Time, usize)> = (0..)
+        .zip(&observation.records)
+        .filter(|(_, record)| {
+            let own = matches!(record.what, What::Data { stream, .. } if stream == index);
+            own && record.dir == Dir::Rx && record.port == port.spec.to
+        })
+        .map(|(number, record)| (record.at, number))
+        .collect();
+    let xoffs = observation
+        .records
+        .iter()
+        .filter(|record| (record.port, record.dir) == (port.spec.to, Dir::Tx));
+    let xoffs = xoffs.filter_map(|record| {
+        let quanta = record.what.pauses(port.spec.class).filter(|quanta| *quanta > Quanta(0))?;
+        Some((record.at + port.cable, quanta))
+    });
+    let stop = |(at, quanta): (Time, Quanta)| {
+        // The gap begins with the last frame that had started when the MAC closed.
+        let from = at.saturating_sub(port.bound * 2);
+        let until = at + response * 4 + port.cable + port.slot() * 3 + port.bound * 2;
+        let near = arrivals.windows(2).filter(|pair| (from..=until).contains(&pair[0].0));
+        let pair =
+            near.max_by_key(|pair| (pair[1].0 - pair[0].0, core::cmp::Reverse(pair[0].1)))?;
+        Some(Stop { at, quanta, last: pair[0], next: pair[1] })
+    };
+    xoffs.filter_map(stop).collect()
+}
+
+/// Judges how soon a port stops.
+pub(super) fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+    let declared = done.session.group.declared.pfc.response;
+    done.each("pfc.response", stream, judged, |trial| {
+        let (index, port) = port(trial, stream)?;
+        let stops = stops(&trial.observation, index, &port, declared);
+        // From the XOFF to the start of the last frame; one that had started before it says nothing.
+        let slowest = stops.iter().max_by_key(|stop| stop.last.0);
+        let Some(stop) = slowest else {
+            return Err(doubt(trial, &format!("no XOFF met {stream}")));
+        };
+        let start = stop.last.0.saturating_sub(port.cable + port.speed.serialise(port.spec.size));
+        let after = start.since(stop.at).unwrap_or_default();
+        let slack = port.bound * 2;
+        let span = Span { lo: after.0.saturating_sub(slack.0), hi: after.0 + slack.0 };
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: Span { lo: declared.0.saturating_sub(port.slot().0), hi: declared.0 },
+            formula: "F3",
+            text: format!(
+                "the last frame starts within the declared response of {declared}, and less than a frame of {} before its end",
+                port.slot()
+            ),
+            source: "IEEE 802.3 31B.3.7; the declared response of the MAC",
+        };
+        Ok(Some(Read { span, want, got: None, records: vec![stop.last.1] }))
+    });
+}
+
+/// Judges for how long a port stops.
+pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+    let declared = done.session.group.declared.pfc.response;
+    done.each("pfc.pause", stream, judged, |trial| {
+        let (index, port) = port(trial, stream)?;
+        let stops = stops(&trial.observation, index, &port, declared);
+        let slot = port.slot();
+        let held = |stop: &Stop| (stop.next.0 - stop.last.0).saturating_sub(slot);
+        let wanted = |stop: &Stop| {
+            let most = pause_time(stop.quanta, port.speed).saturating_sub(declared);
+            Span { lo: most.saturating_sub(slot).0, hi: most.0 }
+        };
+        let slack = port.bound * 2;
+        let read = |stop: &Stop| {
+            let held = held(stop);
+            Span { lo: held.0.saturating_sub(slack.0), hi: held.0 + slack.0 }
+        };
+        // One that is off, else the first.
+        let off = stops.iter().find(|stop| !read(stop).meets(wanted(stop)));
+        let Some(stop) = off.or(stops.first()) else {
+            return Err(doubt(trial, &format!("no XOFF met {stream}")));
+        };
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: wanted(stop),
+            formula: "F1, F2",
+            text: format!(
+                "{} pause for {}, less the response of {declared}, and up to a frame of {slot} that had started",
+                stop.quanta,
+                pause_time(stop.quanta, port.speed)
+            ),
+            source: "IEEE 802.3 Annex 31B: a quantum is 512 bit times",
+        };
+        Ok(Some(Read { span: read(stop), want, got: None, records: vec![stop.last.1, stop.next.1] }))
+    });
+}
+
+/// Judges what share of the time a storm with gaps takes.
+pub(super) fn duty(
+    done: &Done<'_>,
+    (storm, stream): (&str, &str),
+    window: (&Amount, &Amount),
+    judged: &mut Judged,
+) {
+    let declared = &done.session.group.declared;
+    done.each("pfc.duty", &format!("{storm} on {stream}"), judged, |trial| {
+        let (index, port) = port(trial, stream)?;
+        let spec = trial.script.storms.iter().find(|spec| spec.name == storm);
+        let spec = spec.ok_or_else(|| doubt(trial, &format!("{storm} is not in the script")))?;
+        let values = done.values(trial);
+        let at = |amount: &Amount| {
+            let at = amount.resolve(&values as &dyn Lookup);
+            at.map(|at| Time::ZERO + at).map_err(|name| doubt(trial, &format!("{name} has no value")))
+        };
+        let (from, until) = (at(window.0)?, at(window.1)?);
+        let rate = analyse::throughput(&trial.observation, &trial.script, index, (from, until));
+        let none = || {
+            let own = |record: &rig_capture::Record| {
+                let own = matches!(record.what, What::Data { stream, .. } if stream == index);
+                own && record.dir == Dir::Rx && (from..=until).contains(&record.at)
+            };
+            !trial.observation.records.iter().any(own)
+        };
+        let rate = match rate {
+            Ok(rate) => Some(rate),
+            // A port that sends nothing is idle all of the time.
+            Err(_) if none() => None,
+            Err(why) => return Err(doubt(trial, &why)),
+        };
+        let frame = u128::from(port.spec.size.0);
+        let idle = |bps: u64| {
+            let wire = u128::from(bps) * (frame + 20) / frame * 1_000_000 / u128::from(port.speed.bps());
+            1_000_000_u64.saturating_sub(u64::try_from(wire).unwrap_or(u64::MAX))
+        };
+        let duty = Periodic {
+            quanta: spec.quanta,
+            every: spec.every,
+            speed: port.speed,
+            response: declared.pfc.response,
+            frame: port.spec.size,
+        };
+        let (bounds, every) = (duty.duty(), spec.every);
+        // The window begins and ends anywhere in the storm's period: it holds a pause more or less than its share.
+        let over = rate.as_ref().map_or(until - from, |rate| rate.over).0.max(1);
+        let whole = |ppm: u64, pauses: u64| {
+            let share = u128::from(ppm) * u128::from(pauses) * u128::from(every.0) / u128::from(over);
+            u64::try_from(share).unwrap_or(u64::MAX).min(1_000_000)
+        };
+        let span = if bounds.least == 1_000_000 {
+            Span::exactly(1_000_000)
+        } else {
+            let (least, most) = (over / every.0, over.div_ceil(every.0));
+            Span { lo: whole(bounds.least, least), hi: whole(bounds.most, most) }
+        };
+        let want = Prediction {
+            unit: Unit::Ppm,
+            span,
+            formula: "F2",
+            text: format!(
+                "{} to {}: {} every {every} take T - t to T each, T the pause less the response, t a frame",
+                Unit::Ppm.show(span.lo),
+                Unit::Ppm.show(span.hi),
+                spec.quanta
+            ),
+            source: "IEEE 802.3 Annex 31B; a frame that has started is finished",
+        };
+        let span = rate.as_ref().map_or(Span::exactly(1_000_000), |rate| Span {
+            lo: idle(rate.bps.hi),
+            hi: idle(rate.bps.lo),
+        });
+        let records = rate.map(|rate| rate.records.to_vec()).unwrap_or_default();
+        Ok(Some(Read { span, want, got: None, records }))
+    });
+}
