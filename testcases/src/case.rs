@@ -4,7 +4,7 @@ use crate::{Amount, Measure, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_lab::{Part, Place, RuleFamily, Setting};
-use rig_units::{Bytes, Dur, Quanta};
+use rig_units::{Bytes, Dur, Length, Quanta};
 use std::collections::BTreeMap;
 
 /// All cases of one file.
@@ -181,6 +181,11 @@ pub enum Sweep {
         /// The values.
         values: Vec<serde_json::Value>,
     },
+    /// The cables between the rig and the device: each length is a bench of its own.
+    Cable {
+        /// The lengths.
+        lengths: Vec<Length>,
+    },
     /// A variable over listed lengths of time.
     Values {
         /// Its name.
@@ -197,6 +202,13 @@ pub enum Sweep {
         /// How many points.
         points: u32,
     },
+}
+
+impl Sweep {
+    /// Whether it names a variable that the case's amounts may use.
+    pub const fn is_variable(&self) -> bool {
+        matches!(self, Sweep::Values { .. } | Sweep::Across { .. })
+    }
 }
 
 /// A step as written.

@@ -4,7 +4,7 @@ use crate::Tap;
 use crate::read::{INTERVALS, PREDICTIONS};
 use rig_lab::Part;
 use rig_lab::schema::{DRAFT, families, settings};
-use rig_units::{Bytes, Dur, Quanta, Rate};
+use rig_units::{Bytes, Dur, Length, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -219,6 +219,7 @@ fn sweep() -> Value {
     json!({
         "type": "object",
         "description": "settings (`dut.pfcwd.detection_time: [...]`) or variables",
+        "properties": { "cable": { "type": "array", "minItems": 1, "items": of::<Length>() } },
         "patternProperties": { r"^dut\.": { "type": "array", "minItems": 1 } },
         "additionalProperties": { "anyOf": [list("amount"), across] },
     })

@@ -28,7 +28,7 @@ use rig_units::Bytes;
 
 /// Where the forms come from, for reports.
 pub const SOURCE: &str =
-    "SONiC buffer profiles: dynamic_th, static_th, xoff (sonic.md sections 2.4 and 3.5, F4 and F5)";
+    "SONiC buffer profiles: dynamic_th, static_th, xoff; PFCtest of sai_qos_tests.py";
 
 /// What groups and queues other than the one in question hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -30,7 +30,8 @@ use fraction::Fraction;
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 
 /// Where the rules come from, for reports.
-pub const SOURCE: &str = "sonic-swss cfgmgr/buffer_headroom_*.lua, pull requests 3235, 4757 and 4797 (sonic.md section 3.5)";
+pub const SOURCE: &str =
+    "sonic-swss cfgmgr/buffer_headroom_*.lua, pull requests 3235, 4757 and 4797";
 
 /// Everything is rounded up to it.
 const KIB: u128 = 1_024;

@@ -18,6 +18,7 @@ use rig_capture::Unit;
 use rig_lab::settings::nearest;
 use rig_lab::{Lab, Profile, Setting};
 use rig_reports::Exit;
+use rig_testcases::case::Count;
 use rig_testcases::{Action, Case, Expect, Script, StormSpec, StreamKind, StreamRate, StreamSpec};
 use rig_units::Dur;
 use std::fmt::Write as _;
@@ -189,7 +190,7 @@ fn time(dur: Dur) -> String {
 fn stimulus(page: &mut Page, script: &Script, session: &Session<'_>, point: &Point) {
     if !script.streams.is_empty() {
         page.heading("streams");
-        let rows = script.streams.iter().map(|spec| stream(script, spec));
+        let rows = script.streams.iter().map(|spec| stream(script, spec, session.case));
         page.table(&rows.collect::<Vec<_>>());
     }
     if !script.storms.is_empty() {
@@ -227,7 +228,7 @@ fn port(script: &Script, index: u16) -> &str {
     &script.ports[usize::from(index)]
 }
 
-fn stream(script: &Script, spec: &StreamSpec) -> Vec<String> {
+fn stream(script: &Script, spec: &StreamSpec, case: &Case) -> Vec<String> {
     let kind = match spec.kind {
         StreamKind::RoceWrite => "RoCEv2 WRITE",
         StreamKind::RoceSend => "RoCEv2 SEND",
@@ -236,6 +237,11 @@ fn stream(script: &Script, spec: &StreamSpec) -> Vec<String> {
     let rate = match spec.rate {
         StreamRate::Every(gap) => format!("one frame every {gap}"),
         StreamRate::Load(rate) => rate.to_string(),
+    };
+    let rate = match case.streams.get(&spec.name).and_then(|stream| stream.count) {
+        None => rate,
+        Some(Count::Frames(frames)) => format!("{rate}, {frames} of them"),
+        Some(Count::Searched) => format!("{rate}, their number searched"),
     };
     vec![
         spec.name.clone(),

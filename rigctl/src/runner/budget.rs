@@ -9,6 +9,7 @@ const BUDGET: f64 = 1e-6;
 pub fn each(cases: &[&Case]) -> f64 {
     let of_sweep = |sweep: &Sweep| match sweep {
         Sweep::Setting { values, .. } => values.len(),
+        Sweep::Cable { lengths } => lengths.len(),
         Sweep::Values { values, .. } => values.len(),
         Sweep::Across { points, .. } => usize::try_from(*points).unwrap_or(usize::MAX),
     };

@@ -15,14 +15,17 @@ use super::subject::Places;
 use crate::executor::Benches;
 use crate::to_disk::Folder;
 use crate::wall::Stopwatch;
+use rig_capture::Unit;
 use rig_capture::analyse::lanes;
 use rig_capture::analyse::timeline::Timeline;
 use rig_lab::{Lab, Profile};
 use rig_oracle::judge::conclude;
-use rig_oracle::verdict::{Curve, Doubt, Judgement, Verdict};
+use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Judgement, Verdict};
 use rig_reports::{CaseReport, Trials};
+use rig_testcases::case::Count;
 use rig_testcases::{Case, EndpointSpec, Script};
 use rig_units::{Dur, Time};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What every case of a run shares.
@@ -130,6 +133,7 @@ fn all_groups(
     seed: &Seed,
     work: &mut Work,
 ) -> Result<(), String> {
+    let mut cables: BTreeMap<(&'static str, String, Unit), Vec<CurvePoint>> = BTreeMap::new();
     for group in groups(case, &profile.declared).map_err(|bad| bad.to_string())? {
         let seed = seed.split(&group.label);
         let mut session = Session::new(rig.lab, profile, case, group, seed).over(rig.benches);
@@ -144,6 +148,18 @@ fn all_groups(
             alpha: rig.alpha,
         };
         let judged = done.judge();
+        if session.group.cable.is_some() {
+            let through = session.cable().0;
+            let point = |one: &Judgement| CurvePoint {
+                x: through,
+                measured: one.reading.span,
+                predicted: one.prediction.span,
+            };
+            for one in &judged.judgements {
+                let key = (one.measure, one.subject.clone(), one.reading.unit);
+                cables.entry(key).or_default().push(point(one));
+            }
+        }
         work.judgements.extend(judged.judgements);
         work.curves.extend(judged.curves);
         work.doubts.extend(judged.doubts);
@@ -152,6 +168,10 @@ fn all_groups(
         }
         // What was measured before something broke has been judged; only now it breaks the case.
         trials?;
+    }
+    for ((measure, subject, unit), points) in cables {
+        let x = format!("the time through a cable, {subject}");
+        work.curves.push(Curve { measure, x, x_unit: Unit::Ps, unit, points });
     }
     Ok(())
 }
@@ -173,7 +193,7 @@ fn all_trials<'a>(
         session.keep_on_disk(rig.to_disk, number);
         let trial = one_trial(session, points, &ask, number)?;
         if work.stimulus.is_empty() {
-            work.stimulus = stimulus(&trial.script);
+            work.stimulus = stimulus(session.case, &trial.script);
         }
         work.sent.add(&trial, session.kept());
         work.simulated += trial.observation.length;
@@ -232,12 +252,17 @@ fn one_trial(
 }
 
 /// What is sent, a line for each sender, and which ports are unusual peers.
-fn stimulus(script: &Script) -> Vec<String> {
+fn stimulus(case: &Case, script: &Script) -> Vec<String> {
     let port = |index: u16| script.ports[usize::from(index)].as_str();
     let streams = script.streams.iter().map(|s| {
         let rate = match s.rate {
             rig_testcases::StreamRate::Every(gap) => format!("one frame every {gap}"),
             rig_testcases::StreamRate::Load(rate) => format!("{rate}"),
+        };
+        let rate = match case.streams.get(&s.name).and_then(|stream| stream.count) {
+            None => rate,
+            Some(Count::Frames(frames)) => format!("{rate}, {frames} of them"),
+            Some(Count::Searched) => format!("{rate}, their number searched"),
         };
         format!(
             "{}: {} to {}, class {}, {} frames, {rate}",

@@ -86,7 +86,7 @@ impl Plan {
         let latency =
             wants(|m| matches!(m, Measure::Detection { .. } | Measure::Restoration { .. }));
         let ramp = wants(|m| matches!(m, Measure::Fired { .. }))
-            && case.sweep.iter().any(|sweep| !matches!(sweep, Sweep::Setting { .. }));
+            && case.sweep.iter().any(Sweep::is_variable);
         let trials = case.trials.unwrap_or(DEFAULT_TRIALS);
         if let Some(hunt) = Hunt::of(&case.measure) {
             let (draws, within) = (Seed::of_run(setup.seed), rule.longest_interval());

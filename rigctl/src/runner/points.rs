@@ -5,7 +5,7 @@ use super::values::Values;
 use rig_capture::Unit;
 use rig_lab::{BadSetting, Declared, Setting};
 use rig_testcases::{Case, Lookup, Measure, Sweep};
-use rig_units::Dur;
+use rig_units::{Dur, Length};
 use std::collections::BTreeMap;
 
 /// One configuration of the device: a session of its own.
@@ -17,6 +17,8 @@ pub struct Group {
     pub settings: Vec<Setting>,
     /// The declared configuration that follows.
     pub declared: Declared,
+    /// The cables that the sweep asks for; `None`: the lab's.
+    pub cable: Option<Length>,
 }
 
 /// One point of the variables, within a group.
@@ -65,10 +67,16 @@ pub fn groups(case: &Case, declared: &Declared) -> Result<Vec<Group>, BadSetting
         let declared = settings
             .iter()
             .try_fold(declared.clone(), |declared, setting| declared.with(setting))?;
-        Ok(Group { label, settings, declared })
+        Ok(Group { label, settings, declared, cable: None })
     };
     let mut all = Vec::new();
     for sweep in &case.sweep {
+        if let Sweep::Cable { lengths } = sweep {
+            for length in lengths {
+                let plain = group(format!("cable={length}"), None)?;
+                all.push(Group { cable: Some(*length), ..plain });
+            }
+        }
         let Sweep::Setting { path, values } = sweep else { continue };
         for value in values {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -95,7 +103,7 @@ pub fn points(
     let mut add = |name: &str, value: Dur| all.push(point(name, value, cadence));
     for sweep in &case.sweep {
         match sweep {
-            Sweep::Setting { .. } => {}
+            Sweep::Setting { .. } | Sweep::Cable { .. } => {}
             Sweep::Values { name, values: amounts } => {
                 for amount in amounts {
                     add(name, amount.resolve(values as &dyn Lookup)?);

@@ -30,6 +30,11 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Reach, String> {
             "it needs timestamps within {precision}, and this lab's are within {bound}"
         ));
     }
+    if case.sweep.iter().any(|sweep| matches!(sweep, Sweep::Cable { .. }))
+        && lab.adapter != Adapter::Emulated
+    {
+        return Err("it takes cables of several lengths, which only virtual ones have".to_owned());
+    }
     match &lab.adapter {
         Adapter::Emulated | Adapter::EmulatedWire(_) => {
             Ok(Reach { case: case.clone(), left_out: Vec::new() })

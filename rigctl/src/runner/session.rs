@@ -19,7 +19,7 @@ use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Script};
-use rig_units::{Bytes, Dur, Time};
+use rig_units::{Bytes, Dur, Length, Time};
 use std::sync::Arc;
 
 /// A device in one configuration, with everything that the oracle knows of it and of the case.
@@ -93,6 +93,7 @@ impl<'a> Session<'a> {
         let stimulus = subject::stimulus(case, &group.declared, subject.as_ref());
         let tail = subject::tail(case, &group.declared, subject.as_ref());
         let names = Names { rule, stimulus, tail };
+        let cable_cm = group.cable.map_or(lab.cable_cm, |Length(cm)| cm);
         Session {
             case,
             profile,
@@ -101,7 +102,7 @@ impl<'a> Session<'a> {
             subject,
             stimulus,
             names,
-            cable_cm: lab.cable_cm,
+            cable_cm,
             bound: match &lab.adapter {
                 Adapter::Emulated => Dur::ZERO,
                 Adapter::EmulatedWire(wire) => wire.bound,
@@ -166,6 +167,11 @@ impl<'a> Session<'a> {
     /// Length of every cable between the rig and the device, in centimetres.
     pub const fn cable_cm(&self) -> u64 {
         self.cable_cm
+    }
+
+    /// The time through one.
+    pub const fn cable(&self) -> Dur {
+        travel(self.cable_cm)
     }
 
     /// The seed of the plan's draws.

@@ -299,7 +299,7 @@ impl<'w> Reading<'w, '_> {
                 _ => None,
             });
             for (key, at) in own.unwrap_or_default() {
-                if !names.used(&key.name) && !key.name.starts_with("dut.") {
+                if !names.used(&key.name) && !key.name.starts_with("dut.") && key.name != "cable" {
                     at.at_key(
                         format!("`{}` is never {what}", key.name),
                         "a step or a measure that names it",

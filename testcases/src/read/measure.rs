@@ -247,7 +247,16 @@ fn growing(at: &At<'_>, traffic: &Traffic<'_>) -> Option<(Vec<String>, Growth)> 
     let fields = at.fields(&["streams", "together"])?;
     if let Some((in_turn, at)) = fields.either("streams", "together") {
         let growth = if in_turn { Growth::InTurn } else { Growth::Together };
-        return Some((searched(&at, traffic)?, growth));
+        let streams = searched(&at, traffic)?;
+        let group = |name: &String| traffic.streams.get(name).map(|of| (of.from.clone(), of.class));
+        for (i, name) in streams.iter().enumerate() {
+            if let Some(other) = streams[..i].iter().find(|other| group(other) == group(name)) {
+                let found = format!("`{other}` and `{name}` fill the same group");
+                at.fault(found, "streams that differ in the port they leave by or in their class");
+                return None;
+            }
+        }
+        return Some((streams, growth));
     }
     if fields.get("streams").is_none() && fields.get("together").is_none() {
         at.at_key(

@@ -51,7 +51,7 @@ fn searched(at: &At<'_>, case: &Case) {
         let found = format!("`{}` beside a measure that searches", other.name());
         case.note(at, "", found, "a case of its own: every trial of a search is another one");
     }
-    if case.sweep.iter().any(|sweep| !matches!(sweep, Sweep::Setting { .. })) {
+    if case.sweep.iter().any(Sweep::is_variable) {
         let found = "a variable is swept beside a measure that searches".to_owned();
         case.note(at, "sweep", found, "settings of the device: `dut.buffer.dynamic_th: [...]`");
     }

@@ -7,9 +7,13 @@ use rig_lab::fault::one_of;
 use rig_lab::walk::At;
 use rig_lab::yaml::Value;
 use rig_lab::{BadSetting, Declared, Setting, declare, is_name};
+use rig_units::Length;
 
 /// Predictions whose interval a variable may run across.
 pub const INTERVALS: [&str; 1] = ["trigger-ramp"];
+
+/// The key of a sweep over cables; no variable is called so.
+const CABLE: &str = "cable";
 
 /// Most points of a sweep.
 const MOST: i64 = 1_000;
@@ -18,7 +22,7 @@ const MOST: i64 = 1_000;
 pub(super) fn variables(at: &At<'_>) -> Vec<String> {
     let Value::Map(fields) = &at.node.value else { return Vec::new() };
     let names = fields.iter().map(|(key, _)| key.name.clone());
-    names.filter(|name| !name.starts_with("dut.")).collect()
+    names.filter(|name| !name.starts_with("dut.") && name != CABLE).collect()
 }
 
 /// Reads a sweep.
@@ -28,6 +32,7 @@ pub(super) fn sweep(at: &At<'_>, pattern: &Declared, names: &Names<'_>) -> Optio
         .iter()
         .filter_map(|(key, at)| match key.name.strip_prefix("dut.") {
             Some(path) => setting(path, at, pattern),
+            None if key.name == CABLE => cable(at),
             None if is_name(&key.name) => variable(&key.name, at, names),
             None => {
                 let want = "`dut.` and a setting, or a variable's name in lower case with dashes";
@@ -55,6 +60,14 @@ fn setting(path: &str, at: &At<'_>, pattern: &Declared) -> Option<Sweep> {
         }
     }
     (values.len() == listed.len()).then(|| Sweep::Setting { path: path.to_owned(), values })
+}
+
+/// The lengths of the cables.
+fn cable(at: &At<'_>) -> Option<Sweep> {
+    let listed = at.list("a list of lengths, such as [3m, 300m, 10km]")?;
+    filled(at, listed.len())?;
+    let lengths: Vec<Length> = listed.iter().filter_map(At::quantity).collect();
+    (lengths.len() == listed.len()).then_some(Sweep::Cable { lengths })
 }
 
 fn variable(name: &str, at: &At<'_>, names: &Names<'_>) -> Option<Sweep> {

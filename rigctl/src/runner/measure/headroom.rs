@@ -4,7 +4,7 @@ use super::{Done, Judged, Read};
 use crate::runner::fill::Fill;
 use crate::runner::session::Trial;
 use rig_capture::analyse::{self, ActionView};
-use rig_capture::{Dir, Span, Unit, What};
+use rig_capture::{Dir, Reading, Span, Unit, What};
 use rig_oracle::Prediction;
 use rig_oracle::spec::buffer;
 use rig_oracle::spec::in_flight::InFlight;
@@ -19,6 +19,14 @@ fn found<'a>(trial: &'a Trial, stream: &str) -> Result<(u16, &'a StreamSpec), Do
 
 fn doubt(trial: &Trial, why: &str) -> Doubt {
     Doubt { reason: "not-observable", detail: format!("trial {}: {why}", trial.number) }
+}
+
+/// How soon a PFC frame leaves a port on which another one may be under way.
+fn behind(wait: Dur) -> String {
+    match wait {
+        Dur::ZERO => "at once".to_owned(),
+        wait => format!("at once or behind a frame of {wait}"),
+    }
 }
 
 /// The largest frame that the device may be sending out of a port.
@@ -45,7 +53,8 @@ pub(super) fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         });
         let nth = usize::try_from(crossing - 1).unwrap_or(usize::MAX);
         let Some((number, frame)) = sent.nth(nth) else {
-            let why = format!("fewer than the {crossing} frames of {stream} that cross were recorded");
+            let why =
+                format!("fewer than the {crossing} frames of {stream} that cross were recorded");
             return Err(doubt(trial, &why));
         };
         let xoff = (0..).zip(&observation.records).find(|(_, record)| {
@@ -58,16 +67,22 @@ pub(super) fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             unit: Unit::Ps,
             span: Span { lo: 0, hi: wait.0 },
             formula: "F3, F5",
-            text: format!("frame {crossing} crosses the limit, and XOFF leaves at once or behind a frame of {wait}"),
-            source: "IEEE 802.1Q clause 36; sonic.md row 20",
+            text: format!("frame {crossing} crosses the limit, and XOFF leaves {}", behind(wait)),
+            source: "IEEE 802.1Q clause 36",
         };
         let Some((at, record)) = xoff else {
             let got = Some("no XOFF".to_owned());
-            return Ok(Some(Read { span: Span::exactly(u64::MAX), want, got, records: vec![number] }));
+            return Ok(Some(Read {
+                span: Span::exactly(u64::MAX),
+                want,
+                got,
+                records: vec![number],
+            }));
         };
         // From the last bit of the frame at the device to the first bit of the XOFF there.
         let arrived = frame.at + trace.cable;
-        let began = record.at.saturating_sub(trace.cable + trace.speed.serialise(MIN_FRAME + PREAMBLE));
+        let began =
+            record.at.saturating_sub(trace.cable + trace.speed.serialise(MIN_FRAME + PREAMBLE));
         let slack = trace.provenance.bound() * 2;
         let after = |time: Time| time.since(arrived).unwrap_or_default().0;
         let early = arrived.since(began + slack).unwrap_or_default();
@@ -77,7 +92,8 @@ pub(super) fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         } else {
             Span { lo: after(began.saturating_sub(slack)), hi: after(began + slack) }
         };
-        let got = (early > Dur::ZERO).then(|| format!("XOFF {early} before frame {crossing} arrived"));
+        let got =
+            (early > Dur::ZERO).then(|| format!("XOFF {early} before frame {crossing} arrived"));
         Ok(Some(Read { span, want, got, records: vec![number, at] }))
     });
 }
@@ -112,10 +128,11 @@ pub(super) fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             span: Span { lo: 0, hi: (leaving + wait).0 },
             formula: "F3, F4",
             text: format!(
-                "XON leaves while frame {} of those held does, which takes {leaving}, or behind a frame of {wait}",
-                nth + 1
+                "frame {} of those held takes {leaving} to leave, and XON leaves meanwhile {}",
+                nth + 1,
+                behind(wait)
             ),
-            source: "IEEE 802.1Q clause 36; sonic.md row 22",
+            source: "IEEE 802.1Q clause 36",
         };
         let xon = (0..).zip(&observation.records).find(|(_, record)| {
             (record.port, record.dir) == (spec.from, Dir::Rx)
@@ -123,10 +140,16 @@ pub(super) fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         });
         let Some((at, record)) = xon else {
             let got = Some("no XON".to_owned());
-            return Ok(Some(Read { span: Span::exactly(u64::MAX), want, got, records: vec![number] }));
+            return Ok(Some(Read {
+                span: Span::exactly(u64::MAX),
+                want,
+                got,
+                records: vec![number],
+            }));
         };
         let begins = frame.at.saturating_sub(port.cable + leaving);
-        let began = record.at.saturating_sub(sender.cable + sender.speed.serialise(MIN_FRAME + PREAMBLE));
+        let began =
+            record.at.saturating_sub(sender.cable + sender.speed.serialise(MIN_FRAME + PREAMBLE));
         let slack = sender.provenance.bound() + port.provenance.bound();
         let early = begins.since(began + slack).unwrap_or_default();
         let after = |time: Time| time.since(begins).unwrap_or_default().0;
@@ -218,14 +241,17 @@ fn each_loss(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let others = Fill::empty(declared).others(spec.from);
         let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);
         let drop = buffer::first_drop(&declared.buffer, spec.size, &others);
-        let (fit, come) = (drop - xoff - 1, in_flight.frames());
+        // No more can come than were sent.
+        let most = lost.sent.saturating_sub(xoff);
+        let come = in_flight.frames();
+        let (fit, come) = (drop - xoff - 1, Span { lo: come.lo.min(most), hi: come.hi.min(most) });
         let want = Prediction {
             unit: Unit::Frames,
             span: Span { lo: come.lo.saturating_sub(fit), hi: come.hi.saturating_sub(fit) },
             formula: "F3, F5",
             text: format!(
-                "{} to {} frames come after the crossing one with a response of {response}, and {fit} of them fit",
-                come.lo, come.hi
+                "{} frames come after the crossing one with a response of {response}, and {fit} of them fit",
+                Reading { unit: Unit::Frames, span: come, frames: Vec::new() }
             ),
             source: "IEEE 802.1Q Annex N and 802.3 31B.3.7: cable, PFC frame, response, frames under way",
         };

@@ -252,7 +252,7 @@ fn predicted(declared: &Declared, measure: &Measure, stage: &Stage, script: &Scr
                 "of {all} frames of {occ}B so many leave that the rest is within max({}, limit - {}), the headroom empty",
                 buffer.xon, buffer.xon_offset
             );
-            frames(Span::exactly(n.unwrap_or(0)), text, "F4, XON of sonic.md 3.5")
+            frames(Span::exactly(n.unwrap_or(0)), text, "F4")
         }
     }
 }
@@ -292,13 +292,7 @@ fn limit_text(declared: &Declared) -> String {
 }
 
 fn frames(span: Span, text: String, formula: &'static str) -> Prediction {
-    Prediction {
-        unit: Unit::Frames,
-        span,
-        formula,
-        text,
-        source: "sonic.md 2.4 and 3.5; SAI buffer profiles",
-    }
+    Prediction { unit: Unit::Frames, span, formula, text, source: buffer::SOURCE }
 }
 
 /// The streams of a stage with their places in the script.

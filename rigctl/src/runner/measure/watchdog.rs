@@ -78,7 +78,7 @@ fn along_a_ramp(done: &Done<'_>, measure: &Measure, subject: &Subject, judged: &
 }
 
 fn swept(done: &Done<'_>) -> bool {
-    done.session.case.sweep.iter().any(|sweep| !matches!(sweep, Sweep::Setting { .. }))
+    done.session.case.sweep.iter().any(Sweep::is_variable)
 }
 
 fn all_seen(

@@ -50,7 +50,7 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
                     checks.len()
                 ),
             },
-            source: "SAI_INGRESS_PRIORITY_GROUP_STAT, SAI_QUEUE_STAT; sonic.md 2.5",
+            source: "SAI_INGRESS_PRIORITY_GROUP_STAT, SAI_QUEUE_STAT, SAI_BUFFER_POOL_STAT",
         };
         let got = wrong.first().map(|first| {
             let more = match wrong.len() {
