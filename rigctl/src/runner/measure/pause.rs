@@ -16,6 +16,8 @@ struct Stop {
     /// Its last bit at the device.
     at: Time,
     quanta: Quanta,
+    /// The last bit of an XON at the device, if one comes before the pause is over.
+    xon: Option<Time>,
     /// The last frame that left before the gap, and the first after it: last bits at the rig, and their records.
     last: (Time, usize),
     next: (Time, usize),
@@ -68,6 +70,15 @@ fn stops(observation: &Observation, index: u16, port: &Port<'_>, response: Dur) 
         let quanta = record.what.pauses(port.spec.class).filter(|quanta| *quanta > Quanta(0))?;
         Some((record.at + port.cable, quanta))
     });
+    let xon = |at: Time, quanta: Quanta| {
+        let over = at + pause_time(quanta, port.speed);
+        observation.records.iter().find_map(|record| {
+            let own = (record.port, record.dir) == (port.spec.to, Dir::Tx);
+            let xon = own && record.what.pauses(port.spec.class) == Some(Quanta(0));
+            let arrives = record.at + port.cable;
+            (xon && at < arrives && arrives < over).then_some(arrives)
+        })
+    };
     let stop = |(at, quanta): (Time, Quanta)| {
         // The gap begins with the last frame that had started when the MAC closed.
         let from = at.saturating_sub(port.bound * 2);
@@ -75,7 +86,7 @@ fn stops(observation: &Observation, index: u16, port: &Port<'_>, response: Dur) 
         let near = arrivals.windows(2).filter(|pair| (from..=until).contains(&pair[0].0));
         let pair =
             near.max_by_key(|pair| (pair[1].0 - pair[0].0, core::cmp::Reverse(pair[0].1)))?;
-        Some(Stop { at, quanta, last: pair[0], next: pair[1] })
+        Some(Stop { at, quanta, xon: xon(at, quanta), last: pair[0], next: pair[1] })
     };
     xoffs.filter_map(stop).collect()
 }
@@ -118,7 +129,11 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let slot = port.slot();
         let held = |stop: &Stop| (stop.next.0 - stop.last.0).saturating_sub(slot);
         let wanted = |stop: &Stop| {
-            let most = pause_time(stop.quanta, port.speed).saturating_sub(declared);
+            // The MAC takes its response to the one frame as to the other.
+            let most = match stop.xon {
+                Some(xon) => xon - stop.at,
+                None => pause_time(stop.quanta, port.speed).saturating_sub(declared),
+            };
             Span { lo: most.saturating_sub(slot).0, hi: most.0 }
         };
         let slack = port.bound * 2;
@@ -135,11 +150,17 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             unit: Unit::Ps,
             span: wanted(stop),
             formula: "F1, F2",
-            text: format!(
-                "{} pause for {}, less the response of {declared}, and up to a frame of {slot} that had started",
-                stop.quanta,
-                pause_time(stop.quanta, port.speed)
-            ),
+            text: match stop.xon {
+                Some(xon) => format!(
+                    "XON {} after the XOFF, less up to a frame of {slot} that had started",
+                    Unit::Ps.show((xon - stop.at).0)
+                ),
+                None => format!(
+                    "{} pause for {}, less the response of {declared}, and up to a frame of {slot} that had started",
+                    stop.quanta,
+                    pause_time(stop.quanta, port.speed)
+                ),
+            },
             source: "IEEE 802.3 Annex 31B: a quantum is 512 bit times",
         };
         Ok(Some(Read { span: read(stop), want, got: None, records: vec![stop.last.1, stop.next.1] }))
