@@ -6,7 +6,7 @@ use rig_oracle::Verdict;
 use rig_testcases::{Case, Measure, Suite};
 use rigctl::mutation;
 use rigctl::runner::budget;
-use rigctl::runner::case::{self, Rig};
+use rigctl::runner::case::{self, Ran, Rig};
 use rigctl::runner::effort::Effort;
 use rigctl::runner::pool::Stop;
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,8 +103,8 @@ fn written(text: &str) -> Suite {
     rig_testcases::read::read(&path).unwrap_or_else(|faults| panic!("{faults:?}"))
 }
 
-/// The rules of the findings of one run.
-fn found(lab: &Lab, case: &Case, path: &str) -> BTreeSet<&'static str> {
+/// One case on a lab.
+fn run(lab: &Lab, case: &Case, path: &str) -> Ran {
     let stop = Stop::default();
     let alpha = budget::each(&[case]);
     let rig = Rig {
@@ -120,7 +120,12 @@ fn found(lab: &Lab, case: &Case, path: &str) -> BTreeSet<&'static str> {
         pausing: None,
         to_disk: None,
     };
-    match case::run(&rig, case).report.verdict {
+    case::run(&rig, case)
+}
+
+/// The rules of the findings of one run.
+fn found(lab: &Lab, case: &Case, path: &str) -> BTreeSet<&'static str> {
+    match run(lab, case, path).report.verdict {
         Verdict::Fail(findings) => findings.iter().map(|finding| finding.rule).collect(),
         other => panic!("{} does not fail: {other:?}", case.id),
     }
@@ -149,5 +154,28 @@ fn every_measure_of_the_language_has_a_run_that_turns_red_through_it_alone() {
             Written(text) => found(&lab, &written(text).cases[0], "one-case.yaml"),
         };
         assert_eq!(rules, BTreeSet::from([name]));
+    }
+}
+
+/// Headroom as it is declared, one cell short of what may come, and a case that wants no frame lost: the finding names a
+/// trial that lost one.
+#[test]
+fn headroom_that_may_not_hold_is_found_at_the_trial_that_shows_it() {
+    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
+    let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+    let case = cases.find(|case| case.id.case == "headroom-one-cell-short").expect("a case");
+    let mut case = case.clone();
+    for measure in &mut case.measure {
+        if let Measure::HeadroomLoss { expect, .. } = measure {
+            *expect = rig_testcases::Wanted::None;
+        }
+    }
+    let ran = run(&lab, &case, "");
+    let Verdict::Fail(findings) = &ran.report.verdict else { panic!("{:?}", ran.report.verdict) };
+    for finding in findings {
+        let trial = ran.trials.iter().find(|trial| trial.number == finding.trial);
+        let count = trial.expect("a trial of the case").observation.streams[0];
+        assert!(count.received < count.sent, "trial {} lost nothing", finding.trial);
     }
 }

@@ -169,14 +169,9 @@ const PREAMBLE: Bytes = Bytes(8);
 /// Judges how many frames are lost because the sender goes on for longer than the headroom lasts.
 pub(super) fn loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let before = judged.judgements.len();
-    each_loss(done, stream, judged);
+    each_loss(done, stream, expect, judged);
     if expect == Wanted::Some {
         somewhere(stream, before, judged);
-    }
-    if expect == Wanted::None {
-        for one in &mut judged.judgements[before..] {
-            nowhere(one);
-        }
     }
 }
 
@@ -206,21 +201,7 @@ fn somewhere(stream: &str, from: usize, judged: &mut Judged) {
     });
 }
 
-/// The headroom holds whatever may come.
-fn nowhere(one: &mut Judgement) {
-    one.prediction.span = Span::exactly(0);
-    if one.reading.span.lo > 0 && one.findings.is_empty() {
-        one.findings.push(Finding {
-            rule: "headroom.loss",
-            want: "no frame lost at any phase".to_owned(),
-            got: one.reading.to_string(),
-            trial: 1,
-            frames: one.reading.frames.clone(),
-        });
-    }
-}
-
-fn each_loss(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let declared = &done.session.group.declared;
     let view = ActionView::from(declared);
     done.each("headroom.loss", stream, judged, |trial| {
@@ -245,9 +226,11 @@ fn each_loss(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let most = lost.sent.saturating_sub(xoff);
         let come = in_flight.frames();
         let (fit, come) = (drop - xoff - 1, Span { lo: come.lo.min(most), hi: come.hi.min(most) });
+        let predicted = Span { lo: come.lo.saturating_sub(fit), hi: come.hi.saturating_sub(fit) };
         let want = Prediction {
             unit: Unit::Frames,
-            span: Span { lo: come.lo.saturating_sub(fit), hi: come.hi.saturating_sub(fit) },
+            // Whatever may come is to fit.
+            span: if expect == Wanted::None { Span::exactly(0) } else { predicted },
             formula: "F3, F5",
             text: format!(
                 "{} frames come after the crossing one with a response of {response}, and {fit} of them fit",

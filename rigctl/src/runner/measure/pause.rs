@@ -97,13 +97,17 @@ pub(super) fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     done.each("pfc.response", stream, judged, |trial| {
         let (index, port) = port(trial, stream)?;
         let stops = stops(&trial.observation, index, &port, declared);
-        // From the XOFF to the start of the last frame; one that had started before it says nothing.
-        let slowest = stops.iter().max_by_key(|stop| stop.last.0);
-        let Some(stop) = slowest else {
+        // From the XOFF to the start of the last frame.
+        let after = |stop: &Stop| {
+            let own = port.cable + port.speed.serialise(port.spec.size);
+            stop.last.0.saturating_sub(own).since(stop.at).unwrap_or_default()
+        };
+        // Each must be right: of several the one that is furthest off.
+        let off = |stop: &&Stop| after(stop).0.abs_diff(declared.0);
+        let Some(stop) = stops.iter().max_by_key(off) else {
             return Err(doubt(trial, &format!("no XOFF met {stream}")));
         };
-        let start = stop.last.0.saturating_sub(port.cable + port.speed.serialise(port.spec.size));
-        let after = start.since(stop.at).unwrap_or_default();
+        let after = after(stop);
         let slack = port.bound * 2;
         let span = Span { lo: after.0.saturating_sub(slack.0), hi: after.0 + slack.0 };
         let want = Prediction {
