@@ -19,7 +19,7 @@ mod together;
 mod xon;
 
 pub use invert::{headroom_from, pool_from};
-pub use lossy::lossy_first_drop;
+pub use lossy::{lossy_first_drop, overrun};
 pub use together::together;
 pub use xon::xon_after;
 

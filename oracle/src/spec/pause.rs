@@ -68,6 +68,24 @@ impl Periodic {
     }
 }
 
+impl Periodic {
+    /// The same over a window of `over` that begins and ends anywhere in the period: it holds a pause more or less than its
+    /// share. Least and most.
+    pub fn within(&self, over: Dur) -> (u64, u64) {
+        let Duty { least, most, .. } = self.duty();
+        if least == 1_000_000 {
+            return (least, most);
+        }
+        let share = |of_one: u64, pauses: u64| {
+            let idle = u128::from(of_one) * u128::from(pauses) * u128::from(self.every.0);
+            let share = idle / u128::from(over.0.max(1));
+            u64::try_from(share).unwrap_or(u64::MAX).min(1_000_000)
+        };
+        let every = self.every.0.max(1);
+        (share(least, over.0 / every), share(most, over.0.div_ceil(every)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +120,17 @@ mod tests {
         // 1000 quanta = 5.12 us; a 1024 B frame takes 1044 x 80 ps = 83.52 ns; every 10.24 us.
         let duty = periodic(1_000, Dur::ns(10_240), Dur::ZERO);
         assert_eq!(duty, Duty { least: 491_843, mean: 495_921, most: 500_000 });
+    }
+
+    #[test]
+    fn a_window_holds_a_pause_more_or_less_than_its_share() {
+        // 5.12 us every 10.24 us, seen for two and a half periods: two of at least 491843 or three of at most 500000, of 2.5.
+        let frame = Bytes(1_024);
+        let (every, speed) = (Dur::ns(10_240), PortSpeed::G100);
+        let of = Periodic { quanta: Quanta(1_000), every, speed, response: Dur::ZERO, frame };
+        assert_eq!(of.within(Dur::ns(25_600)), (393_474, 600_000));
+        let held = Periodic { every: Dur::ns(5_120), ..of };
+        assert_eq!(held.within(Dur::ns(7)), (1_000_000, 1_000_000));
     }
 
     #[test]

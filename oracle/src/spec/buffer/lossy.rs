@@ -19,3 +19,15 @@ pub fn lossy_first_drop(buffer: &Buffer, frame: Bytes, lossy_taken: u64, pool_ta
     let by_pool = u128::from(buffer.pool.0.saturating_sub(pool_taken)) / size;
     whole(by_limit.min(by_pool) + 1)
 }
+
+/// Several senders at the line rate of the port that all of them send to: how many frames each has sent when the first is
+/// lost, least and most, where `first` is the frame that a held queue would lose. Of so many frames each the port sends one
+/// sender's, `passing` slots late, which is what the idle device takes; the rest is held. One frame may be under way at
+/// every sender, one at the port, and one of either may come first.
+pub const fn overrun(first: u64, senders: u64, passing: u64) -> (u64, u64) {
+    // A single sender is drained as fast as it sends.
+    let held_a_round = if senders > 1 { senders - 1 } else { 1 };
+    let least = first.saturating_sub(passing + senders + 2) / held_a_round;
+    let most = first.div_ceil(held_a_round) + senders;
+    (if least == 0 { 1 } else { least }, most)
+}

@@ -311,3 +311,13 @@ fn thresholds_give_back_the_pool_and_the_headroom() {
     assert_eq!(from(&broadcom(), 1_163), None);
     assert_eq!(from(&shared(&broadcom()), 1_164), None);
 }
+
+#[test]
+fn two_senders_overrun_a_queue_by_one_frame_a_round() {
+    // 514 frames held at the first loss; each round of two frames leaves one: 514 rounds, less the 8 of the pipeline and
+    // 2 + 2 under way, or 2 more.
+    assert_eq!(overrun(514, 2, 8), (502, 516));
+    // Three leave two: (514 - 13) / 2 and 514 / 2 + 3.
+    assert_eq!(overrun(514, 3, 8), (250, 260));
+    assert_eq!(overrun(3, 2, 8), (1, 5), "never before the first frame");
+}

@@ -215,19 +215,9 @@ pub(super) fn duty(
             response: declared.pfc.response,
             frame: port.spec.size,
         };
-        let (bounds, every) = (duty.duty(), spec.every);
-        // The window begins and ends anywhere in the storm's period: it holds a pause more or less than its share.
-        let over = rate.as_ref().map_or(until - from, |rate| rate.over).0.max(1);
-        let whole = |ppm: u64, pauses: u64| {
-            let share = u128::from(ppm) * u128::from(pauses) * u128::from(every.0) / u128::from(over);
-            u64::try_from(share).unwrap_or(u64::MAX).min(1_000_000)
-        };
-        let span = if bounds.least == 1_000_000 {
-            Span::exactly(1_000_000)
-        } else {
-            let (least, most) = (over / every.0, over.div_ceil(every.0));
-            Span { lo: whole(bounds.least, least), hi: whole(bounds.most, most) }
-        };
+        let over = rate.as_ref().map_or(until - from, |rate| rate.over);
+        let (lo, hi) = duty.within(over);
+        let (span, every) = (Span { lo, hi }, spec.every);
         let want = Prediction {
             unit: Unit::Ppm,
             span,

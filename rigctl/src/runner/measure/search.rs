@@ -257,9 +257,7 @@ fn predicted(declared: &Declared, measure: &Measure, stage: &Stage, script: &Scr
     }
 }
 
-/// Several senders at the speed of the port they are sent to: of so many frames each the port sends one sender's, from the
-/// moment at which the first has passed the device; what it does not send is held, until it is more than `held` frames.
-/// One frame may be under way at every sender and one at the port.
+/// Several senders at the speed of the port that they send to.
 fn overrun(
     declared: &Declared,
     script: &Script,
@@ -270,12 +268,11 @@ fn overrun(
     let speed = declared.port_speed(script.dut_ports[usize::from(spec.to)]);
     let slot = speed.map_or(Dur::us(1), |speed| speed.slot(spec.size));
     let passing = declared.forwarding_delay.0.div_ceil(slot.0);
-    let hi = held.div_ceil(senders - 1) + senders;
-    let lo = held.saturating_sub(passing + senders + 2) / (senders - 1);
+    let (lo, hi) = buffer::overrun(held, senders, passing);
     let text = format!(
         "{senders} senders at line rate, one of them drained: {held} frames held at the first loss, {passing} in the pipeline"
     );
-    (Span { lo: lo.max(1), hi }, text)
+    (Span { lo, hi }, text)
 }
 
 /// The limit of a lossless group in words.
