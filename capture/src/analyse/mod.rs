@@ -14,6 +14,7 @@ pub mod loss;
 pub mod pfc_frames;
 pub mod restore;
 pub mod sending;
+pub mod stops;
 pub mod throughput;
 pub mod timeline;
 
@@ -26,6 +27,7 @@ pub use loss::{Loss, loss};
 pub use pfc_frames::{BadFormat, PfcSent, pfc_format, pfc_sent};
 pub use restore::restored;
 pub use sending::{Sending, sending};
+pub use stops::{Stop, stops};
 pub use throughput::{Throughput, throughput};
 pub use timeline::{Timeline, timeline};
 

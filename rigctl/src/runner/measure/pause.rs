@@ -3,33 +3,18 @@
 
 use super::{Done, Judged, Read};
 use crate::runner::session::Trial;
-use rig_capture::analyse;
-use rig_capture::{Dir, Observation, Span, Unit, What};
+use rig_capture::analyse::{self, Stop};
+use rig_capture::{Dir, Span, Unit, What};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pause::{Periodic, pause_time};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Amount, Lookup, StreamSpec};
-use rig_units::{Dur, PortSpeed, Quanta, Time};
-
-/// An XOFF and what the load shows around it.
-struct Stop {
-    /// Its last bit at the device.
-    at: Time,
-    quanta: Quanta,
-    /// The last bit of an XON at the device, if one comes before the pause is over.
-    xon: Option<Time>,
-    /// The last frame that left before the gap, and the first after it: last bits at the rig, and their records.
-    last: (Time, usize),
-    next: (Time, usize),
-}
+use rig_units::{Dur, PortSpeed, Time};
 
 /// What every reading needs of a trial.
 struct Port<'a> {
     spec: &'a StreamSpec,
     speed: PortSpeed,
-    cable: Dur,
-    /// How far off a stamp may be.
-    bound: Dur,
 }
 
 impl Port<'_> {
@@ -43,52 +28,12 @@ fn port<'a>(trial: &'a Trial, stream: &str) -> Result<(u16, Port<'a>), Doubt> {
     let found = (0_u16..).zip(&trial.script.streams).find(|(_, spec)| spec.name == stream);
     let (index, spec) =
         found.ok_or_else(|| doubt(trial, &format!("{stream} is not in the script")))?;
-    let trace = &trial.observation.ports[usize::from(spec.to)];
-    let bound = trace.provenance.bound();
-    Ok((index, Port { spec, speed: trace.speed, cable: trace.cable, bound }))
+    let speed = trial.observation.ports[usize::from(spec.to)].speed;
+    Ok((index, Port { spec, speed }))
 }
 
 fn doubt(trial: &Trial, why: &str) -> Doubt {
     Doubt { reason: "not-observable", detail: format!("trial {}: {why}", trial.number) }
-}
-
-/// Every XOFF of the trial with the longest gap of the load that begins near it.
-fn stops(observation: &Observation, index: u16, port: &Port<'_>, response: Dur) -> Vec<Stop> {
-    let arrivals: Vec<(Time, usize)> = (0..)
-        .zip(&observation.records)
-        .filter(|(_, record)| {
-            let own = matches!(record.what, What::Data { stream, .. } if stream == index);
-            own && record.dir == Dir::Rx && record.port == port.spec.to
-        })
-        .map(|(number, record)| (record.at, number))
-        .collect();
-    let xoffs = observation
-        .records
-        .iter()
-        .filter(|record| (record.port, record.dir) == (port.spec.to, Dir::Tx));
-    let xoffs = xoffs.filter_map(|record| {
-        let quanta = record.what.pauses(port.spec.class).filter(|quanta| *quanta > Quanta(0))?;
-        Some((record.at + port.cable, quanta))
-    });
-    let xon = |at: Time, quanta: Quanta| {
-        let over = at + pause_time(quanta, port.speed);
-        observation.records.iter().find_map(|record| {
-            let own = (record.port, record.dir) == (port.spec.to, Dir::Tx);
-            let xon = own && record.what.pauses(port.spec.class) == Some(Quanta(0));
-            let arrives = record.at + port.cable;
-            (xon && at < arrives && arrives < over).then_some(arrives)
-        })
-    };
-    let stop = |(at, quanta): (Time, Quanta)| {
-        // The gap begins with the last frame that had started when the MAC closed.
-        let from = at.saturating_sub(port.bound * 2);
-        let until = at + response * 4 + port.cable + port.slot() * 3 + port.bound * 2;
-        let near = arrivals.windows(2).filter(|pair| (from..=until).contains(&pair[0].0));
-        let pair =
-            near.max_by_key(|pair| (pair[1].0 - pair[0].0, core::cmp::Reverse(pair[0].1)))?;
-        Some(Stop { at, quanta, xon: xon(at, quanta), last: pair[0], next: pair[1] })
-    };
-    xoffs.filter_map(stop).collect()
 }
 
 /// Judges how soon a port stops.
@@ -96,20 +41,14 @@ pub(super) fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = done.session.group.declared.pfc.response;
     done.each("pfc.response", stream, judged, |trial| {
         let (index, port) = port(trial, stream)?;
-        let stops = stops(&trial.observation, index, &port, declared);
-        // From the XOFF to the start of the last frame.
-        let after = |stop: &Stop| {
-            let own = port.cable + port.speed.serialise(port.spec.size);
-            stop.last.0.saturating_sub(own).since(stop.at).unwrap_or_default()
-        };
-        // Each must be right: of several the one that is furthest off.
-        let off = |stop: &&Stop| after(stop).0.abs_diff(declared.0);
+        let stops = analyse::stops(&trial.observation, &trial.script, index, declared);
+        // From the XOFF to the start of the last frame. Each must be right: of several the one that is furthest off.
+        let after = |stop: &Stop| stop.last_start.since(stop.at);
+        let off = |stop: &&Stop| after(stop).middle().abs_diff(declared.0);
         let Some(stop) = stops.iter().max_by_key(off) else {
             return Err(doubt(trial, &format!("no XOFF met {stream}")));
         };
-        let after = after(stop);
-        let slack = port.bound * 2;
-        let span = Span { lo: after.0.saturating_sub(slack.0), hi: after.0 + slack.0 };
+        let span = after(stop);
         let want = Prediction {
             unit: Unit::Ps,
             span: Span { lo: declared.0.saturating_sub(port.slot().0), hi: declared.0 },
@@ -120,7 +59,7 @@ pub(super) fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             ),
             source: "IEEE 802.3 31B.3.7; the declared response of the MAC",
         };
-        Ok(Some(Read { span, want, got: None, records: vec![stop.last.1] }))
+        Ok(Some(Read { span, want, got: None, records: vec![stop.records[0]] }))
     });
 }
 
@@ -129,24 +68,18 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = done.session.group.declared.pfc.response;
     done.each("pfc.pause", stream, judged, |trial| {
         let (index, port) = port(trial, stream)?;
-        let stops = stops(&trial.observation, index, &port, declared);
+        let stops = analyse::stops(&trial.observation, &trial.script, index, declared);
         let slot = port.slot();
-        let held = |stop: &Stop| (stop.next.0 - stop.last.0).saturating_sub(slot);
         let wanted = |stop: &Stop| {
             // The MAC takes its response to the one frame as to the other.
             let most = match stop.xon {
-                Some(xon) => xon - stop.at,
+                Some(xon) => Dur(xon.since(stop.at).middle()),
                 None => pause_time(stop.quanta, port.speed).saturating_sub(declared),
             };
             Span { lo: most.saturating_sub(slot).0, hi: most.0 }
         };
-        let slack = port.bound * 2;
-        let read = |stop: &Stop| {
-            let held = held(stop);
-            Span { lo: held.0.saturating_sub(slack.0), hi: held.0 + slack.0 }
-        };
         // One that is off, else the first.
-        let off = stops.iter().find(|stop| !read(stop).meets(wanted(stop)));
+        let off = stops.iter().find(|stop| !stop.idle.meets(wanted(stop)));
         let Some(stop) = off.or(stops.first()) else {
             return Err(doubt(trial, &format!("no XOFF met {stream}")));
         };
@@ -157,7 +90,7 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             text: match stop.xon {
                 Some(xon) => format!(
                     "XON {} after the XOFF, less up to a frame of {slot} that had started",
-                    Unit::Ps.show((xon - stop.at).0)
+                    Unit::Ps.show(xon.since(stop.at).middle())
                 ),
                 None => format!(
                     "{} pause for {}, less the response of {declared}, and up to a frame of {slot} that had started",
@@ -167,7 +100,7 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             },
             source: "IEEE 802.3 Annex 31B: a quantum is 512 bit times",
         };
-        Ok(Some(Read { span: read(stop), want, got: None, records: vec![stop.last.1, stop.next.1] }))
+        Ok(Some(Read { span: stop.idle, want, got: None, records: stop.records.to_vec() }))
     });
 }
 
