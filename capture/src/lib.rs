@@ -15,6 +15,7 @@ pub mod observation;
 pub mod passage;
 pub mod pause;
 pub mod pcapng;
+mod pick;
 pub mod record;
 #[cfg(test)]
 mod sample;
@@ -24,4 +25,5 @@ pub use observation::{
     ConfigOutcome, Counters, DutEvent, DutEventKind, Integrity, Lateness, Observation, PortTrace,
     Provenance, Samples, StreamCount,
 };
+pub use pick::Side;
 pub use record::{Dir, FrameRef, PfcFault, Record, SAMPLE, What};

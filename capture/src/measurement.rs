@@ -15,6 +15,8 @@ pub enum Unit {
     Ppm,
     /// Bits a second, in frames (FCS counted, preamble and gap not).
     Bps,
+    /// Bytes.
+    Bytes,
     /// Things that are neither frames nor time: counters that are off, settings that were refused.
     Count,
 }
@@ -27,6 +29,7 @@ impl Unit {
             Unit::Frames => "frames",
             Unit::Ppm => "ppm",
             Unit::Bps => "bps",
+            Unit::Bytes => "bytes",
             Unit::Count => "count",
         }
     }
@@ -36,6 +39,7 @@ impl Unit {
         match self {
             Unit::Ps => show_dur(Dur(value)),
             Unit::Frames | Unit::Count => format!("{value}"),
+            Unit::Bytes => format!("{value}B"),
             Unit::Ppm => {
                 let text = format!("{}.{:06}", value / 1_000_000, value % 1_000_000);
                 text.trim_end_matches('0').trim_end_matches('.').to_owned()

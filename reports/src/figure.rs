@@ -32,7 +32,7 @@ pub(crate) fn value(unit: Unit, value: u64) -> String {
     match unit {
         Unit::Frames if value == 1 => format!("{text} frame"),
         Unit::Frames => format!("{text} frames"),
-        Unit::Ps | Unit::Ppm | Unit::Bps | Unit::Count => text,
+        Unit::Ps | Unit::Ppm | Unit::Bps | Unit::Bytes | Unit::Count => text,
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn uncertainty(unit: Unit, span: Span) -> String {
 
 /// The unit that `results.json` calls `name`.
 pub(crate) fn unit(name: &str) -> Option<Unit> {
-    [Unit::Ps, Unit::Frames, Unit::Ppm, Unit::Bps, Unit::Count]
+    [Unit::Ps, Unit::Frames, Unit::Ppm, Unit::Bps, Unit::Bytes, Unit::Count]
         .into_iter()
         .find(|unit| unit.name() == name)
 }

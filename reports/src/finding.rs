@@ -7,6 +7,8 @@ use rig_oracle::Finding;
 
 /// How many findings of one kind are shown in full.
 const SHOWN: usize = 2;
+/// How many kinds of one rule are shown: a measure that looks at every trial wants something else of each.
+const KINDS: usize = 3;
 /// How many frames of one finding are named.
 const FRAMES: usize = 4;
 
@@ -33,10 +35,19 @@ pub(crate) fn thin(findings: &[Finding]) -> Vec<Kind<'_>> {
         let same = |kind: &&mut Kind<'_>| {
             kind.shown[0].rule == finding.rule && kind.shown[0].want == finding.want
         };
-        match kinds.iter_mut().find(same) {
-            None => kinds.push(Kind { shown: vec![finding], more: 0 }),
-            Some(kind) if kind.shown.len() < SHOWN => kind.shown.push(finding),
-            Some(kind) => kind.more += 1,
+        if let Some(kind) = kinds.iter_mut().find(same) {
+            if kind.shown.len() < SHOWN {
+                kind.shown.push(finding);
+            } else {
+                kind.more += 1;
+            }
+            continue;
+        }
+        let of_rule = |kind: &&mut Kind<'_>| kind.shown[0].rule == finding.rule;
+        let mut others: Vec<_> = kinds.iter_mut().filter(of_rule).collect();
+        match others.pop() {
+            Some(last) if others.len() + 1 >= KINDS => last.more += 1,
+            _ => kinds.push(Kind { shown: vec![finding], more: 0 }),
         }
     }
     kinds
@@ -118,6 +129,19 @@ mod tests {
             ["loss", "counters"]
         );
         assert_eq!(kinds[0].rest().as_deref(), Some("and 1 more like this"));
+    }
+
+    #[test]
+    fn a_measure_that_wants_something_else_of_every_trial_does_not_flood_the_terminal() {
+        let all: Vec<Finding> = (1..=20)
+            .map(|trial| Finding {
+                want: format!("{trial} cells"),
+                ..finding("buffer.watermarks", trial, &[])
+            })
+            .collect();
+        let lines = lines(&all, &[]);
+        assert_eq!(lines.len(), 4, "{lines:#?}");
+        assert_eq!(lines[3], "and 17 more like this");
     }
 
     #[test]

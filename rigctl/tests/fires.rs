@@ -3,7 +3,7 @@
 
 use rig_lab::Lab;
 use rig_oracle::Verdict;
-use rig_testcases::{Case, Measure, Suite};
+use rig_testcases::{Case, Measure, Suite, Threshold};
 use rigctl::mutation;
 use rigctl::runner::budget;
 use rigctl::runner::case::{self, Ran, Rig};
@@ -48,11 +48,15 @@ fn red(measure: &Measure) -> Run {
         Measure::PfcFormat { .. } => {
             Mutated("pfc-frame-format-broadcom", "deviation=malformed_pfc")
         }
-        Measure::XoffPoint { .. } => Mutated("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1"),
-        Measure::DropPoint { .. } => {
+        Measure::Threshold(Threshold::Xoff { .. }) => {
+            Mutated("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1")
+        }
+        Measure::Threshold(Threshold::Drop { .. }) => {
             Mutated("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9")
         }
-        Measure::XonPoint { .. } => Mutated("xon-point-broadcom", "buffer.xon_offset=x2"),
+        Measure::Threshold(Threshold::Xon { .. }) => {
+            Mutated("xon-point-broadcom", "buffer.xon_offset=x2")
+        }
         Measure::Watermarks { .. } => {
             Mutated("xoff-threshold-broadcom", "deviation=watermark_not_cleared")
         }

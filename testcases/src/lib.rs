@@ -12,17 +12,19 @@ pub mod read;
 mod resolve;
 mod schema;
 pub mod script;
+pub mod threshold;
 pub mod wire;
 
 pub use amount::{Amount, Lookup};
 pub use case::{Case, CaseId, Expect, Suite, Sweep};
-pub use measure::{Growth, Measure, Wanted};
+pub use measure::{Measure, Wanted};
 pub use read::read;
 pub use schema::schema;
 pub use script::{
     Action, EndpointSpec, PfcFrames, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec,
     Tap,
 };
+pub use threshold::{Growth, Threshold};
 
 /// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.
 pub use rig_lab::{Action as WatchdogAction, Backlog, Declared, Part, RuleFamily, Setting};

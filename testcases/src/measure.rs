@@ -1,6 +1,7 @@
 //! What a case measures, and what it wants of it. Without a wish the oracle's prediction is what is wanted.
 
 use crate::Case;
+use crate::Threshold;
 use crate::case::Stream;
 use rig_units::Dur;
 
@@ -85,29 +86,8 @@ pub enum Measure {
         /// The rig port that receives them.
         port: String,
     },
-    /// `buffer.xoff`: the number of frames held that makes the device send XOFF, searched for without any idea of it
-    /// (F4, F5).
-    XoffPoint {
-        /// Counted streams: each in a priority group of its own.
-        streams: Vec<String>,
-        /// How several grow.
-        growth: Growth,
-    },
-    /// `buffer.drop`: the number of frames of which the last is the first that is lost, searched for in the same way: a lossless
-    /// group's headroom is full, or a lossy queue at its limit (F5).
-    DropPoint {
-        /// Counted streams.
-        streams: Vec<String>,
-        /// How several grow. One after the other, earlier ones are held short of their first loss.
-        growth: Growth,
-    },
-    /// `buffer.xon`: of a group held at its XOFF, the number of frames that must leave for the device to send XON.
-    XonPoint {
-        /// The stream that stays held.
-        stay: String,
-        /// The stream of the same group whose frames leave.
-        leave: String,
-    },
+    /// `buffer.xoff`, `buffer.drop`, `buffer.xon`: a number of frames that is searched.
+    Threshold(Threshold),
     /// `buffer.watermarks`: the device's watermarks of the group and the queue after every number of frames that was tried (F7).
     Watermarks {
         /// The stream.
@@ -164,15 +144,6 @@ pub enum Measure {
     },
 }
 
-/// How the groups of several streams grow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Growth {
-    /// `streams: [a, b]`: one after the other, each earlier one held at the number that was found for it.
-    InTurn,
-    /// `together: [a, b]`: all at once, by the same number of frames.
-    Together,
-}
-
 /// A wish for a number of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wanted {
@@ -201,9 +172,7 @@ impl Measure {
             Measure::Coverage { .. } => "storm.coverage",
             Measure::PfcSent { .. } => "pfc.sent",
             Measure::PfcFormat { .. } => "pfc.format",
-            Measure::XoffPoint { .. } => "buffer.xoff",
-            Measure::DropPoint { .. } => "buffer.drop",
-            Measure::XonPoint { .. } => "buffer.xon",
+            Measure::Threshold(threshold) => threshold.name(),
             Measure::Watermarks { .. } => "buffer.watermarks",
             Measure::XoffLatency { .. } => "pfc.latency",
             Measure::Response { .. } => "pfc.response",
@@ -215,32 +184,17 @@ impl Measure {
         }
     }
 
+    /// What it searches, if it is a search.
+    pub const fn threshold(&self) -> Option<&Threshold> {
+        match self {
+            Measure::Threshold(threshold) => Some(threshold),
+            _ => None,
+        }
+    }
+
     /// The counted streams whose numbers of frames it searches.
     pub fn searches(&self) -> Vec<&str> {
-        match self {
-            Measure::XoffPoint { streams, .. } | Measure::DropPoint { streams, .. } => {
-                streams.iter().map(String::as_str).collect()
-            }
-            Measure::XonPoint { stay, leave } => vec![stay, leave],
-            Measure::Detection { .. }
-            | Measure::Restoration { .. }
-            | Measure::Fired { .. }
-            | Measure::ActionTaken { .. }
-            | Measure::Loss { .. }
-            | Measure::Throughput { .. }
-            | Measure::Counters { .. }
-            | Measure::Coverage { .. }
-            | Measure::PfcSent { .. }
-            | Measure::PfcFormat { .. }
-            | Measure::Watermarks { .. }
-            | Measure::XoffLatency { .. }
-            | Measure::Response { .. }
-            | Measure::PauseLength { .. }
-            | Measure::Duty { .. }
-            | Measure::PfcCounters { .. }
-            | Measure::HeadroomLoss { .. }
-            | Measure::Config { .. } => Vec::new(),
-        }
+        self.threshold().map(Threshold::streams).unwrap_or_default()
     }
 
     /// The streams of `case` whose frames it follows from port to port.
@@ -265,9 +219,7 @@ impl Measure {
                 let all = case.streams.iter().filter(|(_, other)| passes(other));
                 all.map(|(name, _)| name.as_str()).collect()
             }
-            Measure::XoffPoint { .. } | Measure::DropPoint { .. } | Measure::XonPoint { .. } => {
-                self.searches()
-            }
+            Measure::Threshold(threshold) => threshold.streams(),
             Measure::Throughput { .. }
             | Measure::Coverage { .. }
             | Measure::PfcSent { .. }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing here reads a clock, a file or a source of randomness, and nothing computes in floating point.
 
+mod budget;
 mod length;
 mod parse;
 mod pick;
@@ -10,6 +11,7 @@ mod schema;
 mod size;
 mod time;
 
+pub use budget::PFC_BUDGETS;
 pub use length::Length;
 pub use parse::BadQuantity;
 pub use pick::{Ppm, Quanta};

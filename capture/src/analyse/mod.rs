@@ -15,6 +15,7 @@ pub mod pfc_frames;
 pub mod restore;
 pub mod sending;
 pub mod stops;
+pub mod telling;
 pub mod throughput;
 pub mod timeline;
 
@@ -28,6 +29,7 @@ pub use pfc_frames::{BadFormat, PfcSent, pfc_format, pfc_sent};
 pub use restore::restored;
 pub use sending::{Sending, sending};
 pub use stops::{Stop, stops};
+pub use telling::{Delay, Telling, Word, telling};
 pub use throughput::{Throughput, throughput};
 pub use timeline::{Timeline, timeline};
 

@@ -1,7 +1,7 @@
 //! Rule `stops`: what each XOFF that the rig sends does to a full load that leaves the device by the same port.
 
 use crate::passage::{around, start};
-use crate::{Dir, Observation, Span, What};
+use crate::{Dir, Observation, Span};
 use rig_testcases::Script;
 use rig_units::{Dur, Quanta, Time};
 
@@ -28,18 +28,11 @@ pub fn stops(observation: &Observation, script: &Script, stream: u16, response: 
     let spec = &script.streams[usize::from(stream)];
     let trace = &observation.ports[usize::from(spec.to)];
     let (bound, slot) = (trace.provenance.bound(), trace.speed.slot(spec.size));
-    let records = || (0..).zip(&observation.records);
-    let arrivals: Vec<(Time, usize)> = records()
-        .filter(|(_, record)| {
-            let own = matches!(record.what, What::Data { stream: of, .. } if of == stream);
-            own && (record.port, record.dir) == (spec.to, Dir::Rx)
-        })
-        .map(|(number, record)| (record.at, number))
-        .collect();
-    let told: Vec<(Time, Quanta)> = records()
-        .filter(|(_, record)| (record.port, record.dir) == (spec.to, Dir::Tx))
-        .filter_map(|(_, record)| Some((record.at + trace.cable, record.what.pauses(spec.class)?)))
-        .collect();
+    let arrivals = observation.of_stream(stream, (spec.to, Dir::Rx));
+    let arrivals: Vec<(Time, usize)> = arrivals.map(|(index, record)| (record.at, index)).collect();
+    let told = observation.words((spec.to, Dir::Tx), spec.class);
+    let told: Vec<(Time, Quanta)> =
+        told.map(|(_, record, quanta)| (record.at + trace.cable, quanta)).collect();
     let stop = |(index, &(at, quanta)): (usize, &(Time, Quanta))| {
         if quanta == Quanta(0) {
             return None;

@@ -27,7 +27,7 @@ mod pools;
 pub use pools::{Memory, Pools, SharedHeadroom, barefoot_shared_headroom};
 
 use fraction::Fraction;
-use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
+use rig_units::{Bytes, Dur, Length, PFC_BUDGETS, PortSpeed, Quanta};
 
 /// Where the rules come from, for reports.
 pub const SOURCE: &str =
@@ -98,19 +98,8 @@ pub struct Profile {
 /// The longest that a peer takes to stop after a PFC frame, by speed, as the scripts list it (IEEE 802.3 31B.3.7); `None`
 /// for a speed that they do not list. 800 Gb/s is in the Spectrum scripts only.
 pub fn response_quanta(speed: PortSpeed) -> Option<Quanta> {
-    const MBPS: u64 = 1_000_000;
-    Some(Quanta(match speed.bps() / MBPS {
-        800_000 | 400_000 => 905,
-        200_000 => 453,
-        100_000 => 394,
-        50_000 => 147,
-        40_000 => 118,
-        25_000 => 80,
-        10_000 => 67,
-        1_000 => 2,
-        100 => 1,
-        _ => return None,
-    }))
+    let listed = PFC_BUDGETS.iter().find(|(bps, _)| *bps == speed.bps());
+    listed.map(|&(_, quanta)| quanta)
 }
 
 impl Sizing {

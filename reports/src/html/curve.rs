@@ -28,6 +28,7 @@ pub(super) fn plot(curve: &Curve) -> String {
         Unit::Ps => "time",
         Unit::Frames => "frames",
         Unit::Bps => "rate",
+        Unit::Bytes => "bytes",
         Unit::Count => "count",
     };
     format!(

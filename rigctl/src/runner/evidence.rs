@@ -1,7 +1,7 @@
 //! Which captures are kept, and where; frames that findings cite get their number in the file and a comment there.
 
 use super::case::Ran;
-use super::session::Trial;
+use super::trial::Trial;
 use crate::cli::Keep;
 use crate::outdir::OutDir;
 use rig_capture::FrameRef;

@@ -1,7 +1,7 @@
 //! What the buffer of the device holds after the streams of a script, by the closed forms of the oracle.
 
 use rig_lab::Declared;
-use rig_oracle::spec::buffer::{self, Others};
+use rig_oracle::spec::buffer::{self, Held, Others};
 use rig_testcases::{Script, StreamSpec};
 
 /// Frames in the buffer, group by group in the order in which they were filled.
@@ -53,12 +53,10 @@ impl<'a> Fill<'a> {
 
     /// What all of it means to another group of rig port `port`.
     pub fn others(&self, port: u16) -> Others {
-        let lossless = || self.groups.iter().filter(|group| self.is_lossless(group.class));
-        Others {
-            pool: self.groups.iter().map(|group| group.shared).sum(),
-            port: lossless().filter(|group| group.port == port).map(|group| group.shared).sum(),
-            headroom: lossless().map(|group| group.headroom).sum(),
-        }
+        self.groups.iter().fold(Others::default(), |others, group| {
+            let held = Held { reserved: 0, shared: group.shared, headroom: group.headroom };
+            others.and(held, group.port == port && self.is_lossless(group.class))
+        })
     }
 
     /// The number of frames of which the last is the first to be lost.

@@ -2,7 +2,7 @@
 //! ones before it showed.
 
 use rig_oracle::judge::{Found, Search, place};
-use rig_testcases::{Growth, Measure};
+use rig_testcases::{Growth, Measure, Threshold};
 use std::collections::BTreeMap;
 
 /// How many frames each searched stream sends; one that is missing sends none.
@@ -48,49 +48,26 @@ pub struct Mark {
     pub tried: u64,
 }
 
-/// The stages of a measure; none for one that searches nothing.
-pub fn stages(measure: &Measure) -> Vec<Stage> {
+/// The numbers that a search consists of, in the order in which they are found.
+pub fn stages(threshold: &Threshold) -> Vec<Stage> {
     let one = |streams: &[String], event, less| Stage {
         streams: streams.to_vec(),
         event,
         from: None,
         less,
     };
-    let in_turn = |streams: &[String], event, less| {
-        streams.iter().map(|name| one(core::slice::from_ref(name), event, less)).collect()
+    let several = |streams: &[String], growth, event, less| match growth {
+        Growth::InTurn => streams.chunks(1).map(|name| one(name, event, less)).collect(),
+        Growth::Together => vec![one(streams, event, less)],
     };
-    match measure {
-        Measure::XoffPoint { streams, growth: Growth::InTurn } => in_turn(streams, Event::Xoff, 0),
-        Measure::XoffPoint { streams, growth: Growth::Together } => {
-            vec![one(streams, Event::Xoff, 0)]
-        }
+    match threshold {
+        Threshold::Xoff { streams, growth } => several(streams, *growth, Event::Xoff, 0),
         // Held short of its first loss, so that what it holds is known.
-        Measure::DropPoint { streams, growth: Growth::InTurn } => in_turn(streams, Event::Drop, 1),
-        Measure::DropPoint { streams, growth: Growth::Together } => {
-            vec![one(streams, Event::Drop, 1)]
-        }
-        Measure::XonPoint { stay, leave } => vec![
+        Threshold::Drop { streams, growth } => several(streams, *growth, Event::Drop, 1),
+        Threshold::Xon { stay, leave } => vec![
             one(core::slice::from_ref(stay), Event::Xoff, 0),
             Stage { from: Some(stay.clone()), ..one(core::slice::from_ref(leave), Event::Xon, 0) },
         ],
-        Measure::Detection { .. }
-        | Measure::Restoration { .. }
-        | Measure::Fired { .. }
-        | Measure::ActionTaken { .. }
-        | Measure::Loss { .. }
-        | Measure::Throughput { .. }
-        | Measure::Counters { .. }
-        | Measure::Coverage { .. }
-        | Measure::PfcSent { .. }
-        | Measure::PfcFormat { .. }
-        | Measure::Watermarks { .. }
-        | Measure::XoffLatency { .. }
-        | Measure::Response { .. }
-        | Measure::PauseLength { .. }
-        | Measure::Duty { .. }
-        | Measure::PfcCounters { .. }
-        | Measure::HeadroomLoss { .. }
-        | Measure::Config { .. } => Vec::new(),
     }
 }
 
@@ -110,8 +87,9 @@ pub struct Hunt {
 impl Hunt {
     /// The searches that `measures` ask for; `None` when they ask for none.
     pub fn of(measures: &[Measure]) -> Option<Hunt> {
-        let all = measures.iter().map(stages).enumerate();
-        let measures: Vec<_> = all.filter(|(_, stages)| !stages.is_empty()).collect();
+        let all = measures.iter().map(Measure::threshold).enumerate();
+        let searches = all.filter_map(|(index, search)| Some((index, stages(search?))));
+        let measures: Vec<_> = searches.collect();
         (!measures.is_empty()).then(|| Hunt {
             measures,
             at: (0, 0),
@@ -219,8 +197,8 @@ mod tests {
 
     #[test]
     fn an_earlier_group_is_held_at_what_was_found_for_it() {
-        let measure = Measure::XoffPoint { streams: names(&["a", "b"]), growth: Growth::InTurn };
-        let trials = hunt(&[measure], |counts, mark| match mark.stage {
+        let measure = Threshold::Xoff { streams: names(&["a", "b"]), growth: Growth::InTurn };
+        let trials = hunt(&[Measure::Threshold(measure)], |counts, mark| match mark.stage {
             0 => counts["a"] >= 20,
             _ => counts["a"] == 20 && counts["b"] >= 10,
         });
@@ -237,8 +215,8 @@ mod tests {
 
     #[test]
     fn a_group_of_which_frames_leave_keeps_its_total() {
-        let measure = Measure::XonPoint { stay: "a".to_owned(), leave: "b".to_owned() };
-        let trials = hunt(&[measure], |counts, mark| match mark.stage {
+        let measure = Threshold::Xon { stay: "a".to_owned(), leave: "b".to_owned() };
+        let trials = hunt(&[Measure::Threshold(measure)], |counts, mark| match mark.stage {
             0 => counts["a"] >= 20,
             _ => counts["b"] >= 4,
         });
@@ -252,8 +230,8 @@ mod tests {
 
     #[test]
     fn a_lossless_group_is_held_short_of_its_first_loss() {
-        let measure = Measure::DropPoint { streams: names(&["a", "b"]), growth: Growth::InTurn };
-        let trials = hunt(&[measure], |counts, mark| match mark.stage {
+        let measure = Threshold::Drop { streams: names(&["a", "b"]), growth: Growth::InTurn };
+        let trials = hunt(&[Measure::Threshold(measure)], |counts, mark| match mark.stage {
             0 => counts["a"] >= 20,
             _ => counts["b"] >= 3,
         });
@@ -264,15 +242,15 @@ mod tests {
 
     #[test]
     fn what_builds_on_a_number_that_is_not_found_is_not_tried() {
-        let measure = Measure::XoffPoint { streams: names(&["a", "b"]), growth: Growth::InTurn };
-        let trials = hunt(&[measure], |_, _| false);
+        let measure = Threshold::Xoff { streams: names(&["a", "b"]), growth: Growth::InTurn };
+        let trials = hunt(&[Measure::Threshold(measure)], |_, _| false);
         assert!(trials.iter().all(|(_, mark)| mark.stage == 0));
     }
 
     #[test]
     fn a_machine_that_spoils_every_trial_is_not_waited_for() {
-        let measure = Measure::DropPoint { streams: names(&["a"]), growth: Growth::InTurn };
-        let mut hunt = Hunt::of(&[measure]).expect("something to search");
+        let measure = Threshold::Drop { streams: names(&["a"]), growth: Growth::InTurn };
+        let mut hunt = Hunt::of(&[Measure::Threshold(measure)]).expect("something to search");
         let mut asked = 0;
         let most = place::repeats(hunt.planned());
         while hunt.ask().is_some() {

@@ -3,14 +3,15 @@
 use super::evidence::frame;
 use super::plan::Role;
 use super::points::Point;
-use super::session::{Session, Trial};
+use super::session::Session;
+use super::trial::Trial;
 use crate::runner::values::Values;
 use rig_capture::{Reading, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::Stimulus;
 use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Finding, Judgement};
-use rig_testcases::{Lookup, Measure, StreamSpec};
-use rig_units::Dur;
+use rig_testcases::{Amount, Lookup, Measure, StreamSpec};
+use rig_units::{Dur, Time};
 
 mod action;
 mod config;
@@ -83,9 +84,9 @@ impl<'a> Done<'a> {
                 Measure::Coverage { storm } => storm::judge(self, storm, &mut judged),
                 Measure::PfcSent { .. } => pfc::sent(self, measure, &mut judged),
                 Measure::PfcFormat { port } => pfc::format(self, port, &mut judged),
-                Measure::XoffPoint { .. }
-                | Measure::DropPoint { .. }
-                | Measure::XonPoint { .. } => search::judge(self, index, measure, &mut judged),
+                Measure::Threshold(threshold) => {
+                    search::judge(self, index, threshold, &mut judged);
+                }
                 Measure::XoffLatency { stream } => {
                     headroom::latency(self, stream, &mut judged);
                     headroom::resumes(self, stream, &mut judged);
@@ -111,6 +112,12 @@ impl<'a> Done<'a> {
     /// What the names in an amount stand for in one trial, the lengths of its counted streams included.
     fn values(&self, trial: &'a Trial) -> OfTrial<'a> {
         OfTrial { values: self.session.values(), trial }
+    }
+
+    /// When in a trial an amount says.
+    fn instant(&self, trial: &'a Trial, amount: &Amount) -> Result<Time, Doubt> {
+        let at = amount.resolve(&self.values(trial) as &dyn Lookup);
+        at.map(|at| Time::ZERO + at).map_err(|name| trial.doubt(&format!("{name} has no value")))
     }
 
     /// Trials at one point that count, calibrations left out.

@@ -22,4 +22,5 @@ pub mod seed;
 pub mod sent;
 pub mod session;
 pub mod subject;
+pub mod trial;
 pub mod values;

@@ -149,9 +149,7 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
         | Measure::Throughput { .. }
         | Measure::Coverage { .. }
         | Measure::PfcSent { after: None, .. }
-        | Measure::XoffPoint { .. }
-        | Measure::DropPoint { .. }
-        | Measure::XonPoint { .. }
+        | Measure::Threshold(_)
         | Measure::XoffLatency { .. }
         | Measure::Response { .. }
         | Measure::PauseLength { .. }

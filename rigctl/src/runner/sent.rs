@@ -1,6 +1,6 @@
 //! What the rig sent in the trials of a case, for its report: one entry a sender, over all trials that count.
 
-use super::session::Trial;
+use super::trial::Trial;
 use rig_capture::analyse;
 use rig_generator::{Figures, Kept, Spread};
 use rig_reports::{Errors, Sending};

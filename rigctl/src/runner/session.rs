@@ -1,7 +1,6 @@
 //! One configuration of one device, and the trials run on it.
 
 use super::hunt::Counts;
-use super::plan::Role;
 use super::points::{Cadence, Group, Point, point};
 use super::seed::Seed;
 use super::subject::{self, Subject};
@@ -16,7 +15,6 @@ use rig_dut::{Dut, Emulated, Refused};
 use rig_generator::{Kept, Program};
 use rig_lab::{Adapter, Fault, Lab, Profile, Setting};
 use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
-use rig_oracle::verdict::Doubt;
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Script};
 use rig_units::{Bytes, Dur, Length, Time};
@@ -49,23 +47,6 @@ pub struct Session<'a> {
     booted: u32,
     /// Where the frames of the next trial go, and its number.
     to_disk: Option<(&'a Folder, u32)>,
-}
-
-/// One trial that was run.
-#[derive(Debug)]
-pub struct Trial {
-    /// Its number within the case, from 1.
-    pub number: u32,
-    /// Index of its point in the sweep of variables.
-    pub point: usize,
-    /// What was sent.
-    pub script: Script,
-    /// What was seen.
-    pub observation: Observation,
-    /// What it is for.
-    pub role: Role,
-    /// Why it does not count, if it does not.
-    pub void: Option<Doubt>,
 }
 
 /// Why a trial could not be run.

@@ -30,9 +30,7 @@ impl Subject {
             | Measure::Coverage { .. }
             | Measure::PfcSent { .. }
             | Measure::PfcFormat { .. }
-            | Measure::XoffPoint { .. }
-            | Measure::DropPoint { .. }
-            | Measure::XonPoint { .. }
+            | Measure::Threshold(_)
             | Measure::Watermarks { .. }
             | Measure::XoffLatency { .. }
             | Measure::Response { .. }

@@ -4,7 +4,7 @@ use super::amount::amount;
 use super::names::Names;
 use super::traffic;
 use crate::case::{Count, Storm, Stream};
-use crate::{Growth, Measure, Wanted};
+use crate::{Growth, Measure, Threshold, Wanted};
 use indexmap::IndexMap;
 use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
@@ -101,11 +101,11 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
         }
         "buffer.xoff" => {
             let (streams, growth) = growing(at, traffic)?;
-            Some(vec![Measure::XoffPoint { streams, growth }])
+            Some(vec![Measure::Threshold(Threshold::Xoff { streams, growth })])
         }
         "buffer.drop" => {
             let (streams, growth) = growing(at, traffic)?;
-            Some(vec![Measure::DropPoint { streams, growth }])
+            Some(vec![Measure::Threshold(Threshold::Drop { streams, growth })])
         }
         "buffer.xon" => xon(at, traffic),
         "buffer.watermarks" => streams(at, traffic, &|stream| Measure::Watermarks { stream }),
@@ -308,7 +308,7 @@ fn xon(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
         );
         return None;
     }
-    Some(vec![Measure::XonPoint { stay, leave }])
+    Some(vec![Measure::Threshold(Threshold::Xon { stay, leave })])
 }
 
 fn pfc_sent(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {

@@ -77,9 +77,9 @@ fn of_measure<'a>(case: &'a Case, measure: &'a Measure) -> Vec<Need<'a>> {
                 all.push(Need { port: &of.from, tap: Tap::All, what, place });
             }
         }
-        Measure::XoffPoint { .. } | Measure::DropPoint { .. } | Measure::XonPoint { .. } => {
-            let streams =
-                measure.searches().into_iter().filter_map(|name| case.streams.get_key_value(name));
+        Measure::Threshold(threshold) => {
+            let streams = threshold.streams();
+            let streams = streams.into_iter().filter_map(|name| case.streams.get_key_value(name));
             for (stream, of) in streams {
                 let what = format!("`{name}` looks for PFC frames");
                 let place = format!("streams.{stream}");

@@ -6,7 +6,7 @@
 use crate::case::{Endpoint, Response};
 use crate::{Case, EndpointSpec, Lookup, Measure, Script, Wanted};
 use rig_lab::{Declared, Fault};
-use rig_units::{PortSpeed, Quanta};
+use rig_units::{PFC_BUDGETS, PortSpeed, Quanta};
 
 /// A port's behaviour, worked out for its speed.
 ///
@@ -24,24 +24,10 @@ pub(super) fn spec(
     Ok(EndpointSpec { obeys: endpoint.obeys, response })
 }
 
-/// Most quanta that a port of so many bits a second may take to react to PFC, by speed (IEEE 802.3 31B.3.7; the numbers
-/// are those that SONiC's buffer scripts lay headroom out for).
-const BUDGETS: [(u64, Quanta); 9] = [
-    (100_000_000, Quanta(1)),
-    (1_000_000_000, Quanta(2)),
-    (10_000_000_000, Quanta(67)),
-    (25_000_000_000, Quanta(80)),
-    (40_000_000_000, Quanta(118)),
-    (50_000_000_000, Quanta(147)),
-    (100_000_000_000, Quanta(394)),
-    (200_000_000_000, Quanta(453)),
-    (400_000_000_000, Quanta(905)),
-];
-
 /// The most that a port of this speed may take; between two speeds of the table the lower one's.
 fn budget(speed: PortSpeed) -> Quanta {
-    let listed = BUDGETS.iter().rev().find(|(bps, _)| *bps <= speed.bps());
-    listed.map_or(BUDGETS[0].1, |&(_, quanta)| quanta)
+    let listed = PFC_BUDGETS.iter().rev().find(|(bps, _)| *bps <= speed.bps());
+    listed.map_or(PFC_BUDGETS[0].1, |&(_, quanta)| quanta)
 }
 
 /// Refuses a measure whose prediction needs a sender that obeys PFC in time where the sender does not.
@@ -89,9 +75,7 @@ fn senders<'a>(case: &'a Case, measure: &'a Measure) -> (Vec<&'a str>, bool) {
             (streams.iter().map(String::as_str).collect(), false)
         }
         Measure::Loss { expect, .. } if *expect != Wanted::Predicted => (Vec::new(), true),
-        Measure::XoffPoint { .. }
-        | Measure::DropPoint { .. }
-        | Measure::XonPoint { .. }
+        Measure::Threshold(_)
         | Measure::Watermarks { .. }
         | Measure::XoffLatency { .. }
         | Measure::Response { .. }

@@ -26,9 +26,7 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
             format!("{port} class {class}{}", after.unwrap_or_default())
         }
         Measure::PfcFormat { port } => port.clone(),
-        Measure::XoffPoint { .. } | Measure::DropPoint { .. } | Measure::XonPoint { .. } => {
-            measure.searches().join(", then ")
-        }
+        Measure::Threshold(threshold) => threshold.streams().join(", then "),
         Measure::Watermarks { stream }
         | Measure::XoffLatency { stream }
         | Measure::Response { stream }
@@ -78,8 +76,8 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
             page.detail("predicted", "every PFC frame of the device well formed");
             page.detail("source", "IEEE 802.1Q clause 36, IEEE 802.3 Annex 31D");
         }
-        Measure::XoffPoint { .. } | Measure::DropPoint { .. } | Measure::XonPoint { .. } => {
-            for predicted in crate::runner::measure::searched(session, measure) {
+        Measure::Threshold(threshold) => {
+            for predicted in crate::runner::measure::searched(session, threshold) {
                 prediction(page, &predicted);
             }
         }

@@ -7,7 +7,6 @@ use rig_capture::analyse::{self, ActionView};
 use rig_capture::{Observation, Span};
 use rig_lab::{Action, RuleFamily};
 use rig_oracle::judge::Seen;
-use rig_oracle::verdict::Doubt;
 use rig_testcases::Measure;
 use rig_units::Time;
 
@@ -18,12 +17,8 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
     let view = ActionView::from(&session.group.declared);
     done.each(measure.name(), &subject.stream, judged, |trial| {
         let seen = super::seen(session, trial, &subject)?;
-        let nothing = |why: &str| Doubt {
-            reason: "not-observable",
-            detail: format!("trial {}: {why}", trial.number),
-        };
         let places = Places::of(session.case, &trial.script, &subject)
-            .ok_or_else(|| nothing("the stream is not in the script"))?;
+            .ok_or_else(|| trial.doubt("the stream is not in the script"))?;
         let Some(window) = window(&seen, session, &trial.observation, &view) else {
             // A storm that is not detected at all is the detection's finding; here there is nothing to look at.
             let want = wanted(
@@ -36,7 +31,7 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         let taken =
             analyse::action(&trial.observation, &trial.script, places.stream, &view, window);
         if taken.frames() == 0 {
-            return Err(nothing("no frame of the stream met the stormed queue"));
+            return Err(trial.doubt("no frame of the stream met the stormed queue"));
         }
         let breaking = taken.breaking(view.action);
         let all = taken.frames();

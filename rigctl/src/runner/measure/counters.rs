@@ -6,7 +6,6 @@ use crate::runner::subject::{Places, Subject};
 use rig_capture::analyse::{self, ActionView};
 use rig_capture::{Span, Unit};
 use rig_oracle::Prediction;
-use rig_oracle::verdict::Doubt;
 use rig_testcases::Measure;
 
 /// Every counter of the stormed queue must have grown by what the wire shows.
@@ -15,19 +14,15 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
     let session = done.session;
     let view = ActionView::from(&session.group.declared);
     done.each(measure.name(), &subject.storm, judged, |trial| {
-        let nothing = |why: String| Doubt {
-            reason: "not-observable",
-            detail: format!("trial {}: {why}", trial.number),
-        };
         let places = Places::of(session.case, &trial.script, &subject)
-            .ok_or_else(|| nothing("the storm is not in the script".to_owned()))?;
+            .ok_or_else(|| trial.doubt("the storm is not in the script"))?;
         let (acted, ended) =
             sightings(&trial.script, &trial.observation, places, &view, session.rule.family);
         let at = (places.storm, places.class);
         let checks =
             analyse::counters(&trial.observation, &trial.script, at, &view, (&acted, &ended));
         if let Some(missing) = checks.iter().find(|check| check.got.is_none()) {
-            return Err(nothing(format!("the device offers no counter {}", missing.name)));
+            return Err(trial.doubt(&format!("the device offers no counter {}", missing.name)));
         }
         let wrong: Vec<_> = checks.iter().filter(|check| check.wrong()).collect();
         let want = Prediction {

@@ -2,24 +2,15 @@
 
 use super::{Done, Judged, Read};
 use crate::runner::fill::Fill;
-use crate::runner::session::Trial;
-use rig_capture::analyse::{self, ActionView};
-use rig_capture::{Dir, Reading, Span, Unit, What};
+use crate::runner::trial::Trial;
+use rig_capture::analyse::{self, ActionView, Delay, Word};
+use rig_capture::{Reading, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::buffer;
 use rig_oracle::spec::in_flight::InFlight;
 use rig_oracle::verdict::{Doubt, Finding, Judgement};
-use rig_testcases::{Script, StreamSpec, Wanted};
-use rig_units::{Bytes, Dur, Length, MIN_FRAME, Quanta, Time};
-
-fn found<'a>(trial: &'a Trial, stream: &str) -> Result<(u16, &'a StreamSpec), Doubt> {
-    let found = (0_u16..).zip(&trial.script.streams).find(|(_, spec)| spec.name == stream);
-    found.ok_or_else(|| doubt(trial, &format!("{stream} is not in the script")))
-}
-
-fn doubt(trial: &Trial, why: &str) -> Doubt {
-    Doubt { reason: "not-observable", detail: format!("trial {}: {why}", trial.number) }
-}
+use rig_testcases::{Script, Wanted};
+use rig_units::{Bytes, Dur, Length};
 
 /// How soon a PFC frame leaves a port on which another one may be under way.
 fn behind(wait: Dur) -> String {
@@ -35,34 +26,22 @@ fn ahead(script: &Script, port: u16) -> Bytes {
     to.map(|spec| spec.size).max().unwrap_or(Bytes(0))
 }
 
+/// How long a PFC frame may have to wait for one that is being sent out of the port that it leaves by.
+fn wait(trial: &Trial, port: u16) -> Dur {
+    match ahead(&trial.script, port) {
+        Bytes(0) => Dur::ZERO,
+        frame => trial.observation.ports[usize::from(port)].speed.slot(frame),
+    }
+}
+
 /// Judges how soon after the crossing frame the first XOFF begins.
 pub(super) fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.session.group.declared;
     done.each("pfc.latency", stream, judged, |trial| {
-        let (index, spec) = found(trial, stream)?;
-        let observation = &trial.observation;
-        let trace = &observation.ports[usize::from(spec.from)];
-        let crossing = buffer::first_xoff(
-            &declared.buffer,
-            spec.size,
-            &Fill::empty(declared).others(spec.from),
-        );
-        let mut sent = (0..).zip(&observation.records).filter(|(_, record)| {
-            let own = matches!(record.what, What::Data { stream, .. } if stream == index);
-            own && (record.port, record.dir) == (spec.from, Dir::Tx)
-        });
-        let nth = usize::try_from(crossing - 1).unwrap_or(usize::MAX);
-        let Some((number, frame)) = sent.nth(nth) else {
-            let why =
-                format!("fewer than the {crossing} frames of {stream} that cross were recorded");
-            return Err(doubt(trial, &why));
-        };
-        let xoff = (0..).zip(&observation.records).find(|(_, record)| {
-            (record.port, record.dir) == (spec.from, Dir::Rx)
-                && record.what.pauses(spec.class).is_some_and(|quanta| quanta > Quanta(0))
-        });
-        let frame_ahead = ahead(&trial.script, spec.from);
-        let wait = if frame_ahead.0 == 0 { Dur::ZERO } else { trace.speed.slot(frame_ahead) };
+        let (index, spec) = trial.stream(stream)?;
+        let others = Fill::empty(declared).others(spec.from);
+        let crossing = buffer::first_xoff(&declared.buffer, spec.size, &others);
+        let wait = wait(trial, spec.from);
         let want = Prediction {
             unit: Unit::Ps,
             span: Span { lo: 0, hi: wait.0 },
@@ -70,31 +49,7 @@ pub(super) fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             text: format!("frame {crossing} crosses the limit, and XOFF leaves {}", behind(wait)),
             source: "IEEE 802.1Q clause 36",
         };
-        let Some((at, record)) = xoff else {
-            let got = Some("no XOFF".to_owned());
-            return Ok(Some(Read {
-                span: Span::exactly(u64::MAX),
-                want,
-                got,
-                records: vec![number],
-            }));
-        };
-        // From the last bit of the frame at the device to the first bit of the XOFF there.
-        let arrived = frame.at + trace.cable;
-        let began =
-            record.at.saturating_sub(trace.cable + trace.speed.serialise(MIN_FRAME + PREAMBLE));
-        let slack = trace.provenance.bound() * 2;
-        let after = |time: Time| time.since(arrived).unwrap_or_default().0;
-        let early = arrived.since(began + slack).unwrap_or_default();
-        let span = if early > Dur::ZERO {
-            // Before the frame that is to cross had arrived.
-            Span::exactly(u64::MAX)
-        } else {
-            Span { lo: after(began.saturating_sub(slack)), hi: after(began + slack) }
-        };
-        let got =
-            (early > Dur::ZERO).then(|| format!("XOFF {early} before frame {crossing} arrived"));
-        Ok(Some(Read { span, want, got, records: vec![number, at] }))
+        told(trial, index, (Word::Xoff, crossing), want).map(Some)
     });
 }
 
@@ -103,83 +58,67 @@ pub(super) fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
 pub(super) fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.session.group.declared;
     done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
-        let (index, spec) = found(trial, stream)?;
-        let observation = &trial.observation;
-        let sender = &observation.ports[usize::from(spec.from)];
-        let port = &observation.ports[usize::from(spec.to)];
+        let (index, spec) = trial.stream(stream)?;
         let others = Fill::empty(declared).others(spec.from);
         let count = spec.count.unwrap_or(0);
         let leave = buffer::xon_after(&declared.buffer, spec.size, &others, count);
-        let Some(nth) = leave.and_then(|leave| usize::try_from(leave.checked_sub(1)?).ok()) else {
-            return Ok(None);
-        };
-        let mut arrived = (0..).zip(&observation.records).filter(|(_, record)| {
-            let own = matches!(record.what, What::Data { stream, .. } if stream == index);
-            own && (record.port, record.dir) == (spec.to, Dir::Rx)
-        });
-        let Some((number, frame)) = arrived.nth(nth) else {
-            return Err(doubt(trial, &format!("fewer than {} frames of {stream} left", nth + 1)));
-        };
-        let frame_ahead = ahead(&trial.script, spec.from);
-        let wait = if frame_ahead.0 == 0 { Dur::ZERO } else { sender.speed.slot(frame_ahead) };
-        let leaving = port.speed.serialise(spec.size + PREAMBLE);
+        let Some(leave) = leave.filter(|leave| *leave > 0) else { return Ok(None) };
+        let wait = wait(trial, spec.from);
+        let leaving = trial.observation.ports[usize::from(spec.to)].speed.slot(spec.size);
         let want = Prediction {
             unit: Unit::Ps,
             span: Span { lo: 0, hi: (leaving + wait).0 },
             formula: "F3, F4",
             text: format!(
-                "frame {} of those held takes {leaving} to leave, and XON leaves meanwhile {}",
-                nth + 1,
+                "frame {leave} of those held takes {leaving} to leave, and XON leaves meanwhile {}",
                 behind(wait)
             ),
             source: "IEEE 802.1Q clause 36",
         };
-        let xon = (0..).zip(&observation.records).find(|(_, record)| {
-            (record.port, record.dir) == (spec.from, Dir::Rx)
-                && record.what.pauses(spec.class) == Some(Quanta(0))
-        });
-        let Some((at, record)) = xon else {
-            let got = Some("no XON".to_owned());
-            return Ok(Some(Read {
-                span: Span::exactly(u64::MAX),
-                want,
-                got,
-                records: vec![number],
-            }));
-        };
-        let begins = frame.at.saturating_sub(port.cable + leaving);
-        let began =
-            record.at.saturating_sub(sender.cable + sender.speed.serialise(MIN_FRAME + PREAMBLE));
-        let slack = sender.provenance.bound() + port.provenance.bound();
-        let early = begins.since(began + slack).unwrap_or_default();
-        let after = |time: Time| time.since(begins).unwrap_or_default().0;
-        let span = if early > Dur::ZERO {
-            Span::exactly(u64::MAX)
-        } else {
-            Span { lo: after(began.saturating_sub(slack)), hi: after(began + slack) }
-        };
-        let got = (early > Dur::ZERO).then(|| format!("XON {early} before frame {} left", nth + 1));
-        Ok(Some(Read { span, want, got, records: vec![number, at] }))
+        told(trial, index, (Word::Xon, leave), want).map(Some)
     });
 }
 
-/// Preamble and start delimiter.
-const PREAMBLE: Bytes = Bytes(8);
+/// How soon a word follows the `n`-th frame of a stream, counted from 1.
+fn told(
+    trial: &Trial,
+    index: u16,
+    (word, n): (Word, u64),
+    want: Prediction,
+) -> Result<Read, Doubt> {
+    let nth = usize::try_from(n - 1).unwrap_or(usize::MAX);
+    let telling = analyse::telling(&trial.observation, &trial.script, index, word, nth);
+    let Some(telling) = telling else {
+        return Err(trial.doubt(&format!("frame {n}, on which it depends, was not recorded")));
+    };
+    let name = if word == Word::Xoff { "XOFF" } else { "XON" };
+    let never = Span::exactly(u64::MAX);
+    let (span, got) = match telling.word {
+        None => (never, Some(format!("no {name}"))),
+        Some((_, Delay::Early(early))) => (never, Some(format!("{name} {early} before frame {n}"))),
+        Some((_, Delay::After(span))) => (span, None),
+    };
+    let records = core::iter::once(telling.frame).chain(telling.word.map(|(index, _)| index));
+    Ok(Read { span, want, got, records: records.collect() })
+}
 
 /// Judges how many frames are lost because the sender goes on for longer than the headroom lasts.
 pub(super) fn loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let before = judged.judgements.len();
     each_loss(done, stream, expect, judged);
     if expect == Wanted::Some {
-        somewhere(stream, before, judged);
+        somewhere(done, stream, before, judged);
     }
 }
 
 /// The headroom is one step short of what may come: at some phase a frame must be lost, and the trials must have met it.
-fn somewhere(stream: &str, from: usize, judged: &mut Judged) {
+fn somewhere(done: &Done<'_>, stream: &str, from: usize, judged: &mut Judged) {
     let own = &judged.judgements[from..];
     let Some(worst) = own.iter().max_by_key(|one| one.reading.span.hi).cloned() else { return };
     let lost = worst.reading.span.hi;
+    // None came nearer than another: the first that counts.
+    let counts = done.points.iter().enumerate().flat_map(|(index, _)| done.valid(index));
+    let first = counts.map(|trial| trial.number).min().unwrap_or(1);
     let text = format!("a frame lost at one of {} phases at least", own.len());
     let prediction = Prediction {
         span: Span { lo: 1, hi: u64::MAX },
@@ -190,7 +129,7 @@ fn somewhere(stream: &str, from: usize, judged: &mut Judged) {
         rule: "headroom.loss",
         want: text,
         got: "none at any".to_owned(),
-        trial: 1,
+        trial: first,
         frames: Vec::new(),
     });
     judged.judgements.push(Judgement {
@@ -205,11 +144,11 @@ fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged)
     let declared = &done.session.group.declared;
     let view = ActionView::from(declared);
     done.each("headroom.loss", stream, judged, |trial| {
-        let (index, spec) = found(trial, stream)?;
+        let (index, spec) = trial.stream(stream)?;
         let trace = &trial.observation.ports[usize::from(spec.from)];
         let lost = analyse::loss(&trial.observation, &trial.script, index, view.delays());
         if lost.sent == 0 {
-            return Err(doubt(trial, &format!("nothing of {stream} was sent")));
+            return Err(trial.doubt(&format!("nothing of {stream} was sent")));
         }
         let response = trial.script.endpoint(spec.from).response;
         let in_flight = InFlight {

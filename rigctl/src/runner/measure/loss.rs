@@ -1,8 +1,8 @@
 //! Frames that were sent and never arrived.
 
 use super::{Done, Judged, Read, wanted};
-use crate::runner::session::Trial;
 use crate::runner::subject::Places;
+use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView};
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Action, Backlog, DropBy, RuleFamily};
@@ -15,15 +15,10 @@ use rig_testcases::Wanted;
 pub(super) fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let view = ActionView::from(&done.session.group.declared);
     done.each("loss", stream, judged, |trial| {
-        let found = (0_u16..).zip(&trial.script.streams).find(|(_, spec)| spec.name == stream);
-        let Some((index, _)) = found else {
-            let detail = format!("{stream} is not in the script");
-            return Err(Doubt { reason: "not-observable", detail });
-        };
+        let (index, _) = trial.stream(stream)?;
         let loss = analyse::loss(&trial.observation, &trial.script, index, view.delays());
         if loss.sent == 0 {
-            let detail = format!("trial {}: nothing of {stream} was sent", trial.number);
-            return Err(Doubt { reason: "not-observable", detail });
+            return Err(trial.doubt(&format!("nothing of {stream} was sent")));
         }
         let want = match expect {
             Wanted::None => wanted(Span::exactly(0), "no frame lost"),

@@ -2,14 +2,14 @@
 //! of the time frames with gaps between them take from it (F1, F2).
 
 use super::{Done, Judged, Read};
-use crate::runner::session::Trial;
+use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, Stop};
-use rig_capture::{Dir, Span, Unit, What};
+use rig_capture::{Dir, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pause::{Periodic, pause_time};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Amount, Lookup, StreamSpec};
-use rig_units::{Dur, PortSpeed, Time};
+use rig_testcases::{Amount, StreamSpec};
+use rig_units::{Dur, PortSpeed};
 
 /// What every reading needs of a trial.
 struct Port<'a> {
@@ -25,15 +25,9 @@ impl Port<'_> {
 }
 
 fn port<'a>(trial: &'a Trial, stream: &str) -> Result<(u16, Port<'a>), Doubt> {
-    let found = (0_u16..).zip(&trial.script.streams).find(|(_, spec)| spec.name == stream);
-    let (index, spec) =
-        found.ok_or_else(|| doubt(trial, &format!("{stream} is not in the script")))?;
+    let (index, spec) = trial.stream(stream)?;
     let speed = trial.observation.ports[usize::from(spec.to)].speed;
     Ok((index, Port { spec, speed }))
-}
-
-fn doubt(trial: &Trial, why: &str) -> Doubt {
-    Doubt { reason: "not-observable", detail: format!("trial {}: {why}", trial.number) }
 }
 
 /// Judges how soon a port stops.
@@ -46,7 +40,7 @@ pub(super) fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let after = |stop: &Stop| stop.last_start.since(stop.at);
         let off = |stop: &&Stop| after(stop).middle().abs_diff(declared.0);
         let Some(stop) = stops.iter().max_by_key(off) else {
-            return Err(doubt(trial, &format!("no XOFF met {stream}")));
+            return Err(trial.doubt(&format!("no XOFF met {stream}")));
         };
         let span = after(stop);
         let want = Prediction {
@@ -81,7 +75,7 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         // One that is off, else the first.
         let off = stops.iter().find(|stop| !stop.idle.meets(wanted(stop)));
         let Some(stop) = off.or(stops.first()) else {
-            return Err(doubt(trial, &format!("no XOFF met {stream}")));
+            return Err(trial.doubt(&format!("no XOFF met {stream}")));
         };
         let want = Prediction {
             unit: Unit::Ps,
@@ -115,26 +109,16 @@ pub(super) fn duty(
     done.each("pfc.duty", &format!("{storm} on {stream}"), judged, |trial| {
         let (index, port) = port(trial, stream)?;
         let spec = trial.script.storms.iter().find(|spec| spec.name == storm);
-        let spec = spec.ok_or_else(|| doubt(trial, &format!("{storm} is not in the script")))?;
-        let values = done.values(trial);
-        let at = |amount: &Amount| {
-            let at = amount.resolve(&values as &dyn Lookup);
-            at.map(|at| Time::ZERO + at).map_err(|name| doubt(trial, &format!("{name} has no value")))
-        };
-        let (from, until) = (at(window.0)?, at(window.1)?);
+        let spec = spec.ok_or_else(|| trial.doubt(&format!("{storm} is not in the script")))?;
+        let (from, until) = (done.instant(trial, window.0)?, done.instant(trial, window.1)?);
         let rate = analyse::throughput(&trial.observation, &trial.script, index, (from, until));
-        let none = || {
-            let own = |record: &rig_capture::Record| {
-                let own = matches!(record.what, What::Data { stream, .. } if stream == index);
-                own && record.dir == Dir::Rx && (from..=until).contains(&record.at)
-            };
-            !trial.observation.records.iter().any(own)
-        };
+        let mut arrivals = trial.observation.of_stream(index, (port.spec.to, Dir::Rx));
+        let none = !arrivals.any(|(_, record)| (from..=until).contains(&record.at));
         let rate = match rate {
             Ok(rate) => Some(rate),
             // A port that sends nothing is idle all of the time.
-            Err(_) if none() => None,
-            Err(why) => return Err(doubt(trial, &why)),
+            Err(_) if none => None,
+            Err(why) => return Err(trial.doubt(&why)),
         };
         let frame = u128::from(port.spec.size.0);
         let idle = |bps: u64| {

@@ -1,22 +1,13 @@
 //! PFC frames that the device itself sends.
 
 use super::{Done, Judged, Read, wanted};
-use crate::runner::session::Trial;
 use crate::runner::subject::Subject;
+use crate::runner::trial::Trial;
 use rig_capture::analyse;
 use rig_capture::{Dir, Span, Unit};
 use rig_oracle::Prediction;
-use rig_oracle::verdict::Doubt;
 use rig_testcases::{Action, Measure, Script, Wanted};
 use rig_units::{Dur, MIN_FRAME, Quanta, Time};
-
-fn port_index(trial: &Trial, port: &str) -> Result<u16, Doubt> {
-    let found = (0_u16..).zip(&trial.script.ports).find(|(_, name)| *name == port);
-    found.map(|(index, _)| index).ok_or_else(|| Doubt {
-        reason: "not-observable",
-        detail: format!("{port} is not in the script"),
-    })
-}
 
 /// How many XOFF frames it sends for a class, and whether it repeats them in time.
 pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
@@ -26,17 +17,15 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         None => format!("{port} class {class}"),
     };
     done.each(measure.name(), &on, judged, |trial| {
-        let index = port_index(trial, port)?;
+        let index = trial.port(port)?;
         let length = trial.observation.length;
         let mut window = (Time::ZERO, Time::ZERO + length);
         if let Some(storm) = after {
             // The stream of the case's watchdog measures shows when the action began.
             let shown = done.session.case.measure.iter().filter_map(Subject::of);
             let Some(subject) = shown.into_iter().find(|subject| subject.storm == *storm) else {
-                return Err(Doubt {
-                    reason: "not-observable",
-                    detail: format!("no measure of the case shows when {storm} is acted on"),
-                });
+                let why = format!("no measure of the case shows when {storm} is acted on");
+                return Err(trial.doubt(&why));
             };
             let seen = super::seen(done.session, trial, &subject)?;
             let Some(detected) = seen.detection() else { return Ok(None) };
@@ -69,7 +58,7 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
 fn asked(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
     let declared = done.session.group.declared.pfc.quanta;
     done.each("pfc.sent", &format!("{port} class {class} pause asked for"), judged, |trial| {
-        let index = port_index(trial, port)?;
+        let index = trial.port(port)?;
         let whole = (Time::ZERO, Time::ZERO + trial.observation.length);
         let sent = analyse::pfc_sent(&trial.observation, index, class, whole);
         let quanta = |record: &usize| {
@@ -105,7 +94,7 @@ fn draining(done: &Done<'_>, trial: &Trial, storm: &str) -> Dur {
 fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
     let declared = &done.session.group.declared;
     done.each("pfc.sent", &format!("{port} class {class} repeated"), judged, |trial| {
-        let index = port_index(trial, port)?;
+        let index = trial.port(port)?;
         if falls_silent(&trial.script, index, class) {
             return Ok(None);
         }
@@ -157,7 +146,7 @@ fn falls_silent(script: &Script, port: u16, class: u8) -> bool {
 pub(super) fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
     let xon_counts = done.session.group.declared.pfc.xon_counts;
     done.each("pfc.counters", &format!("{port} class {class}"), judged, |trial| {
-        let index = port_index(trial, port)?;
+        let index = trial.port(port)?;
         let seen = |dir: Dir, xons: bool| {
             let own = trial.observation.records.iter().filter(|record| {
                 let pauses = record.what.pauses(class);
@@ -175,9 +164,7 @@ pub(super) fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judg
         let mut off = Vec::new();
         for (counter, want) in &checks {
             let Some(got) = trial.observation.counters.grew(counter) else {
-                let detail =
-                    format!("trial {}: the device offers no counter {counter}", trial.number);
-                return Err(Doubt { reason: "not-observable", detail });
+                return Err(trial.doubt(&format!("the device offers no counter {counter}")));
             };
             if got != *want {
                 off.push((counter, *want, got));
@@ -203,11 +190,10 @@ pub(super) fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judg
 /// Whether every one of them is well formed.
 pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
     done.each("pfc.format", port, judged, |trial| {
-        let index = port_index(trial, port)?;
+        let index = trial.port(port)?;
         let (all, bad) = analyse::pfc_format(&trial.observation, index);
         if all == 0 {
-            let detail = format!("trial {}: the device sent no PFC frame to {port}", trial.number);
-            return Err(Doubt { reason: "not-observable", detail });
+            return Err(trial.doubt(&format!("the device sent no PFC frame to {port}")));
         }
         let mut want = wanted(Span::exactly(0), format!("each of {all} PFC frames well formed"));
         want.source = "IEEE 802.1Q clause 36, IEEE 802.3 Annex 31D";

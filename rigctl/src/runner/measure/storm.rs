@@ -44,8 +44,7 @@ pub(super) fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
                 let Some(coverage) =
                     analyse::coverage(&trial.observation, &trial.script, at, class)
                 else {
-                    let detail = format!("trial {}: the storm {storm} never left", trial.number);
-                    judged.doubts.push(Doubt { reason: "not-observable", detail });
+                    judged.doubts.push(trial.doubt(&format!("the storm {storm} never left")));
                     continue;
                 };
                 let speed = trial.observation.ports[usize::from(spec.from)].speed;

@@ -2,14 +2,14 @@
 //! among its senders over a few milliseconds is no property of the scheduler.
 
 use super::{Done, Judged, Read, judgement};
-use crate::runner::session::Trial;
+use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, Throughput};
 use rig_capture::{Dir, Record, Span, Unit, What};
 use rig_lab::Scheduling;
 use rig_oracle::Prediction;
 use rig_oracle::spec::share::{Offer, shares};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Amount, Lookup, Script, StreamRate, StreamSpec, Tap};
+use rig_testcases::{Amount, Script, StreamRate, StreamSpec, Tap};
 use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate, Time};
 use std::collections::BTreeMap;
 
@@ -44,20 +44,11 @@ fn queues<'a>(
     streams: &[String],
     (from, until): (&Amount, &Amount),
 ) -> Result<Vec<(u8, Read)>, Doubt> {
-    let nothing = |why: String| Doubt {
-        reason: "not-observable",
-        detail: format!("trial {}: {why}", trial.number),
-    };
-    let values = done.values(trial);
-    let at = |amount: &Amount| {
-        let at = amount.resolve(&values as &dyn Lookup);
-        at.map(|at| Time::ZERO + at).map_err(|name| nothing(format!("{name} has no value")))
-    };
-    let (from, until) = (at(from)?, at(until)?);
+    let (from, until) = (done.instant(trial, from)?, done.instant(trial, until)?);
     let specs: Vec<_> =
         (0_u16..).zip(&trial.script.streams).filter(|(_, s)| streams.contains(&s.name)).collect();
     let Some(&(_, first)) = specs.first() else {
-        return Err(nothing("the streams are not in the script".to_owned()));
+        return Err(trial.doubt("the streams are not in the script"));
     };
     let speed = trial.observation.ports[usize::from(first.to)].speed;
     let offers: Vec<Offer> = specs
@@ -83,7 +74,7 @@ fn queues<'a>(
             Err(_) if silent(trial, *index, spec, (from, until)) => {
                 Throughput { bps: Span::exactly(0), frames: 0, over: until - from, records: [0, 0] }
             }
-            measured => measured.map_err(|why| nothing(format!("{}: {why}", spec.name)))?,
+            measured => measured.map_err(|why| trial.doubt(&format!("{}: {why}", spec.name)))?,
         };
         over = over.min(measured.over);
         let (got, want, records) =

@@ -3,8 +3,9 @@
 use super::{Done, Judged};
 use crate::runner::plan::Role;
 use crate::runner::see::see;
-use crate::runner::session::{Session, Trial};
+use crate::runner::session::Session;
 use crate::runner::subject::{Places, Subject};
+use crate::runner::trial::Trial;
 use rig_capture::analyse::ActionView;
 use rig_oracle::judge::fired::{self, Limits, Storms};
 use rig_oracle::judge::{self, Grid, Seen, detection, ramp, restoration};

@@ -3,12 +3,11 @@
 use super::{Done, Judged, Read, judgement};
 use crate::runner::fill::Fill;
 use crate::runner::plan::Role;
-use crate::runner::session::Trial;
+use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_lab::Declared;
 use rig_oracle::Prediction;
 use rig_oracle::spec::buffer;
-use rig_oracle::verdict::Doubt;
 use rig_testcases::{Script, StreamSpec};
 
 /// One counter of the device, and what it must show.
@@ -31,9 +30,9 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         };
         let checks = checks(declared, trial, spec);
         if let Some(missing) = checks.iter().find(|check| check.got.is_none()) {
-            let detail =
-                format!("trial {}: the device offers no counter {}", trial.number, missing.name);
-            judged.doubts.push(Doubt { reason: "not-observable", detail });
+            judged
+                .doubts
+                .push(trial.doubt(&format!("the device offers no counter {}", missing.name)));
             return;
         }
         let wrong: Vec<&Check> =

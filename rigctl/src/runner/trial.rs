@@ -1,0 +1,49 @@
+//! One trial that was run: what was sent and what was seen.
+
+use super::plan::Role;
+use rig_capture::Observation;
+use rig_oracle::verdict::Doubt;
+use rig_testcases::{Script, StreamSpec};
+
+/// One trial that was run.
+#[derive(Debug)]
+pub struct Trial {
+    /// Its number within the case, from 1.
+    pub number: u32,
+    /// Index of its point in the sweep of variables.
+    pub point: usize,
+    /// What was sent.
+    pub script: Script,
+    /// What was seen.
+    pub observation: Observation,
+    /// What it is for.
+    pub role: Role,
+    /// Why it does not count, if it does not.
+    pub void: Option<Doubt>,
+}
+
+impl Trial {
+    /// Why something cannot be told from this trial.
+    pub fn doubt(&self, why: &str) -> Doubt {
+        Doubt { reason: "not-observable", detail: format!("trial {}: {why}", self.number) }
+    }
+
+    /// A stream of the script by its name, with its index.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn stream(&self, name: &str) -> Result<(u16, &StreamSpec), Doubt> {
+        let found = (0_u16..).zip(&self.script.streams).find(|(_, spec)| spec.name == name);
+        found.ok_or_else(|| self.doubt(&format!("{name} is not in the script")))
+    }
+
+    /// The index of a rig port by its name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn port(&self, name: &str) -> Result<u16, Doubt> {
+        let found = (0_u16..).zip(&self.script.ports).find(|(_, port)| *port == name);
+        let index = found.map(|(index, _)| index);
+        index.ok_or_else(|| self.doubt(&format!("{name} is not in the script")))
+    }
+}
