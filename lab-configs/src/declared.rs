@@ -71,6 +71,18 @@ impl Declared {
         })
     }
 
+    /// The same switch with ports of another speed. What belongs to the pause time stays as many quanta: refresh and response.
+    #[must_use]
+    pub fn at(&self, speed: PortSpeed) -> Declared {
+        let mut other = self.clone();
+        let before = self.port_speed(0).unwrap_or(speed);
+        for time in [&mut other.pfc.refresh, &mut other.pfc.response] {
+            *time = time.scaled(before.bps(), speed.bps());
+        }
+        other.ports.iter_mut().for_each(|ports| ports.speed = speed);
+        other
+    }
+
     /// SONiC's name of port `index`: `Ethernet0`, `Ethernet4`, ...
     pub fn port_name(index: u16) -> String {
         format!("Ethernet{}", u32::from(index) * 4)

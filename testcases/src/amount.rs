@@ -1,6 +1,6 @@
 //! A length of time in a test case: literal, affine in one declared value or prediction, or a swept variable.
 
-use rig_units::Dur;
+use rig_units::{Bytes, Dur};
 
 /// `200ms`, `{of: pfcwd.detection_time, times: 0.5, plus: 10ms}` or the name of a swept variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,12 @@ pub enum Amount {
 pub trait Lookup {
     /// The value of `name`, or `None` when there is no such name or it is not a length of time.
     fn duration(&self, name: &str) -> Option<Dur>;
+
+    /// The size of a stream's frames where it is swept; by default it is not.
+    fn size(&self, stream: &str) -> Option<Bytes> {
+        let _ = stream;
+        None
+    }
 
     /// How many frames a stream sends whose number is searched; by default none.
     fn frames(&self, stream: &str) -> u64 {

@@ -4,7 +4,7 @@ use crate::{Amount, Measure, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_lab::{Part, Place, RuleFamily, Setting};
-use rig_units::{Bytes, Dur, Length, Quanta};
+use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 use std::collections::BTreeMap;
 
 /// All cases of one file.
@@ -185,6 +185,18 @@ pub enum Sweep {
     Cable {
         /// The lengths.
         lengths: Vec<Length>,
+    },
+    /// The speed of every port, the rig's and the device's: each is a bench of its own.
+    Speed {
+        /// The speeds.
+        speeds: Vec<PortSpeed>,
+    },
+    /// The frame size of one stream.
+    Size {
+        /// The stream.
+        stream: String,
+        /// The sizes, FCS counted.
+        sizes: Vec<Bytes>,
     },
     /// A variable over listed lengths of time.
     Values {

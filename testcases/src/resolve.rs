@@ -144,23 +144,24 @@ impl Resolving<'_> {
 
     fn stream(&self, name: &str, stream: &Stream) -> Result<StreamSpec, Fault> {
         let place = format!("streams.{name}");
+        let size = self.lookup.size(name).unwrap_or(stream.size);
         let Some(dscp) = self.declared.qos.dscp_of(stream.class) else {
             let found = format!("the device maps no DSCP to class {}", stream.class);
             return Err(self.case.fault(&place, found, "a class of the device's DSCP_TO_TC_MAP"));
         };
-        if stream.size > self.declared.mtu {
-            let found = format!("frames of {}", stream.size);
+        if size > self.declared.mtu {
+            let found = format!("frames of {size}");
             let want = format!("at most the device's MTU of {}", self.declared.mtu);
             return Err(self.case.fault(&format!("{place}.size"), found, want));
         }
         let from = self.port(&stream.from);
-        let slot = self.speed(from).slot(stream.size);
+        let slot = self.speed(from).slot(size);
         let gap = match stream.rate {
             StreamRate::Every(gap) => gap,
-            StreamRate::Load(rate) => rate.pace(stream.size, self.speed(from)).gap(),
+            StreamRate::Load(rate) => rate.pace(size, self.speed(from)).gap(),
         };
         if gap < slot {
-            let found = format!("`{name}` sends a frame of {} every {gap}", stream.size);
+            let found = format!("`{name}` sends a frame of {size} every {gap}");
             let want = format!(
                 "at least {slot} apart at {}: a frame, its preamble and gap",
                 self.speed(from)
@@ -178,7 +179,7 @@ impl Resolving<'_> {
             class: stream.class,
             dscp,
             kind: stream.kind,
-            size: stream.size,
+            size,
             rate: stream.rate,
             count: stream.count.map(|count| match count {
                 Count::Frames(frames) => frames,

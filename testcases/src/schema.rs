@@ -4,7 +4,7 @@ use crate::Tap;
 use crate::read::{INTERVALS, PREDICTIONS};
 use rig_lab::Part;
 use rig_lab::schema::{DRAFT, families, settings};
-use rig_units::{Bytes, Dur, Length, Quanta, Rate};
+use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -212,15 +212,19 @@ fn measure() -> Value {
 }
 
 fn sweep() -> Value {
+    let some = |items: &Value| json!({ "type": "array", "minItems": 1, "items": items });
     let across = object(
         &json!({ "across": { "enum": INTERVALS }, "points": { "type": "integer", "minimum": 2, "maximum": 1000 } }),
         &["across", "points"],
     );
     json!({
         "type": "object",
-        "description": "settings (`dut.pfcwd.detection_time: [...]`) or variables",
-        "properties": { "cable": { "type": "array", "minItems": 1, "items": of::<Length>() } },
-        "patternProperties": { r"^dut\.": { "type": "array", "minItems": 1 } },
+        "description": "settings (`dut.pfcwd.detection_time: [...]`), frame sizes (`streams.load.size: [...]`), the bench or variables",
+        "properties": { "cable": some(&of::<Length>()), "speed": some(&of::<PortSpeed>()) },
+        "patternProperties": {
+            r"^dut\.": { "type": "array", "minItems": 1 },
+            r"^streams\..*\.size$": some(&of::<Bytes>()),
+        },
         "additionalProperties": { "anyOf": [list("amount"), across] },
     })
 }

@@ -10,6 +10,8 @@ pub fn each(cases: &[&Case]) -> f64 {
     let of_sweep = |sweep: &Sweep| match sweep {
         Sweep::Setting { values, .. } => values.len(),
         Sweep::Cable { lengths } => lengths.len(),
+        Sweep::Speed { speeds } => speeds.len(),
+        Sweep::Size { sizes, .. } => sizes.len(),
         Sweep::Values { values, .. } => values.len(),
         Sweep::Across { points, .. } => usize::try_from(*points).unwrap_or(usize::MAX),
     };

@@ -1,5 +1,6 @@
 //! One case from its first trial to its verdict.
 
+use super::along::Along;
 use super::choose::choose;
 use super::effort::Effort;
 use super::measure::{self, Done};
@@ -16,17 +17,15 @@ use super::trial::Trial;
 use crate::executor::Benches;
 use crate::to_disk::Folder;
 use crate::wall::Stopwatch;
-use rig_capture::Unit;
 use rig_capture::analyse::lanes;
 use rig_capture::analyse::timeline::Timeline;
 use rig_lab::{Lab, Profile};
 use rig_oracle::judge::conclude;
-use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Judgement, Verdict};
+use rig_oracle::verdict::{Curve, Doubt, Judgement, Verdict};
 use rig_reports::{CaseReport, Trials};
 use rig_testcases::case::Count;
 use rig_testcases::{Case, EndpointSpec, Script};
 use rig_units::{Dur, Time};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What every case of a run shares.
@@ -134,7 +133,7 @@ fn all_groups(
     seed: &Seed,
     work: &mut Work,
 ) -> Result<(), String> {
-    let mut cables: BTreeMap<(&'static str, String, Unit), Vec<CurvePoint>> = BTreeMap::new();
+    let mut along = Along::default();
     for group in groups(case, &profile.declared).map_err(|bad| bad.to_string())? {
         let seed = seed.split(&group.label);
         let mut session = Session::new(rig.lab, profile, case, group, seed).over(rig.benches);
@@ -149,18 +148,7 @@ fn all_groups(
             alpha: rig.alpha,
         };
         let judged = done.judge();
-        if session.group.cable.is_some() {
-            let through = session.cable().0;
-            let point = |one: &Judgement| CurvePoint {
-                x: through,
-                measured: one.reading.span,
-                predicted: one.prediction.span,
-            };
-            for one in &judged.judgements {
-                let key = (one.measure, one.subject.clone(), one.reading.unit);
-                cables.entry(key).or_default().push(point(one));
-            }
-        }
+        along.add(&session, &judged.judgements);
         work.judgements.extend(judged.judgements);
         work.curves.extend(judged.curves);
         work.doubts.extend(judged.doubts);
@@ -170,10 +158,7 @@ fn all_groups(
         // What was measured before something broke has been judged; only now it breaks the case.
         trials?;
     }
-    for ((measure, subject, unit), points) in cables {
-        let x = format!("the time through a cable, {subject}");
-        work.curves.push(Curve { measure, x, x_unit: Unit::Ps, unit, points });
-    }
+    work.curves.extend(along.curves());
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::Stimulus;
 use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Finding, Judgement};
 use rig_testcases::{Amount, Lookup, Measure, StreamSpec};
-use rig_units::{Dur, Time};
+use rig_units::{Bytes, Dur, Time};
 
 mod action;
 mod config;
@@ -179,6 +179,10 @@ impl Lookup for OfTrial<'_> {
         let own = self.trial.script.streams.iter().find(|spec| spec.name == name);
         let speed = |spec: &StreamSpec| self.trial.observation.ports[usize::from(spec.from)].speed;
         own.and_then(|spec| spec.length(speed(spec))).or_else(|| self.values.duration(name))
+    }
+
+    fn size(&self, stream: &str) -> Option<Bytes> {
+        self.values.size(stream)
     }
 }
 

@@ -1,5 +1,6 @@
 //! From cases and a lab to a stream of run events.
 
+pub mod along;
 pub mod baseline;
 pub mod budget;
 pub mod case;

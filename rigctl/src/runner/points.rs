@@ -5,7 +5,7 @@ use super::values::Values;
 use rig_capture::Unit;
 use rig_lab::{BadSetting, Declared, Setting};
 use rig_testcases::{Case, Lookup, Measure, Sweep};
-use rig_units::{Dur, Length};
+use rig_units::{Bytes, Dur, Length, PortSpeed};
 use std::collections::BTreeMap;
 
 /// One configuration of the device: a session of its own.
@@ -17,8 +17,19 @@ pub struct Group {
     pub settings: Vec<Setting>,
     /// The declared configuration that follows.
     pub declared: Declared,
-    /// The cables that the sweep asks for; `None`: the lab's.
-    pub cable: Option<Length>,
+    /// What else the sweep varies, if it does.
+    pub varied: Option<Varied>,
+}
+
+/// What a sweep varies that is neither a setting of the device nor a length of time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Varied {
+    /// The cables.
+    Cable(Length),
+    /// The speed of every port.
+    Speed(PortSpeed),
+    /// The frame size of a stream.
+    Size(String, Bytes),
 }
 
 /// One point of the variables, within a group.
@@ -67,27 +78,49 @@ pub fn groups(case: &Case, declared: &Declared) -> Result<Vec<Group>, BadSetting
         let declared = settings
             .iter()
             .try_fold(declared.clone(), |declared, setting| declared.with(setting))?;
-        Ok(Group { label, settings, declared, cable: None })
+        Ok(Group { label, settings, declared, varied: None })
     };
     let mut all = Vec::new();
     for sweep in &case.sweep {
-        if let Sweep::Cable { lengths } = sweep {
-            for length in lengths {
-                let plain = group(format!("cable={length}"), None)?;
-                all.push(Group { cable: Some(*length), ..plain });
+        match sweep {
+            Sweep::Setting { path, values } => {
+                for value in values {
+                    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    let setting = Setting { path: path.clone(), value: value.clone() };
+                    all.push(group(format!("{path}={text}"), Some(setting))?);
+                }
             }
-        }
-        let Sweep::Setting { path, values } = sweep else { continue };
-        for value in values {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let setting = Setting { path: path.clone(), value: value.clone() };
-            all.push(group(format!("{path}={text}"), Some(setting))?);
+            Sweep::Cable { .. } | Sweep::Speed { .. } | Sweep::Size { .. } => {
+                for (label, varied) in varied(sweep) {
+                    let mut group = group(label, None)?;
+                    if let Varied::Speed(speed) = varied {
+                        group.declared = group.declared.at(speed);
+                    }
+                    all.push(Group { varied: Some(varied), ..group });
+                }
+            }
+            Sweep::Values { .. } | Sweep::Across { .. } => {}
         }
     }
     if all.is_empty() {
         all.push(group(String::new(), None)?);
     }
     Ok(all)
+}
+
+/// Every value of a sweep of the bench or of frame sizes, with its label.
+fn varied(sweep: &Sweep) -> Vec<(String, Varied)> {
+    let cable = |length: &Length| (format!("cable={length}"), Varied::Cable(*length));
+    let speed = |speed: &PortSpeed| (format!("speed={speed}"), Varied::Speed(*speed));
+    let sized = |stream: &str, size: &Bytes| {
+        (format!("{stream}.size={size}"), Varied::Size(stream.to_owned(), *size))
+    };
+    match sweep {
+        Sweep::Cable { lengths } => lengths.iter().map(cable).collect(),
+        Sweep::Speed { speeds } => speeds.iter().map(speed).collect(),
+        Sweep::Size { stream, sizes } => sizes.iter().map(|size| sized(stream, size)).collect(),
+        Sweep::Setting { .. } | Sweep::Values { .. } | Sweep::Across { .. } => Vec::new(),
+    }
 }
 
 /// Every point of the case's variables; one without a sweep of variables.
@@ -103,7 +136,10 @@ pub fn points(
     let mut add = |name: &str, value: Dur| all.push(point(name, value, cadence));
     for sweep in &case.sweep {
         match sweep {
-            Sweep::Setting { .. } | Sweep::Cable { .. } => {}
+            Sweep::Setting { .. }
+            | Sweep::Cable { .. }
+            | Sweep::Speed { .. }
+            | Sweep::Size { .. } => {}
             Sweep::Values { name, values: amounts } => {
                 for amount in amounts {
                     add(name, amount.resolve(values as &dyn Lookup)?);

@@ -30,10 +30,15 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Reach, String> {
             "it needs timestamps within {precision}, and this lab's are within {bound}"
         ));
     }
-    if case.sweep.iter().any(|sweep| matches!(sweep, Sweep::Cable { .. }))
-        && lab.adapter != Adapter::Emulated
-    {
-        return Err("it takes cables of several lengths, which only virtual ones have".to_owned());
+    if lab.adapter != Adapter::Emulated {
+        for sweep in &case.sweep {
+            let what = match sweep {
+                Sweep::Cable { .. } => "cables of several lengths",
+                Sweep::Speed { .. } => "ports of several speeds",
+                _ => continue,
+            };
+            return Err(format!("it takes {what}, which only virtual ones have"));
+        }
     }
     match &lab.adapter {
         Adapter::Emulated | Adapter::EmulatedWire(_) => {

@@ -1,7 +1,7 @@
 //! One configuration of one device, and the trials run on it.
 
 use super::hunt::Counts;
-use super::points::{Cadence, Group, Point, point};
+use super::points::{Cadence, Group, Point, Varied, point};
 use super::seed::Seed;
 use super::subject::{self, Subject};
 use super::values::Values;
@@ -18,6 +18,7 @@ use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Script};
 use rig_units::{Bytes, Dur, Length, Time};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A device in one configuration, with everything that the oracle knows of it and of the case.
@@ -25,8 +26,8 @@ use std::sync::Arc;
 pub struct Session<'a> {
     /// The case.
     pub case: &'a Case,
-    /// The device.
-    pub profile: &'a Profile,
+    /// The device, at the speed that the sweep asks for.
+    pub profile: Cow<'a, Profile>,
     /// Its configuration.
     pub group: Group,
     /// The rule that follows from it.
@@ -74,7 +75,15 @@ impl<'a> Session<'a> {
         let stimulus = subject::stimulus(case, &group.declared, subject.as_ref());
         let tail = subject::tail(case, &group.declared, subject.as_ref());
         let names = Names { rule, stimulus, tail };
-        let cable_cm = group.cable.map_or(lab.cable_cm, |Length(cm)| cm);
+        let cable_cm = match group.varied {
+            Some(Varied::Cable(Length(cm))) => cm,
+            _ => lab.cable_cm,
+        };
+        let mut profile = Cow::Borrowed(profile);
+        if let Some(Varied::Speed(speed)) = group.varied {
+            let profile = profile.to_mut();
+            profile.declared = profile.declared.at(speed);
+        }
         Session {
             case,
             profile,
@@ -115,6 +124,10 @@ impl<'a> Session<'a> {
             declared: &self.group.declared,
             predicted: self.names,
             swept: std::collections::BTreeMap::new(),
+            size: match &self.group.varied {
+                Some(Varied::Size(stream, size)) => Some((stream.clone(), *size)),
+                _ => None,
+            },
             counts: Counts::new(),
         }
     }
@@ -171,11 +184,11 @@ impl<'a> Session<'a> {
         };
         let answer = match &self.benches {
             None => {
-                let dut = Emulated::boot(self.profile, &self.group.settings, self.cable_cm, seed);
+                let dut = Emulated::boot(&self.profile, &self.group.settings, self.cable_cm, seed);
                 dut.map_err(|why| refused(&why))?.configure(std::slice::from_ref(setting))
             }
             Some(benches) => {
-                let mut bench = benches.lease(self.profile, Share::default())?;
+                let mut bench = benches.lease(&self.profile, Share::default())?;
                 let booted = bench.behind.boot(&self.group.settings, seed);
                 booted.map_err(|why| refused(&why))?;
                 match bench.behind.set(setting) {
@@ -318,14 +331,14 @@ impl<'a> Session<'a> {
     fn boot(&self, seed: u64, script: &Script) -> Result<Executor, Obstacle> {
         let (settings, cable) = (&self.group.settings, travel(self.cable_cm));
         let Some(benches) = &self.benches else {
-            let dut = Emulated::boot(self.profile, settings, self.cable_cm, seed);
+            let dut = Emulated::boot(&self.profile, settings, self.cable_cm, seed);
             let dut = dut.map_err(Obstacle::Device)?;
             return Ok(Executor::Virtual(Box::new(VirtualLab::new(dut, cable))));
         };
         let program = Program::of(script, &speeds(script, &self.group.declared));
         // A script that cannot be sent is refused by its trial.
         let share = program.map_or(Share::default(), |program| Share::of(script, &program));
-        let bench = benches.lease(self.profile, share).map_err(Obstacle::Broken)?;
+        let bench = benches.lease(&self.profile, share).map_err(Obstacle::Broken)?;
         let lab = WireLab::boot(bench, settings, seed, cable).map_err(|undone| match undone {
             Undone::Refused(refused) => Obstacle::Device(refused),
             Undone::Lost(lost) => Obstacle::Broken(lost.to_string()),

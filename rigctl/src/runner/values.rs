@@ -4,7 +4,7 @@ use super::hunt::Counts;
 use rig_lab::Declared;
 use rig_oracle::spec::pfcwd::Names;
 use rig_testcases::Lookup;
-use rig_units::Dur;
+use rig_units::{Bytes, Dur};
 use std::collections::BTreeMap;
 
 /// Every name that an amount of one point of one case may use.
@@ -16,6 +16,8 @@ pub struct Values<'a> {
     pub predicted: Names,
     /// Variables of the sweep.
     pub swept: BTreeMap<String, Dur>,
+    /// A stream and the size of its frames, where that is swept.
+    pub size: Option<(String, Bytes)>,
     /// Frames of the streams whose number is searched.
     pub counts: Counts,
 }
@@ -25,6 +27,10 @@ impl Lookup for Values<'_> {
         let declared = || self.declared.get(name)?.as_str()?.parse().ok();
         let swept = || self.swept.get(name).copied();
         swept().or_else(|| self.predicted.lookup(name)).or_else(declared)
+    }
+
+    fn size(&self, stream: &str) -> Option<Bytes> {
+        self.size.as_ref().filter(|(of, _)| of == stream).map(|(_, size)| *size)
     }
 
     fn frames(&self, stream: &str) -> u64 {

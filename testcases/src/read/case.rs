@@ -93,7 +93,7 @@ impl<'w> Reading<'w, '_> {
         let counted = counted.map(|(name, _)| name.clone()).collect();
         let names = Names::new(streams.groups, storms.groups, counted, variables, durations);
         let sweep = match &swept {
-            Some(at) => sweep::sweep(at, pattern, &names),
+            Some(at) => sweep::sweep(at, pattern, &names, &streams.all),
             None => Some(Vec::new()),
         };
         let steps = self.steps(&names, &mut places);
@@ -299,7 +299,7 @@ impl<'w> Reading<'w, '_> {
                 _ => None,
             });
             for (key, at) in own.unwrap_or_default() {
-                if !names.used(&key.name) && !key.name.starts_with("dut.") && key.name != "cable" {
+                if !names.used(&key.name) && (part != "sweep" || sweep::is_variable(&key.name)) {
                     at.at_key(
                         format!("`{}` is never {what}", key.name),
                         "a step or a measure that names it",

@@ -2,18 +2,23 @@
 
 use super::amount::amount;
 use super::names::Names;
+use super::traffic::fits;
 use crate::Sweep;
+use crate::case::Stream;
+use core::str::FromStr;
+use indexmap::IndexMap;
 use rig_lab::fault::one_of;
 use rig_lab::walk::At;
-use rig_lab::yaml::Value;
+use rig_lab::yaml::{Key, Value};
 use rig_lab::{BadSetting, Declared, Setting, declare, is_name};
-use rig_units::Length;
+use rig_units::{BadQuantity, Bytes};
 
 /// Predictions whose interval a variable may run across.
 pub const INTERVALS: [&str; 1] = ["trigger-ramp"];
 
-/// The key of a sweep over cables; no variable is called so.
+/// The keys of sweeps over cables and port speeds; no variable is called so.
 const CABLE: &str = "cable";
+const SPEED: &str = "speed";
 
 /// Most points of a sweep.
 const MOST: i64 = 1_000;
@@ -22,20 +27,39 @@ const MOST: i64 = 1_000;
 pub(super) fn variables(at: &At<'_>) -> Vec<String> {
     let Value::Map(fields) = &at.node.value else { return Vec::new() };
     let names = fields.iter().map(|(key, _)| key.name.clone());
-    names.filter(|name| !name.starts_with("dut.") && name != CABLE).collect()
+    names.filter(|name| is_variable(name)).collect()
+}
+
+/// Whether a key names a variable: the others have a dot, or stand for the bench.
+pub(super) fn is_variable(key: &str) -> bool {
+    !key.contains('.') && key != CABLE && key != SPEED
 }
 
 /// Reads a sweep.
-pub(super) fn sweep(at: &At<'_>, pattern: &Declared, names: &Names<'_>) -> Option<Vec<Sweep>> {
+pub(super) fn sweep(
+    at: &At<'_>,
+    pattern: &Declared,
+    names: &Names<'_>,
+    streams: &IndexMap<String, Stream>,
+) -> Option<Vec<Sweep>> {
     let entries = at.entries("{dut.pfcwd.detection_time: [200ms, 250ms]} or {variable: [...]}")?;
     let all: Vec<Sweep> = entries
         .iter()
         .filter_map(|(key, at)| match key.name.strip_prefix("dut.") {
             Some(path) => setting(path, at, pattern),
-            None if key.name == CABLE => cable(at),
+            None if key.name == CABLE => {
+                let lengths = quantities(at, "a list of lengths, such as [3m, 300m, 10km]")?;
+                Some(Sweep::Cable { lengths })
+            }
+            None if key.name == SPEED => {
+                let speeds = quantities(at, "a list of port speeds, such as [10Gbps, 400Gbps]")?;
+                Some(Sweep::Speed { speeds })
+            }
+            None if key.name.starts_with("streams.") => size(key, at, streams),
             None if is_name(&key.name) => variable(&key.name, at, names),
             None => {
-                let want = "`dut.` and a setting, or a variable's name in lower case with dashes";
+                let want = "`dut.` and a setting, `streams.NAME.size`, `cable`, `speed`, or a variable's name in lower \
+                            case with dashes";
                 at.at_key(format!("`{}` cannot be swept", key.name), want);
                 None
             }
@@ -62,12 +86,26 @@ fn setting(path: &str, at: &At<'_>, pattern: &Declared) -> Option<Sweep> {
     (values.len() == listed.len()).then(|| Sweep::Setting { path: path.to_owned(), values })
 }
 
-/// The lengths of the cables.
-fn cable(at: &At<'_>) -> Option<Sweep> {
-    let listed = at.list("a list of lengths, such as [3m, 300m, 10km]")?;
+/// A list of quantities of one kind.
+fn quantities<T: FromStr<Err = BadQuantity>>(at: &At<'_>, want: &str) -> Option<Vec<T>> {
+    let listed = at.list(want)?;
     filled(at, listed.len())?;
-    let lengths: Vec<Length> = listed.iter().filter_map(At::quantity).collect();
-    (lengths.len() == listed.len()).then_some(Sweep::Cable { lengths })
+    let read: Vec<T> = listed.iter().filter_map(At::quantity).collect();
+    (read.len() == listed.len()).then_some(read)
+}
+
+/// The sizes of one stream's frames.
+fn size(key: &Key, at: &At<'_>, streams: &IndexMap<String, Stream>) -> Option<Sweep> {
+    let of = key.name.strip_prefix("streams.").and_then(|rest| rest.strip_suffix(".size"));
+    let Some((name, stream)) = of.and_then(|name| streams.get_key_value(name)) else {
+        let found = format!("`{}` cannot be swept", key.name);
+        at.at_key(found, "`streams.NAME.size` of a stream of the case");
+        return None;
+    };
+    let sizes: Vec<Bytes> = quantities(at, "a list of frame sizes, such as [64B, 1024B]")?;
+    let listed = at.list("a list of frame sizes")?;
+    let fit = sizes.iter().zip(&listed).filter(|(size, at)| fits(at, stream.kind, **size)).count();
+    (fit == sizes.len()).then(|| Sweep::Size { stream: name.clone(), sizes })
 }
 
 fn variable(name: &str, at: &At<'_>, names: &Names<'_>) -> Option<Sweep> {

@@ -42,11 +42,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
         None => None,
     };
     let (class, kind, (size, size_at), rate) = (class?, kind?, size?, rate?);
-    let least = smallest(kind);
-    if size < least || size > LARGEST {
-        let want = format!("{}B to {}B, FCS counted", least.0, LARGEST.0);
-        size_at.fault(format!("a frame of {size} does not hold its headers"), want);
-    }
+    fits(&size_at, kind, size);
     let pairs = pair(fields, &from?, &to?)?;
     let single = pairs.len() == 1;
     let named = pairs.into_iter().map(|(from, to, ending)| {
@@ -71,6 +67,17 @@ fn count(at: &At<'_>) -> Option<Count> {
 
 /// Largest frame that any device of this kind takes.
 const LARGEST: Bytes = Bytes(16_383);
+
+/// Whether a frame of this size holds its headers.
+pub(super) fn fits(at: &At<'_>, kind: StreamKind, size: Bytes) -> bool {
+    let least = smallest(kind);
+    let fits = (least..=LARGEST).contains(&size);
+    if !fits {
+        let want = format!("{}B to {}B, FCS counted", least.0, LARGEST.0);
+        at.fault(format!("a frame of {size} does not hold its headers"), want);
+    }
+    fits
+}
 
 /// The smallest frame that holds the headers: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4, FCS 4, and for
 /// plain UDP a sequence number.

@@ -7,7 +7,7 @@ use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_lab::Declared;
 use rig_oracle::Prediction;
-use rig_oracle::spec::buffer;
+use rig_oracle::spec::buffer::{self, Others};
 use rig_testcases::{Script, StreamSpec};
 
 /// One counter of the device, and what it must show.
@@ -22,7 +22,7 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.session.group.declared;
     let mut all = Vec::new();
     for trial in done.trials {
-        if trial.void.is_some() || !matches!(trial.role, Role::Search(_)) {
+        if trial.void.is_some() || trial.role == Role::Calibration {
             continue;
         }
         let Some(spec) = trial.script.streams.iter().find(|spec| spec.name == stream) else {
@@ -73,7 +73,7 @@ fn checks(declared: &Declared, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
     let fill = Fill::of(declared, &trial.script, &before);
     let lossless = fill.is_lossless(spec.class);
     let kept = frames.min(fill.first_drop(spec) - 1);
-    let queued = kept * buffer::occupied(buffer, spec.size);
+    let queued = queued(declared, trial, spec);
     let dropped = frames - kept;
     let port = |rig: u16| trial.observation.ports[usize::from(rig)].dut_port.clone();
     let (from, to, class) = (port(spec.from), port(spec.to), spec.class);
@@ -98,14 +98,34 @@ fn checks(declared: &Declared, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
         all.push(peak(format!("{group}_SHARED_WATERMARK_BYTES"), shared));
         all.push(peak(format!("{group}_XOFF_ROOM_WATERMARK_BYTES"), headroom));
         all.push(grown(format!("{group}_DROPPED_PACKETS"), dropped));
-        let pool = "ingress_lossless_pool SAI_BUFFER_POOL_STAT";
-        all.push(peak(format!("{pool}_WATERMARK_BYTES"), others.pool + shared));
-        all.push(peak(format!("{pool}_XOFF_ROOM_WATERMARK_BYTES"), others.headroom + headroom));
+        let (pool, held) =
+            ("ingress_lossless_pool SAI_BUFFER_POOL_STAT", everything(declared, trial));
+        all.push(peak(format!("{pool}_WATERMARK_BYTES"), held.pool));
+        all.push(peak(format!("{pool}_XOFF_ROOM_WATERMARK_BYTES"), held.headroom));
     } else {
         all.push(grown(format!("{to}:{class} SAI_QUEUE_STAT_DROPPED_PACKETS"), dropped));
         all.push(peak("egress_lossy_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES".to_owned(), queued));
     }
     all
+}
+
+/// What the queue of a stream holds of all counted streams together.
+fn queued(declared: &Declared, trial: &Trial, of: &StreamSpec) -> u64 {
+    let same =
+        trial.script.streams.iter().filter(|spec| (spec.to, spec.class) == (of.to, of.class));
+    let counted = same.filter_map(|spec| Some((spec, spec.count?)));
+    let held = counted.map(|(spec, count)| {
+        let fill = Fill::of(declared, &trial.script, &before(&trial.script, spec));
+        count.min(fill.first_drop(spec) - 1) * buffer::occupied(&declared.buffer, spec.size)
+    });
+    held.sum()
+}
+
+/// What all counted streams of a trial hold together.
+fn everything(declared: &Declared, trial: &Trial) -> Others {
+    let counted = trial.script.streams.iter().filter(|spec| spec.count.is_some());
+    let names: Vec<&str> = counted.map(|spec| spec.name.as_str()).collect();
+    Fill::of(declared, &trial.script, &names).others(u16::MAX)
 }
 
 /// The other streams of a trial that were filled before this one.

@@ -6,7 +6,7 @@ use crate::runner::trial::Trial;
 use rig_capture::Dir;
 use rig_capture::analyse::{self, ActionView, Word};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Action, Script, StreamSpec};
+use rig_testcases::{Action, Script, Step, StreamSpec};
 use rig_units::Time;
 
 /// One number that was tried.
@@ -88,14 +88,19 @@ fn first(trial: &Trial, spec: &StreamSpec, word: Word) -> Option<usize> {
     words.find(|(_, _, quanta)| word.is(*quanta)).map(|(index, _, _)| index)
 }
 
-/// When the queue that `spec` is sent to is let go: the first storm at its port that ends.
+/// When the queue that `spec` is sent to is let go: the first storm at its port that ends once the stream has begun.
 fn released(script: &Script, spec: &StreamSpec) -> Option<Time> {
+    let begins = |step: &&Step| match step.action {
+        Action::StartStream(stream) => script.streams[usize::from(stream)].name == spec.name,
+        _ => false,
+    };
+    let begun = script.steps.iter().find(begins)?.at;
     let holds = |storm: u16| {
         let storm = &script.storms[usize::from(storm)];
         storm.from == spec.to && storm.classes >> spec.class & 1 == 1
     };
     let ends = script.steps.iter().find_map(|step| match step.action {
-        Action::StopStorm(storm) if holds(storm) => Some(step.at),
+        Action::StopStorm(storm) if holds(storm) && step.at >= begun => Some(step.at),
         _ => None,
     });
     ends.map(|at| Time::ZERO + at)
