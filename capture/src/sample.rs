@@ -51,6 +51,7 @@ impl Sample {
             class: CLASS,
             dscp: CLASS,
             kind: StreamKind::RoceWrite,
+            ecn: rig_frames::ip::Ecn::Ect0,
             size: Bytes(SIZE.into()),
             rate: StreamRate::Every(Dur::us(500)),
             count: None,

@@ -42,6 +42,7 @@ fn trial() -> (Observation, Script) {
         class: 3,
         dscp: 3,
         kind,
+        ecn: rig_frames::ip::Ecn::Ect0,
         size: Bytes(1024),
         rate: StreamRate::Every(Dur::us(500)),
         count: None,

@@ -246,6 +246,7 @@ mod tests {
                 class: 3,
                 dscp: 3,
                 kind: of,
+                ecn: Ecn::Ect0,
                 size,
                 rate: StreamRate::Every(Dur::us(1)),
                 count: None,

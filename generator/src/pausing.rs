@@ -163,6 +163,7 @@ fn probe(port: u16, dscp: u8) -> StreamSpec {
         class: 0,
         dscp,
         kind: StreamKind::RoceWrite,
+        ecn: rig_frames::ip::Ecn::Ect0,
         size: SIZE,
         rate: StreamRate::Every(Dur::ZERO),
         count: None,

@@ -136,6 +136,7 @@ mod tests {
             class: 3,
             dscp: 3,
             kind: StreamKind::RoceWrite,
+            ecn: rig_frames::ip::Ecn::Ect0,
             size: Bytes(1024),
             rate,
             count: None,

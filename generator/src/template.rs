@@ -86,7 +86,7 @@ impl Template {
 
     /// The frames of stream `index` of a script: its number in each.
     pub fn of_stream(index: u16, spec: &StreamSpec) -> Template {
-        let bytes = wire::data(spec, index, 0, spec.size, false);
+        let bytes = wire::sent(spec, index, 0, spec.size);
         let plain = Template::new(bytes);
         let field = match spec.kind {
             StreamKind::RoceWrite | StreamKind::RoceSend => PSN,
@@ -224,6 +224,7 @@ mod tests {
             class: 3,
             dscp: 3,
             kind,
+            ecn: rig_frames::ip::Ecn::Ect0,
             size: Bytes(size),
             rate: StreamRate::Every(Dur::us(1)),
             count: None,

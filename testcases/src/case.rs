@@ -3,6 +3,7 @@
 use crate::{Amount, Measure, Tap};
 use core::fmt;
 use indexmap::IndexMap;
+use rig_frames::ip::Ecn;
 use rig_lab::{Part, Place, RuleFamily, Setting};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 use std::collections::BTreeMap;
@@ -114,6 +115,8 @@ pub struct Stream {
     pub class: u8,
     /// What its frames are.
     pub kind: crate::StreamKind,
+    /// What its frames say of congestion when they are sent; by default that they are ECN-capable, as RoCE senders do.
+    pub ecn: Ecn,
     /// Frame size, FCS counted.
     pub size: Bytes,
     /// How fast.

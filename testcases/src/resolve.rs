@@ -179,6 +179,7 @@ impl Resolving<'_> {
             class: stream.class,
             dscp,
             kind: stream.kind,
+            ecn: stream.ecn,
             size,
             rate: stream.rate,
             count: stream.count.map(|count| match count {

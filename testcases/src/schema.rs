@@ -114,6 +114,7 @@ fn stream() -> Value {
         "to": to("ports"),
         "class": to("class"),
         "kind": { "enum": ["rocev2-write", "rocev2-send", "udp"] },
+        "ecn": { "enum": ["ect0", "ect1", "not-ect", "ce"] },
         "size": of::<Bytes>(),
         "every": to("duration"),
         "rate": of::<Rate>(),

@@ -1,6 +1,7 @@
 //! One trial with every quantity worked out: what the rig's ports do, and when. Times count from the trial's start.
 
 use core::fmt;
+use rig_frames::ip::Ecn;
 use rig_lab::Setting;
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Rate};
 
@@ -168,6 +169,8 @@ pub struct StreamSpec {
     pub dscp: u8,
     /// What its frames are.
     pub kind: StreamKind,
+    /// What its frames say of congestion when they are sent.
+    pub ecn: Ecn,
     /// Frame size, FCS counted.
     pub size: Bytes,
     /// How fast.

@@ -58,13 +58,26 @@ pub fn least_size(kind: StreamKind) -> Bytes {
     }
 }
 
-/// Frame `seq` of a stream, `size` long where its kind allows it.
+/// Frame `seq` of a stream as it is sent, `size` long where its kind allows it.
+///
+/// # Panics
+/// On a stream of 16384 or more.
+pub fn sent(spec: &StreamSpec, stream: u16, seq: u32, size: Bytes) -> Vec<u8> {
+    data(spec, stream, seq, size, spec.ecn == Ecn::Ce)
+}
+
+/// Frame `seq` of a stream, `size` long where its kind allows it; `ce` is whether it is marked. Of a stream that is sent marked
+/// one without a mark is ECN-capable.
 ///
 /// # Panics
 /// On a stream of 16384 or more.
 pub fn data(spec: &StreamSpec, stream: u16, seq: u32, size: Bytes, ce: bool) -> Vec<u8> {
     let dscp = Dscp::new(spec.dscp).expect("a DSCP has six bits");
-    let ecn = if ce { Ecn::Ce } else { Ecn::Ect0 };
+    let ecn = match (ce, spec.ecn) {
+        (true, _) => Ecn::Ce,
+        (false, Ecn::Ce) => Ecn::Ect0,
+        (false, sent) => sent,
+    };
     let ip = ipv4::Repr { ecn, ..ipv4::Repr::udp(rig_ip(spec.from), rig_ip(spec.to), dscp) };
     let (src, dst) = (rig_mac(spec.from), rig_mac(spec.to));
     let size = size.max(least_size(spec.kind));

@@ -213,6 +213,7 @@ fn streams(
             class: (assume.class_of)(found.dscp) & 7,
             dscp: found.dscp,
             kind: found.kind,
+            ecn: rig_frames::ip::Ecn::Ect0,
             size: found.size,
             rate: StreamRate::Every(gap.unwrap_or(Dur::ZERO)),
             count: None,

@@ -146,7 +146,19 @@ mod tests {
     fn stream(kind: StreamKind, from: u16, to: u16) -> StreamSpec {
         let name = "probe".to_owned();
         let rate = StreamRate::Every(Dur::us(1));
-        StreamSpec { name, from, to, class: 3, dscp: 3, kind, size: Bytes(254), rate, count: None }
+        let ecn = Ecn::Ect0;
+        StreamSpec {
+            name,
+            from,
+            to,
+            class: 3,
+            dscp: 3,
+            kind,
+            ecn,
+            size: Bytes(254),
+            rate,
+            count: None,
+        }
     }
 
     fn control(frame: &[u8]) -> Heard {

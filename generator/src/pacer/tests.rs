@@ -26,6 +26,7 @@ fn spec() -> StreamSpec {
         class: 3,
         dscp: 3,
         kind: StreamKind::RoceWrite,
+        ecn: rig_frames::ip::Ecn::Ect0,
         size: Bytes(254),
         rate: StreamRate::Every(Dur::us(10)),
         count: None,

@@ -36,6 +36,7 @@ fn a_paced_stream_comes_back_while_the_pacer_sleeps() {
         class: 3,
         dscp: 3,
         kind: StreamKind::RoceWrite,
+        ecn: rig_frames::ip::Ecn::Ect0,
         size: Bytes(254),
         rate: StreamRate::Every(Dur::ms(1)),
         count: None,

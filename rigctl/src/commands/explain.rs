@@ -15,6 +15,7 @@ use crate::runner::seed::Seed;
 use crate::runner::session::Session;
 use page::Page;
 use rig_capture::Unit;
+use rig_frames::ip::Ecn;
 use rig_lab::settings::nearest;
 use rig_lab::{Lab, Profile, Setting};
 use rig_reports::Exit;
@@ -234,6 +235,12 @@ fn stream(script: &Script, spec: &StreamSpec, case: &Case) -> Vec<String> {
         StreamKind::RoceSend => "RoCEv2 SEND",
         StreamKind::Udp => "UDP",
     };
+    let ecn = match spec.ecn {
+        Ecn::Ect0 => "",
+        Ecn::Ect1 => ", ECT(1)",
+        Ecn::NotEct => ", not ECN-capable",
+        Ecn::Ce => ", marked when sent",
+    };
     let rate = match spec.rate {
         StreamRate::Every(gap) => format!("one frame every {gap}"),
         StreamRate::Load(rate) => rate.to_string(),
@@ -247,7 +254,7 @@ fn stream(script: &Script, spec: &StreamSpec, case: &Case) -> Vec<String> {
         spec.name.clone(),
         format!("{} to {}", port(script, spec.from), port(script, spec.to)),
         format!("class {} (DSCP {})", spec.class, spec.dscp),
-        kind.to_owned(),
+        format!("{kind}{ecn}"),
         spec.size.to_string(),
         rate,
     ]

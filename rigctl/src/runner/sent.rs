@@ -101,6 +101,7 @@ mod tests {
             class: 3,
             dscp: 3,
             kind: StreamKind::Udp,
+            ecn: rig_frames::ip::Ecn::Ect0,
             size: Bytes(256),
             rate: StreamRate::Every(Dur::us(100)),
             count: None,

@@ -3,6 +3,7 @@
 use super::amount::millionths;
 use crate::case::{Count, Refresh, Storm, Stream};
 use crate::{StreamKind, StreamRate};
+use rig_frames::ip::Ecn;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
 use rig_units::{Bytes, Dur, Quanta, Rate};
@@ -24,6 +25,10 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
             ("udp", StreamKind::Udp),
         ])
     });
+    let ecn = match fields.get("ecn") {
+        Some(at) => at.choice(&ECN)?,
+        None => Ecn::Ect0,
+    };
     let size = fields.need("size", "the frame size, FCS counted, such as 1024B");
     let size = size.and_then(|at| Some((at.quantity::<Bytes>()?, at)));
     let rate = match fields.either("every", "rate") {
@@ -47,7 +52,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let single = pairs.len() == 1;
     let named = pairs.into_iter().map(|(from, to, ending)| {
         let name = if single { name.to_owned() } else { format!("{name}-{ending}") };
-        (name, Stream { from, to, class, kind, size, rate, count })
+        (name, Stream { from, to, class, kind, ecn, size, rate, count })
     });
     Some(named.collect())
 }
@@ -67,6 +72,10 @@ fn count(at: &At<'_>) -> Option<Count> {
 
 /// Largest frame that any device of this kind takes.
 const LARGEST: Bytes = Bytes(16_383);
+
+/// What frames may say of congestion, by name.
+pub(crate) const ECN: [(&str, Ecn); 4] =
+    [("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("not-ect", Ecn::NotEct), ("ce", Ecn::Ce)];
 
 /// Whether a frame of this size holds its headers.
 pub(super) fn fits(at: &At<'_>, kind: StreamKind, size: Bytes) -> bool {

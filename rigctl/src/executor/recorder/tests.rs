@@ -17,6 +17,7 @@ fn recorder(taps: &[rig_testcases::Tap]) -> Recorder {
         class: 3,
         dscp: 3,
         kind: StreamKind::Udp,
+        ecn: rig_frames::ip::Ecn::Ect0,
         size: Bytes(1_000),
         rate,
         count: Option::None,

@@ -136,6 +136,7 @@ mod tests {
             class: 3,
             dscp: 3,
             kind: StreamKind::Udp,
+            ecn: rig_frames::ip::Ecn::Ect0,
             size: Bytes(1_024),
             rate: StreamRate::Every(Dur::us(340)),
             count: None,

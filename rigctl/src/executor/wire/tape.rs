@@ -5,6 +5,7 @@ use super::super::ledger::Ledger;
 use rig_capture::decode::Decoder;
 use rig_capture::deep::Capture;
 use rig_capture::{Dir, Lateness, Record, What};
+use rig_frames::ip::Ecn;
 use rig_generator::port::StampedBy;
 use rig_generator::{Departure, Kept, Watcher, Who};
 use rig_testcases::Script;
@@ -95,7 +96,7 @@ impl<'a> Tape<'a> {
                     stream,
                     seq: u32::try_from(seq).unwrap_or(u32::MAX),
                     size: u16::try_from(spec.size.0).unwrap_or(u16::MAX),
-                    ce: false,
+                    ce: spec.ecn == Ecn::Ce,
                 }
             }
             Who::Storm(storm) => {

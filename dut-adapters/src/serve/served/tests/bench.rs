@@ -135,6 +135,7 @@ pub(crate) fn stream(from: u16, to: u16, size: u64) -> StreamSpec {
         class: 3,
         dscp: 3,
         kind: StreamKind::RoceWrite,
+        ecn: rig_frames::ip::Ecn::Ect0,
         size: Bytes(size),
         rate: StreamRate::Every(Dur::us(500)),
         count: None,
