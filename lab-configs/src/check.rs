@@ -2,7 +2,9 @@
 //! one another.
 
 use crate::walk::At;
-use crate::{Action, ConfigPath, Declared, Pfcwd, Profile, RuleFamily, Scheduling};
+use crate::{
+    Action, ConfigPath, Curve, Declared, DepthUnit, Pfcwd, Profile, RuleFamily, Scheduling, Wred,
+};
 use rig_units::{Bytes, Dur};
 
 /// Notes every contradiction of a profile that was read from `root`.
@@ -11,6 +13,7 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     checks.ports();
     checks.classes();
     checks.buffer();
+    checks.wred();
     checks.pfc();
     checks.watchdog(profile.rule.family);
 }
@@ -100,6 +103,43 @@ impl Checks<'_> {
                 let want = "-8 to 8: the limit is 2^k of what is left of the pool".to_owned();
                 self.fault(&format!("buffer.{path}"), format!("a threshold exponent of {k}"), want);
             }
+        }
+    }
+
+    fn wred(&self) {
+        let wred = &self.declared.wred;
+        let mut queues = wred.queues.clone();
+        queues.sort_unstable();
+        queues.dedup();
+        if queues.len() != wred.queues.len() || queues.iter().any(|&queue| queue > 7) {
+            let want = "different queues from 0 to 7".to_owned();
+            self.fault("wred.queues", format!("the queues {:?}", wred.queues), want);
+        }
+        let green = Curve { kmin: wred.kmin, kmax: wred.kmax, pmax: wred.pmax };
+        let curves = [
+            ("wred.kmin", Some(green)),
+            ("wred.yellow", wred.yellow),
+            ("wred.red", wred.red),
+            ("wred.drop", wred.drop),
+        ];
+        for (path, curve) in curves.into_iter().filter_map(|(path, curve)| Some((path, curve?))) {
+            if curve.kmin > curve.kmax {
+                let found = format!("a kmin of {} above a kmax of {}", curve.kmin, curve.kmax);
+                self.fault(path, found, format!("at most {}", curve.kmax));
+            }
+        }
+        if wred.weight > Wred::MOST_WEIGHT {
+            let want = format!("0, for no average, to {}", Wred::MOST_WEIGHT);
+            self.fault("wred.weight", format!("a weight of {}", wred.weight), want);
+        }
+        if wred.unit == DepthUnit::Packets(Bytes(0)) {
+            let want = "{packets: 1024B} or any other size above 0B".to_owned();
+            self.fault("wred.unit", "frames that count nothing".to_owned(), want);
+        }
+        let colors = self.declared.qos.dscp_to_color.iter().flatten();
+        for (dscp, color) in colors.filter(|&(&dscp, _)| dscp > 63) {
+            let want = "code points 0 to 63".to_owned();
+            self.fault("qos.dscp_to_color", format!("the entry {dscp}: {color:?}"), want);
         }
     }
 

@@ -51,7 +51,7 @@ fn rule(at: &At<'_>) -> Option<Rule> {
 }
 
 /// Values that are given as a whole although they are mappings: their keys are data.
-const WHOLE: [&str; 1] = ["qos.dscp_to_tc"];
+const WHOLE: [&str; 2] = ["qos.dscp_to_tc", "qos.dscp_to_color"];
 
 fn declared(at: &At<'_>) -> Option<Declared> {
     let pattern = match pattern() {

@@ -1,6 +1,6 @@
 //! What an operator configured and a vendor documented of one switch.
 
-use crate::{Buffer, Pfcwd, Qos, Scheduling};
+use crate::{Buffer, Pfcwd, Qos, Scheduling, Wred};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,8 @@ pub struct Declared {
     pub scheduler: Vec<Scheduling>,
     /// The packet buffer and its thresholds.
     pub buffer: Buffer,
+    /// Early marking and dropping.
+    pub wred: Wred,
     /// Sending and obeying of PFC.
     pub pfc: Pfc,
     /// The PFC watchdog.

@@ -1,8 +1,8 @@
 //! Named ways in which an emulated device departs from what it declares. The model matches the enum exhaustively, so
 //! that none can be listed and not built.
 
-use crate::BadSetting;
 use crate::fault::one_of;
+use crate::{BadSetting, Wred};
 use core::fmt;
 use core::ops::RangeInclusive;
 use core::str::FromStr;
@@ -101,11 +101,31 @@ pub enum Deviation {
     LossyPauses,
     /// A lossless frame that does not go to the pool is dropped at once.
     HeadroomUnused,
+    /// Frames are marked when they are taken in where they should be when they start to leave, and the other way round.
+    MarksAtOtherPoint,
+    /// Marks and drops go by the moving average of the depth (value: its weight is 2^-n; default 9).
+    DepthAveraged,
+    /// Frames that are not ECN-capable are marked where they should be dropped.
+    MarksNonEct,
+    /// A frame that arrives marked leaves without its mark, unless it is marked anew.
+    ClearsCe,
+    /// ECN-capable frames are dropped where they should be marked.
+    DropsEct,
+    /// From kmax on the chance stays what it grew to just below.
+    NoJumpAtKmax,
+    /// Marks and drops go by what all queues of the port hold.
+    DepthOfPort,
+    /// The chance is too high wherever it is above zero (value: by how many percentage points; default 2).
+    MarksTooOften,
+    /// Frames one after the other share a draw (value: how many; default 8).
+    DrawsCorrelated,
+    /// Frames that arrive marked do not count as marked.
+    CeNotCounted,
 }
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 42] = [
+    pub const ALL: [Deviation; 52] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -148,6 +168,16 @@ impl Deviation {
         Deviation::XoffWrongClass,
         Deviation::LossyPauses,
         Deviation::HeadroomUnused,
+        Deviation::MarksAtOtherPoint,
+        Deviation::DepthAveraged,
+        Deviation::MarksNonEct,
+        Deviation::ClearsCe,
+        Deviation::DropsEct,
+        Deviation::NoJumpAtKmax,
+        Deviation::DepthOfPort,
+        Deviation::MarksTooOften,
+        Deviation::DrawsCorrelated,
+        Deviation::CeNotCounted,
     ];
 
     /// The values that may follow the name; `None` when none may.
@@ -158,6 +188,9 @@ impl Deviation {
             Deviation::MalformedPfc => Some(0..=5),
             Deviation::EgressRateLow => Some(1..=99),
             Deviation::XonLate => Some(1..=1_000_000),
+            Deviation::DepthAveraged => Some(1..=Wred::MOST_WEIGHT as u64),
+            Deviation::MarksTooOften => Some(1..=100),
+            Deviation::DrawsCorrelated => Some(2..=1_000),
             Deviation::TimerNotResetByGap
             | Deviation::XonCountsAsStorm
             | Deviation::RestoresTooEarly
@@ -193,7 +226,14 @@ impl Deviation {
             | Deviation::PoolOversubscribedTwice
             | Deviation::XoffWrongClass
             | Deviation::LossyPauses
-            | Deviation::HeadroomUnused => None,
+            | Deviation::HeadroomUnused
+            | Deviation::MarksAtOtherPoint
+            | Deviation::MarksNonEct
+            | Deviation::ClearsCe
+            | Deviation::DropsEct
+            | Deviation::NoJumpAtKmax
+            | Deviation::DepthOfPort
+            | Deviation::CeNotCounted => None,
         }
     }
 

@@ -14,15 +14,18 @@ pub enum Part {
     Pfc,
     /// Scheduling of the ports.
     Scheduler,
+    /// Early marking and dropping.
+    Wred,
 }
 
 impl Part {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 4] = [
+    pub const NAMES: [(&str, Part); 5] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
         ("scheduler", Part::Scheduler),
+        ("wred", Part::Wred),
     ];
 
     /// The part that a setting belongs to; `None` for what no part is asked about: ports, maps, delays.
@@ -84,6 +87,16 @@ impl Deviation {
             | Deviation::PauseTimeNotRestarted
             | Deviation::XoffWrongClass => Part::Pfc,
             Deviation::WeightsIgnored | Deviation::EgressRateLow => Part::Scheduler,
+            Deviation::MarksAtOtherPoint
+            | Deviation::DepthAveraged
+            | Deviation::MarksNonEct
+            | Deviation::ClearsCe
+            | Deviation::DropsEct
+            | Deviation::NoJumpAtKmax
+            | Deviation::DepthOfPort
+            | Deviation::MarksTooOften
+            | Deviation::DrawsCorrelated
+            | Deviation::CeNotCounted => Part::Wred,
         }
     }
 }

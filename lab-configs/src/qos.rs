@@ -1,5 +1,6 @@
 //! From code point to traffic class, queue and priority group, and how the queues share a port.
 
+use crate::Color;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,12 +17,21 @@ pub struct Qos {
     pub pfc_enable: Vec<u8>,
     /// Classes that the watchdog guards on every port (`PORT_QOS_MAP pfcwd_sw_enable`).
     pub pfcwd_sw_enable: Vec<u8>,
+    /// Colour of frames by DSCP, for WRED; what is not listed is green. Absent: all are green.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dscp_to_color: Option<BTreeMap<u8, Color>>,
 }
 
 impl Qos {
     /// Whether `class` is lossless.
     pub fn lossless(&self, class: u8) -> bool {
         self.pfc_enable.contains(&class)
+    }
+
+    /// Colour of frames with this DSCP.
+    pub fn color(&self, dscp: u8) -> Color {
+        let listed = self.dscp_to_color.as_ref().and_then(|colors| colors.get(&dscp));
+        listed.copied().unwrap_or(Color::Green)
     }
 
     /// The lowest DSCP that the switch maps to `class`, if any.

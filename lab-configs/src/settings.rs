@@ -95,11 +95,15 @@ impl Declared {
     }
 
     /// Paths that may be absent from the serialised form.
-    pub const OPTIONAL: [&'static str; 4] = [
+    pub const OPTIONAL: [&'static str; 8] = [
+        "qos.dscp_to_color",
         "pfcwd.restoration_time",
         "buffer.static_th",
         "buffer.port_dynamic_th",
         "buffer.headroom_pool",
+        "wred.yellow",
+        "wred.red",
+        "wred.drop",
     ];
 
     /// Whether the configuration is already what `setting` asks for.
@@ -149,8 +153,16 @@ pub fn configurable(path: &str) -> bool {
         "pfcwd.action",
         "pfcwd.big_red_switch",
     ];
-    const ASIC: [&str; 3] = ["buffer.cell", "buffer.descriptor", "buffer.crossing"];
-    WATCHDOG.contains(&path) || (path.starts_with("buffer.") && !ASIC.contains(&path))
+    const ASIC: [&str; 6] = [
+        "buffer.cell",
+        "buffer.descriptor",
+        "buffer.crossing",
+        "wred.marking",
+        "wred.counts_itself",
+        "wred.unit",
+    ];
+    let settable = ["buffer.", "wred."].iter().any(|part| path.starts_with(part));
+    WATCHDOG.contains(&path) || (settable && !ASIC.contains(&path))
 }
 
 /// The words that look most like `word`, for "did you mean": at most three, the nearest first.
@@ -189,7 +201,7 @@ fn absolute(declared: &Declared, path: &str, text: &str) -> Result<Value, BadSet
 
 mod relative {
     use super::{BadSetting, Declared, Value};
-    use rig_units::{Bytes, Dur, Quanta};
+    use rig_units::{Bytes, Dur, Ppm, Quanta};
 
     /// Whether `text` asks for a change rather than for a value.
     pub(super) fn is_relative(text: &str) -> bool {
@@ -216,6 +228,14 @@ mod relative {
                 change
                     .of(configured, |t| t.parse().map(|Quanta(n)| u64::from(n)).ok())
                     .map(|n| Value::String(most(n)))
+            }
+            Value::String(text) if text.parse::<Ppm>().is_ok() => {
+                let configured = text.parse().map_or(0, |Ppm(n)| u64::from(n));
+                // Nothing is more than certain.
+                let most = |n: u64| Ppm(u32::try_from(n).map_or(Ppm::ONE.0, |n| n.min(Ppm::ONE.0)));
+                change
+                    .of(configured, |t| t.parse().map(|Ppm(n)| u64::from(n)).ok())
+                    .map(|n| Value::String(most(n).to_string()))
             }
             Value::String(text) => match (text.parse::<Dur>(), text.parse::<Bytes>()) {
                 (Ok(dur), _) => {

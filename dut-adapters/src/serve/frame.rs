@@ -136,6 +136,7 @@ mod tests {
             default_tc: 1,
             pfc_enable: vec![3, 4],
             pfcwd_sw_enable: vec![3, 4],
+            dscp_to_color: None,
         }
     }
 

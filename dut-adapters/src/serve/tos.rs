@@ -26,13 +26,25 @@ pub(super) fn read(frame: &[u8]) -> Option<(u8, Ecn)> {
     Some((byte >> 2, Ecn::from_low_bits(byte)))
 }
 
-/// Marks that the frame met congestion. The header checksum of IPv4 follows by what changed (RFC 1624 equation 3), so
-/// that a wrong one stays wrong; the ICRC leaves these bits out.
+/// Marks that the frame met congestion.
 pub(super) fn mark(frame: &mut [u8]) {
+    set(frame, Ecn::Ce);
+}
+
+/// Takes the mark off a frame that has one: it is ECN-capable and nothing else, as if it had met no congestion.
+pub(super) fn unmark(frame: &mut [u8]) {
+    if read(frame).is_some_and(|(_, ecn)| ecn == Ecn::Ce) {
+        set(frame, Ecn::Ect0);
+    }
+}
+
+/// Writes the congestion bits. The header checksum of IPv4 follows by what changed (RFC 1624 equation 3), so that a wrong one
+/// stays wrong; the ICRC leaves these bits out.
+fn set(frame: &mut [u8], ecn: Ecn) {
     match place(frame) {
         Some(Place::V4(at)) => {
             let before = word(frame, at);
-            frame[at + 1] |= Ecn::Ce.bits();
+            frame[at + 1] = frame[at + 1] & !Ecn::Ce.bits() | ecn.bits();
             let (sum, after) = (word(frame, at + CHECKSUM), word(frame, at));
             let sum = u32::from(!sum) + u32::from(!before) + u32::from(after);
             let folded = (sum & 0xffff) + (sum >> 16);
@@ -40,7 +52,9 @@ pub(super) fn mark(frame: &mut [u8]) {
             let checksum = !u16::try_from(folded).unwrap_or(0);
             frame[at + CHECKSUM..][..2].copy_from_slice(&checksum.to_be_bytes());
         }
-        Some(Place::V6(at)) => frame[at + 1] |= Ecn::Ce.bits() << 4,
+        Some(Place::V6(at)) => {
+            frame[at + 1] = frame[at + 1] & !(Ecn::Ce.bits() << 4) | ecn.bits() << 4;
+        }
         None => {}
     }
 }
@@ -110,6 +124,18 @@ mod tests {
             let again = frame.clone();
             mark(&mut frame);
             assert_eq!(frame, again, "a second mark changes nothing");
+        }
+    }
+
+    #[test]
+    fn a_mark_that_is_taken_off_leaves_the_frame_as_it_was() {
+        for (name, mut frame) in frames() {
+            let before = frame.clone();
+            unmark(&mut frame);
+            assert_eq!(frame, before, "{name}: there is none to take off");
+            mark(&mut frame);
+            unmark(&mut frame);
+            assert_eq!(frame, before, "{name}");
         }
     }
 

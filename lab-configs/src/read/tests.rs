@@ -122,6 +122,10 @@ mistakes! {
     cisco_refuses_forward: [("family: broadcom", "family: cisco-8000"), ("action: drop", "action: forward")];
     too_few_queues: [(", strict, strict]", ", strict]")];
     code_point_beyond_63: [("46: 5", "64: 5")];
+    thresholds_of_wred_that_cross: [("kmin: 104000B", "kmin: 312001B"), ("weight: 0", "drop: {kmin: 2B, kmax: 1B, pmax: 1%}\n    weight: 16")];
+    colour_of_wred_without_a_threshold: [("weight: 0", "red: {kmin: 1B, pmax: 5%}\n    weight: 0")];
+    unknown_words_of_wred: [("ecn: ecn_all", "ecn: all"), ("pmax: 5%", "pmax: 101%"), ("unit: bytes", "unit: frames")];
+    frames_that_count_nothing: [("unit: bytes ", "unit: {packets: 0B} "), ("queues: [3, 4]", "queues: [3, 8]")];
     guard_without_pfc: [("pfcwd_sw_enable: [3, 4]", "pfcwd_sw_enable: [3, 5]")];
     override_of_nothing: [("declared:", "actual: {overrides: {pfcwd.detektion_time: x2}}\ndeclared:")];
     override_that_does_not_fit: [("declared:", "actual: {overrides: {pfcwd.action: x2}}\ndeclared:")];

@@ -1,8 +1,8 @@
 //! Settings by path: what is found, what is refused, and what a relative value comes to.
 
 use super::*;
-use crate::{Action, Deviation, Mutation, Profile, RuleFamily, Switched};
-use rig_units::{Bytes, Dur};
+use crate::{Action, Color, Curve, Deviation, Mutation, Profile, RuleFamily, Switched, Wred};
+use rig_units::{Bytes, Dur, Ppm};
 
 fn profile() -> Profile {
     let lab = crate::read::lab(None).unwrap_or_else(|faults| panic!("{}", faults[0]));
@@ -118,12 +118,15 @@ fn what_a_device_is_cannot_be_configured() {
     let mine: Vec<&str> =
         paths.iter().map(String::as_str).filter(|path| configurable(path)).collect();
     assert!(mine.contains(&"pfcwd.detection_time") && mine.contains(&"buffer.dynamic_th"));
+    assert!(mine.contains(&"wred.kmin") && mine.contains(&"wred.drop"));
     for path in [
         "pfcwd.charge",
         "pfcwd.jitter",
         "pfcwd.backlog",
         "pfcwd.drop_by",
         "pfcwd.config_path",
+        "wred.marking",
+        "wred.unit",
         "ports",
     ] {
         assert!(!configurable(path), "{path}");
@@ -155,4 +158,49 @@ fn the_nearest_words_come_first_and_far_ones_not_at_all() {
     let words = ["detection", "restoration", "action"];
     assert_eq!(nearest("detecton", words.into_iter())[0], "detection");
     assert_eq!(nearest("zzzzzz", words.into_iter()), Vec::<String>::new());
+}
+
+#[test]
+fn the_three_parameters_of_a_curve_are_scaled_and_a_chance_ends_at_certainty() {
+    let wred = |path: &str, value: &str| overridden(path, value).map(|declared| declared.wred);
+    assert_eq!(wred("wred.kmin", "x1.05").map(|wred| wred.kmin), Ok(Bytes(109_200)));
+    assert_eq!(wred("wred.kmax", "x0.95").map(|wred| wred.kmax), Ok(Bytes(296_400)));
+    assert_eq!(wred("wred.pmax", "x1.1").map(|wred| wred.pmax), Ok(Ppm(55_000)));
+    assert_eq!(wred("wred.pmax", "+2%").map(|wred| wred.pmax), Ok(Ppm(70_000)));
+    assert_eq!(wred("wred.pmax", "x100").map(|wred| wred.pmax), Ok(Ppm::ONE));
+    assert!(wred("wred.pmax", "+2ms").is_err());
+}
+
+#[test]
+fn a_colour_has_the_curve_of_green_until_it_has_its_own() {
+    let declared = profile().declared;
+    let green = declared.wred.marking_curve(Color::Green);
+    assert_eq!(Color::ALL.map(|color| declared.wred.marking_curve(color)), [green; 3]);
+    let red = serde_json::json!({"kmin": "1KB", "kmax": "2KB", "pmax": "10%"});
+    let wred = declared.with(&set("wred.red", red)).unwrap().wred;
+    let own = Curve { kmin: Bytes(1_000), kmax: Bytes(2_000), pmax: Ppm(100_000) };
+    assert_eq!(Color::ALL.map(|color| wred.marking_curve(color)), [green, green, own]);
+    assert_eq!(Color::ALL.map(|color| wred.drop_curve(color)), [green, green, own]);
+    let drop = Curve { pmax: Ppm::ONE, ..own };
+    let wred = Wred { drop: Some(drop), ..wred };
+    assert_eq!(Color::ALL.map(|color| wred.drop_curve(color)), [drop; 3]);
+    assert_eq!(wred.marking_curve(Color::Red), own);
+}
+
+#[test]
+fn colours_go_by_code_point_and_the_modes_are_sonics_eight() {
+    let declared = profile().declared;
+    assert_eq!(declared.qos.color(3), Color::Green);
+    let colors = serde_json::json!({"3": "red", "4": "yellow"});
+    let declared = declared.with(&set("qos.dscp_to_color", colors)).unwrap();
+    let colors = [3, 4, 5].map(|dscp| declared.qos.color(dscp));
+    assert_eq!(colors, [Color::Red, Color::Yellow, Color::Green]);
+    let marked = |mode: &str| {
+        let wred = declared.with(&set("wred.ecn", mode)).unwrap().wred;
+        Color::ALL.map(|color| wred.ecn.marks(color))
+    };
+    assert_eq!(marked("ecn_none"), [false, false, false]);
+    assert_eq!(marked("ecn_green_yellow"), [true, true, false]);
+    assert_eq!(marked("ecn_yellow_red"), [false, true, true]);
+    assert_eq!(marked("ecn_all"), [true, true, true]);
 }

@@ -92,3 +92,21 @@ pub(super) fn off(seen: &Seen, (early, late): (Dur, Dur), slack: Dur) -> Seen {
         ..seen.clone()
     }
 }
+
+/// Draws of a device that does as its chances say (SplitMix64).
+#[derive(Debug, Clone)]
+pub(super) struct Draws(u64);
+
+impl Draws {
+    pub(super) fn new(seed: u64) -> Draws {
+        Draws(seed.wrapping_mul(0x2545_f491_4f6c_dd1d))
+    }
+
+    /// Uniform from 0 to 1, 1 left out.
+    pub(super) fn share(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((word ^ (word >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}

@@ -8,12 +8,16 @@ pub mod fired;
 #[cfg(test)]
 mod fixture;
 mod grid;
+pub mod likelihood;
+pub mod marking_fit;
+pub mod pairs;
 pub mod place;
 pub mod ramp;
 pub mod restoration;
 pub mod search;
 mod seen;
 pub mod stats;
+pub mod tally;
 
 pub use grid::{Grid, Phase, Poll};
 pub use place::{Ask, Place, Planner, Setup};

@@ -77,6 +77,27 @@ pub fn sample_size(alpha: f64, power: f64, p0: f64, p1: f64) -> Option<u32> {
     })
 }
 
+/// A number of draws; `x` is whole, and far below what a float holds exactly.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cast saturates")]
+pub(super) fn whole(x: f64) -> u32 {
+    x as u32
+}
+
+/// What a standard normal variable exceeds, one way or the other, with a chance of `alpha`; `alpha` up to a third. The tail is
+/// Laplace's continued fraction.
+pub fn normal_beyond(alpha: f64) -> f64 {
+    let tail = |z: f64| {
+        let fraction = (1..=500).rev().fold(z, |below, k| z + f64::from(k) / below);
+        (-z * z / 2.0).exp() / (fraction * core::f64::consts::TAU.sqrt())
+    };
+    let (mut lo, mut hi) = (0.9, 38.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(lo, hi);
+        if 2.0 * tail(middle) > alpha { lo = middle } else { hi = middle }
+    }
+    f64::midpoint(lo, hi)
+}
+
 /// The greatest distance between the sampled distribution and a uniform one on `[0, 1]`, both ways (Kolmogorov and
 /// Smirnov). Samples outside count as at the ends.
 pub fn distance_from_uniform(samples: &[f64]) -> f64 {
@@ -112,6 +133,18 @@ mod tests {
         close(clopper_pearson(10, 5, 0.05), (0.187_086, 0.812_914));
         close(clopper_pearson(10, 1, 0.05), (0.002_529, 0.445_016));
         close(clopper_pearson(20, 0, 0.05), (0.0, 0.168_433));
+        close(clopper_pearson(100, 10, 0.05), (0.049_005, 0.176_223));
+        // 0 of n: 1 - (alpha / 2)^(1/n), here at 99.9999 % of 20 000.
+        close(clopper_pearson(20_000, 0, 1e-6), (0.0, 0.000_725_2));
+    }
+
+    #[test]
+    fn the_normal_tail_is_where_tables_have_it() {
+        for (alpha, z) in
+            [(0.05, 1.959_964), (0.01, 2.575_829), (1e-6, 4.891_638), (0.317_310_5, 1.0)]
+        {
+            assert!((normal_beyond(alpha) - z).abs() < 2e-6, "{alpha}: {}", normal_beyond(alpha));
+        }
     }
 
     #[test]

@@ -178,6 +178,7 @@ impl Buffer {
         let size = config.occupied(place.size);
         let queue = &mut queues[place.to][slot(place.class)];
         queue.used -= u64::from(size);
+        queue.frames -= 1;
         if !config.is_lossless(place.class) {
             return pools.release_lossy(queue, size);
         }

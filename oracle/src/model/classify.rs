@@ -52,6 +52,7 @@ mod tests {
             default_tc: 1,
             pfc_enable: vec![3, 4],
             pfcwd_sw_enable: vec![3, 4],
+            dscp_to_color: None,
         };
         let classifier = Classifier::new(&qos);
         let classes = [0, 3, 8, 48, 63].map(|dscp| classifier.class(dscp));

@@ -2,6 +2,7 @@
 
 use super::buffer::Pools;
 use super::mac::Pauses;
+use super::wred;
 use std::collections::BTreeMap;
 
 /// What passed one port in one class; PFC frames are counted elsewhere. One cache line.
@@ -53,6 +54,7 @@ pub(crate) struct Shown {
     pub(crate) counters: Counters,
     pub(crate) pauses: Pauses,
     pub(crate) pfc_sent: u64,
+    pub(crate) early: wred::Counts,
     pub(crate) queued: u64,
     pub(crate) queue_peak: u64,
     pub(crate) held: u64,
@@ -151,13 +153,18 @@ impl Shown {
     }
 
     /// What the queue and the priority group count.
-    fn of_queue(&self) -> [(&'static str, u64); 12] {
+    fn of_queue(&self) -> [(&'static str, u64); 16] {
         let Counters { rx_packets, rx_bytes, tx_packets, tx_bytes, queue_drops, group_drops } =
             self.counters;
+        let wred::Counts { marked, marked_bytes, dropped, dropped_bytes } = self.early;
         [
             ("SAI_QUEUE_STAT_PACKETS", tx_packets),
             ("SAI_QUEUE_STAT_BYTES", tx_bytes),
             ("SAI_QUEUE_STAT_DROPPED_PACKETS", queue_drops),
+            ("SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", marked),
+            ("SAI_QUEUE_STAT_WRED_ECN_MARKED_BYTES", marked_bytes),
+            ("SAI_QUEUE_STAT_WRED_DROPPED_PACKETS", dropped),
+            ("SAI_QUEUE_STAT_WRED_DROPPED_BYTES", dropped_bytes),
             ("SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES", self.queued),
             ("SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES", self.queue_peak),
             ("SAI_QUEUE_ATTR_PAUSE_STATUS", u64::from(self.pauses.paused)),

@@ -108,6 +108,12 @@ impl Egress {
         }
     }
 
+    /// The first frame of a queue, to change.
+    #[inline]
+    pub fn front_mut(&mut self, queue: u8) -> Option<&mut Packet> {
+        self.queues[slot(queue)].front_mut()
+    }
+
     /// Forgets the first frame of what was chosen.
     #[inline]
     pub fn drop_front(&mut self, choice: Choice) {

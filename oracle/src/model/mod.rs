@@ -31,13 +31,15 @@
 //! - Watchdogs poll [`Network::queue_view`] and act through `ignore_pfc`, `drop_ingress`, `drop_egress`,
 //!   `discard_backlog`, `hold_xoff` and `leak`.
 //!
-//! Invariants: nothing here reads a clock or a file, or draws a number; events come out by time and then by the
+//! Invariants: nothing here reads a clock or a file, or draws a number but by a seed and a
+//! name; events come out by time and then by the
 //! structural id of their source, so that a change of scheduling inside cannot change a result; memory grows with what
 //! is queued, not with what was sent. No code is shared with the closed forms that the model is judged by.
 
 pub mod alarm;
 pub mod bench;
 pub mod buffer;
+pub(crate) mod chance;
 pub mod classify;
 pub mod counters;
 pub mod dut;
@@ -54,6 +56,7 @@ pub mod ring;
 pub mod switch;
 pub mod tap;
 pub mod topology;
+pub mod wred;
 
 pub use counters::QueueView;
 pub use host::{Storm, Stream};

@@ -242,9 +242,9 @@ impl<Q: EventQueue> Network<Q> {
     fn port_start(&mut self, at: PortId, tap: &mut impl Tap) {
         let now = self.wires.now;
         let device = &mut self.switches[usize::from(at.switch)];
-        let port = &mut device.ports[usize::from(at.port)];
+        let Some((choice, port)) = device.next(now, at.port.into()) else { return };
         let wiring = port.wiring;
-        let Some((choice, packet)) = port.next() else { return };
+        let Some(packet) = port.front(choice) else { return };
         let kind = packet.kind;
         let place = switch::place(packet, at.port.into());
         let sent = self.wires.put(wiring.link, now, packet);

@@ -44,6 +44,12 @@ impl Ring {
         if self.len == 0 { None } else { self.slots.get(self.head) }
     }
 
+    /// The same, to change.
+    #[inline]
+    pub fn front_mut(&mut self) -> Option<&mut Packet> {
+        if self.len == 0 { None } else { self.slots.get_mut(self.head) }
+    }
+
     /// Forgets the packet that was appended first, if there is one.
     #[inline]
     pub fn drop_front(&mut self) {

@@ -13,9 +13,11 @@ use super::network::Wiring;
 use super::packet::{CLASSES, Packet, bit, slot};
 use super::pfc_gen::PfcGen;
 use super::ring::Ring;
+use super::wred::{Fate, Wred};
 use rig_units::{Dur, PortSpeed, Time};
 
 mod config;
+mod early;
 mod look;
 mod overrides;
 pub use config::{Config, Faults};
@@ -51,12 +53,10 @@ impl Port {
         self.egress.ready(self.mac.closed())
     }
 
-    /// The frame to send next, if one may go. It is to be [started](Self::started), and data to have
-    /// [left](Switch::left).
+    /// The frame that was chosen.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<(Choice, &Packet)> {
-        let choice = self.egress.choose(self.mac.closed())?;
-        Some((choice, self.egress.front(choice)?))
+    pub(crate) fn front(&self, choice: Choice) -> Option<&Packet> {
+        self.egress.front(choice)
     }
 
     /// Notes that the frame that was chosen has been started.
@@ -71,6 +71,7 @@ impl Port {
 pub struct Switch {
     pub(crate) ports: Vec<Port>,
     buffer: Buffer,
+    wred: Wred,
     classifier: Classifier,
     /// Egress port towards every host.
     pub(crate) route: Vec<u16>,
@@ -116,9 +117,12 @@ impl Switch {
             leak: [0; CLASSES],
             up: true,
         };
+        let buffer = Buffer::new(&config.buffer, config.ports.len());
+        let speeds = config.ports.iter().map(|&(_, speed)| speed);
         Switch {
             ports: config.ports.iter().map(port).collect(),
-            buffer: Buffer::new(&config.buffer, config.ports.len()),
+            wred: Wred::new(&config.wred, speeds, buffer.occupied(config.mtu)),
+            buffer,
             classifier: config.classifier.clone(),
             route,
             pipeline: Ring::default(),
@@ -127,6 +131,20 @@ impl Switch {
             names: config.ports.iter().map(|(name, _)| name.clone()).collect(),
             faults: config.faults,
         }
+    }
+
+    /// The frame that `port` is to send next, if one may go: it is at the [front](Port::front) of its port. It is to be
+    /// [started](Port::started), and data to have [left](Self::left).
+    #[inline]
+    pub(crate) fn next(&mut self, now: Time, port: usize) -> Option<(Choice, &mut Port)> {
+        let at = &mut self.ports[port];
+        let choice = at.egress.choose(at.mac.closed())?;
+        if let Choice::Queue(queue) = choice
+            && self.wred.looks_at_departure(queue)
+        {
+            early::leaves(&mut self.wred, &self.buffer, now, (port, queue), &mut at.egress);
+        }
+        Some((choice, at))
     }
 
     /// Takes in a frame whose last bit arrived at port `from` at `now`; never a PFC frame. `bypass` lets a frame skip
@@ -157,13 +175,17 @@ impl Switch {
             && self.delay == Dur::ZERO
             && out.egress.is_empty()
             && out.busy <= now
-            && out.mac.closed() & bit(class) == 0
+            && (out.mac.closed() | self.wred.looks_at_lone()) & bit(class) == 0
             && self.buffer.passes(place)
         {
             let counters = &mut out.counters[slot(class)];
             counters.tx_packets += 1;
             counters.tx_bytes += u64::from(size);
             return Received::Through { to };
+        }
+        let early = self.early(now, place, packet);
+        if early == Fate::Drop {
+            return Received::Gone;
         }
         let xoff = match self.buffer.admit(place) {
             Admission::Within => false,
@@ -179,11 +201,17 @@ impl Switch {
             inside.at = ready;
             inside.ingress = ingress;
             inside.tc = class;
+            if early != Fate::Pass {
+                early::settle(&mut self.wred, early, to, inside);
+            }
             return Received::Delayed { wake, xoff };
         }
         let inside = self.ports[to].egress.push(class, packet);
         inside.ingress = ingress;
         inside.tc = class;
+        if early != Fate::Pass {
+            early::settle(&mut self.wred, early, to, inside);
+        }
         Received::Queued { to, xoff }
     }
 

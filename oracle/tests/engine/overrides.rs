@@ -234,12 +234,14 @@ fn counters_carry_sonics_names() {
     for name in [
         "Ethernet8 SAI_PORT_STAT_PFC_3_ON2OFF_RX_PKTS",
         "Ethernet8 SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS",
+        "Ethernet8:3 SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS",
+        "Ethernet8:3 SAI_QUEUE_STAT_WRED_DROPPED_BYTES",
         "egress_lossy_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES",
     ] {
         assert_eq!((all[name], network.counter(name)), (0, Some(0)), "{name}");
     }
     // Of a class, of a port, of the pools.
-    assert_eq!(all.len(), 4 * 8 * 16 + 4 * 3 + 4);
+    assert_eq!(all.len(), 4 * 8 * 20 + 4 * 3 + 4);
 }
 
 #[test]

@@ -25,6 +25,7 @@ pub(crate) struct Seen {
     pub(crate) enable: u8,
     pub(crate) zero: u8,
     pub(crate) size: u16,
+    pub(crate) ce: bool,
 }
 
 /// Everything that passed the hosts.
@@ -33,8 +34,9 @@ pub(crate) struct Trace(pub(crate) Vec<Seen>);
 
 impl Tap for Trace {
     fn frame(&mut self, at: Time, host: u16, dir: Dir, packet: &Packet) {
+        let ce = packet.ce();
         let Packet { kind, stream, seq, class, enable, zero, size, .. } = *packet;
-        self.0.push(Seen { at, host, dir, kind, stream, seq, class, enable, zero, size });
+        self.0.push(Seen { at, host, dir, kind, stream, seq, class, enable, zero, size, ce });
     }
 }
 

@@ -4,8 +4,8 @@ use crate::rig::*;
 use proptest::prelude::*;
 use rig_oracle::model::bench::{Features, Figures, Scenario, run_on};
 use rig_oracle::model::queue::{EventQueue, Heap4, Ordered};
-use rig_oracle::model::{Network, Shortcuts, Storm, Stream, switch};
-use rig_units::{Bytes, Dur, Pace, Quanta, Time};
+use rig_oracle::model::{Network, Shortcuts, Storm, Stream, switch, wred};
+use rig_units::{Bytes, Dur, Pace, Ppm, Quanta, Time};
 
 const OFF: [Shortcuts; 4] = [
     Shortcuts { bypass: false, fold: true, late_hosts: true },
@@ -58,6 +58,8 @@ struct Script {
     delay: Dur,
     response: Dur,
     cut: u16,
+    /// Marking at enqueue, the frame counted, the weight of the average.
+    wred: (bool, bool, u8),
 }
 
 fn script() -> impl Strategy<Value = Script> {
@@ -67,7 +69,8 @@ fn script() -> impl Strategy<Value = Script> {
     let a_stream = (0..4_u16, 1..4_u16, class, size, 1..5_u64).prop_map(
         |(from, ahead, class, size, slots)| {
             let pace = Pace::every(SPEED.slot(Bytes(size.into())) * slots);
-            (from, Stream { size, pace, ..stream(0, class, 100, (from + ahead) % 4) })
+            let ect = slots != 2;
+            (from, Stream { size, pace, ect, ..stream(0, class, 100, (from + ahead) % 4) })
         },
     );
     let a_storm = (0..4_u16, 0..4_u64).prop_map(|(from, quarters)| {
@@ -82,13 +85,15 @@ fn script() -> impl Strategy<Value = Script> {
         delay,
         response,
         0..4_u16,
+        (any::<bool>(), any::<bool>(), prop_oneof![Just(0_u8), Just(2)]),
     )
-        .prop_map(|(streams, storms, delay, response, cut)| Script {
+        .prop_map(|(streams, storms, delay, response, cut, wred)| Script {
             streams,
             storms,
             delay,
             response,
             cut,
+            wred,
         })
 }
 
@@ -96,6 +101,17 @@ fn play<Q: EventQueue>(script: &Script, start: Time, shortcuts: Shortcuts, step:
     let mut config = switch::Config::plain(4, SPEED);
     config.buffer.pool = 100_000;
     config.forwarding_delay = script.delay;
+    let (at_enqueue, counts_itself, weight) = script.wred;
+    let curve = wred::Curve { kmin: 500, kmax: 40_000, pmax: Ppm(500_000) };
+    config.wred = wred::Config {
+        queues: 0b1001,
+        mark: [curve; 3],
+        drop: [curve; 3],
+        at_enqueue,
+        counts_itself,
+        weight,
+        ..wred::Config::off()
+    };
     config.mac.response = script.response;
     let mut network: Network<Q> = Network::new(&star(config), start).with_shortcuts(shortcuts);
     let mut trace = Trace::default();

@@ -51,6 +51,19 @@ const WORDS: &[(&str, &[&str])] = &[
     ("pfcwd.config_path", &["yang", "redis"]),
     ("buffer.crossing", &["headroom", "shared"]),
     ("pfc.xon_counts", &["true", "false"]),
+    // Lists, words and mappings; what breaks in queues that have no profile is nothing.
+    ("wred.queues", &[]),
+    ("wred.ecn", &["ecn_none"]),
+    ("wred.yellow", &[]),
+    ("wred.red", &[]),
+    ("wred.drop", &[]),
+    ("wred.weight", &["0", "4"]),
+    ("wred.marking", &["dequeue", "enqueue"]),
+    ("wred.counts_itself", &["true", "false"]),
+    ("wred.unit", &[]),
+    ("wred.kmin", &["x0.95", "x1.05"]),
+    ("wred.kmax", &["x0.95", "x1.05"]),
+    ("wred.pmax", &["x0.9", "x1.1"]),
 ];
 
 /// Settings that are powers of two: one step off is a factor of two.

@@ -1,7 +1,7 @@
 //! Who sends to whom in the benchmark, and through what.
 
 use crate::model::{Cable, End, PortId, Topology};
-use crate::model::{buffer, classify::Classifier, host, link, mac, pfc_gen, switch};
+use crate::model::{buffer, classify::Classifier, host, link, mac, pfc_gen, switch, wred};
 use rig_lab::Scheduling;
 use rig_units::{Dur, PortSpeed, Ppm, Quanta};
 
@@ -119,6 +119,7 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             queue: buffer::Limit::Dynamic(0),
             faults: buffer::Faults::NONE,
         },
+        wred: wred::Config::off(),
         pfc: pfc_gen::Config {
             sends: u8::MAX,
             quanta: Quanta::MAX,

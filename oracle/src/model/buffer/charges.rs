@@ -54,16 +54,18 @@ pub(super) struct Queue {
     pub(super) limit: Limit,
     /// The part of it that is in headroom: none, in a buffer that does right.
     pub(super) headroom: u32,
+    pub(super) frames: u32,
 }
 
 impl Queue {
     pub(super) const fn new(limit: Limit) -> Queue {
-        Queue { used: 0, peak: 0, limit, headroom: 0 }
+        Queue { used: 0, peak: 0, limit, headroom: 0, frames: 0 }
     }
 
     #[inline]
     pub(super) fn take(&mut self, size: u32) {
         self.used += u64::from(size);
+        self.frames += 1;
         if self.used > self.peak {
             self.peak = self.used;
         }

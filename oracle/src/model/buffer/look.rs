@@ -2,11 +2,33 @@
 
 use super::{Buffer, Pools};
 use crate::model::packet::slot;
+use crate::model::wred::Depth;
 
 impl Buffer {
     /// Bytes in a queue, whole cells counted.
     pub fn queued(&self, port: usize, queue: u8) -> u64 {
         self.queues[port][slot(queue)].used
+    }
+
+    /// What the frames in a queue come to.
+    pub(in crate::model) fn depth(&self, port: usize, queue: u8) -> Depth {
+        let queue = &self.queues[port][slot(queue)];
+        Depth { bytes: queue.used, frames: queue.frames.into() }
+    }
+
+    /// The same for all queues of a port.
+    pub(in crate::model) fn depth_of_port(&self, port: usize) -> Depth {
+        let sum = |sum: Depth, queue: &super::Queue| Depth {
+            bytes: sum.bytes + queue.used,
+            frames: sum.frames + u64::from(queue.frames),
+        };
+        self.queues[port].iter().fold(Depth::default(), sum)
+    }
+
+    /// What a frame of `size` bytes takes.
+    #[inline]
+    pub(in crate::model) fn occupied(&self, size: u16) -> u64 {
+        self.config.occupied(size).into()
     }
 
     /// The most there was in a queue since the watermarks were cleared.

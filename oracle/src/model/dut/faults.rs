@@ -4,7 +4,7 @@ use super::guard::Guard;
 use super::handler::Effect;
 use super::{Acted, Event};
 use crate::model::pfc_gen::Xon;
-use crate::model::{buffer, mac, pfcwd, switch};
+use crate::model::{buffer, mac, pfcwd, switch, wred};
 use rig_capture::PfcFault;
 use rig_lab::{Action, Declared, Deviation, Scheduling, Switched};
 use rig_units::{Dur, Ppm};
@@ -39,6 +39,8 @@ pub(super) struct Faults {
     egress_rate: Option<Ppm>,
     /// What the packet buffer is made of otherwise than declared.
     buffer: BufferFaults,
+    /// What early detection does otherwise than declared.
+    wred: WredFaults,
     /// What the switch and its parts do wrong by themselves.
     switch: switch::Faults,
     mac: mac::Faults,
@@ -83,6 +85,22 @@ impl BufferFaults {
         if self.pool_twice {
             buffer.pool *= 2;
         }
+    }
+}
+
+/// What is otherwise in early detection.
+#[derive(Debug, Clone, Copy, Default)]
+struct WredFaults {
+    own: wred::Faults,
+    other_point: bool,
+    weight: Option<u8>,
+}
+
+impl WredFaults {
+    fn build_into(self, wred: &mut wred::Config) {
+        wred.faults = self.own;
+        wred.at_enqueue ^= self.other_point;
+        wred.weight = self.weight.unwrap_or(wred.weight);
     }
 }
 
@@ -190,6 +208,35 @@ impl Faults {
                 Deviation::LossyPauses => faults.switch.lossy_pauses = true,
                 // Frames are lost as soon as XOFF was sent.
                 Deviation::HeadroomUnused => faults.buffer.headroom_unused = true,
+                // The frames that follow a burst are marked, not those that lead it, or the other way round.
+                Deviation::MarksAtOtherPoint => faults.wred.other_point = true,
+                // A burst is over before the average has risen to what it comes to.
+                Deviation::DepthAveraged => {
+                    faults.wred.weight =
+                        Some(value.map_or(9, |weight| u8::try_from(weight).unwrap_or(u8::MAX)));
+                }
+                // A frame that said that it does not understand marks has one.
+                Deviation::MarksNonEct => faults.wred.own.marks_non_ect = true,
+                // Marks of switches before this one do not come through.
+                Deviation::ClearsCe => faults.wred.own.clears_ce = true,
+                // No marks, and holes in the sequence.
+                Deviation::DropsEct => faults.wred.own.drops_ect = true,
+                // Frames above kmax leave unmarked.
+                Deviation::NoJumpAtKmax => faults.wred.own.no_jump = true,
+                // A queue that is not congested has marks when its neighbour is.
+                Deviation::DepthOfPort => faults.wred.own.depth_of_port = true,
+                // Right above kmin the curve jumps.
+                Deviation::MarksTooOften => {
+                    let percent = value.map_or(2, |percent| u32::try_from(percent).unwrap_or(100));
+                    faults.wred.own.extra = Ppm(percent * 10_000);
+                }
+                // Marks come in runs, although they are as many as they should be.
+                Deviation::DrawsCorrelated => {
+                    faults.wred.own.shared_draws =
+                        value.map_or(8, |frames| u32::try_from(frames).unwrap_or(u32::MAX));
+                }
+                // Counter and marks on the wire disagree as soon as frames arrive marked.
+                Deviation::CeNotCounted => faults.wred.own.ce_not_counted = true,
             }
         }
         faults
@@ -211,6 +258,7 @@ impl Faults {
         }
         device.egress_rate = self.egress_rate.unwrap_or(device.egress_rate);
         self.buffer.build_into(&mut device.buffer);
+        self.wred.build_into(&mut device.wred);
         device.faults = self.switch;
         if self.switch.lossy_pauses {
             device.pfc.sends = u8::MAX;

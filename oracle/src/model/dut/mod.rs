@@ -97,6 +97,7 @@ impl Dut {
         let actual = profile.actual().clone();
         let running = configure::applied(&actual, configured)?;
         let mut device = switch::Config::declared(&running);
+        device.wred.seed = seed;
         device.ports.truncate(rig.ports.into());
         let faults = Faults::of(actual.deviations(), &running);
         faults.build_into(&mut device);

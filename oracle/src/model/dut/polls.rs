@@ -1,5 +1,6 @@
 //! When the device polls: every poll interval from a phase on that the seed draws, later by what the jitter adds.
 
+use crate::model::chance;
 use rig_lab::Pfcwd;
 use rig_units::{Dur, Time};
 
@@ -35,21 +36,13 @@ impl Polls {
 }
 
 /// Names of the two draws, so that neither moves the other.
-const PHASE: u64 = u64::from_be_bytes(*b"pw-phase");
-const JITTER: u64 = u64::from_be_bytes(*b"pwjitter");
+const PHASE: [u8; 8] = *b"pw-phase";
+const JITTER: [u8; 8] = *b"pwjitter";
 
 /// The `index`-th draw under `name`: whole nanoseconds, uniform in `least..most`, or `least` where that is empty.
-fn draw(seed: u64, name: u64, index: u64, least: Dur, most: Dur) -> Dur {
+fn draw(seed: u64, name: [u8; 8], index: u64, least: Dur, most: Dur) -> Dur {
     let steps = most.saturating_sub(least) / Dur::ns(1);
-    let word = mix(mix(mix(seed) ^ name).wrapping_add(index));
+    let word = chance::draw(chance::stream(seed, name), index);
     let step = (u128::from(word) * u128::from(steps)) >> 64;
     least + Dur::ns(u64::try_from(step).unwrap_or(0))
-}
-
-/// Spreads any number over all 64 bits (the finalizer of SplitMix64, Steele and others 2014).
-const fn mix(word: u64) -> u64 {
-    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }

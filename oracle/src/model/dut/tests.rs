@@ -7,4 +7,5 @@ mod configuring;
 mod deviations;
 mod families;
 mod feeding;
+mod marking;
 mod sending;

@@ -5,6 +5,7 @@ use crate::model::classify::{Classifier, mask};
 use crate::model::mac;
 use crate::model::packet::CLASSES;
 use crate::model::pfc_gen::{self, Xon};
+use crate::model::wred;
 use rig_lab::{Declared, Scheduling};
 use rig_units::{Bytes, Dur, PortSpeed, Ppm, Quanta};
 
@@ -23,6 +24,8 @@ pub struct Config {
     pub scheduling: [Scheduling; CLASSES],
     /// The packet buffer.
     pub buffer: buffer::Config,
+    /// Early marking and dropping.
+    pub wred: wred::Config,
     /// Sending of PFC.
     pub pfc: pfc_gen::Config,
     /// Obeying of PFC.
@@ -70,6 +73,7 @@ impl Config {
                 queue: Limit::Dynamic(0),
                 faults: buffer::Faults::NONE,
             },
+            wred: wred::Config::off(),
             pfc: pfc_gen::Config {
                 sends: lossless,
                 quanta: Quanta::MAX,
@@ -101,6 +105,7 @@ impl Config {
             classifier: Classifier::new(&declared.qos),
             scheduling,
             buffer: declared_buffer(&declared.buffer, lossless),
+            wred: wred::Config::declared(declared),
             pfc: pfc_gen::Config {
                 sends: lossless,
                 quanta: declared.pfc.quanta,

@@ -97,6 +97,7 @@ impl Switch {
             counters: port.counters[slot(class)],
             pauses: port.mac.pauses(class, now),
             pfc_sent: port.pfc.sent(class),
+            early: self.wred.counts(index, class),
             queued: self.buffer.queued(index, class),
             queue_peak: self.buffer.queue_peak(index, class),
             held: headroom + rest,

@@ -9,7 +9,7 @@ use crate::model::{Storm, Stream};
 use rig_lab::profile::Kind as Device;
 use rig_lab::{
     Action, Backlog, Buffer, Charge, ConfigPath, Crossing, Declared, DropBy, Jitter, Mutation, Pfc,
-    Pfcwd, PortGroup, Profile, Qos, Rule, RuleFamily, Scheduling, Setting,
+    Pfcwd, PortGroup, Profile, Qos, Rule, RuleFamily, Scheduling, Setting, Wred,
 };
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Time};
 use std::collections::BTreeMap;
@@ -25,6 +25,7 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
             default_tc: 1,
             pfc_enable: vec![3, 4],
             pfcwd_sw_enable: vec![3, 4],
+            dscp_to_color: None,
         },
         scheduler: vec![Scheduling::Dwrr(1); 8],
         buffer: Buffer {
@@ -43,6 +44,7 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
             headroom_pool: None,
             crossing: Crossing::Headroom,
         },
+        wred: Wred::off(),
         pfc: Pfc {
             quanta: Quanta::MAX,
             refresh: Dur::us(100),

@@ -1,0 +1,180 @@
+//! Early marking and dropping: WRED profiles with SONiC's names where it has them (`WRED_PROFILE`; sonic.md sections 2.7 and
+//! 3.5, formula F8).
+//!
+//! The depth of a queue is what its frames take of the buffer: whole cells with their descriptors, as
+//! `SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES` shows it, frames that the pipeline still holds counted. In cells because that is what
+//! an ASIC counts in: a frame of 1024 B is 1040 B deep in cells of 208 B.
+//!
+//! With p the chance and q the depth: p = 1 from `kmax` on, else 0 below `kmin`, else pmax (q - kmin) / (kmax - kmin).
+
+use rig_units::{Bytes, Ppm};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The WRED profile of a switch, the same on every port.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Wred {
+    /// Queues of every port that the profile is bound to (`QUEUE|<port>|<queue> wred_profile`). None: there is no WRED.
+    pub queues: Vec<u8>,
+    /// Colours whose ECN-capable frames are marked; all others are dropped instead.
+    pub ecn: EcnMode,
+    /// `green_min_threshold`: from this depth on green frames may be taken.
+    pub kmin: Bytes,
+    /// `green_max_threshold`: from this depth on every green frame is taken.
+    pub kmax: Bytes,
+    /// `green_drop_probability`: what the chance grows to, just below `kmax`.
+    pub pmax: Ppm,
+    /// The same for yellow frames. Absent: as green.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub yellow: Option<Curve>,
+    /// The same for red frames. Absent: as green.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub red: Option<Curve>,
+    /// For frames of any colour that are dropped instead of marked, because they are not ECN-capable or their colour is not
+    /// marked. Absent: as for marking. (SAI keeps `SAI_WRED_ATTR_ECN_GREEN_MIN_THRESHOLD` apart from
+    /// `SAI_WRED_ATTR_GREEN_MIN_THRESHOLD`.)
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop: Option<Curve>,
+    /// `SAI_WRED_ATTR_WEIGHT` n. 0: the depth is the one of the moment. Else its moving average: with each frame that arrives it
+    /// gains 2^-n of the difference (Floyd and Jacobson 1993).
+    pub weight: u8,
+    /// When a frame is marked. A drop is decided when it arrives, whatever stands here.
+    pub marking: Marking,
+    /// Whether the frame in question counts in the depth.
+    pub counts_itself: bool,
+    /// What the depth counts.
+    pub unit: DepthUnit,
+}
+
+/// Where the chance begins, where it ends in certainty, and what it grows to in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Curve {
+    /// The depth from which on frames may be taken.
+    pub kmin: Bytes,
+    /// The depth from which on every frame is taken.
+    pub kmax: Bytes,
+    /// The chance just below `kmax`.
+    pub pmax: Ppm,
+}
+
+/// Colours whose ECN-capable frames are marked (`ecn` of `WRED_PROFILE`, `SAI_WRED_ATTR_ECN_MARK_MODE`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EcnMode {
+    /// None: WRED only drops.
+    EcnNone,
+    /// Green.
+    EcnGreen,
+    /// Yellow.
+    EcnYellow,
+    /// Red.
+    EcnRed,
+    /// Green and yellow.
+    EcnGreenYellow,
+    /// Green and red.
+    EcnGreenRed,
+    /// Yellow and red.
+    EcnYellowRed,
+    /// All three.
+    EcnAll,
+}
+
+/// When a frame is marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Marking {
+    /// When it starts to leave: by what is in the queue then.
+    Dequeue,
+    /// When it is taken in.
+    Enqueue,
+}
+
+/// What the depth of a queue counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DepthUnit {
+    /// Bytes of whole cells.
+    Bytes,
+    /// Frames: each counts as so many bytes, whatever its size.
+    Packets(Bytes),
+}
+
+/// Drop precedence of a frame.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Color {
+    /// Last to be dropped.
+    Green,
+    /// In between.
+    Yellow,
+    /// First to be dropped.
+    Red,
+}
+
+impl Color {
+    /// All of them.
+    pub const ALL: [Color; 3] = [Color::Green, Color::Yellow, Color::Red];
+}
+
+impl EcnMode {
+    /// Whether ECN-capable frames of this colour are marked.
+    pub const fn marks(self, color: Color) -> bool {
+        let (green, yellow, red) = match self {
+            EcnMode::EcnNone => (false, false, false),
+            EcnMode::EcnGreen => (true, false, false),
+            EcnMode::EcnYellow => (false, true, false),
+            EcnMode::EcnRed => (false, false, true),
+            EcnMode::EcnGreenYellow => (true, true, false),
+            EcnMode::EcnGreenRed => (true, false, true),
+            EcnMode::EcnYellowRed => (false, true, true),
+            EcnMode::EcnAll => (true, true, true),
+        };
+        match color {
+            Color::Green => green,
+            Color::Yellow => yellow,
+            Color::Red => red,
+        }
+    }
+}
+
+impl Wred {
+    /// The heaviest smoothing that a profile may declare: SAI's weight is 0 to 15.
+    pub const MOST_WEIGHT: u8 = 15;
+
+    /// No WRED on any queue.
+    pub const fn off() -> Wred {
+        Wred {
+            queues: Vec::new(),
+            ecn: EcnMode::EcnAll,
+            kmin: Bytes(0),
+            kmax: Bytes(0),
+            pmax: Ppm(0),
+            yellow: None,
+            red: None,
+            drop: None,
+            weight: 0,
+            marking: Marking::Dequeue,
+            counts_itself: false,
+            unit: DepthUnit::Bytes,
+        }
+    }
+
+    /// The curve by which frames of a colour are marked.
+    pub fn marking_curve(&self, color: Color) -> Curve {
+        let green = Curve { kmin: self.kmin, kmax: self.kmax, pmax: self.pmax };
+        match color {
+            Color::Green => green,
+            Color::Yellow => self.yellow.unwrap_or(green),
+            Color::Red => self.red.unwrap_or(green),
+        }
+    }
+
+    /// The curve by which frames of a colour are dropped that are not to be marked.
+    pub fn drop_curve(&self, color: Color) -> Curve {
+        self.drop.unwrap_or_else(|| self.marking_curve(color))
+    }
+}

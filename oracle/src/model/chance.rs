@@ -1,0 +1,19 @@
+//! Draws by name: a number for every seed, name and index, so that a component that is added moves nobody else's draws.
+
+/// Spreads any number over all 64 bits (the finalizer of SplitMix64, Steele and others 2014).
+pub(crate) const fn mix(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+/// What all draws under `name` have in common.
+pub(crate) const fn stream(seed: u64, name: [u8; 8]) -> u64 {
+    mix(mix(seed) ^ u64::from_be_bytes(name))
+}
+
+/// The `index`-th draw of a [`stream`]: uniform over all numbers.
+pub(crate) const fn draw(stream: u64, index: u64) -> u64 {
+    mix(stream.wrapping_add(index))
+}

@@ -1,0 +1,141 @@
+//! What early detection is configured to, and how it may depart from that.
+
+use super::{Curve, Depth};
+use crate::model::packet::{Packet, bit};
+use rig_lab::{Color, Declared, DepthUnit, Marking};
+use rig_units::{Bytes, Ppm};
+
+/// Early detection, the same on every port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Bit `q` is set when queue `q` has it.
+    pub queues: u8,
+    /// Colours whose ECN-capable frames are marked.
+    pub ecn: [bool; 3],
+    /// By colour: what is marked.
+    pub mark: [Curve; 3],
+    /// By colour: what is dropped.
+    pub drop: [Curve; 3],
+    /// 0: the depth is the one of the moment; n: its average, of weight 2^-n.
+    pub weight: u8,
+    /// Frames are marked when they are taken in, not when they start to leave.
+    pub at_enqueue: bool,
+    /// Whether the frame counts in the depth that decides about it.
+    pub counts_itself: bool,
+    /// What each frame counts, whatever its size; without it frames count what they take.
+    pub packet: Option<u64>,
+    /// Colour of every DSCP, as an index.
+    pub color: [u8; 64],
+    /// Where its draws come from.
+    pub seed: u64,
+    /// What it does wrong.
+    pub faults: Faults,
+}
+
+/// What early detection does wrong; nothing by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Faults {
+    /// Frames that are not ECN-capable are marked.
+    pub marks_non_ect: bool,
+    /// ECN-capable frames are dropped.
+    pub drops_ect: bool,
+    /// A frame that comes marked leaves without, unless it is marked anew.
+    pub clears_ce: bool,
+    /// From kmax on the chance stays what it was just below.
+    pub no_jump: bool,
+    /// The depth is that of all queues of the port.
+    pub depth_of_port: bool,
+    /// Added to every chance above zero.
+    pub extra: Ppm,
+    /// So many frames share a draw; 0 and 1: each has its own.
+    pub shared_draws: u32,
+    /// Frames that come marked do not count as marked.
+    pub ce_not_counted: bool,
+}
+
+impl Config {
+    /// None.
+    pub fn off() -> Config {
+        let never = Curve { kmin: u64::MAX, kmax: u64::MAX, pmax: Ppm(0) };
+        Config {
+            queues: 0,
+            ecn: [true; 3],
+            mark: [never; 3],
+            drop: [never; 3],
+            weight: 0,
+            at_enqueue: false,
+            counts_itself: false,
+            packet: None,
+            color: [0; 64],
+            seed: 0,
+            faults: Faults::default(),
+        }
+    }
+
+    /// Early detection as a profile declares it; the seed is the caller's.
+    pub fn declared(declared: &Declared) -> Config {
+        let wred = &declared.wred;
+        let curve = |curve: rig_lab::Curve| {
+            let rig_lab::Curve { kmin: Bytes(kmin), kmax: Bytes(kmax), pmax } = curve;
+            Curve { kmin, kmax, pmax }
+        };
+        let mut color = [0; 64];
+        for (at, dscp) in color.iter_mut().zip(0..) {
+            *at = match declared.qos.color(dscp) {
+                Color::Green => 0,
+                Color::Yellow => 1,
+                Color::Red => 2,
+            };
+        }
+        Config {
+            queues: wred.queues.iter().fold(0, |mask, &queue| mask | bit(queue)),
+            ecn: Color::ALL.map(|color| wred.ecn.marks(color)),
+            mark: Color::ALL.map(|color| curve(wred.marking_curve(color))),
+            drop: Color::ALL.map(|color| curve(wred.drop_curve(color))),
+            weight: wred.weight,
+            at_enqueue: wred.marking == Marking::Enqueue,
+            counts_itself: wred.counts_itself,
+            packet: match wred.unit {
+                DepthUnit::Bytes => None,
+                DepthUnit::Packets(Bytes(size)) => Some(size),
+            },
+            color,
+            seed: 0,
+            faults: Faults::default(),
+        }
+    }
+
+    /// Whether the depth of the queue in bytes, the frame counted, is never less than the one that decides.
+    pub(super) const fn is_plain(&self) -> bool {
+        self.weight == 0
+            && self.packet.is_none()
+            && !self.faults.depth_of_port
+            && !self.faults.clears_ce
+    }
+
+    /// The least depth at which any frame may be taken.
+    pub(super) fn floor(&self) -> u64 {
+        let floors = self.mark.iter().chain(&self.drop).map(Curve::floor);
+        floors.min().unwrap_or(0)
+    }
+
+    /// The depth that decides about a frame that takes `size`, besides `others`.
+    pub(super) fn depth(&self, others: Depth, size: u64) -> u64 {
+        let itself = u64::from(self.counts_itself);
+        match self.packet {
+            None => others.bytes + itself * size,
+            Some(packet) => (others.frames + itself) * packet,
+        }
+    }
+
+    pub(super) fn color(&self, dscp: u8) -> usize {
+        usize::from(self.color[usize::from(dscp & 63)])
+    }
+
+    /// Whether a frame of this colour is one to mark rather than to drop. One that met congestion before is ECN-capable.
+    pub(super) const fn marks(&self, packet: &Packet, color: usize) -> bool {
+        let capable = packet.ect() || packet.ce();
+        let taken = (capable || self.faults.marks_non_ect) && !self.faults.drops_ect;
+        taken && self.ecn[color]
+    }
+}

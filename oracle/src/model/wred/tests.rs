@@ -1,0 +1,213 @@
+//! The curve, what is taken by it, and what each fault changes, on a queue without a switch around it.
+
+use super::*;
+use proptest::prelude::*;
+use rig_units::Ppm;
+
+fn curve(kmin: u64, kmax: u64, percent: u32) -> Curve {
+    Curve { kmin, kmax, pmax: Ppm(percent * 10_000) }
+}
+
+fn config(curve: Curve) -> Config {
+    Config { queues: 1 << 3, mark: [curve; 3], drop: [curve; 3], seed: 7, ..Config::off() }
+}
+
+fn wred(config: &Config) -> Wred {
+    Wred::new(config, [PortSpeed::G100; 2].into_iter(), 9_000)
+}
+
+fn ect() -> Packet {
+    Packet::data(0, 0, 1, 3, 3, 1_000).with_ect(true)
+}
+
+const fn depth(bytes: u64) -> Depth {
+    Depth { bytes, frames: bytes / 1_000 }
+}
+
+/// How many of `n` frames that leave `bytes` behind are marked.
+fn marked(wred: &mut Wred, n: u32, bytes: u64) -> u32 {
+    (0..n).map(|_| u32::from(wred.leaves(Time::ZERO, (0, 3), &ect(), depth(bytes), 1_000))).sum()
+}
+
+#[test]
+fn the_chance_is_none_below_kmin_grows_from_there_and_jumps_at_kmax() {
+    let curve = curve(1_000, 3_000, 5);
+    let certain = |depth| curve.chance(depth, false, Ppm(0)).certain();
+    assert_eq!([0, 999, 1_000].map(certain), [Some(false); 3]);
+    assert_eq!([1_001, 2_999].map(certain), [None; 2]);
+    assert_eq!([3_000, u64::MAX].map(certain), [Some(true); 2]);
+    // 5 % halfway is 2.5 %: the draw that is just below 2^64 / 40, and the one that is just not.
+    let halfway = curve.chance(2_000, false, Ppm(0));
+    assert!(halfway.hit(u64::MAX / 40) && !halfway.hit(u64::MAX / 40 + 1));
+    let high = curve.chance(2_000, false, Ppm(25_000));
+    assert!(high.hit(u64::MAX / 20) && !high.hit(u64::MAX / 20 + 1));
+    let stays = curve.chance(3_000, true, Ppm(0));
+    assert!(stays.hit(u64::MAX / 20) && !stays.hit(u64::MAX / 20 + 1));
+}
+
+#[test]
+fn thresholds_that_meet_or_cross_are_a_step_at_kmax() {
+    for kmin in [3_000, 4_000] {
+        let certain = |depth| curve(kmin, 3_000, 5).chance(depth, false, Ppm(0)).certain();
+        assert_eq!([2_999, 3_000].map(certain), [Some(false), Some(true)]);
+    }
+}
+
+#[test]
+fn a_frame_that_leaves_is_marked_by_what_is_behind_it_or_by_that_and_itself() {
+    let config = config(curve(10_000, 10_000, 100));
+    let at = |config: &Config, bytes| marked(&mut wred(config), 1, bytes);
+    assert_eq!((at(&config, 9_999), at(&config, 10_000)), (0, 1));
+    let itself = Config { counts_itself: true, ..config.clone() };
+    assert_eq!((at(&itself, 8_999), at(&itself, 9_000)), (0, 1));
+    let packets = Config { packet: Some(500), ..config };
+    assert_eq!((at(&packets, 19_999), at(&packets, 20_000)), (0, 1));
+}
+
+#[test]
+fn marks_are_as_many_as_the_chance_says_and_each_queue_has_its_own() {
+    let mut wred = wred(&config(curve(0, 20_000, 10)));
+    // 5 % of 100 000: a standard deviation of 69.
+    let count = marked(&mut wred, 100_000, 10_000);
+    assert!(count.abs_diff(5_000) < 6 * 69, "{count}");
+    let counts = wred.counts(0, 3);
+    assert_eq!((counts.marked, counts.marked_bytes), (count.into(), u64::from(count) * 1_000));
+    assert_eq!((wred.counts(1, 3), wred.counts(0, 2)), (Counts::default(), Counts::default()));
+    let pattern = |port, queue, seed| {
+        let mut wred = Wred::new(
+            &Config { seed, queues: u8::MAX, ..config(curve(0, 20_000, 100)) },
+            [PortSpeed::G100; 2].into_iter(),
+            9_000,
+        );
+        let one = |_| wred.leaves(Time::ZERO, (port, queue), &ect(), depth(10_000), 1_000);
+        (0..64).map(one).collect::<Vec<bool>>()
+    };
+    assert_eq!(pattern(0, 3, 7), pattern(0, 3, 7));
+    let others = [pattern(1, 3, 7), pattern(0, 4, 7), pattern(0, 3, 8)];
+    assert!(others.iter().all(|other| *other != pattern(0, 3, 7)));
+}
+
+/// What becomes of a frame that arrives at 20 000 B.
+fn arrives(config: &Config, packet: &Packet) -> Fate {
+    wred(config).arrives(Time::ZERO, (0, 3), packet, depth(20_000), 1_000)
+}
+
+#[test]
+fn what_is_not_ecn_capable_is_dropped_when_it_arrives_whatever_the_marking_point() {
+    let dequeue = config(curve(10_000, 10_000, 100));
+    let enqueue = Config { at_enqueue: true, ..dequeue.clone() };
+    let (plain, ce) = (ect().with_ect(false), ect().with_ect(false).with_ce(true));
+    for config in [&dequeue, &enqueue] {
+        assert_eq!(arrives(config, &plain), Fate::Drop);
+        let unmarked = Config { ecn: [false, true, true], ..config.clone() };
+        assert_eq!(arrives(&unmarked, &ect()), Fate::Drop);
+        let apart = Config { drop: [curve(30_000, 30_000, 100); 3], ..config.clone() };
+        assert_eq!(arrives(&apart, &plain), Fate::Pass);
+    }
+    assert_eq!((arrives(&dequeue, &ect()), arrives(&enqueue, &ect())), (Fate::Pass, Fate::Mark));
+    assert_eq!(arrives(&enqueue, &ce), Fate::Mark);
+    let mut wred = wred(&dequeue);
+    wred.arrives(Time::ZERO, (0, 3), &plain, depth(20_000), 1_000);
+    assert_eq!((wred.counts(0, 3).dropped, wred.counts(0, 3).dropped_bytes), (1, 1_000));
+}
+
+#[test]
+fn a_frame_goes_by_the_curve_of_its_colour() {
+    let far = curve(30_000, 30_000, 100);
+    let mut config = config(curve(10_000, 10_000, 100));
+    config.mark[2] = far;
+    config.color[3] = 2;
+    config.color[4] = 1;
+    let at = |dscp| {
+        let packet = Packet { dscp, ..ect() };
+        wred(&config).leaves(Time::ZERO, (0, 3), &packet, depth(20_000), 1_000)
+    };
+    assert_eq!([3, 4, 5].map(at), [false, true, true]);
+}
+
+#[test]
+fn each_fault_changes_what_its_name_says() {
+    let right = Config { at_enqueue: true, ..config(curve(10_000, 10_000, 100)) };
+    let with = |faults: Faults| Config { faults, ..right.clone() };
+    let (plain, ce) = (ect().with_ect(false), ect().with_ce(true));
+    let none = Faults::default();
+    assert_eq!(arrives(&with(Faults { marks_non_ect: true, ..none }), &plain), Fate::Mark);
+    assert_eq!(arrives(&with(Faults { drops_ect: true, ..none }), &ect()), Fate::Drop);
+    let clears = Config {
+        mark: [curve(30_000, 30_000, 100); 3],
+        ..with(Faults { clears_ce: true, ..none })
+    };
+    assert_eq!((arrives(&clears, &ce), arrives(&clears, &ect())), (Fate::Clear, Fate::Pass));
+    let no_jump =
+        Config { mark: [curve(10_000, 10_000, 0); 3], ..with(Faults { no_jump: true, ..none }) };
+    assert_eq!(arrives(&no_jump, &ect()), Fate::Pass);
+    let count = |faults| {
+        let mut wred = wred(&with(faults));
+        wred.note_mark((0, 3), 1_000, true);
+        wred.counts(0, 3).marked
+    };
+    assert_eq!((count(none), count(Faults { ce_not_counted: true, ..none })), (1, 0));
+}
+
+#[test]
+fn frames_that_share_a_draw_are_marked_alike() {
+    let mut config = config(curve(0, 20_000, 100));
+    config.faults.shared_draws = 8;
+    let mut wred = wred(&config);
+    let one = |_| wred.leaves(Time::ZERO, (0, 3), &ect(), depth(10_000), 1_000);
+    let pattern: Vec<bool> = (0..800).map(one).collect();
+    assert!(pattern.chunks(8).all(|eight| eight.iter().all(|mark| *mark == eight[0])));
+    assert!(pattern.chunks(8).any(|eight| eight[0]) && pattern.chunks(8).any(|eight| !eight[0]));
+}
+
+#[test]
+fn the_average_rises_with_what_arrives_and_falls_while_nothing_does() {
+    let config = Config { weight: 2, ..config(curve(10_000, 10_000, 100)) };
+    let mut wred = wred(&config);
+    let mut arrive = |now, bytes| {
+        wred.arrives(now, (0, 3), &ect(), depth(bytes), 1_000);
+        wred.leaves(now, (0, 3), &ect(), depth(bytes), 1_000)
+    };
+    // A quarter of 16 000, then of what is left: 4 000, 7 000, 9 250, 10 937.
+    assert_eq!([(); 4].map(|()| arrive(Time::ZERO, 16_000)), [false, false, false, true]);
+    // 6.72 ns each: two small frames leave 9/16 of it, 6 152, three quarters of which is 4 614.
+    let later = Time::ZERO + PortSpeed::G100.slot(SMALL) * 2;
+    assert!(!arrive(later, 0));
+    assert_eq!(wred.queues[0][3].average.depth(2), 4_614);
+}
+
+proptest! {
+    /// The chance of a hit, counted over the draws: within one draw of the fraction.
+    #[test]
+    fn a_hit_has_the_chance_that_the_curve_has(
+        kmin in 0_u64..1 << 38, span in 1_u64..1 << 30, at in 0.0..1.0_f64, pmax in 1_u32..=1_000_000
+    ) {
+        let curve = Curve { kmin, kmax: kmin + span, pmax: Ppm(pmax) };
+        let depth = kmin + (at * span as f64) as u64;
+        let chance = curve.chance(depth, false, Ppm(0));
+        let exact = u128::from(pmax) * u128::from(depth - kmin);
+        let den = 1_000_000 * u128::from(span);
+        // The greatest draw that is a hit, by its definition: draw / 2^64 < exact / den.
+        if let Some(greatest) = ((exact << 64).div_ceil(den)).checked_sub(1) {
+            let greatest = u64::try_from(greatest).unwrap_or(u64::MAX);
+            prop_assert!(chance.certain() == Some(true) || chance.hit(greatest));
+            if let Some(next) = greatest.checked_add(1) {
+                prop_assert!(!chance.hit(next));
+            }
+        } else {
+            prop_assert_eq!(chance.certain(), Some(false));
+        }
+    }
+
+    #[test]
+    fn a_deeper_queue_is_never_less_likely_to_mark(
+        kmin in 0_u64..1_000, kmax in 0_u64..1_000, pmax in 0_u32..=1_000_000, depth in 0_u64..1_200, draw: u64
+    ) {
+        let curve = Curve { kmin, kmax, pmax: Ppm(pmax) };
+        let marks = |depth| {
+            let chance = curve.chance(depth, false, Ppm(0));
+            chance.certain().unwrap_or_else(|| chance.hit(draw))
+        };
+        prop_assert!(marks(depth + 1) || !marks(depth));
+    }
+}

@@ -1,0 +1,145 @@
+//! The marking curve of a queue, and what each frame of a burst that was held and let go sees of it (formulas F8 and F9).
+//!
+//! Frames of one size go into an empty queue, none leaves before the last is in, then all leave and nothing arrives. The depth
+//! counts whole cells with descriptors, or one size for each frame ([`rig_lab::DepthUnit`]). With N frames of c bytes each:
+//!
+//! | | the i-th frame sees, i from 1 | itself counted |
+//! | --- | --- | --- |
+//! | when it starts to leave | (N - i) c | (N - i + 1) c |
+//! | when it is taken in | (i - 1) c | i c |
+//!
+//! A drop is decided when a frame arrives. Of frames that are dropped by a step at kmax as many go in as leave the next one at
+//! less than that.
+//!
+//! Chances are fractions of whole numbers and exact; their sums are in floating point, off by less than N parts in 10^15.
+
+mod average;
+mod burst;
+mod corners;
+
+pub use average::{Average, average_of_burst};
+pub use burst::{Burst, Expected, goes_in};
+pub use corners::{Corners, alike};
+
+use rig_lab::{Buffer, Color, Curve, DepthUnit, Marking, Wred};
+use rig_units::{Bytes, Ppm};
+
+/// Where the forms come from, for reports.
+pub const SOURCE: &str =
+    "SAI_OBJECT_TYPE_WRED; SONiC WRED_PROFILE (qosorch.cpp); Floyd and Jacobson, ToN 1(4), 1993";
+
+/// What early detection may do to a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Mark it.
+    Mark,
+    /// Drop it, decided when it arrives.
+    Drop,
+}
+
+/// The kind of a frame, as far as early detection looks at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Class {
+    /// Its colour.
+    pub color: Color,
+    /// Whether it is ECN-capable: ECT(0), ECT(1), or marked before it arrived.
+    pub capable: bool,
+}
+
+impl Class {
+    /// An ECN-capable green frame.
+    pub const GREEN: Class = Class { color: Color::Green, capable: true };
+
+    /// What may be done to such frames.
+    pub const fn fate(self, wred: &Wred) -> Fate {
+        if self.capable && wred.ecn.marks(self.color) { Fate::Mark } else { Fate::Drop }
+    }
+
+    /// By which curve.
+    pub fn curve(self, wred: &Wred) -> Curve {
+        match self.fate(wred) {
+            Fate::Mark => wred.marking_curve(self.color),
+            Fate::Drop => wred.drop_curve(self.color),
+        }
+    }
+
+    /// At which point of their way.
+    pub fn point(self, wred: &Wred) -> Marking {
+        match self.fate(wred) {
+            Fate::Mark => wred.marking,
+            Fate::Drop => Marking::Enqueue,
+        }
+    }
+}
+
+/// A chance as a fraction of whole numbers, not cut down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chance {
+    /// Above the line; never more than below.
+    pub num: u128,
+    /// Below the line; never 0.
+    pub den: u128,
+}
+
+impl Chance {
+    /// It never happens.
+    pub const NEVER: Chance = Chance { num: 0, den: 1 };
+    /// It always happens.
+    pub const ALWAYS: Chance = Chance { num: 1, den: 1 };
+
+    /// Whether it always happens (`Some(true)`), never (`Some(false)`), or by chance.
+    pub const fn certain(self) -> Option<bool> {
+        match self {
+            Chance { num: 0, .. } => Some(false),
+            Chance { num, den } if num == den => Some(true),
+            _ => None,
+        }
+    }
+
+    /// In floating point: off by less than one part in 10^15.
+    #[expect(clippy::cast_precision_loss, reason = "rounded by a part in 2^53")]
+    pub fn share(self) -> f64 {
+        self.num as f64 / self.den as f64
+    }
+
+    /// In millionths, to the nearest.
+    pub fn ppm(self) -> Ppm {
+        let million = u128::from(Ppm::ONE.0);
+        let nearest = (self.num * million * 2 + self.den) / (self.den * 2);
+        Ppm(u32::try_from(nearest).unwrap_or(Ppm::ONE.0))
+    }
+}
+
+/// F8: the chance at a depth.
+pub fn chance(curve: &Curve, depth: u64) -> Chance {
+    let Curve { kmin: Bytes(kmin), kmax: Bytes(kmax), pmax } = *curve;
+    if depth >= kmax {
+        return Chance::ALWAYS;
+    }
+    let Some(above) = depth.checked_sub(kmin).filter(|&above| above > 0 && pmax.0 > 0) else {
+        return Chance::NEVER;
+    };
+    let num = u128::from(above) * u128::from(pmax.0);
+    Chance { num, den: u128::from(kmax - kmin) * u128::from(Ppm::ONE.0) }
+}
+
+/// F8 at a depth that is not whole: an average.
+#[expect(clippy::cast_precision_loss, reason = "depths are far below 2^53")]
+pub fn chance_at(curve: &Curve, depth: f64) -> f64 {
+    let (kmin, kmax) = (curve.kmin.0 as f64, curve.kmax.0 as f64);
+    if depth >= kmax {
+        return 1.0;
+    }
+    if depth <= kmin { 0.0 } else { f64::from(curve.pmax.0) / 1e6 * (depth - kmin) / (kmax - kmin) }
+}
+
+/// What one frame adds to the depth.
+pub fn step(buffer: &Buffer, wred: &Wred, frame: Bytes) -> u64 {
+    match wred.unit {
+        DepthUnit::Bytes => super::buffer::occupied(buffer, frame),
+        DepthUnit::Packets(Bytes(size)) => size,
+    }
+}
+
+#[cfg(test)]
+mod tests;
