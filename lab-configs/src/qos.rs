@@ -34,11 +34,16 @@ impl Qos {
         listed.copied().unwrap_or(Color::Green)
     }
 
-    /// The lowest DSCP that the switch maps to `class`, if any.
-    pub fn dscp_of(&self, class: u8) -> Option<u8> {
-        let listed = self.dscp_to_tc.iter().find(|&(_, &tc)| tc == class).map(|(&dscp, _)| dscp);
-        let unlisted = || (0..64).find(|dscp| !self.dscp_to_tc.contains_key(dscp));
-        listed.or_else(|| if self.default_tc == class { unlisted() } else { None })
+    /// Class of frames with this DSCP.
+    pub fn class(&self, dscp: u8) -> u8 {
+        self.dscp_to_tc.get(&dscp).copied().unwrap_or(self.default_tc)
+    }
+
+    /// The lowest DSCP of `class` and `color`, if any: one that the map lists before one that it does not.
+    pub fn dscp_of(&self, class: u8, color: Color) -> Option<u8> {
+        let fits = |dscp: &u8| self.class(*dscp) == class && self.color(*dscp) == color;
+        let listed = self.dscp_to_tc.keys().copied().find(fits);
+        listed.or_else(|| (0..64).find(fits))
     }
 }
 

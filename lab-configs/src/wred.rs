@@ -118,6 +118,18 @@ pub enum Color {
 impl Color {
     /// All of them.
     pub const ALL: [Color; 3] = [Color::Green, Color::Yellow, Color::Red];
+    /// Their names in YAML.
+    pub const NAMES: [(&'static str, Color); 3] =
+        [("green", Color::Green), ("yellow", Color::Yellow), ("red", Color::Red)];
+
+    /// Its name in YAML.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Color::Green => "green",
+            Color::Yellow => "yellow",
+            Color::Red => "red",
+        }
+    }
 }
 
 impl EcnMode {

@@ -88,6 +88,8 @@ pub struct Curve {
     pub unit: Unit,
     /// The points, by x.
     pub points: Vec<CurvePoint>,
+    /// What the likeliest device would show at each point, where one was fitted; else empty.
+    pub fitted: Vec<u64>,
 }
 
 /// One point of a curve.

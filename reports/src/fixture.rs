@@ -220,6 +220,7 @@ pub(crate) fn curve() -> CaseReport {
             x_unit: Unit::Ps,
             unit: Unit::Ppm,
             points,
+            fitted: Vec::new(),
         }],
         why: "the shortest storm that ever fires and the longest that never does".to_owned(),
         wall: Dur::ms(640),

@@ -197,6 +197,9 @@ pub struct Point {
     /// The greatest.
     #[serde(default)]
     pub predicted_hi: u64,
+    /// What the likeliest device would show, where one was fitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitted: Option<u64>,
 }
 
 /// A capture kept as evidence.

@@ -4,7 +4,7 @@ use crate::{Amount, Measure, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
-use rig_lab::{Part, Place, RuleFamily, Setting};
+use rig_lab::{Color, Part, Place, RuleFamily, Setting};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 use std::collections::BTreeMap;
 
@@ -113,6 +113,8 @@ pub struct Stream {
     pub to: String,
     /// Traffic class.
     pub class: u8,
+    /// Drop precedence that the device is to give them; by default green.
+    pub color: Color,
     /// What its frames are.
     pub kind: crate::StreamKind,
     /// What its frames say of congestion when they are sent; by default that they are ECN-capable, as RoCE senders do.

@@ -17,7 +17,7 @@ pub mod wire;
 
 pub use amount::{Amount, Lookup};
 pub use case::{Case, CaseId, Expect, Suite, Sweep};
-pub use measure::{Measure, Wanted};
+pub use measure::{First, Measure, Wanted};
 pub use read::read;
 pub use schema::schema;
 pub use script::{

@@ -137,11 +137,45 @@ pub enum Measure {
         /// What the case wants of all trials together: none lost in any, or some in one of them. Absent: in each what F3 predicts.
         expect: Wanted,
     },
+    /// `ecn.curve`: what early detection does to the frames of a queue at every depth that they see, against the declared curve
+    /// (F8, F9): marks it those that are ECN-capable, drops it those that are not.
+    EcnCurve {
+        /// The streams whose frames are judged, all to one queue. Whatever else goes there counts in the depth.
+        streams: Vec<String>,
+    },
+    /// `ecn.marks`: how many frames of a stream arrive marked.
+    EcnMarks {
+        /// The stream.
+        stream: String,
+        /// What the case wants: none, some or all.
+        expect: Wanted,
+    },
+    /// `ecn.counters`: the WRED and ECN counters of the queue that a stream is sent to, against the wire.
+    EcnCounters {
+        /// The stream.
+        stream: String,
+    },
+    /// `ecn.order`: under rising load, whether the first mark or the first XOFF comes first.
+    EcnOrder {
+        /// The load.
+        stream: String,
+        /// Which the case wants.
+        first: First,
+    },
     /// `config`: whether the device takes the case's settings (`configure`), and refuses what it must.
     Config {
         /// Wanted: refused rather than accepted.
         rejected: bool,
     },
+}
+
+/// What comes first when a queue fills up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum First {
+    /// A mark: the senders slow down before anybody has to stop (B6).
+    Ecn,
+    /// An XOFF.
+    Pfc,
 }
 
 /// A wish for a number of frames.
@@ -180,6 +214,10 @@ impl Measure {
             Measure::Duty { .. } => "pfc.duty",
             Measure::PfcCounters { .. } => "pfc.counters",
             Measure::HeadroomLoss { .. } => "headroom.loss",
+            Measure::EcnCurve { .. } => "ecn.curve",
+            Measure::EcnMarks { .. } => "ecn.marks",
+            Measure::EcnCounters { .. } => "ecn.counters",
+            Measure::EcnOrder { .. } => "ecn.order",
             Measure::Config { .. } => "config",
         }
     }
@@ -207,6 +245,10 @@ impl Measure {
             | Measure::Loss { stream, .. }
             | Measure::XoffLatency { stream }
             | Measure::HeadroomLoss { stream, .. } => vec![stream],
+            Measure::EcnMarks { stream, .. }
+            | Measure::EcnCounters { stream }
+            | Measure::EcnOrder { stream, .. } => to_queue(case, core::slice::from_ref(stream)),
+            Measure::EcnCurve { streams } => to_queue(case, streams),
             Measure::Counters { storm, stream } => {
                 let (Some(storm), Some(of)) = (case.storms.get(storm), case.streams.get(stream))
                 else {
@@ -232,4 +274,15 @@ impl Measure {
             | Measure::Config { .. } => Vec::new(),
         }
     }
+}
+
+/// Every stream to the queues of some streams.
+fn to_queue<'a>(case: &'a Case, streams: &[String]) -> Vec<&'a str> {
+    let queues: Vec<_> = streams
+        .iter()
+        .filter_map(|name| case.streams.get(name))
+        .map(|of| (&of.to, of.class))
+        .collect();
+    let to = case.streams.iter().filter(|(_, of)| queues.contains(&(&of.to, of.class)));
+    to.map(|(name, _)| name.as_str()).collect()
 }

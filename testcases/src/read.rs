@@ -28,9 +28,10 @@ use rig_units::Dur;
 use std::path::Path;
 
 /// The bundled catalogue: name of the file and its text.
-const BUNDLED: [(&str, &str); 3] = [
+const BUNDLED: [(&str, &str); 4] = [
     ("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml")),
     ("testcases/buffers.yaml", include_str!("../buffers.yaml")),
+    ("testcases/ecn.yaml", include_str!("../ecn.yaml")),
     ("testcases/headroom.yaml", include_str!("../headroom.yaml")),
 ];
 

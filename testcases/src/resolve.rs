@@ -11,7 +11,7 @@ use crate::{
     Action, Amount, Case, EndpointSpec, Expect, Lookup, Measure, PfcFrames, Script, Step,
     StormSpec, StreamRate, StreamSpec,
 };
-use rig_lab::{Declared, Fault};
+use rig_lab::{Color, Declared, Fault};
 use rig_units::{Dur, MIN_FRAME, PortSpeed};
 use std::collections::BTreeMap;
 
@@ -145,9 +145,15 @@ impl Resolving<'_> {
     fn stream(&self, name: &str, stream: &Stream) -> Result<StreamSpec, Fault> {
         let place = format!("streams.{name}");
         let size = self.lookup.size(name).unwrap_or(stream.size);
-        let Some(dscp) = self.declared.qos.dscp_of(stream.class) else {
-            let found = format!("the device maps no DSCP to class {}", stream.class);
-            return Err(self.case.fault(&place, found, "a class of the device's DSCP_TO_TC_MAP"));
+        let Some(dscp) = self.declared.qos.dscp_of(stream.class, stream.color) else {
+            let color = match stream.color {
+                Color::Green => String::new(),
+                color => format!(" and {}", color.name()),
+            };
+            let found = format!("the device maps no DSCP to class {}{color}", stream.class);
+            let want =
+                "a class of the device's DSCP_TO_TC_MAP, and a colour of its qos.dscp_to_color";
+            return Err(self.case.fault(&place, found, want));
         };
         if size > self.declared.mtu {
             let found = format!("frames of {size}");

@@ -165,7 +165,7 @@ pub struct StreamSpec {
     pub to: u16,
     /// Its traffic class, 0 to 7.
     pub class: u8,
-    /// The DSCP that the device maps to that class.
+    /// A DSCP that the device maps to that class, and to the colour asked for.
     pub dscp: u8,
     /// What its frames are.
     pub kind: StreamKind,

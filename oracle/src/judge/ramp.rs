@@ -62,6 +62,7 @@ pub fn judge(
             x_unit: Unit::Ps,
             unit: Unit::Ppm,
             points: lengths.iter().map(point).collect(),
+            fitted: Vec::new(),
         },
         findings,
     }

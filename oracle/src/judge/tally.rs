@@ -25,8 +25,14 @@ pub struct Tally {
 impl Tally {
     /// Each of `shares` is drawn for `times` times.
     pub fn of(shares: &[f64], times: u32) -> Tally {
+        let counts: Vec<(f64, u32)> = shares.iter().map(|&p| (p, times)).collect();
+        Tally::of_counts(&counts)
+    }
+
+    /// So many draws of each chance.
+    pub fn of_counts(counts: &[(f64, u32)]) -> Tally {
         let none = Tally { first: 0, chances: vec![1.0], lost: 0.0, mean: 0.0, variance: 0.0 };
-        shares.iter().fold(none, |tally, &p| tally.and(times, p.clamp(0.0, 1.0)))
+        counts.iter().fold(none, |tally, &(p, times)| tally.and(times, p.clamp(0.0, 1.0)))
     }
 
     /// The same with `times` more draws of chance `p`.

@@ -109,6 +109,7 @@ pub fn start<Q: EventQueue>(network: &mut Network<Q>, scenario: Scenario, two_cl
             dst: scenario.receiver(sender),
             count: None,
             ect: false,
+            ce: false,
             record: false,
         };
         network.start_stream(sender, &stream);

@@ -80,6 +80,7 @@ pub(crate) fn stream(id: u16, class: u8, percent: u64, dst: u16) -> Stream {
         dst,
         count: None,
         ect: false,
+        ce: false,
         record: true,
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn section(case: &CaseReport) -> String {
         );
     }
     if !case.curves.is_empty() {
-        body += "<h3>Curves <span class=\"key\"><i class=\"predicted-line\"></i> predicted <i class=\"measured\"></i> what the trials leave possible</span></h3>\n";
+        body += "<h3>Curves <span class=\"key\"><i class=\"predicted-line\"></i> predicted <i class=\"fitted-line\"></i> likeliest, where fitted <i class=\"measured\"></i> what the trials leave possible</span></h3>\n";
         body += &case.curves.iter().map(curve::plot).collect::<String>();
     }
     if let Some(timeline) = &case.timeline {

@@ -13,7 +13,7 @@ const HEIGHT: u64 = 200;
 
 /// The whole figure.
 pub(super) fn plot(curve: &Curve) -> String {
-    let Curve { measure, x, x_unit, unit, points } = curve;
+    let Curve { measure, x, x_unit, unit, points, fitted: likeliest } = curve;
     let axis = Axis::around(*x_unit, points.iter().map(|point| Span::exactly(point.x)));
     let scale_of = Scale::of(curve);
     let missed = points.iter().filter(|point| !agrees(point)).count();
@@ -38,7 +38,9 @@ pub(super) fn plot(curve: &Curve) -> String {
         esc(x),
         stretched(
             &HEIGHT.to_string(),
-            &(predicted(&axis, &scale_of, points) + &measured(&axis, &scale_of, points))
+            &(predicted(&axis, &scale_of, points)
+                + &fitted(&axis, &scale_of, points, likeliest)
+                + &measured(&axis, &scale_of, points))
         ),
         scale(&axis),
     )
@@ -58,11 +60,13 @@ struct Scale {
 
 impl Scale {
     fn of(curve: &Curve) -> Scale {
-        if curve.unit == Unit::Ppm {
-            return Scale { unit: Unit::Ppm, most: 1_000_000 };
-        }
         let shown = curve.points.iter().flat_map(|point| [point.measured.hi, point.predicted.hi]);
         let most = shown.filter(|value| *value < u64::MAX).max().unwrap_or(0);
+        if curve.unit == Unit::Ppm {
+            let round = [20_000, 40_000, 80_000, 200_000, 400_000, 1_000_000];
+            let most = round.into_iter().find(|round| most <= *round);
+            return Scale { unit: Unit::Ppm, most: most.unwrap_or(1_000_000) };
+        }
         // Quarters of it are whole.
         Scale { unit: curve.unit, most: most.max(4).next_multiple_of(4) }
     }
@@ -98,6 +102,16 @@ fn predicted(axis: &Axis, scale: &Scale, points: &[CurvePoint]) -> String {
     let band = points.iter().any(|point| point.predicted.lo < point.predicted.hi);
     let upper = if band { line(|point| point.predicted.hi) } else { String::new() };
     line(|point| point.predicted.lo) + &upper
+}
+
+/// A broken line through what the likeliest device would show.
+fn fitted(axis: &Axis, scale: &Scale, points: &[CurvePoint], fitted: &[u64]) -> String {
+    let mut path = String::new();
+    for (i, (point, value)) in points.iter().zip(fitted).enumerate() {
+        let pen = if i == 0 { 'M' } else { 'L' };
+        path += &format!("{pen}{} {}", axis.at(point.x), scale.height(*value));
+    }
+    if path.is_empty() { path } else { format!("<path class=\"fitted\" d=\"{path}\"/>") }
 }
 
 /// A vertical bar from the least to the greatest, with a cap at each end.

@@ -125,13 +125,14 @@ impl Finding {
 
 impl Curve {
     fn of(curve: &rig_oracle::Curve) -> Curve {
-        let points = curve.points.iter().map(|point| Point {
+        let points = curve.points.iter().enumerate().map(|(index, point)| Point {
             x: point.x,
             lo: point.measured.lo,
             hi: point.measured.hi,
             predicted: point.predicted.middle(),
             predicted_lo: point.predicted.lo,
             predicted_hi: point.predicted.hi,
+            fitted: curve.fitted.get(index).copied(),
         });
         Curve {
             name: curve.measure.to_owned(),

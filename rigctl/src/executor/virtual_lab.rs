@@ -9,6 +9,7 @@ use rig_capture::{
     ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance,
 };
 use rig_dut::{Dut, Emulated};
+use rig_frames::ip::Ecn;
 use rig_generator::{Impossible, PacedStream, Program};
 use rig_lab::Declared;
 use rig_oracle::model::host;
@@ -209,7 +210,8 @@ impl Trial<'_> {
             pace,
             dst: self.script.dut_ports[usize::from(spec.to)],
             count: spec.count.map(|frames| u32::try_from(frames).unwrap_or(u32::MAX)),
-            ect: true,
+            ect: spec.ecn != Ecn::NotEct,
+            ce: spec.ecn == Ecn::Ce,
             record: recorded,
         }
     }

@@ -23,6 +23,7 @@ impl Along {
                 x_unit,
                 unit,
                 points: Vec::new(),
+                fitted: Vec::new(),
             });
             let (measured, predicted) = (one.reading.span, one.prediction.span);
             curve.points.push(CurvePoint { x, measured, predicted });

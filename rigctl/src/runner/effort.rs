@@ -24,21 +24,23 @@ pub struct Effort {
     pub resolution: u32,
     /// Trials that show a latency, where the case does not say.
     pub latency: u32,
+    /// To which part of itself pmax of a marking curve is to be known, in millionths.
+    pub pmax: u32,
 }
 
 impl Effort {
     /// In virtual time.
-    pub const USUAL: Effort = Effort { resolution: 500_000, latency: 10 };
+    pub const USUAL: Effort = Effort { resolution: 500_000, latency: 10, pmax: 50_000 };
 
     /// From the most to the least.
     const LADDER: [Effort; 7] = [
-        Effort { resolution: 300_000, latency: 20 },
-        Effort { resolution: 400_000, latency: 14 },
+        Effort { resolution: 300_000, latency: 20, pmax: 30_000 },
+        Effort { resolution: 400_000, latency: 14, pmax: 40_000 },
         Effort::USUAL,
-        Effort { resolution: 600_000, latency: 8 },
-        Effort { resolution: 700_000, latency: 6 },
-        Effort { resolution: 800_000, latency: 4 },
-        Effort { resolution: 900_000, latency: 2 },
+        Effort { resolution: 600_000, latency: 8, pmax: 80_000 },
+        Effort { resolution: 700_000, latency: 6, pmax: 150_000 },
+        Effort { resolution: 800_000, latency: 4, pmax: 300_000 },
+        Effort { resolution: 900_000, latency: 2, pmax: 500_000 },
     ];
 }
 

@@ -16,6 +16,7 @@ use rig_units::{Bytes, Dur, Time};
 mod action;
 mod config;
 mod counters;
+mod ecn;
 mod headroom;
 mod loss;
 mod pause;
@@ -103,6 +104,14 @@ impl<'a> Done<'a> {
                     pause::duty(self, (storm, stream), (from, until), &mut judged);
                 }
                 Measure::Watermarks { stream } => watermarks::judge(self, stream, &mut judged),
+                Measure::EcnCurve { streams } => ecn::curve(self, streams, &mut judged),
+                Measure::EcnMarks { stream, expect } => {
+                    ecn::marks(self, stream, *expect, &mut judged);
+                }
+                Measure::EcnCounters { stream } => ecn::counters(self, stream, &mut judged),
+                Measure::EcnOrder { stream, first } => {
+                    ecn::order(self, stream, *first, &mut judged);
+                }
                 Measure::Config { rejected } => config::judge(self, *rejected, &mut judged),
             }
         }
@@ -163,7 +172,8 @@ impl<'a> Done<'a> {
             let x = [self.session.group.label.as_str(), name].join(" ").trim().to_owned();
             let unit = *unit;
             let points = curve.into_iter().map(|(_, _, point)| point).collect();
-            judged.curves.push(Curve { measure, x, x_unit: Unit::Ps, unit, points });
+            let fitted = Vec::new();
+            judged.curves.push(Curve { measure, x, x_unit: Unit::Ps, unit, points, fitted });
         }
     }
 }

@@ -5,9 +5,12 @@ use super::hunt::{Counts, Hunt, Mark};
 use super::points::Point;
 use super::seed::Seed;
 use super::session::{Place, Session};
+use rig_frames::ip::Ecn;
 use rig_oracle::judge::conclude::Trials;
+use rig_oracle::judge::marking_fit;
 use rig_oracle::judge::place::{self, Setup};
 use rig_oracle::judge::{self, Planner, Seen};
+use rig_oracle::spec::wred::{Burst, Class};
 use rig_testcases::{Measure, Sweep};
 use rig_units::Dur;
 
@@ -70,6 +73,8 @@ pub struct Anywhere {
 
 /// Trials at each point when neither the case nor a judgement says.
 const DEFAULT_TRIALS: u32 = 3;
+/// More bursts than these are not planned: a case that wants them says so.
+const MOST_BURSTS: u32 = 1_000;
 
 impl Plan {
     /// The plan of a session; `alpha` is what one judgement of counts may spend of the false-alarm budget.
@@ -87,7 +92,8 @@ impl Plan {
             wants(|m| matches!(m, Measure::Detection { .. } | Measure::Restoration { .. }));
         let ramp = wants(|m| matches!(m, Measure::Fired { .. }))
             && case.sweep.iter().any(Sweep::is_variable);
-        let trials = case.trials.unwrap_or(DEFAULT_TRIALS);
+        let trials = case.trials.or_else(|| bursts(session, points, setup.alpha, effort));
+        let trials = trials.unwrap_or(DEFAULT_TRIALS);
         if let Some(hunt) = Hunt::of(&case.measure) {
             let (draws, within) = (Seed::of_run(setup.seed), rule.longest_interval());
             return Plan::Hunt(Box::new(Hunted { hunt, draws, within }));
@@ -170,6 +176,26 @@ impl Plan {
             (Plan::Placed(_), None) => {}
         }
     }
+}
+
+/// How many bursts it takes to know pmax as precisely as the effort asks for, where a case measures the curve with a burst.
+fn bursts(session: &Session<'_>, points: &[Point], alpha: f64, effort: Effort) -> Option<u32> {
+    let case = session.case;
+    let curves = case.measure.iter().filter_map(|measure| match measure {
+        Measure::EcnCurve { streams } => Some(streams),
+        _ => None,
+    });
+    let script = session.script(points.first()?).ok()?;
+    let declared = &session.group.declared;
+    let needed = curves.flatten().filter_map(|name| {
+        let spec = script.streams.iter().find(|spec| spec.name == *name)?;
+        let class =
+            Class { color: declared.qos.color(spec.dscp), capable: spec.ecn != Ecn::NotEct };
+        let (buffer, wred) = (&declared.buffer, &declared.wred);
+        let burst = Burst::of(buffer, wred, class, spec.size, spec.count?);
+        marking_fit::repetitions(&burst.shares(), f64::from(effort.pmax) / 1e6, alpha)
+    });
+    needed.max().map(|needed| needed.clamp(DEFAULT_TRIALS, MOST_BURSTS))
 }
 
 impl Hunted {

@@ -141,9 +141,10 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
     const EVENTS: &str = "the action `alert` leaves no trace on the wire, and the adapter `declared` hears no events";
     let silent = profile.declared.pfcwd.action == Action::Alert;
     match measure {
-        Measure::Counters { .. } | Measure::Watermarks { .. } | Measure::PfcCounters { .. } => {
-            Some("the adapter `declared` reads no counters")
-        }
+        Measure::Counters { .. }
+        | Measure::Watermarks { .. }
+        | Measure::PfcCounters { .. }
+        | Measure::EcnCounters { .. } => Some("the adapter `declared` reads no counters"),
         Measure::Config { .. } => Some("the adapter `declared` configures nothing"),
         Measure::Detection { .. }
         | Measure::Restoration { .. }
@@ -160,6 +161,9 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
         | Measure::PauseLength { .. }
         | Measure::Duty { .. }
         | Measure::HeadroomLoss { .. }
+        | Measure::EcnCurve { .. }
+        | Measure::EcnMarks { .. }
+        | Measure::EcnOrder { .. }
         | Measure::PfcFormat { .. } => None,
     }
 }

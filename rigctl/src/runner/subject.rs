@@ -38,6 +38,10 @@ impl Subject {
             | Measure::Duty { .. }
             | Measure::PfcCounters { .. }
             | Measure::HeadroomLoss { .. }
+            | Measure::EcnCurve { .. }
+            | Measure::EcnMarks { .. }
+            | Measure::EcnCounters { .. }
+            | Measure::EcnOrder { .. }
             | Measure::Config { .. } => None,
         }
     }

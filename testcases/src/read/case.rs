@@ -51,7 +51,7 @@ const KEYS: [&str; 16] = [
 
 const STREAM: Kind<Stream> = Kind {
     part: "streams",
-    keys: &["from", "to", "class", "kind", "ecn", "size", "every", "rate", "count"],
+    keys: &["from", "to", "class", "color", "kind", "ecn", "size", "every", "rate", "count"],
     read: traffic::stream,
 };
 const STORM: Kind<Storm> = Kind {

@@ -4,7 +4,7 @@ use super::amount::amount;
 use super::names::Names;
 use super::traffic;
 use crate::case::{Count, Storm, Stream};
-use crate::{Growth, Measure, Threshold, Wanted};
+use crate::{First, Growth, Measure, Threshold, Wanted};
 use indexmap::IndexMap;
 use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
@@ -108,6 +108,28 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             Some(vec![Measure::Threshold(Threshold::Drop { streams, growth })])
         }
         "buffer.xon" => xon(at, traffic),
+        "ecn.curve" => ecn_curve(at, traffic),
+        "ecn.marks" => {
+            let fields = at.fields(&["stream", "expect"])?;
+            let streams = traffic.names.stream(&fields.need("stream", "a stream of the case")?)?;
+            let expect = fields.need("expect", "none, some or all")?.choice(&[
+                ("none", Wanted::None),
+                ("some", Wanted::Some),
+                ("all", Wanted::All),
+            ])?;
+            let marks = |stream| Measure::EcnMarks { stream, expect };
+            Some(streams.into_iter().map(marks).collect())
+        }
+        "ecn.counters" => streams(at, traffic, &|stream| Measure::EcnCounters { stream }),
+        "ecn.order" => {
+            let fields = at.fields(&["stream", "first"])?;
+            let streams = traffic.names.stream(&fields.need("stream", "a load of the case")?)?;
+            let first = match fields.get("first") {
+                None => First::Ecn,
+                Some(at) => at.choice(&[("ecn", First::Ecn), ("pfc", First::Pfc)])?,
+            };
+            Some(streams.into_iter().map(|stream| Measure::EcnOrder { stream, first }).collect())
+        }
         "buffer.watermarks" => streams(at, traffic, &|stream| Measure::Watermarks { stream }),
         "pfc.latency" => streams(at, traffic, &|stream| Measure::XoffLatency { stream }),
         "pfc.response" => streams(at, traffic, &|stream| Measure::Response { stream }),
@@ -309,6 +331,22 @@ fn xon(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
         return None;
     }
     Some(vec![Measure::Threshold(Threshold::Xon { stay, leave })])
+}
+
+/// Streams to one queue.
+fn ecn_curve(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
+    let fields = at.fields(&["streams"])?;
+    let at = fields.need("streams", "streams of the case to one queue, such as [a, b]")?;
+    let all = at.one_or_many();
+    let read: Vec<_> = all.iter().filter_map(|at| traffic.names.stream(at)).collect();
+    let streams = (read.len() == all.len() && !all.is_empty()).then(|| read.concat())?;
+    let queue = |name: &String| traffic.streams.get(name).map(|of| (&of.to, of.class));
+    if let Some(other) = streams.iter().find(|name| queue(name) != queue(&streams[0])) {
+        let found = format!("`{}` and `{other}` go to different queues", streams[0]);
+        at.fault(found, "streams to one port in one class; a measure for each queue");
+        return None;
+    }
+    Some(vec![Measure::EcnCurve { streams }])
 }
 
 fn pfc_sent(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {

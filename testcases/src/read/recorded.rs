@@ -77,6 +77,21 @@ fn of_measure<'a>(case: &'a Case, measure: &'a Measure) -> Vec<Need<'a>> {
                 all.push(Need { port: &of.from, tap: Tap::All, what, place });
             }
         }
+        Measure::EcnCurve { .. }
+        | Measure::EcnMarks { .. }
+        | Measure::EcnCounters { .. }
+        | Measure::EcnOrder { .. } => {
+            let follows = measure.follows(case).into_iter();
+            let streams = follows.filter_map(|name| case.streams.get_key_value(name));
+            // Of a load only a sample is recorded otherwise.
+            for (stream, of) in streams.filter(|(_, of)| matches!(of.rate, StreamRate::Load(_))) {
+                for port in [&of.from, &of.to] {
+                    let what = format!("`{name}` looks at every frame of `{stream}`");
+                    let place = format!("streams.{stream}");
+                    all.push(Need { port, tap: Tap::All, what, place });
+                }
+            }
+        }
         Measure::Threshold(threshold) => {
             let streams = threshold.streams();
             let streams = streams.into_iter().filter_map(|name| case.streams.get_key_value(name));

@@ -4,6 +4,7 @@ use super::amount::millionths;
 use crate::case::{Count, Refresh, Storm, Stream};
 use crate::{StreamKind, StreamRate};
 use rig_frames::ip::Ecn;
+use rig_lab::Color;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
 use rig_units::{Bytes, Dur, Quanta, Rate};
@@ -25,6 +26,10 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
             ("udp", StreamKind::Udp),
         ])
     });
+    let color = match fields.get("color") {
+        Some(at) => at.choice(&Color::NAMES)?,
+        None => Color::Green,
+    };
     let ecn = match fields.get("ecn") {
         Some(at) => at.choice(&ECN)?,
         None => Ecn::Ect0,
@@ -52,7 +57,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let single = pairs.len() == 1;
     let named = pairs.into_iter().map(|(from, to, ending)| {
         let name = if single { name.to_owned() } else { format!("{name}-{ending}") };
-        (name, Stream { from, to, class, kind, ecn, size, rate, count })
+        (name, Stream { from, to, class, color, kind, ecn, size, rate, count })
     });
     Some(named.collect())
 }

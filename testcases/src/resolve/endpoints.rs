@@ -82,7 +82,11 @@ fn senders<'a>(case: &'a Case, measure: &'a Measure) -> (Vec<&'a str>, bool) {
         | Measure::PauseLength { .. }
         | Measure::Duty { .. }
         | Measure::PfcCounters { .. }
-        | Measure::HeadroomLoss { .. } => (Vec::new(), true),
+        | Measure::HeadroomLoss { .. }
+        | Measure::EcnCurve { .. }
+        | Measure::EcnMarks { .. }
+        | Measure::EcnCounters { .. }
+        | Measure::EcnOrder { .. } => (Vec::new(), true),
         Measure::Detection { .. }
         | Measure::Restoration { .. }
         | Measure::Fired { .. }

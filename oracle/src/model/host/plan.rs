@@ -22,6 +22,8 @@ pub struct Stream {
     pub count: Option<u32>,
     /// Whether its frames are ECN-capable.
     pub ect: bool,
+    /// Whether they are marked when they are sent.
+    pub ce: bool,
     /// Marks its frames for recorders.
     pub record: bool,
 }
@@ -60,9 +62,9 @@ pub(super) struct Plan {
 impl Plan {
     /// A stream of `host` whose first frame is due at `now`.
     pub(super) fn stream(host: u16, now: Time, stream: &Stream) -> Plan {
-        let Stream { id, class, dscp, size, pace, dst, count, ect, record } = *stream;
+        let Stream { id, class, dscp, size, pace, dst, count, ect, ce, record } = *stream;
         let packet = Packet::data(id, host, dst, class, dscp, size);
-        let packet = packet.with_ect(ect).with_record(record);
+        let packet = packet.with_ect(ect).with_ce(ce).with_record(record);
         Plan { due: now, left: count, pace, packet }
     }
 

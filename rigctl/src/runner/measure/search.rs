@@ -142,5 +142,12 @@ fn curve(
     let on = format!("{} held, frames", stage.streams.join(" and "));
     let x = [done.session.group.label.as_str(), &on].join(" ").trim().to_owned();
     let points = points.collect();
-    Curve { measure: search.name(), x, x_unit: Unit::Frames, unit: Unit::Ppm, points }
+    Curve {
+        measure: search.name(),
+        x,
+        x_unit: Unit::Frames,
+        unit: Unit::Ppm,
+        points,
+        fitted: Vec::new(),
+    }
 }

@@ -55,7 +55,7 @@ fn in_virtual_time(profile: &Profile, seed: u64) -> Virtual {
         let pace = Pace::every(every);
         let (class, dscp, dst) = (spec.class, spec.dscp, spec.to);
         let (count, ect, record) = (None, true, true);
-        let stream = Stream { id, class, dscp, size, pace, dst, count, ect, record };
+        let stream = Stream { id, class, dscp, size, pace, dst, count, ect, ce: false, record };
         dut.rig().start_stream(spec.from, &stream);
     }
     // A pause lasts 33.6 ms at 1 Gb/s.

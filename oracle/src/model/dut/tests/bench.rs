@@ -170,6 +170,7 @@ impl Bench {
             dst: to,
             count: None,
             ect: false,
+            ce: false,
             record: true,
         };
         self.dut.rig().start_stream(from, &stream);

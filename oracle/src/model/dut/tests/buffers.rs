@@ -39,7 +39,18 @@ impl Bench {
         let pace = Pace::every(Dur::ns(84));
         let (size, ect, record) = (1_024, false, true);
         let count = Some(count);
-        let stream = Stream { id: 1, class, dscp: class, size, pace, dst: to, count, ect, record };
+        let stream = Stream {
+            id: 1,
+            class,
+            dscp: class,
+            size,
+            pace,
+            dst: to,
+            count,
+            ect,
+            ce: false,
+            record,
+        };
         self.dut.rig().start_stream(from, &stream);
         self.pass(1);
         self.dut.rig().stop_stream(from, 1);
@@ -231,6 +242,7 @@ fn lossy(from: u16) -> Stream {
         dst: 3,
         count: Some(500),
         ect: false,
+        ce: false,
         record: true,
     }
 }

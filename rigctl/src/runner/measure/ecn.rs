@@ -1,0 +1,79 @@
+//! Early detection: what becomes of each frame of a queue at the depth that it sees.
+
+use super::{Done, Judged, Read, judgement, wanted};
+use crate::runner::trial::Trial;
+use rig_capture::analyse::{self, ActionView, Passed, Visit};
+use rig_capture::{Span, Unit};
+use rig_frames::ip::Ecn;
+use rig_oracle::Prediction;
+use rig_oracle::spec::wred::{self, Burst, Class, Fate};
+use rig_oracle::verdict::Doubt;
+use rig_testcases::{Action, Declared, First, Script, StreamSpec, Wanted};
+
+mod counters;
+mod curve;
+mod draws;
+mod order;
+
+pub(super) use counters::judge as counters;
+pub(super) use curve::judge as curve;
+pub(super) use order::judge as order;
+
+/// Judges how many frames of a stream arrive marked.
+pub(super) fn marks(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+    done.each("ecn.marks", stream, judged, |trial| {
+        let (index, _) = trial.stream(stream)?;
+        let visits = visits(trial, index, &done.session.group.declared)?;
+        let passed = visits.iter().filter(|visit| visit.stream == index);
+        let passed: Vec<&Passed> = passed.filter_map(|visit| visit.passed.as_ref()).collect();
+        let (marked, unmarked): (Vec<&Passed>, Vec<&Passed>) =
+            passed.iter().partition(|passed| passed.marked);
+        let (all, count) = (passed.len() as u64, marked.len() as u64);
+        if all == 0 {
+            return Err(trial.doubt(&format!("no frame of {stream} arrived")));
+        }
+        let (want, odd) = match expect {
+            Wanted::None => (wanted(Span::exactly(0), "no frame marked"), marked),
+            Wanted::All => (wanted(Span::exactly(all), "every frame marked"), unmarked),
+            Wanted::Some | Wanted::Predicted => {
+                (wanted(Span { lo: 1, hi: all }, "at least one frame marked"), unmarked)
+            }
+        };
+        let records = odd.iter().map(|passed| passed.record).collect();
+        let got = Some(format!("{count} of {all} frames marked"));
+        Ok(Some(Read { span: Span::exactly(count), want, got, records }))
+    });
+}
+
+/// What is declared when a stream starts: the case may have changed settings on the way.
+fn declared_at(declared: &Declared, script: &Script, stream: u16) -> Declared {
+    let before = script.steps.iter().take_while(|step| step.action != Action::StartStream(stream));
+    before.fold(declared.clone(), |declared, step| match &step.action {
+        Action::Configure(setting) => declared.with(setting).unwrap_or(declared),
+        _ => declared,
+    })
+}
+
+/// How early detection looks at the frames of a stream.
+fn class(declared: &Declared, spec: &StreamSpec) -> Class {
+    Class { color: declared.qos.color(spec.dscp), capable: spec.ecn != Ecn::NotEct }
+}
+
+/// Every frame that a trial sent to the queue of a stream.
+fn visits(trial: &Trial, stream: u16, declared: &Declared) -> Result<Vec<Visit>, Doubt> {
+    let (observation, script) = (&trial.observation, &trial.script);
+    let spec = &script.streams[usize::from(stream)];
+    let weigh = |size| wred::step(&declared.buffer, &declared.wred, size);
+    let visits = analyse::depths(observation, script, (spec.to, spec.class), &weigh);
+    let visits = visits.map_err(|why| trial.doubt(&why))?;
+    // A frame that is still under way is neither lost nor unmarked.
+    let view = ActionView::from(declared);
+    let same = (0_u16..).zip(&script.streams);
+    for (index, _) in same.filter(|(_, of)| (of.to, of.class) == (spec.to, spec.class)) {
+        let open = analyse::loss(observation, script, index, view.delays()).open;
+        if open > 0 {
+            return Err(trial.doubt(&format!("{open} frames had not arrived when it ended")));
+        }
+    }
+    Ok(visits)
+}

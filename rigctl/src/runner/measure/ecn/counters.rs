@@ -1,0 +1,96 @@
+//! The device's WRED and ECN counters of a queue, against what the wire shows of it.
+
+use super::draws::Rule;
+use super::{Done, Fate, Judged, Prediction, Read, Span, Unit, visits, wred};
+use rig_capture::Counters;
+
+/// Judges them: packets and bytes that were marked, and that were dropped. A frame that came marked is counted where it would
+/// have been marked.
+pub(in super::super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+    let declared = &done.session.group.declared;
+    done.each("ecn.counters", stream, judged, |trial| {
+        let (index, spec) = trial.stream(stream)?;
+        let visits = visits(trial, index, declared)?;
+        let (mut marked, mut bytes) = (Span::exactly(0), Span::exactly(0));
+        let (mut dropped, mut dropped_bytes) = (0, 0);
+        for visit in &visits {
+            let of = &trial.script.streams[usize::from(visit.stream)];
+            let rule = Rule::of(declared, &trial.script, visit.stream);
+            let surely = match &visit.passed {
+                None => {
+                    dropped += 1;
+                    dropped_bytes += of.size.0;
+                    continue;
+                }
+                Some(passed) if !visit.came_marked => Some(passed.marked),
+                Some(passed) => match rule.fate {
+                    Fate::Drop => Some(false),
+                    Fate::Mark => {
+                        let span = match rule.point {
+                            rig_lab::Marking::Dequeue => passed.left,
+                            rig_lab::Marking::Enqueue => visit.found,
+                        };
+                        let wred = &rule.declared.wred;
+                        let own = wred::step(&rule.declared.buffer, wred, of.size)
+                            * u64::from(wred.counts_itself);
+                        let chance =
+                            |depth| wred::chance(&rule.class.curve(wred), depth + own).certain();
+                        chance(span.lo).filter(|_| chance(span.lo) == chance(span.hi))
+                    }
+                },
+            };
+            for (sum, one) in [(&mut marked, 1), (&mut bytes, of.size.0)] {
+                sum.lo += if surely == Some(true) { one } else { 0 };
+                sum.hi += if surely == Some(false) { 0 } else { one };
+            }
+        }
+        let queue =
+            format!("{}:{}", trial.observation.ports[usize::from(spec.to)].dut_port, spec.class);
+        let counters = &trial.observation.counters;
+        let checks = [
+            Check::of(counters, &queue, "WRED_ECN_MARKED_PACKETS", marked),
+            Check::of(counters, &queue, "WRED_ECN_MARKED_BYTES", bytes),
+            Check::of(counters, &queue, "WRED_DROPPED_PACKETS", Span::exactly(dropped)),
+            Check::of(counters, &queue, "WRED_DROPPED_BYTES", Span::exactly(dropped_bytes)),
+        ];
+        if let Some(missing) = checks.iter().find(|check| check.got.is_none()) {
+            return Err(trial.doubt(&format!("the device offers no counter {}", missing.name)));
+        }
+        let wrong: Vec<&Check> = checks.iter().filter(|check| !check.holds()).collect();
+        let want = Prediction {
+            unit: Unit::Count,
+            span: Span::exactly(0),
+            formula: "",
+            text: match wrong.first() {
+                Some(check) => format!("{} grown by {}", check.name, show(check.want)),
+                None => format!("each of {} counters grown by what the wire shows", checks.len()),
+            },
+            source: "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS; the wire is the count",
+        };
+        let got = wrong.first().map(|check| check.got.unwrap_or_default().to_string());
+        let off = u64::try_from(wrong.len()).unwrap_or(u64::MAX);
+        Ok(Some(Read { span: Span::exactly(off), want, got, records: Vec::new() }))
+    });
+}
+
+/// One counter, and by how much it must have grown.
+struct Check {
+    name: String,
+    want: Span,
+    got: Option<u64>,
+}
+
+impl Check {
+    fn of(counters: &Counters, queue: &str, name: &str, want: Span) -> Check {
+        let name = format!("{queue} SAI_QUEUE_STAT_{name}");
+        Check { want, got: counters.grew(&name), name }
+    }
+
+    fn holds(&self) -> bool {
+        self.got.is_some_and(|got| Span::exactly(got).meets(self.want))
+    }
+}
+
+fn show(span: Span) -> String {
+    if span.lo == span.hi { span.lo.to_string() } else { format!("{} to {}", span.lo, span.hi) }
+}

@@ -1,0 +1,333 @@
+//! The curve: what was done to frames at each depth, beside the declared chances. Each judgement is exact; the fitted curve says
+//! by how much a device is off.
+
+use super::draws::{Draw, Rule, draws};
+use super::{Done, Fate, Judged, Prediction, Read, Span, Unit, judgement, wred};
+use crate::runner::points::Point;
+use rig_lab::Marking;
+use rig_oracle::judge::likelihood::{self, Bin, Verdict};
+use rig_oracle::judge::marking_fit::{self, Estimate, Fit};
+use rig_oracle::judge::tally::Tally;
+use rig_oracle::judge::{pairs, stats};
+use rig_oracle::verdict::{Curve, CurvePoint};
+use std::collections::BTreeMap;
+
+/// Points of a drawn curve.
+const POINTS: usize = 32;
+
+/// Everything that one point of the sweep shows.
+struct Sample<'a> {
+    done: &'a Done<'a>,
+    on: String,
+    place: String,
+    rule: Rule,
+    queue: u8,
+    trials: u32,
+    draws: Vec<Draw>,
+    /// The chances of one trial's frames, in the order in which they were sent, where every trial shows the same.
+    once: Option<Vec<f64>>,
+}
+
+/// Judges the frames of some streams to one queue.
+pub(in super::super) fn judge(done: &Done<'_>, streams: &[String], judged: &mut Judged) {
+    for (index, point) in done.points.iter().enumerate() {
+        let Some(sample) = sample(done, streams, (index, point), judged) else { continue };
+        sample.judge(judged);
+    }
+}
+
+fn sample<'a>(
+    done: &'a Done<'a>,
+    streams: &[String],
+    (index, point): (usize, &Point),
+    judged: &mut Judged,
+) -> Option<Sample<'a>> {
+    let declared = &done.session.group.declared;
+    let mut all: Option<Sample<'a>> = None;
+    for trial in done.valid(index) {
+        let found: Result<Vec<_>, _> = streams.iter().map(|name| trial.stream(name)).collect();
+        let drawn = found.and_then(|found| {
+            let streams: Vec<u16> = found.iter().map(|(index, _)| *index).collect();
+            Ok((draws(trial, declared, &streams)?, streams))
+        });
+        let (drawn, streams_of) = match drawn {
+            Ok(drawn) => drawn,
+            Err(doubt) => {
+                judged.doubts.push(doubt);
+                continue;
+            }
+        };
+        let shares = drawn.iter().map(|draw| draw.shares.0);
+        let exact = drawn.iter().all(|draw| draw.shares.0 == draw.shares.1);
+        let once: Option<Vec<f64>> = exact.then(|| shares.collect());
+        match &mut all {
+            None => {
+                let rule = Rule::of(declared, &trial.script, *streams_of.first()?);
+                let queue = trial.script.streams[usize::from(streams_of[0])].class;
+                let (on, place) = (streams.join(" and "), done.place(point));
+                all = Some(Sample { done, on, place, rule, queue, trials: 1, draws: drawn, once });
+            }
+            Some(sample) => {
+                sample.trials += 1;
+                if sample.once != once {
+                    sample.once = None;
+                }
+                sample.draws.extend(drawn);
+            }
+        }
+    }
+    all
+}
+
+impl Sample<'_> {
+    fn judge(&self, judged: &mut Judged) {
+        if self.draws.is_empty() {
+            let why = format!("no frame of {} shows what early detection did", self.on);
+            let detail =
+                format!("{}{}{why}", self.place, if self.place.is_empty() { "" } else { ": " });
+            judged.doubts.push(super::Doubt { reason: "not-observable", detail });
+            return;
+        }
+        let fit = marking_fit::fit(&self.bins(), self.done.alpha);
+        self.certain(judged);
+        self.count(judged);
+        self.pairs(judged);
+        self.point(judged);
+        if let Some(fit) = &fit {
+            self.fitted(fit, judged);
+        }
+        judged.curves.push(self.curve(fit.as_ref()));
+    }
+
+    /// What is done to frames, in words.
+    const fn done_to(&self) -> &'static str {
+        match self.rule.fate {
+            Fate::Mark => "marked",
+            Fate::Drop => "dropped",
+        }
+    }
+
+    fn push(
+        &self,
+        what: &str,
+        (trial, read): (u32, Read),
+        resolution: String,
+        judged: &mut Judged,
+    ) {
+        let on = [self.on.as_str(), what].join(", ");
+        if let Some(mut judgement) =
+            judgement("ecn.curve", &on, self.place.clone(), &[(trial, read)])
+        {
+            judgement.trials = self.trials;
+            judgement.resolution = resolution;
+            judged.judgements.push(judgement);
+        }
+    }
+
+    fn prediction(&self, unit: Unit, span: Span, text: String) -> Prediction {
+        Prediction { unit, span, formula: "F8, F9", text, source: wred::SOURCE }
+    }
+
+    /// Frames of which nothing is left to chance.
+    fn certain(&self, judged: &mut Judged) {
+        let wrong = |draw: &&Draw| match draw.shares {
+            (_, 0.0) => draw.taken,
+            (lo, _) if lo >= 1.0 => !draw.taken,
+            _ => false,
+        };
+        let sure = self.draws.iter().filter(|draw| draw.shares.1 <= 0.0 || draw.shares.0 >= 1.0);
+        let all: Vec<&Draw> = self.draws.iter().filter(wrong).collect();
+        let done_to = self.done_to();
+        let text = match all.first() {
+            Some(draw) if draw.taken => format!("no frame {done_to} at a depth of {}", depth(draw)),
+            Some(draw) => format!("every frame {done_to} at a depth of {}", depth(draw)),
+            None => format!("none {done_to} up to kmin, all from kmax on: {} frames", sure.count()),
+        };
+        let count = u64::try_from(all.len()).unwrap_or(u64::MAX);
+        let want = self.prediction(Unit::Frames, Span::exactly(0), text);
+        let trial = all.first().map_or(self.draws[0].trial, |draw| draw.trial);
+        let own = all.iter().filter(|draw| draw.trial == trial);
+        let records = own.map(|draw| draw.record).collect();
+        let got = all.first().map(|draw| {
+            let not = if draw.taken { "" } else { "not " };
+            format!("{count} frames {not}{done_to} where it should be the other way round")
+        });
+        let read = Read { span: Span::exactly(count), want, got, records };
+        self.push("where nothing is left to chance", (trial, read), String::new(), judged);
+    }
+
+    /// How many in all. Where depths are open, the least that the least chances allow to the most that the greatest do.
+    fn count(&self, judged: &mut Judged) {
+        let drawn = || self.draws.iter().filter(|draw| draw.shares.1 > 0.0 && draw.shares.0 < 1.0);
+        if drawn().next().is_none() {
+            return;
+        }
+        let shares = |of: &dyn Fn(&Draw) -> f64| -> Tally {
+            let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
+            drawn().for_each(|draw| *counts.entry(of(draw).to_bits()).or_default() += 1);
+            let counts: Vec<(f64, u32)> =
+                counts.into_iter().map(|(share, frames)| (f64::from_bits(share), frames)).collect();
+            Tally::of_counts(&counts)
+        };
+        let (least, most) = (shares(&|draw| draw.shares.0), shares(&|draw| draw.shares.1));
+        let alpha = self.done.alpha;
+        let span = Span { lo: *least.bounds(alpha).start(), hi: *most.bounds(alpha).end() };
+        let taken = u64::try_from(drawn().filter(|draw| draw.taken).count()).unwrap_or(u64::MAX);
+        let text = format!(
+            "{} of {} frames between kmin and kmax {}, {:.1} on the average",
+            Unit::Frames.show(span.lo) + " to " + &Unit::Frames.show(span.hi),
+            drawn().count(),
+            self.done_to(),
+            f64::midpoint(least.mean(), most.mean()),
+        );
+        let want = self.prediction(Unit::Frames, span, text);
+        let read = Read { span: Span::exactly(taken), want, got: None, records: Vec::new() };
+        self.push(self.done_to(), (self.draws[0].trial, read), String::new(), judged);
+    }
+
+    /// Whether each frame is drawn for by itself.
+    fn pairs(&self, judged: &mut Judged) {
+        let Some(once) =
+            self.once.as_ref().filter(|once| once.iter().any(|p| *p > 0.0 && *p < 1.0))
+        else {
+            return;
+        };
+        let bounds = Tally::of_pairs(once, self.trials).bounds(self.done.alpha);
+        let taken: Vec<bool> = self.draws.iter().map(|draw| draw.taken).collect();
+        let pairs: u64 = taken.chunks(once.len()).map(pairs::pairs).sum();
+        let span = Span { lo: *bounds.start(), hi: *bounds.end() };
+        let text = format!(
+            "{} to {} pairs of frames that follow one another, each drawn for by itself",
+            span.lo, span.hi
+        );
+        let want = self.prediction(Unit::Count, span, text);
+        let read = Read { span: Span::exactly(pairs), want, got: None, records: Vec::new() };
+        let what = format!("{} one after the other", self.done_to());
+        self.push(&what, (self.draws[0].trial, read), String::new(), judged);
+    }
+
+    /// Whether marks follow the depth at the declared point, rather than at the other one.
+    fn point(&self, judged: &mut Judged) {
+        let wred = &self.rule.declared.wred;
+        if self.rule.fate != Fate::Mark || wred.weight > 0 || !wred.queues.contains(&self.queue) {
+            return;
+        }
+        let exact = |draw: &&Draw| draw.depth.lo == draw.depth.hi && draw.other.lo == draw.other.hi;
+        let curve = self.rule.class.curve(wred);
+        let mut counts: BTreeMap<(u64, u64), (u32, u32)> = BTreeMap::new();
+        for draw in self.draws.iter().filter(exact) {
+            let count = counts.entry((draw.depth.lo, draw.other.lo)).or_default();
+            count.0 += 1;
+            count.1 += u32::from(draw.taken);
+        }
+        let share = |depth: u64| wred::chance(&curve, depth).share();
+        let declared: Vec<f64> = counts.keys().map(|(depth, _)| share(*depth)).collect();
+        let other: Vec<f64> = counts.keys().map(|(_, depth)| share(*depth)).collect();
+        let counts: Vec<(u32, u32)> = counts.into_values().collect();
+        let (here, there) = match self.rule.point {
+            Marking::Dequeue => ("leave", "come"),
+            Marking::Enqueue => ("come", "leave"),
+        };
+        let verdict = likelihood::judge(&counts, &declared, &other, self.done.alpha);
+        let (off, got) = match verdict {
+            Verdict::Other => (1, format!("the depth that they see when they {there}")),
+            Verdict::Declared => (0, format!("the depth that they see when they {here}")),
+            Verdict::Undecided => return,
+        };
+        let text = format!("marks that follow the depth that frames see when they {here}");
+        let want = self.prediction(Unit::Count, Span::exactly(0), text);
+        let read = Read { span: Span::exactly(off), want, got: Some(got), records: Vec::new() };
+        self.push("point of marking", (self.draws[0].trial, read), String::new(), judged);
+    }
+
+    /// The likeliest kmin, kmax and pmax.
+    fn fitted(&self, fit: &Fit, judged: &mut Judged) {
+        let curve = self.rule.class.curve(&self.rule.declared.wred);
+        let weighted = self.rule.declared.wred.weight > 0;
+        if weighted || !self.rule.declared.wred.queues.contains(&self.queue) {
+            return;
+        }
+        let seen = |depth: u64| self.draws.iter().any(|draw| draw.depth.lo >= depth);
+        // A corner that no frame saw is not measured, nor what lies in front of it.
+        let whole = seen(curve.kmax.0);
+        let one = |estimate: Estimate, scale: f64| Span {
+            lo: floor(estimate.lo * scale),
+            hi: ceil(estimate.hi * scale),
+        };
+        let mut all = vec![("kmin", Unit::Bytes, one(fit.kmin, 1.0), curve.kmin.0)];
+        if whole {
+            all.push(("kmax", Unit::Bytes, one(fit.kmax, 1.0), curve.kmax.0));
+            all.push(("pmax", Unit::Ppm, one(fit.pmax, 1e6), u64::from(curve.pmax.0)));
+        }
+        for (what, unit, span, declared) in all {
+            let text = format!("{what} = {}, by maximum likelihood", unit.show(declared));
+            let want = self.prediction(unit, Span::exactly(declared), text);
+            let read = Read { span, want, got: None, records: Vec::new() };
+            let resolution =
+                format!("{what} from {} to {}", unit.show(span.lo), unit.show(span.hi));
+            self.push(what, (self.draws[0].trial, read), resolution, judged);
+        }
+    }
+
+    /// Frames by the depth that decides about them.
+    fn bins(&self) -> Vec<Bin> {
+        let mut bins: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
+        for draw in self.draws.iter().filter(|draw| draw.depth.lo == draw.depth.hi) {
+            let bin = bins.entry(draw.depth.lo).or_default();
+            bin.0 += 1;
+            bin.1 += u32::from(draw.taken);
+        }
+        bins.into_iter().map(|(depth, (frames, marked))| Bin { depth, frames, marked }).collect()
+    }
+
+    /// The curve as it is drawn: neighbouring depths together, each with the interval that its counts leave possible.
+    fn curve(&self, fit: Option<&Fit>) -> Curve {
+        let mut draws: Vec<&Draw> = self.draws.iter().collect();
+        draws.sort_by_key(|draw| draw.depth);
+        let distinct: std::collections::BTreeSet<u64> =
+            draws.iter().map(|draw| draw.depth.middle()).collect();
+        let depths: Vec<u64> = distinct.into_iter().collect();
+        let mut points = Vec::new();
+        let mut fitted = Vec::new();
+        for group in depths.chunks(depths.len().div_ceil(POINTS).max(1)) {
+            let (Some(&first), Some(&last)) = (group.first(), group.last()) else { continue };
+            let own = draws.iter().filter(|draw| (first..=last).contains(&draw.depth.middle()));
+            let (mut frames, mut taken, mut least, mut most, mut likely) = (0, 0, 0.0, 0.0, 0.0);
+            for draw in own {
+                frames += 1;
+                taken += u32::from(draw.taken);
+                least += draw.shares.0;
+                most += draw.shares.1;
+                likely += fit.map_or(0.0, |fit| fit.share(draw.depth.middle()));
+            }
+            let (lo, hi) = stats::clopper_pearson(frames, taken, self.done.alpha);
+            let mean = |sum: f64| sum / f64::from(frames) * 1e6;
+            points.push(CurvePoint {
+                x: first + (last - first) / 2,
+                measured: Span { lo: floor(lo * 1e6), hi: ceil(hi * 1e6) },
+                predicted: Span { lo: floor(mean(least)), hi: ceil(mean(most)) },
+            });
+            fitted.extend(fit.map(|_| floor(mean(likely))));
+        }
+        let x = [self.place.as_str(), &format!("depth, frames of {}", self.on)].join(" ");
+        let x = x.trim().to_owned();
+        Curve { measure: "ecn.curve", x, x_unit: Unit::Bytes, unit: Unit::Ppm, points, fitted }
+    }
+}
+
+fn depth(draw: &Draw) -> String {
+    match draw.depth {
+        Span { lo, hi } if lo == hi => format!("{lo}B"),
+        Span { lo, hi } => format!("{lo}B to {hi}B"),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+fn floor(value: f64) -> u64 {
+    if value.is_finite() { value.floor().max(0.0) as u64 } else { u64::MAX }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+fn ceil(value: f64) -> u64 {
+    if value.is_finite() { value.ceil().max(0.0) as u64 } else { u64::MAX }
+}

@@ -1,0 +1,57 @@
+//! Whether marks come before pauses when a queue fills up (B6).
+
+use super::{Done, First, Judged, Prediction, Read, Span, Unit, visits};
+use rig_capture::Dir;
+use rig_testcases::Declared;
+
+/// Judges which of the two a sender meets first. A mark is taken to be made when the marked frame leaves, an XOFF when it
+/// leaves: both as the rig's ports see them.
+pub(in super::super) fn judge(done: &Done<'_>, stream: &str, first: First, judged: &mut Judged) {
+    let declared: &Declared = &done.session.group.declared;
+    done.each("ecn.order", stream, judged, |trial| {
+        let (index, spec) = trial.stream(stream)?;
+        let visits = visits(trial, index, declared)?;
+        let records = &trial.observation.records;
+        let marks = visits.iter().filter_map(|visit| visit.passed.as_ref());
+        let mark = marks.filter(|passed| passed.marked).map(|passed| passed.record).min();
+        let senders =
+            trial.script.streams.iter().filter(|of| (of.to, of.class) == (spec.to, spec.class));
+        let xoffs = senders.filter_map(|of| {
+            let mut words = trial.observation.words((of.from, Dir::Rx), of.class);
+            words.find(|(_, _, quanta)| quanta.0 > 0).map(|(index, _, _)| index)
+        });
+        let xoff = xoffs.min();
+        let slack = trial.observation.bound() * 2;
+        let ahead = |a: Option<usize>, b: Option<usize>| match (a, b) {
+            (Some(a), Some(b)) => Some(records[a].at + slack < records[b].at),
+            (Some(_), None) => Some(true),
+            (None, Some(_)) => Some(false),
+            (None, None) => None,
+        };
+        let (came, wish, text) = match first {
+            First::Ecn => (ahead(mark, xoff), "a mark", "a mark before the first XOFF"),
+            First::Pfc => (ahead(xoff, mark), "an XOFF", "an XOFF before the first mark"),
+        };
+        let Some(came) = came else {
+            return Err(
+                trial.doubt(&format!("neither a mark nor an XOFF: {stream} congests nothing"))
+            );
+        };
+        let at = |record: Option<usize>, what: &str| {
+            record.map_or(format!("no {what}"), |record| {
+                format!("{what} at {}", Unit::Ps.show(records[record].at.0))
+            })
+        };
+        let want = Prediction {
+            unit: Unit::Count,
+            span: Span::exactly(1),
+            formula: "",
+            text: text.to_owned(),
+            source: "the case: ECN is to come before PFC (Zhu et al., SIGCOMM 2015)",
+        };
+        let got = format!("{}, {}", at(mark, "mark"), at(xoff, "XOFF"));
+        let got = Some(if came { format!("{wish} first: {got}") } else { got });
+        let records = mark.into_iter().chain(xoff).collect();
+        Ok(Some(Read { span: Span::exactly(u64::from(came)), want, got, records }))
+    });
+}
