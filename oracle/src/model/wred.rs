@@ -83,6 +83,8 @@ pub struct Wred {
     queues: Vec<[Queue; CLASSES]>,
     /// How long a port takes for a small frame.
     small: Vec<Dur>,
+    /// What the largest frame takes.
+    largest: u64,
 }
 
 /// Frames that an idle port is taken to have let by (`s` of Floyd and Jacobson): the smallest.
@@ -102,19 +104,30 @@ impl Wred {
             queues
         };
         let small: Vec<Dur> = speeds.map(|speed| speed.slot(SMALL)).collect();
-        let averages = config.weight > 0;
-        let floor = if config.is_plain() { config.floor() } else { 0 };
-        let lone = if config.counts_itself { largest } else { 0 };
-        let only_if = |so: bool| if so { config.queues } else { 0 };
-        Wred {
-            arriving: config.queues,
-            leaving: only_if(averages || !config.at_enqueue),
-            idle: only_if(floor <= lone || config.faults.clears_ce),
-            floor,
+        let mut wred = Wred {
+            arriving: 0,
+            leaving: 0,
+            idle: 0,
+            floor: 0,
             queues: (0..).take(small.len()).map(port).collect(),
             small,
-            config: config.clone(),
-        }
+            largest,
+            config: Config::off(),
+        };
+        wred.set(config);
+        wred
+    }
+
+    /// Goes by another configuration from the next frame on. Counts, averages and draws go on as they are.
+    pub fn set(&mut self, config: &Config) {
+        let averages = config.weight > 0;
+        let lone = if config.counts_itself { self.largest } else { 0 };
+        let only_if = |so: bool| if so { config.queues } else { 0 };
+        self.floor = if config.is_plain() { config.floor() } else { 0 };
+        self.arriving = config.queues;
+        self.leaving = only_if(averages || !config.at_enqueue);
+        self.idle = only_if(self.floor <= lone || config.faults.clears_ce);
+        self.config = config.clone();
     }
 
     /// Whether a frame that arrives for this queue is to be looked at.

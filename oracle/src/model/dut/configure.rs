@@ -1,6 +1,6 @@
 //! Changing the configuration of a device that runs, and what it refuses.
 
-use super::Dut;
+use super::{Dut, switch};
 use core::fmt;
 use rig_lab::{Action, Actual, BadSetting, ConfigPath, Declared, Pfcwd, RuleFamily, Setting};
 use rig_units::Dur;
@@ -103,7 +103,7 @@ pub(super) fn applied(actual: &Actual, configured: &Declared) -> Result<Declared
 
 impl Dut {
     /// Changes settings of the running device, all or none, now. What may be changed: `pfcwd.*`, which takes every
-    /// handler off and starts the watchdogs afresh, and `buffer.dynamic_th`.
+    /// handler off and starts the watchdogs afresh, `buffer.dynamic_th`, and `wred.*`.
     ///
     /// # Errors
     /// When the device refuses them; nothing has changed then.
@@ -111,7 +111,8 @@ impl Dut {
         let mut configured = self.configured.clone();
         for setting in settings {
             configured = configured.with(setting)?;
-            let live = setting.path.starts_with("pfcwd.") || setting.path == "buffer.dynamic_th";
+            let whole = ["pfcwd.", "wred."].iter().any(|part| setting.path.starts_with(part));
+            let live = whole || setting.path == "buffer.dynamic_th";
             if !live {
                 return Err(Refused::NotWhileRunning { path: setting.path.clone() });
             }
@@ -132,6 +133,11 @@ impl Dut {
             {
                 self.network.set_alpha(port, class, self.running.buffer.dynamic_th);
             }
+        }
+        if self.running.wred != before.wred {
+            let mut device = switch::Config::declared(&self.running);
+            self.faults.build_into(&mut device);
+            self.network.set_wred(&device.wred);
         }
         let resets = self.faults.buffer_change_ends_storm && self.running.buffer != before.buffer;
         if resets || self.running.pfcwd != before.pfcwd {

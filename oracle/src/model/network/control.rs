@@ -12,6 +12,7 @@ use crate::model::queue::EventQueue;
 use crate::model::switch::{Received, Switch};
 use crate::model::tap::Tap;
 use crate::model::topology::PortId;
+use crate::model::wred;
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
 
@@ -141,6 +142,13 @@ impl<Q: EventQueue> Network<Q> {
         let at = at.into();
         let limit = Limit::Dynamic(k);
         self.switches[usize::from(at.switch)].set_group_limit(at.port.into(), group, limit);
+    }
+
+    /// Gives switch 0, the device under test, another configuration of early detection, from the next frame on.
+    pub fn set_wred(&mut self, config: &wred::Config) {
+        if let Some(device) = self.switches.first_mut() {
+            device.set_wred(config);
+        }
     }
 
     /// Makes every watermark of switch 0, the device under test, what is in use now.

@@ -3,6 +3,7 @@
 
 use super::{Choice, Limit, Place, Switch, place};
 use crate::model::packet::{bit, slot};
+use crate::model::wred;
 use rig_units::Time;
 
 /// Frames thrown out of a queue.
@@ -15,6 +16,11 @@ pub struct Discarded {
 }
 
 impl Switch {
+    /// Early detection goes by another configuration from the next frame on.
+    pub(crate) fn set_wred(&mut self, config: &wred::Config) {
+        self.wred.set(config);
+    }
+
     /// Lets a class ignore received PFC and stop sending any, or ends that. Returns whether frames may go because of
     /// it.
     pub(crate) fn ignore_pfc(&mut self, now: Time, port: usize, class: u8, on: bool) -> bool {

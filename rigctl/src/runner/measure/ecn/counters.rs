@@ -17,6 +17,8 @@ pub(in super::super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged
             let of = &trial.script.streams[usize::from(visit.stream)];
             let rule = Rule::of(declared, &trial.script, visit.stream);
             let surely = match &visit.passed {
+                // What is to be marked is lost by a full buffer alone.
+                None if rule.fate == Fate::Mark => continue,
                 None => {
                     dropped += 1;
                     dropped_bytes += of.size.0;
