@@ -97,7 +97,8 @@ fn turned(point: Marking) -> &'static str {
 
 #[test]
 fn every_device_marks_by_the_curve_that_it_declares_at_either_point() {
-    const TIMES: u32 = 40;
+    // Enough that a chance a tenth too high shows in the count: 419, by `tally::repetitions`.
+    const TIMES: u32 = 500;
     for profile in profiles() {
         let own = with_curve(&profile.declared);
         let other = set(&own, "marking", turned(own.wred.marking));
