@@ -78,7 +78,7 @@ mod tests {
             for outcome in 0..1_u32 << shares.len() {
                 let marked: Vec<bool> = (0..shares.len()).map(|at| outcome >> at & 1 == 1).collect();
                 let chance = |(p, mark): (&f64, &bool)| if *mark { *p } else { 1.0 - p };
-                counts[pairs(&marked) as usize] += shares.iter().zip(&marked).map(chance).product::<f64>();
+                counts[usize::try_from(pairs(&marked)).unwrap()] += shares.iter().zip(&marked).map(chance).product::<f64>();
             }
             let tally = Tally::of_pairs(&shares, 1);
             for count in 0..counts.len() {

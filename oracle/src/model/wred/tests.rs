@@ -180,10 +180,10 @@ proptest! {
     /// The chance of a hit, counted over the draws: within one draw of the fraction.
     #[test]
     fn a_hit_has_the_chance_that_the_curve_has(
-        kmin in 0_u64..1 << 38, span in 1_u64..1 << 30, at in 0.0..1.0_f64, pmax in 1_u32..=1_000_000
+        kmin in 0_u64..1 << 38, span in 1_u64..1 << 30, at: u32, pmax in 1_u32..=1_000_000
     ) {
         let curve = Curve { kmin, kmax: kmin + span, pmax: Ppm(pmax) };
-        let depth = kmin + (at * span as f64) as u64;
+        let depth = kmin + ((span * u64::from(at)) >> 32);
         let chance = curve.chance(depth, false, Ppm(0));
         let exact = u128::from(pmax) * u128::from(depth - kmin);
         let den = 1_000_000 * u128::from(span);

@@ -107,7 +107,7 @@ fn the_accuracy_test_expects_so_many_marks() {
         Burst::of(&buffer(1, 0), &wred(500_000, 900_000, 5), Class::GREEN, Bytes(1_024), 910);
     let expected = burst.expected();
     assert_eq!(expected.always, 31);
-    assert_eq!(burst.by_chance().map(|ranks| ranks.count()), Some(390));
+    assert_eq!(burst.by_chance().map(Iterator::count), Some(390));
     let sum = (489..=878).map(|n| f64::from(1_024 * n - 500_000) / 8e6).sum::<f64>();
     assert!((expected.mean - 31.0 - sum).abs() < 1e-9, "{expected:?}");
     assert!((sum - 390.0 * (0.000_092 + 0.049_884) / 2.0).abs() < 1e-9);
