@@ -101,11 +101,15 @@ pub enum Deviation {
     LossyPauses,
     /// A lossless frame that does not go to the pool is dropped at once.
     HeadroomUnused,
+    /// A switch of virtual output queues counts by the port that a frame came in by.
+    VoqPerSource,
+    /// A sender that one virtual output queue paused is told to go on as soon as a frame of its leaves another one.
+    XonOfAnyQueue,
 }
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 42] = [
+    pub const ALL: [Deviation; 44] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -148,6 +152,8 @@ impl Deviation {
         Deviation::XoffWrongClass,
         Deviation::LossyPauses,
         Deviation::HeadroomUnused,
+        Deviation::VoqPerSource,
+        Deviation::XonOfAnyQueue,
     ];
 
     /// The values that may follow the name; `None` when none may.
@@ -193,7 +199,9 @@ impl Deviation {
             | Deviation::PoolOversubscribedTwice
             | Deviation::XoffWrongClass
             | Deviation::LossyPauses
-            | Deviation::HeadroomUnused => None,
+            | Deviation::HeadroomUnused
+            | Deviation::VoqPerSource
+            | Deviation::XonOfAnyQueue => None,
         }
     }
 

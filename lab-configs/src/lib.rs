@@ -24,7 +24,7 @@ pub mod settings;
 pub mod walk;
 pub mod yaml;
 
-pub use buffer::{Buffer, Crossing};
+pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::{Declared, Pfc, PortGroup, Ports};
 pub use deviation::{Deviation, Switched};
 pub use fault::{Fault, Place};

@@ -95,11 +95,12 @@ impl Declared {
     }
 
     /// Paths that may be absent from the serialised form.
-    pub const OPTIONAL: [&'static str; 4] = [
+    pub const OPTIONAL: [&'static str; 5] = [
         "pfcwd.restoration_time",
         "buffer.static_th",
         "buffer.port_dynamic_th",
         "buffer.headroom_pool",
+        "buffer.accounting",
     ];
 
     /// Whether the configuration is already what `setting` asks for.
@@ -149,7 +150,8 @@ pub fn configurable(path: &str) -> bool {
         "pfcwd.action",
         "pfcwd.big_red_switch",
     ];
-    const ASIC: [&str; 3] = ["buffer.cell", "buffer.descriptor", "buffer.crossing"];
+    const ASIC: [&str; 4] =
+        ["buffer.cell", "buffer.descriptor", "buffer.crossing", "buffer.accounting"];
     WATCHDOG.contains(&path) || (path.starts_with("buffer.") && !ASIC.contains(&path))
 }
 

@@ -120,6 +120,8 @@ mistakes! {
     restoration_time_out_of_range: [("restoration_time: 200ms", "restoration_time: 60001ms")];
     yang_refuses_detection_below_the_poll: [("poll_interval: 100ms", "poll_interval: 300ms")];
     cisco_refuses_forward: [("family: broadcom", "family: cisco-8000"), ("action: drop", "action: forward")];
+    virtual_output_queues_with_a_reserve: [("crossing: headroom", "accounting: voq\n    port_dynamic_th: 1\n    crossing: headroom")];
+    accounting_as_another_word: [("crossing: headroom", "accounting: egress\n    crossing: headroom")];
     too_few_queues: [(", strict, strict]", ", strict]")];
     code_point_beyond_63: [("46: 5", "64: 5")];
     guard_without_pfc: [("pfcwd_sw_enable: [3, 4]", "pfcwd_sw_enable: [3, 5]")];

@@ -84,7 +84,7 @@ const _: () = assert!(PFC.0 == 64 + L1_OVERHEAD.0);
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use rig_lab::Crossing;
+    use rig_lab::{Accounting, Crossing};
 
     fn loop_of(metres: u64, ahead: u64, delays: Span) -> InFlight {
         InFlight {
@@ -112,6 +112,7 @@ mod tests {
             xoff: Bytes(0),
             headroom_pool: None,
             crossing: Crossing::Headroom,
+            accounting: Accounting::Ingress,
         }
     }
 

@@ -50,6 +50,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("pfcwd.drop_by", &["acl", "zero-buffer"]),
     ("pfcwd.config_path", &["yang", "redis"]),
     ("buffer.crossing", &["headroom", "shared"]),
+    ("buffer.accounting", &["ingress", "voq"]),
     ("pfc.xon_counts", &["true", "false"]),
 ];
 
@@ -100,6 +101,9 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("refresh_late", &["pfc-is-repeated"]),
     ("weights_ignored", &["shares-after"]),
     ("egress_rate", &["line-rate"]),
+    ("buffer.accounting", &["sources-of-a-queue-together", "thresholds-together"]),
+    ("xon_of_any_queue", &["xon-when-its-own"]),
+    ("voq_per_source", &["sources-of-a-queue"]),
     ("buffer.crossing", &["headroom-mellanox", "headroom-broadcom"]),
     ("buffer.descriptor", &["frames-a-byte-above", "frames-of-whole-cells"]),
     ("buffer.lossy", &["lossy-drop"]),

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
 use rig_units::Dur;
+use std::collections::BTreeSet;
 
 /// Names of measures in YAML. `config` is not among them: a case asks for it with `configure:` and `expect:`.
 const NAMES: [&str; 20] = [
@@ -248,13 +249,27 @@ fn growing(at: &At<'_>, traffic: &Traffic<'_>) -> Option<(Vec<String>, Growth)> 
     if let Some((in_turn, at)) = fields.either("streams", "together") {
         let growth = if in_turn { Growth::InTurn } else { Growth::Together };
         let streams = searched(&at, traffic)?;
-        let group = |name: &String| traffic.streams.get(name).map(|of| (of.from.clone(), of.class));
+        // Whose limit it is that they share, if any, is the device's to say: a group's or a queue's.
+        let place = |name: &String| {
+            traffic.streams.get(name).map(|of| (of.from.clone(), of.to.clone(), of.class))
+        };
         for (i, name) in streams.iter().enumerate() {
-            if let Some(other) = streams[..i].iter().find(|other| group(other) == group(name)) {
-                let found = format!("`{other}` and `{name}` fill the same group");
-                at.fault(found, "streams that differ in the port they leave by or in their class");
+            if let Some(other) = streams[..i].iter().find(|other| place(other) == place(name)) {
+                let found = format!("`{other}` and `{name}` fill the same group and queue");
+                at.fault(found, "streams that differ in a port or in their class");
                 return None;
             }
+        }
+        let groups = streams.iter().map(|name| place(name).map(|(from, _, class)| (from, class)));
+        let queues = streams.iter().map(|name| place(name).map(|(_, to, class)| (to, class)));
+        let kinds = [groups.collect::<BTreeSet<_>>().len(), queues.collect::<BTreeSet<_>>().len()];
+        let mixed = kinds.into_iter().any(|kinds| kinds != 1 && kinds != streams.len());
+        if growth == Growth::Together && mixed {
+            at.fault(
+                "some of the streams fill one group or queue, and some fill others",
+                "streams that are all of one group, or each of its own; the same of queues",
+            );
+            return None;
         }
         return Some((streams, growth));
     }

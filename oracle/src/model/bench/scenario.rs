@@ -116,6 +116,7 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             headroom: HEADROOM,
             headroom_pool: None,
             crossing: buffer::Crossing::Shared,
+            voqs: false,
             queue: buffer::Limit::Dynamic(0),
             faults: buffer::Faults::NONE,
         },

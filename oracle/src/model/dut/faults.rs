@@ -56,6 +56,7 @@ struct BufferFaults {
     reserved_not_counted: bool,
     descriptor_not_counted: bool,
     pool_twice: bool,
+    voq_per_source: bool,
 }
 
 impl BufferFaults {
@@ -83,6 +84,7 @@ impl BufferFaults {
         if self.pool_twice {
             buffer.pool *= 2;
         }
+        buffer.voqs &= !self.voq_per_source;
     }
 }
 
@@ -190,6 +192,10 @@ impl Faults {
                 Deviation::LossyPauses => faults.switch.lossy_pauses = true,
                 // Frames are lost as soon as XOFF was sent.
                 Deviation::HeadroomUnused => faults.buffer.headroom_unused = true,
+                // Two senders into one queue fill it twice as far as it may be.
+                Deviation::VoqPerSource => faults.buffer.voq_per_source = true,
+                // XON comes while the queue that the sender was told about is as full as it was.
+                Deviation::XonOfAnyQueue => faults.buffer.own.any_queue_resumes = true,
             }
         }
         faults

@@ -67,6 +67,7 @@ impl Config {
                 headroom: 100_000,
                 headroom_pool: None,
                 crossing: Crossing::Headroom,
+                voqs: false,
                 queue: Limit::Dynamic(0),
                 faults: buffer::Faults::NONE,
             },
@@ -146,6 +147,7 @@ fn declared_buffer(declared: &rig_lab::Buffer, lossless: u8) -> buffer::Config {
             rig_lab::Crossing::Headroom => Crossing::Headroom,
             rig_lab::Crossing::Shared => Crossing::Shared,
         },
+        voqs: declared.accounting == rig_lab::Accounting::Voq,
         queue: Limit::Dynamic(declared.lossy_dynamic_th),
         faults: buffer::Faults::NONE,
     }

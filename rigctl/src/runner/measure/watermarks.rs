@@ -95,12 +95,13 @@ fn checks(declared: &Declared, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
     ];
     if lossless {
         let others = fill.others(spec.from);
-        let (shared, headroom) = buffer::watermarks(buffer, spec.size, &others, frames);
+        let held = fill.holds(spec, frames);
+        let (shared, headroom) = (held.shared, held.headroom);
         all.push(peak(format!("{group}_SHARED_WATERMARK_BYTES"), shared));
         all.push(peak(format!("{group}_XOFF_ROOM_WATERMARK_BYTES"), headroom));
         all.push(grown(format!("{group}_DROPPED_PACKETS"), dropped));
         let pool = "ingress_lossless_pool SAI_BUFFER_POOL_STAT";
-        all.push(peak(format!("{pool}_WATERMARK_BYTES"), others.pool + shared));
+        all.push(peak(format!("{pool}_WATERMARK_BYTES"), fill.pool() + shared));
         all.push(peak(format!("{pool}_XOFF_ROOM_WATERMARK_BYTES"), others.headroom + headroom));
     } else {
         all.push(grown(format!("{to}:{class} SAI_QUEUE_STAT_DROPPED_PACKETS"), dropped));

@@ -42,6 +42,7 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
             xoff: Bytes(165_568),
             headroom_pool: None,
             crossing: Crossing::Headroom,
+            accounting: rig_lab::Accounting::Ingress,
         },
         pfc: Pfc {
             quanta: Quanta::MAX,
