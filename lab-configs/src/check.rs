@@ -12,6 +12,7 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     checks.classes();
     checks.buffer();
     checks.pfc();
+    checks.watermarks();
     checks.watchdog(profile.rule.family);
 }
 
@@ -130,6 +131,20 @@ impl Checks<'_> {
         if pfc.response >= pause {
             let found = format!("a response time of {}", pfc.response);
             self.fault("pfc.response", found, format!("less than the pause time, {pause}"));
+        }
+    }
+
+    fn watermarks(&self) {
+        let watermark = &self.declared.watermark;
+        let times = [("poll", watermark.poll), ("telemetry", watermark.telemetry)];
+        for (path, time) in times.into_iter().filter_map(|(path, time)| Some((path, time?))) {
+            if time < Dur::ms(1) {
+                self.fault(
+                    &format!("watermark.{path}"),
+                    format!("{time}"),
+                    "at least 1ms".to_owned(),
+                );
+            }
         }
     }
 

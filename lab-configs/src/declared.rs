@@ -1,6 +1,6 @@
 //! What an operator configured and a vendor documented of one switch.
 
-use crate::{Buffer, Pfcwd, Qos, Scheduling};
+use crate::{Buffer, Pfcwd, Qos, Scheduling, Watermark};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,9 @@ pub struct Declared {
     pub pfc: Pfc,
     /// The PFC watchdog.
     pub pfcwd: Pfcwd,
+    /// The polling of watermarks.
+    #[serde(default, deserialize_with = "crate::watermark::or_unset")]
+    pub watermark: Watermark,
 }
 
 /// All front-panel ports, as groups of equal ones.

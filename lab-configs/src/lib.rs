@@ -22,6 +22,7 @@ pub mod read;
 pub mod schema;
 pub mod settings;
 pub mod walk;
+pub mod watermark;
 pub mod yaml;
 
 pub use buffer::{Accounting, Buffer, Crossing};
@@ -35,6 +36,7 @@ pub use profile::{Actual, Kind, Mutation, Profile, Rule};
 pub use qos::{Qos, Scheduling};
 pub use schema::{schema_dut, schema_lab};
 pub use settings::{BadSetting, Setting};
+pub use watermark::{Watermark, WatermarkCopy};
 
 /// Whether `word` can be the name of a case, a device or a stream: lower case, digits and single dashes.
 pub fn is_name(word: &str) -> bool {

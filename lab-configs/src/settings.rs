@@ -95,12 +95,14 @@ impl Declared {
     }
 
     /// Paths that may be absent from the serialised form.
-    pub const OPTIONAL: [&'static str; 5] = [
+    pub const OPTIONAL: [&'static str; 7] = [
         "pfcwd.restoration_time",
         "buffer.static_th",
         "buffer.port_dynamic_th",
         "buffer.headroom_pool",
         "buffer.accounting",
+        "watermark.poll",
+        "watermark.telemetry",
     ];
 
     /// Whether the configuration is already what `setting` asks for.

@@ -9,3 +9,4 @@ pub mod in_flight;
 pub mod pause;
 pub mod pfcwd;
 pub mod share;
+pub mod watermark;

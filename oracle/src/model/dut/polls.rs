@@ -39,7 +39,7 @@ const PHASE: u64 = u64::from_be_bytes(*b"pw-phase");
 const JITTER: u64 = u64::from_be_bytes(*b"pwjitter");
 
 /// The `index`-th draw under `name`: whole nanoseconds, uniform in `least..most`, or `least` where that is empty.
-fn draw(seed: u64, name: u64, index: u64, least: Dur, most: Dur) -> Dur {
+pub(super) fn draw(seed: u64, name: u64, index: u64, least: Dur, most: Dur) -> Dur {
     let steps = most.saturating_sub(least) / Dur::ns(1);
     let word = mix(mix(mix(seed) ^ name).wrapping_add(index));
     let step = (u128::from(word) * u128::from(steps)) >> 64;

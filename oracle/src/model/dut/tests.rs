@@ -8,3 +8,4 @@ mod deviations;
 mod families;
 mod feeding;
 mod sending;
+mod watermarks;

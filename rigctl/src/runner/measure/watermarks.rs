@@ -21,6 +21,11 @@ struct Check {
 /// Judges the watermarks of the group that `stream` fills and of the queue that it is sent to.
 pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.session.group.declared;
+    if let Some(poll) = declared.watermark.poll {
+        let detail = format!("the device reads and clears its watermarks by itself every {poll}");
+        judged.doubts.push(Doubt { reason: "not-observable", detail });
+        return;
+    }
     let mut all = Vec::new();
     for trial in done.trials {
         if trial.void.is_some() || !matches!(trial.role, Role::Search(_)) {

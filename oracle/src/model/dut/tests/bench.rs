@@ -63,6 +63,7 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
             drop_by: DropBy::Acl,
             config_path: ConfigPath::Redis,
         },
+        watermark: rig_lab::Watermark::default(),
     }
 }
 
