@@ -128,6 +128,10 @@ impl Checks<'_> {
                 format!("a refresh within the pause time of {} on the fastest port", pfc.quanta);
             self.fault("pfc.refresh", found, want);
         }
+        if let Some(taken) = pfc.emission.filter(|taken| *taken >= pause) {
+            let found = format!("an XOFF that takes {taken}");
+            self.fault("pfc.emission", found, format!("less than the pause time, {pause}"));
+        }
         if pfc.response >= pause {
             let found = format!("a response time of {}", pfc.response);
             self.fault("pfc.response", found, format!("less than the pause time, {pause}"));

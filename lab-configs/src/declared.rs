@@ -55,6 +55,9 @@ pub struct Pfc {
     /// Time the MAC takes from the last bit of a PFC frame to the last start of a frame of that class
     /// (IEEE 802.3 31B.3.7 gives the budget).
     pub response: Dur,
+    /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC. Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emission: Option<Dur>,
     /// Whether an XON frame counts as a received PFC frame in `SAI_PORT_STAT_PFC_<p>_RX_PKTS`.
     pub xon_counts: bool,
 }

@@ -95,12 +95,13 @@ impl Declared {
     }
 
     /// Paths that may be absent from the serialised form.
-    pub const OPTIONAL: [&'static str; 7] = [
+    pub const OPTIONAL: [&'static str; 8] = [
         "pfcwd.restoration_time",
         "buffer.static_th",
         "buffer.port_dynamic_th",
         "buffer.headroom_pool",
         "buffer.accounting",
+        "pfc.emission",
         "watermark.poll",
         "watermark.telemetry",
     ];

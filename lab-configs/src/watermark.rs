@@ -13,7 +13,7 @@ pub struct Watermark {
     /// Absent: they are not polled, and there are no copies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poll: Option<Dur>,
-    /// Time between two resets of the periodic copy (`watermark telemetry interval`). Absent: [`Watermark::TELEMETRY`].
+    /// Time between two resets of the periodic copy (`watermark telemetry interval`). Absent: 120 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub telemetry: Option<Dur>,
 }

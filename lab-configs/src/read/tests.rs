@@ -123,6 +123,7 @@ mistakes! {
     virtual_output_queues_with_a_reserve: [("crossing: headroom", "accounting: voq\n    port_dynamic_th: 1\n    crossing: headroom")];
     accounting_as_another_word: [("crossing: headroom", "accounting: egress\n    crossing: headroom")];
     watermarks_polled_all_the_time: [("  pfcwd:\n", "  watermark: {poll: 0ms}\n  pfcwd:\n")];
+    xoff_that_takes_longer_than_its_pause: [("    xon_counts:", "    emission: 400us\n    xon_counts:")];
     too_few_queues: [(", strict, strict]", ", strict]")];
     code_point_beyond_63: [("46: 5", "64: 5")];
     guard_without_pfc: [("pfcwd_sw_enable: [3, 4]", "pfcwd_sw_enable: [3, 5]")];

@@ -240,7 +240,8 @@ impl Switch {
             return false;
         }
         let xoff = self.ports[port].pfc.set_congested(now, group, true);
-        self.emit(port, xoff)
+        let later = self.ports[port].pfc.owes();
+        self.emit(port, xoff) || later
     }
 
     /// Puts a PFC frame ahead of everything at `port`; whether there is one to send.

@@ -115,6 +115,7 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("buffer.", &["headroom-broadcom", "xoff-threshold-broadcom"]),
     ("pfc.quanta", &["xoff-refreshed"]),
     ("pfc.refresh", &["xoff-refreshed"]),
+    ("pfc.emission", &["xoff-and-xon-at-once"]),
     ("pfc.response", &["response-time"]),
     ("headroom_one_cell_short", &["headroom-mellanox", "headroom-broadcom"]),
     ("xon_never", &["xon-point"]),

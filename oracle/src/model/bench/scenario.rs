@@ -127,6 +127,7 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             size: 43,
             fault: None,
             xon: pfc_gen::Xon::AtOnce,
+            emission: Dur::ZERO,
             class_off_by: 0,
         },
         mac: XON_XOFF,

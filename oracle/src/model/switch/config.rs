@@ -78,6 +78,7 @@ impl Config {
                 size: 64,
                 fault: None,
                 xon: Xon::AtOnce,
+                emission: Dur::ZERO,
                 class_off_by: 0,
             },
             mac: mac::Config::prompt(lossless),
@@ -109,6 +110,7 @@ impl Config {
                 size: 64,
                 fault: None,
                 xon: Xon::AtOnce,
+                emission: declared.pfc.emission.unwrap_or(Dur::ZERO),
                 class_off_by: 0,
             },
             mac: mac::Config {

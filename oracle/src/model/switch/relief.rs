@@ -15,7 +15,7 @@ impl Switch {
     pub(super) fn resume(&mut self, now: Time, from: usize, class: u8) -> Option<usize> {
         let pfc = &mut self.ports[from].pfc;
         let xon = pfc.set_congested(now, class, false);
-        let later = pfc.owes_xon();
+        let later = pfc.owes();
         (self.emit(from, xon) || later).then_some(from)
     }
 

@@ -48,6 +48,7 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
             quanta: Quanta::MAX,
             refresh: Dur::us(100),
             response: Dur::us(2),
+            emission: None,
             xon_counts: true,
         },
         pfcwd: Pfcwd {
