@@ -164,7 +164,9 @@ mod tests {
         at: u64,
     ) -> u64 {
         let (mut level, mut chip, mut copy) = (0, 0, 0);
-        let due = |(phase, every): (u64, u64), now: u64| now >= phase && (now - phase) % every == 0;
+        let due = |(phase, every): (u64, u64), now: u64| {
+            now >= phase && (now - phase).is_multiple_of(every)
+        };
         for now in 0..at {
             for (_, to) in steps.iter().filter(|(at, _)| at.0 == now) {
                 level = *to;
