@@ -167,6 +167,7 @@ mod tests {
             };
             let outside = Others { pool: taken, port: 0, headroom: 0 };
             let (mut queue, mut queued, mut headroom) = (Queue::default(), 0, 0);
+            let mut pooled = 0;
             for (from, count) in counts.into_iter().enumerate() {
                 let others = Others { headroom, ..outside };
                 let ahead = Ahead { queued, headroom: 0 };
@@ -186,6 +187,8 @@ mod tests {
                 let held = holds(&buffer, frame, &others, &ahead, count);
                 queued += held.reserved + held.shared;
                 headroom += held.headroom;
+                pooled += held.shared;
+                prop_assert_eq!(pooled, queued.saturating_sub(reserved));
                 prop_assert_eq!((queued, headroom), (queue.used, queue.headroom));
             }
         }
