@@ -3,7 +3,7 @@
 
 use rig_units::Bytes;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Ingress admission of lossless and egress admission of lossy traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +41,9 @@ pub struct Buffer {
     pub headroom_pool: Option<Bytes>,
     /// Where the frame is charged that makes a group cross its limit.
     pub crossing: Crossing,
+    /// Whose share of the pool a limit is about. Absent: the ingress priority group's.
+    #[serde(default, deserialize_with = "or_ingress")]
+    pub accounting: Accounting,
 }
 
 /// Where the frame is charged that makes a group cross its limit. It makes the device send XOFF either way.
@@ -51,4 +54,21 @@ pub enum Crossing {
     Headroom,
     /// To the pool: the group was within its limit when it arrived. The one after it is the first in the headroom.
     Shared,
+}
+
+/// Whose share of the pool a lossless limit is about, and so which frames make the device send XOFF. Headroom is the ingress
+/// priority group's either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accounting {
+    /// The priority group's: everything of one class that came in by one port, wherever it goes.
+    #[default]
+    Ingress,
+    /// The virtual output queue's: everything of one class that goes to one port, wherever it came in.
+    Voq,
+}
+
+/// What is unset is the default: profiles written before there was a choice stay as they are.
+fn or_ingress<'de, D: Deserializer<'de>>(value: D) -> Result<Accounting, D::Error> {
+    Ok(Option::deserialize(value)?.unwrap_or_default())
 }

@@ -24,6 +24,7 @@ duts! {
     "mellanox.yaml"
     "mellanox-tick.yaml"
     "shallow-32x100g.yaml"
+    "voq.yaml"
 }
 
 /// The default lab.

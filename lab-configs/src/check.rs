@@ -3,7 +3,8 @@
 
 use crate::walk::At;
 use crate::{
-    Action, ConfigPath, Curve, Declared, DepthUnit, Pfcwd, Profile, RuleFamily, Scheduling, Wred,
+    Accounting, Action, ConfigPath, Curve, Declared, DepthUnit, Pfcwd, Profile, RuleFamily,
+    Scheduling, Wred,
 };
 use rig_units::{Bytes, Dur};
 
@@ -15,6 +16,7 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     checks.buffer();
     checks.wred();
     checks.pfc();
+    checks.watermarks();
     checks.watchdog(profile.rule.family);
 }
 
@@ -93,6 +95,17 @@ impl Checks<'_> {
                 format!("at most the pool of {}, which lossy frames count in too", buffer.pool);
             self.fault("buffer.lossy_pool", found, want);
         }
+        let of_groups = [
+            ("reserved", buffer.reserved > Bytes(0)),
+            ("port_dynamic_th", buffer.port_dynamic_th.is_some()),
+        ];
+        for (path, _) in of_groups.iter().filter(|(_, is_set)| *is_set) {
+            if buffer.accounting == Accounting::Voq {
+                let found = format!("{path} with accounting by virtual output queues");
+                let want = "no reserve and no limit of the port: both are of ingress groups";
+                self.fault(&format!("buffer.{path}"), found, want.to_owned());
+            }
+        }
         let exponents = [
             ("dynamic_th", Some(buffer.dynamic_th)),
             ("port_dynamic_th", buffer.port_dynamic_th),
@@ -156,9 +169,27 @@ impl Checks<'_> {
                 format!("a refresh within the pause time of {} on the fastest port", pfc.quanta);
             self.fault("pfc.refresh", found, want);
         }
+        if let Some(taken) = pfc.emission.filter(|taken| *taken >= pause) {
+            let found = format!("an XOFF that takes {taken}");
+            self.fault("pfc.emission", found, format!("less than the pause time, {pause}"));
+        }
         if pfc.response >= pause {
             let found = format!("a response time of {}", pfc.response);
             self.fault("pfc.response", found, format!("less than the pause time, {pause}"));
+        }
+    }
+
+    fn watermarks(&self) {
+        let watermark = &self.declared.watermark;
+        let times = [("poll", watermark.poll), ("telemetry", watermark.telemetry)];
+        for (path, time) in times.into_iter().filter_map(|(path, time)| Some((path, time?))) {
+            if time < Dur::ms(1) {
+                self.fault(
+                    &format!("watermark.{path}"),
+                    format!("{time}"),
+                    "at least 1ms".to_owned(),
+                );
+            }
         }
     }
 

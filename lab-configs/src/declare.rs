@@ -142,6 +142,14 @@ impl Reading {
                 None if Declared::OPTIONAL.contains(&below(key).as_str()) => {
                     self.set(at, &below(key), Json::Null);
                 }
+                // A part of which nothing needs to be set.
+                None if parts(&below(key)).next().is_some()
+                    && form_is_optional(&below(key), form) =>
+                {
+                    for optional in parts(&below(key)) {
+                        self.set(at, optional, Json::Null);
+                    }
+                }
                 None => {
                     fields.need(key, &format!("such as {}", example(form)));
                     self.whole = false;
@@ -164,6 +172,19 @@ impl Reading {
             }
         }
     }
+}
+
+/// The optional values below `path`.
+fn parts(path: &str) -> impl Iterator<Item = &'static str> {
+    Declared::OPTIONAL
+        .into_iter()
+        .filter(move |optional| optional.rsplit_once('.').is_some_and(|(parent, _)| parent == path))
+}
+
+/// Whether `form` has no value that must be set.
+fn form_is_optional(path: &str, form: &Json) -> bool {
+    let is_optional = |key: &String| parts(path).any(|part| part == format!("{path}.{key}"));
+    form.as_object().is_some_and(|form| form.keys().all(is_optional))
 }
 
 /// A value as it is set: `never` unsets what may be unset.

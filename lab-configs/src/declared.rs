@@ -1,6 +1,6 @@
 //! What an operator configured and a vendor documented of one switch.
 
-use crate::{Buffer, Pfcwd, Qos, Scheduling, Wred};
+use crate::{Buffer, Pfcwd, Qos, Scheduling, Watermark, Wred};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,9 @@ pub struct Declared {
     pub pfc: Pfc,
     /// The PFC watchdog.
     pub pfcwd: Pfcwd,
+    /// The polling of watermarks.
+    #[serde(default, deserialize_with = "crate::watermark::or_unset")]
+    pub watermark: Watermark,
 }
 
 /// All front-panel ports, as groups of equal ones.
@@ -54,6 +57,9 @@ pub struct Pfc {
     /// Time the MAC takes from the last bit of a PFC frame to the last start of a frame of that class
     /// (IEEE 802.3 31B.3.7 gives the budget).
     pub response: Dur,
+    /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC. Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emission: Option<Dur>,
     /// Whether an XON frame counts as a received PFC frame in `SAI_PORT_STAT_PFC_<p>_RX_PKTS`.
     pub xon_counts: bool,
 }

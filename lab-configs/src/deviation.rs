@@ -121,11 +121,15 @@ pub enum Deviation {
     DrawsCorrelated,
     /// Frames that arrive marked do not count as marked.
     CeNotCounted,
+    /// A switch of virtual output queues counts by the port that a frame came in by.
+    VoqPerSource,
+    /// A sender that one virtual output queue paused is told to go on as soon as a frame of its leaves another one.
+    XonOfAnyQueue,
 }
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 52] = [
+    pub const ALL: [Deviation; 54] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -178,6 +182,8 @@ impl Deviation {
         Deviation::MarksTooOften,
         Deviation::DrawsCorrelated,
         Deviation::CeNotCounted,
+        Deviation::VoqPerSource,
+        Deviation::XonOfAnyQueue,
     ];
 
     /// The values that may follow the name; `None` when none may.
@@ -233,7 +239,9 @@ impl Deviation {
             | Deviation::DropsEct
             | Deviation::NoJumpAtKmax
             | Deviation::DepthOfPort
-            | Deviation::CeNotCounted => None,
+            | Deviation::CeNotCounted
+            | Deviation::VoqPerSource
+            | Deviation::XonOfAnyQueue => None,
         }
     }
 

@@ -22,10 +22,11 @@ pub mod read;
 pub mod schema;
 pub mod settings;
 pub mod walk;
+pub mod watermark;
 pub mod wred;
 pub mod yaml;
 
-pub use buffer::{Buffer, Crossing};
+pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::{Declared, Pfc, PortGroup, Ports};
 pub use deviation::{Deviation, Switched};
 pub use fault::{Fault, Place};
@@ -36,6 +37,7 @@ pub use profile::{Actual, Kind, Mutation, Profile, Rule};
 pub use qos::{Qos, Scheduling};
 pub use schema::{schema_dut, schema_lab};
 pub use settings::{BadSetting, Setting};
+pub use watermark::{Watermark, WatermarkCopy};
 pub use wred::{Color, Curve, DepthUnit, EcnMode, Marking, Wred};
 
 /// Whether `word` can be the name of a case, a device or a stream: lower case, digits and single dashes.

@@ -78,7 +78,9 @@ impl Deviation {
             | Deviation::LossyUsesHeadroom
             | Deviation::PoolOversubscribedTwice
             | Deviation::LossyPauses
-            | Deviation::HeadroomUnused => Part::Buffer,
+            | Deviation::HeadroomUnused
+            | Deviation::VoqPerSource
+            | Deviation::XonOfAnyQueue => Part::Buffer,
             Deviation::MalformedPfc
             | Deviation::RefreshLate
             | Deviation::XonNever

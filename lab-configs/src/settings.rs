@@ -95,7 +95,7 @@ impl Declared {
     }
 
     /// Paths that may be absent from the serialised form.
-    pub const OPTIONAL: [&'static str; 8] = [
+    pub const OPTIONAL: [&'static str; 12] = [
         "qos.dscp_to_color",
         "pfcwd.restoration_time",
         "buffer.static_th",
@@ -104,6 +104,10 @@ impl Declared {
         "wred.yellow",
         "wred.red",
         "wred.drop",
+        "buffer.accounting",
+        "pfc.emission",
+        "watermark.poll",
+        "watermark.telemetry",
     ];
 
     /// Whether the configuration is already what `setting` asks for.
@@ -153,10 +157,11 @@ pub fn configurable(path: &str) -> bool {
         "pfcwd.action",
         "pfcwd.big_red_switch",
     ];
-    const ASIC: [&str; 6] = [
+    const ASIC: [&str; 7] = [
         "buffer.cell",
         "buffer.descriptor",
         "buffer.crossing",
+        "buffer.accounting",
         "wred.marking",
         "wred.counts_itself",
         "wred.unit",

@@ -75,6 +75,16 @@ fn red(measure: &Measure) -> Run {
         Measure::HeadroomLoss { .. } => {
             Mutated("loss-against-response-broadcom", "buffer.xoff=x0.9")
         }
+        Measure::EcnCurve { .. } => {
+            Mutated("first-marked-last-not-broadcom", "deviation=no_jump_at_kmax")
+        }
+        Measure::EcnMarks { .. } => {
+            Mutated("not-capable-is-dropped-broadcom", "deviation=marks_non_ect")
+        }
+        Measure::EcnCounters { .. } => {
+            Mutated("marked-before-stays-marked-broadcom", "deviation=ce_not_counted")
+        }
+        Measure::EcnOrder { .. } => Mutated("marks-before-pauses-broadcom", "wred.kmin=x200"),
         Measure::Config { .. } => {
             Mutated("limits-refused-broadcom", "deviation=accepts_out_of_range")
         }

@@ -1,6 +1,7 @@
 //! From a case to a script: every quantity worked out for one device and one point of the sweep.
 
 mod endpoints;
+mod growth;
 mod load;
 mod ports;
 
@@ -70,6 +71,7 @@ impl Case {
         let script = Script { ports, dut_ports, endpoints, taps, streams, storms, steps, length };
         load::check(self, declared, &script)?;
         endpoints::check(self, declared, &script)?;
+        growth::check(self, declared, &script)?;
         Ok(script)
     }
 }

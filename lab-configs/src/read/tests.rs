@@ -1,7 +1,7 @@
 //! The labs and profiles of the repository, and what a person is told about mistakes in one: read and judged by hand.
 
 use super::*;
-use crate::{Jitter, RuleFamily};
+use crate::{Jitter, RuleFamily, Watermark, declare};
 use insta::assert_snapshot;
 
 fn all(faults: &[Fault]) -> String {
@@ -120,6 +120,10 @@ mistakes! {
     restoration_time_out_of_range: [("restoration_time: 200ms", "restoration_time: 60001ms")];
     yang_refuses_detection_below_the_poll: [("poll_interval: 100ms", "poll_interval: 300ms")];
     cisco_refuses_forward: [("family: broadcom", "family: cisco-8000"), ("action: drop", "action: forward")];
+    virtual_output_queues_with_a_reserve: [("crossing: headroom", "accounting: voq\n    port_dynamic_th: 1\n    crossing: headroom")];
+    accounting_as_another_word: [("crossing: headroom", "accounting: egress\n    crossing: headroom")];
+    watermarks_polled_all_the_time: [("  pfcwd:\n", "  watermark: {poll: 0ms}\n  pfcwd:\n")];
+    xoff_that_takes_longer_than_its_pause: [("    xon_counts:", "    emission: 400us\n    xon_counts:")];
     too_few_queues: [(", strict, strict]", ", strict]")];
     code_point_beyond_63: [("46: 5", "64: 5")];
     thresholds_of_wred_that_cross: [("kmin: 104000B", "kmin: 312001B"), ("weight: 0", "drop: {kmin: 2B, kmax: 1B, pmax: 1%}\n    weight: 16")];
@@ -131,6 +135,17 @@ mistakes! {
     override_that_does_not_fit: [("declared:", "actual: {overrides: {pfcwd.action: x2}}\ndeclared:")];
     unknown_deviation: [("declared:", "actual: {deviations: [drop_leek]}\ndeclared:")];
     deviation_with_a_value_it_does_not_take: [("declared:", "actual: {deviations: [\"alert_acts:2\"]}\ndeclared:")];
+}
+
+#[test]
+fn a_profile_may_say_how_watermarks_are_polled_or_say_nothing() {
+    let text = include_str!("../../duts/broadcom.yaml");
+    assert_eq!(declare::pattern().map(|declared| declared.watermark), Ok(Watermark::default()));
+    let polled = text.replace("  pfcwd:\n", "  watermark: {poll: 60s}\n  pfcwd:\n");
+    let profile = profile_from(&Source::new("dut.yaml", &polled));
+    let profile = profile.unwrap_or_else(|faults| panic!("{}", all(&faults)));
+    let want = Watermark { poll: Some(rig_units::Dur::ms(60_000)), telemetry: None };
+    assert_eq!(profile.declared.watermark, want);
 }
 
 #[test]

@@ -8,6 +8,8 @@
 //! be within it. The frame that would bring its group beyond *crosses*; from then on the group is *over* until enough
 //! has left, and its sender should pause.
 //!
+//! With `voqs` the limit is that of a virtual output queue instead of a group's (`voq`).
+//!
 //! Left out: reserved space of lossy queues, groups of lossy classes.
 
 use super::packet::{CLASSES, slot};
@@ -17,11 +19,13 @@ mod config;
 mod limit;
 mod look;
 mod pools;
+mod voq;
 
 use charges::{Group, Queue};
 pub use config::{Config, Crossing, Faults};
 pub use limit::Limit;
 pub use pools::{Pool, Pools};
+use voq::Voqs;
 
 /// What became of an arriving frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +47,8 @@ pub struct Buffer {
     pools: Pools,
     groups: Vec<[Group; CLASSES]>,
     queues: Vec<[Queue; CLASSES]>,
+    /// Where limits are those of virtual output queues.
+    voqs: Option<Box<Voqs>>,
 }
 
 /// A frame as the buffer sees it: where it came in and where it goes.
@@ -66,6 +72,7 @@ impl Buffer {
             pools: Pools::default(),
             groups: vec![[Group::new(config.group); CLASSES]; ports],
             queues: vec![[Queue::new(config.queue); CLASSES]; ports],
+            voqs: config.voqs.then(|| Box::new(Voqs::new(config.group, ports))),
         }
     }
 
@@ -94,6 +101,7 @@ impl Buffer {
         let size = self.config.occupied(place.size);
         let group = &self.groups[place.from][slot(place.class)];
         if !self.config.is_lossless(place.class)
+            || self.config.voqs
             || group.headroom != 0
             || group.used + size > self.config.reserved
         {
@@ -107,10 +115,10 @@ impl Buffer {
     /// Takes in a frame.
     #[inline(always)]
     pub fn admit(&mut self, place: Place) -> Admission {
-        if self.config.is_lossless(place.class) {
-            self.admit_lossless(place)
-        } else {
-            self.admit_lossy(place)
+        match (self.config.is_lossless(place.class), self.config.voqs) {
+            (true, false) => self.admit_lossless(place),
+            (true, true) => self.admit_voq(place),
+            (false, _) => self.admit_lossy(place),
         }
     }
 
@@ -118,7 +126,7 @@ impl Buffer {
     fn admit_lossless(&mut self, place: Place) -> Admission {
         let port_share = self.port_share(place.from);
         let left = self.left();
-        let Buffer { config, pools, groups, queues } = self;
+        let Buffer { config, pools, groups, queues, .. } = self;
         let size = config.occupied(place.size);
         let group = &mut groups[place.from][slot(place.class)];
         let before = u64::from(group.share(config.reserved));
@@ -174,13 +182,16 @@ impl Buffer {
     /// Lets go of a frame that was taken in: headroom first, then the shared part, then what is reserved.
     #[inline(always)]
     pub fn release(&mut self, place: Place) {
-        let Buffer { config, pools, groups, queues } = self;
+        let Buffer { config, pools, groups, queues, .. } = self;
         let size = config.occupied(place.size);
         let queue = &mut queues[place.to][slot(place.class)];
         queue.used -= u64::from(size);
         queue.frames -= 1;
         if !config.is_lossless(place.class) {
             return pools.release_lossy(queue, size);
+        }
+        if config.voqs {
+            return self.release_voq(place);
         }
         pools.egress_lossless.free(u64::from(size));
         let group = &mut groups[place.from][slot(place.class)];
@@ -218,8 +229,11 @@ impl Buffer {
             <= self.config.xon.max(limit.saturating_sub(self.config.xon_offset))
     }
 
-    /// Changes the limit of one priority group from now on.
+    /// Changes the limit of one priority group, or virtual output queue, of a port from now on.
     pub fn set_group_limit(&mut self, port: usize, group: u8, limit: Limit) {
+        if let Some(voqs) = &mut self.voqs {
+            voqs.set_limit(port, group, limit);
+        }
         self.groups[port][slot(group)].limit = limit;
     }
 
@@ -228,7 +242,7 @@ impl Buffer {
         if self.config.faults.watermarks_stay {
             return;
         }
-        let reserved = self.config.reserved;
+        let reserved = if self.config.voqs { 0 } else { self.config.reserved };
         self.groups.iter_mut().flatten().for_each(|group| group.clear(reserved));
         self.queues.iter_mut().flatten().for_each(Queue::clear);
         self.pools.clear();

@@ -257,6 +257,9 @@ impl<Q: EventQueue> Network<Q> {
         self.sent(wiring, kind, sent, tap);
         if let Some(resumed) = resumed {
             self.control_waits(port_id(at.switch, resumed), tap);
+            while let Some(also) = self.switches[usize::from(at.switch)].also_resumed() {
+                self.control_waits(port_id(at.switch, also), tap);
+            }
         }
     }
 }

@@ -21,6 +21,8 @@ pub struct Config {
     pub fault: Option<PfcFault>,
     /// When XON is sent.
     pub xon: Xon,
+    /// Time from a class becoming congested to its XOFF; a class that is relieved by then gets none.
+    pub emission: Dur,
     /// XOFF frames name the class so many above the one that is meant: 0, in a port that does right.
     pub class_off_by: u32,
 }
@@ -46,6 +48,9 @@ pub struct PfcGen {
     held: u8,
     /// Classes that are relieved and whose XON is to come.
     late: u8,
+    /// Classes that are congested and whose XOFF is to come.
+    coming: u8,
+    xoff_at: [Time; CLASSES],
     xon_at: [Time; CLASSES],
     refresh_at: [Time; CLASSES],
     sent: [u64; CLASSES],
@@ -60,6 +65,8 @@ impl PfcGen {
             congested: 0,
             held: 0,
             late: 0,
+            coming: 0,
+            xoff_at: [Time::MAX; CLASSES],
             xon_at: [Time::MAX; CLASSES],
             refresh_at: [Time::MAX; CLASSES],
             sent: [0; CLASSES],
@@ -74,7 +81,7 @@ impl PfcGen {
 
     /// Classes that the far end has been told to pause.
     pub const fn asserted(&self) -> u8 {
-        ((self.congested | self.late) & self.sends) | self.held
+        (((self.congested & !self.coming) | self.late) & self.sends) | self.held
     }
 
     /// Notes that `class` is congested, or not any more; the frame that this calls for.
@@ -82,8 +89,19 @@ impl PfcGen {
     #[inline(never)]
     pub fn set_congested(&mut self, now: Time, class: u8, congested: bool) -> Option<Packet> {
         let before = self.asserted();
+        let unsaid = self.coming & bit(class) != 0;
+        let is_new = congested && !self.is_congested(class) && before & bit(class) == 0;
         set(&mut self.congested, class, congested);
-        if let Xon::After(delay) = self.config.xon {
+        if is_new && self.config.emission > Dur::ZERO {
+            self.coming |= bit(class);
+            self.xoff_at[slot(class)] = now + self.config.emission;
+        } else if !congested {
+            self.coming &= !bit(class);
+        }
+        // What was never said is not taken back.
+        if let Xon::After(delay) = self.config.xon
+            && !unsaid
+        {
             set(&mut self.late, class, !congested);
             self.xon_at[slot(class)] = now + delay;
         }
@@ -108,6 +126,12 @@ impl PfcGen {
     /// The frame that is due at `now`: XOFF for every class whose refresh is, XON for every one whose late XON is.
     pub fn on_wake(&mut self, now: Time) -> Option<Packet> {
         let relieved = self.end_late(now);
+        for class in classes(self.coming) {
+            if self.xoff_at[slot(class)] <= now {
+                self.coming &= !bit(class);
+                self.refresh_at[slot(class)] = now;
+            }
+        }
         let due = |class: &u8| self.refresh_at[slot(*class)] <= now;
         let due: u8 = classes(self.asserted()).filter(due).map(bit).sum();
         match (due, relieved) {
@@ -125,13 +149,14 @@ impl PfcGen {
         let refreshes = if self.config.refresh.is_some() { self.asserted() } else { 0 };
         let refreshes = classes(refreshes).map(|class| self.refresh_at[slot(class)]);
         let xons = classes(self.late).map(|class| self.xon_at[slot(class)]);
-        refreshes.chain(xons).min()
+        let xoffs = classes(self.coming).map(|class| self.xoff_at[slot(class)]);
+        refreshes.chain(xons).chain(xoffs).min()
     }
 
-    /// Whether there is an XON to come.
+    /// Whether there is an XOFF or an XON to come.
     #[inline]
-    pub const fn owes_xon(&self) -> bool {
-        self.late != 0
+    pub const fn owes(&self) -> bool {
+        (self.late | self.coming) != 0
     }
 
     /// The classes whose late XON is to be sent at `now`.
@@ -208,6 +233,7 @@ mod tests {
         size: 64,
         fault: None,
         xon: Xon::AtOnce,
+        emission: Dur::ZERO,
         class_off_by: 0,
     };
 
@@ -275,6 +301,38 @@ mod tests {
         assert_eq!(enabled(pfc.on_wake(Time(50))), Some((8, 0)));
         assert_eq!(enabled(pfc.set_held(Time(60), 3, false)), Some((8, 8)));
     }
+
+    #[test]
+    fn an_xoff_takes_its_time_and_is_refreshed_from_then_on() {
+        let mut pfc = PfcGen::new(&Config { emission: Dur(7), ..CONFIG });
+        assert_eq!(pfc.set_congested(Time(10), 3, true), None);
+        assert_eq!((pfc.asserted(), pfc.owes(), pfc.wake_at()), (0, true, Some(Time(17))));
+        assert_eq!(pfc.on_wake(Time(16)), None);
+        assert_eq!(enabled(pfc.on_wake(Time(17))), Some((8, 0)));
+        assert_eq!((pfc.asserted(), pfc.owes(), pfc.wake_at()), (8, false, Some(Time(67))));
+        assert_eq!(enabled(pfc.set_congested(Time(20), 3, false)), Some((8, 8)));
+    }
+
+    #[test]
+    fn a_class_that_is_relieved_before_its_xoff_gets_neither_word() {
+        for xon in [Xon::AtOnce, Xon::After(Dur(3)), Xon::Never] {
+            let mut pfc = PfcGen::new(&Config { emission: Dur(7), xon, ..CONFIG });
+            pfc.set_congested(Time(10), 3, true);
+            assert_eq!(pfc.set_congested(Time(12), 3, false), None);
+            assert_eq!((pfc.wake_at(), pfc.on_wake(Time(17)), pfc.sent(3)), (None, None, 0));
+        }
+    }
+
+    #[test]
+    fn a_class_that_is_still_paused_needs_no_other_xoff() {
+        let mut pfc = PfcGen::new(&Config { emission: Dur(7), xon: Xon::After(Dur(20)), ..CONFIG });
+        pfc.set_congested(Time(0), 3, true);
+        pfc.on_wake(Time(7));
+        assert_eq!(pfc.set_congested(Time(10), 3, false), None);
+        assert_eq!(pfc.set_congested(Time(15), 3, true), None);
+        assert_eq!((pfc.asserted(), pfc.wake_at()), (8, Some(Time(57))));
+    }
+
     #[test]
     fn a_late_xon_comes_when_it_is_due_and_xoff_goes_on_until_then() {
         let mut pfc = PfcGen::new(&Config { xon: Xon::After(Dur(70)), ..CONFIG });

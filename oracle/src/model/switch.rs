@@ -20,6 +20,7 @@ mod config;
 mod early;
 mod look;
 mod overrides;
+mod relief;
 pub use config::{Config, Faults};
 pub use overrides::Discarded;
 
@@ -81,6 +82,8 @@ pub struct Switch {
     mtu: u16,
     names: Vec<String>,
     faults: Faults,
+    /// Ports whose senders were told to go on together with another.
+    also: Vec<usize>,
 }
 
 /// What became of a frame that arrived.
@@ -130,6 +133,7 @@ impl Switch {
             mtu: config.mtu,
             names: config.ports.iter().map(|(name, _)| name.clone()).collect(),
             faults: config.faults,
+            also: Vec::new(),
         }
     }
 
@@ -189,7 +193,7 @@ impl Switch {
         }
         let xoff = match self.buffer.admit(place) {
             Admission::Within => false,
-            Admission::Over => self.congest(now, from, class),
+            Admission::Over => self.over(now, place),
             Admission::GroupFull => return self.refuse_lossless(now, place),
             Admission::QueueFull => return self.refuse_lossy(now, place),
         };
@@ -241,20 +245,21 @@ impl Switch {
         self.release(now, place)
     }
 
-    /// Frees what a frame held; the ingress port whose sender is told to go on because of it.
+    /// Frees what a frame held; the ingress port whose sender is told to go on because of it. Others are in
+    /// [`also_resumed`](Self::also_resumed).
     #[inline]
     fn release(&mut self, now: Time, place: Place) -> Option<usize> {
         self.buffer.release(place);
+        if self.buffer.has_voqs() {
+            return self.relieve(now, place);
+        }
         let from = place.from;
         if !self.ports[from].pfc.is_congested(place.class)
             || !self.buffer.resumes(from, place.class)
         {
             return None;
         }
-        let pfc = &mut self.ports[from].pfc;
-        let xon = pfc.set_congested(now, place.class, false);
-        let later = pfc.owes_xon();
-        (self.emit(from, xon) || later).then_some(from)
+        self.resume(now, from, place.class)
     }
 
     #[inline]
@@ -263,7 +268,8 @@ impl Switch {
             return false;
         }
         let xoff = self.ports[port].pfc.set_congested(now, group, true);
-        self.emit(port, xoff)
+        let later = self.ports[port].pfc.owes();
+        self.emit(port, xoff) || later
     }
 
     /// Puts a PFC frame ahead of everything at `port`; whether there is one to send.
@@ -286,10 +292,10 @@ impl Switch {
     #[cold]
     #[inline(never)]
     fn refuse_lossless(&mut self, now: Time, place: Place) -> Received {
-        let Place { from, class, .. } = place;
-        self.ports[from].counters[slot(class)].group_drops += 1;
+        self.ports[place.from].counters[slot(place.class)].group_drops += 1;
         self.buffer.lose(place);
-        Received::Refused { xoff: self.buffer.holds(from, class) && self.congest(now, from, class) }
+        let relieved = self.buffer.will_relieve(place);
+        Received::Refused { xoff: relieved && self.over(now, place) }
     }
 
     #[inline(never)]

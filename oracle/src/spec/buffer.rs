@@ -16,11 +16,13 @@
 mod invert;
 mod lossy;
 mod together;
+pub mod voq;
 mod xon;
 
 pub use invert::{headroom_from, pool_from};
 pub use lossy::{lossy_first_drop, overrun};
 pub use together::together;
+use voq::Ahead;
 pub use xon::xon_after;
 
 use rig_lab::{Buffer, Crossing};
@@ -121,18 +123,26 @@ struct Filling {
 
 impl Filling {
     fn of(buffer: &Buffer, frame: Bytes, others: &Others) -> Filling {
+        Filling::behind(buffer, frame, others, &Ahead::default())
+    }
+
+    fn behind(buffer: &Buffer, frame: Bytes, others: &Others, ahead: &Ahead) -> Filling {
         let size = occupied(buffer, frame);
         let most = u128::from(buffer.reserved.0) + u128::from(most_shared(buffer, others));
-        let within = whole(most / u128::from(size));
-        let crossing_share = share_of(buffer, size, within.saturating_add(1));
+        let is_over = u128::from(ahead.queued) > most;
+        let within = whole(most.saturating_sub(ahead.queued.into()) / u128::from(size));
+        let crossing = size.saturating_mul(within.saturating_add(1)).saturating_add(ahead.queued);
+        let crossing_share = crossing.saturating_sub(buffer.reserved.0);
         let pooled = match buffer.crossing {
             Crossing::Headroom => within,
             Crossing::Shared => {
-                within.saturating_add(u64::from(crossing_share <= room(buffer, others)))
+                let pooled = !is_over && crossing_share <= room(buffer, others);
+                within.saturating_add(u64::from(pooled))
             }
         };
         let shared_pool = buffer.headroom_pool.map(|pool| pool.0.saturating_sub(others.headroom));
-        let headroom = buffer.xoff.0.min(shared_pool.unwrap_or(u64::MAX));
+        let own = buffer.xoff.0.saturating_sub(ahead.headroom);
+        let headroom = own.min(shared_pool.unwrap_or(u64::MAX));
         Filling { size, within, pooled, spare: headroom / size }
     }
 

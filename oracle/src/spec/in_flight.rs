@@ -7,7 +7,7 @@
 use super::buffer::occupied;
 use super::headroom::response_quanta;
 use rig_capture::Span;
-use rig_lab::Buffer;
+use rig_lab::{Buffer, Pfc};
 use rig_units::{Bytes, Dur, L1_OVERHEAD, Length, PortSpeed};
 
 /// Where the form comes from, for reports.
@@ -38,6 +38,19 @@ pub struct InFlight {
 /// The longest that a conforming sender may take to stop; `None` for a speed that is not listed.
 pub fn longest_response(speed: PortSpeed) -> Option<Dur> {
     response_quanta(speed).map(|quanta| speed.pause(quanta))
+}
+
+/// How long after the frame that crosses has arrived its XOFF leaves, in picoseconds: what the device takes, and up to `wait` for
+/// the frame that it may be sending that way by then.
+pub fn emitted(pfc: &Pfc, wait: Dur) -> Span {
+    let taken = pfc.emission.unwrap_or(Dur::ZERO);
+    Span { lo: taken.0, hi: (taken + wait).0 }
+}
+
+/// [`InFlight::delays`] of a device as declared and a sender that responds within `response`, in picoseconds.
+pub fn delays(pfc: &Pfc, response: Span) -> Span {
+    let Span { lo, hi } = emitted(pfc, Dur::ZERO);
+    Span { lo: lo + response.lo, hi: hi + response.hi }
 }
 
 impl InFlight {
@@ -84,7 +97,7 @@ const _: () = assert!(PFC.0 == 64 + L1_OVERHEAD.0);
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use rig_lab::Crossing;
+    use rig_lab::{Accounting, Crossing};
 
     fn loop_of(metres: u64, ahead: u64, delays: Span) -> InFlight {
         InFlight {
@@ -112,6 +125,7 @@ mod tests {
             xoff: Bytes(0),
             headroom_pool: None,
             crossing: Crossing::Headroom,
+            accounting: Accounting::Ingress,
         }
     }
 
@@ -126,6 +140,28 @@ mod tests {
         assert_eq!(in_flight.wire(), Span { lo: 40_884, hi: 259_509 });
         assert_eq!(in_flight.frames(), Span { lo: 5, hi: 31 });
         assert_eq!(in_flight.stored(&cells(208)), Span { lo: 5 * 1_040, hi: 31 * 1_040 });
+    }
+
+    #[test]
+    fn what_the_device_takes_is_wire_time_that_the_sender_uses() {
+        let pfc = |emission| Pfc {
+            quanta: rig_units::Quanta::MAX,
+            refresh: Dur::us(100),
+            response: Dur::us(2),
+            emission,
+            xon_counts: true,
+        };
+        assert_eq!(emitted(&pfc(None), Dur::ns(83)), Span { lo: 0, hi: 83_000 });
+        assert_eq!(
+            emitted(&pfc(Some(Dur::ns(300))), Dur::ns(83)),
+            Span { lo: 300_000, hi: 383_000 }
+        );
+        // 300 ns at 100 Gb/s are 30 000 bits, 3.6 slots of 1 044 B.
+        let with = |emission| delays(&pfc(emission), Span { lo: 0, hi: 2_017_280 });
+        let [none, some] =
+            [None, Some(Dur::ns(300))].map(|emission| loop_of(40, 1_024, with(emission)));
+        assert_eq!(some.wire().lo - none.wire().lo, 30_000);
+        assert_eq!((none.frames().hi, some.frames().hi), (31, 34));
     }
 
     #[test]

@@ -9,4 +9,5 @@ pub mod in_flight;
 pub mod pause;
 pub mod pfcwd;
 pub mod share;
+pub mod watermark;
 pub mod wred;

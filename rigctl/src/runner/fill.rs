@@ -1,6 +1,7 @@
 //! What the buffer of the device holds after the streams of a script, by the closed forms of the oracle.
 
-use rig_lab::Declared;
+use rig_lab::{Accounting, Declared};
+use rig_oracle::spec::buffer::voq::{self, Ahead};
 use rig_oracle::spec::buffer::{self, Held, Others};
 use rig_testcases::{Script, StreamSpec};
 
@@ -16,7 +17,10 @@ pub struct Fill<'a> {
 struct Group {
     /// The rig port that fills it.
     port: u16,
+    /// The rig port that it is sent to.
+    to: u16,
     class: u8,
+    reserved: u64,
     shared: u64,
     headroom: u64,
 }
@@ -41,14 +45,73 @@ impl<'a> Fill<'a> {
     /// Adds `frames` of `spec` to a group that holds nothing yet.
     fn add(&mut self, spec: &StreamSpec, frames: u64) {
         let buffer = &self.declared.buffer;
-        let (shared, headroom) = if self.is_lossless(spec.class) {
-            let held = buffer::holds(buffer, spec.size, &self.others(spec.from), frames);
-            (held.shared, held.headroom)
+        let Held { reserved, shared, headroom } = if self.is_lossless(spec.class) {
+            self.holds(spec, frames)
         } else {
             let first = self.lossy_first_drop(spec);
-            (frames.min(first - 1) * buffer::occupied(buffer, spec.size), 0)
+            let shared = frames.min(first - 1) * buffer::occupied(buffer, spec.size);
+            Held { shared, ..Held::default() }
         };
-        self.groups.push(Group { port: spec.from, class: spec.class, shared, headroom });
+        let StreamSpec { from: port, to, class, .. } = *spec;
+        self.groups.push(Group { port, to, class, reserved, shared, headroom });
+    }
+
+    /// What `frames` of a lossless stream add.
+    pub fn holds(&self, spec: &StreamSpec, frames: u64) -> Held {
+        let (others, ahead) = self.found_by(spec);
+        voq::holds(&self.declared.buffer, spec.size, &others, &ahead, frames)
+    }
+
+    /// The number of frames with which the last makes the device tell their sender to pause.
+    pub fn first_xoff(&self, spec: &StreamSpec) -> u64 {
+        let (others, ahead) = self.found_by(spec);
+        voq::first_xoff(&self.declared.buffer, spec.size, &others, &ahead)
+    }
+
+    /// The same for streams that grow together from nothing: all within one limit, or each with its own.
+    pub fn together(&self, specs: &[&StreamSpec]) -> (u64, u64) {
+        let Some(first) = specs.first() else { return (0, 0) };
+        let (buffer, others) = (&self.declared.buffer, self.others(first.from));
+        let count = u64::try_from(specs.len()).unwrap_or(u64::MAX);
+        if specs.iter().all(|spec| self.limited(spec) == self.limited(first)) {
+            return voq::together(buffer, first.size, count, &others);
+        }
+        let same_port = specs.iter().all(|spec| spec.from == first.from);
+        buffer::together(buffer, first.size, count, same_port, &others)
+    }
+
+    /// What frames of a stream find: all that is outside what their limit is about, and what is ahead of them there.
+    fn found_by(&self, spec: &StreamSpec) -> (Others, Ahead) {
+        let (mut others, mut ahead) = (self.others(spec.from), Ahead::default());
+        for group in self.groups.iter().filter(|group| self.is_lossless(group.class)) {
+            if self.unit(group.port, group.to, group.class) == self.limited(spec) {
+                ahead.queued += group.reserved + group.shared;
+                others.pool -= group.shared;
+                others.port -= if group.port == spec.from { group.shared } else { 0 };
+            }
+            if (group.port, group.class) == (spec.from, spec.class) {
+                ahead.headroom += group.headroom;
+            }
+        }
+        (others, ahead)
+    }
+
+    /// What a limit is about: the port of the group or of the queue, and its class.
+    fn unit(&self, from: u16, to: u16, class: u8) -> (u16, u8) {
+        match self.declared.buffer.accounting {
+            Accounting::Ingress => (from, class),
+            Accounting::Voq => (to, class),
+        }
+    }
+
+    /// What the limit is about that a stream meets.
+    fn limited(&self, spec: &StreamSpec) -> (u16, u8) {
+        self.unit(spec.from, spec.to, spec.class)
+    }
+
+    /// Bytes of the pool.
+    pub fn pool(&self) -> u64 {
+        self.groups.iter().map(|group| group.shared).sum()
     }
 
     /// What all of it means to another group of rig port `port`.
@@ -62,7 +125,8 @@ impl<'a> Fill<'a> {
     /// The number of frames of which the last is the first to be lost.
     pub fn first_drop(&self, spec: &StreamSpec) -> u64 {
         if self.is_lossless(spec.class) {
-            buffer::first_drop(&self.declared.buffer, spec.size, &self.others(spec.from))
+            let (others, ahead) = self.found_by(spec);
+            voq::first_drop(&self.declared.buffer, spec.size, &others, &ahead)
         } else {
             self.lossy_first_drop(spec)
         }

@@ -11,7 +11,7 @@ use rig_lab::walk::{At, Fields};
 use rig_units::Dur;
 
 /// Names of measures in YAML. `config` is not among them: a case asks for it with `configure:` and `expect:`.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 24] = [
     "pfcwd.detection",
     "pfcwd.restoration",
     "pfcwd.fired",
@@ -32,6 +32,10 @@ const NAMES: [&str; 20] = [
     "pfc.duty",
     "pfc.counters",
     "headroom.loss",
+    "ecn.curve",
+    "ecn.marks",
+    "ecn.counters",
+    "ecn.order",
 ];
 
 /// The streams and storms that a measure's names point at.
@@ -270,11 +274,14 @@ fn growing(at: &At<'_>, traffic: &Traffic<'_>) -> Option<(Vec<String>, Growth)> 
     if let Some((in_turn, at)) = fields.either("streams", "together") {
         let growth = if in_turn { Growth::InTurn } else { Growth::Together };
         let streams = searched(&at, traffic)?;
-        let group = |name: &String| traffic.streams.get(name).map(|of| (of.from.clone(), of.class));
+        // Whose limit it is that they share, if any, is the device's to say: a group's or a queue's.
+        let place = |name: &String| {
+            traffic.streams.get(name).map(|of| (of.from.clone(), of.to.clone(), of.class))
+        };
         for (i, name) in streams.iter().enumerate() {
-            if let Some(other) = streams[..i].iter().find(|other| group(other) == group(name)) {
-                let found = format!("`{other}` and `{name}` fill the same group");
-                at.fault(found, "streams that differ in the port they leave by or in their class");
+            if let Some(other) = streams[..i].iter().find(|other| place(other) == place(name)) {
+                let found = format!("`{other}` and `{name}` fill the same group and queue");
+                at.fault(found, "streams that differ in a port or in their class");
                 return None;
             }
         }

@@ -171,6 +171,16 @@ mistakes! {
     tap_of_the_setup_below_what_a_measure_follows: [("  storms:", "  taps: {p1: none}\n  storms:")];
     load_sampled_where_its_loss_is_predicted: [("every: 500us", "rate: 10%"), ("pfcwd.detection: {storm: storm, stream: victim}", "loss: {stream: victim}")];
     tap_that_samples_where_a_loss_is_predicted: [("    sweep:", "    taps: {p1: sampled, p2: pfc}\n    sweep:"), ("every: 500us", "rate: 10%"), ("pfcwd.detection: {storm: storm, stream: victim}", "loss: {stream: victim}")];
+    streams_together_of_which_some_share_a_group: [
+        ("    sweep:", "    streams:\n      a: {from: p1, to: p2, class: 3, kind: udp, size: 100B, every: 1ms, count: searched}\n      b: {from: p1, to: p3, class: 3, kind: udp, size: 100B, every: 1ms, count: searched}\n      c: {from: p4, to: p5, class: 3, kind: udp, size: 100B, every: 1ms, count: searched}\n    sweep:"),
+        ("start: victim}", "start: [victim, a, b, c]}"),
+        ("pfcwd.detection: {storm: storm, stream: victim}", "buffer.xoff: {together: [a, b, c]}")
+    ];
+    streams_of_one_group_and_queue: [
+        ("    sweep:", "    streams:\n      a: {from: p1, to: p2, class: 3, kind: udp, size: 100B, every: 1ms, count: searched}\n      b: {from: p1, to: p2, class: 3, kind: udp, size: 100B, every: 1ms, count: searched}\n    sweep:"),
+        ("start: victim}", "start: [victim, a, b]}"),
+        ("pfcwd.detection: {storm: storm, stream: victim}", "buffer.xoff: {streams: [a, b]}")
+    ];
     several_at_once: [("class: 3", "class: 9"), ("1022B", "1022"), ("start: victim", "start: victm"), ("why:", "wy:")];
     a_key_twice: [("device: switch", "device: switch\ndevice: switch")];
     a_tab: [("  streams:", "\tstreams:")];

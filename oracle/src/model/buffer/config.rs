@@ -32,6 +32,8 @@ pub struct Config {
     pub headroom_pool: Option<u64>,
     /// Where the frame is charged that makes a group cross its limit.
     pub crossing: Crossing,
+    /// Reserve and limit of lossless traffic are those of virtual output queues, not of ingress groups.
+    pub voqs: bool,
     /// Limit of a lossy queue's share of the lossy pool.
     pub queue: Limit,
     /// What it does wrong.
@@ -91,6 +93,8 @@ pub struct Faults {
     pub lossy_headroom: bool,
     /// Watermarks are not cleared.
     pub watermarks_stay: bool,
+    /// A sender that was told to pause because of one queue may go on when a frame of its leaves another.
+    pub any_queue_resumes: bool,
 }
 
 impl Faults {
@@ -100,5 +104,6 @@ impl Faults {
         drops_stay: false,
         lossy_headroom: false,
         watermarks_stay: false,
+        any_queue_resumes: false,
     };
 }

@@ -4,6 +4,7 @@ use super::*;
 
 mod books;
 mod counted;
+mod voq;
 mod wrong;
 
 const CONFIG: Config = Config {
@@ -20,6 +21,7 @@ const CONFIG: Config = Config {
     headroom: 20_000,
     headroom_pool: None,
     crossing: Crossing::Headroom,
+    voqs: false,
     queue: Limit::Dynamic(0),
     faults: Faults::NONE,
 };

@@ -58,6 +58,7 @@ struct BufferFaults {
     reserved_not_counted: bool,
     descriptor_not_counted: bool,
     pool_twice: bool,
+    voq_per_source: bool,
 }
 
 impl BufferFaults {
@@ -85,6 +86,7 @@ impl BufferFaults {
         if self.pool_twice {
             buffer.pool *= 2;
         }
+        buffer.voqs &= !self.voq_per_source;
     }
 }
 
@@ -237,6 +239,10 @@ impl Faults {
                 }
                 // Counter and marks on the wire disagree as soon as frames arrive marked.
                 Deviation::CeNotCounted => faults.wred.own.ce_not_counted = true,
+                // Two senders into one queue fill it twice as far as it may be.
+                Deviation::VoqPerSource => faults.buffer.voq_per_source = true,
+                // XON comes while the queue that the sender was told about is as full as it was.
+                Deviation::XonOfAnyQueue => faults.buffer.own.any_queue_resumes = true,
             }
         }
         faults

@@ -24,6 +24,7 @@ mod faults;
 mod guard;
 mod handler;
 mod polls;
+mod watermarks;
 
 pub use configure::Refused;
 
@@ -39,9 +40,10 @@ use faults::Faults;
 use guard::Guard;
 use handler::Effect;
 use polls::Polls;
-use rig_lab::{Actual, BadSetting, Declared, Profile, RuleFamily};
+use rig_lab::{Actual, BadSetting, Declared, Profile, RuleFamily, WatermarkCopy};
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
+use watermarks::Watermarks;
 
 /// The rig's side of the cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +81,7 @@ pub struct Dut {
     running: Declared,
     faults: Faults,
     polls: Polls,
+    watermarks: Watermarks,
     guards: Vec<Guard>,
     events: Vec<Acted>,
 }
@@ -114,6 +117,7 @@ impl Dut {
             actual,
             configured: configured.clone(),
             polls: Polls::new(seed, &running.pfcwd),
+            watermarks: Watermarks::new(seed, &running.watermark),
             running,
             guards: Vec::new(),
             events: Vec::new(),
@@ -147,17 +151,28 @@ impl Dut {
 
     /// Handles everything before `until`, which becomes the present; a poll at `until` itself comes later.
     pub fn run_until(&mut self, until: Time, tap: &mut impl Tap) {
-        while self.polls.next() < until {
-            self.network.run_through(self.polls.next(), tap);
-            self.poll();
-            self.polls.advance(&self.running.pfcwd);
+        while self.next_poll() < until {
+            let due = self.next_poll();
+            self.network.run_through(due, tap);
+            if self.watermarks.next() == due {
+                self.watermarks.wake(due, &mut self.network);
+            }
+            if self.polls.next() == due {
+                self.poll();
+                self.polls.advance(&self.running.pfcwd);
+            }
         }
         self.network.run_until(until, tap);
     }
 
     /// When something happens next by itself: an event of the network, or a poll.
     pub fn next_event(&self) -> Time {
-        self.network.next_event().map_or(self.polls.next(), |event| event.min(self.polls.next()))
+        self.network.next_event().map_or(self.next_poll(), |event| event.min(self.next_poll()))
+    }
+
+    /// When something is polled next: by the watchdog, or for watermarks.
+    fn next_poll(&self) -> Time {
+        self.polls.next().min(self.watermarks.next())
     }
 
     /// A frame of the outside world whose last bit reaches `port` now. A poll at this instant sees it.
@@ -175,7 +190,13 @@ impl Dut {
         }
     }
 
-    /// Clears every watermark: it becomes what is in use now.
+    /// Clears one copy of every watermark, as a request on `WATERMARK_CLEAR_REQUEST` does. What the chip has seen since the last
+    /// poll comes with the next one.
+    pub fn clear_watermark_copy(&mut self, copy: WatermarkCopy) {
+        self.watermarks.clear(copy);
+    }
+
+    /// Clears every watermark of the chip: it becomes what is in use now.
     pub fn clear_watermarks(&mut self) {
         self.network.clear_watermarks();
     }
@@ -193,6 +214,7 @@ impl Dut {
     /// Every counter now, under SONiC's names: those of the switch, and for each guarded queue `PFC_WD_QUEUE_STATS_*`.
     pub fn counters(&self) -> BTreeMap<String, u64> {
         let mut all = self.network.snapshot();
+        self.watermarks.name(&mut all);
         for guard in &self.guards {
             guard.stats(&self.network).name(
                 &Declared::port_name(guard.port),
@@ -205,8 +227,9 @@ impl Dut {
 
     /// One of them; `None` when there is no such counter.
     pub fn counter(&self, name: &str) -> Option<u64> {
-        if let Some(value) = self.network.counter(name) {
-            return Some(value);
+        let own = self.network.counter(name).or_else(|| self.watermarks.find(name));
+        if own.is_some() {
+            return own;
         }
         let (port, class, counter) = super::counters::split(name)?;
         let at = |guard: &&Guard| guard.class == class && Declared::port_name(guard.port) == port;

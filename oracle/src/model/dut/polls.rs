@@ -40,7 +40,7 @@ const PHASE: [u8; 8] = *b"pw-phase";
 const JITTER: [u8; 8] = *b"pwjitter";
 
 /// The `index`-th draw under `name`: whole nanoseconds, uniform in `least..most`, or `least` where that is empty.
-fn draw(seed: u64, name: [u8; 8], index: u64, least: Dur, most: Dur) -> Dur {
+pub(super) fn draw(seed: u64, name: [u8; 8], index: u64, least: Dur, most: Dur) -> Dur {
     let steps = most.saturating_sub(least) / Dur::ns(1);
     let word = chance::draw(chance::stream(seed, name), index);
     let step = (u128::from(word) * u128::from(steps)) >> 64;

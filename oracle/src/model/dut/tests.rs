@@ -9,3 +9,4 @@ mod families;
 mod feeding;
 mod marking;
 mod sending;
+mod watermarks;

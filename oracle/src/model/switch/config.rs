@@ -70,6 +70,7 @@ impl Config {
                 headroom: 100_000,
                 headroom_pool: None,
                 crossing: Crossing::Headroom,
+                voqs: false,
                 queue: Limit::Dynamic(0),
                 faults: buffer::Faults::NONE,
             },
@@ -81,6 +82,7 @@ impl Config {
                 size: 64,
                 fault: None,
                 xon: Xon::AtOnce,
+                emission: Dur::ZERO,
                 class_off_by: 0,
             },
             mac: mac::Config::prompt(lossless),
@@ -113,6 +115,7 @@ impl Config {
                 size: 64,
                 fault: None,
                 xon: Xon::AtOnce,
+                emission: declared.pfc.emission.unwrap_or(Dur::ZERO),
                 class_off_by: 0,
             },
             mac: mac::Config {
@@ -151,6 +154,7 @@ fn declared_buffer(declared: &rig_lab::Buffer, lossless: u8) -> buffer::Config {
             rig_lab::Crossing::Headroom => Crossing::Headroom,
             rig_lab::Crossing::Shared => Crossing::Shared,
         },
+        voqs: declared.accounting == rig_lab::Accounting::Voq,
         queue: Limit::Dynamic(declared.lossy_dynamic_th),
         faults: buffer::Faults::NONE,
     }

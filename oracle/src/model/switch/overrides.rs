@@ -66,6 +66,7 @@ impl Switch {
             self.ports[port].egress.drop_front(choice);
             discarded.packets += 1;
             discarded.resumed.extend(self.release(now, place));
+            discarded.resumed.append(&mut self.also);
         }
         self.ports[port].counters[slot(queue)].queue_drops += discarded.packets;
         discarded

@@ -2,6 +2,7 @@
 
 use super::*;
 use rig_capture::Span;
+use rig_lab::Accounting;
 
 const ALONE: Others = Others { pool: 0, port: 0, headroom: 0 };
 
@@ -22,6 +23,7 @@ fn plain(pool: u64, k: i8) -> Buffer {
         xoff: Bytes(0),
         headroom_pool: None,
         crossing: Crossing::Headroom,
+        accounting: Accounting::Ingress,
     }
 }
 

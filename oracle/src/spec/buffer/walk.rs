@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use rig_lab::Accounting;
 
 /// One group, and all that others hold.
 #[derive(Debug, Clone, Copy, Default)]
@@ -125,6 +126,7 @@ prop_compose! {
             xoff: Bytes(xoff),
             headroom_pool: headroom_pool.map(Bytes),
             crossing: if shared { Crossing::Shared } else { Crossing::Headroom },
+            accounting: Accounting::Ingress,
         }
     }
 }
@@ -287,6 +289,7 @@ proptest! {
             xoff: Bytes(xoff),
             headroom_pool: Some(Bytes(taken)),
             crossing: if shared { Crossing::Shared } else { Crossing::Headroom },
+            accounting: Accounting::Ingress,
         };
         let (frame, others) = (Bytes(frame), Others { pool: taken, port: taken, headroom: taken });
         let n_xoff = first_xoff(&buffer, frame, &others);

@@ -20,6 +20,7 @@ fn buffer(cell: u64, descriptor: u64) -> Buffer {
         xoff: Bytes(0),
         headroom_pool: None,
         crossing: Crossing::Headroom,
+        accounting: rig_lab::Accounting::Ingress,
     }
 }
 

@@ -7,7 +7,7 @@ use rig_capture::analyse::{self, ActionView, Delay, Word};
 use rig_capture::{Reading, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::buffer;
-use rig_oracle::spec::in_flight::InFlight;
+use rig_oracle::spec::in_flight::{self, InFlight};
 use rig_oracle::verdict::{Doubt, Finding, Judgement};
 use rig_testcases::{Script, Wanted};
 use rig_units::{Bytes, Dur, Length};
@@ -18,6 +18,12 @@ fn behind(wait: Dur) -> String {
         Dur::ZERO => "at once".to_owned(),
         wait => format!("at once or behind a frame of {wait}"),
     }
+}
+
+/// What is to be seen of a crossing.
+fn crossed(frame: u64, emission: Option<Dur>, wait: Dur) -> String {
+    let taken = emission.map_or(String::new(), |taken| format!(" after the declared {taken}"));
+    format!("frame {frame} crosses the limit, and XOFF leaves{taken} {}", behind(wait))
 }
 
 /// The largest frame that the device may be sending out of a port.
@@ -44,9 +50,9 @@ pub(super) fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let wait = wait(trial, spec.from);
         let want = Prediction {
             unit: Unit::Ps,
-            span: Span { lo: 0, hi: wait.0 },
+            span: in_flight::emitted(&declared.pfc, wait),
             formula: "F3, F5",
-            text: format!("frame {crossing} crosses the limit, and XOFF leaves {}", behind(wait)),
+            text: crossed(crossing, declared.pfc.emission, wait),
             source: "IEEE 802.1Q clause 36",
         };
         told(trial, index, (Word::Xoff, crossing), want).map(Some)
@@ -156,7 +162,10 @@ fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged)
             frame: spec.size,
             ahead: ahead(&trial.script, spec.from),
             cable: Length(done.session.cable_cm()),
-            delays: Span { lo: response.0, hi: (response + done.bound() * 2).0 },
+            delays: in_flight::delays(
+                &declared.pfc,
+                Span { lo: response.0, hi: (response + done.bound() * 2).0 },
+            ),
         };
         let others = Fill::empty(declared).others(spec.from);
         let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);

@@ -20,6 +20,11 @@ struct Check {
 /// Judges the watermarks of the group that `stream` fills and of the queue that it is sent to.
 pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.session.group.declared;
+    if let Some(poll) = declared.watermark.poll {
+        let detail = format!("the device reads and clears its watermarks by itself every {poll}");
+        judged.doubts.push(rig_oracle::verdict::Doubt { reason: "not-observable", detail });
+        return;
+    }
     let mut all = Vec::new();
     for trial in done.trials {
         if trial.void.is_some() || trial.role == Role::Calibration {
@@ -67,7 +72,6 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
 
 /// What the counters must show after a trial.
 fn checks(declared: &Declared, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
-    let buffer = &declared.buffer;
     let frames = spec.count.unwrap_or(0);
     let before = before(&trial.script, spec);
     let fill = Fill::of(declared, &trial.script, &before);
@@ -93,8 +97,8 @@ fn checks(declared: &Declared, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
         grown(format!("{to} SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS"), 0),
     ];
     if lossless {
-        let others = fill.others(spec.from);
-        let (shared, headroom) = buffer::watermarks(buffer, spec.size, &others, frames);
+        let held = fill.holds(spec, frames);
+        let (shared, headroom) = (held.shared, held.headroom);
         all.push(peak(format!("{group}_SHARED_WATERMARK_BYTES"), shared));
         all.push(peak(format!("{group}_XOFF_ROOM_WATERMARK_BYTES"), headroom));
         all.push(grown(format!("{group}_DROPPED_PACKETS"), dropped));

@@ -12,8 +12,10 @@ fn any_config() -> impl Strategy<Value = Config> {
     let cells = (prop_oneof![Just(0_u32), Just(1), Just(208)], 0..40_u32);
     let port = prop::option::of(-2..3_i8);
     let headroom_pool = prop::option::of(0..30_000_u64);
-    (limit, sizes, cells, port, headroom_pool, any::<bool>()).prop_map(
-        |(group, (pool, lossy_pool, reserved, headroom), (cell, descriptor), port, shp, shared)| {
+    let of = (any::<bool>(), any::<bool>());
+    (limit, sizes, cells, port, headroom_pool, of).prop_map(
+        |(group, (pool, lossy_pool, reserved, headroom), (cell, descriptor), port, shp, of)| {
+            let (shared, voqs) = of;
             let crossing = if shared { Crossing::Shared } else { Crossing::Headroom };
             Config {
                 pool,
@@ -21,9 +23,10 @@ fn any_config() -> impl Strategy<Value = Config> {
                 cell,
                 descriptor,
                 lossless: 0b1_1000,
-                reserved,
+                reserved: if voqs { 0 } else { reserved },
                 group,
-                port,
+                port: if voqs { None } else { port },
+                voqs,
                 headroom,
                 headroom_pool: shp,
                 crossing,
@@ -88,7 +91,8 @@ proptest! {
                 let before = buffer.held(place.from, place.class);
                 match buffer.admit(place) {
                     Admission::Within => {
-                        prop_assert_eq!(buffer.held(place.from, place.class).0, 0);
+                        let (headroom, _) = buffer.held(place.from, place.class);
+                        prop_assert!(headroom == 0 || config.voqs);
                         inside.push(place);
                     }
                     Admission::Over => inside.push(place),

@@ -43,12 +43,14 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
             xoff: Bytes(165_568),
             headroom_pool: None,
             crossing: Crossing::Headroom,
+            accounting: rig_lab::Accounting::Ingress,
         },
         wred: Wred::off(),
         pfc: Pfc {
             quanta: Quanta::MAX,
             refresh: Dur::us(100),
             response: Dur::us(2),
+            emission: None,
             xon_counts: true,
         },
         pfcwd: Pfcwd {
@@ -64,6 +66,7 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
             drop_by: DropBy::Acl,
             config_path: ConfigPath::Redis,
         },
+        watermark: rig_lab::Watermark::default(),
     }
 }
 

@@ -29,22 +29,19 @@ pub(super) fn predicted(
     let limit = limit_text(declared);
     match stage.event {
         Event::Xoff if stage.streams.len() > 1 => {
-            let groups = u64::try_from(stage.streams.len()).unwrap_or(u64::MAX);
-            let ports = stage.streams.iter().filter_map(|name| named(script, name));
-            let same_port = ports.clone().all(|other| other.from == spec.from);
-            let fill = Fill::empty(declared);
-            let (lo, hi) =
-                buffer::together(buffer, spec.size, groups, same_port, &fill.others(spec.from));
+            let specs: Vec<&StreamSpec> =
+                stage.streams.iter().filter_map(|name| named(script, name)).collect();
+            let (lo, hi) = Fill::empty(declared).together(&specs);
             frames(
                 Span { lo, hi },
-                format!("{groups} groups grow together by {occ}B a frame: {limit}"),
+                format!("{} streams grow together by {occ}B a frame: {limit}", specs.len()),
                 "F4, F5",
             )
         }
         Event::Xoff => {
             let fill = Fill::of(declared, script, &before);
             let others = fill.others(spec.from);
-            let n = buffer::first_xoff(buffer, spec.size, &others);
+            let n = fill.first_xoff(spec);
             let text = format!(
                 "the first n with {occ}B x n - {} above {limit}, others holding {}B of the pool",
                 buffer.reserved, others.pool
@@ -62,8 +59,7 @@ pub(super) fn predicted(
             let fill = Fill::of(declared, script, &before);
             let n = fill.first_drop(spec);
             let text = if fill.is_lossless(spec.class) {
-                let others = fill.others(spec.from);
-                let xoff = buffer::first_xoff(buffer, spec.size, &others);
+                let xoff = fill.first_xoff(spec);
                 format!("XOFF at {xoff}, then headroom of {} in frames of {occ}B", buffer.xoff)
             } else {
                 format!(

@@ -1,0 +1,49 @@
+//! How a switch's software keeps watermarks: SONiC's flex counters read and clear those of the chip, and three copies hold
+//! the greatest value read (sonic.md sections 2.5 and 4.2).
+
+use rig_units::Dur;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The polling of watermarks. Nothing set: what is shown is the chip's own, until it is cleared by order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Watermark {
+    /// Time between two readings, each of which clears the chip's watermarks (`counterpoll watermark`, 60 s by default).
+    /// Absent: they are not polled, and there are no copies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub poll: Option<Dur>,
+    /// Time between two resets of the periodic copy (`watermark telemetry interval`). Absent: 120 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub telemetry: Option<Dur>,
+}
+
+impl Watermark {
+    /// The telemetry interval of a device on which none is configured.
+    pub const TELEMETRY: Dur = Dur::ms(120_000);
+}
+
+/// What is unset is the default: profiles written before there was a choice stay as they are.
+pub(crate) fn or_unset<'de, D: Deserializer<'de>>(value: D) -> Result<Watermark, D::Error> {
+    Ok(Option::deserialize(value)?.unwrap_or_default())
+}
+
+/// One of the three copies of every watermark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WatermarkCopy {
+    /// `PERIODIC_WATERMARKS`: reset at every telemetry interval.
+    Periodic,
+    /// `PERSISTENT_WATERMARKS`: until its own clear request.
+    Persistent,
+    /// `USER_WATERMARKS`: until its own clear request.
+    User,
+}
+
+impl WatermarkCopy {
+    /// All of them, with the names of their tables.
+    pub const NAMES: [(&str, WatermarkCopy); 3] = [
+        ("PERIODIC_WATERMARKS", WatermarkCopy::Periodic),
+        ("PERSISTENT_WATERMARKS", WatermarkCopy::Persistent),
+        ("USER_WATERMARKS", WatermarkCopy::User),
+    ];
+}

@@ -1,0 +1,102 @@
+//! Watermarks as SONiC keeps them: a poll loop reads those of the chip and clears them, and three copies hold the greatest
+//! value that was read (sonic.md sections 2.5 and 4.2; watermarkorch.cpp and the watermark scripts of sonic-swss).
+//!
+//! A copy that is cleared shows 0 until the next poll, which may bring back what the chip saw before the clear: a clear
+//! request clears the copy and not the chip. The periodic copy is cleared at every telemetry interval; of a reset and a poll at
+//! one instant the reset comes first. Both loops start at a phase that the seed draws.
+//!
+//! Left out: the time that a poll takes, groups of counters that are polled one after the other.
+
+use super::polls::draw;
+use crate::model::network::Network;
+use rig_lab::{Watermark, WatermarkCopy};
+use rig_units::{Dur, Time};
+use std::collections::BTreeMap;
+
+/// The copies, and when what is done to them; none on a device that does not poll.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Watermarks {
+    loops: Option<Loops>,
+    copies: BTreeMap<WatermarkCopy, BTreeMap<String, u64>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Loops {
+    poll: (Time, Dur),
+    telemetry: (Time, Dur),
+}
+
+/// Names of the two draws, so that neither moves the other, nor those of the watchdog.
+const POLL: [u8; 8] = *b"wm-poll_";
+const TELEMETRY: [u8; 8] = *b"wm-telem";
+
+impl Watermarks {
+    /// Each loop's first turn lies within one interval of the start.
+    pub(super) fn new(seed: u64, config: &Watermark) -> Watermarks {
+        let first = |name, every: Dur| (Time::ZERO + draw(seed, name, 0, Dur::ZERO, every), every);
+        let least = |every: Dur| every.max(Dur::us(1));
+        let telemetry = least(config.telemetry.unwrap_or(Watermark::TELEMETRY));
+        let loops = config.poll.map(|poll| Loops {
+            poll: first(POLL, least(poll)),
+            telemetry: first(TELEMETRY, telemetry),
+        });
+        Watermarks { loops, copies: BTreeMap::new() }
+    }
+
+    /// When [`wake`](Self::wake) has to be called next.
+    pub(super) fn next(&self) -> Time {
+        self.loops.map_or(Time::MAX, |loops| loops.poll.0.min(loops.telemetry.0))
+    }
+
+    /// Does what is due at `now`.
+    pub(super) fn wake(&mut self, now: Time, network: &mut Network) {
+        let Some(loops) = &mut self.loops else { return };
+        let due = |(next, every): &mut (Time, Dur)| {
+            let is_due = *next == now;
+            *next += if is_due { *every } else { Dur::ZERO };
+            is_due
+        };
+        let (resets, polls) = (due(&mut loops.telemetry), due(&mut loops.poll));
+        if resets {
+            self.clear(WatermarkCopy::Periodic);
+        }
+        if polls {
+            self.read(network);
+        }
+    }
+
+    fn read(&mut self, network: &mut Network) {
+        let is_watermark = |name: &String| name.ends_with("WATERMARK_BYTES");
+        let read: Vec<_> =
+            network.snapshot().into_iter().filter(|(name, _)| is_watermark(name)).collect();
+        network.clear_watermarks();
+        for (_, copy) in WatermarkCopy::NAMES {
+            let copy = self.copies.entry(copy).or_default();
+            for (name, value) in &read {
+                let most = copy.entry(name.clone()).or_default();
+                *most = (*most).max(*value);
+            }
+        }
+    }
+
+    /// Clears one copy.
+    pub(super) fn clear(&mut self, copy: WatermarkCopy) {
+        self.copies.entry(copy).or_default().values_mut().for_each(|value| *value = 0);
+    }
+
+    /// Adds all of them under the names of their tables: `USER_WATERMARKS Ethernet0:3 SAI_...`.
+    pub(super) fn name(&self, into: &mut BTreeMap<String, u64>) {
+        for (table, copy) in WatermarkCopy::NAMES {
+            for (name, value) in self.copies.get(&copy).into_iter().flatten() {
+                into.insert(format!("{table} {name}"), *value);
+            }
+        }
+    }
+
+    /// One of them.
+    pub(super) fn find(&self, name: &str) -> Option<u64> {
+        let (table, name) = name.split_once(' ')?;
+        let (_, copy) = WatermarkCopy::NAMES.into_iter().find(|(known, _)| *known == table)?;
+        self.copies.get(&copy)?.get(name).copied()
+    }
+}
