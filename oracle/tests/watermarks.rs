@@ -42,6 +42,7 @@ fn shown(profile: &Profile, seed: u64, cleared: u64, at: u64) -> [u64; 3] {
             dst: 1,
             count: Some(10),
             ect: false,
+            ce: false,
             record: true,
         },
     );

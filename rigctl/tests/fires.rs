@@ -75,9 +75,7 @@ fn red(measure: &Measure) -> Run {
         Measure::HeadroomLoss { .. } => {
             Mutated("loss-against-response-broadcom", "buffer.xoff=x0.9")
         }
-        Measure::EcnCurve { .. } => {
-            Mutated("first-marked-last-not-broadcom", "deviation=no_jump_at_kmax")
-        }
+        Measure::EcnCurve { .. } => Mutated("corners-to-the-cell-broadcom", "wred.kmax=x1.1"),
         Measure::EcnMarks { .. } => {
             Mutated("not-capable-is-dropped-broadcom", "deviation=marks_non_ect")
         }
