@@ -138,3 +138,36 @@ pub fn filled(mut frame: Vec<u8>, size: Bytes) -> Vec<u8> {
     frame.resize(len.max(frame.len()), 0);
     frame
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StreamRate;
+    use rig_units::Dur;
+
+    #[test]
+    fn a_frame_says_of_congestion_what_its_stream_says_and_what_it_met() {
+        for kind in [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp] {
+            for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+                let spec = StreamSpec {
+                    name: "a".to_owned(),
+                    from: 0,
+                    to: 1,
+                    class: 3,
+                    dscp: 3,
+                    kind,
+                    ecn,
+                    size: Bytes(200),
+                    rate: StreamRate::Every(Dur::us(1)),
+                    count: None,
+                };
+                // The second byte of the IPv4 header: DSCP above ECN.
+                let bits = |frame: Vec<u8>| Ecn::from_low_bits(frame[ethernet::LEN + 1]);
+                assert_eq!(bits(sent(&spec, 0, 5, spec.size)), ecn);
+                assert_eq!(bits(data(&spec, 0, 5, spec.size, true)), Ecn::Ce);
+                let unmarked = if ecn == Ecn::Ce { Ecn::Ect0 } else { ecn };
+                assert_eq!(bits(data(&spec, 0, 5, spec.size, false)), unmarked);
+            }
+        }
+    }
+}

@@ -89,13 +89,14 @@ impl Sample<'_> {
             return;
         }
         let fit = marking_fit::fit(&self.bins(), self.done.alpha);
+        // What a reader looks for comes first.
+        if let Some(fit) = &fit {
+            self.fitted(fit, judged);
+        }
         self.certain(judged);
         self.count(judged);
         self.pairs(judged);
         self.point(judged);
-        if let Some(fit) = &fit {
-            self.fitted(fit, judged);
-        }
         judged.curves.push(self.curve(fit.as_ref()));
     }
 
@@ -254,10 +255,13 @@ impl Sample<'_> {
             lo: floor(estimate.lo * scale),
             hi: ceil(estimate.hi * scale),
         };
-        let mut all = vec![("kmin", Unit::Bytes, one(fit.kmin, 1.0), curve.kmin.0)];
+        let mut all = Vec::new();
+        if whole {
+            all.push(("pmax", Unit::Ppm, one(fit.pmax, 1e6), u64::from(curve.pmax.0)));
+        }
+        all.push(("kmin", Unit::Bytes, one(fit.kmin, 1.0), curve.kmin.0));
         if whole {
             all.push(("kmax", Unit::Bytes, one(fit.kmax, 1.0), curve.kmax.0));
-            all.push(("pmax", Unit::Ppm, one(fit.pmax, 1e6), u64::from(curve.pmax.0)));
         }
         for (what, unit, span, declared) in all {
             let text = format!("{what} = {}, by maximum likelihood", unit.show(declared));

@@ -3,6 +3,7 @@
 use super::{Done, First, Judged, Prediction, Read, Span, Unit, visits};
 use rig_capture::Dir;
 use rig_testcases::Declared;
+use rig_units::Dur;
 
 /// Judges which of the two a sender meets first. A mark is taken to be made when the marked frame leaves, an XOFF when it
 /// leaves: both as the rig's ports see them.
@@ -22,20 +23,26 @@ pub(in super::super) fn judge(done: &Done<'_>, stream: &str, first: First, judge
         });
         let xoff = xoffs.min();
         let slack = trial.observation.bound() * 2;
-        let ahead = |a: Option<usize>, b: Option<usize>| match (a, b) {
-            (Some(a), Some(b)) => Some(records[a].at + slack < records[b].at),
-            (Some(_), None) => Some(true),
-            (None, Some(_)) => Some(false),
-            (None, None) => None,
+        let marks_first = match (mark, xoff) {
+            (Some(mark), Some(xoff)) => {
+                let (mark, xoff) = (records[mark].at, records[xoff].at);
+                if mark.0.abs_diff(xoff.0) <= slack.0 && slack > Dur::ZERO {
+                    return Err(trial.doubt(
+                        "the first mark and the first XOFF lie too close together for these stamps",
+                    ));
+                }
+                mark < xoff
+            }
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (None, None) => {
+                let why = format!("neither a mark nor an XOFF: {stream} congests nothing");
+                return Err(trial.doubt(&why));
+            }
         };
         let (came, wish, text) = match first {
-            First::Ecn => (ahead(mark, xoff), "a mark", "a mark before the first XOFF"),
-            First::Pfc => (ahead(xoff, mark), "an XOFF", "an XOFF before the first mark"),
-        };
-        let Some(came) = came else {
-            return Err(
-                trial.doubt(&format!("neither a mark nor an XOFF: {stream} congests nothing"))
-            );
+            First::Ecn => (marks_first, "a mark", "a mark before the first XOFF"),
+            First::Pfc => (!marks_first, "an XOFF", "an XOFF before the first mark"),
         };
         let at = |record: Option<usize>, what: &str| {
             record.map_or(format!("no {what}"), |record| {
