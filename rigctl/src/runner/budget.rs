@@ -1,6 +1,6 @@
 //! The run's false-alarm budget: one in a million, split over more judgements than there can be.
 
-use rig_testcases::{Case, Sweep};
+use rig_testcases::{Case, Measure, Sweep};
 
 /// Chance that a run on a healthy device reports a deviation.
 const BUDGET: f64 = 1e-6;
@@ -15,8 +15,14 @@ pub fn each(cases: &[&Case]) -> f64 {
         Sweep::Values { values, .. } => values.len(),
         Sweep::Across { points, .. } => usize::try_from(*points).unwrap_or(usize::MAX),
     };
+    // A curve is judged in so many ways: three parameters, certain frames, marks, pairs, the point of marking.
+    let of_measure = |measure: &Measure| match measure {
+        Measure::EcnCurve { .. } => 7,
+        _ => 1,
+    };
     let of_case = |case: &&Case| {
-        case.measure.len() * case.sweep.iter().map(of_sweep).product::<usize>().max(1)
+        let measures: usize = case.measure.iter().map(of_measure).sum();
+        measures * case.sweep.iter().map(of_sweep).product::<usize>().max(1)
     };
     let judgements: usize = cases.iter().map(of_case).sum();
     BUDGET / f64::from(u32::try_from(judgements.max(1)).unwrap_or(u32::MAX))
