@@ -27,6 +27,7 @@ mod throughput;
 mod watchdog;
 mod watermarks;
 
+pub use ecn::class;
 pub use search::{happened, searched};
 pub use storm::void;
 pub use watchdog::seen;

@@ -2,15 +2,15 @@
 
 use super::effort::Effort;
 use super::hunt::{Counts, Hunt, Mark};
+use super::measure::class;
 use super::points::Point;
 use super::seed::Seed;
 use super::session::{Place, Session};
-use rig_frames::ip::Ecn;
 use rig_oracle::judge::conclude::Trials;
 use rig_oracle::judge::marking_fit;
 use rig_oracle::judge::place::{self, Setup};
 use rig_oracle::judge::{self, Planner, Seen};
-use rig_oracle::spec::wred::{Burst, Class};
+use rig_oracle::spec::wred::Burst;
 use rig_testcases::{Measure, Sweep};
 use rig_units::Dur;
 
@@ -189,8 +189,7 @@ fn bursts(session: &Session<'_>, points: &[Point], alpha: f64, effort: Effort) -
     let declared = &session.group.declared;
     let needed = curves.flatten().filter_map(|name| {
         let spec = script.streams.iter().find(|spec| spec.name == *name)?;
-        let class =
-            Class { color: declared.qos.color(spec.dscp), capable: spec.ecn != Ecn::NotEct };
+        let class = class(declared, spec);
         let (buffer, wred) = (&declared.buffer, &declared.wred);
         let burst = Burst::of(buffer, wred, class, spec.size, spec.count?);
         marking_fit::repetitions(&burst.shares(), f64::from(effort.pmax) / 1e6, alpha)

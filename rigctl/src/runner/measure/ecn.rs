@@ -55,7 +55,7 @@ fn declared_at(declared: &Declared, script: &Script, stream: u16) -> Declared {
 }
 
 /// How early detection looks at the frames of a stream.
-fn class(declared: &Declared, spec: &StreamSpec) -> Class {
+pub fn class(declared: &Declared, spec: &StreamSpec) -> Class {
     Class { color: declared.qos.color(spec.dscp), capable: spec.ecn != Ecn::NotEct }
 }
 
