@@ -175,19 +175,45 @@ fn reading_counters_on_the_way_changes_nothing_else() {
 #[test]
 fn every_case_resolves_on_every_bundled_lab_on_which_it_applies() {
     let (suites, _) = catalogue();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs");
-    let mut labs = 0;
-    for entry in std::fs::read_dir(root).expect("the labs' folder") {
-        let path = entry.expect("an entry").path();
-        if path.extension().is_none_or(|end| end != "yaml") {
-            continue;
-        }
-        let lab = rig_lab::read::lab(Some(&path)).unwrap_or_else(|faults| panic!("{faults:?}"));
+    let labs = labs();
+    for lab in &labs {
         for case in suites.iter().flat_map(|suite| &suite.cases) {
-            let faults = preflight::faults(&lab, None, case);
+            let faults = preflight::faults(lab, None, case);
             assert!(faults.is_empty(), "{} on {}: {faults:?}", case.id, lab.name);
         }
-        labs += 1;
     }
-    assert!(labs >= 6, "{labs} labs");
+    assert!(labs.len() >= 6, "{} labs", labs.len());
+}
+
+/// The devices that the default lab does not have: other speeds, other sizes.
+#[test]
+fn every_case_passes_or_does_not_apply_on_the_devices_of_the_other_labs() {
+    let (suites, default) = catalogue();
+    let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+    let stop = Stop::default();
+    let known = |lab: &Lab| {
+        lab.duts.iter().all(|dut| default.duts.iter().any(|known| known.name == dut.name))
+    };
+    let others: Vec<Lab> = labs().into_iter().filter(|lab| !known(lab)).collect();
+    assert!(others.len() >= 2, "{} labs", others.len());
+    for lab in &others {
+        let rig = rig(lab, 1, &stop, &cases);
+        let reports = side_by_side(cases.len(), |index| case::run(&rig, cases[index]).report);
+        for report in reports {
+            let fine = matches!(report.verdict, Verdict::Pass | Verdict::Skipped(_));
+            assert!(fine, "{} on {}: {:?}", report.id, lab.name, report.verdict);
+        }
+    }
+}
+
+/// Every bundled lab.
+fn labs() -> Vec<Lab> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs");
+    let entries = std::fs::read_dir(root).expect("the labs' folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let yaml = paths.filter(|path| path.extension().is_some_and(|end| end == "yaml"));
+    let read = |path: std::path::PathBuf| {
+        rig_lab::read::lab(Some(&path)).unwrap_or_else(|faults| panic!("{faults:?}"))
+    };
+    yaml.map(read).collect()
 }

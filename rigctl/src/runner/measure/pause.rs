@@ -39,8 +39,11 @@ pub(super) fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         // From the XOFF to the start of the last frame. Each must be right: of several the one that is furthest off.
         let after = |stop: &Stop| stop.last_start.since(stop.at);
         let off = |stop: &&Stop| after(stop).middle().abs_diff(declared.0);
-        let Some(stop) = stops.iter().max_by_key(off) else {
-            return Err(trial.doubt(&format!("no XOFF met {stream}")));
+        // A pause that is over before the port has reacted leaves no gap.
+        let shows = |stop: &&Stop| pause_time(stop.quanta, port.speed) > declared + port.slot();
+        let Some(stop) = stops.iter().filter(shows).max_by_key(off) else {
+            let why = format!("no XOFF that outlasts the response met {stream}");
+            return Err(trial.doubt(&why));
         };
         let span = after(stop);
         let want = Prediction {
