@@ -60,6 +60,9 @@ fn red(measure: &Measure) -> Run {
         Measure::Watermarks { .. } => {
             Mutated("xoff-threshold-broadcom", "deviation=watermark_not_cleared")
         }
+        Measure::Copies { .. } => {
+            Mutated("clear-of-the-user-copy-broadcom", "deviation=watermark_clear_clears_all")
+        }
         Measure::XoffLatency { .. } => {
             Mutated("xoff-and-xon-at-once-broadcom", "deviation=xon_late")
         }
