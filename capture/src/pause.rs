@@ -101,7 +101,8 @@ fn sends(script: &Script, step: &Step, port: u16, class: u8) -> bool {
         | Action::StopStorm(_)
         | Action::LinkDown(_)
         | Action::LinkUp(_)
-        | Action::Configure(_) => false,
+        | Action::Configure(_)
+        | Action::ClearWatermarks(_) => false,
     }
 }
 

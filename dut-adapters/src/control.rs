@@ -7,7 +7,7 @@
 
 use core::fmt;
 use rig_capture::DutEventKind;
-use rig_lab::{Declared, Setting};
+use rig_lab::{Declared, Setting, WatermarkCopy};
 use rig_units::Dur;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -75,6 +75,11 @@ pub enum Ask {
     },
     /// Makes every watermark among the counters what is in use now.
     ClearWatermarks,
+    /// Clears one of the copies that the device keeps of every watermark: it shows 0 until the next poll.
+    ClearCopy {
+        /// Which.
+        copy: WatermarkCopy,
+    },
     /// Reads what watchdogs did since the last time this was asked.
     Events,
     /// How the device has kept up since it was booted.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 use rig_capture::DutEvent;
-use rig_lab::{Declared, Setting};
+use rig_lab::{Declared, Setting, WatermarkCopy};
 use std::collections::BTreeMap;
 
 /// A device under test.
@@ -32,6 +32,14 @@ pub trait Dut {
     /// When the adapter has no way to do it.
     fn clear_watermarks(&mut self) -> Result<(), Refused> {
         Err(Refused { why: "this adapter cannot clear watermarks".to_owned() })
+    }
+
+    /// Asks the device's software to clear one of the copies that it keeps of watermarks.
+    ///
+    /// # Errors
+    /// When the adapter has no way to do it.
+    fn clear_copy(&mut self, _: WatermarkCopy) -> Result<(), Refused> {
+        Err(Refused { why: "this adapter cannot clear copies of watermarks".to_owned() })
     }
 
     /// What the device reported since the last call, on the clock of the session; `None` when it reports nothing.
@@ -80,5 +88,7 @@ mod tests {
         let mut mute = Mute(lab.duts[0].declared.clone());
         let refused = mute.clear_watermarks().expect_err("it has none");
         assert_eq!(refused.to_string(), "this adapter cannot clear watermarks");
+        let refused = mute.clear_copy(WatermarkCopy::User).expect_err("it has none");
+        assert_eq!(refused.to_string(), "this adapter cannot clear copies of watermarks");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{Dut, Refused};
 use rig_capture::{DutEvent, DutEventKind};
-use rig_lab::{Declared, Profile, Setting};
+use rig_lab::{Declared, Profile, Setting, WatermarkCopy};
 use rig_oracle::model::dut::{self, Rig};
 use rig_oracle::model::host;
 use rig_oracle::model::network::{Delivered, Network};
@@ -105,6 +105,11 @@ impl Dut for Emulated {
 
     fn clear_watermarks(&mut self) -> Result<(), Refused> {
         self.dut.clear_watermarks();
+        Ok(())
+    }
+
+    fn clear_copy(&mut self, copy: WatermarkCopy) -> Result<(), Refused> {
+        self.dut.clear_watermark_copy(copy);
         Ok(())
     }
 

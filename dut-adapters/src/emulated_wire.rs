@@ -11,7 +11,7 @@ use core::fmt;
 use core::time::Duration;
 use rig_capture::DutEvent;
 use rig_generator::port::Mono;
-use rig_lab::{Declared, Setting};
+use rig_lab::{Declared, Setting, WatermarkCopy};
 use rig_units::Time;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -256,6 +256,14 @@ impl EmulatedWire {
         self.done("clear-watermarks", &Ask::ClearWatermarks)
     }
 
+    /// Clears one copy of every watermark.
+    ///
+    /// # Errors
+    /// It is lost.
+    pub fn forget_copy(&self, copy: WatermarkCopy) -> Result<(), Undone> {
+        self.done("clear-copy", &Ask::ClearCopy { copy })
+    }
+
     /// What its watchdogs did since this was last asked, on the session's clock.
     ///
     /// # Errors
@@ -374,6 +382,10 @@ impl Dut for EmulatedWire {
 
     fn clear_watermarks(&mut self) -> Result<(), Refused> {
         self.forget_watermarks().map_err(Undone::into_refused)
+    }
+
+    fn clear_copy(&mut self, copy: WatermarkCopy) -> Result<(), Refused> {
+        self.forget_copy(copy).map_err(Undone::into_refused)
     }
 
     fn events(&mut self) -> Option<Vec<DutEvent>> {

@@ -125,11 +125,15 @@ pub enum Deviation {
     VoqPerSource,
     /// A sender that one virtual output queue paused is told to go on as soon as a frame of its leaves another one.
     XonOfAnyQueue,
+    /// A request to clear the user or the persistent copy of the watermarks clears both.
+    WatermarkClearClearsAll,
+    /// The persistent copy of the watermarks is cleared whenever the periodic one is.
+    WatermarkPersistentForgets,
 }
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 54] = [
+    pub const ALL: [Deviation; 56] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -184,6 +188,8 @@ impl Deviation {
         Deviation::CeNotCounted,
         Deviation::VoqPerSource,
         Deviation::XonOfAnyQueue,
+        Deviation::WatermarkClearClearsAll,
+        Deviation::WatermarkPersistentForgets,
     ];
 
     /// The values that may follow the name; `None` when none may.
@@ -241,7 +247,9 @@ impl Deviation {
             | Deviation::DepthOfPort
             | Deviation::CeNotCounted
             | Deviation::VoqPerSource
-            | Deviation::XonOfAnyQueue => None,
+            | Deviation::XonOfAnyQueue
+            | Deviation::WatermarkClearClearsAll
+            | Deviation::WatermarkPersistentForgets => None,
         }
     }
 

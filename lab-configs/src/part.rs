@@ -31,6 +31,9 @@ impl Part {
     /// The part that a setting belongs to; `None` for what no part is asked about: ports, maps, delays.
     pub fn of_path(path: &str) -> Option<Part> {
         let key = path.split('.').next()?;
+        if key == "watermark" {
+            return Some(Part::Buffer);
+        }
         Part::NAMES.into_iter().find(|(name, _)| *name == key).map(|(_, part)| part)
     }
 }
@@ -80,7 +83,9 @@ impl Deviation {
             | Deviation::LossyPauses
             | Deviation::HeadroomUnused
             | Deviation::VoqPerSource
-            | Deviation::XonOfAnyQueue => Part::Buffer,
+            | Deviation::XonOfAnyQueue
+            | Deviation::WatermarkClearClearsAll
+            | Deviation::WatermarkPersistentForgets => Part::Buffer,
             Deviation::MalformedPfc
             | Deviation::RefreshLate
             | Deviation::XonNever

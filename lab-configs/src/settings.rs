@@ -166,7 +166,7 @@ pub fn configurable(path: &str) -> bool {
         "wred.counts_itself",
         "wred.unit",
     ];
-    let settable = ["buffer.", "wred."].iter().any(|part| path.starts_with(part));
+    let settable = ["buffer.", "wred.", "watermark."].iter().any(|part| path.starts_with(part));
     WATCHDOG.contains(&path) || (settable && !ASIC.contains(&path))
 }
 

@@ -29,7 +29,8 @@ pub(crate) fn or_unset<'de, D: Deserializer<'de>>(value: D) -> Result<Watermark,
 }
 
 /// One of the three copies of every watermark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WatermarkCopy {
     /// `PERIODIC_WATERMARKS`: reset at every telemetry interval.
     Periodic,
@@ -46,4 +47,17 @@ impl WatermarkCopy {
         ("PERSISTENT_WATERMARKS", WatermarkCopy::Persistent),
         ("USER_WATERMARKS", WatermarkCopy::User),
     ];
+
+    /// Those that are cleared by request, with their names in cases.
+    pub const CLEARED: [(&str, WatermarkCopy); 2] =
+        [("user", WatermarkCopy::User), ("persistent", WatermarkCopy::Persistent)];
+
+    /// The name of its table.
+    pub const fn table(self) -> &'static str {
+        match self {
+            WatermarkCopy::Periodic => "PERIODIC_WATERMARKS",
+            WatermarkCopy::Persistent => "PERSISTENT_WATERMARKS",
+            WatermarkCopy::User => "USER_WATERMARKS",
+        }
+    }
 }

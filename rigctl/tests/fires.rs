@@ -60,6 +60,9 @@ fn red(measure: &Measure) -> Run {
         Measure::Watermarks { .. } => {
             Mutated("xoff-threshold-broadcom", "deviation=watermark_not_cleared")
         }
+        Measure::Copies { .. } => {
+            Mutated("clear-of-the-user-copy-broadcom", "deviation=watermark_clear_clears_all")
+        }
         Measure::XoffLatency { .. } => {
             Mutated("xoff-and-xon-at-once-broadcom", "deviation=xon_late")
         }
@@ -77,12 +80,12 @@ fn red(measure: &Measure) -> Run {
         }
         Measure::EcnCurve { .. } => Mutated("corners-to-the-cell-broadcom", "wred.kmax=x1.1"),
         Measure::EcnMarks { .. } => {
-            Mutated("not-capable-is-dropped-broadcom", "deviation=marks_non_ect")
+            Mutated("marked-before-stays-marked-broadcom", "deviation=clears_ce")
         }
         Measure::EcnCounters { .. } => {
             Mutated("marked-before-stays-marked-broadcom", "deviation=ce_not_counted")
         }
-        Measure::EcnOrder { .. } => Mutated("marks-before-pauses-broadcom", "wred.kmin=x200"),
+        Measure::EcnOrder { .. } => Mutated("marks-before-pauses-broadcom", "buffer.pool=10000B"),
         Measure::Config { .. } => {
             Mutated("limits-refused-broadcom", "deviation=accepts_out_of_range")
         }

@@ -4,7 +4,7 @@ use crate::{Amount, Measure, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
-use rig_lab::{Color, Part, Place, RuleFamily, Setting};
+use rig_lab::{Color, Part, Place, RuleFamily, Setting, WatermarkCopy};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 use std::collections::BTreeMap;
 
@@ -274,6 +274,8 @@ pub enum CaseAction {
     },
     /// Changes a setting of the device.
     Configure(Setting),
+    /// Clears a copy of the device's watermarks.
+    ClearWatermarks(WatermarkCopy),
 }
 
 /// What the case as a whole expects.

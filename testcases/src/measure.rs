@@ -93,6 +93,12 @@ pub enum Measure {
         /// The stream.
         stream: String,
     },
+    /// `watermarks.copies`: at the trial's end, the copies that the device's software keeps of the watermarks of the group and the
+    /// queue that a stream fills.
+    Copies {
+        /// The stream, of a fixed number of frames.
+        stream: String,
+    },
     /// `pfc.latency`: from the frame of a counted stream that makes a group cross its limit to the XOFF that says so, and from
     /// the frame that leaves it at its XON to the XON.
     XoffLatency {
@@ -208,6 +214,7 @@ impl Measure {
             Measure::PfcFormat { .. } => "pfc.format",
             Measure::Threshold(threshold) => threshold.name(),
             Measure::Watermarks { .. } => "buffer.watermarks",
+            Measure::Copies { .. } => "watermarks.copies",
             Measure::XoffLatency { .. } => "pfc.latency",
             Measure::Response { .. } => "pfc.response",
             Measure::PauseLength { .. } => "pfc.pause",
@@ -267,6 +274,7 @@ impl Measure {
             | Measure::PfcSent { .. }
             | Measure::PfcFormat { .. }
             | Measure::Watermarks { .. }
+            | Measure::Copies { .. }
             | Measure::Response { .. }
             | Measure::PauseLength { .. }
             | Measure::Duty { .. }

@@ -277,6 +277,9 @@ impl Resolving<'_> {
                 CaseAction::Configure(setting) => {
                     all.push(Step { at, action: Action::Configure(setting.clone()) });
                 }
+                CaseAction::ClearWatermarks(copy) => {
+                    all.push(Step { at, action: Action::ClearWatermarks(*copy) });
+                }
             }
         }
         all.sort_by_key(|step| step.at);
@@ -314,7 +317,8 @@ impl Step {
             | Action::StopStorm(_)
             | Action::LinkDown(_)
             | Action::LinkUp(_)
-            | Action::Configure(_) => self.at,
+            | Action::Configure(_)
+            | Action::ClearWatermarks(_) => self.at,
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::Tap;
 use crate::read::{INTERVALS, PREDICTIONS};
-use rig_lab::Part;
 use rig_lab::schema::{DRAFT, families, settings};
+use rig_lab::{Part, WatermarkCopy};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -157,6 +157,10 @@ fn step() -> Value {
         "pfc": frames,
         "link_down": to("port"),
         "configure": to("settings"),
+        "clear": {
+            "description": "clears this copy of the device's watermarks, by request",
+            "enum": WatermarkCopy::CLEARED.map(|(name, _)| name),
+        },
     });
     object(&properties, &["at"])
 }
@@ -194,6 +198,7 @@ fn measure() -> Value {
             &["stay", "leave"],
         ),
         "buffer.watermarks": of_stream(),
+        "watermarks.copies": of_stream(),
         "ecn.curve": object(&json!({ "streams": to("names") }), &["streams"]),
         "ecn.marks": object(
             &json!({ "stream": to("name"), "expect": { "enum": ["none", "some", "all"] } }),

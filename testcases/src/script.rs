@@ -2,7 +2,7 @@
 
 use core::fmt;
 use rig_frames::ip::Ecn;
-use rig_lab::Setting;
+use rig_lab::{Setting, WatermarkCopy};
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Rate};
 
 /// One trial. Indices point into `ports`, `streams` and `storms`.
@@ -137,6 +137,8 @@ pub enum Action {
     LinkUp(u16),
     /// A setting of the device is changed while it runs.
     Configure(Setting),
+    /// A copy of the device's watermarks is cleared, by request.
+    ClearWatermarks(WatermarkCopy),
 }
 
 /// PFC frames sent by hand.

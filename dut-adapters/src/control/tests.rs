@@ -1,4 +1,5 @@
 use super::*;
+use rig_lab::WatermarkCopy;
 use serde_json::json;
 
 fn declared() -> Declared {
@@ -18,6 +19,7 @@ fn every_question_reads_back_from_its_line() {
         (Ask::Link { port: 1, up: false }, "link"),
         (Ask::Counters { names: vec!["Ethernet0".to_owned()] }, "counters"),
         (Ask::ClearWatermarks, "clear-watermarks"),
+        (Ask::ClearCopy { copy: WatermarkCopy::User }, "clear-copy"),
         (Ask::Events, "events"),
         (Ask::Status, "status"),
         (Ask::Lateness, "lateness"),

@@ -87,6 +87,7 @@ fn a_device_is_booted_configured_and_read_through_a_socket() {
         assert_eq!(wire.values(&[name.clone(), "none".to_owned()]), Ok([(name, 0)].into()));
         assert_eq!(wire.events(), Some(vec![]));
         wire.clear_watermarks().expect("it can");
+        wire.clear_copy(WatermarkCopy::User).expect("it can");
         wire.cable(&[1, 0]).expect("there are four");
         wire.set_link(3, false).expect("there are four");
         let beyond = wire.set_link(4, false).unwrap_err();

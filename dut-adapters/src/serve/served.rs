@@ -274,6 +274,10 @@ impl<C: Clock> Served<C> {
                 let cleared = self.device.emulated.clear_watermarks();
                 cleared.map_or_else(|Refused { why }| Answer::Refused { why }, |()| Answer::Done)
             }
+            Ask::ClearCopy { copy } => {
+                let cleared = self.device.emulated.clear_copy(copy);
+                cleared.map_or_else(|Refused { why }| Answer::Refused { why }, |()| Answer::Done)
+            }
             Ask::Events => {
                 let events = self.device.emulated.events().unwrap_or_default();
                 let epoch_ns = self.epoch_ns();

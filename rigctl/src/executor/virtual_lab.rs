@@ -192,6 +192,10 @@ impl Trial<'_> {
                 let refused = refused.map(|refused| refused.to_string());
                 self.config.push(ConfigOutcome { setting: setting.clone(), refused });
             }
+            // The emulated device has every copy.
+            Action::ClearWatermarks(copy) => {
+                let _cleared = self.lab.dut.clear_copy(*copy);
+            }
         }
     }
 

@@ -15,6 +15,7 @@ use rig_units::{Bytes, Dur, Time};
 
 mod action;
 mod config;
+mod copies;
 mod counters;
 mod ecn;
 mod headroom;
@@ -105,6 +106,7 @@ impl<'a> Done<'a> {
                     pause::duty(self, (storm, stream), (from, until), &mut judged);
                 }
                 Measure::Watermarks { stream } => watermarks::judge(self, stream, &mut judged),
+                Measure::Copies { stream } => copies::judge(self, stream, &mut judged),
                 Measure::EcnCurve { streams } => ecn::curve(self, streams, &mut judged),
                 Measure::EcnMarks { stream, expect } => {
                     ecn::marks(self, stream, *expect, &mut judged);

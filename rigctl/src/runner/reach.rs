@@ -62,6 +62,9 @@ fn declared(profile: &Profile, case: &Case) -> Result<Reach, String> {
     if let Some(path) = configures(&case) {
         return Err(format!("the case changes {path} on the way, and nothing here can"));
     }
+    if clears(&case) {
+        return Err("it clears copies of watermarks, and nothing here can".to_owned());
+    }
     if !case.storms.is_empty() && profile.declared.pfcwd.restoration_time.is_none() {
         return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
     }
@@ -131,6 +134,11 @@ fn configures(case: &Case) -> Option<&str> {
     })
 }
 
+/// Whether it clears a copy of the watermarks on the way.
+fn clears(case: &Case) -> bool {
+    case.steps.iter().any(|step| matches!(step.what, CaseAction::ClearWatermarks(_)))
+}
+
 /// Whether a link is taken down on the way.
 fn cuts(case: &Case) -> bool {
     case.steps.iter().any(|step| matches!(step.what, CaseAction::LinkDown { .. }))
@@ -143,6 +151,7 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
     match measure {
         Measure::Counters { .. }
         | Measure::Watermarks { .. }
+        | Measure::Copies { .. }
         | Measure::PfcCounters { .. }
         | Measure::EcnCounters { .. } => Some("the adapter `declared` reads no counters"),
         Measure::Config { .. } => Some("the adapter `declared` configures nothing"),

@@ -32,6 +32,7 @@ impl Subject {
             | Measure::PfcFormat { .. }
             | Measure::Threshold(_)
             | Measure::Watermarks { .. }
+            | Measure::Copies { .. }
             | Measure::XoffLatency { .. }
             | Measure::Response { .. }
             | Measure::PauseLength { .. }

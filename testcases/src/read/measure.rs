@@ -11,7 +11,7 @@ use rig_lab::walk::{At, Fields};
 use rig_units::Dur;
 
 /// Names of measures in YAML. `config` is not among them: a case asks for it with `configure:` and `expect:`.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 25] = [
     "pfcwd.detection",
     "pfcwd.restoration",
     "pfcwd.fired",
@@ -26,6 +26,7 @@ const NAMES: [&str; 24] = [
     "buffer.drop",
     "buffer.xon",
     "buffer.watermarks",
+    "watermarks.copies",
     "pfc.latency",
     "pfc.response",
     "pfc.pause",
@@ -135,6 +136,7 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             Some(streams.into_iter().map(|stream| Measure::EcnOrder { stream, first }).collect())
         }
         "buffer.watermarks" => streams(at, traffic, &|stream| Measure::Watermarks { stream }),
+        "watermarks.copies" => streams(at, traffic, &|stream| Measure::Copies { stream }),
         "pfc.latency" => streams(at, traffic, &|stream| Measure::XoffLatency { stream }),
         "pfc.response" => streams(at, traffic, &|stream| Measure::Response { stream }),
         "pfc.pause" => streams(at, traffic, &|stream| Measure::PauseLength { stream }),

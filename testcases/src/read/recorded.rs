@@ -124,6 +124,7 @@ fn of_measure<'a>(case: &'a Case, measure: &'a Measure) -> Vec<Need<'a>> {
         | Measure::Coverage { .. }
         | Measure::Loss { .. }
         | Measure::Watermarks { .. }
+        | Measure::Copies { .. }
         | Measure::XoffLatency { .. }
         | Measure::HeadroomLoss { .. }
         | Measure::Config { .. } => {}

@@ -15,6 +15,7 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     limits(at, case);
     measured(at, case);
     searched(at, case);
+    copies(at, case);
     recorded::check(at, case);
 }
 
@@ -54,6 +55,27 @@ fn searched(at: &At<'_>, case: &Case) {
     if case.sweep.iter().any(Sweep::is_variable) {
         let found = "a variable is swept beside a measure that searches".to_owned();
         case.note(at, "sweep", found, "settings of the device: `dut.buffer.dynamic_th: [...]`");
+    }
+}
+
+/// Copies of watermarks are judged by what one stream puts into a queue and a group of its own.
+fn copies(at: &At<'_>, case: &Case) {
+    for measure in &case.measure {
+        let Measure::Copies { stream: name } = measure else { continue };
+        let Some(stream) = case.streams.get(name) else { continue };
+        let place = format!("streams.{name}");
+        if !matches!(stream.count, Some(Count::Frames(_))) {
+            let found = format!("`watermarks.copies` of `{name}`, whose number of frames is open");
+            case.note(at, &place, found, "a stream with `count:` and a number");
+        }
+        let same = |other: &crate::case::Stream| {
+            other.class == stream.class && (other.from == stream.from || other.to == stream.to)
+        };
+        let mut others = case.streams.iter().filter(|(other, _)| *other != name);
+        if let Some((other, _)) = others.find(|(_, other)| same(other)) {
+            let found = format!("`{other}` fills the queue or the group of `{name}`, too");
+            case.note(at, &place, found, "a queue and a group of its own");
+        }
     }
 }
 
@@ -120,7 +142,10 @@ fn order(at: &At<'_>, case: &Case) {
                     }
                 }
             }
-            CaseAction::Pfc { .. } | CaseAction::LinkDown { .. } | CaseAction::Configure(_) => {}
+            CaseAction::Pfc { .. }
+            | CaseAction::LinkDown { .. }
+            | CaseAction::Configure(_)
+            | CaseAction::ClearWatermarks(_) => {}
         }
     }
 }
@@ -167,7 +192,8 @@ fn measured(at: &At<'_>, case: &Case) {
             CaseAction::Stop { .. }
             | CaseAction::Pfc { .. }
             | CaseAction::LinkDown { .. }
-            | CaseAction::Configure(_) => false,
+            | CaseAction::Configure(_)
+            | CaseAction::ClearWatermarks(_) => false,
         })
     };
     for name in case.streams.keys().chain(case.storms.keys()).filter(|name| !started(name)) {

@@ -6,14 +6,15 @@ use super::traffic;
 use crate::Amount;
 use crate::case::{CaseAction, CaseStep};
 use rig_lab::walk::{At, Fields};
-use rig_lab::{Declared, declare};
+use rig_lab::{Declared, WatermarkCopy, declare};
 use rig_units::{Dur, Quanta};
 
-const ACTIONS: [&str; 5] = ["start", "stop", "pfc", "link_down", "configure"];
+const ACTIONS: [&str; 6] = ["start", "stop", "pfc", "link_down", "configure", "clear"];
 
 /// Reads one step.
 pub(super) fn step(at: &At<'_>, names: &Names<'_>, pattern: &Declared) -> Option<CaseStep> {
-    let fields = at.fields(&["at", "for", "start", "stop", "pfc", "link_down", "configure"])?;
+    let fields =
+        at.fields(&["at", "for", "start", "stop", "pfc", "link_down", "configure", "clear"])?;
     let when = fields.need("at", "when, such as 20ms").and_then(|at| amount(&at, names));
     let named: Vec<&str> =
         ACTIONS.into_iter().filter(|action| fields.get(action).is_some()).collect();
@@ -58,6 +59,7 @@ fn action_of(
         }
         "stop" => Some(CaseAction::Stop { names: senders(&at, names)? }),
         "pfc" => pfc(&at),
+        "clear" => Some(CaseAction::ClearWatermarks(at.choice(&WatermarkCopy::CLEARED)?)),
         "link_down" => {
             let port = traffic::port(&at);
             let Some(lasting) = lasting else {

@@ -127,6 +127,13 @@ mistakes! {
     ];
     step_with_two_actions: [("start: victim", "start: victim, stop: storm")];
     step_with_no_action: [("{at: 0ms, start: victim}", "{at: 0ms}")];
+    clear_of_a_copy_without_a_request: [("start: storm, for: length", "clear: periodic")];
+    copies_of_a_stream_without_an_end: [("pfcwd.detection: {storm: storm, stream: victim}", "watermarks.copies: {stream: victim}")];
+    copies_of_a_queue_with_a_guest: [
+        ("500us}", "500us, count: 9}\n    guest: {from: p3, to: p2, class: 3, kind: udp, size: 100B, every: 1ms}"),
+        ("start: victim}", "start: [victim, guest]}"),
+        ("pfcwd.detection: {storm: storm, stream: victim}", "watermarks.copies: {stream: victim}")
+    ];
     stop_before_start: [("{at: 0ms, start: victim}", "{at: 0ms, start: victim, for: 1s}\n      - {at: 0ms, stop: storm}"), ("for: length", "for: 1s"), ("    sweep: {length: [100ms, 200ms]}\n", "")];
     started_while_running: [("{at: 0ms, start: victim}", "{at: 0ms, start: victim}\n      - {at: 5ms, start: victim}"), ("for: length", "for: 1s"), ("    sweep: {length: [100ms, 200ms]}\n", "")];
     sweep_that_nothing_uses: [("for: length", "for: 1s")];

@@ -77,6 +77,7 @@ fn senders<'a>(case: &'a Case, measure: &'a Measure) -> (Vec<&'a str>, bool) {
         Measure::Loss { expect, .. } if *expect != Wanted::Predicted => (Vec::new(), true),
         Measure::Threshold(_)
         | Measure::Watermarks { .. }
+        | Measure::Copies { .. }
         | Measure::XoffLatency { .. }
         | Measure::Response { .. }
         | Measure::PauseLength { .. }

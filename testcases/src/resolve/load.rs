@@ -52,7 +52,11 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
                 running.remove(&(script.storms[usize::from(*id)].from, storm_index(*id)));
                 continue;
             }
-            Action::Pfc(_) | Action::LinkDown(_) | Action::LinkUp(_) | Action::Configure(_) => {
+            Action::Pfc(_)
+            | Action::LinkDown(_)
+            | Action::LinkUp(_)
+            | Action::Configure(_)
+            | Action::ClearWatermarks(_) => {
                 continue;
             }
         };

@@ -23,7 +23,10 @@ impl Case {
                 CaseAction::Pfc { from: port, .. } | CaseAction::LinkDown { port, .. } => {
                     all.push(port);
                 }
-                CaseAction::Start { .. } | CaseAction::Stop { .. } | CaseAction::Configure(_) => {}
+                CaseAction::Start { .. }
+                | CaseAction::Stop { .. }
+                | CaseAction::Configure(_)
+                | CaseAction::ClearWatermarks(_) => {}
             }
         }
         for measure in &self.measure {

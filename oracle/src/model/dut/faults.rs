@@ -2,7 +2,7 @@
 
 use super::guard::Guard;
 use super::handler::Effect;
-use super::{Acted, Event};
+use super::{Acted, Event, watermarks};
 use crate::model::pfc_gen::Xon;
 use crate::model::{buffer, mac, pfcwd, switch, wred};
 use rig_capture::PfcFault;
@@ -46,6 +46,8 @@ pub(super) struct Faults {
     mac: mac::Faults,
     xon: Option<Xon>,
     xoff_wrong_class: bool,
+    /// What goes wrong with the copies of watermarks.
+    pub(super) watermarks: watermarks::Faults,
 }
 
 /// What is otherwise in the packet buffer.
@@ -243,6 +245,12 @@ impl Faults {
                 Deviation::VoqPerSource => faults.buffer.voq_per_source = true,
                 // XON comes while the queue that the sender was told about is as full as it was.
                 Deviation::XonOfAnyQueue => faults.buffer.own.any_queue_resumes = true,
+                // After a clear of one copy the other shows 0 as well.
+                Deviation::WatermarkClearClearsAll => faults.watermarks.clear_clears_all = true,
+                // A peak is gone from the persistent copy an interval later.
+                Deviation::WatermarkPersistentForgets => {
+                    faults.watermarks.persistent_forgets = true;
+                }
             }
         }
         faults

@@ -110,6 +110,7 @@ impl Dut {
             ..link::Config::ethernet(rig_units::PortSpeed::G100, 0)
         };
         let topology = Topology::star(device, rig.host, cable);
+        let watermarks = Watermarks::new(seed, &running.watermark, faults.watermarks);
         let mut dut = Dut {
             network: Network::new(&topology, Time::ZERO),
             family: profile.rule.family,
@@ -117,7 +118,7 @@ impl Dut {
             actual,
             configured: configured.clone(),
             polls: Polls::new(seed, &running.pfcwd),
-            watermarks: Watermarks::new(seed, &running.watermark),
+            watermarks,
             running,
             guards: Vec::new(),
             events: Vec::new(),
@@ -193,7 +194,7 @@ impl Dut {
     /// Clears one copy of every watermark, as a request on `WATERMARK_CLEAR_REQUEST` does. What the chip has seen since the last
     /// poll comes with the next one.
     pub fn clear_watermark_copy(&mut self, copy: WatermarkCopy) {
-        self.watermarks.clear(copy);
+        self.watermarks.request(copy);
     }
 
     /// Clears every watermark of the chip: it becomes what is in use now.

@@ -17,7 +17,17 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Watermarks {
     loops: Option<Loops>,
+    faults: Faults,
     copies: BTreeMap<WatermarkCopy, BTreeMap<String, u64>>,
+}
+
+/// What goes wrong with the copies.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Faults {
+    /// A request clears both copies that have one.
+    pub(super) clear_clears_all: bool,
+    /// The periodic reset takes the persistent copy with it.
+    pub(super) persistent_forgets: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +42,7 @@ const TELEMETRY: [u8; 8] = *b"wm-telem";
 
 impl Watermarks {
     /// Each loop's first turn lies within one interval of the start.
-    pub(super) fn new(seed: u64, config: &Watermark) -> Watermarks {
+    pub(super) fn new(seed: u64, config: &Watermark, faults: Faults) -> Watermarks {
         let first = |name, every: Dur| (Time::ZERO + draw(seed, name, 0, Dur::ZERO, every), every);
         let least = |every: Dur| every.max(Dur::us(1));
         let telemetry = least(config.telemetry.unwrap_or(Watermark::TELEMETRY));
@@ -40,7 +50,7 @@ impl Watermarks {
             poll: first(POLL, least(poll)),
             telemetry: first(TELEMETRY, telemetry),
         });
-        Watermarks { loops, copies: BTreeMap::new() }
+        Watermarks { loops, faults, copies: BTreeMap::new() }
     }
 
     /// When [`wake`](Self::wake) has to be called next.
@@ -59,6 +69,9 @@ impl Watermarks {
         let (resets, polls) = (due(&mut loops.telemetry), due(&mut loops.poll));
         if resets {
             self.clear(WatermarkCopy::Periodic);
+            if self.faults.persistent_forgets {
+                self.clear(WatermarkCopy::Persistent);
+            }
         }
         if polls {
             self.read(network);
@@ -79,8 +92,16 @@ impl Watermarks {
         }
     }
 
+    /// What a request to clear a copy does.
+    pub(super) fn request(&mut self, copy: WatermarkCopy) {
+        self.clear(copy);
+        if self.faults.clear_clears_all {
+            WatermarkCopy::CLEARED.into_iter().for_each(|(_, copy)| self.clear(copy));
+        }
+    }
+
     /// Clears one copy.
-    pub(super) fn clear(&mut self, copy: WatermarkCopy) {
+    fn clear(&mut self, copy: WatermarkCopy) {
         self.copies.entry(copy).or_default().values_mut().for_each(|value| *value = 0);
     }
 

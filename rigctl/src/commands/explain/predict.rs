@@ -28,6 +28,7 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
         Measure::PfcFormat { port } => port.clone(),
         Measure::Threshold(threshold) => threshold.streams().join(", then "),
         Measure::Watermarks { stream }
+        | Measure::Copies { stream }
         | Measure::XoffLatency { stream }
         | Measure::Response { stream }
         | Measure::PauseLength { stream }
@@ -168,6 +169,13 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
                 "each watermark as the buffer's closed form, after every number of frames",
             );
             page.detail("formula", "F7");
+        }
+        Measure::Copies { .. } => {
+            page.detail(
+                "predicted",
+                "the greatest level of what was read since the last clear, over all phases of the polls",
+            );
+            page.detail("source", rig_oracle::spec::watermark::SOURCE);
         }
         Measure::Config { rejected } => config(page, session, *rejected),
     }

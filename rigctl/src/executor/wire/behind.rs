@@ -6,7 +6,7 @@ use rig_dut::emulated_wire::{Lost, Undone};
 use rig_dut::{EmulatedWire, Refused};
 use rig_generator::Lane;
 use rig_generator::port::{Link, Mono, PortError};
-use rig_lab::{Declared, Setting};
+use rig_lab::{Declared, Setting, WatermarkCopy};
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
 
@@ -74,6 +74,19 @@ impl Behind {
         match self {
             Behind::Emulated(device) => device.forget_watermarks(),
             Behind::Declared { .. } => Ok(()),
+        }
+    }
+
+    /// Clears one copy of them.
+    ///
+    /// # Errors
+    /// It cannot, or is lost.
+    pub(super) fn clear_copy(&mut self, copy: WatermarkCopy) -> Result<(), Undone> {
+        match self {
+            Behind::Emulated(device) => device.forget_copy(copy),
+            Behind::Declared { .. } => Err(Undone::Refused(Refused {
+                why: "nothing here can clear copies of watermarks".to_owned(),
+            })),
         }
     }
 

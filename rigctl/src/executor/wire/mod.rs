@@ -368,6 +368,7 @@ impl Trial<'_> {
                 };
                 self.config.push(ConfigOutcome { setting: setting.clone(), refused });
             }
+            Action::ClearWatermarks(copy) => self.lab.bench.behind.clear_copy(*copy)?,
         }
         Ok(())
     }

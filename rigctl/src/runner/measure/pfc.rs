@@ -137,7 +137,8 @@ fn falls_silent(script: &Script, port: u16, class: u8) -> bool {
         | Action::StopStream(_)
         | Action::StopStorm(_)
         | Action::LinkUp(_)
-        | Action::Configure(_) => false,
+        | Action::Configure(_)
+        | Action::ClearWatermarks(_) => false,
     };
     script.steps.iter().any(|step| silences(&step.action))
 }

@@ -114,7 +114,7 @@ fn checks(declared: &Declared, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
 }
 
 /// What the queue of a stream holds of all counted streams together.
-fn queued(declared: &Declared, trial: &Trial, of: &StreamSpec) -> u64 {
+pub(super) fn queued(declared: &Declared, trial: &Trial, of: &StreamSpec) -> u64 {
     let same =
         trial.script.streams.iter().filter(|spec| (spec.to, spec.class) == (of.to, of.class));
     let counted = same.filter_map(|spec| Some((spec, spec.count?)));
@@ -133,7 +133,7 @@ fn everything(declared: &Declared, trial: &Trial) -> Others {
 }
 
 /// The other streams of a trial that were filled before this one.
-fn before<'a>(script: &'a Script, spec: &StreamSpec) -> Vec<&'a str> {
+pub(super) fn before<'a>(script: &'a Script, spec: &StreamSpec) -> Vec<&'a str> {
     let others = script.streams.iter().take_while(|other| other.name != spec.name);
     others.filter(|other| other.count.is_some()).map(|other| other.name.as_str()).collect()
 }

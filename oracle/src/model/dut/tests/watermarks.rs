@@ -9,7 +9,11 @@ const SHARED: &str = "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMA
 
 /// Ten frames of 1040 B that stay for `held` milliseconds; they are 10400 B, 1248 of them reserved.
 fn filled(seed: u64, held: u64) -> Bench {
-    let mut bench = Case::of(RuleFamily::Broadcom)
+    filled_on(Case::of(RuleFamily::Broadcom), seed, held)
+}
+
+fn filled_on(case: Case, seed: u64, held: u64) -> Bench {
+    let mut bench = case
         .with("watermark.poll", "100ms")
         .with("watermark.telemetry", "250ms")
         .with("pfcwd.detection_time", "5000ms")
@@ -49,6 +53,23 @@ fn copies_keep_what_the_chip_forgets_and_each_is_cleared_by_itself() {
         bench.dut.clear_watermark_copy(WatermarkCopy::Persistent);
         assert_eq!(bench.marks(), [0; 4]);
     }
+}
+
+#[test]
+fn a_clear_that_clears_all_takes_the_other_copy() {
+    let broken = Case::of(RuleFamily::Broadcom).mutated("deviation=watermark_clear_clears_all");
+    let mut bench = filled_on(broken, 1, 50);
+    bench.run(270);
+    bench.dut.clear_watermark_copy(WatermarkCopy::User);
+    assert_eq!(bench.marks()[2..], [0, 0]);
+}
+
+#[test]
+fn a_persistent_copy_that_forgets_is_gone_with_the_period_and_the_user_copy_stays() {
+    let broken = Case::of(RuleFamily::Broadcom).mutated("deviation=watermark_persistent_forgets");
+    let mut bench = filled_on(broken, 1, 50);
+    bench.run(500);
+    assert_eq!(bench.marks()[2..], [0, 9_152]);
 }
 
 #[test]
