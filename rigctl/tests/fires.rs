@@ -77,7 +77,7 @@ fn red(measure: &Measure) -> Run {
         }
         Measure::EcnCurve { .. } => Mutated("corners-to-the-cell-broadcom", "wred.kmax=x1.1"),
         Measure::EcnMarks { .. } => {
-            Mutated("not-capable-is-dropped-broadcom", "deviation=marks_non_ect")
+            Mutated("marked-before-stays-marked-broadcom", "deviation=clears_ce")
         }
         Measure::EcnCounters { .. } => {
             Mutated("marked-before-stays-marked-broadcom", "deviation=ce_not_counted")

@@ -1,24 +1,27 @@
-//! The device's WRED and ECN counters of a queue, against what the wire shows of it.
+//! The device's counters of what early detection did in a queue, against what the wire shows of it.
 
 use super::draws::Rule;
 use super::{Done, Fate, Judged, Prediction, Read, Span, Unit, visits, wred};
 use rig_capture::Counters;
 
 /// Judges them: packets and bytes that were marked, and that were dropped. A frame that came marked is counted where it would
-/// have been marked.
+/// have been marked; what early detection drops is among all that the queue dropped.
 pub(in super::super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.session.group.declared;
     done.each("ecn.counters", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let visits = visits(trial, index, declared)?;
         let (mut marked, mut bytes) = (Span::exactly(0), Span::exactly(0));
-        let (mut dropped, mut dropped_bytes) = (0, 0);
+        let (mut dropped, mut dropped_bytes, mut full) = (0, 0, 0);
         for visit in &visits {
             let of = &trial.script.streams[usize::from(visit.stream)];
             let rule = Rule::of(declared, &trial.script, visit.stream);
             let surely = match &visit.passed {
                 // What is to be marked is lost by a full buffer alone.
-                None if rule.fate == Fate::Mark => continue,
+                None if rule.fate == Fate::Mark => {
+                    full += 1;
+                    continue;
+                }
                 None => {
                     dropped += 1;
                     dropped_bytes += of.size.0;
@@ -54,6 +57,13 @@ pub(in super::super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged
             Check::of(counters, &queue, "WRED_ECN_MARKED_BYTES", bytes),
             Check::of(counters, &queue, "WRED_DROPPED_PACKETS", Span::exactly(dropped)),
             Check::of(counters, &queue, "WRED_DROPPED_BYTES", Span::exactly(dropped_bytes)),
+            // A lossless class loses to a full buffer at its group, not here.
+            Check::of(
+                counters,
+                &queue,
+                "DROPPED_PACKETS",
+                Span { lo: dropped, hi: dropped + full },
+            ),
         ];
         if let Some(missing) = checks.iter().find(|check| check.got.is_none()) {
             return Err(trial.doubt(&format!("the device offers no counter {}", missing.name)));
