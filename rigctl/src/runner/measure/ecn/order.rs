@@ -3,6 +3,7 @@
 use super::{Done, First, Judged, Prediction, Read, Span, Unit, visits};
 use rig_capture::Dir;
 use rig_testcases::Declared;
+use rig_units::{Dur, Time};
 
 /// Judges which of the two a sender meets first. A mark is taken to be made when the marked frame leaves, an XOFF when it
 /// leaves: both as the rig's ports see them.
@@ -22,15 +23,13 @@ pub(in super::super) fn judge(done: &Done<'_>, stream: &str, first: First, judge
         });
         let xoff = xoffs.min();
         let slack = trial.observation.bound() * 2;
-        let ahead = |a: Option<usize>, b: Option<usize>| match (a, b) {
-            (Some(a), Some(b)) => Some(records[a].at + slack < records[b].at),
-            (Some(_), None) => Some(true),
-            (None, Some(_)) => Some(false),
-            (None, None) => None,
-        };
+        let time = |record: Option<usize>| record.map(|record| records[record].at);
+        let (marked, paused) = (time(mark), time(xoff));
         let (came, wish, text) = match first {
-            First::Ecn => (ahead(mark, xoff), "a mark", "a mark before the first XOFF"),
-            First::Pfc => (ahead(xoff, mark), "an XOFF", "an XOFF before the first mark"),
+            First::Ecn => (ahead(marked, paused, slack), "a mark", "a mark before the first XOFF"),
+            First::Pfc => {
+                (ahead(paused, marked, slack), "an XOFF", "an XOFF before the first mark")
+            }
         };
         let Some(came) = came else {
             return Err(
@@ -54,4 +53,33 @@ pub(in super::super) fn judge(done: &Done<'_>, stream: &str, first: First, judge
         let records = mark.into_iter().chain(xoff).collect();
         Ok(Some(Read { span: Span::exactly(u64::from(came)), want, got, records }))
     });
+}
+
+/// Whether `a` came, and surely before `b`, where stamps may be off by `slack` together; `None` when neither came.
+fn ahead(a: Option<Time>, b: Option<Time>, slack: Dur) -> Option<bool> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + slack < b),
+        (Some(_), None) => Some(true),
+        (None, Some(_)) => Some(false),
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_first_is_told_only_where_stamps_can_tell() {
+        let at = |us: u64| Some(Time::ZERO + Dur::us(us));
+        let slack = Dur::us(2);
+        assert_eq!(ahead(at(10), at(13), slack), Some(true));
+        assert_eq!(ahead(at(10), at(12), slack), Some(false));
+        assert_eq!(ahead(at(13), at(10), slack), Some(false));
+        assert_eq!(
+            (ahead(at(1), None, slack), ahead(None, at(1), slack)),
+            (Some(true), Some(false))
+        );
+        assert_eq!(ahead(None, None, slack), None);
+    }
 }
