@@ -154,4 +154,22 @@ mod tests {
             said[0]
         );
     }
+
+    #[test]
+    fn thresholds_that_cross_once_a_case_has_set_its_own_are_refused() {
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let dut = lab.duts.iter().find(|dut| dut.name == "broadcom").expect("a device");
+        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let case = cases.find(|case| case.id.case == "curve-broadcom").expect("a case");
+        assert!(crossed(case, &dut.declared).is_empty());
+        let mut declared = dut.declared.clone();
+        declared.wred.kmin = rig_units::Bytes(declared.wred.kmax.0 + 1);
+        declared.wred.weight = 16;
+        let faults = crossed(case, &declared);
+        let found: Vec<&str> = faults.iter().map(|fault| fault.found.as_str()).collect();
+        assert_eq!(found, ["a kmin of 312001B above a kmax of 312KB", "a weight of 16"]);
+        // The place is the line that the user wrote.
+        assert!(faults[0].place.line > 1, "{}", faults[0]);
+    }
 }
