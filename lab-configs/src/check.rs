@@ -3,8 +3,8 @@
 
 use crate::walk::At;
 use crate::{
-    Accounting, Action, ConfigPath, Curve, Declared, DepthUnit, Pfcwd, Profile, RuleFamily,
-    Scheduling, Wred,
+    Accounting, Action, ConfigPath, Declared, DepthUnit, Pfcwd, Profile, RuleFamily, Scheduling,
+    Wred,
 };
 use rig_units::{Bytes, Dur};
 
@@ -128,14 +128,7 @@ impl Checks<'_> {
             let want = "different queues from 0 to 7".to_owned();
             self.fault("wred.queues", format!("the queues {:?}", wred.queues), want);
         }
-        let green = Curve { kmin: wred.kmin, kmax: wred.kmax, pmax: wred.pmax };
-        let curves = [
-            ("wred.kmin", Some(green)),
-            ("wred.yellow", wred.yellow),
-            ("wred.red", wred.red),
-            ("wred.drop", wred.drop),
-        ];
-        for (path, curve) in curves.into_iter().filter_map(|(path, curve)| Some((path, curve?))) {
+        for (path, curve) in wred.curves() {
             if curve.kmin > curve.kmax {
                 let found = format!("a kmin of {} above a kmax of {}", curve.kmin, curve.kmax);
                 self.fault(path, found, format!("at most {}", curve.kmax));

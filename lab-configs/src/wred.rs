@@ -175,6 +175,13 @@ impl Wred {
         }
     }
 
+    /// Every curve that is declared, with the path of its setting.
+    pub fn curves(&self) -> Vec<(&'static str, Curve)> {
+        let own = [("wred.yellow", self.yellow), ("wred.red", self.red), ("wred.drop", self.drop)];
+        let own = own.into_iter().filter_map(|(path, curve)| Some((path, curve?)));
+        core::iter::once(("wred.kmin", self.marking_curve(Color::Green))).chain(own).collect()
+    }
+
     /// The curve by which frames of a colour are marked.
     pub fn marking_curve(&self, color: Color) -> Curve {
         let green = Curve { kmin: self.kmin, kmax: self.kmax, pmax: self.pmax };

@@ -85,7 +85,9 @@ fn red(measure: &Measure) -> Run {
         Measure::EcnCounters { .. } => {
             Mutated("marked-before-stays-marked-broadcom", "deviation=ce_not_counted")
         }
-        Measure::EcnOrder { .. } => Mutated("marks-before-pauses-broadcom", "buffer.pool=10000B"),
+        Measure::EcnOrder { .. } => {
+            Mutated("marks-before-pauses-broadcom", "deviation=depth_averaged:15")
+        }
         Measure::Config { .. } => {
             Mutated("limits-refused-broadcom", "deviation=accepts_out_of_range")
         }

@@ -8,7 +8,7 @@ use super::session::Session;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
 use rig_lab::fault::Fault;
-use rig_lab::{Lab, Profile, RuleFamily};
+use rig_lab::{Declared, Lab, Profile, RuleFamily, Wred};
 use rig_testcases::{Case, Expect, Measure, Script};
 
 /// Every fault of the case on the device that it would run on; none when it would be skipped.
@@ -31,6 +31,7 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
     };
     let mut all = Vec::new();
     for group in groups {
+        all.extend(crossed(case, &group.declared));
         let session = Session::new(lab, profile, case, group, Seed::of_run(0));
         let points = match points(case, &session.values(), session.cadence()) {
             Ok(points) => points,
@@ -56,6 +57,24 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
     }
     // The same fault at every point of a sweep is one fault.
     all.dedup();
+    all
+}
+
+/// Thresholds of early detection that no device can hold to, once the case has set its own.
+fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
+    let wred = &declared.wred;
+    let above = wred.curves().into_iter().filter(|(_, curve)| curve.kmin > curve.kmax);
+    let mut all: Vec<Fault> = above
+        .map(|(path, curve)| {
+            let found = format!("a kmin of {} above a kmax of {}", curve.kmin, curve.kmax);
+            let want = format!("a kmin of at most {}", curve.kmax);
+            case.fault(&format!("dut.{path}"), found, &want)
+        })
+        .collect();
+    if wred.weight > Wred::MOST_WEIGHT {
+        let want = format!("0, for no average, to {}", Wred::MOST_WEIGHT);
+        all.push(case.fault("dut.wred.weight", format!("a weight of {}", wred.weight), &want));
+    }
     all
 }
 
@@ -134,5 +153,23 @@ mod tests {
             "{}",
             said[0]
         );
+    }
+
+    #[test]
+    fn thresholds_that_cross_once_a_case_has_set_its_own_are_refused() {
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let dut = lab.duts.iter().find(|dut| dut.name == "broadcom").expect("a device");
+        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let case = cases.find(|case| case.id.case == "curve-broadcom").expect("a case");
+        assert!(crossed(case, &dut.declared).is_empty());
+        let mut declared = dut.declared.clone();
+        declared.wred.kmin = rig_units::Bytes(declared.wred.kmax.0 + 1);
+        declared.wred.weight = 16;
+        let faults = crossed(case, &declared);
+        let found: Vec<&str> = faults.iter().map(|fault| fault.found.as_str()).collect();
+        assert_eq!(found, ["a kmin of 312001B above a kmax of 312KB", "a weight of 16"]);
+        // The place is the line that the user wrote.
+        assert!(faults[0].place.line > 1, "{}", faults[0]);
     }
 }

@@ -6,6 +6,7 @@ use super::traffic;
 use crate::case::{Count, Storm, Stream};
 use crate::{First, Growth, Measure, Threshold, Wanted};
 use indexmap::IndexMap;
+use rig_frames::ip::Ecn;
 use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
 use rig_units::Dur;
@@ -353,6 +354,14 @@ fn ecn_curve(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
     if let Some(other) = streams.iter().find(|name| queue(name) != queue(&streams[0])) {
         let found = format!("`{}` and `{other}` go to different queues", streams[0]);
         at.fault(found, "streams to one port in one class; a measure for each queue");
+        return None;
+    }
+    // Frames of one curve: what is dropped goes by another one than what is marked, and so may each colour.
+    let rule =
+        |name: &String| traffic.streams.get(name).map(|of| (of.ecn == Ecn::NotEct, of.color));
+    if let Some(other) = streams.iter().find(|name| rule(name) != rule(&streams[0])) {
+        let found = format!("`{}` and `{other}` may go by different curves", streams[0]);
+        at.fault(found, "streams of one colour, all `ecn: not-ect` or none; a measure for each");
         return None;
     }
     Some(vec![Measure::EcnCurve { streams }])

@@ -188,6 +188,23 @@ mistakes! {
         ("start: victim}", "start: [victim, a, b]}"),
         ("pfcwd.detection: {storm: storm, stream: victim}", "buffer.xoff: {streams: [a, b]}")
     ];
+    curve_of_two_queues: [
+        ("    sweep:", "    streams:\n      other: {from: p1, to: p2, class: 4, kind: udp, size: 100B, every: 1ms}\n    sweep:"),
+        ("start: victim}", "start: [victim, other]}"),
+        ("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {streams: [victim, other]}")
+    ];
+    curve_of_frames_that_are_dropped_and_marked: [
+        ("    sweep:", "    streams:\n      other: {from: p1, to: p2, class: 3, kind: udp, size: 100B, every: 1ms, ecn: not-ect}\n    sweep:"),
+        ("start: victim}", "start: [victim, other]}"),
+        ("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {streams: [victim, other]}")
+    ];
+    curve_of_two_colours: [
+        ("    sweep:", "    streams:\n      other: {from: p1, to: p2, class: 3, kind: udp, size: 100B, every: 1ms, color: yellow}\n    sweep:"),
+        ("start: victim}", "start: [victim, other]}"),
+        ("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {streams: [victim, other]}")
+    ];
+    stream_of_no_colour: [("class: 3, kind", "class: 3, color: blue, kind")];
+    curve_of_a_stream: [("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {stream: victim}")];
     several_at_once: [("class: 3", "class: 9"), ("1022B", "1022"), ("start: victim", "start: victm"), ("why:", "wy:")];
     a_key_twice: [("device: switch", "device: switch\ndevice: switch")];
     a_tab: [("  streams:", "\tstreams:")];

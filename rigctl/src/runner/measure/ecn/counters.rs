@@ -1,24 +1,28 @@
-//! The device's WRED and ECN counters of a queue, against what the wire shows of it.
+//! The device's counters of what early detection did in a queue, against what the wire shows of it.
 
 use super::draws::Rule;
 use super::{Done, Fate, Judged, Prediction, Read, Span, Unit, visits, wred};
 use rig_capture::Counters;
 
 /// Judges them: packets and bytes that were marked, and that were dropped. A frame that came marked is counted where it would
-/// have been marked.
+/// have been marked; what early detection drops is among all that the queue dropped.
 pub(in super::super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.session.group.declared;
     done.each("ecn.counters", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let visits = visits(trial, index, declared)?;
         let (mut marked, mut bytes) = (Span::exactly(0), Span::exactly(0));
-        let (mut dropped, mut dropped_bytes) = (0, 0);
+        let (mut dropped, mut dropped_bytes, mut full) = (0, 0, 0);
         for visit in &visits {
             let of = &trial.script.streams[usize::from(visit.stream)];
             let rule = Rule::of(declared, &trial.script, visit.stream);
+            let has_profile = rule.declared.wred.queues.contains(&spec.class);
             let surely = match &visit.passed {
-                // What is to be marked is lost by a full buffer alone.
-                None if rule.fate == Fate::Mark => continue,
+                // What is to be marked, or has no profile, is lost by a full buffer alone.
+                None if rule.fate == Fate::Mark || !has_profile => {
+                    full += 1;
+                    continue;
+                }
                 None => {
                     dropped += 1;
                     dropped_bytes += of.size.0;
@@ -48,12 +52,28 @@ pub(in super::super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged
         }
         let queue =
             format!("{}:{}", trial.observation.ports[usize::from(spec.to)].dut_port, spec.class);
+        let group =
+            format!("{}:{}", trial.observation.ports[usize::from(spec.from)].dut_port, spec.class);
         let counters = &trial.observation.counters;
+        let at_group = "INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS";
         let checks = [
-            Check::of(counters, &queue, "WRED_ECN_MARKED_PACKETS", marked),
-            Check::of(counters, &queue, "WRED_ECN_MARKED_BYTES", bytes),
-            Check::of(counters, &queue, "WRED_DROPPED_PACKETS", Span::exactly(dropped)),
-            Check::of(counters, &queue, "WRED_DROPPED_BYTES", Span::exactly(dropped_bytes)),
+            Check::of(counters, &queue, "QUEUE_STAT_WRED_ECN_MARKED_PACKETS", marked),
+            Check::of(counters, &queue, "QUEUE_STAT_WRED_ECN_MARKED_BYTES", bytes),
+            Check::of(counters, &queue, "QUEUE_STAT_WRED_DROPPED_PACKETS", Span::exactly(dropped)),
+            Check::of(
+                counters,
+                &queue,
+                "QUEUE_STAT_WRED_DROPPED_BYTES",
+                Span::exactly(dropped_bytes),
+            ),
+            // A lossless class loses to a full buffer at its group, not here.
+            Check::of(
+                counters,
+                &queue,
+                "QUEUE_STAT_DROPPED_PACKETS",
+                Span { lo: dropped, hi: dropped + full },
+            ),
+            Check::of(counters, &group, at_group, Span { lo: 0, hi: full }),
         ];
         if let Some(missing) = checks.iter().find(|check| check.got.is_none()) {
             return Err(trial.doubt(&format!("the device offers no counter {}", missing.name)));
@@ -83,8 +103,8 @@ struct Check {
 }
 
 impl Check {
-    fn of(counters: &Counters, queue: &str, name: &str, want: Span) -> Check {
-        let name = format!("{queue} SAI_QUEUE_STAT_{name}");
+    fn of(counters: &Counters, object: &str, name: &str, want: Span) -> Check {
+        let name = format!("{object} SAI_{name}");
         Check { want, got: counters.grew(&name), name }
     }
 
@@ -95,4 +115,20 @@ impl Check {
 
 fn show(span: Span) -> String {
     if span.lo == span.hi { span.lo.to_string() } else { format!("{} to {}", span.lo, span.hi) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_holds_within_its_span_and_without_one_never() {
+        let check = |lo, hi, got| Check { name: String::new(), want: Span { lo, hi }, got };
+        assert!(check(3, 3, Some(3)).holds() && check(3, 5, Some(3)).holds());
+        assert!(check(3, 5, Some(5)).holds());
+        assert!(!check(3, 3, Some(2)).holds() && !check(3, 5, Some(6)).holds());
+        assert!(!check(0, 0, Some(1)).holds() && !check(0, 9, None).holds());
+        let spans = [Span::exactly(4), Span { lo: 4, hi: 6 }].map(show);
+        assert_eq!(spans, ["4", "4 to 6"]);
+    }
 }

@@ -68,7 +68,7 @@ pub(super) fn draws(
         let spec = &trial.script.streams[usize::from(visit.stream)];
         let own = wred::step(&rule.declared.buffer, &rule.declared.wred, spec.size)
             * u64::from(rule.declared.wred.counts_itself);
-        let Some(draw) = draw(trial, rule, visit, own) else { continue };
+        let Some(draw) = draw(trial.number, rule, visit, own) else { continue };
         let shares = match rule.declared.wred.weight {
             0 => (rule.share(spec.class, draw.depth.lo), rule.share(spec.class, draw.depth.hi)),
             weight => average(rule, (&visits, rank), spec.size, weight),
@@ -79,7 +79,7 @@ pub(super) fn draws(
 }
 
 /// The draw of one frame; none where it came marked, so that a mark does not show, or where it was lost by something else.
-fn draw(trial: &Trial, rule: &Rule, visit: &Visit, own: u64) -> Option<Draw> {
+fn draw(trial: u32, rule: &Rule, visit: &Visit, own: u64) -> Option<Draw> {
     let with = |span: Span| Span { lo: span.lo + own, hi: span.hi + own };
     let left = visit.passed.as_ref().map(|passed| with(passed.left));
     let found = with(visit.found);
@@ -93,7 +93,7 @@ fn draw(trial: &Trial, rule: &Rule, visit: &Visit, own: u64) -> Option<Draw> {
         Marking::Enqueue => (found, left.unwrap_or(found)),
     };
     let record = visit.passed.as_ref().map_or(visit.sent, |passed| passed.record);
-    Some(Draw { trial: trial.number, record, depth, other, shares: (0.0, 0.0), taken })
+    Some(Draw { trial, record, depth, other, shares: (0.0, 0.0), taken })
 }
 
 /// The chances by a moving average: that of a burst of equal frames into a queue that was idle for long.
@@ -111,4 +111,76 @@ fn average(
         Marking::Dequeue => frames,
     };
     wred::average_of_burst(&burst, weight, decides).chances(&burst)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_capture::analyse::Passed;
+    use rig_lab::Color;
+    use rig_units::{Bytes, Ppm};
+
+    /// A rule of a device of the bundled lab with a curve of 1000 to 2000 B and 50 %.
+    fn rule(capable: bool, point: Marking) -> Rule {
+        let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
+        let mut declared = lab.duts[0].declared.clone();
+        let (kmin, kmax) = (Bytes(1_000), Bytes(2_000));
+        declared.wred = rig_lab::Wred {
+            queues: vec![3],
+            kmin,
+            kmax,
+            pmax: Ppm(500_000),
+            marking: point,
+            ..rig_lab::Wred::off()
+        };
+        let class = Class { color: Color::Green, capable };
+        let (fate, point) = (class.fate(&declared.wred), class.point(&declared.wred));
+        Rule { declared, class, fate, point }
+    }
+
+    fn visit(came_marked: bool, passed: Option<bool>) -> Visit {
+        let left = Span { lo: 300, hi: 400 };
+        let passed = passed.map(|marked| Passed { record: 9, marked, left });
+        Visit { stream: 0, seq: 0, sent: 5, came_marked, found: Span { lo: 100, hi: 200 }, passed }
+    }
+
+    #[test]
+    fn a_mark_is_drawn_for_at_its_point_with_the_frame_itself_where_it_counts() {
+        let at = |point, own| draw(1, &rule(true, point), &visit(false, Some(true)), own).unwrap();
+        let dequeue = at(Marking::Dequeue, 0);
+        assert_eq!(
+            (dequeue.depth, dequeue.other),
+            (Span { lo: 300, hi: 400 }, Span { lo: 100, hi: 200 })
+        );
+        assert!(dequeue.taken && dequeue.record == 9);
+        let enqueue = at(Marking::Enqueue, 50);
+        assert_eq!(
+            (enqueue.depth, enqueue.other),
+            (Span { lo: 150, hi: 250 }, Span { lo: 350, hi: 450 })
+        );
+    }
+
+    #[test]
+    fn a_drop_is_drawn_for_on_arrival_and_is_a_frame_that_never_left() {
+        let rule = rule(false, Marking::Dequeue);
+        assert_eq!((rule.fate, rule.point), (Fate::Drop, Marking::Enqueue));
+        let lost = draw(1, &rule, &visit(false, None), 0).unwrap();
+        assert!(lost.taken && lost.record == 5 && lost.depth == Span { lo: 100, hi: 200 });
+        assert!(!draw(1, &rule, &visit(false, Some(false)), 0).unwrap().taken);
+    }
+
+    #[test]
+    fn a_frame_that_came_marked_or_was_lost_by_something_else_shows_no_draw() {
+        let rule = rule(true, Marking::Dequeue);
+        assert!(draw(1, &rule, &visit(true, Some(true)), 0).is_none());
+        assert!(draw(1, &rule, &visit(false, None), 0).is_none());
+    }
+
+    #[test]
+    fn a_queue_without_a_profile_has_no_chance() {
+        let rule = rule(true, Marking::Dequeue);
+        let shares = [1_000, 1_500, 2_000].map(|depth| rule.share(3, depth));
+        assert!(shares.iter().zip([0.0, 0.25, 1.0]).all(|(got, want)| (got - want).abs() < 1e-12));
+        assert!(rule.share(4, 5_000).abs() < 1e-12);
+    }
 }

@@ -3,7 +3,7 @@
 use super::{Done, First, Judged, Prediction, Read, Span, Unit, visits};
 use rig_capture::Dir;
 use rig_testcases::Declared;
-use rig_units::Dur;
+use rig_units::{Dur, Time};
 
 /// Judges which of the two a sender meets first. A mark is taken to be made when the marked frame leaves, an XOFF when it
 /// leaves: both as the rig's ports see them.
@@ -23,23 +23,9 @@ pub(in super::super) fn judge(done: &Done<'_>, stream: &str, first: First, judge
         });
         let xoff = xoffs.min();
         let slack = trial.observation.bound() * 2;
-        let marks_first = match (mark, xoff) {
-            (Some(mark), Some(xoff)) => {
-                let (mark, xoff) = (records[mark].at, records[xoff].at);
-                if mark.0.abs_diff(xoff.0) <= slack.0 && slack > Dur::ZERO {
-                    return Err(trial.doubt(
-                        "the first mark and the first XOFF lie too close together for these stamps",
-                    ));
-                }
-                mark < xoff
-            }
-            (Some(_), None) => true,
-            (None, Some(_)) => false,
-            (None, None) => {
-                let why = format!("neither a mark nor an XOFF: {stream} congests nothing");
-                return Err(trial.doubt(&why));
-            }
-        };
+        let time = |record: Option<usize>| record.map(|record| records[record].at);
+        let marks_first =
+            is_first(time(mark), time(xoff), slack).map_err(|why| trial.doubt(why))?;
         let (came, wish, text) = match first {
             First::Ecn => (marks_first, "a mark", "a mark before the first XOFF"),
             First::Pfc => (!marks_first, "an XOFF", "an XOFF before the first mark"),
@@ -61,4 +47,40 @@ pub(in super::super) fn judge(done: &Done<'_>, stream: &str, first: First, judge
         let records = mark.into_iter().chain(xoff).collect();
         Ok(Some(Read { span: Span::exactly(u64::from(came)), want, got, records }))
     });
+}
+
+/// Whether `a` came before `b`, where stamps may be off by `slack` together.
+fn is_first(a: Option<Time>, b: Option<Time>, slack: Dur) -> Result<bool, &'static str> {
+    match (a, b) {
+        (Some(a), Some(b)) if slack > Dur::ZERO && a.0.abs_diff(b.0) <= slack.0 => {
+            Err("the first mark and the first XOFF lie too close together for these stamps")
+        }
+        (Some(a), Some(b)) => Ok(a < b),
+        (Some(_), None) => Ok(true),
+        (None, Some(_)) => Ok(false),
+        (None, None) => Err("neither a mark nor an XOFF: nothing is congested"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_first_is_told_only_where_stamps_can_tell() {
+        let at = |us: u64| Some(Time::ZERO + Dur::us(us));
+        let slack = Dur::us(2);
+        assert_eq!(is_first(at(10), at(13), slack), Ok(true));
+        assert_eq!(is_first(at(13), at(10), slack), Ok(false));
+        assert!(
+            is_first(at(10), at(12), slack).is_err() && is_first(at(12), at(10), slack).is_err()
+        );
+        assert_eq!(
+            (is_first(at(1), None, slack), is_first(None, at(1), slack)),
+            (Ok(true), Ok(false))
+        );
+        assert!(is_first(None, None, slack).is_err());
+        // Exact stamps tell everything.
+        assert_eq!(is_first(at(10), at(11), Dur::ZERO), Ok(true));
+    }
 }
