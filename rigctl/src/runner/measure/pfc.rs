@@ -1,6 +1,6 @@
 //! PFC frames that the device itself sends.
 
-use super::{Done, Judged, Read, wanted};
+use super::{Done, Judged, Read, checks, wanted};
 use crate::runner::subject::Subject;
 use crate::runner::trial::Trial;
 use rig_capture::analyse;
@@ -157,34 +157,15 @@ pub(super) fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judg
             u64::try_from(own.count()).unwrap_or(u64::MAX)
         };
         let name = &trial.observation.ports[usize::from(index)].dut_port;
-        let checks = [
-            (format!("{name} SAI_PORT_STAT_PFC_{class}_RX_PKTS"), seen(Dir::Tx, xon_counts)),
-            (format!("{name} SAI_PORT_STAT_PFC_{class}_TX_PKTS"), seen(Dir::Rx, true)),
-            (format!("{name} SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS"), 0),
+        let grown = |counter: String, want: u64| {
+            checks::grown(&trial.observation.counters, counter, Span::exactly(want))
+        };
+        let all = [
+            grown(format!("{name} SAI_PORT_STAT_PFC_{class}_RX_PKTS"), seen(Dir::Tx, xon_counts)),
+            grown(format!("{name} SAI_PORT_STAT_PFC_{class}_TX_PKTS"), seen(Dir::Rx, true)),
+            grown(format!("{name} SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS"), 0),
         ];
-        let mut off = Vec::new();
-        for (counter, want) in &checks {
-            let Some(got) = trial.observation.counters.grew(counter) else {
-                return Err(trial.doubt(&format!("the device offers no counter {counter}")));
-            };
-            if got != *want {
-                off.push((counter, *want, got));
-            }
-        }
-        let text = match off.first() {
-            Some((counter, want, _)) => format!("{counter} grown by {want}"),
-            None => format!("each of {} counters grown by what the wire shows", checks.len()),
-        };
-        let want = Prediction {
-            unit: Unit::Count,
-            span: Span::exactly(0),
-            formula: "",
-            text,
-            source: "SAI_PORT_STAT_PFC; the wire is the count",
-        };
-        let got = off.first().map(|(_, _, got)| got.to_string());
-        let count = u64::try_from(off.len()).unwrap_or(u64::MAX);
-        Ok(Some(Read { span: Span::exactly(count), want, got, records: Vec::new() }))
+        checks::read(trial, &all, "SAI_PORT_STAT_PFC; the wire is the count").map(Some)
     });
 }
 

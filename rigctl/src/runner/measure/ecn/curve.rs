@@ -88,6 +88,14 @@ impl Sample<'_> {
             judged.doubts.push(super::Doubt { reason: "not-observable", detail });
             return;
         }
+        let wred = &self.rule.declared.wred;
+        let climbed = self.draws.iter().any(|draw| draw.shares.1 > 0.0);
+        if wred.queues.contains(&self.queue) && !climbed {
+            let detail =
+                format!("no frame of {} came as deep as kmin: the curve does not show", self.on);
+            judged.doubts.push(super::Doubt { reason: "not-observable", detail });
+            return;
+        }
         let fit = marking_fit::fit(&self.bins(), self.done.alpha);
         // What a reader looks for comes first.
         if let Some(fit) = &fit {

@@ -5,6 +5,7 @@ use super::{
 };
 use rig_capture::Span;
 use rig_lab::Marking;
+use rig_units::Bytes;
 
 /// One frame of which early detection decided.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +42,13 @@ impl Rule {
         Rule { declared, class, fate, point }
     }
 
+    /// A depth with the frame in question, where that counts.
+    pub(super) fn with_itself(&self, others: Span, size: Bytes) -> Span {
+        let Declared { buffer, wred, .. } = &self.declared;
+        let own = wred::step(buffer, wred, size) * u64::from(wred.counts_itself);
+        Span { lo: others.lo + own, hi: others.hi + own }
+    }
+
     /// Its chance at a depth; none where the queue has no profile.
     fn share(&self, queue: u8, depth: u64) -> f64 {
         if !self.declared.wred.queues.contains(&queue) {
@@ -66,9 +74,7 @@ pub(super) fn draws(
             continue;
         };
         let spec = &trial.script.streams[usize::from(visit.stream)];
-        let own = wred::step(&rule.declared.buffer, &rule.declared.wred, spec.size)
-            * u64::from(rule.declared.wred.counts_itself);
-        let Some(draw) = draw(trial.number, rule, visit, own) else { continue };
+        let Some(draw) = draw(trial.number, rule, visit, spec.size) else { continue };
         let shares = match rule.declared.wred.weight {
             0 => (rule.share(spec.class, draw.depth.lo), rule.share(spec.class, draw.depth.hi)),
             weight => average(rule, (&visits, rank), spec.size, weight),
@@ -79,10 +85,9 @@ pub(super) fn draws(
 }
 
 /// The draw of one frame; none where it came marked, so that a mark does not show, or where it was lost by something else.
-fn draw(trial: u32, rule: &Rule, visit: &Visit, own: u64) -> Option<Draw> {
-    let with = |span: Span| Span { lo: span.lo + own, hi: span.hi + own };
-    let left = visit.passed.as_ref().map(|passed| with(passed.left));
-    let found = with(visit.found);
+fn draw(trial: u32, rule: &Rule, visit: &Visit, size: Bytes) -> Option<Draw> {
+    let left = visit.passed.as_ref().map(|passed| rule.with_itself(passed.left, size));
+    let found = rule.with_itself(visit.found, size);
     let taken = match rule.fate {
         Fate::Mark if visit.came_marked => return None,
         Fate::Mark => visit.passed.as_ref()?.marked,
@@ -97,12 +102,7 @@ fn draw(trial: u32, rule: &Rule, visit: &Visit, own: u64) -> Option<Draw> {
 }
 
 /// The chances by a moving average: that of a burst of equal frames into a queue that was idle for long.
-fn average(
-    rule: &Rule,
-    (visits, rank): (&[Visit], u64),
-    size: rig_units::Bytes,
-    weight: u8,
-) -> (f64, f64) {
+fn average(rule: &Rule, (visits, rank): (&[Visit], u64), size: Bytes, weight: u8) -> (f64, f64) {
     let frames = u64::try_from(visits.len()).unwrap_or(u64::MAX);
     let Declared { buffer, wred, .. } = &rule.declared;
     let burst = Burst::of(buffer, wred, rule.class, size, frames);
@@ -118,7 +118,9 @@ mod tests {
     use super::*;
     use rig_capture::analyse::Passed;
     use rig_lab::Color;
-    use rig_units::{Bytes, Ppm};
+    use rig_units::Ppm;
+
+    const FRAME: Bytes = Bytes(200);
 
     /// A rule of a device of the bundled lab with a curve of 1000 to 2000 B and 50 %.
     fn rule(capable: bool, point: Marking) -> Rule {
@@ -146,17 +148,22 @@ mod tests {
 
     #[test]
     fn a_mark_is_drawn_for_at_its_point_with_the_frame_itself_where_it_counts() {
-        let at = |point, own| draw(1, &rule(true, point), &visit(false, Some(true)), own).unwrap();
-        let dequeue = at(Marking::Dequeue, 0);
+        let at = |point, itself| {
+            let mut rule = rule(true, point);
+            rule.declared.wred.counts_itself = itself;
+            draw(1, &rule, &visit(false, Some(true)), FRAME).unwrap()
+        };
+        let dequeue = at(Marking::Dequeue, false);
         assert_eq!(
             (dequeue.depth, dequeue.other),
             (Span { lo: 300, hi: 400 }, Span { lo: 100, hi: 200 })
         );
         assert!(dequeue.taken && dequeue.record == 9);
-        let enqueue = at(Marking::Enqueue, 50);
+        // A cell of 208 B more.
+        let enqueue = at(Marking::Enqueue, true);
         assert_eq!(
             (enqueue.depth, enqueue.other),
-            (Span { lo: 150, hi: 250 }, Span { lo: 350, hi: 450 })
+            (Span { lo: 308, hi: 408 }, Span { lo: 508, hi: 608 })
         );
     }
 
@@ -164,16 +171,16 @@ mod tests {
     fn a_drop_is_drawn_for_on_arrival_and_is_a_frame_that_never_left() {
         let rule = rule(false, Marking::Dequeue);
         assert_eq!((rule.fate, rule.point), (Fate::Drop, Marking::Enqueue));
-        let lost = draw(1, &rule, &visit(false, None), 0).unwrap();
+        let lost = draw(1, &rule, &visit(false, None), FRAME).unwrap();
         assert!(lost.taken && lost.record == 5 && lost.depth == Span { lo: 100, hi: 200 });
-        assert!(!draw(1, &rule, &visit(false, Some(false)), 0).unwrap().taken);
+        assert!(!draw(1, &rule, &visit(false, Some(false)), FRAME).unwrap().taken);
     }
 
     #[test]
     fn a_frame_that_came_marked_or_was_lost_by_something_else_shows_no_draw() {
         let rule = rule(true, Marking::Dequeue);
-        assert!(draw(1, &rule, &visit(true, Some(true)), 0).is_none());
-        assert!(draw(1, &rule, &visit(false, None), 0).is_none());
+        assert!(draw(1, &rule, &visit(true, Some(true)), FRAME).is_none());
+        assert!(draw(1, &rule, &visit(false, None), FRAME).is_none());
     }
 
     #[test]
