@@ -1,5 +1,6 @@
 //! `rigctl explain`: what a case sends, when, and what the oracle predicts for it, before anything runs.
 
+mod ecn;
 mod page;
 mod ports;
 mod predict;

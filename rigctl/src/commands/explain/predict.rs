@@ -1,5 +1,6 @@
 //! What each measure of a case is expected to show: the interval, the formula with this case's numbers, its source.
 
+use super::ecn;
 use super::page::Page;
 use crate::runner::points::Point;
 use crate::runner::session::Session;
@@ -7,7 +8,7 @@ use rig_capture::{Reading, Unit};
 use rig_lab::{Action, DropBy, RuleFamily};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::accepts;
-use rig_testcases::{Amount, First, Lookup, Measure, Script, StormSpec, Wanted};
+use rig_testcases::{Amount, Lookup, Measure, Script, StormSpec, Wanted};
 use rig_units::{Dur, PortSpeed};
 
 /// Writes one measure.
@@ -86,44 +87,10 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
                 prediction(page, &predicted);
             }
         }
-        Measure::EcnCurve { .. } => {
-            let wred = &session.group.declared.wred;
-            page.detail(
-                "predicted",
-                &format!(
-                    "none up to {}, then with a chance that grows to {} at {}, all from there on",
-                    wred.kmin,
-                    Unit::Ppm.show(u64::from(wred.pmax.0)),
-                    wred.kmax
-                ),
-            );
-            page.detail(
-                "formula",
-                "F8, F9: each frame drawn for by itself, at the depth that it sees",
-            );
-        }
-        Measure::EcnMarks { expect, .. } => page.detail(
-            "wanted",
-            match expect {
-                Wanted::None => "no frame marked",
-                Wanted::All => "every frame marked",
-                Wanted::Some | Wanted::Predicted => "at least one frame marked",
-            },
-        ),
-        Measure::EcnCounters { .. } => {
-            page.detail(
-                "predicted",
-                "each WRED and ECN counter of the queue grown by what the wire shows",
-            );
-            page.detail("source", "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS; the wire is the count");
-        }
-        Measure::EcnOrder { first, .. } => page.detail(
-            "wanted",
-            match first {
-                First::Ecn => "a mark before the first XOFF",
-                First::Pfc => "an XOFF before the first mark",
-            },
-        ),
+        Measure::EcnCurve { .. }
+        | Measure::EcnMarks { .. }
+        | Measure::EcnCounters { .. }
+        | Measure::EcnOrder { .. } => ecn::measure(page, session, measure),
         Measure::XoffLatency { .. } => {
             page.detail("predicted", "XOFF leaves as the crossing frame has arrived, or behind the frame that is being sent");
             page.detail("formula", "F5: which frame crosses; F3: one frame ahead at most");
