@@ -64,7 +64,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("wred.unit", &[]),
     // What a device that polls or resets more often shows, one at another phase shows, too.
     ("watermark.poll", &["x1.1", "x1.5", "x2", "never"]),
-    ("watermark.telemetry", &["x1.1", "x1.5", "x2", "never"]),
+    ("watermark.telemetry", &["x1.25", "x1.5", "x2", "never"]),
     ("wred.kmin", &["x0.95", "x1.05"]),
     ("wred.kmax", &["x0.95", "x1.05"]),
     ("wred.pmax", &["x0.9", "x1.1"]),
