@@ -112,6 +112,8 @@ impl fmt::Display for Reading {
         let Reading { unit, span, .. } = self;
         if span.lo == span.hi {
             f.write_str(&unit.show(span.lo))
+        } else if span.hi == u64::MAX {
+            write!(f, "{} or more", unit.show(span.lo))
         } else {
             write!(f, "{} to {}", unit.show(span.lo), unit.show(span.hi))
         }

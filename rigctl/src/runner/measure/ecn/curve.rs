@@ -101,10 +101,10 @@ impl Sample<'_> {
         if let Some(fit) = &fit {
             self.fitted(fit, judged);
         }
+        self.point(judged);
         self.certain(judged);
         self.count(judged);
         self.pairs(judged);
-        self.point(judged);
         judged.curves.push(self.curve(fit.as_ref()));
     }
 
@@ -275,8 +275,7 @@ impl Sample<'_> {
             let text = format!("{what} = {}, by maximum likelihood", unit.show(declared));
             let want = self.prediction(unit, Span::exactly(declared), text);
             let read = Read { span, want, got: None, records: Vec::new() };
-            let resolution =
-                format!("{what} from {} to {}", unit.show(span.lo), unit.show(span.hi));
+            let resolution = format!("{what} {}", super::super::show(unit, span));
             self.push(what, (self.draws[0].trial, read), resolution, judged);
         }
     }
