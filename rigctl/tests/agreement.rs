@@ -21,11 +21,10 @@ use std::sync::Arc;
 
 const LAB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth.yaml");
 /// Searches and curves take many trials each: of them only these, beside the whole of the watchdog's suite.
-const CHOSEN: [&str; 11] = [
+const CHOSEN: [&str; 10] = [
     "xoff-threshold-broadcom",
     "headroom-broadcom",
     "xon-point-broadcom",
-    "lossy-drop-threshold-broadcom",
     "lossy-never-pauses-broadcom",
     "pfc-counted-as-pfc-broadcom",
     "other-lossless-class-isolated-broadcom",

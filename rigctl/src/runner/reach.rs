@@ -3,7 +3,7 @@
 
 use rig_lab::{Action, Adapter, Lab, Profile, Setting, settings};
 use rig_testcases::case::CaseAction;
-use rig_testcases::{Case, Measure, Sweep};
+use rig_testcases::{Case, Growth, Measure, Sweep, Threshold};
 use rig_units::Dur;
 
 /// A case as it can be run.
@@ -30,6 +30,11 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Reach, String> {
             "it needs timestamps within {precision}, and this lab's are within {bound}"
         ));
     }
+    if let Some(slot) = drained(profile, case).filter(|slot| *slot <= bound) {
+        return Err(format!(
+            "what it counts is drained meanwhile, a frame each {slot}, and this lab's timestamps are within {bound}"
+        ));
+    }
     if lab.adapter != Adapter::Emulated {
         for sweep in &case.sweep {
             let what = match sweep {
@@ -49,6 +54,18 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Reach, String> {
         }
         Adapter::Declared(_) => declared(profile, case),
     }
+}
+
+/// The time of a frame on a port that empties a queue while several senders fill it: none may be off by as much, or another
+/// number of frames is held than was sent.
+fn drained(profile: &Profile, case: &Case) -> Option<Dur> {
+    let names = case.measure.iter().find_map(|measure| match measure {
+        Measure::Threshold(Threshold::Drop { growth: Growth::Together, streams }) => Some(streams),
+        _ => None,
+    })?;
+    let sizes = case.streams.iter().filter(|(name, _)| names.contains(name));
+    let speed = profile.declared.port_speed(0)?;
+    sizes.map(|(_, stream)| speed.slot(stream.size)).min()
 }
 
 /// Without a control channel.
