@@ -181,7 +181,14 @@ mod tests {
     fn frames_after_a_storm_are_its_own_until_something_else_sends() {
         let mut sample = Sample::new();
         sample.storm(Dur::ms(10), Dur::ms(20));
-        let late = PfcFrames { from: 1, enable: 8, quanta: Quanta(9), count: 1, every: Dur::us(1) };
+        let late = PfcFrames {
+            macsec: rig_testcases::Shield::Usual,
+            from: 1,
+            enable: 8,
+            quanta: Quanta(9),
+            count: 1,
+            every: Dur::us(1),
+        };
         let step = Step { at: Dur::ms(30), action: Action::Pfc(late) };
         sample.script.steps.push(step);
         sample.storm(Dur::ms(40), Dur::ms(50));

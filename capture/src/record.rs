@@ -1,5 +1,6 @@
 //! One frame at one rig port, as a small value. It becomes bytes only in a file or on a wire.
 
+use rig_testcases::Secured;
 use rig_units::{Bytes, MIN_FRAME, Quanta, Time};
 
 /// Of a load, the frames whose number is a multiple of this are recorded, each when it is sent and when it is received;
@@ -26,6 +27,8 @@ pub struct Record {
     pub dir: Dir,
     /// What it was.
     pub what: What,
+    /// How MACsec protected it; `None`: not at all. What it was is what it said in clear.
+    pub secured: Option<Secured>,
 }
 
 /// What a frame was.

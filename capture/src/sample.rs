@@ -45,6 +45,7 @@ impl Sample {
     /// Three ports of 100 Gb/s, a stream, a storm, and nothing that happened.
     pub(crate) fn new() -> Sample {
         let stream = StreamSpec {
+            macsec: rig_testcases::Shield::Usual,
             name: "victim".to_owned(),
             from: 0,
             to: 1,
@@ -57,6 +58,7 @@ impl Sample {
             count: None,
         };
         let storm = StormSpec {
+            macsec: rig_testcases::Shield::Usual,
             name: "storm".to_owned(),
             from: 1,
             classes: 1 << CLASS,
@@ -120,7 +122,7 @@ impl Sample {
 
     /// Any frame.
     pub(crate) fn push(&mut self, at: Dur, port: u16, dir: Dir, what: What) {
-        self.records.push(Record { at: Time::ZERO + at, port, dir, what });
+        self.records.push(Record { secured: None, at: Time::ZERO + at, port, dir, what });
     }
 
     /// What was seen in a trial of `length`.

@@ -36,6 +36,7 @@ fn tshark(file: &Path, more: &[&str]) -> Option<Vec<String>> {
 fn trial() -> (Observation, Script) {
     let kinds = [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp];
     let stream = |(n, kind): (u16, StreamKind)| StreamSpec {
+        macsec: rig_testcases::Shield::Usual,
         name: format!("s{n}"),
         from: n,
         to: (n + 1) % 3,
@@ -48,6 +49,7 @@ fn trial() -> (Observation, Script) {
         count: None,
     };
     let storm = StormSpec {
+        macsec: rig_testcases::Shield::Usual,
         name: "storm".to_owned(),
         from: 1,
         classes: 8,
@@ -74,12 +76,18 @@ fn trial() -> (Observation, Script) {
         let size = least + u16::try_from(n / 3).expect("small") * [1, 90][usize::from(n > 200)];
         let what = What::Data { stream, seq: n + (1 << 24) - 150, size, ce: n % 7 == 0 };
         let (from, to) = (stream, (stream + 1) % 3);
-        records.push(Record { at: sent, port: from, dir: Dir::Tx, what });
-        records.push(Record { at: sent + Dur::us(2), port: to, dir: Dir::Rx, what });
+        records.push(Record { secured: None, at: sent, port: from, dir: Dir::Tx, what });
+        records.push(Record { secured: None, at: sent + Dur::us(2), port: to, dir: Dir::Rx, what });
         let xoff = What::Pfc { enable: 8, quanta };
-        records.push(Record { at: sent + Dur::us(3), port: 1, dir: Dir::Tx, what: xoff });
+        records.push(Record {
+            secured: None,
+            at: sent + Dur::us(3),
+            port: 1,
+            dir: Dir::Tx,
+            what: xoff,
+        });
         let what = if n % 2 == 0 { xoff } else { What::Other { size: Bytes(200) } };
-        records.push(Record { at: sent + Dur::us(4), port: 0, dir: Dir::Rx, what });
+        records.push(Record { secured: None, at: sent + Dur::us(4), port: 0, dir: Dir::Rx, what });
     }
     let port = |n: usize| PortTrace {
         name: script.ports[n].clone(),

@@ -240,6 +240,7 @@ mod tests {
         ] {
             let size = Bytes(254);
             let spec = StreamSpec {
+                macsec: rig_testcases::Shield::Usual,
                 name: "s".into(),
                 from: 0,
                 to: 1,

@@ -130,6 +130,7 @@ mod tests {
 
     fn stream(rate: StreamRate) -> StreamSpec {
         StreamSpec {
+            macsec: rig_testcases::Shield::Usual,
             name: "victim".into(),
             from: 0,
             to: 1,
@@ -144,8 +145,14 @@ mod tests {
     }
 
     fn script(rate: StreamRate, every: Dur) -> Script {
-        let storm =
-            StormSpec { name: "storm".into(), from: 1, classes: 8, quanta: Quanta::MAX, every };
+        let storm = StormSpec {
+            macsec: rig_testcases::Shield::Usual,
+            name: "storm".into(),
+            from: 1,
+            classes: 8,
+            quanta: Quanta::MAX,
+            every,
+        };
         Script {
             ports: vec!["p1".into(), "p2".into()],
             dut_ports: vec![0, 1],

@@ -76,8 +76,14 @@ mod tests {
     use rig_units::Quanta;
 
     fn why(quanta: u16, every: Dur, longest: Option<Bytes>) -> Option<Unholdable> {
-        let spec =
-            StormSpec { name: "s".into(), from: 0, classes: 8, quanta: Quanta(quanta), every };
+        let spec = StormSpec {
+            macsec: rig_testcases::Shield::Usual,
+            name: "s".into(),
+            from: 0,
+            classes: 8,
+            quanta: Quanta(quanta),
+            every,
+        };
         PacedStorm::of(0, &spec).unholdable(&spec, PortSpeed::G100, longest)
     }
 

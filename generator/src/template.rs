@@ -218,6 +218,7 @@ mod tests {
 
     fn stream(kind: StreamKind, size: u64) -> StreamSpec {
         StreamSpec {
+            macsec: rig_testcases::Shield::Usual,
             name: "s".into(),
             from: 0,
             to: 1,

@@ -1,6 +1,6 @@
 //! A suite and its cases, as read and checked.
 
-use crate::{Amount, Measure, Tap};
+use crate::{Amount, Measure, Shield, Takes, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
@@ -125,6 +125,8 @@ pub struct Stream {
     pub rate: crate::StreamRate,
     /// After how many frames it ends by itself; absent: when it is stopped.
     pub count: Option<Count>,
+    /// How its frames are protected, where the device speaks MACsec.
+    pub macsec: Shield,
 }
 
 /// After how many frames a stream ends.
@@ -147,6 +149,8 @@ pub struct Storm {
     pub quanta: Quanta,
     /// Time between two frames, in millionths of the pause time; by default half of it.
     pub refresh: Refresh,
+    /// How its frames are protected, where the device speaks MACsec; usually as the device protects its own.
+    pub macsec: Shield,
 }
 
 /// How often a storm repeats its XOFF.
@@ -165,6 +169,10 @@ pub struct Endpoint {
     pub obeys: u8,
     /// What its MAC takes to react to a PFC frame; by default nothing.
     pub response: Response,
+    /// Which forms of PFC it obeys, where the device speaks MACsec; by default both.
+    pub pfc: Takes,
+    /// Packet number of the first frame that it protects, where the device speaks MACsec; by default 1.
+    pub pn: u32,
 }
 
 /// What a MAC takes to react to a PFC frame.
@@ -264,6 +272,8 @@ pub enum CaseAction {
         count: u32,
         /// Time between two.
         every: Dur,
+        /// How they are protected, where the device speaks MACsec.
+        macsec: Shield,
     },
     /// Takes a link down for a while.
     LinkDown {

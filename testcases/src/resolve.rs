@@ -194,6 +194,7 @@ impl Resolving<'_> {
                 Count::Frames(frames) => frames,
                 Count::Searched => self.lookup.frames(name),
             }),
+            macsec: stream.macsec,
         })
     }
 
@@ -234,7 +235,14 @@ impl Resolving<'_> {
             ));
         }
         let classes = enable(&storm.classes);
-        Ok(StormSpec { name: name.to_owned(), from, classes, quanta: storm.quanta, every })
+        Ok(StormSpec {
+            name: name.to_owned(),
+            from,
+            classes,
+            quanta: storm.quanta,
+            every,
+            macsec: storm.macsec,
+        })
     }
 
     /// The steps by time; those of one instant stay in the order of the case.
@@ -262,10 +270,10 @@ impl Resolving<'_> {
                     let running = names.iter().filter(|name| !self.counted.contains_key(*name));
                     all.extend(running.map(|name| Step { at, action: self.sender(name).1 }));
                 }
-                CaseAction::Pfc { from, classes, quanta, count, every } => {
+                CaseAction::Pfc { from, classes, quanta, count, every, macsec } => {
                     let (from, enable) = (self.port(from), enable(classes));
-                    let frames =
-                        PfcFrames { from, enable, quanta: *quanta, count: *count, every: *every };
+                    let (quanta, count, every, macsec) = (*quanta, *count, *every, *macsec);
+                    let frames = PfcFrames { from, enable, quanta, count, every, macsec };
                     all.push(Step { at, action: Action::Pfc(frames) });
                 }
                 CaseAction::LinkDown { port, lasting } => {

@@ -1,7 +1,7 @@
 //! JSON Schema of a file of test cases, so that an editor completes keys and underlines what a run would refuse.
 
-use crate::Tap;
 use crate::read::{INTERVALS, PREDICTIONS};
+use crate::{Shield, Takes, Tap};
 use rig_lab::schema::{DRAFT, families, settings};
 use rig_lab::{Part, WatermarkCopy};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta, Rate};
@@ -123,6 +123,7 @@ fn stream() -> Value {
             "description": "frames after which it ends; `searched`: a measure searches their number",
             "anyOf": [{ "type": "integer", "minimum": 1 }, { "enum": ["searched"] }],
         },
+        "macsec": shield(),
     });
     object(&properties, &[])
 }
@@ -134,8 +135,16 @@ fn storm() -> Value {
         "quanta": of::<Quanta>(),
         "refresh": { "type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?x$", "description": "time between two frames, as a share of the pause time: 0.5x" },
         "every": to("duration"),
+        "macsec": shield(),
     });
     object(&properties, &[])
+}
+
+fn shield() -> Value {
+    json!({
+        "description": "how its frames are protected, where the device speaks MACsec; `usual`: as the peer of the device would",
+        "enum": Shield::NAMES.map(|(name, _)| name),
+    })
 }
 
 fn step() -> Value {
@@ -146,6 +155,7 @@ fn step() -> Value {
             "quanta": of::<Quanta>(),
             "count": { "type": "integer", "minimum": 1 },
             "every": to("duration"),
+            "macsec": shield(),
         }),
         &["from", "classes", "quanta"],
     );
@@ -278,7 +288,15 @@ fn endpoint() -> Value {
         "description": "what its MAC takes to react to PFC: 60q or 400ns; by default nothing",
         "anyOf": [of::<Quanta>(), to("duration")],
     });
-    object(&json!({ "obeys": obeys, "response": response }), &[])
+    let pfc = json!({
+        "description": "the forms of PFC that it obeys, where the device speaks MACsec; by default either",
+        "enum": Takes::NAMES.map(|(name, _)| name),
+    });
+    let pn = json!({
+        "description": "the packet number of the first frame that it protects; by default 1",
+        "type": "integer", "minimum": 1, "maximum": u32::MAX,
+    });
+    object(&json!({ "obeys": obeys, "response": response, "pfc": pfc, "pn": pn }), &[])
 }
 
 fn taps() -> Value {

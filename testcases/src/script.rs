@@ -1,5 +1,6 @@
 //! One trial with every quantity worked out: what the rig's ports do, and when. Times count from the trial's start.
 
+use crate::{Shield, Takes};
 use core::fmt;
 use rig_frames::ip::Ecn;
 use rig_lab::{Setting, WatermarkCopy};
@@ -45,6 +46,10 @@ pub struct EndpointSpec {
     pub obeys: u8,
     /// From the last bit of a PFC frame to its effect.
     pub response: Dur,
+    /// Which forms of PFC it obeys, where the device speaks MACsec.
+    pub pfc: Takes,
+    /// Packet number of the first frame that it protects, where the device speaks MACsec.
+    pub pn: u32,
 }
 
 impl EndpointSpec {
@@ -56,7 +61,7 @@ impl EndpointSpec {
 
 impl Default for EndpointSpec {
     fn default() -> EndpointSpec {
-        EndpointSpec { obeys: u8::MAX, response: Dur::ZERO }
+        EndpointSpec { obeys: u8::MAX, response: Dur::ZERO, pfc: Takes::Either, pn: 1 }
     }
 }
 
@@ -154,6 +159,8 @@ pub struct PfcFrames {
     pub count: u32,
     /// Time between two.
     pub every: Dur,
+    /// How they are protected, where the device speaks MACsec.
+    pub macsec: Shield,
 }
 
 /// A data stream.
@@ -179,6 +186,8 @@ pub struct StreamSpec {
     pub rate: StreamRate,
     /// After how many frames it ends by itself; `None`: when it is stopped.
     pub count: Option<u64>,
+    /// How its frames are protected, where the device speaks MACsec.
+    pub macsec: Shield,
 }
 
 impl StreamSpec {
@@ -225,4 +234,6 @@ pub struct StormSpec {
     pub quanta: Quanta,
     /// Time between two frames. At most the pause time, or the storm has gaps.
     pub every: Dur,
+    /// How its frames are protected, where the device speaks MACsec.
+    pub macsec: Shield,
 }

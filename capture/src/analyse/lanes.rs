@@ -148,8 +148,14 @@ mod tests {
     fn frames_sent_by_hand_strike_a_queue_too() {
         let mut script = script();
         script.storms.clear();
-        let frames =
-            |enable| PfcFrames { from: 2, enable, quanta: Quanta(0), count: 1, every: Dur::ms(1) };
+        let frames = |enable| PfcFrames {
+            macsec: rig_testcases::Shield::Usual,
+            from: 2,
+            enable,
+            quanta: Quanta(0),
+            count: 1,
+            every: Dur::ms(1),
+        };
         for (enable, struck) in [(0b1000, 3), (0, 3), (0b1_0000, 4)] {
             script.steps = vec![Step { at: Dur::ZERO, action: Action::Pfc(frames(enable)) }];
             assert_eq!(places(&script, None)[0], Some((2, struck)), "{enable:#b}");

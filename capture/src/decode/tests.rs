@@ -18,7 +18,7 @@ fn script() -> Script {
 }
 
 fn record(dir: Dir, what: What) -> Record {
-    Record { at: Time(1), port: 1, dir, what }
+    Record { secured: None, at: Time(1), port: 1, dir, what }
 }
 
 fn through(records: &[Record]) -> Vec<What> {

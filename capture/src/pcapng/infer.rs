@@ -103,7 +103,7 @@ struct Sighted {
 impl Sighted {
     fn record(&self) -> Record {
         let Sighted { at, port, dir, what, .. } = *self;
-        Record { at, port, dir: dir.unwrap_or(Dir::Rx), what }
+        Record { secured: None, at, port, dir: dir.unwrap_or(Dir::Rx), what }
     }
 }
 
@@ -207,6 +207,7 @@ fn streams(
             last.since(first)?.0.checked_div(count.saturating_sub(1)).map(Dur)
         });
         StreamSpec {
+            macsec: rig_testcases::Shield::Usual,
             name,
             from: from.or(to).unwrap_or(0),
             to: to.or(from).unwrap_or(0),

@@ -41,7 +41,14 @@ pub(super) fn storms(ports: &[PortTrace], records: &[Record]) -> (Vec<StormSpec>
         let (from, class) = row.place;
         let every = row.last - row.first;
         let count = u32::try_from(row.xoffs).unwrap_or(u32::MAX);
-        let frames = PfcFrames { from, enable: 1 << class, quanta: row.quanta, count, every };
+        let frames = PfcFrames {
+            macsec: rig_testcases::Shield::Usual,
+            from,
+            enable: 1 << class,
+            quanta: row.quanta,
+            count,
+            every,
+        };
         Step { at: row.first.elapsed(), action: Action::Pfc(frames) }
     });
     let mut steps: Vec<Step> = by_hand.collect();
@@ -56,6 +63,7 @@ pub(super) fn storms(ports: &[PortTrace], records: &[Record]) -> (Vec<StormSpec>
         let (port, class) = row.place;
         let trace = &ports[usize::from(port)];
         StormSpec {
+            macsec: rig_testcases::Shield::Usual,
             name: format!("{} class {class} at {}", trace.name, row.first),
             from: port,
             classes: 1 << class,

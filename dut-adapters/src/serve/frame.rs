@@ -149,6 +149,7 @@ mod tests {
         let rate = StreamRate::Every(Dur::us(1));
         let ecn = Ecn::Ect0;
         StreamSpec {
+            macsec: rig_testcases::Shield::Usual,
             name,
             from,
             to,

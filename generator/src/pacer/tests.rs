@@ -20,6 +20,7 @@ fn at(dur: Dur) -> Time {
 
 fn spec() -> StreamSpec {
     StreamSpec {
+        macsec: rig_testcases::Shield::Usual,
         name: "victim".into(),
         from: 0,
         to: 1,

@@ -30,6 +30,7 @@ fn a_paced_stream_comes_back_while_the_pacer_sleeps() {
         return;
     }
     let spec = StreamSpec {
+        macsec: rig_testcases::Shield::Usual,
         name: "victim".into(),
         from: 0,
         to: 1,

@@ -82,7 +82,7 @@ impl Tap for Recorder {
         };
         let Some(since) = at.since(self.origin) else { return };
         let (at, what) = (Time(since.0), what(packet, place));
-        self.ledger.saw(Record { at, port: port.0, dir, what });
+        self.ledger.saw(Record { secured: None, at, port: port.0, dir, what });
     }
 }
 

@@ -120,7 +120,7 @@ impl Trial<'_> {
     /// Makes each of the rig's ports the peer that `of` says.
     fn behave(&mut self, of: impl Fn(u16) -> EndpointSpec) {
         for (port, &behind) in (0..).zip(&self.script.dut_ports) {
-            let EndpointSpec { obeys, response } = of(port);
+            let EndpointSpec { obeys, response, .. } = of(port);
             self.lab.dut.rig().obey(behind, obeys, response);
         }
     }
@@ -181,7 +181,7 @@ impl Trial<'_> {
                 self.lab.dut.rig().stop_storm(from, *storm);
             }
             Action::Pfc(frames) => {
-                let PfcFrames { from, enable, quanta, count, every } = *frames;
+                let PfcFrames { from, enable, quanta, count, every, .. } = *frames;
                 let pfc = Pfc { id: BY_HAND, enable, quanta, every };
                 self.lab.dut.rig().start_storm(behind(from), &pfc.times(Some(count)));
             }

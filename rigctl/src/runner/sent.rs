@@ -95,6 +95,7 @@ mod tests {
     /// A stream that runs for 10 ms, one frame every 100 us, of which so many were sent and received.
     fn trial(number: u32, sent: u64, received: u64) -> Trial {
         let stream = StreamSpec {
+            macsec: rig_testcases::Shield::Usual,
             name: "victim".into(),
             from: 0,
             to: 1,
@@ -107,6 +108,7 @@ mod tests {
             count: None,
         };
         let storm = StormSpec {
+            macsec: rig_testcases::Shield::Usual,
             name: "storm".into(),
             from: 1,
             classes: 8,

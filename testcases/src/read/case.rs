@@ -51,12 +51,14 @@ const KEYS: [&str; 16] = [
 
 const STREAM: Kind<Stream> = Kind {
     part: "streams",
-    keys: &["from", "to", "class", "color", "kind", "ecn", "size", "every", "rate", "count"],
+    keys: &[
+        "from", "to", "class", "color", "kind", "ecn", "size", "every", "rate", "count", "macsec",
+    ],
     read: traffic::stream,
 };
 const STORM: Kind<Storm> = Kind {
     part: "storms",
-    keys: &["from", "classes", "quanta", "refresh", "every"],
+    keys: &["from", "classes", "quanta", "refresh", "every", "macsec"],
     read: traffic::storm,
 };
 

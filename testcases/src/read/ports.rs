@@ -5,8 +5,8 @@ use super::case::Places;
 use super::names::Names;
 use super::traffic::classes;
 use crate::Amount;
-use crate::Tap;
 use crate::case::{Endpoint, PortNeed, Response};
+use crate::{Takes, Tap};
 use indexmap::IndexMap;
 use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
@@ -99,7 +99,7 @@ pub(super) fn endpoints(
     names: &Names<'_>,
     places: &mut Places,
 ) -> Option<IndexMap<String, Endpoint>> {
-    const KEYS: [&str; 2] = ["obeys", "response"];
+    const KEYS: [&str; 4] = ["obeys", "response", "pfc", "pn"];
     let entries = blocks.entries("a mapping such as {p1: {obeys: [3, 4]}}")?;
     let mut read = IndexMap::new();
     for Entry { port, under, over } in &entries {
@@ -117,8 +117,11 @@ pub(super) fn endpoints(
         let obeys = fields.get("obeys").map_or(Some(u8::MAX), |at| obeys(&at));
         let none = Response::Time(Amount::Exactly(Dur::ZERO));
         let response = fields.get("response").map_or(Some(none), |at| response(&at, names));
-        if let (Some(obeys), Some(response)) = (obeys, response) {
-            read.insert(port.clone(), Endpoint { obeys, response });
+        let pfc = fields.get("pfc").map_or(Some(Takes::Either), |at| at.choice(&Takes::NAMES));
+        let whole = |at: At<'_>| at.whole(1..=u32::MAX.into(), "a packet number");
+        let pn = fields.get("pn").map_or(Some(1), whole);
+        if let (Some(obeys), Some(response), Some(pfc), Some(pn)) = (obeys, response, pfc, pn) {
+            read.insert(port.clone(), Endpoint { obeys, response, pfc, pn });
         }
     }
     (read.len() == entries.len()).then_some(read)

@@ -89,7 +89,7 @@ fn senders(at: &At<'_>, names: &Names<'_>) -> Option<Vec<String>> {
 }
 
 fn pfc(at: &At<'_>) -> Option<CaseAction> {
-    let fields = at.fields(&["from", "classes", "quanta", "count", "every"])?;
+    let fields = at.fields(&["from", "classes", "quanta", "count", "every", "macsec"])?;
     let from = fields.need("from", "the rig port they leave by").and_then(|at| traffic::port(&at));
     let classes = fields.need("classes", "the classes enabled, such as [3]");
     let classes = classes.and_then(|at| traffic::classes(&at, true));
@@ -106,5 +106,6 @@ fn pfc(at: &At<'_>) -> Option<CaseAction> {
         }
     };
     let (classes, quanta) = (classes?, quanta?);
-    Some(CaseAction::Pfc { from: from?, classes, quanta, count: count?, every: every? })
+    let macsec = traffic::shield(&fields)?;
+    Some(CaseAction::Pfc { from: from?, classes, quanta, count: count?, every: every?, macsec })
 }

@@ -220,9 +220,18 @@ fn what_a_case_says_of_a_port_stands_over_what_the_setup_says() {
     let changed = RIGHT.replacen("  storms:", setup, 1).replacen("    sweep:", own, 1);
     let suite = read_text(&changed).unwrap_or_else(|all| panic!("{}", faults(&all)));
     let case = &suite.cases[0];
-    let first = Endpoint { obeys: 0, response: Response::Quanta(Quanta(60)) };
-    let second =
-        Endpoint { obeys: 0xff, response: Response::Time(crate::Amount::Exactly(Dur::ns(400))) };
+    let first = Endpoint {
+        pfc: crate::Takes::Either,
+        pn: 1,
+        obeys: 0,
+        response: Response::Quanta(Quanta(60)),
+    };
+    let second = Endpoint {
+        pfc: crate::Takes::Either,
+        pn: 1,
+        obeys: 0xff,
+        response: Response::Time(crate::Amount::Exactly(Dur::ns(400))),
+    };
     assert_eq!(
         case.endpoints.clone().into_iter().collect::<Vec<_>>(),
         [("p1".to_owned(), first), ("p2".to_owned(), second)]
@@ -249,7 +258,7 @@ proptest! {
         let own = format!("    endpoints: {{p1: {{obeys: [{}], response: {quanta}q}}}}\n    taps: {{p1: {word}}}\n    sweep:", listed.join(", "));
         let text = RIGHT.replacen("    sweep:", &own, 1).replacen("pfcwd.detection: {storm: storm, stream: victim}", "storm.coverage: {storm: storm}", 1);
         let case = read_text(&text).map_err(|all| TestCaseError::fail(faults(&all)))?.cases.remove(0);
-        let want = Endpoint { obeys, response: Response::Quanta(Quanta(quanta)) };
+        let want = Endpoint { pfc: crate::Takes::Either, pn: 1, obeys, response: Response::Quanta(Quanta(quanta)) };
         prop_assert_eq!((case.endpoints["p1"].clone(), case.taps["p1"]), (want, tap));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::amount::millionths;
 use crate::case::{Count, Refresh, Storm, Stream};
-use crate::{StreamKind, StreamRate};
+use crate::{Shield, StreamKind, StreamRate};
 use rig_frames::ip::Ecn;
 use rig_lab::Color;
 use rig_lab::walk::{At, Fields};
@@ -51,13 +51,14 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
         Some(at) => Some(count(&at)?),
         None => None,
     };
+    let macsec = shield(fields)?;
     let (class, kind, (size, size_at), rate) = (class?, kind?, size?, rate?);
     fits(&size_at, kind, size);
     let pairs = pair(fields, &from?, &to?)?;
     let single = pairs.len() == 1;
     let named = pairs.into_iter().map(|(from, to, ending)| {
         let name = if single { name.to_owned() } else { format!("{name}-{ending}") };
-        (name, Stream { from, to, class, color, kind, ecn, size, rate, count })
+        (name, Stream { from, to, class, color, kind, ecn, size, rate, count, macsec })
     });
     Some(named.collect())
 }
@@ -152,12 +153,18 @@ pub(super) fn storm(name: &str, fields: &Fields<'_>) -> Option<Named<Storm>> {
         None => Some(Refresh::OfPause(500_000)),
     };
     let (from, classes, quanta, refresh) = (from?, listed?, quanta?, refresh?);
+    let macsec = shield(fields)?;
     let single = from.len() == 1;
     let named = from.into_iter().map(|from| {
         let name = if single { name.to_owned() } else { format!("{name}-{from}") };
-        (name, Storm { from, classes: classes.clone(), quanta, refresh })
+        (name, Storm { from, classes: classes.clone(), quanta, refresh, macsec })
     });
     Some(named.collect())
+}
+
+/// How frames are protected.
+pub(super) fn shield(fields: &Fields<'_>) -> Option<Shield> {
+    fields.get("macsec").map_or(Some(Shield::Usual), |at| at.choice(&Shield::NAMES))
 }
 
 /// `0.5x`: a share of the pause time, in millionths.

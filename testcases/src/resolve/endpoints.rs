@@ -21,7 +21,7 @@ pub(super) fn spec(
         Response::Quanta(quanta) => speed.pause(*quanta),
         Response::Time(time) => time.resolve(lookup)?,
     };
-    Ok(EndpointSpec { obeys: endpoint.obeys, response })
+    Ok(EndpointSpec { obeys: endpoint.obeys, response, pfc: endpoint.pfc, pn: endpoint.pn })
 }
 
 /// The most that a port of this speed may take; between two speeds of the table the lower one's.

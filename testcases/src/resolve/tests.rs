@@ -277,7 +277,12 @@ fn a_storm_takes_its_share_of_the_port_it_leaves_by() {
 fn ports_behave_and_are_recorded_as_usual_unless_the_case_says_otherwise() {
     let own = "endpoints: {p2: {obeys: [0, 7], response: 394q}}\n    taps: {p1: all}";
     let script = script(&case(VICTIM, "", START, &format!("{own}\n    {LOSS}")));
-    let late = EndpointSpec { obeys: 0b1000_0001, response: Dur(2_017_280) };
+    let late = EndpointSpec {
+        pfc: crate::Takes::Either,
+        pn: 1,
+        obeys: 0b1000_0001,
+        response: Dur(2_017_280),
+    };
     assert_eq!(script.endpoints, [EndpointSpec::default(), late]);
     assert_eq!(script.taps, [Tap::All, Tap::Sampled]);
     assert_eq!((script.endpoint(1), script.tap(0)), (late, Tap::All));

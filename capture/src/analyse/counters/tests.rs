@@ -112,7 +112,13 @@ fn what_enters_by_the_stormed_port_is_counted_as_received() {
         let mut at = Dur::us(100);
         for seq in 0..1_600 {
             let what = What::Data { stream: 1, seq, size: SIZE, ce: false };
-            let record = |at, port, dir| crate::Record { at: Time::ZERO + at, port, dir, what };
+            let record = |at, port, dir| crate::Record {
+                secured: None,
+                at: Time::ZERO + at,
+                port,
+                dir,
+                what,
+            };
             observation.records.push(record(at, 1, Dir::Tx));
             if !lost || at < ACTS || at >= RESTORES {
                 observation.records.push(record(at + TRANSIT, 0, Dir::Rx));

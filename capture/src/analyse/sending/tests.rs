@@ -60,7 +60,12 @@ fn an_xon_ends_a_pause_and_one_for_another_port_or_class_is_none() {
 #[test]
 fn a_sender_that_ignores_pfc_is_to_send_all_the_same() {
     let mut sample = runs();
-    sample.script.endpoints = vec![EndpointSpec { obeys: 0, response: Dur::ZERO }];
+    sample.script.endpoints = vec![EndpointSpec {
+        pfc: rig_testcases::Takes::Either,
+        pn: 1,
+        obeys: 0,
+        response: Dur::ZERO,
+    }];
     for n in 0..500 {
         sample.pfc(Dur::ms(10) + Dur::us(100) * n, 0, Dir::Rx, Quanta::MAX);
     }
@@ -70,7 +75,12 @@ fn a_sender_that_ignores_pfc_is_to_send_all_the_same() {
 #[test]
 fn a_response_moves_the_beginning_of_a_pause_and_not_its_end() {
     let mut sample = runs();
-    sample.script.endpoints = vec![EndpointSpec { obeys: u8::MAX, response: Dur::us(200) }];
+    sample.script.endpoints = vec![EndpointSpec {
+        pfc: rig_testcases::Takes::Either,
+        pn: 1,
+        obeys: u8::MAX,
+        response: Dur::us(200),
+    }];
     sample.script.streams[0].rate = StreamRate::Every(Dur::us(10));
     sample.pfc(Dur::ms(50), 0, Dir::Rx, Quanta::MAX);
     let open = Dur::ms(40) + Dur::us(200);

@@ -40,7 +40,14 @@ mod tests {
 
     #[test]
     fn only_what_is_not_as_usual_is_said() {
-        let peer = |obeys, ns| peer(EndpointSpec { obeys, response: Dur::ns(ns) });
+        let peer = |obeys, ns| {
+            peer(EndpointSpec {
+                pfc: rig_testcases::Takes::Either,
+                pn: 1,
+                obeys,
+                response: Dur::ns(ns),
+            })
+        };
         assert_eq!(peer(0xff, 0), None);
         assert_eq!(peer(0, 0).as_deref(), Some("ignores PFC"));
         assert_eq!(peer(0b1_1000, 0).as_deref(), Some("obeys PFC in class 3 and 4 only"));

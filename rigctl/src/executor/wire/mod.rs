@@ -267,7 +267,7 @@ impl WireLab {
     fn assign(&mut self, script: &Script) {
         let behind = |port: u16| usize::from(script.dut_ports[usize::from(port)]);
         for (port, &lane) in (0..).zip(&script.dut_ports) {
-            let EndpointSpec { obeys, response } = script.endpoint(port);
+            let EndpointSpec { obeys, response, .. } = script.endpoint(port);
             let obeys = Obeys { classes: obeys, link_pause: false, response };
             self.bench.pacer.lanes[usize::from(lane)].forget(obeys);
         }
@@ -350,7 +350,7 @@ impl Trial<'_> {
                 let from = self.script.storms[usize::from(*storm)].from;
                 self.lane(from).sender.stop(Who::Storm(*storm));
             }
-            Action::Pfc(PfcFrames { from, enable, quanta, count, every }) => {
+            Action::Pfc(PfcFrames { from, enable, quanta, count, every, .. }) => {
                 let what = tape::pfc(*enable, *quanta);
                 let who = Who::ByHand(self.tape.by_hand(what));
                 let template = Template::new(frame(*from, &what));

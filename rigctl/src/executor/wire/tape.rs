@@ -125,7 +125,7 @@ impl<'a> Tape<'a> {
     fn push(&mut self, lane: u16, dir: Dir, at: Time, what: What) {
         let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
         let Some(since) = at.since(self.origin) else { return };
-        self.ledger.saw(Record { at: Time(since.0), port, dir, what });
+        self.ledger.saw(Record { secured: None, at: Time(since.0), port, dir, what });
     }
 }
 

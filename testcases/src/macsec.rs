@@ -1,0 +1,89 @@
+//! How frames of the rig are protected by MACsec (IEEE 802.1AE), and what is done to them on purpose.
+
+/// What is wrong with a protected frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Harm {
+    /// The ICV is wrong, all else as it was.
+    Forged,
+    /// Sealed with a key that nobody has.
+    WrongKey,
+    /// It names a secure channel that the peer does not have.
+    WrongSci,
+    /// Cut within the SecTAG.
+    Truncated,
+}
+
+/// How a frame is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Shield {
+    /// As the peer of the device would.
+    #[default]
+    Usual,
+    /// Without MACsec.
+    Clear,
+    /// With MACsec.
+    Sound,
+    /// Sound, with the packet number of the frame before.
+    Replayed,
+    /// With MACsec, and wrong.
+    Harmed(Harm),
+}
+
+impl Shield {
+    /// Their names in YAML.
+    pub const NAMES: [(&str, Shield); 8] = [
+        ("usual", Shield::Usual),
+        ("clear", Shield::Clear),
+        ("protected", Shield::Sound),
+        ("replayed", Shield::Replayed),
+        ("forged", Shield::Harmed(Harm::Forged)),
+        ("wrong-key", Shield::Harmed(Harm::WrongKey)),
+        ("wrong-sci", Shield::Harmed(Harm::WrongSci)),
+        ("truncated", Shield::Harmed(Harm::Truncated)),
+    ];
+}
+
+/// What MACsec shows of a frame on the wire: its SecTAG (clause 9), and what was found wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Secured {
+    /// Association number.
+    pub an: u8,
+    /// Packet number, its lower 32 bits where there are more.
+    pub pn: u32,
+    /// Whether it was encrypted, or protected alone.
+    pub encrypted: bool,
+    /// Whether the SecTAG has the channel's identifier (SCI): 8 bytes more.
+    pub sci: bool,
+    /// What is wrong with it.
+    pub harm: Option<Harm>,
+}
+
+impl Secured {
+    /// Bytes that it adds to the frame: SecTAG and ICV.
+    pub const fn overhead(&self) -> u16 {
+        overhead(self.sci)
+    }
+}
+
+/// Bytes that MACsec adds to a frame: EtherType and SecTAG of 8, the SCI where it is sent, and 16 of ICV.
+pub const fn overhead(sci: bool) -> u16 {
+    if sci { 32 } else { 24 }
+}
+
+/// Which forms of PFC a rig port obeys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Takes {
+    /// Clear or encrypted.
+    #[default]
+    Either,
+    /// In clear alone.
+    Clear,
+    /// Encrypted alone.
+    Encrypted,
+}
+
+impl Takes {
+    /// Their names in YAML.
+    pub const NAMES: [(&str, Takes); 3] =
+        [("either", Takes::Either), ("clear", Takes::Clear), ("encrypted", Takes::Encrypted)];
+}
