@@ -87,7 +87,7 @@ fn settled(observation: &Observation, script: &Script, stream: u16, response: Du
     let end = Time::ZERO + observation.length;
     // The longest frame that leaves by this port may be under way when the trial ends.
     let to_port = script.streams.iter().filter(|other| other.to == spec.to);
-    let longest = to_port.map(|other| other.size).max().unwrap_or(spec.size);
+    let longest = to_port.map(StreamSpec::on_wire).max().unwrap_or(spec.on_wire());
     let lead = trace.cable + trace.speed.slot(longest) + bound;
     let mut idle_until = end.saturating_sub(lead);
     for frame in observation.records.iter().rev() {
@@ -99,7 +99,7 @@ fn settled(observation: &Observation, script: &Script, stream: u16, response: Du
         if at > idle_from {
             return at;
         }
-        let frame_and_way = trace.cable + trace.speed.slot(frame.what.size()) + bound;
+        let frame_and_way = trace.cable + trace.speed.slot(frame.on_wire()) + bound;
         idle_until = idle_until.min(frame.at.saturating_sub(frame_and_way));
     }
     unpaused(idle_until)

@@ -112,7 +112,7 @@ impl<'a> Way<'a> {
 
     /// When the device started to send a frame of the stream that the rig received at `received`.
     pub fn start(&self, received: Time) -> Span {
-        start(self.to, self.stream.size, received)
+        start(self.to, self.stream.on_wire(), received)
     }
 }
 

@@ -68,6 +68,14 @@ pub enum What {
     },
 }
 
+impl Record {
+    /// Size of the frame as it travelled, FCS counted.
+    pub fn on_wire(&self) -> Bytes {
+        let overhead = self.secured.map_or(0, |secured| secured.overhead());
+        self.what.size() + Bytes(overhead.into())
+    }
+}
+
 impl What {
     /// Size of the frame, FCS counted.
     pub fn size(&self) -> Bytes {

@@ -97,8 +97,11 @@ impl Program {
         storms
             .filter_map(|(port, storm)| {
                 let spec = &script.storms[usize::from(storm.index)];
-                let longest =
-                    port.streams.iter().map(|s| script.streams[usize::from(s.index)].size).max();
+                let longest = port
+                    .streams
+                    .iter()
+                    .map(|s| script.streams[usize::from(s.index)].on_wire())
+                    .max();
                 let why = storm.unholdable(spec, port.speed, longest)?;
                 Some(Impossible::Storm { name: spec.name.clone(), why })
             })
@@ -109,13 +112,13 @@ impl Program {
 fn paced(index: u16, stream: &StreamSpec, speed: PortSpeed) -> Result<PacedStream, String> {
     let (pace, recorded) = match stream.rate {
         StreamRate::Every(gap) => (Pace::every(gap), true),
-        StreamRate::Load(rate) => (rate.pace(stream.size, speed), false),
+        StreamRate::Load(rate) => (rate.pace(stream.on_wire(), speed), false),
     };
-    let slot = speed.slot(stream.size);
+    let slot = speed.slot(stream.on_wire());
     if pace.gap() < slot {
         return Err(format!(
             "a frame of {} every {} is more than {speed} carries: it takes {slot} on the wire",
-            stream.size,
+            stream.on_wire(),
             pace.gap()
         ));
     }

@@ -59,7 +59,7 @@ impl PacedStorm {
         speed: PortSpeed,
         longest: Option<Bytes>,
     ) -> Option<Unholdable> {
-        let slot = speed.slot(MIN_FRAME);
+        let slot = speed.slot(spec.on_wire());
         if self.every < slot {
             return Some(Unholdable::TooClose { every: self.every, slot });
         }

@@ -1,6 +1,6 @@
 //! A lab: which devices there are, how the rig is cabled to them, and through what they are reached.
 
-use crate::Profile;
+use crate::{Keys, Profile};
 use rig_units::{Dur, PortSpeed};
 use std::path::PathBuf;
 
@@ -88,6 +88,8 @@ pub struct Lab {
     pub adapter: Adapter,
     /// Length of the cables between the rig's ports and the device, in centimetres.
     pub cable_cm: u64,
+    /// What its ports and the device share for MACsec; `None`: nothing, and no case with MACsec can be run.
+    pub keys: Option<Keys>,
     /// The devices, in the order of the file. Rig port `p1` is cabled to each device's first port, and so on.
     pub duts: Vec<Profile>,
 }

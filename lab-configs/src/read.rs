@@ -8,6 +8,7 @@ use rig_units::Length;
 use std::path::Path;
 
 mod adapter;
+mod keys;
 pub(crate) use adapter::ADAPTERS;
 
 /// Reads a lab; without a path the bundled `emulated.yaml`. Files that it names are found relative to its own.
@@ -75,7 +76,7 @@ type FindDut<'a> = &'a mut dyn FnMut(&At<'_>, &str) -> Option<Profile>;
 
 fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     const DUTS: &str = "a list of profiles, such as [duts/broadcom.yaml]";
-    let fields = at.fields(&["about", "adapter", "cable", "wire", "duts"])?;
+    let fields = at.fields(&["about", "adapter", "cable", "wire", "macsec", "duts"])?;
     let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
     let adapter = adapter::read(at, &fields);
     let cable =
@@ -95,10 +96,14 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     if listed.is_empty() && fields.get("duts").is_some() {
         at.fault("the lab has no device", DUTS);
     }
+    let keys = match fields.get("macsec") {
+        Some(at) => Some(keys::read(&at)?),
+        None => None,
+    };
     let Length(cable_cm) = cable?;
     let adapter = adapter?;
     adapter::fit(&adapter, &mut duts, &listed);
-    Some(Lab { name, about: about?.to_owned(), adapter, cable_cm, duts })
+    Some(Lab { name, about: about?.to_owned(), adapter, cable_cm, keys, duts })
 }
 
 /// The stem of a file's name.

@@ -24,12 +24,32 @@ pub fn schema_lab() -> Value {
             },
             "cable": cable,
             "wire": wire(),
+            "macsec": macsec(),
             "duts": {
                 "type": "array",
                 "minItems": 1,
                 "items": { "type": "string" },
                 "description": "files of DUT profiles, relative to this one",
             },
+        },
+    })
+}
+
+/// The keys of a lab.
+fn macsec() -> Value {
+    let digits = |pattern: &str| json!({ "type": "string", "pattern": pattern });
+    let key = digits("^([0-9a-fA-F]{32}|[0-9a-fA-F]{64})$");
+    json!({
+        "type": "object",
+        "description": "what its ports and the device share for MACsec",
+        "required": ["keys", "salt"],
+        "additionalProperties": false,
+        "properties": {
+            "keys": {
+                "description": "the secure association key of each association number, in hexadecimal digits",
+                "type": "array", "minItems": 4, "maxItems": 4, "items": key,
+            },
+            "salt": digits("^[0-9a-fA-F]{24}$"),
         },
     })
 }

@@ -8,6 +8,7 @@ mod node;
 pub use node::{Key, Mark, Node, Value};
 
 use crate::fault::{Fault, Place, Snippet};
+use crate::keys;
 use serde_saphyr::Error;
 use std::path::Path;
 
@@ -89,15 +90,24 @@ impl Source {
     /// The place of `mark`, reached by `path`.
     pub fn place(&self, mark: Mark, path: &str) -> Place {
         let Mark { line, column, width, .. } = mark;
-        let text = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        let text = self.shown(line);
         Place {
             file: self.file.clone(),
             line,
             column,
             width: width.max(1),
-            snippet: Snippet::of(text, column),
+            snippet: Snippet::of(&text, column),
             path: path.to_owned(),
         }
+    }
+
+    /// A line as it may be shown. The block `macsec` at the top of a lab holds keys, and so may a line that looks like one.
+    fn shown(&self, line: usize) -> String {
+        let text = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        let top = |line: &&str| line.starts_with(|c: char| !c.is_whitespace() && c != '#');
+        let block = self.text.lines().take(line).filter(top).last();
+        let secret = block.is_some_and(|block| block.starts_with("macsec:"));
+        if secret || keys::looks_like_one(text) { keys::masked(text) } else { text.to_owned() }
     }
 
     /// Numbers that are not whole keep their text: a binary fraction is never made of them.

@@ -9,11 +9,11 @@ pub(crate) use ports::port_number;
 
 use crate::case::{CaseAction, Count, Refresh, Storm, Stream};
 use crate::{
-    Action, Amount, Case, EndpointSpec, Expect, Lookup, Measure, PfcFrames, Script, Step,
+    Action, Amount, Case, EndpointSpec, Expect, Lookup, Measure, PfcFrames, Script, Shield, Step,
     StormSpec, StreamRate, StreamSpec,
 };
-use rig_lab::{Color, Declared, Fault};
-use rig_units::{Dur, MIN_FRAME, PortSpeed};
+use rig_lab::{Color, Declared, Fault, Form};
+use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed};
 use std::collections::BTreeMap;
 
 impl Case {
@@ -144,6 +144,16 @@ impl Resolving<'_> {
         (0..).zip(self.ports).map(of).collect()
     }
 
+    /// What MACsec adds to each frame that is sent so.
+    fn overhead(&self, shield: Shield) -> Bytes {
+        match (self.declared.macsec.enable, shield) {
+            (false, _) | (true, Shield::Clear) => Bytes(0),
+            (true, Shield::Usual | Shield::Sound | Shield::Replayed | Shield::Harmed(_)) => {
+                Bytes(self.declared.macsec.overhead().into())
+            }
+        }
+    }
+
     fn stream(&self, name: &str, stream: &Stream) -> Result<StreamSpec, Fault> {
         let place = format!("streams.{name}");
         let size = self.lookup.size(name).unwrap_or(stream.size);
@@ -163,10 +173,11 @@ impl Resolving<'_> {
             return Err(self.case.fault(&format!("{place}.size"), found, want));
         }
         let from = self.port(&stream.from);
-        let slot = self.speed(from).slot(size);
+        let overhead = self.overhead(stream.macsec);
+        let slot = self.speed(from).slot(size + overhead);
         let gap = match stream.rate {
             StreamRate::Every(gap) => gap,
-            StreamRate::Load(rate) => rate.pace(size, self.speed(from)).gap(),
+            StreamRate::Load(rate) => rate.pace(size + overhead, self.speed(from)).gap(),
         };
         if gap < slot {
             let found = format!("`{name}` sends a frame of {size} every {gap}");
@@ -195,6 +206,7 @@ impl Resolving<'_> {
                 Count::Searched => self.lookup.frames(name),
             }),
             macsec: stream.macsec,
+            overhead,
         })
     }
 
@@ -211,9 +223,14 @@ impl Resolving<'_> {
             Refresh::OfPause(share) => pause.scaled(share, 1_000_000),
             Refresh::Every(every) => every,
         };
-        if every < speed.slot(MIN_FRAME) {
+        let overhead = match storm.macsec {
+            Shield::Usual if self.declared.macsec.sent() == Form::Clear => Bytes(0),
+            other => self.overhead(other),
+        };
+        let slot = speed.slot(MIN_FRAME + overhead);
+        if every < slot {
             let found = format!("`{name}` sends a PFC frame every {every}");
-            let want = format!("at least {} apart at {speed}", speed.slot(MIN_FRAME));
+            let want = format!("at least {slot} apart at {speed}");
             return Err(self.case.fault(&place, found, want));
         }
         let about_gaps = matches!(self.case.expect, Expect::Inconclusive { .. })
@@ -242,6 +259,7 @@ impl Resolving<'_> {
             quanta: storm.quanta,
             every,
             macsec: storm.macsec,
+            overhead,
         })
     }
 

@@ -4,7 +4,7 @@ use crate::{Shield, Takes};
 use core::fmt;
 use rig_frames::ip::Ecn;
 use rig_lab::{Setting, WatermarkCopy};
-use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Rate};
+use rig_units::{Bytes, Dur, MIN_FRAME, Pace, PortSpeed, Quanta, Rate};
 
 /// One trial. Indices point into `ports`, `streams` and `storms`.
 #[derive(Debug, Clone, PartialEq)]
@@ -188,14 +188,21 @@ pub struct StreamSpec {
     pub count: Option<u64>,
     /// How its frames are protected, where the device speaks MACsec.
     pub macsec: Shield,
+    /// What MACsec adds to each of its frames on the wire.
+    pub overhead: Bytes,
 }
 
 impl StreamSpec {
+    /// Size of a frame as it travels, FCS counted.
+    pub fn on_wire(&self) -> Bytes {
+        self.size + self.overhead
+    }
+
     /// How long it takes to send from a port of `speed`, nothing in its way; `None` for one that does not end by itself.
     pub fn length(&self, speed: PortSpeed) -> Option<Dur> {
         let pace = match self.rate {
             StreamRate::Every(gap) => Pace::every(gap),
-            StreamRate::Load(rate) => rate.pace(self.size, speed),
+            StreamRate::Load(rate) => rate.pace(self.on_wire(), speed),
         };
         self.count.map(|frames| pace.after(frames))
     }
@@ -236,4 +243,13 @@ pub struct StormSpec {
     pub every: Dur,
     /// How its frames are protected, where the device speaks MACsec.
     pub macsec: Shield,
+    /// What MACsec adds to each of its frames on the wire.
+    pub overhead: Bytes,
+}
+
+impl StormSpec {
+    /// Size of a frame as it travels, FCS counted.
+    pub fn on_wire(&self) -> Bytes {
+        MIN_FRAME + self.overhead
+    }
 }

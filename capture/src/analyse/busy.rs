@@ -29,7 +29,7 @@ impl Busy {
             if frame.port != port || frame.dir != Dir::Rx {
                 continue;
             }
-            let size = frame.what.size();
+            let size = frame.on_wire();
             slots += i128::from(trace.speed.slot(size).0);
             let mut idle = i128::from(frame.at.0) - slots;
             let loaded = loads.iter().any(|load| load.contains(&record));
@@ -86,7 +86,7 @@ pub(crate) fn xon_or_silence(
     let trace = &observation.ports[usize::from(port)];
     let busy = Busy::of(observation, port);
     let started = |record: usize, frame: &Record| {
-        let hi = start(trace, frame.what.size(), frame.at).hi;
+        let hi = start(trace, frame.on_wire(), frame.at).hi;
         Span { lo: busy.since(record).min(hi), hi }
     };
     let mut xoff: Option<(Span, usize)> = None;
@@ -109,7 +109,7 @@ pub(crate) fn xon_or_silence(
     }
     let (last, record) = xoff?;
     // One more frame may have been on the wire when the refresh fell due.
-    let longest = observation.records.iter().map(|frame| frame.what.size()).max()?;
+    let longest = observation.records.iter().map(Record::on_wire).max()?;
     let due = last.hi + refresh.0 + trace.speed.slot(longest).0;
     let silent = due < during.end && last.hi > during.start;
     silent.then(|| (Span { lo: last.lo, hi: due }, vec![record]))

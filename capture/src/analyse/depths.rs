@@ -62,7 +62,7 @@ pub fn depths(
         all.extend(Passages::of(observation, script, stream).all.into_iter().map(|passage| {
             let gone = passage.received.map(|sight| Gone {
                 record: sight.record,
-                begun: start(out, spec.size, sight.at),
+                begun: start(out, spec.on_wire(), sight.at),
                 ended: around(sight.at.saturating_sub(out.cable), out.provenance.bound()),
             });
             let came = around(passage.sent.at + from.cable, from.provenance.bound());

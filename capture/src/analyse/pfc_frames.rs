@@ -33,7 +33,7 @@ pub fn pfc_sent(
             continue;
         }
         let Some(quanta) = frame.what.pauses(class) else { continue };
-        let latest = start(trace, frame.what.size(), frame.at).hi;
+        let latest = start(trace, frame.on_wire(), frame.at).hi;
         if busy.since(record) < from.0 || latest > until.0 {
             continue;
         }

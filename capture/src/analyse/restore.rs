@@ -102,7 +102,7 @@ fn by_pfc(
     let busy = Busy::of(observation, port);
     let span_of = |record: usize| {
         let frame = &observation.records[record];
-        let hi = start(trace, frame.what.size(), frame.at).hi;
+        let hi = start(trace, frame.on_wire(), frame.at).hi;
         Span { lo: busy.since(record).min(hi), hi }
     };
     let xoff = observation.records.iter().enumerate().find(|(record, frame)| {

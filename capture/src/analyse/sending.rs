@@ -53,7 +53,7 @@ fn planned(observation: &Observation, script: &Script, stream: u16) -> Option<Sp
     let speed = observation.ports[usize::from(spec.from)].speed;
     let pace = match spec.rate {
         StreamRate::Every(gap) => Pace::every(gap),
-        StreamRate::Load(rate) => rate.pace(spec.size, speed),
+        StreamRate::Load(rate) => rate.pace(spec.on_wire(), speed),
     };
     let mut count = 0;
     let mut due = Time::ZERO;

@@ -27,7 +27,7 @@ pub struct Stop {
 pub fn stops(observation: &Observation, script: &Script, stream: u16, response: Dur) -> Vec<Stop> {
     let spec = &script.streams[usize::from(stream)];
     let trace = &observation.ports[usize::from(spec.to)];
-    let (bound, slot) = (trace.provenance.bound(), trace.speed.slot(spec.size));
+    let (bound, slot) = (trace.provenance.bound(), trace.speed.slot(spec.on_wire()));
     let arrivals = observation.of_stream(stream, (spec.to, Dir::Rx));
     let arrivals: Vec<(Time, usize)> = arrivals.map(|(index, record)| (record.at, index)).collect();
     let told = observation.words((spec.to, Dir::Tx), spec.class);
@@ -50,7 +50,7 @@ pub fn stops(observation: &Observation, script: &Script, stream: u16, response: 
             at: around(at, bound),
             quanta,
             xon: next.map(|(xon, _)| around(*xon, bound)),
-            last_start: start(trace, spec.size, pair[0].0),
+            last_start: start(trace, spec.on_wire(), pair[0].0),
             idle: Span { lo: idle.saturating_sub(bound * 2).0, hi: (idle + bound * 2).0 },
             records: [pair[0].1, pair[1].1],
         })

@@ -59,7 +59,7 @@ pub fn telling(
     let (frame, record) = observation.of_stream(stream, side).nth(nth)?;
     let since = match word {
         Word::Xoff => around(record.at + from.cable, from.provenance.bound()),
-        Word::Xon => start(to, spec.size, record.at),
+        Word::Xon => start(to, spec.on_wire(), record.at),
     };
     let said = observation.words((spec.from, Dir::Rx), spec.class);
     let said = said.into_iter().find(|(_, _, quanta)| word.is(*quanta));

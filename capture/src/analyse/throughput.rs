@@ -35,11 +35,16 @@ pub fn throughput(
 ) -> Result<Throughput, String> {
     let spec = &script.streams[usize::from(stream)];
     let arrivals = observation.records.iter().enumerate().filter_map(|(record, frame)| {
-        let What::Data { stream: of, seq, size, .. } = frame.what else { return None };
+        let What::Data { stream: of, seq, .. } = frame.what else { return None };
         let own = of == stream && frame.dir == Dir::Rx && frame.port == spec.to;
-        (own && (from..=until).contains(&frame.at)).then_some((record, frame.at, seq, size))
+        (own && (from..=until).contains(&frame.at)).then_some((
+            record,
+            frame.at,
+            seq,
+            frame.on_wire(),
+        ))
     });
-    let arrivals: Vec<(usize, Time, u32, u16)> = arrivals.collect();
+    let arrivals: Vec<(usize, Time, u32, Bytes)> = arrivals.collect();
     let [(first, begin, low, _), .., (last, end, high, _)] = arrivals[..] else {
         return Err("fewer than two frames were recorded in that time".to_owned());
     };
@@ -50,23 +55,23 @@ pub fn throughput(
     let recorded = u64::try_from(arrivals.len() - 1).unwrap_or(u64::MAX);
     let numbered = u64::from(high.saturating_sub(low));
     let (frames, bytes) = if recorded == numbered {
-        (recorded, arrivals[1..].iter().map(|&(_, _, _, size)| u128::from(size)).sum())
+        (recorded, arrivals[1..].iter().map(|&(_, _, _, size)| u128::from(size.0)).sum())
     } else {
         let count = observation.streams.get(usize::from(stream)).copied().unwrap_or_default();
         if !observation.partial(stream) {
             // Every arrival was recorded: what is missing was lost and did not arrive.
-            (recorded, arrivals[1..].iter().map(|&(_, _, _, size)| u128::from(size)).sum())
+            (recorded, arrivals[1..].iter().map(|&(_, _, _, size)| u128::from(size.0)).sum())
         } else if count.received < count.sent || count.reordered > 0 {
             let lost = count.sent.saturating_sub(count.received);
             return Err(format!(
                 "not all frames were recorded, and {lost} did not arrive: those between two records are not known"
             ));
         } else {
-            (numbered, u128::from(numbered) * u128::from(spec.size.0))
+            (numbered, u128::from(numbered) * u128::from(spec.on_wire().0))
         }
     };
     let slack = observation.ports[usize::from(spec.to)].provenance.bound() * 2;
-    let frame = u128::from(spec.size.0);
+    let frame = u128::from(spec.on_wire().0);
     let rate = |bytes: u128, over: Dur| {
         let bps = bytes * BITS * PS_PER_S / u128::from(over.0.max(1));
         u64::try_from(bps).unwrap_or(u64::MAX)

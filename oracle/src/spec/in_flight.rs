@@ -13,8 +13,6 @@ use rig_units::{Bytes, Dur, L1_OVERHEAD, Length, PortSpeed};
 /// Where the form comes from, for reports.
 pub const SOURCE: &str = "IEEE 802.1Q cl. 36 and its annex on PFC buffer requirements, IEEE 802.3 31B.3.7 (response); F3";
 
-/// The PFC frame on the wire, preamble and gap counted.
-const PFC: Bytes = Bytes(84);
 /// The gap after the PFC frame, and the one between the frame that crossed and the next: neither needs to pass before the
 /// sender may stop.
 const GAPS: Bytes = Bytes(24);
@@ -24,8 +22,12 @@ const GAPS: Bytes = Bytes(24);
 pub struct InFlight {
     /// The port's.
     pub speed: PortSpeed,
-    /// Size of the data frames, FCS counted.
+    /// Size of the data frames in clear, FCS counted: what the buffer stores.
     pub frame: Bytes,
+    /// What MACsec adds to each of them on the wire.
+    pub overhead: Bytes,
+    /// Size of the PFC frame as it travels, FCS counted.
+    pub pfc: Bytes,
     /// Largest frame that the device may be sending to the sender when it wants to send PFC; 0 for none.
     pub ahead: Bytes,
     /// Cable between them.
@@ -64,15 +66,20 @@ impl InFlight {
 
     /// The same in whole frames: as many as began before the sender stopped.
     pub fn frames(&self) -> Span {
-        let slot = self.speed.slot(self.frame).0.max(1);
+        let slot = self.slot().0.max(1);
         let Span { lo, hi } = self.time();
         Span { lo: lo.div_ceil(slot), hi: hi / slot }
     }
 
-    /// The same as the buffer stores it: L of each L + 20 bytes, in whole cells.
+    /// The same as the buffer stores it: L of each L + 20 bytes and what MACsec adds, in whole cells.
     pub fn stored(&self, buffer: &Buffer) -> Span {
         let (size, frames) = (occupied(buffer, self.frame), self.frames());
         Span { lo: frames.lo * size, hi: frames.hi * size }
+    }
+
+    /// How long one of the data frames takes.
+    fn slot(&self) -> Dur {
+        self.speed.slot(self.frame + self.overhead)
     }
 
     /// How long it goes on, in picoseconds.
@@ -81,9 +88,10 @@ impl InFlight {
         let centimetres = self.cable.0;
         let there = Span { lo: centimetres * 5_000 / 99, hi: (centimetres * 5_000).div_ceil(99) };
         let ahead = if self.ahead == Bytes(0) { Dur::ZERO } else { self.speed.slot(self.ahead) };
-        let begun = self.speed.slot(self.frame);
-        let least = self.speed.serialise(PFC - GAPS);
-        let most = ahead + self.speed.serialise(PFC) + begun;
+        let begun = self.slot();
+        let pfc = self.pfc + L1_OVERHEAD;
+        let least = self.speed.serialise(pfc - GAPS);
+        let most = ahead + self.speed.serialise(pfc) + begun;
         Span {
             lo: least.0 + 2 * there.lo + self.delays.lo,
             hi: most.0 + 2 * there.hi + self.delays.hi,
@@ -91,18 +99,19 @@ impl InFlight {
     }
 }
 
-const _: () = assert!(PFC.0 == 64 + L1_OVERHEAD.0);
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
     use rig_lab::{Accounting, Crossing};
+    use rig_units::MIN_FRAME;
 
     fn loop_of(metres: u64, ahead: u64, delays: Span) -> InFlight {
         InFlight {
             speed: PortSpeed::G100,
             frame: Bytes(1_024),
+            overhead: Bytes(0),
+            pfc: MIN_FRAME,
             ahead: Bytes(ahead),
             cable: Length(metres * 100),
             delays,

@@ -2,7 +2,7 @@
 
 use crate::{Action, Case, Script, StreamRate, StreamSpec};
 use rig_lab::{Declared, Fault};
-use rig_units::{Bytes, Dur, L1_OVERHEAD, MIN_FRAME, PortSpeed, Rate};
+use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate};
 use std::collections::BTreeMap;
 
 /// All of a port, in billionths.
@@ -39,7 +39,7 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
             }
             Action::StartStorm(id) => {
                 let storm = &script.storms[usize::from(*id)];
-                let slot = speed(storm.from).slot(MIN_FRAME);
+                let slot = speed(storm.from).slot(storm.on_wire());
                 let share = slot.scaled(WHOLE, storm.every.0).0;
                 running.insert((storm.from, storm_index(*id)), (share, &storm.name));
                 storm.from
@@ -89,13 +89,16 @@ fn share(stream: &StreamSpec, speed: PortSpeed) -> u64 {
     let bps = u128::from(speed.bps());
     match stream.rate {
         StreamRate::Every(gap) => {
-            billionths(u128::from(speed.slot(stream.size).0), u128::from(gap.0))
+            billionths(u128::from(speed.slot(stream.on_wire()).0), u128::from(gap.0))
         }
         StreamRate::Load(Rate::Share(share)) => u64::from(share.ppm) * 1_000,
         StreamRate::Load(Rate::L1(rate)) => billionths(u128::from(rate.bps), bps),
         StreamRate::Load(Rate::L2(rate)) => {
-            let Bytes(on_wire) = stream.size + L1_OVERHEAD;
-            billionths(u128::from(rate.bps) * u128::from(on_wire), bps * u128::from(stream.size.0))
+            let Bytes(on_wire) = stream.on_wire() + L1_OVERHEAD;
+            billionths(
+                u128::from(rate.bps) * u128::from(on_wire),
+                bps * u128::from(stream.on_wire().0),
+            )
         }
     }
 }

@@ -108,7 +108,7 @@ fn bump(declared: &Declared, trial: &Trial, stream: &str, of: Of) -> Result<Opti
     let frames = spec.count.unwrap_or(0);
     let (sent, drain) = (
         spec.length(speed(spec.from)).unwrap_or_default(),
-        speed(spec.to).slot(spec.size) * frames,
+        speed(spec.to).slot(spec.on_wire()) * frames,
     );
     let bound = trial.observation.bound();
     let at = |at: Dur| trial.observation.origin + at;

@@ -29,7 +29,7 @@ fn crossed(frame: u64, emission: Option<Dur>, wait: Dur) -> String {
 /// The largest frame that the device may be sending out of a port.
 fn ahead(script: &Script, port: u16) -> Bytes {
     let to = script.streams.iter().filter(|spec| spec.to == port);
-    to.map(|spec| spec.size).max().unwrap_or(Bytes(0))
+    to.map(StreamSpec::on_wire).max().unwrap_or(Bytes(0))
 }
 
 /// How long a PFC frame may have to wait for one that is being sent out of the port that it leaves by.
@@ -70,7 +70,7 @@ pub(super) fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let leave = buffer::xon_after(&declared.buffer, spec.size, &others, count);
         let Some(leave) = leave.filter(|leave| *leave > 0) else { return Ok(None) };
         let wait = wait(trial, spec.from);
-        let leaving = trial.observation.ports[usize::from(spec.to)].speed.slot(spec.size);
+        let leaving = trial.observation.ports[usize::from(spec.to)].speed.slot(spec.on_wire());
         let want = Prediction {
             unit: Unit::Ps,
             span: Span { lo: 0, hi: (leaving + wait).0 },
@@ -160,6 +160,8 @@ fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged)
         let in_flight = InFlight {
             speed: trace.speed,
             frame: spec.size,
+            overhead: spec.overhead,
+            pfc: pfc_size(declared),
             ahead: ahead(&trial.script, spec.from),
             cable: Length(done.session.cable_cm()),
             delays: in_flight::delays(

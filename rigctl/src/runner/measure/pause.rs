@@ -20,7 +20,7 @@ struct Port<'a> {
 impl Port<'_> {
     /// One frame of the load, its preamble and gap.
     fn slot(&self) -> Dur {
-        self.speed.slot(self.spec.size)
+        self.speed.slot(self.spec.on_wire())
     }
 }
 
@@ -123,7 +123,7 @@ pub(super) fn duty(
             Err(_) if none => None,
             Err(why) => return Err(trial.doubt(&why)),
         };
-        let frame = u128::from(port.spec.size.0);
+        let frame = u128::from(port.spec.on_wire().0);
         let idle = |bps: u64| {
             let wire = u128::from(bps) * (frame + 20) / frame * 1_000_000 / u128::from(port.speed.bps());
             1_000_000_u64.saturating_sub(u64::try_from(wire).unwrap_or(u64::MAX))
@@ -133,7 +133,7 @@ pub(super) fn duty(
             every: spec.every,
             speed: port.speed,
             response: declared.pfc.response,
-            frame: port.spec.size,
+            frame: port.spec.on_wire(),
         };
         let over = rate.as_ref().map_or(until - from, |rate| rate.over);
         let (lo, hi) = duty.within(over);

@@ -56,7 +56,7 @@ pub(super) fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
                     .streams
                     .iter()
                     .filter(|stream| stream.from == spec.from)
-                    .map(|stream| stream.size);
+                    .map(StreamSpec::on_wire);
                 let ahead = own.max().map_or(Dur::ZERO, |size| speed.slot(size));
                 let margin =
                     if every <= pause { 0 } else { ahead.scaled(1_000_000, every.0).0 + 1 };

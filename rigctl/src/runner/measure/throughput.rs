@@ -57,8 +57,8 @@ fn queues<'a>(
             let from = trial.observation.ports[usize::from(spec.from)].speed;
             Offer {
                 queue: usize::from(spec.class),
-                frame: spec.size,
-                bps: offered(spec.rate, spec.size, from),
+                frame: spec.on_wire(),
+                bps: offered(spec.rate, spec.on_wire(), from),
             }
         })
         .collect();
@@ -169,5 +169,5 @@ fn offered(rate: StreamRate, size: Bytes, speed: PortSpeed) -> u64 {
 /// What other streams of the script may take of the port.
 fn others(script: &Script, to: u16, named: &[String], speed: PortSpeed) -> u64 {
     let others = script.streams.iter().filter(|spec| spec.to == to && !named.contains(&spec.name));
-    others.map(|spec| offered(spec.rate, spec.size + L1_OVERHEAD, speed)).sum()
+    others.map(|spec| offered(spec.rate, spec.on_wire() + L1_OVERHEAD, speed)).sum()
 }

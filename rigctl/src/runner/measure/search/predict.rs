@@ -92,7 +92,7 @@ fn overrun(
     held: u64,
 ) -> (Span, String) {
     let speed = declared.port_speed(script.dut_ports[usize::from(spec.to)]);
-    let slot = speed.map_or(Dur::us(1), |speed| speed.slot(spec.size));
+    let slot = speed.map_or(Dur::us(1), |speed| speed.slot(spec.on_wire()));
     let passing = declared.forwarding_delay.0.div_ceil(slot.0);
     let (lo, hi) = buffer::overrun(held, senders, passing);
     let text = format!(
