@@ -7,6 +7,7 @@
 
 pub mod amount;
 pub mod case;
+pub mod macsec;
 pub mod measure;
 pub mod read;
 mod resolve;
@@ -17,6 +18,7 @@ pub mod wire;
 
 pub use amount::{Amount, Lookup};
 pub use case::{Case, CaseId, Expect, Suite, Sweep};
+pub use macsec::{Harm, Shield};
 pub use measure::{First, Measure, Wanted};
 pub use read::read;
 pub use schema::schema;

@@ -13,7 +13,7 @@ use rig_frames::ip::Ecn;
 use rig_generator::{Impossible, PacedStream, Program};
 use rig_lab::Declared;
 use rig_oracle::model::host;
-use rig_testcases::{Action, EndpointSpec, PfcFrames, Script};
+use rig_testcases::{Action, EndpointSpec, PfcFrames, Script, Shield};
 use rig_units::{Dur, PortSpeed, Quanta, Time};
 
 /// A device under test in virtual time, and the rig's ports cabled to it.
@@ -217,6 +217,7 @@ impl Trial<'_> {
             ect: spec.ecn != Ecn::NotEct,
             ce: spec.ecn == Ecn::Ce,
             record: recorded,
+            shield: Shield::Usual,
         }
     }
 }
@@ -234,7 +235,7 @@ impl Pfc {
     fn times(self, count: Option<u32>) -> host::Storm {
         let Pfc { id, enable, quanta, every } = self;
         let zero = if quanta.0 == 0 { enable } else { 0 };
-        host::Storm { id, enable, zero, quanta, every, count }
+        host::Storm { id, enable, zero, quanta, every, count, shield: Shield::Usual }
     }
 }
 
