@@ -6,7 +6,7 @@
 use crate::passage::{Passage, Passages, Way};
 use crate::pause::pauses;
 use crate::{Dir, Observation, SAMPLE};
-use rig_testcases::Script;
+use rig_testcases::{Script, StreamSpec};
 use rig_units::{Dur, Time};
 
 /// What the device declares that bears on whether a frame could have arrived.

@@ -77,6 +77,7 @@ mod tests {
 
     fn why(quanta: u16, every: Dur, longest: Option<Bytes>) -> Option<Unholdable> {
         let spec = StormSpec {
+            overhead: rig_units::Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "s".into(),
             from: 0,

@@ -17,6 +17,7 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     checks.wred();
     checks.pfc();
     checks.watermarks();
+    checks.macsec();
     checks.watchdog(profile.rule.family);
 }
 
@@ -183,6 +184,19 @@ impl Checks<'_> {
                     "at least 1ms".to_owned(),
                 );
             }
+        }
+    }
+
+    fn macsec(&self) {
+        let Declared { macsec, pfc, ports, .. } = self.declared;
+        for (path, found, want) in macsec.out_of_range() {
+            self.fault(path, found, want);
+        }
+        let pause = ports.iter().map(|group| group.speed.pause(pfc.quanta)).min();
+        let slower = pfc.response.max(pfc.emission.unwrap_or(Dur::ZERO)) + macsec.latency;
+        if let Some(pause) = pause.filter(|pause| macsec.enable && slower >= *pause) {
+            let found = format!("a latency of {}: PFC takes {slower}", macsec.latency);
+            self.fault("macsec.latency", found, format!("PFC within the pause time, {pause}"));
         }
     }
 

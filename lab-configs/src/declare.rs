@@ -142,6 +142,9 @@ impl Reading {
                 None if Declared::OPTIONAL.contains(&below(key).as_str()) => {
                     self.set(at, &below(key), Json::Null);
                 }
+                None if Declared::OPTIONAL_PARTS.contains(&below(key).as_str()) => {
+                    self.set(at, &below(key), Json::Null);
+                }
                 // A part of which nothing needs to be set.
                 None if parts(&below(key)).next().is_some()
                     && form_is_optional(&below(key), form) =>

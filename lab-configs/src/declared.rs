@@ -1,6 +1,6 @@
 //! What an operator configured and a vendor documented of one switch.
 
-use crate::{Buffer, Pfcwd, Qos, Scheduling, Watermark, Wred};
+use crate::{Buffer, Macsec, Pfcwd, Qos, Scheduling, Watermark, Wred};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,9 @@ pub struct Declared {
     /// The polling of watermarks.
     #[serde(default, deserialize_with = "crate::watermark::or_unset")]
     pub watermark: Watermark,
+    /// MACsec on the ports.
+    #[serde(default, deserialize_with = "crate::macsec::or_off")]
+    pub macsec: Macsec,
 }
 
 /// All front-panel ports, as groups of equal ones.

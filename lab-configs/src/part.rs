@@ -16,16 +16,19 @@ pub enum Part {
     Scheduler,
     /// Early marking and dropping.
     Wred,
+    /// MACsec on the ports.
+    Macsec,
 }
 
 impl Part {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 5] = [
+    pub const NAMES: [(&str, Part); 6] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
         ("scheduler", Part::Scheduler),
         ("wred", Part::Wred),
+        ("macsec", Part::Macsec),
     ];
 
     /// The part that a setting belongs to; `None` for what no part is asked about: ports, maps, delays.

@@ -95,7 +95,7 @@ impl Declared {
     }
 
     /// Paths that may be absent from the serialised form.
-    pub const OPTIONAL: [&'static str; 12] = [
+    pub const OPTIONAL: [&'static str; 16] = [
         "qos.dscp_to_color",
         "pfcwd.restoration_time",
         "buffer.static_th",
@@ -108,7 +108,14 @@ impl Declared {
         "pfc.emission",
         "watermark.poll",
         "watermark.telemetry",
+        "macsec.pfc_clear",
+        "macsec.pfc_encrypted",
+        "macsec.pfc_sent",
+        "macsec.next_pn",
     ];
+
+    /// Parts that a device need not have: what is absent is off.
+    pub const OPTIONAL_PARTS: [&'static str; 1] = ["macsec"];
 
     /// Whether the configuration is already what `setting` asks for.
     ///
@@ -157,7 +164,7 @@ pub fn configurable(path: &str) -> bool {
         "pfcwd.action",
         "pfcwd.big_red_switch",
     ];
-    const ASIC: [&str; 7] = [
+    const ASIC: [&str; 8] = [
         "buffer.cell",
         "buffer.descriptor",
         "buffer.crossing",
@@ -165,8 +172,10 @@ pub fn configurable(path: &str) -> bool {
         "wred.marking",
         "wred.counts_itself",
         "wred.unit",
+        "macsec.latency",
     ];
-    let settable = ["buffer.", "wred.", "watermark."].iter().any(|part| path.starts_with(part));
+    let parts = ["buffer.", "wred.", "watermark.", "macsec."];
+    let settable = parts.iter().any(|part| path.starts_with(part));
     WATCHDOG.contains(&path) || (settable && !ASIC.contains(&path))
 }
 

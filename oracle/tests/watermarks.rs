@@ -6,6 +6,7 @@ use rig_lab::{Profile, Setting, Watermark, WatermarkCopy};
 use rig_oracle::model::dut::{Dut, Rig};
 use rig_oracle::model::{NoTap, Storm, Stream, host};
 use rig_oracle::spec::watermark::{Step, periodic, until_cleared};
+use rig_testcases::Shield;
 use rig_units::{Dur, Pace, Quanta, Time};
 
 const PORT: &str = "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES";
@@ -28,7 +29,15 @@ fn shown(profile: &Profile, seed: u64, cleared: u64, at: u64) -> [u64; 3] {
     let rig = Rig { ports: 2, cable_cm: 300, host: host::Config::quiet() };
     let mut dut = Dut::new(profile, &declared, &rig, seed).expect("a device");
     let (enable, every) = (1 << 3, Dur::us(150));
-    let storm = Storm { id: 3, enable, zero: 0, quanta: Quanta::MAX, every, count: None };
+    let storm = Storm {
+        id: 3,
+        enable,
+        zero: 0,
+        quanta: Quanta::MAX,
+        every,
+        count: None,
+        shield: Shield::Usual,
+    };
     dut.rig().start_storm(1, &storm);
     dut.run_until(ms(1), &mut NoTap);
     dut.rig().start_stream(
@@ -44,6 +53,7 @@ fn shown(profile: &Profile, seed: u64, cleared: u64, at: u64) -> [u64; 3] {
             ect: false,
             ce: false,
             record: true,
+            shield: Shield::Usual,
         },
     );
     let run = |dut: &mut Dut, until: u64| {

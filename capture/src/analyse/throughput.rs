@@ -2,7 +2,7 @@
 
 use crate::{Dir, Observation, Span, What};
 use rig_testcases::Script;
-use rig_units::{Dur, Time};
+use rig_units::{Bytes, Dur, Time};
 
 const PS_PER_S: u128 = 1_000_000_000_000;
 const BITS: u128 = 8;

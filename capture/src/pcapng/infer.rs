@@ -207,6 +207,7 @@ fn streams(
             last.since(first)?.0.checked_div(count.saturating_sub(1)).map(Dur)
         });
         StreamSpec {
+            overhead: rig_units::Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name,
             from: from.or(to).unwrap_or(0),

@@ -3,6 +3,7 @@
 
 use super::queue::{EventQueue, Heap4};
 use super::{Dir, Kind, Network, Packet, PortId, Shortcuts, Stream, Tap};
+use rig_testcases::Shield;
 use rig_units::{Dur, Pace, Time};
 
 mod guards;
@@ -111,6 +112,7 @@ pub fn start<Q: EventQueue>(network: &mut Network<Q>, scenario: Scenario, two_cl
             ect: false,
             ce: false,
             record: false,
+            shield: Shield::Usual,
         };
         network.start_stream(sender, &stream);
     }

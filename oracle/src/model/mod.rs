@@ -4,6 +4,7 @@
 //!
 //! ```
 //! use rig_oracle::model::{self, Dir, Network, Packet, Storm, Stream, Topology, host, link};
+//! use rig_testcases::Shield;
 //! use rig_units::{Dur, Pace, PortSpeed, Quanta, Time};
 //!
 //! let switch = model::switch::Config::plain(2, PortSpeed::G100);
@@ -11,8 +12,8 @@
 //! let mut network: Network = Network::new(&Topology::star(switch, host::Config::quiet(), cable), Time::ZERO);
 //! // Host 0 sends class 3 to host 1, which pauses it every 100 us.
 //! let pace = Pace::every(Dur::us(1));
-//! let stream = Stream { id: 7, class: 3, dscp: 3, size: 1024, pace, dst: 1, count: None, ect: false, ce: false, record: true };
-//! let storm = Storm { id: 8, enable: 1 << 3, zero: 0, quanta: Quanta::MAX, every: Dur::us(100), count: None };
+//! let stream = Stream { id: 7, class: 3, dscp: 3, size: 1024, pace, dst: 1, count: None, ect: false, ce: false, record: true, shield: Shield::Usual };
+//! let storm = Storm { id: 8, enable: 1 << 3, zero: 0, quanta: Quanta::MAX, every: Dur::us(100), count: None, shield: Shield::Usual };
 //! network.start_stream(0, &stream);
 //! network.start_storm(1, &storm);
 //! let mut received = 0;
@@ -61,6 +62,6 @@ pub mod wred;
 pub use counters::QueueView;
 pub use host::{Storm, Stream};
 pub use network::{Network, Shortcuts, Work};
-pub use packet::{Kind, Packet};
+pub use packet::{Kind, Packet, Tag};
 pub use tap::{Dir, NoTap, Tap};
 pub use topology::{Cable, End, PortId, Topology};

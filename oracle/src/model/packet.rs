@@ -3,6 +3,9 @@
 use rig_capture::PfcFault;
 use rig_units::{Quanta, Time};
 
+mod tag;
+pub use tag::Tag;
+
 /// Number of priorities, traffic classes, queues and priority groups of a port.
 pub const CLASSES: usize = 8;
 
@@ -72,7 +75,8 @@ const _: () = assert!(size_of::<Packet>() == 32, "two of them share a cache line
 const ECT: u8 = 1;
 const CE: u8 = 2;
 const RECORD: u8 = 4;
-/// The marks from this bit on tell what is wrong with a PFC frame: 0 for nothing, else the fault's place in the list and one.
+/// Three marks from this bit on tell what is wrong with a PFC frame: 0 for nothing, else the fault's place in the list and one.
+/// The mark above them is the tag's.
 const FAULT: u32 = 3;
 
 impl Packet {
@@ -149,7 +153,7 @@ impl Packet {
     }
     /// What is wrong with the format of this PFC frame.
     pub fn fault(&self) -> Option<PfcFault> {
-        let number = usize::from(self.marks >> FAULT);
+        let number = usize::from(self.marks >> FAULT & 7);
         PfcFault::ALL.get(number.checked_sub(1)?).copied()
     }
     /// Whether its stream asks for it to be recorded.

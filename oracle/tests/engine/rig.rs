@@ -4,6 +4,7 @@ use rig_oracle::model::queue::EventQueue;
 use rig_oracle::model::{
     Dir, Kind, Network, Packet, Storm, Stream, Tap, Topology, host, link, switch,
 };
+use rig_testcases::Shield;
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Time};
 
 pub(crate) const SPEED: PortSpeed = PortSpeed::G100;
@@ -82,13 +83,22 @@ pub(crate) fn stream(id: u16, class: u8, percent: u64, dst: u16) -> Stream {
         ect: false,
         ce: false,
         record: true,
+        shield: Shield::Usual,
     }
 }
 
 /// A gap-free storm: refreshed twice per pause.
 pub(crate) fn storm(id: u16, class: u8) -> Storm {
     let every = SPEED.pause(Quanta::MAX) / 2;
-    Storm { id, enable: 1 << class, zero: 0, quanta: Quanta::MAX, every, count: None }
+    Storm {
+        id,
+        enable: 1 << class,
+        zero: 0,
+        quanta: Quanta::MAX,
+        every,
+        count: None,
+        shield: Shield::Usual,
+    }
 }
 
 pub(crate) fn xoff(class: u8, quanta: u16) -> Packet {

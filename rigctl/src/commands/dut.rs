@@ -118,6 +118,7 @@ fn profile(args: &ServeArgs) -> Result<Profile, Bad> {
 /// The device as it is made to depart from what it declares.
 fn mutated(profile: Profile, mutate: &[String]) -> Result<Profile, Bad> {
     let mut lab = Lab {
+        keys: None,
         name: String::new(),
         about: String::new(),
         adapter: Adapter::Emulated,

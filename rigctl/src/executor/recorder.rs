@@ -2,9 +2,9 @@
 
 use super::ledger::Ledger;
 use rig_capture::{Dir, Record, StreamCount, What};
-use rig_oracle::model::packet::{CLASSES, Kind, Packet};
+use rig_oracle::model::packet::{CLASSES, Kind, Packet, Tag};
 use rig_oracle::model::tap::{self, Tap};
-use rig_testcases::Script;
+use rig_testcases::{Script, Secured};
 use rig_units::{Quanta, Time};
 
 /// Listens at the ports of one trial.
@@ -73,16 +73,21 @@ impl Tap for Recorder {
         let Some(port) = (0..).zip(&self.hosts).find(|&(_, &behind)| behind == host) else {
             return;
         };
+        let (packet, tag) = packet.opened();
         let place = match packet.kind {
-            Kind::Data => match self.place(packet) {
+            Kind::Data => match self.place(&packet) {
                 Some(place) => place,
                 None => return,
             },
             Kind::Ack | Kind::Pfc => (0, 0),
         };
         let Some(since) = at.since(self.origin) else { return };
-        let (at, what) = (Time(since.0), what(packet, place));
-        self.ledger.saw(Record { secured: None, at, port: port.0, dir, what });
+        let (at, what) = (Time(since.0), what(&packet, place));
+        let secured = tag.map(|tag| {
+            let Tag { an, pn, encrypted, sci, harm } = tag;
+            Secured { an, pn, encrypted, sci, harm }
+        });
+        self.ledger.saw(Record { at, port: port.0, dir, what, secured });
     }
 }
 

@@ -11,9 +11,9 @@ use rig_capture::{
 use rig_dut::{Dut, Emulated};
 use rig_frames::ip::Ecn;
 use rig_generator::{Impossible, PacedStream, Program};
-use rig_lab::Declared;
+use rig_lab::{Declared, Policy, Setting};
 use rig_oracle::model::host;
-use rig_testcases::{Action, EndpointSpec, PfcFrames, Script};
+use rig_testcases::{Action, EndpointSpec, PfcFrames, Script, Shield, Takes};
 use rig_units::{Dur, PortSpeed, Quanta, Time};
 
 /// A device under test in virtual time, and the rig's ports cabled to it.
@@ -24,6 +24,8 @@ pub struct VirtualLab {
     /// First id of the next trial's streams, so that a frame of an earlier trial is never taken for one of a later. Ids
     /// wrap around after thousands of trials, when nothing of the first is left.
     next_id: u16,
+    /// Whether no trial has been run.
+    fresh: bool,
 }
 
 /// Id of PFC frames that are sent by hand, above those of the script's storms.
@@ -32,7 +34,7 @@ const BY_HAND: u16 = u16::MAX;
 impl VirtualLab {
     /// A session with a device that was just configured.
     pub fn new(dut: Emulated, cable: Dur) -> VirtualLab {
-        VirtualLab { dut, cable, next_id: 0 }
+        VirtualLab { dut, cable, next_id: 0, fresh: true }
     }
 
     /// The present, on the clock of the session.
@@ -43,6 +45,26 @@ impl VirtualLab {
     /// Lets time pass. What the rig's ports see meanwhile belongs to no trial.
     pub fn idle_until(&mut self, at: Time) {
         self.dut.run_until(at, &mut rig_oracle::model::tap::NoTap);
+    }
+
+    /// Makes the rig's ports speak MACsec as peers of the device, where it does. Packet numbers go on from trial to trial.
+    fn secure(&mut self, script: &Script, declared: &Declared) {
+        let macsec = &declared.macsec;
+        for (port, &behind) in (0..).zip(&script.dut_ports) {
+            let EndpointSpec { pfc, pn, .. } = script.endpoint(port);
+            let security = host::Security {
+                an: macsec.encoding_sa,
+                next_pn: pn,
+                encrypted: macsec.policy == Policy::Security,
+                sci: macsec.send_sci,
+                pfc: macsec.sent(),
+                obeys: host::Obeys {
+                    clear: pfc != Takes::Encrypted,
+                    encrypted: pfc != Takes::Clear,
+                },
+            };
+            self.dut.rig().secure(behind, macsec.enable.then_some(security));
+        }
     }
 
     /// Runs one trial from now on. The counters called `read` are read on the way, which changes nothing else.
@@ -64,6 +86,10 @@ impl VirtualLab {
         let _earlier = self.dut.events();
         let recorder = Recorder::new(origin, self.next_id, script);
         let sampler = Sampler::new(read, script.length);
+        if self.fresh {
+            self.fresh = false;
+            self.secure(script, declared);
+        }
         let mut trial =
             Trial { lab: self, script, program: &program, recorder, sampler, config: Vec::new() };
         trial.behave(|port| script.endpoint(port));
@@ -125,6 +151,13 @@ impl Trial<'_> {
         }
     }
 
+    /// Goes on with another association at every port of the rig: what a key server would tell both ends.
+    fn rekey(&mut self, an: u8) {
+        for &behind in &self.script.dut_ports {
+            self.lab.dut.rig().rekey(behind, an);
+        }
+    }
+
     fn run(&mut self, origin: Time) {
         for step in &self.script.steps {
             self.pass(origin, step.at);
@@ -173,6 +206,7 @@ impl Trial<'_> {
                     enable: spec.classes,
                     quanta: spec.quanta,
                     every: spec.every,
+                    shield: spec.macsec,
                 };
                 self.lab.dut.rig().start_storm(behind(spec.from), &pfc.times(None));
             }
@@ -181,8 +215,8 @@ impl Trial<'_> {
                 self.lab.dut.rig().stop_storm(from, *storm);
             }
             Action::Pfc(frames) => {
-                let PfcFrames { from, enable, quanta, count, every, .. } = *frames;
-                let pfc = Pfc { id: BY_HAND, enable, quanta, every };
+                let PfcFrames { from, enable, quanta, count, every, macsec } = *frames;
+                let pfc = Pfc { id: BY_HAND, enable, quanta, every, shield: macsec };
                 self.lab.dut.rig().start_storm(behind(from), &pfc.times(Some(count)));
             }
             Action::LinkDown(port) => self.lab.dut.set_link(behind(*port), false),
@@ -191,6 +225,9 @@ impl Trial<'_> {
                 let refused = self.lab.dut.configure(core::slice::from_ref(setting)).err();
                 let refused = refused.map(|refused| refused.to_string());
                 self.config.push(ConfigOutcome { setting: setting.clone(), refused });
+                if let Some(an) = association(setting) {
+                    self.rekey(an);
+                }
             }
             // The emulated device has every copy.
             Action::ClearWatermarks(copy) => {
@@ -217,6 +254,7 @@ impl Trial<'_> {
             ect: spec.ecn != Ecn::NotEct,
             ce: spec.ecn == Ecn::Ce,
             record: recorded,
+            shield: spec.macsec,
         }
     }
 }
@@ -227,15 +265,22 @@ struct Pfc {
     enable: u8,
     quanta: Quanta,
     every: Dur,
+    shield: Shield,
 }
 
 impl Pfc {
     /// So many of them, or until stopped.
     fn times(self, count: Option<u32>) -> host::Storm {
-        let Pfc { id, enable, quanta, every } = self;
+        let Pfc { id, enable, quanta, every, shield } = self;
         let zero = if quanta.0 == 0 { enable } else { 0 };
-        host::Storm { id, enable, zero, quanta, every, count }
+        host::Storm { id, enable, zero, quanta, every, count, shield }
     }
+}
+
+/// The association that a setting goes on with, if it is that.
+fn association(setting: &Setting) -> Option<u8> {
+    let an = (setting.path == "macsec.encoding_sa").then(|| setting.value.as_u64())?;
+    an.and_then(|an| u8::try_from(an).ok())
 }
 
 fn index(n: usize) -> u16 {

@@ -1,6 +1,7 @@
 //! What a host sends by itself: streams and storms, and when their next frames are due.
 
 use crate::model::packet::{Packet, bit};
+use rig_testcases::Shield;
 use rig_units::{Dur, Pace, Quanta, Time};
 
 /// A stream of equal frames.
@@ -26,6 +27,8 @@ pub struct Stream {
     pub ce: bool,
     /// Marks its frames for recorders.
     pub record: bool,
+    /// How its frames are protected by a host that speaks MACsec.
+    pub shield: Shield,
 }
 
 /// PFC frames at fixed intervals.
@@ -43,6 +46,8 @@ pub struct Storm {
     pub every: Dur,
     /// How many frames; `None` goes on until it is stopped.
     pub count: Option<u32>,
+    /// How its frames are protected by a host that speaks MACsec.
+    pub shield: Shield,
 }
 
 /// Size of a PFC frame on Ethernet, FCS counted.
@@ -57,24 +62,25 @@ pub(super) struct Plan {
     pace: Pace,
     /// The next frame.
     pub(super) packet: Packet,
+    pub(super) shield: Shield,
 }
 
 impl Plan {
     /// A stream of `host` whose first frame is due at `now`.
     pub(super) fn stream(host: u16, now: Time, stream: &Stream) -> Plan {
-        let Stream { id, class, dscp, size, pace, dst, count, ect, ce, record } = *stream;
+        let Stream { id, class, dscp, size, pace, dst, count, ect, ce, record, shield } = *stream;
         let packet = Packet::data(id, host, dst, class, dscp, size);
         let packet = packet.with_ect(ect).with_ce(ce).with_record(record);
-        Plan { due: now, left: count, pace, packet }
+        Plan { due: now, left: count, pace, packet, shield }
     }
 
     /// A storm of `host` whose first frame is due at `now`.
     pub(super) fn storm(host: u16, now: Time, storm: &Storm) -> Plan {
-        let Storm { id, enable, zero, quanta, every, count } = *storm;
+        let Storm { id, enable, zero, quanta, every, count, shield } = *storm;
         let mut packet = Packet::pfc(enable, zero, quanta, PFC_SIZE).with_record(true);
         packet.stream = id;
         packet.src = host;
-        Plan { due: now, left: count, pace: Pace::every(every), packet }
+        Plan { due: now, left: count, pace: Pace::every(every), packet, shield }
     }
 
     /// Goes on to the next frame.

@@ -5,7 +5,7 @@
 use super::{Network, Wake, Work, port_id};
 use crate::model::buffer::Limit;
 use crate::model::counters::QueueView;
-use crate::model::host::{Host, Storm, Stream};
+use crate::model::host::{Host, Security, Storm, Stream};
 use crate::model::link::Link;
 use crate::model::packet::{Kind, Packet};
 use crate::model::queue::EventQueue;
@@ -59,6 +59,16 @@ impl<Q: EventQueue> Network<Q> {
     pub fn obey(&mut self, host: u16, obeys: u8, response: Dur) {
         self.hosts[usize::from(host)].obey(self.wires.now, obeys, response);
         self.arm_host(host);
+    }
+
+    /// Lets `host` speak MACsec from the next frame on, or no more. Frames under way stay as they are.
+    pub fn secure(&mut self, host: u16, security: Option<Security>) {
+        self.hosts[usize::from(host)].secure(security);
+    }
+
+    /// Lets `host` go on with another association, from packet number 1. Nothing happens where it does not speak MACsec.
+    pub fn rekey(&mut self, host: u16, an: u8) {
+        self.hosts[usize::from(host)].rekey(an);
     }
 
     /// Cuts or mends the cable of `host`. Frames under way are lost, pauses at both ends forgotten, frames that wait at

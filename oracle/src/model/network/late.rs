@@ -31,7 +31,11 @@ impl<Q: EventQueue> Network<Q> {
             if now == arrives {
                 let Some(packet) = down.front() else { return };
                 tap.frame(now, host, Dir::Rx, packet);
-                let answer = at.receive(now, packet, self.shortcuts.bypass);
+                let answer = if at.is_secured() {
+                    at.receive_secured(now, packet, self.shortcuts.bypass)
+                } else {
+                    at.receive(now, packet, self.shortcuts.bypass)
+                };
                 down.finish();
                 if let Some(answer) = answer {
                     self.wires.work.count(Kind::Ack);
@@ -42,7 +46,8 @@ impl<Q: EventQueue> Network<Q> {
             } else if now == at.gate() {
                 at.on_gate(now);
             } else {
-                let Some(packet) = at.next() else { return };
+                let secured = if at.is_secured() { at.next_secured() } else { None };
+                let Some(packet) = secured.as_ref().or_else(|| at.next()) else { return };
                 self.wires.work.count(packet.kind);
                 let sent = up.send(now, packet);
                 tap.frame(sent.last_bit, host, Dir::Tx, packet);

@@ -9,7 +9,7 @@ use rig_oracle::Prediction;
 use rig_oracle::spec::buffer;
 use rig_oracle::spec::in_flight::{self, InFlight};
 use rig_oracle::verdict::{Doubt, Finding, Judgement};
-use rig_testcases::{Script, Wanted};
+use rig_testcases::{Script, StreamSpec, Wanted};
 use rig_units::{Bytes, Dur, Length};
 
 /// How soon a PFC frame leaves a port on which another one may be under way.
@@ -161,7 +161,7 @@ fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged)
             speed: trace.speed,
             frame: spec.size,
             overhead: spec.overhead,
-            pfc: pfc_size(declared),
+            pfc: declared.macsec.pfc_size(),
             ahead: ahead(&trial.script, spec.from),
             cable: Length(done.session.cable_cm()),
             delays: in_flight::delays(

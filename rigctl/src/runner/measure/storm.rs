@@ -6,7 +6,7 @@ use rig_capture::analyse;
 use rig_capture::{Observation, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Measure, Script};
+use rig_testcases::{Measure, Script, StreamSpec};
 use rig_units::Dur;
 
 /// Why a trial does not count; `None` when it does. Storms that the case wants to have gaps, or whose coverage it

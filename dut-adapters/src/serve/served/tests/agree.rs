@@ -8,7 +8,7 @@ use rig_capture::DutEvent;
 use rig_generator::clock::Clock as _;
 use rig_lab::Profile;
 use rig_oracle::model::{Dir, Kind, Packet, Storm, Stream};
-use rig_testcases::{StreamSpec, wire};
+use rig_testcases::{Shield, StreamSpec, wire};
 use rig_units::{Dur, Pace, Quanta, Time};
 
 /// From port 0 a probe, from ports 2 and 3 together more than port 1 can send on.
@@ -55,12 +55,22 @@ fn in_virtual_time(profile: &Profile, seed: u64) -> Virtual {
         let pace = Pace::every(every);
         let (class, dscp, dst) = (spec.class, spec.dscp, spec.to);
         let (count, ect, record) = (None, true, true);
-        let stream = Stream { id, class, dscp, size, pace, dst, count, ect, ce: false, record };
+        let shield = Shield::Usual;
+        let stream =
+            Stream { id, class, dscp, size, pace, dst, count, ect, ce: false, record, shield };
         dut.rig().start_stream(spec.from, &stream);
     }
     // A pause lasts 33.6 ms at 1 Gb/s.
     let every = Dur::ms(15);
-    let storm = Storm { id: 9, enable: 1 << 3, zero: 0, quanta: Quanta::MAX, every, count: None };
+    let storm = Storm {
+        id: 9,
+        enable: 1 << 3,
+        zero: 0,
+        quanta: Quanta::MAX,
+        every,
+        count: None,
+        shield: Shield::Usual,
+    };
     for (until, on) in [(80, None), (500, Some(true)), (600, Some(false)), (601, None)] {
         match on {
             Some(true) => dut.rig().start_storm(1, &storm),

@@ -8,9 +8,10 @@ use crate::model::tap::Dir;
 use crate::model::{Storm, Stream};
 use rig_lab::profile::Kind as Device;
 use rig_lab::{
-    Action, Backlog, Buffer, Charge, ConfigPath, Crossing, Declared, DropBy, Jitter, Mutation, Pfc,
-    Pfcwd, PortGroup, Profile, Qos, Rule, RuleFamily, Scheduling, Setting, Wred,
+    Action, Backlog, Buffer, Charge, ConfigPath, Crossing, Declared, DropBy, Jitter, Macsec,
+    Mutation, Pfc, Pfcwd, PortGroup, Profile, Qos, Rule, RuleFamily, Scheduling, Setting, Wred,
 };
+use rig_testcases::Shield;
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Time};
 use std::collections::BTreeMap;
 
@@ -67,6 +68,7 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
             config_path: ConfigPath::Redis,
         },
         watermark: rig_lab::Watermark::default(),
+        macsec: Macsec::off(),
     }
 }
 
@@ -175,6 +177,7 @@ impl Bench {
             ect: false,
             ce: false,
             record: true,
+            shield: Shield::Usual,
         };
         self.dut.rig().start_stream(from, &stream);
     }
@@ -188,7 +191,8 @@ impl Bench {
         let enable = 1 << class;
         let zero = if quanta == Quanta(0) { enable } else { 0 };
         let id = class.into();
-        self.dut.rig().start_storm(host, &Storm { id, enable, zero, quanta, every, count: None });
+        let storm = Storm { id, enable, zero, quanta, every, count: None, shield: Shield::Usual };
+        self.dut.rig().start_storm(host, &storm);
     }
 
     pub(super) fn calm(&mut self, host: u16, class: u8) {

@@ -3,6 +3,7 @@
 use super::bench::{Bench, Case, ms};
 use crate::model::Stream;
 use rig_lab::RuleFamily;
+use rig_testcases::Shield;
 use rig_units::{Dur, Pace};
 
 /// What a frame of 1024 B takes: five cells.
@@ -50,6 +51,7 @@ impl Bench {
             ect,
             ce: false,
             record,
+            shield: Shield::Usual,
         };
         self.dut.rig().start_stream(from, &stream);
         self.pass(1);
@@ -244,6 +246,7 @@ fn lossy(from: u16) -> Stream {
         ect: false,
         ce: false,
         record: true,
+        shield: Shield::Usual,
     }
 }
 

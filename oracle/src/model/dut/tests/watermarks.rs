@@ -3,6 +3,7 @@
 use super::bench::{Bench, Case};
 use crate::model::Stream;
 use rig_lab::{RuleFamily, WatermarkCopy};
+use rig_testcases::Shield;
 use rig_units::{Dur, Pace};
 
 const SHARED: &str = "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES";
@@ -24,8 +25,19 @@ fn filled_on(case: Case, seed: u64, held: u64) -> Bench {
     bench.run(1);
     let pace = Pace::every(Dur::us(1));
     let (size, ect, record, count) = (1_024, false, true, Some(10));
-    let stream =
-        Stream { id: 1, class: 3, dscp: 3, size, pace, dst: 1, count, ect, ce: false, record };
+    let stream = Stream {
+        id: 1,
+        class: 3,
+        dscp: 3,
+        size,
+        pace,
+        dst: 1,
+        count,
+        ect,
+        ce: false,
+        record,
+        shield: Shield::Usual,
+    };
     bench.dut.rig().start_stream(0, &stream);
     bench.run(1 + held);
     bench.calm(1, 3);

@@ -1,0 +1,239 @@
+//! MACsec on the front-panel ports (IEEE 802.1AE), with SONiC's names where it has them (`MACSEC_PROFILE`, `MACSEC_PORT`).
+//!
+//! One configuration for every port. The peer of a port is keyed as the port is: both number their associations alike, so that
+//! one AN stands for both directions.
+//!
+//! Left out on purpose: key agreement (IEEE 802.1X MKA), whose outcome is what stands here; confidentiality offsets other than 0;
+//! and `validateFrames` other than strict.
+
+use rig_units::{Bytes, Dur, MIN_FRAME};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// MACsec of a switch, the same on every port.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Macsec {
+    /// Whether every front-panel port speaks MACsec. All else says nothing while it does not.
+    pub enable: bool,
+    /// What frames are protected with.
+    pub cipher_suite: CipherSuite,
+    /// Whether frames are encrypted or only protected.
+    pub policy: Policy,
+    /// Whether every SecTAG names its secure channel: 8 bytes more.
+    pub send_sci: bool,
+    /// Whether frames that are older than the window are dropped.
+    pub enable_replay_protect: bool,
+    /// How many frames one may be late by (802.1AE replayWindow), in frames.
+    pub replay_window: u32,
+    /// What becomes of PFC frames in either form, and in which form they are sent.
+    pub pfc_encryption_mode: PfcMode,
+    /// What becomes of PFC frames in clear. Absent: as the mode says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pfc_clear: Option<Reception>,
+    /// What becomes of protected PFC frames. Absent: as the mode says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pfc_encrypted: Option<Reception>,
+    /// In which form PFC frames are sent. Absent: as the mode says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pfc_sent: Option<Form>,
+    /// What a frame takes longer on its way in, and once more on its way out.
+    pub latency: Dur,
+    /// The association number in use, 0 to 3 (802.1AE encodingSA). A change of it is a rekey.
+    pub encoding_sa: u8,
+    /// Packet number of the first frame sent with an association (`SAI_MACSEC_SA_ATTR_CONFIGURED_EGRESS_XPN`). Absent: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_pn: Option<u64>,
+}
+
+/// What frames are protected with (IEEE 802.1AE clause 14).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum CipherSuite {
+    /// 128-bit keys, 32-bit packet numbers.
+    #[serde(rename = "GCM-AES-128")]
+    GcmAes128,
+    /// 256-bit keys, 32-bit packet numbers.
+    #[serde(rename = "GCM-AES-256")]
+    GcmAes256,
+    /// 128-bit keys, 64-bit packet numbers.
+    #[serde(rename = "GCM-AES-XPN-128")]
+    GcmAesXpn128,
+    /// 256-bit keys, 64-bit packet numbers.
+    #[serde(rename = "GCM-AES-XPN-256")]
+    GcmAesXpn256,
+}
+
+/// What protection means (SONiC `MACSEC_PROFILE` `policy`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// Frames are encrypted and authenticated.
+    Security,
+    /// Frames are authenticated and can be read by anybody.
+    IntegrityOnly,
+}
+
+/// How PFC and MACsec meet. The first three are SONiC's (`pfc_encryption_mode`); the others are what devices are known to do
+/// that do not understand one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PfcMode {
+    /// Sends clear; obeys clear ones and ignores protected ones: PFC lies below MACsec.
+    Bypass,
+    /// Sends protected; obeys both.
+    Encrypt,
+    /// Sends protected; obeys protected ones and ignores clear ones.
+    StrictEncrypt,
+    /// Sends clear; obeys clear ones and counts protected ones as bad.
+    ClearOnly,
+    /// Sends protected; obeys protected ones and counts clear ones as bad.
+    EncryptedOnly,
+}
+
+/// What becomes of a PFC frame that arrives in one form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reception {
+    /// It is obeyed.
+    Honour,
+    /// It is dropped, and is no error of the port.
+    Ignore,
+    /// It is dropped and counts as an error of the port.
+    Bad,
+}
+
+/// In which form a PFC frame travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// As an ordinary MAC control frame.
+    Clear,
+    /// Behind a SecTAG, as data is.
+    Encrypted,
+}
+
+impl CipherSuite {
+    /// Whether packet numbers have 64 bits (IEEE 802.1AEbw).
+    pub const fn is_extended(self) -> bool {
+        matches!(self, CipherSuite::GcmAesXpn128 | CipherSuite::GcmAesXpn256)
+    }
+}
+
+impl PfcMode {
+    /// What becomes of clear frames, of protected ones, and what is sent.
+    const fn means(self) -> (Reception, Reception, Form) {
+        match self {
+            PfcMode::Bypass => (Reception::Honour, Reception::Ignore, Form::Clear),
+            PfcMode::Encrypt => (Reception::Honour, Reception::Honour, Form::Encrypted),
+            PfcMode::StrictEncrypt => (Reception::Ignore, Reception::Honour, Form::Encrypted),
+            PfcMode::ClearOnly => (Reception::Honour, Reception::Bad, Form::Clear),
+            PfcMode::EncryptedOnly => (Reception::Bad, Reception::Honour, Form::Encrypted),
+        }
+    }
+}
+
+/// A value that its setting may not have: the path below `declared:`, what stands there, what would be accepted.
+pub type OutOfRange = (&'static str, String, String);
+
+impl Macsec {
+    /// The greatest association number: the SecTAG has two bits for it (IEEE 802.1AE 9.5).
+    pub const MOST_AN: u8 = 3;
+    /// The greatest packet number of 32 bits (IEEE 802.1AE 10.5.2): the last that an association may use.
+    pub const MOST_PN: u64 = u32::MAX as u64;
+    /// The widest window with packet numbers of 64 bits: beyond it their upper half could not be told (IEEE 802.1AEbw 10.7.8).
+    pub const MOST_WINDOW_XPN: u32 = (1 << 30) - 1;
+
+    /// No MACsec on any port.
+    pub const fn off() -> Macsec {
+        Macsec {
+            enable: false,
+            cipher_suite: CipherSuite::GcmAes128,
+            policy: Policy::Security,
+            send_sci: true,
+            enable_replay_protect: false,
+            replay_window: 0,
+            pfc_encryption_mode: PfcMode::Bypass,
+            pfc_clear: None,
+            pfc_encrypted: None,
+            pfc_sent: None,
+            latency: Dur::ZERO,
+            encoding_sa: 0,
+            next_pn: None,
+        }
+    }
+
+    /// What becomes of PFC frames in clear.
+    pub fn clear(&self) -> Reception {
+        self.pfc_clear.unwrap_or(self.pfc_encryption_mode.means().0)
+    }
+
+    /// What becomes of protected PFC frames.
+    pub fn encrypted(&self) -> Reception {
+        self.pfc_encrypted.unwrap_or(self.pfc_encryption_mode.means().1)
+    }
+
+    /// In which form PFC frames are sent.
+    pub fn sent(&self) -> Form {
+        self.pfc_sent.unwrap_or(self.pfc_encryption_mode.means().2)
+    }
+
+    /// What protection adds to a frame, in bytes: a SecTAG of 8, or 16 where it names its channel, and an ICV of 16
+    /// (IEEE 802.1AE 9.3, 14.5).
+    pub const fn overhead(&self) -> u16 {
+        if self.send_sci { 32 } else { 24 }
+    }
+
+    /// Size of a PFC frame that it sends, as it travels, FCS counted.
+    pub fn pfc_size(&self) -> Bytes {
+        let tagged = self.enable && self.sent() == Form::Encrypted;
+        MIN_FRAME + Bytes(if tagged { self.overhead().into() } else { 0 })
+    }
+
+    /// What it adds to the way of a PFC frame of this form, in either direction: one in clear goes past it.
+    pub fn pfc_latency(&self, form: Form) -> Dur {
+        match (self.enable, form) {
+            (true, Form::Encrypted) => self.latency,
+            (true, Form::Clear) | (false, _) => Dur::ZERO,
+        }
+    }
+
+    /// What it adds to a frame's way from port to port.
+    pub fn transit(&self) -> Dur {
+        if self.enable { self.latency * 2 } else { Dur::ZERO }
+    }
+
+    /// Every value that lies outside its range.
+    pub fn out_of_range(&self) -> Vec<OutOfRange> {
+        let mut all = Vec::new();
+        if self.encoding_sa > Macsec::MOST_AN {
+            let found = format!("the association {}", self.encoding_sa);
+            all.push(("macsec.encoding_sa", found, format!("0 to {}", Macsec::MOST_AN)));
+        }
+        let extended = self.cipher_suite.is_extended();
+        let most = if extended { u64::MAX } else { Macsec::MOST_PN };
+        if let Some(pn) = self.next_pn.filter(|pn| !(1..=most).contains(pn)) {
+            let found = format!("a packet number of {pn}");
+            all.push(("macsec.next_pn", found, format!("1 to {most} with this cipher suite")));
+        }
+        if extended && self.replay_window > Macsec::MOST_WINDOW_XPN {
+            let found = format!("a replay window of {} frames", self.replay_window);
+            let want = format!("0 to {} with this cipher suite", Macsec::MOST_WINDOW_XPN);
+            all.push(("macsec.replay_window", found, want));
+        }
+        all
+    }
+}
+
+impl Default for Macsec {
+    fn default() -> Macsec {
+        Macsec::off()
+    }
+}
+
+/// What is unset is off: profiles written before there was a choice stay as they are.
+pub(crate) fn or_off<'de, D: Deserializer<'de>>(value: D) -> Result<Macsec, D::Error> {
+    Ok(Option::deserialize(value)?.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests;

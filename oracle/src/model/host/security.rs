@@ -1,0 +1,82 @@
+//! How a host protects what it sends and opens what it receives (IEEE 802.1AE), as the peer of a device under test.
+//!
+//! Left out on purpose: every check of what it receives. A host opens any tag: what the device sends is judged by whoever reads
+//! the capture.
+
+use crate::model::packet::{Kind, Packet, Tag};
+use rig_lab::Form;
+use rig_testcases::Shield;
+
+/// A host's side of MACsec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Security {
+    /// Association number of what it sends, 0 to 3.
+    pub an: u8,
+    /// Packet number of the next frame that it protects.
+    pub next_pn: u32,
+    /// Whether frames are encrypted or only protected: the E bit.
+    pub encrypted: bool,
+    /// Whether every tag names its secure channel.
+    pub sci: bool,
+    /// How its PFC frames travel, where nothing else is asked for.
+    pub pfc: Form,
+    /// Which PFC frames it obeys.
+    pub obeys: Obeys,
+}
+
+/// The forms in which a host obeys PFC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Obeys {
+    /// In clear.
+    pub clear: bool,
+    /// Behind a tag.
+    pub encrypted: bool,
+}
+
+/// What a host that speaks MACsec keeps: how it protects, and the number that it used last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Peer {
+    security: Security,
+    last_pn: u32,
+}
+
+impl Peer {
+    pub(crate) const fn new(security: Security) -> Peer {
+        Peer { security, last_pn: security.next_pn }
+    }
+
+    /// Goes on with another association, from the first packet number.
+    pub(crate) const fn rekey(&mut self, an: u8) {
+        self.security = Security { an, next_pn: 1, ..self.security };
+        self.last_pn = 1;
+    }
+
+    /// The frame as it goes onto the cable.
+    pub(crate) fn protect(&mut self, packet: &Packet, shield: Shield) -> Packet {
+        let Security { an, next_pn, encrypted, sci, pfc, .. } = self.security;
+        let usual = if packet.kind == Kind::Pfc && pfc == Form::Clear {
+            Shield::Clear
+        } else {
+            Shield::Sound
+        };
+        let shield = if shield == Shield::Usual { usual } else { shield };
+        if shield == Shield::Clear || packet.is_secured() {
+            return *packet;
+        }
+        let harm = if let Shield::Harmed(harm) = shield { Some(harm) } else { None };
+        let pn = if shield == Shield::Replayed { self.last_pn } else { next_pn };
+        if shield != Shield::Replayed {
+            self.security.next_pn = next_pn.wrapping_add(1);
+            self.last_pn = pn;
+        }
+        packet.secured(Tag { an, pn, encrypted, sci, harm })
+    }
+
+    /// What the host makes of a frame: the one behind the tag, or nothing where it does not obey PFC in this form.
+    pub(crate) fn open(&self, packet: &Packet) -> Option<Packet> {
+        let (packet, tag) = packet.opened();
+        let Obeys { clear, encrypted } = self.security.obeys;
+        let obeys = if tag.is_some() { encrypted } else { clear };
+        (packet.kind != Kind::Pfc || obeys).then_some(packet)
+    }
+}
