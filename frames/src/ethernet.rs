@@ -27,6 +27,8 @@ pub mod ethertype {
     pub const IPV6: u16 = 0x86dd;
     /// MAC Control: PAUSE and PFC.
     pub const MAC_CONTROL: u16 = 0x8808;
+    /// MACsec: a SecTAG begins with it.
+    pub const MACSEC: u16 = 0x88e5;
 }
 
 /// Who sends what kind of payload to whom.

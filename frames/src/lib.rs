@@ -21,6 +21,7 @@ pub mod ipv4;
 pub mod ipv6;
 mod mac_addr;
 pub mod mac_control;
+pub mod macsec;
 mod malformed;
 pub mod packet;
 pub mod pause;

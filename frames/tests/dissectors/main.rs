@@ -3,6 +3,7 @@
 //! Where one of them is missing its tests say so and pass; with `RIG_REQUIRE_ALL=1`, as in CI, they fail.
 
 mod corpus;
+mod macsec;
 mod scapy;
 mod tshark;
 
