@@ -59,6 +59,7 @@ fn trial() -> (Observation, Script) {
         every: Dur::us(100),
     };
     let script = Script {
+        macsec: None,
         ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),
         dut_ports: vec![0, 1, 2],
         endpoints: Vec::new(),

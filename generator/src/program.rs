@@ -159,6 +159,7 @@ mod tests {
             every,
         };
         Script {
+            macsec: None,
             ports: vec!["p1".into(), "p2".into()],
             dut_ports: vec![0, 1],
             endpoints: Vec::new(),

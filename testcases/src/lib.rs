@@ -18,7 +18,7 @@ pub mod wire;
 
 pub use amount::{Amount, Lookup};
 pub use case::{Case, CaseId, Expect, Suite, Sweep};
-pub use macsec::{Harm, Secured, Shield, Takes};
+pub use macsec::{Harm, Protection, Secured, Shield, Takes};
 pub use measure::{First, Measure, Wanted};
 pub use read::read;
 pub use schema::schema;

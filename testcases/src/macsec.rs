@@ -1,5 +1,7 @@
 //! How frames of the rig are protected by MACsec (IEEE 802.1AE), and what is done to them on purpose.
 
+use rig_lab::{CipherSuite, Form, Keys, Macsec, Policy};
+
 /// What is wrong with a protected frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Harm {
@@ -48,8 +50,8 @@ impl Shield {
 pub struct Secured {
     /// Association number.
     pub an: u8,
-    /// Packet number, its lower 32 bits where there are more.
-    pub pn: u32,
+    /// Packet number, all of it: a SecTAG has its lower 32 bits.
+    pub pn: u64,
     /// Whether it was encrypted, or protected alone.
     pub encrypted: bool,
     /// Whether the SecTAG has the channel's identifier (SCI): 8 bytes more.
@@ -62,6 +64,38 @@ impl Secured {
     /// Bytes that it adds to the frame: SecTAG and ICV.
     pub const fn overhead(&self) -> u16 {
         overhead(self.sci)
+    }
+}
+
+/// How the rig's ports and the device's protect their frames for one another in one trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Protection {
+    /// What frames are protected with.
+    pub suite: CipherSuite,
+    /// Whether they are encrypted, or protected alone.
+    pub encrypt: bool,
+    /// Whether every SecTAG has the channel's identifier.
+    pub sci: bool,
+    /// The association number that both begin with.
+    pub an: u8,
+    /// In which form the device sends PFC.
+    pub pfc: Form,
+    /// The lab's keys.
+    pub keys: Keys,
+}
+
+impl Protection {
+    /// What `declared` asks for, with the keys of a lab; `None` where its ports speak no MACsec.
+    pub fn of(declared: &Macsec, keys: Option<&Keys>) -> Option<Protection> {
+        let keys = keys.filter(|_| declared.enable)?.clone();
+        Some(Protection {
+            suite: declared.cipher_suite,
+            encrypt: declared.policy == Policy::Security,
+            sci: declared.send_sci,
+            an: declared.encoding_sa,
+            pfc: declared.sent(),
+            keys,
+        })
     }
 }
 

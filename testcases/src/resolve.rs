@@ -68,7 +68,17 @@ impl Case {
         let endpoints = resolving.endpoints()?;
         let taps = ports.iter().map(|port| self.taps.get(port).copied().unwrap_or_default());
         let taps = taps.collect();
-        let script = Script { ports, dut_ports, endpoints, taps, streams, storms, steps, length };
+        let script = Script {
+            ports,
+            dut_ports,
+            endpoints,
+            macsec: None,
+            taps,
+            streams,
+            storms,
+            steps,
+            length,
+        };
         load::check(self, declared, &script)?;
         endpoints::check(self, declared, &script)?;
         growth::check(self, declared, &script)?;

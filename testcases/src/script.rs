@@ -1,6 +1,6 @@
 //! One trial with every quantity worked out: what the rig's ports do, and when. Times count from the trial's start.
 
-use crate::{Shield, Takes};
+use crate::{Protection, Shield, Takes};
 use core::fmt;
 use rig_frames::ip::Ecn;
 use rig_lab::{Setting, WatermarkCopy};
@@ -15,6 +15,8 @@ pub struct Script {
     pub dut_ports: Vec<u16>,
     /// How each rig port behaves as the device's peer; one that is not listed behaves as usual.
     pub endpoints: Vec<EndpointSpec>,
+    /// How frames are protected where the device speaks MACsec; `None`: it does not, or the lab has no keys.
+    pub macsec: Option<Protection>,
     /// What is recorded at each rig port; at one that is not listed what usually is.
     pub taps: Vec<Tap>,
     /// Data streams, in the order of the case.

@@ -32,6 +32,7 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
     let (storms, steps) = storms(&ports, &records);
     let length = records.last().map_or(Dur::ZERO, |last| last.at.elapsed());
     let script = Script {
+        macsec: None,
         ports: ports.iter().map(|port| port.name.clone()).collect(),
         dut_ports: (0..).take(ports.len()).collect(),
         endpoints: Vec::new(),

@@ -2,10 +2,12 @@
 
 use super::ledger::Ledger;
 use rig_capture::{Dir, Record, StreamCount, What};
+use rig_frames::macsec;
 use rig_oracle::model::packet::{CLASSES, Kind, Packet, Tag};
 use rig_oracle::model::tap::{self, Tap};
 use rig_testcases::{Script, Secured};
 use rig_units::{Quanta, Time};
+use std::collections::BTreeMap;
 
 /// Listens at the ports of one trial.
 #[derive(Debug)]
@@ -18,13 +20,19 @@ pub struct Recorder {
     /// The host of the engine behind each rig port.
     hosts: Vec<u16>,
     ledger: Ledger,
+    /// Whether packet numbers have 64 bits, of which a tag has 32.
+    extended: bool,
+    /// The greatest packet number seen of each port, direction and association.
+    lowest: BTreeMap<(u16, Dir, u8), u64>,
 }
 
 impl Recorder {
     /// Starts to listen at the ports of `script` at `origin`, the trial's start.
     pub fn new(origin: Time, first_id: u16, script: &Script) -> Recorder {
         let (hosts, ledger) = (script.dut_ports.clone(), Ledger::new(script));
-        Recorder { origin, first_id, runs: Vec::new(), hosts, ledger }
+        let extended = script.macsec.as_ref().is_some_and(|macsec| macsec.suite.is_extended());
+        let (runs, lowest) = (Vec::new(), BTreeMap::new());
+        Recorder { origin, first_id, runs, hosts, ledger, extended, lowest }
     }
 
     /// A step of the script happens: frames of loads are worth recording again.
@@ -56,6 +64,17 @@ impl Recorder {
         self.ledger.finish()
     }
 
+    /// What a tag says, its packet number whole: of one port and association they grow.
+    fn secured(&mut self, (port, dir): (u16, Dir), tag: Tag) -> Secured {
+        let Tag { an, pn, encrypted, sci, harm } = tag;
+        let lowest = self.lowest.entry((port, dir, an)).or_insert(1);
+        let pn = if self.extended { macsec::recover(pn, *lowest) } else { pn.into() };
+        if harm.is_none() {
+            *lowest = pn.max(*lowest);
+        }
+        Secured { an, pn, encrypted, sci, harm }
+    }
+
     /// The stream of a frame of data and its number in it; `None` for frames of an earlier trial.
     fn place(&self, packet: &Packet) -> Option<(u16, u32)> {
         let run = packet.stream.wrapping_sub(self.first_id);
@@ -70,7 +89,7 @@ impl Tap for Recorder {
             tap::Dir::Tx => Dir::Tx,
             tap::Dir::Rx => Dir::Rx,
         };
-        let Some(port) = (0..).zip(&self.hosts).find(|&(_, &behind)| behind == host) else {
+        let Some((port, _)) = (0..).zip(&self.hosts).find(|&(_, &behind)| behind == host) else {
             return;
         };
         let (packet, tag) = packet.opened();
@@ -83,11 +102,8 @@ impl Tap for Recorder {
         };
         let Some(since) = at.since(self.origin) else { return };
         let (at, what) = (Time(since.0), what(&packet, place));
-        let secured = tag.map(|tag| {
-            let Tag { an, pn, encrypted, sci, harm } = tag;
-            Secured { an, pn, encrypted, sci, harm }
-        });
-        self.ledger.saw(Record { at, port: port.0, dir, what, secured });
+        let secured = tag.map(|tag| self.secured((port, dir), tag));
+        self.ledger.saw(Record { at, port, dir, what, secured });
     }
 }
 

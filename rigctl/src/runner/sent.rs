@@ -118,6 +118,7 @@ mod tests {
             every: Dur::us(100),
         };
         let script = Script {
+            macsec: None,
             ports: vec!["p1".into(), "p2".into()],
             dut_ports: vec![0, 1],
             endpoints: Vec::new(),

@@ -13,10 +13,10 @@ use rig_capture::Observation;
 use rig_dut::emulated_wire::Undone;
 use rig_dut::{Dut, Emulated, Refused};
 use rig_generator::{Kept, Program};
-use rig_lab::{Adapter, Fault, Lab, Profile, Setting};
+use rig_lab::{Adapter, Fault, Keys, Lab, Profile, Setting};
 use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_testcases::case::Refresh;
-use rig_testcases::{Case, Script};
+use rig_testcases::{Case, Protection, Script};
 use rig_units::{Bytes, Dur, Length, Time};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -39,6 +39,8 @@ pub struct Session<'a> {
     /// Predictions by name.
     pub names: Names,
     cable_cm: u64,
+    /// The lab's keys for MACsec.
+    keys: Option<Keys>,
     /// How far off a timestamp may be, or the device behind it.
     bound: Dur,
     seed: Seed,
@@ -93,6 +95,7 @@ impl<'a> Session<'a> {
             stimulus,
             names,
             cable_cm,
+            keys: lab.keys.clone(),
             bound: match &lab.adapter {
                 Adapter::Emulated => Dur::ZERO,
                 Adapter::EmulatedWire(wire) => wire.bound,
@@ -220,6 +223,7 @@ impl<'a> Session<'a> {
         let (swept, counts) = (point.swept.clone(), point.counts.clone());
         let values = Values { swept, counts, ..self.values() };
         let mut script = self.case.script(&self.group.declared, &values).map_err(Box::new)?;
+        script.macsec = Protection::of(&self.group.declared.macsec, self.keys.as_ref());
         if self.case.length.is_none() {
             script.length += self.settle(&script);
         }

@@ -25,6 +25,7 @@ fn recorder(taps: &[rig_testcases::Tap]) -> Recorder {
         count: Option::None,
     };
     let script = Script {
+        macsec: Option::None,
         ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),
         dut_ports: vec![10, 11, 12],
         endpoints: Vec::new(),

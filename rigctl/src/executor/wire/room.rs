@@ -146,6 +146,7 @@ mod tests {
         let steps =
             steps.iter().map(|&(ms, ref action)| Step { at: Dur::ms(ms), action: action.clone() });
         let script = Script {
+            macsec: None,
             ports: vec!["p1".into(), "p2".into()],
             dut_ports: vec![0, 1],
             endpoints: Vec::new(),
