@@ -52,7 +52,7 @@ impl Keys {
     pub const LENGTHS: [usize; 2] = [16, 32];
 
     /// The longest key that every association has, in bytes.
-    pub fn len(&self) -> usize {
+    pub fn key_len(&self) -> usize {
         self.saks.iter().map(|sak| sak.bytes().len()).min().unwrap_or(0)
     }
 
