@@ -150,7 +150,7 @@ mod tests {
         for kind in [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp] {
             for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
                 let spec = StreamSpec {
-                    overhead: rig_units::Bytes(0),
+                    overhead: Bytes(0),
                     macsec: crate::Shield::Usual,
                     name: "a".to_owned(),
                     from: 0,
