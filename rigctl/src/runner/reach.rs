@@ -170,7 +170,8 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
         | Measure::Watermarks { .. }
         | Measure::Copies { .. }
         | Measure::PfcCounters { .. }
-        | Measure::EcnCounters { .. } => Some("the adapter `declared` reads no counters"),
+        | Measure::EcnCounters { .. }
+        | Measure::MacsecCounters { .. } => Some("the adapter `declared` reads no counters"),
         Measure::Config { .. } => Some("the adapter `declared` configures nothing"),
         Measure::Detection { .. }
         | Measure::Restoration { .. }
@@ -190,6 +191,8 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
         | Measure::EcnCurve { .. }
         | Measure::EcnMarks { .. }
         | Measure::EcnOrder { .. }
+        | Measure::MacsecFrames { .. }
+        | Measure::MacsecPfc { .. }
         | Measure::PfcFormat { .. } => None,
     }
 }
