@@ -32,6 +32,7 @@ const BUNDLED: [(&str, &str); 4] = [
     ("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml")),
     ("testcases/buffers.yaml", include_str!("../buffers.yaml")),
     ("testcases/ecn.yaml", include_str!("../ecn.yaml")),
+    ("testcases/macsec-pfc.yaml", include_str!("../macsec-pfc.yaml")),
     ("testcases/headroom.yaml", include_str!("../headroom.yaml")),
 ];
 
