@@ -35,7 +35,8 @@ pub struct Obeys {
     pub encrypted: bool,
 }
 
-/// What a host that speaks MACsec keeps: how it protects, and the number that it used last.
+/// What a host that speaks MACsec keeps: how it protects, and the number that it used last. Before the first frame that is the
+/// number that comes next: a replay of nothing takes it without using it up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Peer {
     security: Security,
