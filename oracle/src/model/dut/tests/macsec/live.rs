@@ -145,3 +145,13 @@ fn what_belongs_to_the_keys_or_lies_out_of_range_is_refused() {
     assert!(matches!(why, Refused::Unreadable(_)), "{why}");
     assert_eq!(rig.dut.configured().macsec.encoding_sa, 0);
 }
+
+#[test]
+fn a_device_does_not_boot_with_what_it_would_refuse() {
+    use crate::model::{dut, host};
+    let mut case = case("bypass");
+    case.declared.macsec.next_pn = Some(0);
+    let rig = dut::Rig { ports: 2, cable_cm: 300, host: host::Config::quiet() };
+    let why = Dut::new(&case.profile(), &case.declared, &rig, 1).expect_err("refused");
+    assert!(why.to_string().starts_with("`macsec.next_pn`: a packet number of 0: want 1 to "));
+}
