@@ -136,8 +136,7 @@ mod tests {
     fn a_longer_frame_of_another_stream_may_be_under_way_when_the_trial_ends() {
         let could = Dur::us(1) + CABLE + FORWARDING + Dur(83_520) + CABLE;
         let mut sample = Sample::new();
-        let longer =
-            rig_testcases::StreamSpec { size: Bytes(9_022), ..sample.script.streams[0].clone() };
+        let longer = StreamSpec { size: Bytes(9_022), ..sample.script.streams[0].clone() };
         sample.script.streams.push(longer);
         sample.data(0, Dur::us(1), None);
         assert_eq!(fates(sample, could + Dur::ns(100)), (vec![], vec![0]));

@@ -33,7 +33,9 @@ pub fn pauses(observation: &Observation, port: u16, class: u8) -> Vec<Pause> {
         if frame.port != port || frame.dir != Dir::Tx {
             continue;
         }
-        let Some(quanta) = frame.what.pauses(class) else { continue };
+        // A frame that does not validate pauses nothing.
+        let sound = frame.secured.is_none_or(|secured| secured.harm.is_none());
+        let Some(quanta) = frame.what.pauses(class).filter(|_| sound) else { continue };
         let surely_arrived = frame.at + trace.cable + bound;
         let soonest = (frame.at + trace.cable).saturating_sub(bound);
         let last = pauses.last_mut().filter(|last| last.until >= surely_arrived);

@@ -45,7 +45,7 @@ impl Sample {
     /// Three ports of 100 Gb/s, a stream, a storm, and nothing that happened.
     pub(crate) fn new() -> Sample {
         let stream = StreamSpec {
-            overhead: rig_units::Bytes(0),
+            overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "victim".to_owned(),
             from: 0,
@@ -59,7 +59,7 @@ impl Sample {
             count: None,
         };
         let storm = StormSpec {
-            overhead: rig_units::Bytes(0),
+            overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "storm".to_owned(),
             from: 1,

@@ -36,7 +36,7 @@ fn tshark(file: &Path, more: &[&str]) -> Option<Vec<String>> {
 fn trial() -> (Observation, Script) {
     let kinds = [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp];
     let stream = |(n, kind): (u16, StreamKind)| StreamSpec {
-        overhead: rig_units::Bytes(0),
+        overhead: Bytes(0),
         macsec: rig_testcases::Shield::Usual,
         name: format!("s{n}"),
         from: n,
@@ -50,7 +50,7 @@ fn trial() -> (Observation, Script) {
         count: None,
     };
     let storm = StormSpec {
-        overhead: rig_units::Bytes(0),
+        overhead: Bytes(0),
         macsec: rig_testcases::Shield::Usual,
         name: "storm".to_owned(),
         from: 1,

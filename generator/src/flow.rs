@@ -240,7 +240,7 @@ mod tests {
         ] {
             let size = Bytes(254);
             let spec = StreamSpec {
-                overhead: rig_units::Bytes(0),
+                overhead: Bytes(0),
                 macsec: rig_testcases::Shield::Usual,
                 name: "s".into(),
                 from: 0,

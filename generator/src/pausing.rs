@@ -157,7 +157,7 @@ fn send<C: Clock>(
 /// What is sent: RoCEv2 to the rig's next port, a device in between willing.
 fn probe(port: u16, dscp: u8) -> StreamSpec {
     StreamSpec {
-        overhead: rig_units::Bytes(0),
+        overhead: Bytes(0),
         macsec: rig_testcases::Shield::Usual,
         name: String::new(),
         from: port,

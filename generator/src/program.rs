@@ -133,7 +133,7 @@ mod tests {
 
     fn stream(rate: StreamRate) -> StreamSpec {
         StreamSpec {
-            overhead: rig_units::Bytes(0),
+            overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "victim".into(),
             from: 0,
@@ -150,7 +150,7 @@ mod tests {
 
     fn script(rate: StreamRate, every: Dur) -> Script {
         let storm = StormSpec {
-            overhead: rig_units::Bytes(0),
+            overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "storm".into(),
             from: 1,

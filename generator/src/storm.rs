@@ -2,7 +2,7 @@
 
 use core::fmt;
 use rig_testcases::StormSpec;
-use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed};
+use rig_units::{Bytes, Dur, PortSpeed};
 
 /// A storm on its port: the first frame leaves when it starts, the next ones `every` after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,11 +73,11 @@ impl PacedStorm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_units::Quanta;
+    use rig_units::{MIN_FRAME, Quanta};
 
     fn why(quanta: u16, every: Dur, longest: Option<Bytes>) -> Option<Unholdable> {
         let spec = StormSpec {
-            overhead: rig_units::Bytes(0),
+            overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "s".into(),
             from: 0,

@@ -218,7 +218,7 @@ mod tests {
 
     fn stream(kind: StreamKind, size: u64) -> StreamSpec {
         StreamSpec {
-            overhead: rig_units::Bytes(0),
+            overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "s".into(),
             from: 0,

@@ -1,6 +1,6 @@
 //! What an operator configured and a vendor documented of one switch.
 
-use crate::{Buffer, Macsec, Pfcwd, Qos, Scheduling, Watermark, Wred};
+use crate::{Buffer, Form, Macsec, Pfcwd, Qos, Scheduling, Watermark, Wred};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,21 @@ pub struct Pfc {
 }
 
 impl Declared {
+    /// Time from the last bit in to the first bit out of an idle switch, MACsec counted.
+    pub fn transit(&self) -> Dur {
+        self.forwarding_delay + self.macsec.transit()
+    }
+
+    /// Time from the last bit of a PFC frame of this form to its effect, MACsec counted.
+    pub fn response(&self, form: Form) -> Dur {
+        self.pfc.response + self.macsec.pfc_latency(form)
+    }
+
+    /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC, MACsec counted.
+    pub fn emission(&self) -> Dur {
+        self.pfc.emission.unwrap_or(Dur::ZERO) + self.macsec.pfc_latency(self.macsec.sent())
+    }
+
     /// How many front-panel ports there are.
     pub fn port_count(&self) -> u16 {
         self.ports.iter().map(|group| group.count).sum()

@@ -129,11 +129,35 @@ pub enum Deviation {
     WatermarkClearClearsAll,
     /// The persistent copy of the watermarks is cleared whenever the periodic one is.
     WatermarkPersistentForgets,
+    /// PFC frames that arrive protected are dropped where they should be obeyed.
+    MacsecEncryptedPfcDropped,
+    /// PFC frames that arrive in clear are obeyed where they should be refused.
+    MacsecClearPfcAccepted,
+    /// Frames that are older than the replay window come through.
+    MacsecReplayWindowIgnored,
+    /// Frames whose ICV is wrong come through, if they can be read.
+    MacsecIcvNotChecked,
+    /// Frames that are dropped because they are too old count as valid.
+    MacsecLateCountedAsOk,
+    /// PFC frames are sent in clear where they should be protected.
+    MacsecPfcSentClear,
+    /// After a rekey the device goes on sending with the association before.
+    MacsecAnNotSwitched,
+    /// Frames of secure channels that it does not know come through.
+    MacsecSciNotChecked,
+    /// A PFC frame that is refused, for whatever reason, pauses all the same.
+    MacsecBadFramePauses,
+    /// Packet numbers begin again at 0 when they are used up.
+    MacsecPnWraps,
+    /// PFC frames that arrive protected count twice among the valid frames.
+    MacsecOkCountsPfcTwice,
+    /// At a rekey the association before is forgotten at once, with the frames under way.
+    MacsecRekeyForgetsOldSa,
 }
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 56] = [
+    pub const ALL: [Deviation; 68] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -190,6 +214,18 @@ impl Deviation {
         Deviation::XonOfAnyQueue,
         Deviation::WatermarkClearClearsAll,
         Deviation::WatermarkPersistentForgets,
+        Deviation::MacsecEncryptedPfcDropped,
+        Deviation::MacsecClearPfcAccepted,
+        Deviation::MacsecReplayWindowIgnored,
+        Deviation::MacsecIcvNotChecked,
+        Deviation::MacsecLateCountedAsOk,
+        Deviation::MacsecPfcSentClear,
+        Deviation::MacsecAnNotSwitched,
+        Deviation::MacsecSciNotChecked,
+        Deviation::MacsecBadFramePauses,
+        Deviation::MacsecPnWraps,
+        Deviation::MacsecOkCountsPfcTwice,
+        Deviation::MacsecRekeyForgetsOldSa,
     ];
 
     /// The values that may follow the name; `None` when none may.
@@ -249,7 +285,19 @@ impl Deviation {
             | Deviation::VoqPerSource
             | Deviation::XonOfAnyQueue
             | Deviation::WatermarkClearClearsAll
-            | Deviation::WatermarkPersistentForgets => None,
+            | Deviation::WatermarkPersistentForgets
+            | Deviation::MacsecEncryptedPfcDropped
+            | Deviation::MacsecClearPfcAccepted
+            | Deviation::MacsecReplayWindowIgnored
+            | Deviation::MacsecIcvNotChecked
+            | Deviation::MacsecLateCountedAsOk
+            | Deviation::MacsecPfcSentClear
+            | Deviation::MacsecAnNotSwitched
+            | Deviation::MacsecSciNotChecked
+            | Deviation::MacsecBadFramePauses
+            | Deviation::MacsecPnWraps
+            | Deviation::MacsecOkCountsPfcTwice
+            | Deviation::MacsecRekeyForgetsOldSa => None,
         }
     }
 

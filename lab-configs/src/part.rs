@@ -107,6 +107,18 @@ impl Deviation {
             | Deviation::MarksTooOften
             | Deviation::DrawsCorrelated
             | Deviation::CeNotCounted => Part::Wred,
+            Deviation::MacsecEncryptedPfcDropped
+            | Deviation::MacsecClearPfcAccepted
+            | Deviation::MacsecReplayWindowIgnored
+            | Deviation::MacsecIcvNotChecked
+            | Deviation::MacsecLateCountedAsOk
+            | Deviation::MacsecPfcSentClear
+            | Deviation::MacsecAnNotSwitched
+            | Deviation::MacsecSciNotChecked
+            | Deviation::MacsecBadFramePauses
+            | Deviation::MacsecPnWraps
+            | Deviation::MacsecOkCountsPfcTwice
+            | Deviation::MacsecRekeyForgetsOldSa => Part::Macsec,
         }
     }
 }

@@ -25,8 +25,9 @@ pub enum Shield {
     Clear,
     /// With MACsec.
     Sound,
-    /// Sound, with the packet number of the frame before.
-    Replayed,
+    /// Sound, with the packet number of so many frames before, 1 of the one just before. The frame after it goes on as if it had
+    /// not been sent.
+    Late(u32),
     /// With MACsec, and wrong.
     Harmed(Harm),
 }
@@ -37,7 +38,7 @@ impl Shield {
         ("usual", Shield::Usual),
         ("clear", Shield::Clear),
         ("protected", Shield::Sound),
-        ("replayed", Shield::Replayed),
+        ("replayed", Shield::Late(1)),
         ("forged", Shield::Harmed(Harm::Forged)),
         ("wrong-key", Shield::Harmed(Harm::WrongKey)),
         ("wrong-sci", Shield::Harmed(Harm::WrongSci)),

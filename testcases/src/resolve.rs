@@ -8,8 +8,9 @@ mod ports;
 pub(crate) use ports::port_number;
 
 use crate::case::{CaseAction, Count, Refresh, Storm, Stream};
+use crate::macsec;
 use crate::{
-    Action, Amount, Case, EndpointSpec, Expect, Lookup, Measure, PfcFrames, Script, Shield, Step,
+    Action, Amount, Case, EndpointSpec, Expect, Harm, Lookup, Measure, PfcFrames, Script, Shield, Step,
     StormSpec, StreamRate, StreamSpec,
 };
 use rig_lab::{Color, Declared, Fault, Form};
@@ -158,7 +159,8 @@ impl Resolving<'_> {
     fn overhead(&self, shield: Shield) -> Bytes {
         match (self.declared.macsec.enable, shield) {
             (false, _) | (true, Shield::Clear) => Bytes(0),
-            (true, Shield::Usual | Shield::Sound | Shield::Replayed | Shield::Harmed(_)) => {
+            (true, Shield::Harmed(Harm::WrongSci)) => Bytes(macsec::overhead(true).into()),
+            (true, Shield::Usual | Shield::Sound | Shield::Late(_) | Shield::Harmed(_)) => {
                 Bytes(self.declared.macsec.overhead().into())
             }
         }

@@ -143,7 +143,10 @@ fn storm() -> Value {
 fn shield() -> Value {
     json!({
         "description": "how its frames are protected, where the device speaks MACsec; `usual`: as the peer of the device would",
-        "enum": Shield::NAMES.map(|(name, _)| name),
+        "anyOf": [
+            { "enum": Shield::NAMES.map(|(name, _)| name) },
+            object(&json!({ "late": { "type": "integer", "minimum": 1 } }), &["late"]),
+        ],
     })
 }
 

@@ -60,9 +60,9 @@ impl From<&Declared> for ActionView {
         ActionView {
             action: declared.pfcwd.action,
             backlog: declared.pfcwd.backlog,
-            response: declared.pfc.response,
+            response: declared.response(declared.macsec.sent()),
             refresh: declared.pfc.refresh,
-            forwarding_delay: declared.forwarding_delay,
+            forwarding_delay: declared.transit(),
         }
     }
 }

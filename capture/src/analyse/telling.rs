@@ -3,7 +3,7 @@
 use crate::passage::{around, start};
 use crate::{Dir, Observation, Span};
 use rig_testcases::Script;
-use rig_units::{Dur, MIN_FRAME, Quanta};
+use rig_units::{Dur, Quanta};
 
 /// What a device says to a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub fn telling(
     let said = observation.words((spec.from, Dir::Rx), spec.class);
     let said = said.into_iter().find(|(_, _, quanta)| word.is(*quanta));
     let word = said.map(|(index, record, _)| {
-        let began = start(from, MIN_FRAME, record.at);
+        let began = start(from, record.on_wire(), record.at);
         let early = since.lo.saturating_sub(began.hi);
         let delay =
             if early > 0 { Delay::Early(Dur(early)) } else { Delay::After(began.since(since)) };

@@ -149,7 +149,7 @@ mod tests {
         let rate = StreamRate::Every(Dur::us(1));
         let ecn = Ecn::Ect0;
         StreamSpec {
-            overhead: rig_units::Bytes(0),
+            overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name,
             from,

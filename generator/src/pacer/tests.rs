@@ -20,7 +20,7 @@ fn at(dur: Dur) -> Time {
 
 fn spec() -> StreamSpec {
     StreamSpec {
-        overhead: rig_units::Bytes(0),
+        overhead: Bytes(0),
         macsec: rig_testcases::Shield::Usual,
         name: "victim".into(),
         from: 0,

@@ -30,7 +30,7 @@ fn a_paced_stream_comes_back_while_the_pacer_sleeps() {
         return;
     }
     let spec = StreamSpec {
-        overhead: rig_units::Bytes(0),
+        overhead: Bytes(0),
         macsec: rig_testcases::Shield::Usual,
         name: "victim".into(),
         from: 0,

@@ -60,6 +60,14 @@ pub struct Pauses {
     pub paused: bool,
 }
 
+/// A frame that was received and takes effect later.
+#[derive(Debug, Clone)]
+struct Settling {
+    effect: Time,
+    received: Time,
+    pfc: Packet,
+}
+
 /// Pause state of one port.
 #[derive(Debug, Clone)]
 pub struct Mac {
@@ -73,8 +81,8 @@ pub struct Mac {
     since: [Time; CLASSES],
     past: [Pauses; CLASSES],
     received: u64,
-    /// Frames received less than the response time ago.
-    settling: VecDeque<(Time, Packet)>,
+    /// Frames received whose effect is to come.
+    settling: VecDeque<Settling>,
 }
 
 impl Mac {
@@ -106,6 +114,11 @@ impl Mac {
     #[cold]
     #[inline(never)]
     pub fn on_pfc(&mut self, now: Time, pfc: &Packet) -> u8 {
+        self.on_late_pfc(now, pfc, Dur::ZERO)
+    }
+
+    /// The same, with an effect that comes later by what the frame takes to the MAC. Its pause counts from its last bit all the same.
+    pub fn on_late_pfc(&mut self, now: Time, pfc: &Packet, later: Dur) -> u8 {
         if pfc.fault().is_some() {
             return 0;
         }
@@ -115,10 +128,13 @@ impl Mac {
             self.past[slot(class)].frames += u64::from(!xon || self.config.xon_counts);
             self.past[slot(class)].xons += u64::from(xon);
         }
-        if self.config.response == Dur::ZERO {
+        let effect = now + self.config.response + later;
+        if effect == now {
             return self.apply(now, now, pfc);
         }
-        self.settling.push_back((now, *pfc));
+        let before = self.settling.iter().rposition(|other| other.effect <= effect);
+        let settling = Settling { effect, received: now, pfc: *pfc };
+        self.settling.insert(before.map_or(0, |before| before + 1), settling);
         0
     }
 
@@ -127,10 +143,9 @@ impl Mac {
     #[inline(never)]
     pub fn on_wake(&mut self, now: Time) -> u8 {
         let mut opened = 0;
-        while let Some(&(received, pfc)) = self.settling.front()
-            && received + self.config.response <= now
+        while self.settling.front().is_some_and(|next| next.effect <= now)
+            && let Some(Settling { received, pfc, .. }) = self.settling.pop_front()
         {
-            self.settling.pop_front();
             // A class that one frame opens and the next one closes again stays closed.
             opened = (opened | self.apply(now, received, &pfc)) & !self.closed();
         }
@@ -144,7 +159,7 @@ impl Mac {
 
     /// When [`on_wake`](Self::on_wake) has to be called next.
     pub fn wake_at(&self) -> Option<Time> {
-        let settles = self.settling.front().map(|&(received, _)| received + self.config.response);
+        let settles = self.settling.front().map(|next| next.effect);
         let ends = classes(self.paused).map(|class| self.until[slot(class)]).min();
         settles.into_iter().chain(ends).min().filter(|&at| at != Time::MAX)
     }
@@ -163,7 +178,7 @@ impl Mac {
     /// is forgotten. Frames that are settling take effect at once, pauses go on. The classes that may send again.
     pub fn obey(&mut self, now: Time, obeys: u8, response: Dur) -> u8 {
         let before = self.closed();
-        while let Some((received, pfc)) = self.settling.pop_front() {
+        while let Some(Settling { received, pfc, .. }) = self.settling.pop_front() {
             self.apply(now, received, &pfc);
         }
         self.config = Config { obeys, response, ..self.config };

@@ -54,6 +54,7 @@ pub mod pfc_gen;
 pub mod pfcwd;
 pub mod queue;
 pub mod ring;
+pub mod secy;
 pub mod switch;
 pub mod tap;
 pub mod topology;

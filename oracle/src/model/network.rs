@@ -17,6 +17,7 @@ mod build;
 mod control;
 mod late;
 mod rare;
+mod secured;
 mod wires;
 
 pub use control::Delivered;
@@ -164,6 +165,9 @@ impl<Q: EventQueue> Network<Q> {
     fn arrival(&mut self, source: Source, at: PortId, tap: &mut impl Tap) {
         let Some(packet) = self.wires.arrived(source) else { return };
         let device = &mut self.switches[usize::from(at.switch)];
+        if device.secured {
+            return self.arrival_secured(source, at, tap);
+        }
         if packet.kind == Kind::Pfc {
             let opened = device.ports[usize::from(at.port)].mac.on_pfc(self.wires.now, packet);
             self.wires.finish(source);
@@ -242,6 +246,9 @@ impl<Q: EventQueue> Network<Q> {
     fn port_start(&mut self, at: PortId, tap: &mut impl Tap) {
         let now = self.wires.now;
         let device = &mut self.switches[usize::from(at.switch)];
+        if device.secured {
+            return self.start_secured(at, tap);
+        }
         let Some((choice, port)) = device.next(now, at.port.into()) else { return };
         let wiring = port.wiring;
         let Some(packet) = port.front(choice) else { return };

@@ -73,6 +73,11 @@ impl PfcGen {
         }
     }
 
+    /// An XOFF takes so long from now on. Those on their way come when they were due.
+    pub(crate) const fn set_emission(&mut self, emission: Dur) {
+        self.config.emission = emission;
+    }
+
     /// Whether `class` is congested.
     #[inline]
     pub const fn is_congested(&self, class: u8) -> bool {

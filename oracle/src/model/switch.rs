@@ -11,8 +11,9 @@ use super::egress::{Choice, Egress};
 use super::mac::Mac;
 use super::network::Wiring;
 use super::packet::{CLASSES, Packet, bit, slot};
-use super::pfc_gen::PfcGen;
+use super::pfc_gen::{self, PfcGen};
 use super::ring::Ring;
+use super::secy::SecY;
 use super::wred::{Fate, Wred};
 use rig_units::{Dur, PortSpeed, Time};
 
@@ -21,6 +22,7 @@ mod early;
 mod look;
 mod overrides;
 mod relief;
+mod secured;
 pub use config::{Config, Faults};
 pub use overrides::Discarded;
 
@@ -79,7 +81,13 @@ pub struct Switch {
     /// Frames on their way from ingress to queue.
     pipeline: Ring,
     delay: Dur,
+    /// No frame that comes in leaves the pipeline before this: the delay was longer.
+    not_before: Time,
     mtu: u16,
+    /// Whether frames may be behind a tag: every one is looked at.
+    pub(crate) secured: bool,
+    /// The MACsec entity of each port; none where the switch does not speak MACsec.
+    secys: Vec<SecY>,
     names: Vec<String>,
     faults: Faults,
     /// Ports whose senders were told to go on together with another.
@@ -104,6 +112,7 @@ pub(crate) enum Received {
 impl Switch {
     /// A switch that holds nothing; `route` names the egress port towards every host.
     pub fn new(config: &Config, route: Vec<u16>) -> Switch {
+        let pfc = pfc_gen::Config { emission: config.emission(), ..config.pfc };
         let port = |&(_, speed): &(String, PortSpeed)| Port {
             wiring: Wiring::default(),
             busy: Time::ZERO,
@@ -112,7 +121,7 @@ impl Switch {
             refresh: Alarm::default(),
             mac: Mac::new(&config.mac, speed),
             egress: Egress::new(&config.scheduling),
-            pfc: PfcGen::new(&config.pfc),
+            pfc: PfcGen::new(&pfc),
             counters: [Counters::default(); CLASSES],
             drop_in: 0,
             drop_out: 0,
@@ -129,8 +138,15 @@ impl Switch {
             classifier: config.classifier.clone(),
             route,
             pipeline: Ring::default(),
-            delay: config.forwarding_delay,
+            delay: config.delay(),
+            not_before: Time::ZERO,
             mtu: config.mtu,
+            secured: config.macsec.is_some(),
+            secys: config
+                .macsec
+                .iter()
+                .flat_map(|macsec| vec![SecY::new(macsec); config.ports.len()])
+                .collect(),
             names: config.ports.iter().map(|(name, _)| name.clone()).collect(),
             faults: config.faults,
             also: Vec::new(),
@@ -199,7 +215,7 @@ impl Switch {
         };
         let ingress = u16::try_from(from).unwrap_or(u16::MAX);
         if self.delay > Dur::ZERO {
-            let ready = now + self.delay;
+            let ready = (now + self.delay).max(self.not_before);
             let wake = self.pipeline.is_empty().then_some(ready);
             let inside = self.pipeline.push(packet);
             inside.at = ready;

@@ -7,7 +7,7 @@
 use super::buffer::occupied;
 use super::headroom::response_quanta;
 use rig_capture::Span;
-use rig_lab::{Buffer, Pfc};
+use rig_lab::Buffer;
 use rig_units::{Bytes, Dur, L1_OVERHEAD, Length, PortSpeed};
 
 /// Where the form comes from, for reports.
@@ -44,14 +44,13 @@ pub fn longest_response(speed: PortSpeed) -> Option<Dur> {
 
 /// How long after the frame that crosses has arrived its XOFF leaves, in picoseconds: what the device takes, and up to `wait` for
 /// the frame that it may be sending that way by then.
-pub fn emitted(pfc: &Pfc, wait: Dur) -> Span {
-    let taken = pfc.emission.unwrap_or(Dur::ZERO);
+pub fn emitted(taken: Dur, wait: Dur) -> Span {
     Span { lo: taken.0, hi: (taken + wait).0 }
 }
 
-/// [`InFlight::delays`] of a device as declared and a sender that responds within `response`, in picoseconds.
-pub fn delays(pfc: &Pfc, response: Span) -> Span {
-    let Span { lo, hi } = emitted(pfc, Dur::ZERO);
+/// [`InFlight::delays`] of a device that takes so long to say XOFF and a sender that responds within `response`, in picoseconds.
+pub fn delays(taken: Dur, response: Span) -> Span {
+    let Span { lo, hi } = emitted(taken, Dur::ZERO);
     Span { lo: lo + response.lo, hi: hi + response.hi }
 }
 
@@ -153,22 +152,12 @@ mod tests {
 
     #[test]
     fn what_the_device_takes_is_wire_time_that_the_sender_uses() {
-        let pfc = |emission| Pfc {
-            quanta: rig_units::Quanta::MAX,
-            refresh: Dur::us(100),
-            response: Dur::us(2),
-            emission,
-            xon_counts: true,
-        };
-        assert_eq!(emitted(&pfc(None), Dur::ns(83)), Span { lo: 0, hi: 83_000 });
-        assert_eq!(
-            emitted(&pfc(Some(Dur::ns(300))), Dur::ns(83)),
-            Span { lo: 300_000, hi: 383_000 }
-        );
+        assert_eq!(emitted(Dur::ZERO, Dur::ns(83)), Span { lo: 0, hi: 83_000 });
+        assert_eq!(emitted(Dur::ns(300), Dur::ns(83)), Span { lo: 300_000, hi: 383_000 });
         // 300 ns at 100 Gb/s are 30 000 bits, 3.6 slots of 1 044 B.
-        let with = |emission| delays(&pfc(emission), Span { lo: 0, hi: 2_017_280 });
+        let with = |emission| delays(emission, Span { lo: 0, hi: 2_017_280 });
         let [none, some] =
-            [None, Some(Dur::ns(300))].map(|emission| loop_of(40, 1_024, with(emission)));
+            [Dur::ZERO, Dur::ns(300)].map(|emission| loop_of(40, 1_024, with(emission)));
         assert_eq!(some.wire().lo - none.wire().lo, 30_000);
         assert_eq!((none.frames().hi, some.frames().hi), (31, 34));
     }

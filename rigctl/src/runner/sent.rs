@@ -95,7 +95,7 @@ mod tests {
     /// A stream that runs for 10 ms, one frame every 100 us, of which so many were sent and received.
     fn trial(number: u32, sent: u64, received: u64) -> Trial {
         let stream = StreamSpec {
-            overhead: rig_units::Bytes(0),
+            overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "victim".into(),
             from: 0,
@@ -109,7 +109,7 @@ mod tests {
             count: None,
         };
         let storm = StormSpec {
-            overhead: rig_units::Bytes(0),
+            overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "storm".into(),
             from: 1,

@@ -13,7 +13,7 @@ use rig_capture::Observation;
 use rig_dut::emulated_wire::Undone;
 use rig_dut::{Dut, Emulated, Refused};
 use rig_generator::{Kept, Program};
-use rig_lab::{Adapter, Fault, Keys, Lab, Profile, Setting};
+use rig_lab::{Adapter, Fault, Form, Keys, Lab, Profile, Setting};
 use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Protection, Script};
@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
             .filter_map(|port| self.group.declared.port_speed(port));
         let in_flight =
             speeds.min().map_or(Dur::us(1), |slowest| slowest.slot(self.group.declared.mtu));
-        in_flight + self.group.declared.pfc.response + bound * 2
+        in_flight + self.group.declared.response(Form::Encrypted) + bound * 2
     }
 
     /// Length of every cable between the rig and the device, in centimetres.

@@ -164,7 +164,13 @@ pub(super) fn storm(name: &str, fields: &Fields<'_>) -> Option<Named<Storm>> {
 
 /// How frames are protected.
 pub(super) fn shield(fields: &Fields<'_>) -> Option<Shield> {
-    fields.get("macsec").map_or(Some(Shield::Usual), |at| at.choice(&Shield::NAMES))
+    let Some(at) = fields.get("macsec") else { return Some(Shield::Usual) };
+    if let Value::Map(_) = at.node.value {
+        let fields = at.fields(&["late"])?;
+        let late = fields.need("late", "by how many packet numbers, such as 5")?;
+        return late.whole(1..=0x4000_0000, "a number of frames").map(Shield::Late);
+    }
+    at.choice(&Shield::NAMES)
 }
 
 /// `0.5x`: a share of the pause time, in millionths.

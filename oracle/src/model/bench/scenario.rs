@@ -132,6 +132,7 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             class_off_by: 0,
         },
         mac: XON_XOFF,
+        macsec: None,
         egress_rate: Ppm::ONE,
         faults: switch::Faults::default(),
     }

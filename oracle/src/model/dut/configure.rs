@@ -101,9 +101,24 @@ pub(super) fn applied(actual: &Actual, configured: &Declared) -> Result<Declared
     Ok(running)
 }
 
+/// What may be changed while the device runs, beside parts that may as a whole. MACsec's policy and cipher suite belong to the
+/// keys, which SONiC agrees on anew with the profile.
+const LIVE: [&str; 10] = [
+    "buffer.dynamic_th",
+    "macsec.enable",
+    "macsec.enable_replay_protect",
+    "macsec.replay_window",
+    "macsec.pfc_encryption_mode",
+    "macsec.pfc_clear",
+    "macsec.pfc_encrypted",
+    "macsec.pfc_sent",
+    "macsec.encoding_sa",
+    "macsec.next_pn",
+];
+
 impl Dut {
     /// Changes settings of the running device, all or none, now. What may be changed: `pfcwd.*`, which takes every
-    /// handler off and starts the watchdogs afresh, `buffer.dynamic_th`, and `wred.*`.
+    /// handler off and starts the watchdogs afresh, `buffer.dynamic_th`, `wred.*`, and of `macsec.*` what needs no other keys.
     ///
     /// # Errors
     /// When the device refuses them; nothing has changed then.
@@ -112,7 +127,7 @@ impl Dut {
         for setting in settings {
             configured = configured.with(setting)?;
             let whole = ["pfcwd.", "wred."].iter().any(|part| setting.path.starts_with(part));
-            let live = whole || setting.path == "buffer.dynamic_th";
+            let live = whole || LIVE.contains(&setting.path.as_str());
             if !live {
                 return Err(Refused::NotWhileRunning { path: setting.path.clone() });
             }
@@ -121,6 +136,10 @@ impl Dut {
             // Which way a configuration takes is the device's own matter, whatever it says of itself.
             let config_path = self.running.pfcwd.config_path;
             check(self.family, &Pfcwd { config_path, ..configured.pfcwd.clone() })?;
+        }
+        if let Some((path, found, want)) = configured.macsec.out_of_range().into_iter().next() {
+            let why = format!("{found}: want {want}");
+            return Err(BadSetting::BadValue { path: path.to_owned(), why }.into());
         }
         let running = applied(&self.actual, &configured)?;
         let before = core::mem::replace(&mut self.running, running);
@@ -134,10 +153,17 @@ impl Dut {
                 self.network.set_alpha(port, class, self.running.buffer.dynamic_th);
             }
         }
-        if self.running.wred != before.wred {
+        let (wred, macsec) =
+            (self.running.wred != before.wred, self.running.macsec != before.macsec);
+        if wred || macsec {
             let mut device = switch::Config::declared(&self.running);
             self.faults.build_into(&mut device);
-            self.network.set_wred(&device.wred);
+            if wred {
+                self.network.set_wred(&device.wred);
+            }
+            if macsec {
+                self.network.set_macsec(&device);
+            }
         }
         let resets = self.faults.buffer_change_ends_storm && self.running.buffer != before.buffer;
         if resets || self.running.pfcwd != before.pfcwd {

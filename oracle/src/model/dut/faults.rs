@@ -4,9 +4,9 @@ use super::guard::Guard;
 use super::handler::Effect;
 use super::{Acted, Event, watermarks};
 use crate::model::pfc_gen::Xon;
-use crate::model::{buffer, mac, pfcwd, switch, wred};
+use crate::model::{buffer, mac, pfcwd, secy, switch, wred};
 use rig_capture::PfcFault;
-use rig_lab::{Action, Declared, Deviation, Scheduling, Switched};
+use rig_lab::{Action, Declared, Deviation, Form, Reception, Scheduling, Switched};
 use rig_units::{Dur, Ppm};
 
 /// The deviations that are switched on, as the parts of the device ask for them.
@@ -48,6 +48,8 @@ pub(super) struct Faults {
     xoff_wrong_class: bool,
     /// What goes wrong with the copies of watermarks.
     pub(super) watermarks: watermarks::Faults,
+    /// What MACsec does otherwise than declared.
+    macsec: MacsecFaults,
 }
 
 /// What is otherwise in the packet buffer.
@@ -105,6 +107,30 @@ impl WredFaults {
         wred.faults = self.own;
         wred.at_enqueue ^= self.other_point;
         wred.weight = self.weight.unwrap_or(wred.weight);
+    }
+}
+
+/// What is otherwise in MACsec.
+#[derive(Debug, Clone, Copy, Default)]
+struct MacsecFaults {
+    own: secy::Faults,
+    drops_encrypted_pfc: bool,
+    accepts_clear_pfc: bool,
+    sends_clear_pfc: bool,
+}
+
+impl MacsecFaults {
+    fn build_into(self, macsec: &mut secy::Config) {
+        macsec.faults = self.own;
+        if self.drops_encrypted_pfc && macsec.encrypted == Reception::Honour {
+            macsec.encrypted = Reception::Ignore;
+        }
+        if self.accepts_clear_pfc {
+            macsec.clear = Reception::Honour;
+        }
+        if self.sends_clear_pfc {
+            macsec.sent = Form::Clear;
+        }
     }
 }
 
@@ -251,6 +277,30 @@ impl Faults {
                 Deviation::WatermarkPersistentForgets => {
                     faults.watermarks.persistent_forgets = true;
                 }
+                // A sender that is told in the agreed form goes on, and nothing counts it as wrong.
+                Deviation::MacsecEncryptedPfcDropped => faults.macsec.drops_encrypted_pfc = true,
+                // Anybody on the cable can pause the device.
+                Deviation::MacsecClearPfcAccepted => faults.macsec.accepts_clear_pfc = true,
+                // A frame that is sent twice arrives twice.
+                Deviation::MacsecReplayWindowIgnored => faults.macsec.own.replay_unchecked = true,
+                // Forged frames arrive at the far end.
+                Deviation::MacsecIcvNotChecked => faults.macsec.own.icv_unchecked = true,
+                // The counters say that frames came through that nobody received.
+                Deviation::MacsecLateCountedAsOk => faults.macsec.own.late_counts_as_ok = true,
+                // A peer that refuses PFC in clear is never paused.
+                Deviation::MacsecPfcSentClear => faults.macsec.sends_clear_pfc = true,
+                // A peer that has let go of the old association drops everything.
+                Deviation::MacsecAnNotSwitched => faults.macsec.own.an_stays = true,
+                // Frames of a stranger's channel arrive at the far end.
+                Deviation::MacsecSciNotChecked => faults.macsec.own.sci_unchecked = true,
+                // Forged, replayed and unwanted PFC frames pause the device.
+                Deviation::MacsecBadFramePauses => faults.macsec.own.refused_pauses = true,
+                // Frames go on after the last packet number, under numbers that were used before.
+                Deviation::MacsecPnWraps => faults.macsec.own.pn_wraps = true,
+                // The counter of valid frames and the frames on the wire disagree by those of PFC.
+                Deviation::MacsecOkCountsPfcTwice => faults.macsec.own.pfc_counts_twice = true,
+                // A rekey costs the frames that were sent just before it.
+                Deviation::MacsecRekeyForgetsOldSa => faults.macsec.own.forgets_old_sa = true,
             }
         }
         faults
@@ -273,6 +323,9 @@ impl Faults {
         device.egress_rate = self.egress_rate.unwrap_or(device.egress_rate);
         self.buffer.build_into(&mut device.buffer);
         self.wred.build_into(&mut device.wred);
+        if let Some(macsec) = &mut device.macsec {
+            self.macsec.build_into(macsec);
+        }
         device.faults = self.switch;
         if self.switch.lossy_pauses {
             device.pfc.sends = u8::MAX;

@@ -5,7 +5,7 @@
 
 use crate::model::packet::{Kind, Packet, Tag};
 use rig_lab::Form;
-use rig_testcases::Shield;
+use rig_testcases::{Harm, Shield};
 
 /// A host's side of MACsec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,27 +33,23 @@ pub struct Obeys {
     pub encrypted: bool,
 }
 
-/// What a host that speaks MACsec keeps: how it protects, and the number that it used last.
+/// How a host that speaks MACsec protects what it sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Peer {
-    security: Security,
-    last_pn: u32,
-}
+pub(crate) struct Peer(Security);
 
 impl Peer {
     pub(crate) const fn new(security: Security) -> Peer {
-        Peer { security, last_pn: security.next_pn }
+        Peer(security)
     }
 
     /// Goes on with another association, from the first packet number.
     pub(crate) const fn rekey(&mut self, an: u8) {
-        self.security = Security { an, next_pn: 1, ..self.security };
-        self.last_pn = 1;
+        self.0 = Security { an, next_pn: 1, ..self.0 };
     }
 
     /// The frame as it goes onto the cable.
     pub(crate) fn protect(&mut self, packet: &Packet, shield: Shield) -> Packet {
-        let Security { an, next_pn, encrypted, sci, pfc, .. } = self.security;
+        let Security { an, next_pn, encrypted, sci, pfc, .. } = self.0;
         let usual = if packet.kind == Kind::Pfc && pfc == Form::Clear {
             Shield::Clear
         } else {
@@ -64,18 +60,22 @@ impl Peer {
             return *packet;
         }
         let harm = if let Shield::Harmed(harm) = shield { Some(harm) } else { None };
-        let pn = if shield == Shield::Replayed { self.last_pn } else { next_pn };
-        if shield != Shield::Replayed {
-            self.security.next_pn = next_pn.wrapping_add(1);
-            self.last_pn = pn;
-        }
+        let pn = match shield {
+            Shield::Late(by) => next_pn.saturating_sub(by),
+            _ => {
+                self.0.next_pn = next_pn.wrapping_add(1);
+                next_pn
+            }
+        };
+        // What names another channel names it.
+        let sci = sci || harm == Some(Harm::WrongSci);
         packet.secured(Tag { an, pn, encrypted, sci, harm })
     }
 
     /// What the host makes of a frame: the one behind the tag, or nothing where it does not obey PFC in this form.
     pub(crate) fn open(&self, packet: &Packet) -> Option<Packet> {
         let (packet, tag) = packet.opened();
-        let Obeys { clear, encrypted } = self.security.obeys;
+        let Obeys { clear, encrypted } = self.0.obeys;
         let obeys = if tag.is_some() { encrypted } else { clear };
         (packet.kind != Kind::Pfc || obeys).then_some(packet)
     }

@@ -9,7 +9,7 @@ use crate::model::host::{Host, Security, Storm, Stream};
 use crate::model::link::Link;
 use crate::model::packet::{Kind, Packet};
 use crate::model::queue::EventQueue;
-use crate::model::switch::{Received, Switch};
+use crate::model::switch::{self, Received, Switch};
 use crate::model::tap::Tap;
 use crate::model::topology::PortId;
 use crate::model::wred;
@@ -64,6 +64,13 @@ impl<Q: EventQueue> Network<Q> {
     /// Lets `host` speak MACsec from the next frame on, or no more. Frames under way stay as they are.
     pub fn secure(&mut self, host: u16, security: Option<Security>) {
         self.hosts[usize::from(host)].secure(security);
+        let link = usize::from(self.hosts[usize::from(host)].wiring.link);
+        // The far end is whom the frames of the host arrive at.
+        if let Wake::Uplink { at, .. } = self.sources[link]
+            && security.is_some()
+        {
+            self.switches[usize::from(at.switch)].expect_tags();
+        }
     }
 
     /// Lets `host` go on with another association, from packet number 1. Nothing happens where it does not speak MACsec.
@@ -161,6 +168,13 @@ impl<Q: EventQueue> Network<Q> {
         }
     }
 
+    /// Gives switch 0, the device under test, another configuration of MACsec, from the next frame on.
+    pub fn set_macsec(&mut self, config: &switch::Config) {
+        if let Some(device) = self.switches.first_mut() {
+            device.set_macsec(self.wires.now, config);
+        }
+    }
+
     /// Makes every watermark of switch 0, the device under test, what is in use now.
     pub fn clear_watermarks(&mut self) {
         if let Some(device) = self.switches.first_mut() {
@@ -178,6 +192,9 @@ impl<Q: EventQueue> Network<Q> {
     ) -> Delivered {
         let at = at.into();
         let device = &mut self.switches[usize::from(at.switch)];
+        if device.secured || packet.is_secured() {
+            return self.take_secured(at, &packet, tap);
+        }
         if packet.kind == Kind::Pfc {
             let opened = device.ports[usize::from(at.port)].mac.on_pfc(self.wires.now, &packet);
             self.port_opened(at, opened, tap);

@@ -5,6 +5,7 @@ use crate::model::classify::{Classifier, mask};
 use crate::model::mac;
 use crate::model::packet::CLASSES;
 use crate::model::pfc_gen::{self, Xon};
+use crate::model::secy;
 use crate::model::wred;
 use rig_lab::{Declared, Scheduling};
 use rig_units::{Bytes, Dur, PortSpeed, Ppm, Quanta};
@@ -30,6 +31,8 @@ pub struct Config {
     pub pfc: pfc_gen::Config,
     /// Obeying of PFC.
     pub mac: mac::Config,
+    /// MACsec on every port, if there is any.
+    pub macsec: Option<secy::Config>,
     /// How much of its rate a port sends at: all of it, in a switch that does right.
     pub egress_rate: Ppm,
     /// What else it does wrong.
@@ -86,6 +89,7 @@ impl Config {
                 class_off_by: 0,
             },
             mac: mac::Config::prompt(lossless),
+            macsec: None,
             egress_rate: Ppm::ONE,
             faults: Faults::default(),
         }
@@ -125,9 +129,22 @@ impl Config {
                 xon_counts: declared.pfc.xon_counts,
                 faults: mac::Faults::NONE,
             },
+            macsec: secy::Config::declared(&declared.macsec),
             egress_rate: Ppm::ONE,
             faults: Faults::default(),
         }
+    }
+}
+
+impl Config {
+    /// What a frame of data takes through an idle switch: MACsec adds its latency on the way in and on the way out.
+    pub(super) fn delay(&self) -> Dur {
+        self.forwarding_delay + self.macsec.map_or(Dur::ZERO, |macsec| macsec.latency * 2)
+    }
+
+    /// What an XOFF takes to leave.
+    pub(super) fn emission(&self) -> Dur {
+        self.pfc.emission + self.macsec.map_or(Dur::ZERO, |macsec| macsec.emission())
     }
 }
 

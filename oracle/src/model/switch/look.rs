@@ -55,6 +55,9 @@ impl Switch {
         let mut all = BTreeMap::new();
         for (index, name) in self.names.iter().enumerate() {
             self.port_shown(index).name(name, &mut all);
+            if let Some(secy) = self.secys.get(index) {
+                secy.counters().name(name, &mut all);
+            }
             for class in 0..8 {
                 self.shown(index, class, now).name(name, class, &mut all);
             }
@@ -73,7 +76,9 @@ impl Switch {
             Some((port, class, counter)) => self.shown(index(port)?, class, now).find(counter),
             None => {
                 let (port, counter) = name.split_once(' ')?;
-                self.port_shown(index(port)?).find(counter)
+                let index = index(port)?;
+                let secured = || self.secys.get(index)?.counters().find(counter);
+                self.port_shown(index).find(counter).or_else(secured)
             }
         }
     }

@@ -96,7 +96,7 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
             page.detail("formula", "F5: which frame crosses; F3: one frame ahead at most");
         }
         Measure::Response { .. } => {
-            let response = session.group.declared.pfc.response;
+            let response = session.group.declared.response(session.group.declared.macsec.sent());
             page.detail(
                 "predicted",
                 &format!(

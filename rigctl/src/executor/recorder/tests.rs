@@ -11,7 +11,7 @@ const FRAMES: u32 = 1_000;
 fn recorder(taps: &[rig_testcases::Tap]) -> Recorder {
     let load = StreamRate::Load("50%".parse().expect("a rate"));
     let stream = |name: &str, rate: StreamRate| StreamSpec {
-        overhead: rig_units::Bytes(0),
+        overhead: Bytes(0),
         macsec: rig_testcases::Shield::Usual,
         name: name.to_owned(),
         from: 0,

@@ -130,7 +130,7 @@ mod tests {
     /// One stream of 1 KiB frames, one every 340 us, that runs as `steps` say.
     fn share(steps: &[(u64, Action)], length: Dur) -> Share {
         let stream = StreamSpec {
-            overhead: rig_units::Bytes(0),
+            overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "probe".into(),
             from: 0,

@@ -21,8 +21,11 @@ fn behind(wait: Dur) -> String {
 }
 
 /// What is to be seen of a crossing.
-fn crossed(frame: u64, emission: Option<Dur>, wait: Dur) -> String {
-    let taken = emission.map_or(String::new(), |taken| format!(" after the declared {taken}"));
+fn crossed(frame: u64, emission: Dur, wait: Dur) -> String {
+    let taken = match emission {
+        Dur::ZERO => String::new(),
+        taken => format!(" after the declared {taken}"),
+    };
     format!("frame {frame} crosses the limit, and XOFF leaves{taken} {}", behind(wait))
 }
 
@@ -50,9 +53,9 @@ pub(super) fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let wait = wait(trial, spec.from);
         let want = Prediction {
             unit: Unit::Ps,
-            span: in_flight::emitted(&declared.pfc, wait),
+            span: in_flight::emitted(declared.emission(), wait),
             formula: "F3, F5",
-            text: crossed(crossing, declared.pfc.emission, wait),
+            text: crossed(crossing, declared.emission(), wait),
             source: "IEEE 802.1Q clause 36",
         };
         told(trial, index, (Word::Xoff, crossing), want).map(Some)
@@ -165,7 +168,7 @@ fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged)
             ahead: ahead(&trial.script, spec.from),
             cable: Length(done.session.cable_cm()),
             delays: in_flight::delays(
-                &declared.pfc,
+                declared.emission(),
                 Span { lo: response.0, hi: (response + done.bound() * 2).0 },
             ),
         };

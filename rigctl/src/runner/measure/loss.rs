@@ -80,7 +80,7 @@ fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, 
     };
     let arrivals = |from: u64, until: u64| arrivals(trial, stream, from, until);
     // A frame at the device when the action begins or ends may fare either way.
-    let delay = session.group.declared.forwarding_delay.0;
+    let delay = session.group.declared.transit().0;
     let mut span = Span {
         lo: arrivals(hi, until_lo.saturating_sub(delay)),
         hi: arrivals(lo.saturating_sub(delay), until_hi),

@@ -5,6 +5,7 @@ use super::{Done, Judged, Read};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, Stop};
 use rig_capture::{Dir, Span, Unit};
+use rig_lab::Form;
 use rig_oracle::Prediction;
 use rig_oracle::spec::pause::{Periodic, pause_time};
 use rig_oracle::verdict::Doubt;
@@ -22,6 +23,14 @@ impl Port<'_> {
     fn slot(&self) -> Dur {
         self.speed.slot(self.spec.on_wire())
     }
+
+    /// What the device declares of its response to PFC of the form that it was sent in.
+    fn response(&self, done: &Done<'_>, trial: &Trial) -> Dur {
+        let mut sent = trial.observation.words((self.spec.to, Dir::Tx), self.spec.class);
+        let tagged = sent.any(|(_, record, _)| record.secured.is_some());
+        let form = if tagged { Form::Encrypted } else { Form::Clear };
+        done.session.group.declared.response(form)
+    }
 }
 
 fn port<'a>(trial: &'a Trial, stream: &str) -> Result<(u16, Port<'a>), Doubt> {
@@ -32,9 +41,9 @@ fn port<'a>(trial: &'a Trial, stream: &str) -> Result<(u16, Port<'a>), Doubt> {
 
 /// Judges how soon a port stops.
 pub(super) fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
-    let declared = done.session.group.declared.pfc.response;
     done.each("pfc.response", stream, judged, |trial| {
         let (index, port) = port(trial, stream)?;
+        let declared = port.response(done, trial);
         let stops = analyse::stops(&trial.observation, &trial.script, index, declared);
         // From the XOFF to the start of the last frame. Each must be right: of several the one that is furthest off.
         let after = |stop: &Stop| stop.last_start.since(stop.at);
@@ -62,9 +71,9 @@ pub(super) fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
 
 /// Judges for how long a port stops.
 pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
-    let declared = done.session.group.declared.pfc.response;
     done.each("pfc.pause", stream, judged, |trial| {
         let (index, port) = port(trial, stream)?;
+        let declared = port.response(done, trial);
         let stops = analyse::stops(&trial.observation, &trial.script, index, declared);
         let slot = port.slot();
         let wanted = |stop: &Stop| {
@@ -108,7 +117,6 @@ pub(super) fn duty(
     window: (&Amount, &Amount),
     judged: &mut Judged,
 ) {
-    let declared = &done.session.group.declared;
     done.each("pfc.duty", &format!("{storm} on {stream}"), judged, |trial| {
         let (index, port) = port(trial, stream)?;
         let spec = trial.script.storms.iter().find(|spec| spec.name == storm);
@@ -132,7 +140,7 @@ pub(super) fn duty(
             quanta: spec.quanta,
             every: spec.every,
             speed: port.speed,
-            response: declared.pfc.response,
+            response: port.response(done, trial),
             frame: port.spec.on_wire(),
         };
         let over = rate.as_ref().map_or(until - from, |rate| rate.over);

@@ -93,7 +93,7 @@ fn overrun(
 ) -> (Span, String) {
     let speed = declared.port_speed(script.dut_ports[usize::from(spec.to)]);
     let slot = speed.map_or(Dur::us(1), |speed| speed.slot(spec.on_wire()));
-    let passing = declared.forwarding_delay.0.div_ceil(slot.0);
+    let passing = declared.transit().0.div_ceil(slot.0);
     let (lo, hi) = buffer::overrun(held, senders, passing);
     let text = format!(
         "{senders} senders at line rate, one of them drained: {held} frames held at the first loss, {passing} in the pipeline"

@@ -1,0 +1,209 @@
+//! The MACsec entity of one port (IEEE 802.1AE clause 10): protects what the port sends, checks and opens what it receives.
+//!
+//! Frames in clear go past it where they are MAC control and the policy lets them; all else in clear is dropped
+//! (`validateFrames` strict). The peer numbers its associations as the port does, so that one AN stands for both directions: the
+//! one in use and the one before it are received on, and one is sent on.
+//!
+//! Left out on purpose: cryptography, of which only the outcome matters; confidentiality offsets; more than one peer; and the
+//! second replay check after validation, since no time passes between the two.
+
+use super::packet::{Kind, Packet};
+use receive::Receiver;
+use rig_lab::{Form, Macsec, Policy, Reception};
+use rig_units::Dur;
+use send::Sender;
+
+mod counters;
+mod receive;
+mod send;
+pub use counters::Counters;
+
+/// How a port speaks MACsec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// Whether packet numbers have 64 bits.
+    pub extended: bool,
+    /// Whether frames are encrypted, not only protected.
+    pub encrypts: bool,
+    /// Whether every tag names its secure channel.
+    pub sends_sci: bool,
+    /// Whether frames older than the window are dropped.
+    pub replay_protect: bool,
+    /// How many frames one may be late by.
+    pub replay_window: u32,
+    /// What becomes of PFC frames in clear.
+    pub clear: Reception,
+    /// What becomes of PFC frames behind a tag.
+    pub encrypted: Reception,
+    /// In which form PFC frames are sent.
+    pub sent: Form,
+    /// What a frame takes to get through, either way.
+    pub latency: Dur,
+    /// Association number in use, 0 to 3.
+    pub an: u8,
+    /// Packet number of the first frame sent with an association, if it was set: else 1.
+    pub next_pn: Option<u64>,
+    /// What it does wrong.
+    pub faults: Faults,
+}
+
+/// What a port does wrong with MACsec; nothing by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Faults {
+    /// Frames that are too old come through.
+    pub replay_unchecked: bool,
+    /// Frames whose ICV is wrong come through, if they can be read.
+    pub icv_unchecked: bool,
+    /// Frames of channels that it does not know come through.
+    pub sci_unchecked: bool,
+    /// Frames that are dropped because they are too old count as valid.
+    pub late_counts_as_ok: bool,
+    /// It goes on sending with the association that it began with.
+    pub an_stays: bool,
+    /// PFC frames that are refused pause all the same.
+    pub refused_pauses: bool,
+    /// Packet numbers begin again at 0 when they are used up.
+    pub pn_wraps: bool,
+    /// PFC frames count twice.
+    pub pfc_counts_twice: bool,
+    /// At a rekey the association before is forgotten at once.
+    pub forgets_old_sa: bool,
+}
+
+impl Config {
+    /// As a profile declares it; `None` where MACsec is not enabled.
+    pub fn declared(declared: &Macsec) -> Option<Config> {
+        declared.enable.then(|| Config {
+            extended: declared.cipher_suite.is_extended(),
+            encrypts: declared.policy == Policy::Security,
+            sends_sci: declared.send_sci,
+            replay_protect: declared.enable_replay_protect,
+            replay_window: declared.replay_window,
+            clear: declared.clear(),
+            encrypted: declared.encrypted(),
+            sent: declared.sent(),
+            latency: declared.latency,
+            an: declared.encoding_sa & Macsec::MOST_AN,
+            next_pn: declared.next_pn,
+            faults: Faults::default(),
+        })
+    }
+
+    /// What a PFC frame of the port takes longer: one in clear goes past MACsec.
+    pub fn emission(&self) -> Dur {
+        if self.sent == Form::Encrypted { self.latency } else { Dur::ZERO }
+    }
+}
+
+/// What came of a frame that arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// A frame of data, in clear.
+    Data(Packet),
+    /// A PFC frame that is obeyed, and by how much later because it was protected.
+    Pfc(Packet, Dur),
+    /// Nothing.
+    Gone,
+}
+
+/// The MACsec entity of one port.
+#[derive(Debug, Clone)]
+pub struct SecY {
+    config: Config,
+    sender: Sender,
+    receiver: Receiver,
+    counters: Counters,
+}
+
+impl SecY {
+    /// One that has sent and received nothing.
+    pub fn new(config: &Config) -> SecY {
+        SecY {
+            config: *config,
+            sender: Sender::new(config),
+            receiver: Receiver::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Goes by another configuration from the next frame on. Another AN is a rekey; a packet number that is set otherwise is
+    /// that of the next frame.
+    pub fn set(&mut self, config: &Config) {
+        let before = core::mem::replace(&mut self.config, *config);
+        if config.an != before.an {
+            self.receiver.rekey(before.an, config);
+            if !config.faults.an_stays {
+                self.sender = Sender::new(config);
+            }
+        } else if config.next_pn.is_some() && config.next_pn != before.next_pn {
+            self.sender.go_on(config);
+        }
+    }
+
+    /// The frame as it goes onto the cable; `None` when the packet numbers of the association are used up.
+    pub fn transmit(&mut self, packet: &Packet) -> Option<Packet> {
+        if packet.kind == Kind::Pfc && self.config.sent == Form::Clear {
+            return Some(*packet);
+        }
+        let tag = self.sender.tag(&self.config)?;
+        self.counters.sent(packet, tag.encrypted);
+        Some(packet.secured(tag))
+    }
+
+    /// What a frame comes to that arrived.
+    pub fn receive(&mut self, packet: &Packet) -> Received {
+        let (packet, tag) = packet.opened();
+        let is_pfc = packet.kind == Kind::Pfc;
+        let (reception, latency) = match tag {
+            None if is_pfc => (self.clear_pfc(), Dur::ZERO),
+            None => {
+                self.counters.no_tag += 1;
+                return Received::Gone;
+            }
+            Some(tag) => {
+                let is_valid = self.receiver.check(tag, is_pfc, &self.config, &mut self.counters);
+                (self.protected(is_valid, is_pfc), self.config.latency)
+            }
+        };
+        let honours = reception == Reception::Honour;
+        match is_pfc {
+            true if honours || self.config.faults.refused_pauses => Received::Pfc(packet, latency),
+            false if honours => Received::Data(packet),
+            _ => Received::Gone,
+        }
+    }
+
+    /// What becomes of a PFC frame in clear: one that is obeyed never reaches the SecY.
+    const fn clear_pfc(&mut self) -> Reception {
+        let reception = self.config.clear;
+        if !matches!(reception, Reception::Honour) {
+            self.counters.no_tag += 1;
+        }
+        self.judged(reception)
+    }
+
+    /// What becomes of a frame behind a tag.
+    const fn protected(&mut self, is_valid: bool, is_pfc: bool) -> Reception {
+        match (is_valid, is_pfc) {
+            (false, _) => Reception::Ignore,
+            (true, false) => Reception::Honour,
+            (true, true) => self.judged(self.config.encrypted),
+        }
+    }
+
+    /// A PFC frame that is bad is an error of the port.
+    const fn judged(&mut self, reception: Reception) -> Reception {
+        if matches!(reception, Reception::Bad) {
+            self.counters.in_errors += 1;
+        }
+        reception
+    }
+
+    /// What it counted so far.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+}
+
+#[cfg(test)]
+mod tests;

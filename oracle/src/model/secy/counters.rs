@@ -1,0 +1,85 @@
+//! What a port counts of MACsec, and the names under which SAI shows it (IEEE 802.1AE 10.7.9, 10.7.18).
+//!
+//! SAI keeps the counters of associations apart. Here they are summed over those of a port: one channel each way, and at most
+//! two associations of it in use.
+
+use crate::model::packet::Packet;
+use std::collections::BTreeMap;
+
+/// What one port counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Frames that were valid and not late.
+    pub ok: u64,
+    /// Frames dropped because they were too old.
+    pub late: u64,
+    /// Frames that were too old and came through, without replay protection.
+    pub delayed: u64,
+    /// Frames whose ICV was wrong.
+    pub not_valid: u64,
+    /// Frames of an association that is not in use.
+    pub not_using_sa: u64,
+    /// Frames sent encrypted.
+    pub out_encrypted: u64,
+    /// Frames sent protected and not encrypted.
+    pub out_protected: u64,
+    /// Bytes of data in the frames sent encrypted: without MAC addresses, tag, ICV and FCS.
+    pub octets_encrypted: u64,
+    /// The same of the frames sent protected.
+    pub octets_protected: u64,
+    /// Frames in clear that were dropped.
+    pub no_tag: u64,
+    /// Frames whose tag made no sense.
+    pub bad_tag: u64,
+    /// Frames of a channel that the port does not know.
+    pub no_sci: u64,
+    /// PFC frames of a form that the port takes for an error.
+    pub in_errors: u64,
+}
+
+/// MAC addresses and FCS: what protection leaves as it is.
+const OUTSIDE: u64 = 12 + 4;
+
+impl Counters {
+    /// A frame goes out.
+    pub(super) fn sent(&mut self, clear: &Packet, encrypted: bool) {
+        let octets = u64::from(clear.size).saturating_sub(OUTSIDE);
+        if encrypted {
+            self.out_encrypted += 1;
+            self.octets_encrypted += octets;
+        } else {
+            self.out_protected += 1;
+            self.octets_protected += octets;
+        }
+    }
+
+    /// Adds all of it under SAI's names, for the port called `port`.
+    pub(crate) fn name(&self, port: &str, into: &mut BTreeMap<String, u64>) {
+        for (name, value) in self.all() {
+            into.insert(format!("{port} {name}"), value);
+        }
+    }
+
+    /// One of it, by what follows the port in its name.
+    pub(crate) fn find(&self, counter: &str) -> Option<u64> {
+        self.all().iter().find(|(name, _)| *name == counter).map(|&(_, value)| value)
+    }
+
+    const fn all(&self) -> [(&'static str, u64); 13] {
+        [
+            ("SAI_MACSEC_SA_STAT_IN_PKTS_OK", self.ok),
+            ("SAI_MACSEC_SA_STAT_IN_PKTS_LATE", self.late),
+            ("SAI_MACSEC_SA_STAT_IN_PKTS_DELAYED", self.delayed),
+            ("SAI_MACSEC_SA_STAT_IN_PKTS_NOT_VALID", self.not_valid),
+            ("SAI_MACSEC_SA_STAT_IN_PKTS_NOT_USING_SA", self.not_using_sa),
+            ("SAI_MACSEC_SA_STAT_OUT_PKTS_ENCRYPTED", self.out_encrypted),
+            ("SAI_MACSEC_SA_STAT_OUT_PKTS_PROTECTED", self.out_protected),
+            ("SAI_MACSEC_SA_STAT_OCTETS_ENCRYPTED", self.octets_encrypted),
+            ("SAI_MACSEC_SA_STAT_OCTETS_PROTECTED", self.octets_protected),
+            ("SAI_MACSEC_FLOW_STAT_IN_PKTS_NO_TAG", self.no_tag),
+            ("SAI_MACSEC_FLOW_STAT_IN_PKTS_BAD_TAG", self.bad_tag),
+            ("SAI_MACSEC_FLOW_STAT_IN_PKTS_NO_SCI", self.no_sci),
+            ("SAI_PORT_STAT_IF_IN_ERRORS", self.in_errors),
+        ]
+    }
+}
