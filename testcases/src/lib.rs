@@ -29,4 +29,7 @@ pub use script::{
 pub use threshold::{Growth, Threshold};
 
 /// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.
-pub use rig_lab::{Action as WatchdogAction, Backlog, Declared, Part, RuleFamily, Setting};
+pub use rig_lab::{
+    Action as WatchdogAction, Backlog, CipherSuite, Declared, Form, Keys, Part, RuleFamily, Secret,
+    Setting,
+};

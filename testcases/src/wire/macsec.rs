@@ -7,7 +7,7 @@
 //! Left out: the replay window, which is the receiver's own, and key agreement.
 
 use super::{dut_mac, rig_mac};
-use crate::{Harm, Protection, Secured};
+use crate::{Harm, Protection, Script, Secured};
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::macsec::{BadKey, Opened, Sa, Sci, Seal, Suite, recover, tci};
 use rig_lab::CipherSuite;
@@ -69,6 +69,15 @@ impl Cable {
             Ok([one(0)?, one(1)?, one(2)?, one(3)?])
         };
         Ok(Cable { suite, rig: channel(rig_mac(port), 1)?, dut: channel(dut_mac(port), 2)? })
+    }
+
+    /// The cable of each port of a script; none where nothing is protected.
+    ///
+    /// # Errors
+    /// As [`Cable::of`].
+    pub fn all(script: &Script) -> Result<Vec<Cable>, BadKey> {
+        let Some(protection) = &script.macsec else { return Ok(Vec::new()) };
+        (0..).zip(&script.ports).map(|(port, _)| Cable::of(protection, port)).collect()
     }
 
     /// `frame` as `end` sends it. A frame of a channel that nobody has always names it.
