@@ -89,6 +89,13 @@ impl Decoder {
         &self.found
     }
 
+    /// The devices go on with another association: its packet numbers begin again.
+    pub fn rekey(&mut self, an: u8) {
+        if let Some(opener) = &mut self.opener {
+            opener.rekey(an);
+        }
+    }
+
     /// How many protected frames nobody could open.
     pub const fn closed(&self) -> u64 {
         self.closed

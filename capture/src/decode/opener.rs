@@ -22,16 +22,32 @@ impl Opener {
         Some(Opener { cables, first, heard: BTreeMap::new() })
     }
 
+    /// An association is begun anew at both ends.
+    pub(super) fn rekey(&mut self, an: u8) {
+        for ((_, dir), heard) in &mut self.heard {
+            heard.begin(an, first(self.first, *dir));
+        }
+    }
+
     /// A protected frame in clear, and how it was protected; `None` at a port that the script does not have.
     pub(super) fn open(&mut self, port: u16, dir: Dir, frame: &[u8]) -> Option<(Vec<u8>, Secured)> {
         let cable = self.cables.get(usize::from(port))?;
-        let (end, first) = match dir {
-            Dir::Tx => (End::Rig, 1),
-            Dir::Rx => (End::Dut, self.first),
+        let end = match dir {
+            Dir::Tx => End::Rig,
+            Dir::Rx => End::Dut,
         };
+        let first = first(self.first, dir);
         let heard = self.heard.entry((port, dir)).or_insert(Heard::from(first));
         let (clear, secured) = cable.open(end, heard, frame)?;
         heard.saw(&secured);
         Some((clear, secured))
+    }
+}
+
+/// The packet number that an association begins with: the device's own, or 1.
+const fn first(device: u64, dir: Dir) -> u64 {
+    match dir {
+        Dir::Tx => 1,
+        Dir::Rx => device,
     }
 }

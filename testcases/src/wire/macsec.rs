@@ -129,13 +129,17 @@ impl Cable {
         })
     }
 
+    /// The whole packet number of a frame whose tag shows `low`, after what was heard.
+    pub fn whole(&self, heard: &Heard, an: u8, low: u32) -> u64 {
+        if self.suite.is_xpn() { recover(low, heard.lowest(an)) } else { low.into() }
+    }
+
     /// What the octets of a tag show, whether it can be right or not.
     fn shown(&self, heard: &Heard, frame: &[u8]) -> Secured {
         let octet = frame.get(TCI).copied().unwrap_or_default();
         let an = octet & tci::AN;
         let pn = frame.get(PN).and_then(|pn| pn.first_chunk()).copied().unwrap_or_default();
-        let pn = u32::from_be_bytes(pn);
-        let pn = if self.suite.is_xpn() { recover(pn, heard.lowest(an)) } else { pn.into() };
+        let pn = self.whole(heard, an, u32::from_be_bytes(pn));
         let (encrypted, sci) = (octet & tci::E != 0, octet & tci::SC != 0);
         Secured { an, pn, encrypted, sci, harm: None }
     }
@@ -165,6 +169,11 @@ impl Heard {
         if secured.harm.is_none() {
             *lowest = secured.pn.max(*lowest);
         }
+    }
+
+    /// An association begins again, at `first`.
+    pub fn begin(&mut self, an: u8, first: u64) {
+        self.0[usize::from(an & 3)] = first;
     }
 
     fn lowest(&self, an: u8) -> u64 {
