@@ -1,7 +1,11 @@
 //! From a record to the bytes of its frame: what a file shows. The way back is [`crate::decode`].
+//!
+//! A protected frame is sealed with the script's keys, so that a file shows what passed the cable; without them it is
+//! written in clear.
 
 use crate::{Dir, PfcFault, Record, What};
 use rig_frames::{MacAddr, ethernet, pfc};
+use rig_testcases::wire::macsec::{Cable, End};
 use rig_testcases::{Script, wire};
 use rig_units::Bytes;
 
@@ -11,7 +15,38 @@ const OTHER: u16 = 0x88b5;
 const OPCODE: usize = ethernet::LEN;
 const RESERVED: usize = OPCODE + 2;
 
-/// The bytes of a record's frame.
+/// Writes the frames of one script as they passed the cables.
+#[derive(Debug, Clone)]
+pub struct Encoder<'a> {
+    script: &'a Script,
+    /// Of each port; none when nothing can be sealed.
+    cables: Vec<Cable>,
+}
+
+impl<'a> Encoder<'a> {
+    /// Of a script, with its keys.
+    pub fn of(script: &'a Script) -> Encoder<'a> {
+        Encoder { script, cables: Cable::all(script).unwrap_or_default() }
+    }
+
+    /// The bytes of a record's frame.
+    ///
+    /// # Panics
+    /// As [`encode`].
+    pub fn frame(&self, record: &Record) -> Vec<u8> {
+        let clear = encode(record, self.script);
+        let end = match record.dir {
+            Dir::Tx => End::Rig,
+            Dir::Rx => End::Dut,
+        };
+        match (&record.secured, self.cables.get(usize::from(record.port))) {
+            (Some(secured), Some(cable)) => cable.seal(end, secured, &clear),
+            _ => clear,
+        }
+    }
+}
+
+/// The bytes of a record's frame in clear, whether it was protected or not.
 ///
 /// # Panics
 /// On a stream that the script does not have, or one of 16384 or more.

@@ -2,7 +2,7 @@
 //!
 //! A RoCE stream is known by source and destination address, UDP source port and queue pair; its 24-bit packet sequence
 //! number is continued beyond 24 bits by the order of frames. What is not understood, or was harmed on the way (a wrong
-//! ICRC), is [`What::Other`].
+//! ICRC), is [`What::Other`]. So is a frame that MACsec protects where there are no keys to open it.
 
 use crate::{Dir, PfcFault, What};
 use core::net::{IpAddr, Ipv4Addr};
@@ -12,10 +12,14 @@ use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::opcode::Payload;
 use rig_frames::{MacAddr, fcs, ipv4, pfc, udp};
+use rig_testcases::wire::macsec::is_protected;
 use rig_testcases::wire::{self, UDP_MAGIC, UDP_PORT};
-use rig_testcases::{Script, StreamKind};
+use rig_testcases::{Script, Secured, StreamKind};
 use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
 use std::collections::BTreeMap;
+
+mod opener;
+use opener::Opener;
 
 /// What the frames of one stream have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +48,7 @@ pub struct Found {
 }
 
 /// Reads frames in the order of a capture.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Decoder {
     streams: BTreeMap<Flow, u16>,
     /// Whether an unknown flow becomes a stream.
@@ -52,6 +56,10 @@ pub struct Decoder {
     found: Vec<Found>,
     /// The last number seen of each stream at each place.
     last: BTreeMap<(u16, u16, Dir), u32>,
+    /// `None` without keys.
+    opener: Option<Opener>,
+    /// Protected frames that nobody could open.
+    closed: u64,
 }
 
 impl Decoder {
@@ -68,12 +76,12 @@ impl Decoder {
             (flow, stream)
         };
         let streams = (0..).zip(&script.streams).map(flow).collect();
-        Decoder { streams, open: false, found: Vec::new(), last: BTreeMap::new() }
+        Decoder { streams, opener: Opener::of(script), ..Decoder::default() }
     }
 
     /// Knows no stream and makes one of each flow that it meets.
     pub fn discovering() -> Decoder {
-        Decoder { streams: BTreeMap::new(), open: true, found: Vec::new(), last: BTreeMap::new() }
+        Decoder { open: true, ..Decoder::default() }
     }
 
     /// The streams found so far, by index.
@@ -81,10 +89,51 @@ impl Decoder {
         &self.found
     }
 
-    /// What a frame was that passed `port` in direction `dir`. `frame` starts at the destination MAC and has no FCS;
-    /// `len` is its length on the wire, without FCS, of which a capture may have kept less.
+    /// The devices go on with another association: its packet numbers begin again.
+    pub fn rekey(&mut self, an: u8) {
+        if let Some(opener) = &mut self.opener {
+            opener.rekey(an);
+        }
+    }
+
+    /// How many protected frames nobody could open.
+    pub const fn closed(&self) -> u64 {
+        self.closed
+    }
+
+    /// What a frame was that passed `port` in direction `dir`, and how MACsec protected it. `frame` starts at the
+    /// destination MAC and has no FCS; `len` is its length on the wire, without FCS, of which a capture may have kept less.
+    pub fn read(
+        &mut self,
+        port: u16,
+        dir: Dir,
+        frame: &[u8],
+        len: usize,
+    ) -> (What, Option<Secured>) {
+        if !is_protected(frame) {
+            return (self.clear(port, dir, frame, len), None);
+        }
+        // Of a frame that is cut nobody knows the ICV.
+        let opener = self.opener.as_mut().filter(|_| frame.len() == len);
+        let Some((clear, secured)) = opener.and_then(|opener| opener.open(port, dir, frame)) else {
+            self.closed += 1;
+            return (What::Other { size: on_wire(len) }, None);
+        };
+        if clear.is_empty() {
+            let size = Bytes(on_wire(len).0.saturating_sub(secured.overhead().into()));
+            return (What::Other { size: size.max(MIN_FRAME) }, Some(secured));
+        }
+        (self.clear(port, dir, &clear, clear.len()), Some(secured))
+    }
+
+    /// What a frame was, as [`Decoder::read`] says it.
     pub fn decode(&mut self, port: u16, dir: Dir, frame: &[u8], len: usize) -> What {
-        let size = (Bytes(len as u64) + FCS).max(MIN_FRAME);
+        self.read(port, dir, frame, len).0
+    }
+
+    /// What a frame in clear was.
+    fn clear(&mut self, port: u16, dir: Dir, frame: &[u8], len: usize) -> What {
+        let size = on_wire(len);
         let other = What::Other { size };
         if let Some(what) = pfc(frame, len) {
             return what;
@@ -136,6 +185,11 @@ impl Decoder {
             None => Psn::new(last).ahead_of(psn).map_or(psn.get(), |gap| last.saturating_sub(gap)),
         }
     }
+}
+
+/// Size of a frame of `len` bytes, FCS counted.
+fn on_wire(len: usize) -> Bytes {
+    (Bytes(len as u64) + FCS).max(MIN_FRAME)
 }
 
 /// What tells a data frame from another.

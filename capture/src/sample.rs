@@ -2,7 +2,8 @@
 
 use crate::{Dir, Integrity, Observation, PortTrace, Provenance, Record, StreamCount, What};
 use rig_testcases::{
-    Action, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec, WatchdogAction,
+    Action, CipherSuite, Form, Keys, Protection, Script, Secret, Step, StormSpec, StreamKind,
+    StreamRate, StreamSpec, WatchdogAction,
 };
 use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
 
@@ -29,6 +30,16 @@ pub(crate) fn view(action: WatchdogAction, backlog: Backlog) -> ActionView {
         refresh: Dur::us(150),
         forwarding_delay: FORWARDING,
     }
+}
+
+/// Keys that are in no lab.
+pub(crate) fn protection(suite: CipherSuite) -> Protection {
+    let secret = |byte: u8, len| {
+        Secret::from_hex(&format!("{byte:02x}").repeat(len)).expect("hexadecimal digits")
+    };
+    let keys = Keys { saks: [1, 2, 3, 4].map(|an| secret(an, 32)), salt: secret(9, Keys::SALT) };
+    let (encrypt, sci, an, next_pn) = (true, true, 0, 1);
+    Protection { suite, encrypt, sci, an, next_pn, pfc: Form::Encrypted, keys }
 }
 
 /// An observation in the making.

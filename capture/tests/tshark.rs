@@ -8,7 +8,10 @@ use rig_capture::pcapng::Evidence;
 use rig_capture::{
     Counters, Dir, Integrity, Observation, PortTrace, Provenance, Record, StreamCount, What,
 };
-use rig_testcases::{Script, StormSpec, StreamKind, StreamRate, StreamSpec};
+use rig_testcases::{
+    CipherSuite, Form, Keys, Protection, Script, Secret, Secured, StormSpec, StreamKind,
+    StreamRate, StreamSpec,
+};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
 use std::path::Path;
 use std::process::Command;
@@ -160,6 +163,50 @@ fn tshark_sees_what_was_recorded() {
             _ => assert_eq!((line[5], line[6]), ("", "")),
         }
         assert_eq!(line[7].contains("pfcwd.action"), index == 4, "{line:?}");
+    }
+}
+
+#[test]
+fn tshark_sees_the_tags_of_protected_frames() {
+    let (mut observation, mut script) = trial();
+    let secret = |byte: &str, len| Secret::from_hex(&byte.repeat(len)).expect("hexadecimal digits");
+    let keys =
+        Keys { saks: ["01", "02", "03", "04"].map(|sak| secret(sak, 16)), salt: secret("05", 12) };
+    let suite = CipherSuite::GcmAes128;
+    let (encrypt, sci, an, next_pn, pfc) = (true, true, 2, 1, Form::Encrypted);
+    script.macsec = Some(Protection { suite, encrypt, sci, an, next_pn, pfc, keys });
+    for (pn, record) in (1..).zip(&mut observation.records) {
+        let sci = pn % 3 > 0;
+        record.secured = Some(Secured { an: 2, pn, encrypted: true, sci, harm: None });
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("secured.pcapng");
+    let file = std::fs::File::create(&path).expect("a new file");
+    Evidence::of(&observation, &script, &[]).write(&[], file).expect("room on the disk");
+    let Some(broken) = tshark(&path, &["-Y", "_ws.malformed || _ws.expert.severity >= 0x600000"])
+    else {
+        return;
+    };
+    assert_eq!(broken, [""; 0], "tshark finds malformed frames");
+    let fields =
+        ["macsec.AN", "macsec.PN", "macsec.TCI.E", "macsec.SCI.system_identifier", "frame.len"];
+    let names: Vec<&str> =
+        ["-T", "fields"].into_iter().chain(fields.iter().flat_map(|field| ["-e", field])).collect();
+    let lines = tshark(&path, &names).unwrap_or_default();
+    assert_eq!(lines.len(), observation.records.len());
+    for (line, record) in lines.iter().zip(&observation.records) {
+        let line: Vec<&str> = line.split('\t').collect();
+        let secured = record.secured.expect("all are protected");
+        let mac = match record.dir {
+            Dir::Tx => rig_testcases::wire::rig_mac(record.port),
+            Dir::Rx => rig_testcases::wire::dut_mac(record.port),
+        };
+        let mac = if secured.sci { mac.to_string() } else { String::new() };
+        assert_eq!(
+            line[1..],
+            [secured.pn.to_string(), "1".into(), mac, (record.on_wire().0 - 4).to_string()]
+        );
+        assert!(["2", "0x02"].contains(&line[0]), "{line:?}");
     }
 }
 

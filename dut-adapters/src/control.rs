@@ -5,6 +5,10 @@
 //! answers with what it would have understood, and goes on. Instants are nanoseconds of CLOCK_MONOTONIC, which is one
 //! clock for every process of a machine; lengths of time carry their unit.
 
+mod keyring;
+
+pub use keyring::Keyring;
+
 use core::fmt;
 use rig_capture::DutEventKind;
 use rig_lab::{Declared, Setting, WatermarkCopy};
@@ -14,7 +18,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The language. Another number is another language.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Its name.
 pub const PROTOCOL: &str = "rig-dut";
 /// The longest line that is read.
@@ -53,6 +57,11 @@ pub enum Ask {
     Configure {
         /// Which, and to what.
         settings: Vec<Set>,
+    },
+    /// Gives it the keys that it shares with the rig, for MACsec. It keeps them over boots.
+    Key {
+        /// They.
+        keys: Keyring,
     },
     /// Says which of the device's ports the rig's are cabled to: rig port `i` to device port `behind[i]`. Without it, and
     /// after a boot, each to the port of its own number.
@@ -224,6 +233,8 @@ pub struct Health {
     pub cut: u64,
     /// Frames due to leave whose bytes had made room for others.
     pub evicted: u64,
+    /// Frames due to leave protected while nobody had given the device its keys.
+    pub keyless: u64,
     /// Frames that reached a port and not the device.
     pub rx_lost: u64,
     /// Frames that the device sent and a port did not.
@@ -242,6 +253,7 @@ impl Health {
         let late = late.into_iter().filter(|&(by, _)| by > bound);
         let lost = [
             (self.evicted, "had no bytes left"),
+            (self.keyless, "could not be protected without keys"),
             (self.rx_lost, "never reached the device"),
             (self.tx_lost, "never left it"),
         ];

@@ -4,14 +4,14 @@
 //! never taken for that to a later question. [`Dut`] has no room for that error: whoever uses this device through it looks
 //! at [`EmulatedWire::lost`] before it believes a refusal or an empty answer.
 
-use crate::control::{self, Answer, Ask, Happened, Health, Hello, PROTOCOL, Set, VERSION};
+use crate::control::{self, Answer, Ask, Happened, Health, Hello, Keyring, PROTOCOL, Set, VERSION};
 use crate::serve::Place;
 use crate::{Dut, Refused};
 use core::fmt;
 use core::time::Duration;
 use rig_capture::DutEvent;
 use rig_generator::port::Mono;
-use rig_lab::{Declared, Setting, WatermarkCopy};
+use rig_lab::{Declared, Keys, Setting, WatermarkCopy};
 use rig_units::Time;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -208,6 +208,14 @@ impl EmulatedWire {
                 Err(Undone::Refused(Refused { why }))
             }
         }
+    }
+
+    /// Gives it the keys that it shares with the rig. They travel over the line alone.
+    ///
+    /// # Errors
+    /// They are too short for its cipher suite, or the device is lost.
+    pub fn key(&mut self, keys: &Keys) -> Result<(), Undone> {
+        self.done("key", &Ask::Key { keys: Keyring(keys.clone()) })
     }
 
     /// Says which of the device's ports the rig's are cabled to: rig port `i` to `behind[i]`.

@@ -8,6 +8,7 @@
 use crate::gate::{Gate, Obeys};
 use crate::rhythm::Rhythm;
 use rig_frames::pfc;
+use rig_testcases::Secured;
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, Quanta, Time};
 use std::collections::BTreeMap;
 
@@ -20,6 +21,13 @@ pub enum Who {
     Storm(u16),
     /// PFC frames sent by hand, by the order in which they were asked for.
     ByHand(u16),
+}
+
+impl Who {
+    /// Whether the frames are PFC.
+    pub const fn is_pfc(self) -> bool {
+        matches!(self, Who::Storm(_) | Who::ByHand(_))
+    }
 }
 
 /// What to send again and again.
@@ -58,6 +66,8 @@ pub struct Departure {
     pub start: Time,
     /// When its last bit has left.
     pub end: Time,
+    /// How MACsec protects it: known once it is in the ring of its port, since packet numbers are given as frames leave.
+    pub secured: Option<Secured>,
 }
 
 /// What becomes of frames that were due while the machine stood still.
@@ -208,7 +218,7 @@ impl Sender {
         self.choose().map(|(index, start, _)| {
             let Plan { job, sent, .. } = &self.plans[index];
             let end = start + self.speed.serialise(job.size);
-            Departure { who: job.who, number: job.first + sent, start, end }
+            Departure { who: job.who, number: job.first + sent, start, end, secured: None }
         })
     }
 

@@ -7,7 +7,7 @@
 use core::ops::Range;
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::{Malformed, icrc, ipv4};
-use rig_testcases::{StreamKind, StreamSpec, wire};
+use rig_testcases::{Shield, StreamKind, StreamSpec, wire};
 
 /// Where the type of service of an untagged frame over IPv4 stands.
 const TOS: usize = ethernet::LEN + 1;
@@ -76,18 +76,32 @@ enum Place {
 pub struct Template {
     bytes: Vec<u8>,
     programs: Vec<Program>,
+    /// How the port protects them, where it speaks MACsec.
+    shield: Shield,
 }
 
 impl Template {
     /// Frames that are all alike: `bytes`, from the destination MAC on, without FCS.
     pub const fn new(bytes: Vec<u8>) -> Template {
-        Template { bytes, programs: Vec::new() }
+        Template { bytes, programs: Vec::new(), shield: Shield::Usual }
+    }
+
+    /// The same frames, protected so where their port speaks MACsec.
+    #[must_use]
+    pub const fn shielded(mut self, shield: Shield) -> Template {
+        self.shield = shield;
+        self
+    }
+
+    /// How they are protected where their port speaks MACsec.
+    pub const fn shield(&self) -> Shield {
+        self.shield
     }
 
     /// The frames of stream `index` of a script: its number in each.
     pub fn of_stream(index: u16, spec: &StreamSpec) -> Template {
         let bytes = wire::sent(spec, index, 0, spec.size);
-        let plain = Template::new(bytes);
+        let plain = Template::new(bytes).shielded(spec.macsec);
         let field = match spec.kind {
             StreamKind::RoceWrite | StreamKind::RoceSend => PSN,
             StreamKind::Udp => UDP_NUMBER,
@@ -171,6 +185,11 @@ impl Template {
         }
     }
 
+    /// Whether each frame says when it was handed over.
+    pub fn is_stamped(&self) -> bool {
+        self.programs.iter().any(|program| program.source == Source::Stamp)
+    }
+
     /// Writes another time into a frame of this template, where it has a place for that.
     pub fn stamp(&self, slot: &mut [u8], stamp_ns: u64) {
         for Program { place, len, source } in &self.programs {
@@ -209,84 +228,4 @@ fn set_tos(frame: &mut [u8], tos: u8) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use rig_frames::packet::{self, Packet};
-    use rig_testcases::StreamRate;
-    use rig_units::{Bytes, Dur};
-
-    fn stream(kind: StreamKind, size: u64) -> StreamSpec {
-        StreamSpec {
-            overhead: Bytes(0),
-            macsec: rig_testcases::Shield::Usual,
-            name: "s".into(),
-            from: 0,
-            to: 1,
-            class: 3,
-            dscp: 3,
-            kind,
-            ecn: rig_frames::ip::Ecn::Ect0,
-            size: Bytes(size),
-            rate: StreamRate::Every(Dur::us(1)),
-            count: None,
-        }
-    }
-
-    #[test]
-    fn the_frames_are_those_that_the_script_means() {
-        for kind in [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp] {
-            let spec = stream(kind, 254);
-            let template = Template::of_stream(5, &spec);
-            let mut slot = vec![0; 300];
-            let mut primed = false;
-            for number in [0_u32, 1, 255, 256, 0x00ff_ffff] {
-                template.write(&mut slot, primed, number.into(), 0);
-                primed = true;
-                let want = wire::data(&spec, 5, number, spec.size, false);
-                assert_eq!(slot[..template.len()], want, "{kind:?} {number}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_psn_wraps_at_24_bits() {
-        let template = Template::of_stream(0, &stream(StreamKind::RoceWrite, 254));
-        assert_eq!(template.frame(1 << 24, 0), template.frame(0, 0));
-    }
-
-    #[test]
-    fn a_stamp_and_a_cycle_of_queue_pairs_stand_in_the_frame_and_the_icrc_holds() {
-        let pairs: Vec<Vec<u8>> = (0..3).map(|n| vec![0, 1, n]).collect();
-        let template = Template::of_stream(0, &stream(StreamKind::RoceSend, 254))
-            .with(QUEUE_PAIR, Source::Cycle(pairs))
-            .and_then(|template| template.with(60..68, Source::Stamp))
-            .expect("fields");
-        let frame = template.frame(4, 0x0102_0304_0506_0708);
-        assert_eq!(frame[60..68], [1, 2, 3, 4, 5, 6, 7, 8]);
-        assert_eq!(frame[QUEUE_PAIR], [0, 1, 1]);
-        assert_eq!(icrc::holds(&frame), Ok(true));
-        let mut later = frame;
-        template.stamp(&mut later, 9);
-        assert_eq!(later, template.frame(4, 9));
-    }
-
-    proptest! {
-        #[test]
-        fn the_header_checksum_follows_the_type_of_service(values: [u8; 4]) {
-            let spec = stream(StreamKind::RoceWrite, 254);
-            let template = Template::of_stream(0, &spec).with_tos(&values);
-            let mut slot = template.frame(0, 0);
-            for (number, tos) in (0..).zip(values) {
-                template.write(&mut slot, true, number, 0);
-                let Ok(Packet::Roce { frame, icrc_ok: true }) = packet::parse(&slot) else {
-                    return Err(TestCaseError::fail("the checksum or the ICRC is wrong"));
-                };
-                let packet::Path { ip: rig_frames::ip::Ip::V4(ip), .. } = frame.path else {
-                    return Err(TestCaseError::fail("IPv4 stays IPv4"));
-                };
-                prop_assert_eq!(ip.dscp.get() << 2 | ip.ecn as u8, tos);
-            }
-        }
-    }
-}
+mod tests;

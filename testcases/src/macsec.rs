@@ -79,6 +79,8 @@ pub struct Protection {
     pub sci: bool,
     /// The association number that both begin with.
     pub an: u8,
+    /// Packet number that the device begins with, by each association.
+    pub next_pn: u64,
     /// In which form the device sends PFC.
     pub pfc: Form,
     /// The lab's keys.
@@ -94,6 +96,7 @@ impl Protection {
             encrypt: declared.policy == Policy::Security,
             sci: declared.send_sci,
             an: declared.encoding_sa,
+            next_pn: declared.next_pn.unwrap_or(1),
             pfc: declared.sent(),
             keys,
         })

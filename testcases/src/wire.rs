@@ -13,6 +13,8 @@ use rig_frames::roce::{Ext, Opcode, Qpn, bth, reth};
 use rig_frames::{MacAddr, ethernet, ipv4, mac_control, pfc, udp};
 use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
 
+pub mod macsec;
+
 /// UDP source port of stream 0; the range that RoCEv2 senders use begins here (IBTA Annex A17).
 pub const FIRST_UDP_PORT: u16 = 0xc000;
 /// Queue pair of stream 0.

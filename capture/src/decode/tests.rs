@@ -1,10 +1,10 @@
 use super::*;
 use crate::Record;
-use crate::codec::encode;
-use crate::sample::Sample;
+use crate::codec::{Encoder, encode};
+use crate::sample::{Sample, protection};
 use proptest::prelude::*;
-use rig_testcases::StreamSpec;
 use rig_testcases::wire::least_size;
+use rig_testcases::{CipherSuite, Harm, StreamSpec};
 use rig_units::{Dur, Time};
 
 /// A script with a stream of each kind.
@@ -74,6 +74,83 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] ^= mask;
         let _ = Decoder::of(&script()).decode(1, Dir::Rx, &bytes, bytes.len());
+    }
+}
+
+fn secured_script() -> Script {
+    Script { macsec: Some(protection(CipherSuite::GcmAesXpn256)), ..script() }
+}
+
+const HARMS: [Option<Harm>; 4] =
+    [None, Some(Harm::Forged), Some(Harm::WrongKey), Some(Harm::WrongSci)];
+
+proptest! {
+    #[test]
+    fn a_protected_frame_is_read_as_what_it_was_and_how_it_was_protected(
+        what in any_what(), tx: bool, an in 0_u8..4, pn in 1_u64..1 << 31, encrypted: bool,
+        harm in proptest::sample::select(HARMS.to_vec()),
+    ) {
+        let dir = if tx { Dir::Tx } else { Dir::Rx };
+        let secured = Some(Secured { an, pn, encrypted, sci: true, harm });
+        let record = Record { secured, ..record(dir, what) };
+        let script = secured_script();
+        let bytes = Encoder::of(&script).frame(&record);
+        prop_assert_eq!(Bytes(bytes.len() as u64) + FCS, record.on_wire());
+        let read = Decoder::of(&script).read(1, dir, &bytes, bytes.len());
+        // Without a PFC fault or a size that hides it, the frame is one that is known; else a forged one may be taken for
+        // one of a wrong key, and no more than that.
+        let (seen, how) = read;
+        prop_assert_eq!(seen, what);
+        let how = how.expect("it is protected");
+        let known = !matches!(what, What::Other { .. }) && !is_tagged(&what);
+        if known || harm != Some(Harm::Forged) {
+            prop_assert_eq!(Some(how), secured);
+        } else {
+            prop_assert_eq!(how.harm, Some(Harm::WrongKey));
+        }
+    }
+}
+
+fn is_tagged(what: &What) -> bool {
+    matches!(what, What::BadPfc { fault: PfcFault::Tagged, .. })
+}
+
+#[test]
+fn of_a_truncated_frame_the_tag_is_known_and_nothing_else() {
+    let script = secured_script();
+    let harm = Some(Harm::Truncated);
+    let secured = Secured { an: 2, pn: 77, encrypted: true, sci: false, harm };
+    let record = Record { secured: Some(secured), ..record(Dir::Rx, seq(3)) };
+    let bytes = Encoder::of(&script).frame(&record);
+    let read = Decoder::of(&script).read(1, Dir::Rx, &bytes, bytes.len());
+    assert_eq!(read, (What::Other { size: MIN_FRAME }, Some(secured)));
+}
+
+#[test]
+fn a_protected_frame_without_keys_or_cut_is_counted_as_closed() {
+    let script = secured_script();
+    let secured = Secured { an: 0, pn: 1, encrypted: false, sci: true, harm: None };
+    let record = Record { secured: Some(secured), ..record(Dir::Rx, seq(3)) };
+    let bytes = Encoder::of(&script).frame(&record);
+    let closed = (What::Other { size: Bytes(1024 + 32) }, None);
+    let mut without = Decoder::discovering();
+    assert_eq!(without.read(1, Dir::Rx, &bytes, bytes.len()), closed);
+    let mut cut = Decoder::of(&script);
+    assert_eq!(cut.read(1, Dir::Rx, &bytes[..128], bytes.len()), closed);
+    assert_eq!((without.closed(), cut.closed(), without.found().len()), (1, 1, 0));
+}
+
+#[test]
+fn extended_packet_numbers_go_on_at_each_place_for_itself() {
+    let mut script = secured_script();
+    let first = u64::from(u32::MAX) - 1;
+    script.macsec.as_mut().expect("protected").next_pn = first;
+    let (encoder, mut decoder) = (Encoder::of(&script), Decoder::of(&script));
+    for (pn, port) in [(first, 1), (first + 1, 1), (first + 2, 1), (first, 2), (first + 3, 1)] {
+        let secured = Some(Secured { an: 1, pn, encrypted: true, sci: true, harm: None });
+        let record = Record { secured, port, ..record(Dir::Rx, seq(3)) };
+        let bytes = encoder.frame(&record);
+        assert_eq!(decoder.read(port, Dir::Rx, &bytes, bytes.len()), (seq(3), secured));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::{ip, ipv4, ipv6, udp, vlan};
+use rig_testcases::wire::macsec::is_protected;
 
 /// What a frame is, as far as a filter tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,9 +36,9 @@ impl Only {
         Only { pfc: has(Kind::Pfc), data: has(Kind::Data), other: has(Kind::Other) }
     }
 
-    /// Whether a frame is kept.
+    /// Whether a frame is kept. One that MACsec protects is: it may be any of them.
     pub fn keeps(self, frame: &[u8]) -> bool {
-        if self == Only::ALL {
+        if self == Only::ALL || is_protected(frame) {
             return true;
         }
         match Kind::of(frame) {

@@ -200,6 +200,15 @@ fn kinds_are_told_through_tags_and_cut_frames_are_something_else() {
 }
 
 #[test]
+fn a_protected_frame_may_be_of_any_kind_and_is_kept() {
+    let mut protected = xoff();
+    protected[12..14].copy_from_slice(&ethertype::MACSEC.to_be_bytes());
+    for kind in [Kind::Pfc, Kind::Data, Kind::Other] {
+        assert!(Only::of(&[kind]).keeps(&protected), "{kind:?}");
+    }
+}
+
+#[test]
 fn only_the_kinds_asked_for_are_kept_and_the_file_says_so() {
     let frames = [xoff(), roce(&[], false), other(0, 60)];
     for (kinds, kept, said) in [

@@ -1,7 +1,7 @@
 //! An observation as a capture file.
 
 use super::select::{LIMIT, select};
-use crate::codec::encode;
+use crate::codec::Encoder;
 use crate::{Dir, FrameRef, Observation, PortTrace};
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
@@ -83,9 +83,10 @@ impl<'a> Evidence<'a> {
         for (record, comment) in comments {
             said.entry(*record).or_default().push(comment);
         }
+        let encoder = Encoder::of(self.script);
         for &record in &self.kept {
             let comments = said.get(&record).map_or(&[][..], Vec::as_slice);
-            put(&mut file, self.packet(record, comments))?;
+            put(&mut file, self.packet(&encoder, record, comments))?;
         }
         drop(file);
         to.flush()?;
@@ -140,9 +141,14 @@ impl<'a> Evidence<'a> {
         InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options }
     }
 
-    fn packet<'b>(&self, record: usize, comments: &[&'b str]) -> EnhancedPacketBlock<'b> {
+    fn packet<'b>(
+        &self,
+        encoder: &Encoder<'_>,
+        record: usize,
+        comments: &[&'b str],
+    ) -> EnhancedPacketBlock<'b> {
         let record = &self.observation.records[record];
-        let data = encode(record, self.script);
+        let data = encoder.frame(record);
         let comment = |text: &&'b str| EnhancedPacketOption::Comment(Cow::Borrowed(*text));
         let mut options: Vec<EnhancedPacketOption<'b>> = comments.iter().map(comment).collect();
         options.push(EnhancedPacketOption::Flags(direction(record.dir)));

@@ -18,7 +18,13 @@ type Mac = [u8; 6];
 pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
     let mut notes = Vec::new();
     let (ports, port_of) = ports(raw, assume, &mut notes);
-    let (mut sightings, found) = decoded(raw, &port_of);
+    let (mut sightings, found, closed) = decoded(raw, &port_of);
+    if closed > 0 {
+        notes.push(format!(
+            "{closed} frames are protected by MACsec (IEEE 802.1AE) and there are no keys here: what they carried is \
+             unknown, and nothing is said of streams, PFC and loss among them"
+        ));
+    }
     let guessed = directions(&mut sightings, found.len());
     if guessed > 0 {
         notes.push(format!(
@@ -108,9 +114,9 @@ impl Sighted {
     }
 }
 
-/// The frames in order of time. A capture that starts within 106 days of its clock's zero keeps that zero, as the rig's
+/// The frames in order of time, the streams among them, and how many nobody could open. A capture that starts within 106 days of its clock's zero keeps that zero, as the rig's
 /// own files do; a later one starts with its first frame.
-fn decoded(raw: &Raw<'_>, port_of: &[u16]) -> (Vec<Sighted>, Vec<Found>) {
+fn decoded(raw: &Raw<'_>, port_of: &[u16]) -> (Vec<Sighted>, Vec<Found>, u64) {
     let mut frames: Vec<&RawFrame<'_>> = raw.frames.iter().collect();
     frames.sort_by_key(|frame| frame.at);
     let first = frames.first().map_or(0, |first| first.at);
@@ -132,7 +138,7 @@ fn decoded(raw: &Raw<'_>, port_of: &[u16]) -> (Vec<Sighted>, Vec<Found>) {
         }
     };
     let sightings = frames.iter().map(read).collect();
-    (sightings, decoder.found().to_vec())
+    (sightings, decoder.found().to_vec(), decoder.closed())
 }
 
 /// Gives a direction to the frames that have none; how many those were.

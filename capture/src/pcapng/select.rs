@@ -1,6 +1,6 @@
 //! Which records go into an evidence file: all of them, or windows around events when all would be too much.
 
-use crate::{Dir, Observation, What};
+use crate::{Dir, Observation, Record, What};
 use rig_units::{Quanta, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,9 +41,9 @@ pub(super) fn select(observation: &Observation, cited: &[usize], limit: u64) -> 
 
 /// What the records in `windows` take in a file.
 fn bytes(observation: &Observation, windows: &BTreeSet<(usize, usize)>) -> u64 {
-    let block = |what: &What| AROUND + what.size().0.next_multiple_of(4);
+    let block = |record: &Record| AROUND + record.on_wire().0.next_multiple_of(4);
     let kept = windows.iter().flat_map(|&(from, until)| &observation.records[from..until]);
-    kept.map(|record| block(&record.what)).sum()
+    kept.map(block).sum()
 }
 
 /// Up to `reach` records on both sides of each event, windows that touch made one.

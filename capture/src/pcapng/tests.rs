@@ -1,9 +1,9 @@
 use super::*;
 use crate::analyse::{coverage, fired, restored};
-use crate::sample::{CABLE, CLASS, FORWARDING, Sample, TRANSIT, view};
+use crate::sample::{CABLE, CLASS, FORWARDING, Sample, TRANSIT, protection, view};
 use crate::{Dir, Observation, Provenance, Record};
 use proptest::prelude::*;
-use rig_testcases::{Backlog, Script, StreamKind, WatchdogAction};
+use rig_testcases::{Backlog, CipherSuite, Script, Secured, StreamKind, WatchdogAction};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
 use std::io::{self, Write};
 
@@ -61,6 +61,33 @@ fn evidence_read_back_is_the_same_to_the_nanosecond() {
     assert_eq!((stream.kind, stream.size), (StreamKind::RoceWrite, Bytes(1024)));
     assert_eq!(capture.observation.integrity, crate::Integrity::default());
     assert_eq!(capture.notes, [""; 0]);
+}
+
+#[test]
+fn protected_frames_stand_in_the_file_protected_and_a_reader_without_keys_says_so() {
+    let (mut observation, mut script) = trial();
+    script.macsec = Some(protection(CipherSuite::GcmAes128));
+    for (pn, record) in (1..).zip(&mut observation.records) {
+        record.secured = Some(Secured { an: 0, pn, encrypted: true, sci: true, harm: None });
+    }
+    let bytes = written(&observation, &script, &[]);
+    let capture = parse("secured.pcapng", &bytes, ASSUME).expect("reads");
+    let read = &capture.observation;
+    let all = observation.records.len();
+    assert_eq!(
+        capture.notes,
+        [format!(
+            "{all} frames are protected by MACsec (IEEE 802.1AE) and there are no keys here: what they carried is \
+             unknown, and nothing is said of streams, PFC and loss among them"
+        )]
+    );
+    let lengths = |records: &[Record]| records.iter().map(Record::on_wire).collect::<Vec<_>>();
+    assert_eq!(lengths(&read.records), lengths(&observation.records));
+    let found = read.records.iter().filter(|r| !matches!(r.what, crate::What::Other { .. }));
+    assert_eq!(
+        (found.count(), capture.script.streams.len(), capture.script.storms.len()),
+        (0, 0, 0)
+    );
 }
 
 #[test]

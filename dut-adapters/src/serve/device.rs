@@ -8,12 +8,16 @@
 
 use super::frame::{Heard, Reader, pauses};
 use super::meter::Meter;
+use super::secure::Secure;
 use super::store::{Store, number, numbered};
 use super::tos;
 use crate::{Dut as _, Emulated, Refused};
-use rig_lab::{Declared, Profile, Setting};
+use rig_frames::macsec::BadKey;
+use rig_lab::{Declared, Keys, Macsec, Profile, Setting};
 use rig_oracle::model::network::Delivered;
+use rig_oracle::model::packet::Tag;
 use rig_oracle::model::{Dir, Kind, Packet};
+use rig_testcases::wire::macsec::is_protected;
 use rig_units::Time;
 
 /// A device that runs.
@@ -23,6 +27,11 @@ pub(super) struct Device {
     pub(super) meter: Meter,
     reader: Reader,
     store: Store,
+    /// The keys that it has been given.
+    keys: Option<Keys>,
+    /// Its ports' side of MACsec, where it speaks it and has keys; and for which configuration that was made.
+    secure: Option<Secure>,
+    macsec: Macsec,
     /// Which links are up.
     up: Vec<bool>,
     arrivals: Vec<Arrival>,
@@ -35,6 +44,8 @@ struct Arrival {
     at: Time,
     port: u16,
     what: Heard,
+    /// What protected it.
+    tag: Option<Tag>,
 }
 
 /// A frame that leaves.
@@ -72,11 +83,15 @@ impl Device {
         let declared = emulated.configured();
         let ports = declared.port_count();
         let (reader, store) = (Reader::new(ports, &declared.qos), Store::new(room(declared)));
+        let macsec = declared.macsec.clone();
         Ok(Device {
             emulated,
             meter,
             reader,
             store,
+            keys: None,
+            secure: None,
+            macsec,
             up: vec![true; ports.into()],
             arrivals: Vec::new(),
             departures: Vec::new(),
@@ -89,14 +104,26 @@ impl Device {
         if !self.up[usize::from(port)] {
             return self.meter.note(|health| health.cut += 1);
         }
+        let secure = self.secure.as_mut().filter(|_| is_protected(frame));
+        let opened = secure.and_then(|secure| secure.open(port, frame));
+        let (frame, tag) = match &opened {
+            Some((clear, tag)) => (&clear[..], Some(*tag)),
+            // Without MACsec, or without keys, it has a type that nobody knows.
+            None if is_protected(frame) => return self.meter.note(|health| health.foreign += 1),
+            None => (frame, None),
+        };
         let what = match self.reader.read(port, frame) {
             Heard::Data(packet) => Heard::Data(numbered(packet, self.store.put(frame))),
             Heard::Pfc(repr) => Heard::Pfc(repr),
+            // Noise, which the engine throws away for its tag.
+            _ if tag.is_some_and(|tag| tag.harm.is_some()) => {
+                Heard::Data(numbered(Packet::data(0, port, port, 0, 0, 64), self.store.put(frame)))
+            }
             Heard::Pause => return self.meter.note(|health| health.pauses += 1),
             Heard::Malformed => return self.meter.note(|health| health.malformed += 1),
             Heard::Foreign => return self.meter.note(|health| health.foreign += 1),
         };
-        self.arrivals.push(Arrival { at, port, what });
+        self.arrivals.push(Arrival { at, port, what, tag });
     }
 
     /// Catches up with `now`: takes up every frame that has arrived by then and does all that is due before. What is
@@ -107,24 +134,27 @@ impl Device {
         let taken = self.arrivals.partition_point(|arrival| arrival.at <= now);
         let first = self.departures.len();
         let arrival = self.arrivals.first().filter(|_| taken > 0).map(|arrival| arrival.at);
-        for Arrival { at, port, what } in self.arrivals.drain(..taken) {
+        for Arrival { at, port, what, tag } in self.arrivals.drain(..taken) {
             let present = self.emulated.now();
             self.meter.late(Some(at), present, |health| &mut health.misplaced);
             let mut tap = Tap {
                 reader: &self.reader,
                 store: &mut self.store,
+                secure: self.secure.as_mut(),
                 meter: &mut self.meter,
                 departures: &mut self.departures,
             };
             self.emulated.run_until(at.max(present), &mut tap);
+            let behind = |packet: Packet| tag.map_or(packet, |tag| packet.secured(tag));
             match what {
                 Heard::Data(packet) => {
+                    let packet = behind(packet);
                     if self.emulated.deliver(port, packet, &mut tap) == Delivered::Done {
                         tap.store.take(number(&packet));
                     }
                 }
                 Heard::Pfc(repr) => pauses(&repr).for_each(|packet| {
-                    self.emulated.deliver(port, packet, &mut tap);
+                    self.emulated.deliver(port, behind(packet), &mut tap);
                 }),
                 Heard::Pause | Heard::Malformed | Heard::Foreign => {}
             }
@@ -132,6 +162,7 @@ impl Device {
         let mut tap = Tap {
             reader: &self.reader,
             store: &mut self.store,
+            secure: self.secure.as_mut(),
             meter: &mut self.meter,
             departures: &mut self.departures,
         };
@@ -164,9 +195,46 @@ impl Device {
         }
     }
 
-    /// Rig port `i` is cabled to port `behind[i]`.
+    /// Rig port `i` is cabled to port `behind[i]`: it is behind that cable that its channels are.
     pub(super) fn cable(&mut self, behind: &[u16]) {
         self.reader.cable(behind);
+        // The keys fitted before.
+        let _fits = self.secure();
+    }
+
+    /// The device has these keys from now on.
+    ///
+    /// # Errors
+    /// They are too short for its cipher suite.
+    pub(super) fn key(&mut self, keys: Option<Keys>) -> Result<(), BadKey> {
+        self.keys = keys;
+        self.secure()
+    }
+
+    /// Settings were changed. Another association begins anew; what else there is of MACsec begins all anew.
+    ///
+    /// # Errors
+    /// The keys are too short for the cipher suite that was set.
+    pub(super) fn configured(&mut self) -> Result<(), BadKey> {
+        let macsec = self.emulated.configured().macsec.clone();
+        let an = macsec.encoding_sa;
+        let before = core::mem::replace(&mut self.macsec, macsec);
+        if before == self.macsec {
+            return Ok(());
+        }
+        if before == (Macsec { encoding_sa: before.encoding_sa, ..self.macsec.clone() }) {
+            self.secure.iter_mut().for_each(|secure| secure.begin(an));
+            return Ok(());
+        }
+        self.secure()
+    }
+
+    fn secure(&mut self) -> Result<(), BadKey> {
+        let rig: Vec<u16> = (0..).take(self.up.len()).map(|port| self.reader.rig(port)).collect();
+        let made = self.keys.as_ref().map(|keys| Secure::of(&self.macsec, keys, &rig)).transpose();
+        self.secure = None;
+        self.secure = made?.flatten();
+        Ok(())
     }
 
     /// Room for so many bytes of frames and no more.
@@ -180,6 +248,7 @@ impl Device {
 struct Tap<'a> {
     reader: &'a Reader,
     store: &'a mut Store,
+    secure: Option<&'a mut Secure>,
     meter: &'a mut Meter,
     departures: &'a mut Vec<Departure>,
 }
@@ -189,6 +258,8 @@ impl rig_oracle::model::Tap for Tap<'_> {
         if dir == Dir::Tx {
             return;
         }
+        let (packet, tag) = packet.opened();
+        let packet = &packet;
         let bytes = match packet.kind {
             Kind::Pfc => self.reader.pfc(port, packet),
             Kind::Data | Kind::Ack => {
@@ -204,6 +275,16 @@ impl rig_oracle::model::Tap for Tap<'_> {
                 bytes
             }
         };
+        let bytes = match tag {
+            None => bytes,
+            Some(tag) => {
+                let secure = self.secure.as_mut();
+                let Some(sealed) = secure.and_then(|secure| secure.seal(port, tag, &bytes)) else {
+                    return self.meter.note(|health| health.keyless += 1);
+                };
+                sealed
+            }
+        };
         self.departures.push(Departure { at, port, bytes });
     }
 }
@@ -217,34 +298,4 @@ fn room(declared: &Declared) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::serve::served::tests::bench::{probe, profile};
-    use rig_oracle::model::Tap as _;
-
-    #[test]
-    fn a_frame_that_met_congestion_in_the_engine_leaves_marked_and_others_do_not() {
-        let mut device = Device::boot(&profile("broadcom"), &[], 1, Meter::default()).unwrap();
-        let mut marked = probe(0, 1, 5);
-        tos::mark(&mut marked);
-        // The last one came in marked, and the device took the mark off.
-        let came =
-            [(1, true, probe(0, 1, 5)), (2, false, probe(0, 2, 5)), (1, false, marked.clone())];
-        for (port, ce, bytes) in came {
-            let packet = numbered(
-                Packet::data(0, 0, port, 3, 3, 254).with_ect(true).with_ce(ce),
-                device.store.put(&bytes),
-            );
-            let mut tap = Tap {
-                reader: &device.reader,
-                store: &mut device.store,
-                meter: &mut device.meter,
-                departures: &mut device.departures,
-            };
-            tap.frame(Time(7), port, Dir::Tx, &packet);
-            tap.frame(Time(8), port, Dir::Rx, &packet);
-        }
-        let left: Vec<_> = device.departures().map(|departure| departure.bytes).collect();
-        assert_eq!(left, [marked, probe(0, 2, 5), probe(0, 1, 5)]);
-    }
-}
+mod tests;

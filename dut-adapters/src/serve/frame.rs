@@ -83,11 +83,15 @@ impl Reader {
         self.behind.get(usize::from(port)).copied().filter(|_| known)
     }
 
+    /// The rig's port at `port` of the device, by which captures name it; its own number where there is none.
+    pub(super) fn rig(&self, port: u16) -> u16 {
+        let rig = (0..).zip(&self.behind).find(|&(_, &behind)| behind == port);
+        rig.map_or(port, |(rig, _)| rig)
+    }
+
     /// The bytes of a PFC frame that the device sends by `port`.
     pub(super) fn pfc(&self, port: u16, packet: &Packet) -> Vec<u8> {
-        // Captures name the device's ports by the rig's that are cabled to them.
-        let rig = (0..).zip(&self.behind).find(|&(_, &behind)| behind == port);
-        let source = wire::dut_mac(rig.map_or(port, |(rig, _)| rig));
+        let source = wire::dut_mac(self.rig(port));
         let asks = |class: usize| (packet.enable & !packet.zero) >> class & 1 == 1;
         let quanta = |class| if asks(class) { packet.quanta } else { Quanta(0) };
         let frame = wire::pfc(source, packet.enable, core::array::from_fn(quanta));
@@ -99,7 +103,8 @@ impl Reader {
 }
 
 /// The engine's frames that do what `pfc` does. A frame of the engine has one length of pause for all its classes, so
-/// there is one for each length that is asked for; every class is in exactly one of them.
+/// there is one for each length that is asked for; every class is in exactly one of them. Of a protected frame with more
+/// than one length the others are replays of the first to the engine: no rig sends such.
 pub(super) fn pauses(pfc: &pfc::Repr) -> impl Iterator<Item = Packet> {
     let quanta = pfc.quanta;
     let asking = move |length: Quanta| {

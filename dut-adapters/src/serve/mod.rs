@@ -10,6 +10,7 @@ mod gate;
 mod mailbox;
 mod meter;
 mod ports;
+mod secure;
 pub(crate) mod served;
 mod store;
 mod tos;

@@ -10,7 +10,7 @@ use core::fmt;
 use rig_capture::DutEvent;
 use rig_generator::Clock;
 use rig_generator::port::{PortError, Receive, Transmit};
-use rig_lab::{Profile, Setting};
+use rig_lab::{Keys, Profile, Setting};
 use rig_units::{Dur, Time};
 use std::io;
 
@@ -43,6 +43,8 @@ pub struct Served<C> {
     /// Frames that no port had room for.
     unsent: u64,
     device: Device,
+    /// The keys of the lab, once somebody has given them.
+    keys: Option<Keys>,
     /// The boot, on the clock.
     epoch: Time,
     mailbox: Mailbox,
@@ -99,7 +101,8 @@ impl<C: Clock> Served<C> {
         let (post, mailbox) = mailbox().map_err(Unserved::System)?;
         let epoch = clock.now();
         let owed = vec![None; ports];
-        let served = Served { clock, profile, lines, owed, unsent: 0, device, epoch, mailbox };
+        let (unsent, keys) = (0, None);
+        let served = Served { clock, profile, lines, owed, unsent, device, keys, epoch, mailbox };
         Ok((served, post))
     }
 
@@ -233,7 +236,12 @@ impl<C: Clock> Served<C> {
             Ask::Boot { seed, settings } => {
                 let settings: Vec<Setting> = settings.into_iter().map(Setting::from).collect();
                 let meter = Meter::new(self.lost()?);
-                match Device::boot(&self.profile, &settings, seed, meter) {
+                let booted = Device::boot(&self.profile, &settings, seed, meter);
+                let keyed = booted.and_then(|mut device| {
+                    let keyed = device.key(self.keys.clone());
+                    keyed.map(|()| device).map_err(|bad| Refused { why: bad.to_string() })
+                });
+                match keyed {
                     Ok(device) => {
                         self.device = device;
                         self.epoch = self.clock.now();
@@ -247,8 +255,18 @@ impl<C: Clock> Served<C> {
             Ask::Configure { settings } => {
                 let settings: Vec<Setting> = settings.into_iter().map(Setting::from).collect();
                 match self.device.emulated.configure(&settings) {
-                    Ok(()) => Answer::Configured { declared: self.declared() },
+                    Ok(()) => match self.device.configured() {
+                        Ok(()) => Answer::Configured { declared: self.declared() },
+                        Err(bad) => Answer::Refused { why: bad.to_string() },
+                    },
                     Err(refused) => Answer::Refused { why: refused.why },
+                }
+            }
+            Ask::Key { keys } => {
+                self.keys = Some(keys.0);
+                match self.device.key(self.keys.clone()) {
+                    Ok(()) => Answer::Done,
+                    Err(bad) => Answer::Refused { why: bad.to_string() },
                 }
             }
             Ask::Cable { behind } => match self.uncabled(&behind) {

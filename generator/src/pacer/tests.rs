@@ -2,15 +2,17 @@ use super::*;
 use crate::clock::Manual;
 use crate::gate::Obeys;
 use crate::port::memory::{self, Halves};
-use crate::port::{Kick, Mono, Stamp, Stats, at_most};
+use crate::port::{Frame, Kick, Mono, Receive, Stamp, Stats, Transmit, at_most};
 use crate::rhythm::Rhythm;
-use crate::sender::{Job, Stall};
-use crate::template::Source;
-use rig_frames::mac_control;
+use crate::sender::{Job, Sender, Stall, Who};
+use crate::template::{Source, Template};
+use rig_frames::{mac_control, pfc};
 use rig_testcases::{StreamKind, StreamRate, StreamSpec, wire};
 use rig_units::{Bytes, Pace, PortSpeed, Quanta};
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
+
+mod secured;
 
 const SPEED: PortSpeed = PortSpeed::G10;
 

@@ -278,7 +278,7 @@ impl Pfc {
 }
 
 /// The association that a setting goes on with, if it is that.
-fn association(setting: &Setting) -> Option<u8> {
+pub(super) fn association(setting: &Setting) -> Option<u8> {
     let an = (setting.path == "macsec.encoding_sa").then(|| setting.value.as_u64())?;
     an.and_then(|an| u8::try_from(an).ok())
 }

@@ -4,4 +4,5 @@ mod agree;
 mod behaves;
 pub(crate) mod bench;
 mod pressed;
+mod secured;
 mod steered;

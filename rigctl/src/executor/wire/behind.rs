@@ -6,7 +6,7 @@ use rig_dut::emulated_wire::{Lost, Undone};
 use rig_dut::{EmulatedWire, Refused};
 use rig_generator::Lane;
 use rig_generator::port::{Link, Mono, PortError};
-use rig_lab::{Declared, Setting, WatermarkCopy};
+use rig_lab::{Declared, Keys, Setting, WatermarkCopy};
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
 
@@ -48,6 +48,14 @@ impl Behind {
     /// Whether it was booted afresh for the session.
     pub const fn boots(&self) -> bool {
         matches!(self, Behind::Emulated(_))
+    }
+
+    /// Gives it the keys that it shares with the rig. One that cannot be steered has them from elsewhere.
+    pub(super) fn key(&mut self, keys: &Keys) -> Result<(), Undone> {
+        match self {
+            Behind::Emulated(device) => device.key(keys),
+            Behind::Declared { .. } => Ok(()),
+        }
     }
 
     /// Says which of its ports the rig's are cabled to.

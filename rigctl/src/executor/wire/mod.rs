@@ -10,6 +10,7 @@ mod bench;
 mod benches;
 mod cabled;
 mod losses;
+mod peers;
 mod room;
 mod served;
 mod tape;
@@ -21,7 +22,7 @@ pub use cabled::backend;
 pub use room::Share;
 pub use served::Serve;
 
-use super::virtual_lab::speeds;
+use super::virtual_lab::{association, speeds};
 use core::fmt;
 use losses::Losses;
 use rig_capture::deep::{Capture, Interface};
@@ -36,7 +37,7 @@ use rig_generator::{
 };
 use rig_lab::{Declared, Setting};
 use rig_testcases::{Action, EndpointSpec, PfcFrames, Script, wire};
-use rig_units::{Dur, FCS, PortSpeed, Time};
+use rig_units::{Bytes, Dur, FCS, PortSpeed, Time};
 use std::sync::Arc;
 use tape::Tape;
 
@@ -115,7 +116,10 @@ impl WireLab {
         bench.pacer.clock = Arc::clone(&clock);
         if bench.behind.boots() {
             // What is paused otherwise stays so: the device that asked for it goes on.
-            bench.pacer.lanes.iter_mut().for_each(|lane| lane.sender.restart());
+            for lane in &mut bench.pacer.lanes {
+                lane.sender.restart();
+                lane.peer = None;
+            }
         }
         Ok(WireLab { bench, clock, cable, kept: Vec::new(), disk: None })
     }
@@ -147,6 +151,7 @@ impl WireLab {
         let program = Program::of(script, &speeds).map_err(Broken::Impossible)?;
         self.fits(script)?;
         self.bench.behind.cable(&script.dut_ports)?;
+        self.secure(script, declared)?;
         self.assign(script);
         self.bench.behind.clear_watermarks()?;
         let before = self.bench.behind.counters()?;
@@ -249,7 +254,7 @@ impl WireLab {
     fn fits(&self, script: &Script) -> Result<(), Broken> {
         let Bench { longest, behind, .. } = &*self.bench;
         for stream in &script.streams {
-            let size = usize::try_from((stream.size - FCS).0).unwrap_or(usize::MAX);
+            let size = usize::try_from((stream.on_wire() - FCS).0).unwrap_or(usize::MAX);
             for port in [stream.from, stream.to] {
                 let lane = usize::from(script.dut_ports[usize::from(port)]);
                 let takes = longest.get(lane).copied().unwrap_or(0);
@@ -278,7 +283,7 @@ impl WireLab {
         for (storm, spec) in (0..).zip(&script.storms) {
             let frame = frame(spec.from, &tape::pfc(spec.classes, spec.quanta));
             let lane = &mut self.bench.pacer.lanes[behind(spec.from)];
-            lane.assign(Who::Storm(storm), Template::new(frame));
+            lane.assign(Who::Storm(storm), Template::new(frame).shielded(spec.macsec));
         }
     }
 }
@@ -343,20 +348,24 @@ impl Trial<'_> {
             }
             Action::StartStorm(storm) => {
                 let spec = &self.script.storms[usize::from(*storm)];
-                let (from, every) = (spec.from, spec.every);
-                self.lane(from).sender.start(at, Job::pfc(Who::Storm(*storm), every, None));
+                let (from, size) = (spec.from, spec.on_wire());
+                let job = Job { size, ..Job::pfc(Who::Storm(*storm), spec.every, None) };
+                self.lane(from).sender.start(at, job);
             }
             Action::StopStorm(storm) => {
                 let from = self.script.storms[usize::from(*storm)].from;
                 self.lane(from).sender.stop(Who::Storm(*storm));
             }
-            Action::Pfc(PfcFrames { from, enable, quanta, count, every, .. }) => {
+            Action::Pfc(PfcFrames { from, enable, quanta, count, every, macsec }) => {
                 let what = tape::pfc(*enable, *quanta);
                 let who = Who::ByHand(self.tape.by_hand(what));
-                let template = Template::new(frame(*from, &what));
+                let template = Template::new(frame(*from, &what)).shielded(*macsec);
                 let lane = self.lane(*from);
                 lane.assign(who, template);
-                lane.sender.start(at, Job::pfc(who, *every, Some((*count).into())));
+                let secured = lane.peer.as_ref().and_then(|peer| peer.next(*macsec, true));
+                let overhead = Bytes(secured.map_or(0, |secured| secured.overhead()).into());
+                let job = Job::pfc(who, *every, Some((*count).into()));
+                lane.sender.start(at, Job { size: job.size + overhead, ..job });
             }
             Action::LinkDown(port) => self.link(at, *port, false)?,
             Action::LinkUp(port) => self.link(at, *port, true)?,
@@ -367,6 +376,9 @@ impl Trial<'_> {
                     Err(Undone::Lost(lost)) => return Err(lost.into()),
                 };
                 self.config.push(ConfigOutcome { setting: setting.clone(), refused });
+                if let Some(an) = association(setting) {
+                    self.rekey(an);
+                }
             }
             Action::ClearWatermarks(copy) => self.lab.bench.behind.clear_copy(*copy)?,
         }
@@ -381,7 +393,7 @@ impl Trial<'_> {
         let job = Job {
             who: Who::Stream(stream),
             class: Some(spec.class),
-            size: spec.size,
+            size: spec.on_wire(),
             rhythm: Rhythm::Even(pace),
             first: self.tape.next_number(stream),
             count: spec.count,

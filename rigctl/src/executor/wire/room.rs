@@ -24,8 +24,10 @@ impl Share {
     pub fn of(script: &Script, program: &Program) -> Share {
         let streams = program.ports.iter().flat_map(|port| &port.streams);
         let each = streams.map(|stream| {
-            let size = script.streams[usize::from(stream.index)].size;
+            let size = script.streams[usize::from(stream.index)].on_wire();
             let cost = FRAME.0 + KIB.0 * size.0 / 1_024;
+            // It is sealed and opened twice on its way.
+            let cost = if script.macsec.is_some() { cost * 2 } else { cost };
             let whole = cost.saturating_mul(1_000_000) / stream.pace.gap().0.max(1);
             whole * runs(script, stream.index).min(SHORT).0 / SHORT.0
         });

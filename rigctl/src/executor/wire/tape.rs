@@ -8,7 +8,7 @@ use rig_capture::{Dir, Lateness, Record, What};
 use rig_frames::ip::Ecn;
 use rig_generator::port::StampedBy;
 use rig_generator::{Departure, Kept, Watcher, Who};
-use rig_testcases::Script;
+use rig_testcases::{Script, Secured};
 use rig_units::{Dur, Quanta, Time};
 use std::collections::BTreeMap;
 
@@ -122,10 +122,15 @@ impl<'a> Tape<'a> {
         }
     }
 
-    fn push(&mut self, lane: u16, dir: Dir, at: Time, what: What) {
+    /// The device goes on with another association.
+    pub(super) fn rekey(&mut self, an: u8) {
+        self.decoder.rekey(an);
+    }
+
+    fn push(&mut self, (lane, dir): (u16, Dir), at: Time, what: What, secured: Option<Secured>) {
         let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
         let Some(since) = at.since(self.origin) else { return };
-        self.ledger.saw(Record { secured: None, at: Time(since.0), port, dir, what });
+        self.ledger.saw(Record { secured, at: Time(since.0), port, dir, what });
     }
 }
 
@@ -160,7 +165,7 @@ impl Watcher for Tape<'_> {
         if let Some(disk) = &mut self.disk {
             disk.sent(Time(last_bit.since(self.origin).unwrap_or_default().0));
         }
-        self.push(lane, Dir::Tx, last_bit, self.own(departure));
+        self.push((lane, Dir::Tx), last_bit, self.own(departure), departure.secured);
     }
 
     fn received(&mut self, lane: u16, frame: &[u8], at: Time, by: StampedBy) {
@@ -173,7 +178,8 @@ impl Watcher for Tape<'_> {
             self.off = self.off.max(self.bound);
         }
         let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
-        let what = match self.decoder.decode(port, Dir::Rx, frame, frame.len()) {
+        let (what, secured) = self.decoder.read(port, Dir::Rx, frame, frame.len());
+        let what = match what {
             What::Data { stream, seq, size, ce } => {
                 let first = u32::try_from(self.first % u64::from(NUMBERS)).unwrap_or(0);
                 let seq = seq.wrapping_sub(first) % NUMBERS;
@@ -185,7 +191,7 @@ impl Watcher for Tape<'_> {
             }
             what => what,
         };
-        self.push(lane, Dir::Rx, at, what);
+        self.push((lane, Dir::Rx), at, what, secured);
     }
 
     fn reads(&self) -> bool {

@@ -1,0 +1,50 @@
+//! The rig's ports as peers of a device that speaks MACsec: keyed before the first trial of a session, and keyed anew with
+//! the device.
+
+use super::{Broken, Trial, WireLab};
+use rig_generator::Peer;
+use rig_lab::Declared;
+use rig_testcases::Script;
+
+impl WireLab {
+    /// Makes the rig's ports speak MACsec, where the device does. Packet numbers go on from trial to trial, and with a device
+    /// that is not booted for a session from session to session.
+    pub(super) fn secure(&mut self, script: &Script, declared: &Declared) -> Result<(), Broken> {
+        let unkeyed = |why: &dyn core::fmt::Display| {
+            Broken::Device(format!("{}: it speaks MACsec, and {why}", self.bench.profile))
+        };
+        let Some(protection) = &script.macsec else {
+            return if declared.macsec.enable {
+                Err(unkeyed(&"the lab has no keys for it (`macsec: keys:`)"))
+            } else {
+                Ok(())
+            };
+        };
+        let mut peers = Vec::new();
+        for (port, &lane) in (0..).zip(&script.dut_ports) {
+            if self.bench.pacer.lanes[usize::from(lane)].peer.is_none() {
+                let peer = Peer::of(protection, port, script.endpoint(port));
+                peers.push((lane, peer.map_err(|bad| unkeyed(&bad))?));
+            }
+        }
+        if !peers.is_empty() {
+            self.bench.behind.key(&protection.keys)?;
+        }
+        for (lane, peer) in peers {
+            self.bench.pacer.lanes[usize::from(lane)].peer = Some(peer);
+        }
+        Ok(())
+    }
+}
+
+impl Trial<'_> {
+    /// Goes on with another association at every port of the rig: what a key server would tell both ends.
+    pub(super) fn rekey(&mut self, an: u8) {
+        for &lane in &self.script.dut_ports {
+            if let Some(peer) = &mut self.lab.bench.pacer.lanes[usize::from(lane)].peer {
+                peer.rekey(an);
+            }
+        }
+        self.tape.rekey(an);
+    }
+}
