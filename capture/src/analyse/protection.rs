@@ -41,8 +41,9 @@ pub fn protection(observation: &Observation, port: u16, epochs: &[(Time, Macsec)
                 numbers.remove(&secured.an);
             }
             before = Some(secured.an);
-            let first = near.epochs(epochs).filter_map(|macsec| macsec.next_pn).next();
-            number(&secured, &mut numbers, anew.then_some(first.unwrap_or(1)))
+            let firsts = near.epochs(epochs).map(|macsec| macsec.next_pn.unwrap_or(1));
+            let firsts: Vec<u64> = if anew { firsts.collect() } else { Vec::new() };
+            number(&secured, &mut numbers, &firsts)
         });
         seen.odd.extend(why.map(|why| (index, why)));
     }
@@ -93,15 +94,12 @@ fn wrong(macsec: &Macsec, record: &Record) -> Option<String> {
     }
 }
 
-/// What is wrong with the packet number of a frame: it follows the one before, and is `first` in an association that was just
-/// begun.
-fn number(
-    secured: &Secured,
-    numbers: &mut BTreeMap<u8, u64>,
-    first: Option<u64>,
-) -> Option<String> {
+/// What is wrong with the packet number of a frame: it follows the one before, and is one of `firsts` in an association that was
+/// just begun.
+fn number(secured: &Secured, numbers: &mut BTreeMap<u8, u64>, firsts: &[u64]) -> Option<String> {
     let Secured { an, pn, .. } = *secured;
     let before = numbers.insert(an, pn);
-    let want = before.map(|before| before + 1).or(first)?;
-    (pn != want).then(|| format!("packet number {pn} of association {an}, not {want}"))
+    let want = before.map(|before| before + 1).or(firsts.first().copied())?;
+    (pn != want && (before.is_some() || !firsts.contains(&pn)))
+        .then(|| format!("packet number {pn} of association {an}, not {want}"))
 }

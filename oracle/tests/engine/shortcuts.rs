@@ -74,7 +74,7 @@ fn script() -> impl Strategy<Value = Script> {
             Shield::Usual,
             Shield::Usual,
             Shield::Clear,
-            Shield::Replayed,
+            Shield::Late(1),
             Shield::Harmed(Harm::Forged),
         ])
     };

@@ -154,9 +154,15 @@ pub(super) fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mu
         let arrival = |record: usize| trial.observation.records[record].at + trace.cable;
         let window = arrival(*first) + settled..arrival(*last).saturating_sub(bound);
         let way = trial.observation.ports[usize::from(from)].cable + declared.transit();
-        let ready = trial.observation.of_stream(index, (from, Dir::Tx));
-        let ready = ready.filter(|(_, record)| window.contains(&(record.at + way))).count() as u64;
-        if ready < 3 {
+        // Sent so that it left within the window for certain, and so that it may have.
+        let ready = |early: Dur, late: Dur| {
+            let sent = trial.observation.of_stream(index, (from, Dir::Tx));
+            let may = window.start.saturating_sub(early)..window.end.saturating_sub(late);
+            sent.filter(|(_, record)| may.contains(&(record.at + way))).count() as u64
+        };
+        let behind = bound + trace.speed.slot(spec.on_wire());
+        let ready = Span { lo: ready(Dur::ZERO, behind), hi: ready(behind, Dur::ZERO) };
+        if ready.lo < 3 {
             return Err(trial.doubt(&format!("hardly a frame of {stream} met {}", storm.name)));
         }
         let left = trial.observation.of_stream(index, (to, Dir::Rx));
@@ -168,8 +174,8 @@ pub(super) fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mu
         let (span, text) = if outcome.pauses {
             (Span::exactly(0), format!("obeyed ({}): no frame leaves meanwhile", said(fate)))
         } else {
-            let span = Span { lo: ready - 2, hi: ready + 2 };
-            (span, format!("not obeyed ({}): the {ready} frames sent meanwhile leave", said(fate)))
+            let text = format!("not obeyed ({}): all frames sent meanwhile leave", said(fate));
+            (ready, text)
         };
         let want =
             Prediction { unit: Unit::Frames, span, formula: "", text, source: macsec::SOURCE };

@@ -47,7 +47,7 @@ fn each_harm_is_dropped_and_counted_at_the_port_that_it_arrives_at() {
         (Shield::Harmed(Harm::WrongSci), "MACSEC_FLOW_STAT_IN_PKTS_NO_SCI"),
         (Shield::Harmed(Harm::WrongKey), "MACSEC_SA_STAT_IN_PKTS_NOT_VALID"),
         (Shield::Harmed(Harm::Forged), "MACSEC_SA_STAT_IN_PKTS_NOT_VALID"),
-        (Shield::Replayed, "MACSEC_SA_STAT_IN_PKTS_LATE"),
+        (Shield::Late(1), "MACSEC_SA_STAT_IN_PKTS_LATE"),
     ] {
         let mut rig = Rig::of(case("bypass"));
         rig.send(0, 1, 1, Shield::Sound);
@@ -67,7 +67,7 @@ fn a_host_numbers_on_but_for_replays_and_clear_frames() {
     let shields = [
         Shield::Usual,
         Shield::Harmed(Harm::Forged),
-        Shield::Replayed,
+        Shield::Late(1),
         Shield::Clear,
         Shield::Sound,
     ];

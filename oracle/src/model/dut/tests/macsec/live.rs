@@ -89,15 +89,15 @@ fn a_mode_and_a_window_hold_from_when_they_are_set() {
     rig.configure("macsec.pfc_clear", "honour");
     assert!(rig.pauses(0, Shield::Clear));
     rig.send(2, 1, 1, Shield::Usual);
-    rig.send(2, 1, 3, Shield::Replayed);
+    rig.send(2, 1, 3, Shield::Late(1));
     rig.configure("macsec.replay_window", 1);
     rig.send(2, 1, 3, Shield::Usual);
-    rig.send(2, 1, 3, Shield::Replayed);
+    rig.send(2, 1, 3, Shield::Late(1));
     assert_eq!(rig.received(1, Kind::Data).len(), 1 + 3 + 3);
     rig.configure("macsec.enable_replay_protect", false);
     rig.configure("macsec.replay_window", 0);
     rig.send(2, 1, 2, Shield::Usual);
-    rig.send(2, 1, 2, Shield::Replayed);
+    rig.send(2, 1, 2, Shield::Late(1));
     assert_eq!(rig.counter(2, "MACSEC_SA_STAT_IN_PKTS_DELAYED"), 2);
 }
 
