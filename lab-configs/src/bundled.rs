@@ -16,6 +16,7 @@ duts! {
     "barefoot.yaml"
     "broadcom-400g.yaml"
     "broadcom-dlr.yaml"
+    "broadcom-macsec.yaml"
     "broadcom-mixed.yaml"
     "broadcom-tick.yaml"
     "broadcom-weighted.yaml"

@@ -1,14 +1,14 @@
 //! Named ways in which an emulated device departs from what it declares. The model matches the enum exhaustively, so
 //! that none can be listed and not built.
 
-use crate::fault::one_of;
-use crate::{BadSetting, Wred};
+use crate::Wred;
 use core::fmt;
 use core::ops::RangeInclusive;
-use core::str::FromStr;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+mod switched;
+pub use switched::Switched;
 
 /// One named misbehaviour. Where a value makes sense its meaning and default are given; elsewhere none is accepted.
 #[derive(
@@ -323,71 +323,8 @@ impl Deviation {
     }
 }
 
-/// A deviation that is switched on, with its value if one was given. Written `drop_leaks` or `drop_leaks:3`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Switched {
-    /// Which.
-    pub name: Deviation,
-    /// Its value; see the deviation for the meaning.
-    pub value: Option<u64>,
-}
-
 impl fmt::Display for Deviation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
-    }
-}
-
-impl fmt::Display for Switched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.value {
-            Some(value) => write!(f, "{}:{value}", self.name),
-            None => write!(f, "{}", self.name),
-        }
-    }
-}
-
-impl FromStr for Switched {
-    type Err = BadSetting;
-    fn from_str(text: &str) -> Result<Switched, BadSetting> {
-        let bad = |why: String| BadSetting::BadValue { path: "deviation".to_owned(), why };
-        let (name, value) = match text.split_once(':') {
-            Some((name, value)) => (name, Some(value)),
-            None => (text, None),
-        };
-        let names: Vec<String> = Deviation::ALL.iter().map(ToString::to_string).collect();
-        let Some(at) = names.iter().position(|known| known == name) else {
-            let want = one_of(name, names.iter().map(String::as_str));
-            return Err(bad(format!("there is no deviation `{name}`: want {want}")));
-        };
-        Deviation::ALL[at].switched(value).map_err(bad)
-    }
-}
-
-impl Serialize for Switched {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Switched {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Switched, D::Error> {
-        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-impl JsonSchema for Switched {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "deviation".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "description": "a deviation by name, with its value where it takes one: drop_leaks:3",
-            "pattern": r"^[a-z_]+(:[0-9]+)?$",
-        })
     }
 }

@@ -113,6 +113,14 @@ pub enum Form {
 }
 
 impl CipherSuite {
+    /// Length of a key, in bytes.
+    pub const fn key_len(self) -> usize {
+        match self {
+            CipherSuite::GcmAes128 | CipherSuite::GcmAesXpn128 => 16,
+            CipherSuite::GcmAes256 | CipherSuite::GcmAesXpn256 => 32,
+        }
+    }
+
     /// Whether packet numbers have 64 bits (IEEE 802.1AEbw).
     pub const fn is_extended(self) -> bool {
         matches!(self, CipherSuite::GcmAesXpn128 | CipherSuite::GcmAesXpn256)

@@ -88,6 +88,15 @@ fn red(measure: &Measure) -> Run {
         Measure::EcnOrder { .. } => {
             Mutated("marks-before-pauses-broadcom", "deviation=depth_averaged:15")
         }
+        Measure::MacsecCounters { .. } => {
+            Mutated("replay-window-to-the-frame", "deviation=macsec_late_counted_as_ok")
+        }
+        Measure::MacsecFrames { .. } => {
+            Mutated("packet-numbers-run-out", "deviation=macsec_pn_wraps")
+        }
+        Measure::MacsecPfc { .. } => {
+            Mutated("forged-pfc-refused", "deviation=macsec_icv_not_checked")
+        }
         Measure::Config { .. } => {
             Mutated("limits-refused-broadcom", "deviation=accepts_out_of_range")
         }

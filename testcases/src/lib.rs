@@ -30,6 +30,6 @@ pub use threshold::{Growth, Threshold};
 
 /// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.
 pub use rig_lab::{
-    Action as WatchdogAction, Backlog, CipherSuite, Declared, Form, Keys, Part, RuleFamily, Secret,
-    Setting,
+    Action as WatchdogAction, Backlog, CipherSuite, Declared, Form, Keys, Macsec, Part,
+    Policy as MacsecPolicy, RuleFamily, Secret, Setting,
 };

@@ -168,6 +168,23 @@ pub enum Measure {
         /// Which the case wants.
         first: First,
     },
+    /// `macsec.counters`: the device's MACsec counters of a port against the frames on the wire.
+    MacsecCounters {
+        /// The rig port at the other end.
+        port: String,
+    },
+    /// `macsec.frames`: every frame that the device sends out of a port is protected as it declares.
+    MacsecFrames {
+        /// The rig port that receives them.
+        port: String,
+    },
+    /// `macsec.pfc`: whether the PFC of a storm is obeyed, in the form that it is sent in.
+    MacsecPfc {
+        /// The storm.
+        storm: String,
+        /// A probe that leaves by the stormed port.
+        stream: String,
+    },
     /// `config`: whether the device takes the case's settings (`configure`), and refuses what it must.
     Config {
         /// Wanted: refused rather than accepted.
@@ -225,6 +242,9 @@ impl Measure {
             Measure::EcnMarks { .. } => "ecn.marks",
             Measure::EcnCounters { .. } => "ecn.counters",
             Measure::EcnOrder { .. } => "ecn.order",
+            Measure::MacsecCounters { .. } => "macsec.counters",
+            Measure::MacsecFrames { .. } => "macsec.frames",
+            Measure::MacsecPfc { .. } => "macsec.pfc",
             Measure::Config { .. } => "config",
         }
     }
@@ -251,7 +271,8 @@ impl Measure {
             | Measure::ActionTaken { stream, .. }
             | Measure::Loss { stream, .. }
             | Measure::XoffLatency { stream }
-            | Measure::HeadroomLoss { stream, .. } => vec![stream],
+            | Measure::HeadroomLoss { stream, .. }
+            | Measure::MacsecPfc { stream, .. } => vec![stream],
             Measure::EcnMarks { stream, .. }
             | Measure::EcnCounters { stream }
             | Measure::EcnOrder { stream, .. } => to_queue(case, core::slice::from_ref(stream)),
@@ -279,6 +300,8 @@ impl Measure {
             | Measure::PauseLength { .. }
             | Measure::Duty { .. }
             | Measure::PfcCounters { .. }
+            | Measure::MacsecCounters { .. }
+            | Measure::MacsecFrames { .. }
             | Measure::Config { .. } => Vec::new(),
         }
     }

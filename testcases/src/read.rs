@@ -28,10 +28,11 @@ use rig_units::Dur;
 use std::path::Path;
 
 /// The bundled catalogue: name of the file and its text.
-const BUNDLED: [(&str, &str); 4] = [
+const BUNDLED: [(&str, &str); 5] = [
     ("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml")),
     ("testcases/buffers.yaml", include_str!("../buffers.yaml")),
     ("testcases/ecn.yaml", include_str!("../ecn.yaml")),
+    ("testcases/macsec-pfc.yaml", include_str!("../macsec-pfc.yaml")),
     ("testcases/headroom.yaml", include_str!("../headroom.yaml")),
 ];
 

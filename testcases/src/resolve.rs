@@ -10,8 +10,8 @@ pub(crate) use ports::port_number;
 use crate::case::{CaseAction, Count, Refresh, Storm, Stream};
 use crate::macsec;
 use crate::{
-    Action, Amount, Case, EndpointSpec, Expect, Harm, Lookup, Measure, PfcFrames, Script, Shield, Step,
-    StormSpec, StreamRate, StreamSpec,
+    Action, Amount, Case, EndpointSpec, Expect, Harm, Lookup, Measure, PfcFrames, Script, Shield,
+    Step, StormSpec, StreamRate, StreamSpec,
 };
 use rig_lab::{Color, Declared, Fault, Form};
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed};

@@ -233,6 +233,9 @@ fn measure() -> Value {
             &json!({ "port": to("ports"), "class": to("class") }),
             &["port", "class"],
         ),
+        "macsec.counters": object(&json!({ "port": to("ports") }), &["port"]),
+        "macsec.frames": object(&json!({ "port": to("ports") }), &["port"]),
+        "macsec.pfc": storm_stream(&[]),
         "pfc.duty": storm_stream(&[("from", to("amount")), ("until", to("amount"))]),
     });
     let mut measure = object(&properties, &[]);

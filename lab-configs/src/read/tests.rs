@@ -1,7 +1,9 @@
 //! The labs and profiles of the repository, and what a person is told about mistakes in one: read and judged by hand.
 
 use super::*;
-use crate::{Jitter, RuleFamily, Watermark, declare};
+use crate::{
+    CipherSuite, Jitter, Macsec, PfcMode, Policy, Reception, RuleFamily, Watermark, declare,
+};
 use insta::assert_snapshot;
 
 fn all(faults: &[Fault]) -> String {
@@ -96,6 +98,10 @@ fn a_profile_may_depart_from_what_it_declares() {
     assert_eq!(on, ["drop_leaks:3", "alert_acts"]);
 }
 
+/// All that must be said of MACsec.
+const MACSEC: &str = "macsec: {enable: true, cipher_suite: GCM-AES-XPN-256, policy: integrity_only, send_sci: false, \
+    enable_replay_protect: true, replay_window: 64, pfc_encryption_mode: encrypt, latency: 300ns, encoding_sa: 2}";
+
 macro_rules! mistakes {
     ($($name:ident: $changes:expr;)*) => {$(
         #[test]
@@ -124,6 +130,9 @@ mistakes! {
     accounting_as_another_word: [("crossing: headroom", "accounting: egress\n    crossing: headroom")];
     watermarks_polled_all_the_time: [("  pfcwd:\n", "  watermark: {poll: 0ms}\n  pfcwd:\n")];
     xoff_that_takes_longer_than_its_pause: [("    xon_counts:", "    emission: 400us\n    xon_counts:")];
+    macsec_in_part: [("  pfcwd:\n", "  macsec: {enable: true, policy: security}\n  pfcwd:\n")];
+    macsec_out_of_range: [("  pfcwd:\n", &format!("  {}\n  pfcwd:\n", MACSEC.replace("window: 64", "window: 1073741824").replace("sa: 2", "sa: 4, next_pn: 0").replace("300ns", "400us")))];
+    unknown_words_of_macsec: [("  pfcwd:\n", &format!("  {}\n  pfcwd:\n", MACSEC.replace("XPN-256", "512").replace("integrity_only", "open").replace("mode: encrypt", "mode: encrypted, pfc_clear: drop")))];
     too_few_queues: [(", strict, strict]", ", strict]")];
     code_point_beyond_63: [("46: 5", "64: 5")];
     thresholds_of_wred_that_cross: [("kmin: 104000B", "kmin: 312001B"), ("weight: 0", "drop: {kmin: 2B, kmax: 1B, pmax: 1%}\n    weight: 16")];
@@ -146,6 +155,33 @@ fn a_profile_may_say_how_watermarks_are_polled_or_say_nothing() {
     let profile = profile.unwrap_or_else(|faults| panic!("{}", all(&faults)));
     let want = Watermark { poll: Some(rig_units::Dur::ms(60_000)), telemetry: None };
     assert_eq!(profile.declared.watermark, want);
+}
+
+#[test]
+fn a_profile_may_speak_macsec_or_say_nothing() {
+    let text = include_str!("../../duts/broadcom.yaml");
+    assert_eq!(declare::pattern().map(|declared| declared.macsec), Ok(Macsec::off()));
+    let profile = |macsec: &str| {
+        let text = text.replace("  pfcwd:\n", &format!("  {macsec}\n  pfcwd:\n"));
+        let profile = profile_from(&Source::new("dut.yaml", &text));
+        profile.unwrap_or_else(|faults| panic!("{}", all(&faults))).declared.macsec
+    };
+    let want = Macsec {
+        enable: true,
+        cipher_suite: CipherSuite::GcmAesXpn256,
+        policy: Policy::IntegrityOnly,
+        send_sci: false,
+        enable_replay_protect: true,
+        replay_window: 64,
+        pfc_encryption_mode: PfcMode::Encrypt,
+        latency: rig_units::Dur::ns(300),
+        encoding_sa: 2,
+        ..Macsec::off()
+    };
+    assert_eq!(profile(MACSEC), want);
+    let more = MACSEC.replace("sa: 2", "sa: 2, pfc_clear: bad, pfc_sent: never, next_pn: 9");
+    let bad = Some(Reception::Bad);
+    assert_eq!(profile(&more), Macsec { pfc_clear: bad, next_pn: Some(9), ..want });
 }
 
 #[test]

@@ -9,7 +9,6 @@ use super::mac::{self, Mac};
 use super::network::Wiring;
 use super::packet::{Kind, Packet, bit};
 use super::ring::Ring;
-use rig_testcases::Shield;
 use rig_units::{Dur, PortSpeed, Time};
 
 mod plan;
@@ -186,59 +185,6 @@ impl Host {
         self.clock = now;
         let opened = self.mac.obey(now, obeys, response);
         self.resume(now, opened);
-    }
-
-    /// Speaks MACsec from the next frame on, or no more.
-    pub(crate) fn secure(&mut self, security: Option<Security>) {
-        self.peer = security.map(Peer::new);
-    }
-
-    /// Goes on with another association, from the first packet number.
-    pub(crate) fn rekey(&mut self, an: u8) {
-        if let Some(peer) = &mut self.peer {
-            peer.rekey(an);
-        }
-    }
-
-    /// Whether it speaks MACsec.
-    #[inline]
-    pub(crate) const fn is_secured(&self) -> bool {
-        self.peer.is_some()
-    }
-
-    /// The frame that starts next, as it goes onto the cable of a host that speaks MACsec.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn next_secured(&mut self) -> Option<Packet> {
-        let packet = *self.next()?;
-        let shield = match self.choice {
-            Choice::Control => Shield::Usual,
-            Choice::Storm(index) => self.storms.get(index)?.shield,
-            Choice::Stream(index) => self.streams.get(index)?.shield,
-        };
-        Some(self.protected(&packet, shield))
-    }
-
-    fn protected(&mut self, packet: &Packet, shield: Shield) -> Packet {
-        self.peer.as_mut().map_or(*packet, |peer| peer.protect(packet, shield))
-    }
-
-    /// Takes in a frame, as [`receive`](Self::receive) does, and opens it before; the answer is protected.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn receive_secured(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        bypass: bool,
-    ) -> Option<Packet> {
-        self.clock = now;
-        let opened = match &self.peer {
-            Some(peer) => peer.open(packet)?,
-            None => *packet,
-        };
-        let answer = self.receive(now, &opened, bypass)?;
-        Some(self.protected(&answer, Shield::Usual))
     }
 
     /// Goes on with the streams of the classes that may send again from `now` on.

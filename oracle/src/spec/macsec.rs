@@ -46,6 +46,18 @@ pub enum Fate {
 }
 
 impl Fate {
+    /// Those that a counter tells of.
+    pub const COUNTED: [Fate; 8] = [
+        Fate::NoTag,
+        Fate::BadTag,
+        Fate::NoSci,
+        Fate::NotUsingSa,
+        Fate::Late,
+        Fate::Delayed,
+        Fate::NotValid,
+        Fate::Ok,
+    ];
+
     /// The counter that tells of it, by its SAI name; `None`: none of the SecY's.
     pub const fn counter(self) -> Option<&'static str> {
         Some(match self {
@@ -234,15 +246,8 @@ mod tests {
             data(20, 0, 1, None),
             data(21, 1, 2, None),
         ];
-        let want = [
-            Fate::NotUsingSa,
-            Fate::Ok,
-            Fate::Ok,
-            Fate::Ok,
-            Fate::NotUsingSa,
-            Fate::Ok,
-            Fate::Ok,
-        ];
+        let want =
+            [Fate::NotUsingSa, Fate::Ok, Fate::Ok, Fate::Ok, Fate::NotUsingSa, Fate::Ok, Fate::Ok];
         assert_eq!(fates(&epochs, &came), want);
     }
 

@@ -4,7 +4,8 @@ use crate::rig::*;
 use proptest::prelude::*;
 use rig_oracle::model::bench::{Features, Figures, Scenario, run_on};
 use rig_oracle::model::queue::{EventQueue, Heap4, Ordered};
-use rig_oracle::model::{Network, Shortcuts, Storm, Stream, switch, wred};
+use rig_oracle::model::{Network, Shortcuts, Storm, Stream, host, secy, switch, wred};
+use rig_testcases::{Harm, Shield};
 use rig_units::{Bytes, Dur, Pace, Ppm, Quanta, Time};
 
 const OFF: [Shortcuts; 4] = [
@@ -60,22 +61,33 @@ struct Script {
     cut: u16,
     /// Marking at enqueue, the frame counted, the weight of the average.
     wred: (bool, bool, u8),
+    /// Whether the switch and its hosts speak MACsec, with a latency.
+    macsec: Option<Dur>,
 }
 
 fn script() -> impl Strategy<Value = Script> {
     // Few sizes and paces, so that many things happen at the same instant.
     let size = prop_oneof![Just(64_u16), Just(1024), Just(1504)];
     let class = prop_oneof![Just(0_u8), Just(3), Just(4)];
-    let a_stream = (0..4_u16, 1..4_u16, class, size, 1..5_u64).prop_map(
-        |(from, ahead, class, size, slots)| {
+    let shield = || {
+        prop::sample::select(vec![
+            Shield::Usual,
+            Shield::Usual,
+            Shield::Clear,
+            Shield::Replayed,
+            Shield::Harmed(Harm::Forged),
+        ])
+    };
+    let a_stream = (0..4_u16, 1..4_u16, class, size, 1..5_u64, shield()).prop_map(
+        |(from, ahead, class, size, slots, shield)| {
             let pace = Pace::every(SPEED.slot(Bytes(size.into())) * slots);
             let ect = slots != 2;
-            (from, Stream { size, pace, ect, ..stream(0, class, 100, (from + ahead) % 4) })
+            (from, Stream { size, pace, ect, shield, ..stream(0, class, 100, (from + ahead) % 4) })
         },
     );
-    let a_storm = (0..4_u16, 0..4_u64).prop_map(|(from, quarters)| {
+    let a_storm = (0..4_u16, 0..4_u64, shield()).prop_map(|(from, quarters, shield)| {
         let every = SPEED.pause(Quanta(64)) * (1 + quarters) / 2;
-        (from, Storm { quanta: Quanta(64), every, enable: 0b1_1000, ..storm(0, 3) })
+        (from, Storm { quanta: Quanta(64), every, enable: 0b1_1000, shield, ..storm(0, 3) })
     });
     let delay = prop_oneof![Just(Dur::ZERO), Just(Dur::ns(400))];
     let response = prop_oneof![Just(Dur::ZERO), Just(Dur::ns(640))];
@@ -86,14 +98,16 @@ fn script() -> impl Strategy<Value = Script> {
         response,
         0..4_u16,
         (any::<bool>(), any::<bool>(), prop_oneof![Just(0_u8), Just(2)]),
+        prop_oneof![Just(None), Just(Some(Dur::ZERO)), Just(Some(Dur::ns(160)))],
     )
-        .prop_map(|(streams, storms, delay, response, cut, wred)| Script {
+        .prop_map(|(streams, storms, delay, response, cut, wred, macsec)| Script {
             streams,
             storms,
             delay,
             response,
             cut,
             wred,
+            macsec,
         })
 }
 
@@ -113,7 +127,30 @@ fn play<Q: EventQueue>(script: &Script, start: Time, shortcuts: Shortcuts, step:
         ..wred::Config::off()
     };
     config.mac.response = script.response;
-    let mut network: Network<Q> = Network::new(&star(config), start).with_shortcuts(shortcuts);
+    let macsec = |an| {
+        let latency = script.macsec.unwrap_or_default();
+        let mode = rig_lab::PfcMode::Encrypt;
+        let (enable, encoding_sa) = (script.macsec.is_some(), an);
+        let off = rig_lab::Macsec::off();
+        let macsec =
+            rig_lab::Macsec { enable, pfc_encryption_mode: mode, latency, encoding_sa, ..off };
+        secy::Config::declared(&macsec)
+    };
+    config.macsec = macsec(0);
+    let rekeyed = switch::Config { macsec: macsec(1), ..config.clone() };
+    let without = switch::Config { macsec: None, ..config.clone() };
+    let mut network: Network<Q> =
+        Network::new(&star(config.clone()), start).with_shortcuts(shortcuts);
+    let security = script.macsec.map(|_| host::Security {
+        an: 0,
+        next_pn: 1,
+        encrypted: true,
+        sci: true,
+        pfc: rig_lab::Form::Encrypted,
+        obeys: host::Obeys { clear: true, encrypted: true },
+    });
+    // The last one has no peer's keys.
+    (0..3).for_each(|host| network.secure(host, security));
     let mut trace = Trace::default();
     for (id, &(from, stream)) in (0..).zip(&script.streams) {
         network.start_stream(from, &Stream { id, ..stream });
@@ -132,6 +169,13 @@ fn play<Q: EventQueue>(script: &Script, start: Time, shortcuts: Shortcuts, step:
             2 => network.obey(slow, 0b1000, Dur::ns(640)),
             4 => network.obey(slow, 0, Dur::ZERO),
             6 => network.obey(slow, u8::MAX, Dur::ZERO),
+            _ => {}
+        }
+        match act {
+            1 => network.set_macsec(&rekeyed),
+            2 => network.rekey(slow, 1),
+            6 => network.set_macsec(&without),
+            7 => network.set_macsec(&config),
             _ => {}
         }
         match act {

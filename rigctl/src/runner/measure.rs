@@ -21,6 +21,7 @@ mod counters;
 mod ecn;
 mod headroom;
 mod loss;
+mod macsec;
 mod pause;
 mod pfc;
 mod search;
@@ -115,6 +116,11 @@ impl<'a> Done<'a> {
                 Measure::EcnCounters { stream } => ecn::counters(self, stream, &mut judged),
                 Measure::EcnOrder { stream, first } => {
                     ecn::order(self, stream, *first, &mut judged);
+                }
+                Measure::MacsecCounters { port } => macsec::counters(self, port, &mut judged),
+                Measure::MacsecFrames { port } => macsec::frames(self, port, &mut judged),
+                Measure::MacsecPfc { storm, stream } => {
+                    macsec::obeyed(self, (storm, stream), &mut judged);
                 }
                 Measure::Config { rejected } => config::judge(self, *rejected, &mut judged),
             }

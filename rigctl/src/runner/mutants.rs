@@ -52,6 +52,20 @@ const WORDS: &[(&str, &[&str])] = &[
     ("buffer.crossing", &["headroom", "shared"]),
     ("buffer.accounting", &["ingress", "voq"]),
     ("pfc.xon_counts", &["true", "false"]),
+    ("macsec.enable", &["false"]),
+    ("macsec.cipher_suite", &["GCM-AES-128", "GCM-AES-256", "GCM-AES-XPN-128", "GCM-AES-XPN-256"]),
+    ("macsec.policy", &["security", "integrity_only"]),
+    ("macsec.send_sci", &["true", "false"]),
+    ("macsec.enable_replay_protect", &["true", "false"]),
+    (
+        "macsec.pfc_encryption_mode",
+        &["bypass", "encrypt", "strict_encrypt", "clear_only", "encrypted_only"],
+    ),
+    ("macsec.pfc_clear", &["honour", "ignore", "bad", "never"]),
+    ("macsec.pfc_encrypted", &["honour", "ignore", "bad", "never"]),
+    ("macsec.pfc_sent", &["clear", "encrypted", "never"]),
+    ("macsec.encoding_sa", &["1", "2", "3"]),
+    ("macsec.next_pn", &["never", "1000"]),
     // Lists, words and mappings; what breaks in queues that have no profile is nothing.
     ("wred.queues", &[]),
     ("wred.ecn", &["ecn_none"]),
@@ -71,7 +85,12 @@ const WORDS: &[(&str, &[&str])] = &[
 ];
 
 /// Settings that are powers of two: one step off is a factor of two.
-const STEPS: [&str; 3] = ["buffer.dynamic_th", "buffer.port_dynamic_th", "buffer.lossy_dynamic_th"];
+const STEPS: [&str; 4] = [
+    "buffer.dynamic_th",
+    "buffer.port_dynamic_th",
+    "buffer.lossy_dynamic_th",
+    "macsec.replay_window",
+];
 
 /// Cases that are tried first: part of the mutant's text, and parts of the names of its likely killers.
 const LIKELY: &[(&str, &[&str])] = &[
@@ -151,6 +170,22 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("watermark_clear", &["clear-of-the-user-copy"]),
     ("watermark_persistent", &["periodic-copy-forgets"]),
     ("watermark_not", &["headroom-broadcom"]),
+    ("macsec.latency", &["xoff-takes-the-way", "response-over-macsec"]),
+    ("macsec.replay_window", &["replay-window"]),
+    ("macsec.next_pn", &["packet-numbers", "extended-packet"]),
+    ("macsec.pfc_", &["each-form", "under-every-policy"]),
+    ("macsec.enable_replay", &["replay-window", "late-frames"]),
+    ("macsec.", &["every-suite", "integrity-only", "without-sci"]),
+    ("macsec_rekey", &["rekey-under-a-storm"]),
+    ("macsec_an", &["rekey-under-a-storm"]),
+    ("macsec_pn", &["packet-numbers"]),
+    ("macsec_sci", &["another-channel"]),
+    ("macsec_icv", &["forged-pfc"]),
+    ("macsec_replay", &["replay-window"]),
+    ("macsec_late", &["replay-window"]),
+    ("macsec_pfc_sent", &["pfc-sent"]),
+    ("macsec_encrypted", &["protected-pfc"]),
+    ("macsec_ok", &["protected-pfc"]),
     ("pool_oversubscribed", &["headroom-broadcom"]),
     ("headroom_unused", &["headroom-broadcom"]),
 ];

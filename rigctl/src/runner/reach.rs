@@ -1,7 +1,7 @@
 //! What of a case can be done in a lab. Where nobody can configure the device, ask it or hear it, a case runs as far as what
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
-use rig_lab::{Action, Adapter, Lab, Profile, Setting, settings};
+use rig_lab::{Action, Adapter, Keys, Lab, Profile, Setting, settings};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Growth, Measure, Sweep, Threshold};
 use rig_units::Dur;
@@ -35,6 +35,9 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Reach, String> {
             "what it counts is drained meanwhile, a frame each {slot}, and this lab's timestamps are within {bound}"
         ));
     }
+    if let Some(why) = keyless(lab, profile, case) {
+        return Err(why);
+    }
     if lab.adapter != Adapter::Emulated {
         for sweep in &case.sweep {
             let what = match sweep {
@@ -54,6 +57,20 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Reach, String> {
         }
         Adapter::Declared(_) => declared(profile, case),
     }
+}
+
+/// Why the lab's keys do not do for a case with MACsec.
+fn keyless(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
+    let declared = case.settings.iter().try_fold(profile.declared.clone(), |declared, setting| {
+        declared.with(setting)
+    });
+    let macsec = declared.ok()?.macsec;
+    let have = lab.keys.as_ref().map_or(0, Keys::key_len);
+    let want = macsec.cipher_suite.key_len();
+    (macsec.enable && have < want).then(|| match have {
+        0 => "its ports speak MACsec, and the lab has no keys (macsec: in the lab file)".to_owned(),
+        have => format!("its cipher suite has keys of {want} bytes, and the lab's have {have}"),
+    })
 }
 
 /// The time of a frame on a port that empties a queue while several senders fill it: none may be off by as much, or another
@@ -170,7 +187,8 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
         | Measure::Watermarks { .. }
         | Measure::Copies { .. }
         | Measure::PfcCounters { .. }
-        | Measure::EcnCounters { .. } => Some("the adapter `declared` reads no counters"),
+        | Measure::EcnCounters { .. }
+        | Measure::MacsecCounters { .. } => Some("the adapter `declared` reads no counters"),
         Measure::Config { .. } => Some("the adapter `declared` configures nothing"),
         Measure::Detection { .. }
         | Measure::Restoration { .. }
@@ -190,6 +208,8 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
         | Measure::EcnCurve { .. }
         | Measure::EcnMarks { .. }
         | Measure::EcnOrder { .. }
+        | Measure::MacsecFrames { .. }
+        | Measure::MacsecPfc { .. }
         | Measure::PfcFormat { .. } => None,
     }
 }

@@ -43,6 +43,9 @@ impl Subject {
             | Measure::EcnMarks { .. }
             | Measure::EcnCounters { .. }
             | Measure::EcnOrder { .. }
+            | Measure::MacsecCounters { .. }
+            | Measure::MacsecFrames { .. }
+            | Measure::MacsecPfc { .. }
             | Measure::Config { .. } => None,
         }
     }

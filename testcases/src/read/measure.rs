@@ -12,7 +12,7 @@ use rig_lab::walk::{At, Fields};
 use rig_units::Dur;
 
 /// Names of measures in YAML. `config` is not among them: a case asks for it with `configure:` and `expect:`.
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 28] = [
     "pfcwd.detection",
     "pfcwd.restoration",
     "pfcwd.fired",
@@ -38,6 +38,9 @@ const NAMES: [&str; 25] = [
     "ecn.marks",
     "ecn.counters",
     "ecn.order",
+    "macsec.counters",
+    "macsec.frames",
+    "macsec.pfc",
 ];
 
 /// The streams and storms that a measure's names point at.
@@ -100,11 +103,7 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             Some(storms.into_iter().map(|storm| Measure::Coverage { storm }).collect())
         }
         "pfc.sent" => pfc_sent(at, traffic),
-        "pfc.format" => {
-            let fields = at.fields(&["port"])?;
-            let ports = traffic::ports(&fields.need("port", "the rig port that receives them")?)?;
-            Some(ports.into_iter().map(|port| Measure::PfcFormat { port }).collect())
-        }
+        "pfc.format" => ports(at, &|port| Measure::PfcFormat { port }),
         "buffer.xoff" => {
             let (streams, growth) = growing(at, traffic)?;
             Some(vec![Measure::Threshold(Threshold::Xoff { streams, growth })])
@@ -157,6 +156,12 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             let class = fields.need("class", "0 to 7").and_then(|at| traffic::class(&at));
             let (ports, class) = (traffic::ports(&ports?)?, class?);
             Some(ports.into_iter().map(|port| Measure::PfcCounters { port, class }).collect())
+        }
+        "macsec.counters" => ports(at, &|port| Measure::MacsecCounters { port }),
+        "macsec.frames" => ports(at, &|port| Measure::MacsecFrames { port }),
+        "macsec.pfc" => {
+            let (_, pairs) = storm_stream(&[])?;
+            each(pairs, &|storm, stream| Measure::MacsecPfc { storm, stream })
         }
         "pfc.duty" => {
             let (fields, pairs) = storm_stream(&["from", "until"])?;
@@ -256,6 +261,13 @@ fn throughput(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
         at.fault(format!("from {from} until {until}"), "an end after the beginning");
     }
     Some(vec![Measure::Throughput { streams, from, until }])
+}
+
+/// A measure for each port.
+fn ports(at: &At<'_>, make: &dyn Fn(String) -> Measure) -> Option<Vec<Measure>> {
+    let fields = at.fields(&["port"])?;
+    let ports = traffic::ports(&fields.need("port", "the rig port at the other end")?)?;
+    Some(ports.into_iter().map(make).collect())
 }
 
 /// A measure for each stream.

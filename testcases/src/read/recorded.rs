@@ -115,6 +115,17 @@ fn of_measure<'a>(case: &'a Case, measure: &'a Measure) -> Vec<Need<'a>> {
                 all.push(Need { port: &of.to, tap: Tap::All, what, place });
             }
         }
+        Measure::MacsecCounters { port } | Measure::MacsecFrames { port } => {
+            let what = format!("`{name}` looks at every frame");
+            all.push(Need { port, tap: Tap::All, what, place: String::new() });
+        }
+        Measure::MacsecPfc { stream, .. } => {
+            if let Some((stream, of)) = case.streams.get_key_value(stream) {
+                let what = format!("`{name}` looks at every frame to `{stream}`'s receiver");
+                let place = format!("streams.{stream}");
+                all.push(Need { port: &of.to, tap: Tap::All, what, place });
+            }
+        }
         // The storms of the others are among the case's.
         Measure::Detection { .. }
         | Measure::Restoration { .. }

@@ -97,6 +97,9 @@ fn senders<'a>(case: &'a Case, measure: &'a Measure) -> (Vec<&'a str>, bool) {
         | Measure::Coverage { .. }
         | Measure::PfcSent { .. }
         | Measure::PfcFormat { .. }
+        | Measure::MacsecCounters { .. }
+        | Measure::MacsecFrames { .. }
+        | Measure::MacsecPfc { .. }
         | Measure::Config { .. } => (measure.follows(case), true),
     }
 }

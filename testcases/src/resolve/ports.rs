@@ -30,7 +30,11 @@ impl Case {
             }
         }
         for measure in &self.measure {
-            if let Measure::PfcSent { port, .. } | Measure::PfcFormat { port } = measure {
+            if let Measure::PfcSent { port, .. }
+            | Measure::PfcFormat { port }
+            | Measure::MacsecCounters { port }
+            | Measure::MacsecFrames { port } = measure
+            {
                 all.push(port);
             }
         }

@@ -91,6 +91,10 @@ pub(super) fn check(family: RuleFamily, config: &Pfcwd) -> Result<(), Refused> {
 /// # Errors
 /// When an override does not fit, or leaves no time between two polls.
 pub(super) fn applied(actual: &Actual, configured: &Declared) -> Result<Declared, BadSetting> {
+    if let Some((path, found, want)) = configured.macsec.out_of_range().into_iter().next() {
+        let why = format!("{found}: want {want}");
+        return Err(BadSetting::BadValue { path: path.to_owned(), why });
+    }
     let running = actual.applied(configured)?;
     if running.pfcwd.poll_interval < Dur::us(1) {
         return Err(BadSetting::BadValue {
@@ -136,10 +140,6 @@ impl Dut {
             // Which way a configuration takes is the device's own matter, whatever it says of itself.
             let config_path = self.running.pfcwd.config_path;
             check(self.family, &Pfcwd { config_path, ..configured.pfcwd.clone() })?;
-        }
-        if let Some((path, found, want)) = configured.macsec.out_of_range().into_iter().next() {
-            let why = format!("{found}: want {want}");
-            return Err(BadSetting::BadValue { path: path.to_owned(), why }.into());
         }
         let running = applied(&self.actual, &configured)?;
         let before = core::mem::replace(&mut self.running, running);

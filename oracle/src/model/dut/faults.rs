@@ -4,10 +4,13 @@ use super::guard::Guard;
 use super::handler::Effect;
 use super::{Acted, Event, watermarks};
 use crate::model::pfc_gen::Xon;
-use crate::model::{buffer, mac, pfcwd, secy, switch, wred};
+use crate::model::{mac, pfcwd, switch};
+use parts::{BufferFaults, MacsecFaults, WredFaults};
 use rig_capture::PfcFault;
-use rig_lab::{Action, Declared, Deviation, Form, Reception, Scheduling, Switched};
+use rig_lab::{Action, Declared, Deviation, Scheduling, Switched};
 use rig_units::{Dur, Ppm};
+
+mod parts;
 
 /// The deviations that are switched on, as the parts of the device ask for them.
 #[derive(Debug, Clone, Default)]
@@ -50,88 +53,6 @@ pub(super) struct Faults {
     pub(super) watermarks: watermarks::Faults,
     /// What MACsec does otherwise than declared.
     macsec: MacsecFaults,
-}
-
-/// What is otherwise in the packet buffer.
-#[derive(Debug, Clone, Copy, Default)]
-struct BufferFaults {
-    own: buffer::Faults,
-    headroom_one_cell_short: bool,
-    headroom_cap_ignored: bool,
-    headroom_unused: bool,
-    reserved_not_counted: bool,
-    descriptor_not_counted: bool,
-    pool_twice: bool,
-    voq_per_source: bool,
-}
-
-impl BufferFaults {
-    fn build_into(self, buffer: &mut buffer::Config) {
-        buffer.faults = self.own;
-        if self.headroom_cap_ignored {
-            let all = buffer.headroom_pool.map(|pool| u32::try_from(pool).unwrap_or(u32::MAX));
-            buffer.headroom = all.unwrap_or(buffer.headroom);
-        }
-        if self.headroom_one_cell_short {
-            let cell = buffer.cell.max(1);
-            buffer.headroom = buffer.headroom.saturating_sub(cell);
-            buffer.headroom_pool =
-                buffer.headroom_pool.map(|pool| pool.saturating_sub(u64::from(cell)));
-        }
-        if self.headroom_unused {
-            buffer.headroom = 0;
-        }
-        if self.reserved_not_counted {
-            buffer.reserved = 0;
-        }
-        if self.descriptor_not_counted {
-            buffer.descriptor = 0;
-        }
-        if self.pool_twice {
-            buffer.pool *= 2;
-        }
-        buffer.voqs &= !self.voq_per_source;
-    }
-}
-
-/// What is otherwise in early detection.
-#[derive(Debug, Clone, Copy, Default)]
-struct WredFaults {
-    own: wred::Faults,
-    other_point: bool,
-    weight: Option<u8>,
-}
-
-impl WredFaults {
-    fn build_into(self, wred: &mut wred::Config) {
-        wred.faults = self.own;
-        wred.at_enqueue ^= self.other_point;
-        wred.weight = self.weight.unwrap_or(wred.weight);
-    }
-}
-
-/// What is otherwise in MACsec.
-#[derive(Debug, Clone, Copy, Default)]
-struct MacsecFaults {
-    own: secy::Faults,
-    drops_encrypted_pfc: bool,
-    accepts_clear_pfc: bool,
-    sends_clear_pfc: bool,
-}
-
-impl MacsecFaults {
-    fn build_into(self, macsec: &mut secy::Config) {
-        macsec.faults = self.own;
-        if self.drops_encrypted_pfc && macsec.encrypted == Reception::Honour {
-            macsec.encrypted = Reception::Ignore;
-        }
-        if self.accepts_clear_pfc {
-            macsec.clear = Reception::Honour;
-        }
-        if self.sends_clear_pfc {
-            macsec.sent = Form::Clear;
-        }
-    }
 }
 
 impl Faults {

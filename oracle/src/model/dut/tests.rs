@@ -7,6 +7,7 @@ mod configuring;
 mod deviations;
 mod families;
 mod feeding;
+mod macsec;
 mod marking;
 mod sending;
 mod watermarks;

@@ -199,3 +199,29 @@ proptest! {
         prop_assert_eq!(mac.pauses(4, Time(end)), Pauses::default());
     }
 }
+
+/// A frame that MACsec opened reaches the MAC later than one in clear that came behind it.
+#[test]
+fn a_late_frame_closes_later_ends_with_its_time_and_lets_others_pass() {
+    let mut mac = gate(Dur(100));
+    let pause = PortSpeed::G400.pause(Quanta(9));
+    mac.on_late_pfc(NOW, &xoff(bit(3), 9), Dur(50));
+    mac.on_pfc(NOW + Dur(10), &xoff(bit(4), 9));
+    assert_eq!(mac.wake_at(), Some(NOW + Dur(110)));
+    mac.on_wake(NOW + Dur(110));
+    assert_eq!((mac.closed(), mac.wake_at()), (bit(4), Some(NOW + Dur(150))));
+    mac.on_wake(NOW + Dur(150));
+    assert_eq!(mac.closed(), bit(3) | bit(4));
+    // The pause counts from the last bit of the frame, whatever it took to be read.
+    assert_eq!(mac.wake_at(), Some(NOW + pause));
+    assert_eq!(mac.on_wake(NOW + pause), bit(3));
+}
+
+#[test]
+fn a_late_frame_waits_although_the_mac_itself_answers_at_once() {
+    let mut mac = gate(Dur::ZERO);
+    assert_eq!(mac.on_late_pfc(NOW, &xoff(bit(3), 9), Dur(50)), 0);
+    assert_eq!((mac.closed(), mac.wake_at()), (0, Some(NOW + Dur(50))));
+    mac.on_wake(NOW + Dur(50));
+    assert_eq!(mac.closed(), bit(3));
+}

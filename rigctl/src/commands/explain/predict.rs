@@ -18,6 +18,7 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
         | Measure::Restoration { storm, stream }
         | Measure::Fired { storm, stream, .. }
         | Measure::ActionTaken { storm, stream }
+        | Measure::MacsecPfc { storm, stream }
         | Measure::Counters { storm, stream } => format!("{storm}, seen in {stream}"),
         Measure::Loss { stream, .. } => stream.clone(),
         Measure::Throughput { streams, .. } => streams.join(" and "),
@@ -26,7 +27,9 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
             let after = after.as_ref().map(|storm| format!(" once {storm} is acted on"));
             format!("{port} class {class}{}", after.unwrap_or_default())
         }
-        Measure::PfcFormat { port } => port.clone(),
+        Measure::PfcFormat { port }
+        | Measure::MacsecCounters { port }
+        | Measure::MacsecFrames { port } => port.clone(),
         Measure::Threshold(threshold) => threshold.streams().join(", then "),
         Measure::Watermarks { stream }
         | Measure::Copies { stream }
@@ -81,6 +84,24 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
         Measure::PfcFormat { .. } => {
             page.detail("predicted", "every PFC frame of the device well formed");
             page.detail("source", "IEEE 802.1Q clause 36, IEEE 802.3 Annex 31D");
+        }
+        Measure::MacsecCounters { .. } => {
+            page.detail(
+                "predicted",
+                "each counter of the port grown by what becomes of the frames on the wire",
+            );
+            page.detail("source", rig_oracle::spec::macsec::SOURCE);
+        }
+        Measure::MacsecFrames { .. } => {
+            page.detail(
+                "predicted",
+                "every frame protected as declared, packet numbers one by one",
+            );
+            page.detail("source", "IEEE 802.1AE clause 9, 10.5");
+        }
+        Measure::MacsecPfc { .. } => {
+            page.detail("predicted", "obeyed or not as the declared PFC mode says of its form");
+            page.detail("source", rig_oracle::spec::macsec::SOURCE);
         }
         Measure::Threshold(threshold) => {
             for predicted in crate::runner::measure::searched(session, threshold) {

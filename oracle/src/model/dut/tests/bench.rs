@@ -113,7 +113,7 @@ impl Case {
         Case { seed, ..self }
     }
 
-    pub(super) fn start(self) -> Bench {
+    pub(super) fn profile(&self) -> Profile {
         let rule = Rule { family: self.family, version: "test".to_owned() };
         let text = |text: &str| text.to_owned();
         let mut profile = Profile::new(
@@ -127,6 +127,11 @@ impl Case {
         for mutation in &self.mutations {
             profile.mutate(&mutation.parse::<Mutation>().unwrap()).unwrap();
         }
+        profile
+    }
+
+    pub(super) fn start(self) -> Bench {
+        let profile = self.profile();
         let rig = Rig { ports: 4, cable_cm: 300, host: host::Config::quiet() };
         let dut = Dut::new(&profile, &self.declared, &rig, self.seed).unwrap();
         Bench { dut, received: Vec::new(), told: Vec::new() }

@@ -1,0 +1,107 @@
+//! Rule `macsec.frames`: how the device protects what it sends (IEEE 802.1AE clause 9, 10.5).
+//!
+//! Packet numbers of an association grow by one from frame to frame. What was not recorded is not missed: who asks sees to it
+//! that every frame was.
+
+use crate::{Dir, Observation, Record, What};
+
+use rig_testcases::{Form, Macsec, MacsecPolicy, Secured};
+use rig_units::{Dur, Time};
+use std::collections::BTreeMap;
+
+/// The frames that a port of the device sent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Protected {
+    /// How many.
+    pub frames: u64,
+    /// Those that are not as declared: the record, and what is wrong.
+    pub odd: Vec<(usize, String)>,
+}
+
+/// Every frame that the rig's `port` received, against what the device was configured to at the time.
+pub fn protection(observation: &Observation, port: u16, epochs: &[(Time, Macsec)]) -> Protected {
+    let trace = &observation.ports[usize::from(port)];
+    let mut seen = Protected::default();
+    let mut numbers: BTreeMap<u8, u64> = BTreeMap::new();
+    let mut before = None;
+    for (index, record) in observation.records.iter().enumerate() {
+        if (record.port, record.dir) != (port, Dir::Rx) {
+            continue;
+        }
+        seen.frames += 1;
+        let bound = trace.provenance.bound() * 2;
+        let left = (record.at).saturating_sub(trace.cable + trace.speed.slot(record.on_wire()));
+        let near = Near { from: left.saturating_sub(bound), until: left + Dur(1) + bound };
+        let fits = |macsec: &Macsec| wrong(macsec, record);
+        let why = near.epochs(epochs).map(fits).reduce(Option::and).flatten();
+        let why = why.or_else(|| {
+            let secured = record.secured?;
+            let anew = before.is_some_and(|an| an != secured.an);
+            if anew {
+                numbers.remove(&secured.an);
+            }
+            before = Some(secured.an);
+            let first = near.epochs(epochs).filter_map(|macsec| macsec.next_pn).next();
+            number(&secured, &mut numbers, anew.then_some(first.unwrap_or(1)))
+        });
+        seen.odd.extend(why.map(|why| (index, why)));
+    }
+    seen
+}
+
+/// When a frame may have left.
+struct Near {
+    from: Time,
+    until: Time,
+}
+
+impl Near {
+    /// What the device may have been configured to by then.
+    fn epochs<'a>(&self, epochs: &'a [(Time, Macsec)]) -> impl Iterator<Item = &'a Macsec> {
+        let Near { from, until } = *self;
+        let current = epochs.iter().rposition(|(since, _)| *since <= from).unwrap_or(0);
+        let near = epochs[current..].iter().enumerate();
+        near.filter(move |(nth, (since, _))| *nth == 0 || *since <= until).map(|(_, (_, one))| one)
+    }
+}
+
+/// What is wrong with the protection of a frame, its packet number aside.
+fn wrong(macsec: &Macsec, record: &Record) -> Option<String> {
+    let pfc = matches!(record.what, What::Pfc { .. } | What::BadPfc { .. });
+    let tagged = !pfc || macsec.sent() == Form::Encrypted;
+    let kind = if pfc { "PFC" } else { "data" };
+    match (&record.secured, tagged) {
+        (None, false) => None,
+        (None, true) => Some(format!("{kind} in clear")),
+        (Some(_), false) => Some(format!("{kind} behind a SecTAG")),
+        (Some(secured), true) => {
+            let encrypts = macsec.policy == MacsecPolicy::Security;
+            let form = |encrypted: bool| if encrypted { "encrypted" } else { "not encrypted" };
+            if let Some(harm) = secured.harm {
+                Some(format!("{kind} that does not validate: {harm:?}"))
+            } else if secured.encrypted != encrypts {
+                Some(format!("{kind} {}", form(secured.encrypted)))
+            } else if secured.sci != macsec.send_sci {
+                let with = if secured.sci { "with" } else { "without" };
+                Some(format!("{kind} {with} an SCI"))
+            } else if secured.an != macsec.encoding_sa {
+                Some(format!("{kind} of association {}, not {}", secured.an, macsec.encoding_sa))
+            } else {
+                None
+            }
+        }
+    }
+}
+
+/// What is wrong with the packet number of a frame: it follows the one before, and is `first` in an association that was just
+/// begun.
+fn number(
+    secured: &Secured,
+    numbers: &mut BTreeMap<u8, u64>,
+    first: Option<u64>,
+) -> Option<String> {
+    let Secured { an, pn, .. } = *secured;
+    let before = numbers.insert(an, pn);
+    let want = before.map(|before| before + 1).or(first)?;
+    (pn != want).then(|| format!("packet number {pn} of association {an}, not {want}"))
+}

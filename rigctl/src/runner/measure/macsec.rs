@@ -1,0 +1,195 @@
+//! MACsec on a port of the device: what it counts of the frames that it receives, what it sends, and which PFC it obeys.
+
+use super::{Done, Judged, Read, checks, wanted};
+use crate::runner::trial::Trial;
+use rig_capture::analyse;
+use rig_capture::{Dir, Span, Unit, What};
+use rig_lab::{Declared, Form, Macsec};
+use rig_oracle::Prediction;
+use rig_oracle::spec::macsec::{self, Arrival, Fate, Outcome};
+use rig_oracle::verdict::Doubt;
+use rig_testcases::{Action, Script};
+use rig_units::{Bytes, Dur, FCS, Time};
+
+/// What protection leaves as it is: MAC addresses and FCS.
+const OUTSIDE: Bytes = Bytes(12 + FCS.0);
+const IN_ERRORS: &str = "SAI_PORT_STAT_IF_IN_ERRORS";
+
+/// What the device is configured to, and from when on.
+fn epochs(declared: &Declared, script: &Script) -> Vec<(Time, Macsec)> {
+    let mut current = declared.clone();
+    let mut all = vec![(Time::ZERO, declared.macsec.clone())];
+    for step in &script.steps {
+        let Action::Configure(setting) = &step.action else { continue };
+        if let Ok(next) = current.with(setting) {
+            all.push((Time::ZERO + step.at, next.macsec.clone()));
+            current = next;
+        }
+    }
+    all
+}
+
+/// What becomes of every frame that was sent to the port, by record: as if every change came so much later than it was asked for.
+fn outcomes(done: &Done<'_>, trial: &Trial, port: u16, late: Dur) -> Vec<(usize, Outcome)> {
+    let observation = &trial.observation;
+    let cable = observation.ports[usize::from(port)].cable;
+    let mut epochs = epochs(&done.session.group.declared, &trial.script);
+    epochs.iter_mut().skip(1).for_each(|(from, _)| *from = *from + late);
+    let sent = observation.records.iter().enumerate();
+    let sent = sent.filter(|(_, record)| (record.port, record.dir) == (port, Dir::Tx));
+    let (records, arrivals): (Vec<usize>, Vec<Arrival>) = sent
+        .map(|(index, record)| {
+            let pfc = matches!(record.what, What::Pfc { .. } | What::BadPfc { .. });
+            (index, Arrival { at: record.at + cable, secured: record.secured, pfc })
+        })
+        .unzip();
+    records.into_iter().zip(macsec::outcomes(&epochs, &arrivals)).collect()
+}
+
+/// Judges what the device counted of a port against the frames on the wire.
+pub(super) fn counters(done: &Done<'_>, port: &str, judged: &mut Judged) {
+    done.each("macsec.counters", port, judged, |trial| {
+        let index = trial.port(port)?;
+        whole(trial, index)?;
+        let name = &trial.observation.ports[usize::from(index)].dut_port;
+        // Between what was asked for and what was done of a change lies at most what the device may be late by.
+        let late = [Dur::ZERO, trial.observation.bound() * 2];
+        let seen = late.map(|late| outcomes(done, trial, index, late));
+        let grown = |counter: &str, counts: &dyn Fn(&Outcome) -> bool| {
+            let count = |all: &Vec<(usize, Outcome)>| {
+                all.iter().filter(|(_, outcome)| counts(outcome)).count() as u64
+            };
+            let [one, other] = [count(&seen[0]), count(&seen[1])];
+            let want = Span { lo: one.min(other), hi: one.max(other) };
+            checks::grown(&trial.observation.counters, format!("{name} {counter}"), want)
+        };
+        let fates = Fate::COUNTED.iter().filter_map(|fate| Some((*fate, fate.counter()?)));
+        let mut all: Vec<_> =
+            fates.map(|(fate, counter)| grown(counter, &|outcome| outcome.fate == fate)).collect();
+        all.push(grown(IN_ERRORS, &|outcome| outcome.error));
+        let mut sent = [(0, 0); 2];
+        for record in passing(trial, index, Dir::Rx) {
+            let record = &trial.observation.records[record];
+            let Some(secured) = record.secured else { continue };
+            let (frames, octets) = &mut sent[usize::from(!secured.encrypted)];
+            *frames += 1;
+            *octets += (record.what.size() - OUTSIDE).0;
+        }
+        for (kind, (frames, octets)) in ["ENCRYPTED", "PROTECTED"].iter().zip(sent) {
+            for (counter, want) in [("OUT_PKTS", frames), ("OCTETS", octets)] {
+                let counter = format!("{name} SAI_MACSEC_SA_STAT_{counter}_{kind}");
+                let counters = &trial.observation.counters;
+                all.push(checks::grown(counters, counter, Span::exactly(want)));
+            }
+        }
+        checks::read(trial, &all, macsec::SOURCE).map(Some)
+    });
+}
+
+/// The records of a side of a port.
+fn passing(trial: &Trial, port: u16, dir: Dir) -> impl Iterator<Item = usize> {
+    let records = trial.observation.records.iter().enumerate();
+    records.filter(move |(_, one)| (one.port, one.dir) == (port, dir)).map(|(index, _)| index)
+}
+
+/// Every frame to and from a port has to be known.
+fn whole(trial: &Trial, port: u16) -> Result<(), Doubt> {
+    let streams = (0_u16..).zip(&trial.script.streams);
+    let mut own = streams.filter(|(_, spec)| spec.from == port || spec.to == port);
+    match own.find(|(index, _)| trial.observation.partial(*index)) {
+        Some((_, spec)) => {
+            Err(trial.doubt(&format!("not every frame of {} was recorded", spec.name)))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Judges whether every frame that the device sends out of a port is protected as it declares.
+pub(super) fn frames(done: &Done<'_>, port: &str, judged: &mut Judged) {
+    done.each("macsec.frames", port, judged, |trial| {
+        let index = trial.port(port)?;
+        whole(trial, index)?;
+        let epochs = epochs(&done.session.group.declared, &trial.script);
+        let seen = analyse::protection(&trial.observation, index, &epochs);
+        if seen.frames == 0 {
+            return Err(trial.doubt(&format!("the device sent no frame to {port}")));
+        }
+        let want = Prediction {
+            source: "IEEE 802.1AE-2018 clause 9, 10.5; the declared policy and PFC mode",
+            ..wanted(Span::exactly(0), format!("each of {} frames as declared", seen.frames))
+        };
+        let got = seen.odd.first().map(|(_, why)| {
+            let others = seen.odd.len() - 1;
+            if others == 0 { why.clone() } else { format!("{why}, and {others} more off") }
+        });
+        let records = seen.odd.iter().map(|(record, _)| *record).collect();
+        Ok(Some(Read { span: Span::exactly(seen.odd.len() as u64), want, got, records }))
+    });
+}
+
+/// Judges whether the PFC of a storm is obeyed: frames of a probe that leave by the stormed port while the storm is on.
+pub(super) fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mut Judged) {
+    done.each("macsec.pfc", &format!("{storm}, seen in {stream}"), judged, |trial| {
+        let (index, spec) = trial.stream(stream)?;
+        let storm = trial.script.storms.iter().find(|spec| spec.name == storm);
+        let storm = storm.ok_or_else(|| trial.doubt("the storm is not in the script"))?;
+        let (from, to) = (spec.from, spec.to);
+        let trace = &trial.observation.ports[usize::from(to)];
+        let outcomes = outcomes(done, trial, to, Dur::ZERO);
+        let of_storm = |record: usize| {
+            let asked = trial.observation.records[record].what.pauses(spec.class);
+            asked.is_some_and(|quanta| quanta == storm.quanta)
+        };
+        let own: Vec<&(usize, Outcome)> =
+            outcomes.iter().filter(|(record, _)| of_storm(*record)).collect();
+        let [(first, outcome), .., (last, _)] = own[..] else {
+            return Err(trial.doubt(&format!("{} never left", storm.name)));
+        };
+        if own.iter().any(|(_, other)| other.pauses != outcome.pauses) {
+            return Err(trial.doubt(&format!("some frames of {} are obeyed, some not", storm.name)));
+        }
+        let declared = &done.session.group.declared;
+        let bound = trial.observation.bound() * 2;
+        let settled = declared.response(Form::Encrypted) + trace.speed.slot(declared.mtu) + bound;
+        let arrival = |record: usize| trial.observation.records[record].at + trace.cable;
+        let window = arrival(*first) + settled..arrival(*last).saturating_sub(bound);
+        let way = trial.observation.ports[usize::from(from)].cable + declared.transit();
+        let ready = trial.observation.of_stream(index, (from, Dir::Tx));
+        let ready = ready.filter(|(_, record)| window.contains(&(record.at + way))).count() as u64;
+        if ready < 3 {
+            return Err(trial.doubt(&format!("hardly a frame of {stream} met {}", storm.name)));
+        }
+        let left = trial.observation.of_stream(index, (to, Dir::Rx));
+        let left: Vec<usize> = left
+            .filter(|(_, record)| window.contains(&record.at.saturating_sub(trace.cable)))
+            .map(|(index, _)| index)
+            .collect();
+        let fate = outcome.fate;
+        let (span, text) = if outcome.pauses {
+            (Span::exactly(0), format!("obeyed ({}): no frame leaves meanwhile", said(fate)))
+        } else {
+            let span = Span { lo: ready - 2, hi: ready + 2 };
+            (span, format!("not obeyed ({}): the {ready} frames sent meanwhile leave", said(fate)))
+        };
+        let want =
+            Prediction { unit: Unit::Frames, span, formula: "", text, source: macsec::SOURCE };
+        let mut records = vec![*first];
+        records.extend(left.iter().take(3));
+        Ok(Some(Read { span: Span::exactly(left.len() as u64), want, got: None, records }))
+    });
+}
+
+/// What a fate is called.
+const fn said(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Past => "in clear",
+        Fate::NoTag => "in clear, refused",
+        Fate::BadTag => "its SecTAG makes no sense",
+        Fate::NoSci => "a channel that is not known",
+        Fate::NotUsingSa => "an association that is not in use",
+        Fate::Late => "older than the replay window",
+        Fate::Delayed => "late, let through",
+        Fate::NotValid => "its ICV is wrong",
+        Fate::Ok => "valid",
+    }
+}
