@@ -61,9 +61,10 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Reach, String> {
 
 /// Why the lab's keys do not do for a case with MACsec.
 fn keyless(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
-    let declared = case.settings.iter().try_fold(profile.declared.clone(), |declared, setting| {
-        declared.with(setting)
-    });
+    let declared = case
+        .settings
+        .iter()
+        .try_fold(profile.declared.clone(), |declared, setting| declared.with(setting));
     let macsec = declared.ok()?.macsec;
     let have = lab.keys.as_ref().map_or(0, Keys::key_len);
     let want = macsec.cipher_suite.key_len();
