@@ -10,6 +10,7 @@
 use super::packet::{Kind, Packet};
 use receive::Receiver;
 use rig_lab::{Form, Macsec, Policy, Reception};
+use rig_testcases::Harm;
 use rig_units::Dur;
 use send::Sender;
 
@@ -68,6 +69,8 @@ pub struct Faults {
     pub pfc_counts_twice: bool,
     /// At a rekey the association before is forgotten at once.
     pub forgets_old_sa: bool,
+    /// It protects with another cipher suite than it was configured to: neither end can open what the other sends.
+    pub other_suite: bool,
 }
 
 impl Config {
@@ -145,7 +148,10 @@ impl SecY {
         if packet.kind == Kind::Pfc && self.config.sent == Form::Clear {
             return Some(*packet);
         }
-        let tag = self.sender.tag(&self.config)?;
+        let mut tag = self.sender.tag(&self.config)?;
+        if self.config.faults.other_suite {
+            tag.harm = Some(Harm::WrongKey);
+        }
         self.counters.sent(packet, tag.encrypted);
         Some(packet.secured(tag))
     }
@@ -160,7 +166,10 @@ impl SecY {
                 self.counters.no_tag += 1;
                 return Received::Gone;
             }
-            Some(tag) => {
+            Some(mut tag) => {
+                if self.config.faults.other_suite {
+                    tag.harm = tag.harm.or(Some(Harm::WrongKey));
+                }
                 let is_valid = self.receiver.check(tag, is_pfc, &self.config, &mut self.counters);
                 (self.protected(is_valid, is_pfc), self.config.latency)
             }

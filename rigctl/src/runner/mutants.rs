@@ -61,6 +61,8 @@ const WORDS: &[(&str, &[&str])] = &[
         "macsec.pfc_encryption_mode",
         &["bypass", "encrypt", "strict_encrypt", "clear_only", "encrypted_only"],
     ),
+    // Around the window of the case that has one.
+    ("macsec.replay_window", &["0", "7", "9"]),
     ("macsec.pfc_clear", &["honour", "ignore", "bad", "never"]),
     ("macsec.pfc_encrypted", &["honour", "ignore", "bad", "never"]),
     ("macsec.pfc_sent", &["clear", "encrypted", "never"]),
@@ -85,12 +87,7 @@ const WORDS: &[(&str, &[&str])] = &[
 ];
 
 /// Settings that are powers of two: one step off is a factor of two.
-const STEPS: [&str; 4] = [
-    "buffer.dynamic_th",
-    "buffer.port_dynamic_th",
-    "buffer.lossy_dynamic_th",
-    "macsec.replay_window",
-];
+const STEPS: [&str; 3] = ["buffer.dynamic_th", "buffer.port_dynamic_th", "buffer.lossy_dynamic_th"];
 
 /// Cases that are tried first: part of the mutant's text, and parts of the names of its likely killers.
 const LIKELY: &[(&str, &[&str])] = &[
@@ -173,7 +170,7 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("macsec.latency", &["xoff-takes-the-way", "response-over-macsec"]),
     ("macsec.replay_window", &["replay-window"]),
     ("macsec.next_pn", &["packet-numbers", "extended-packet"]),
-    ("macsec.pfc_", &["each-form", "under-every-policy"]),
+    ("macsec.pfc_", &["forms-that-differ", "each-form", "under-every-policy"]),
     ("macsec.enable_replay", &["replay-window", "late-frames"]),
     ("macsec.", &["every-suite", "integrity-only", "without-sci"]),
     ("macsec_rekey", &["rekey-under-a-storm"]),

@@ -105,6 +105,13 @@ pub(super) fn applied(actual: &Actual, configured: &Declared) -> Result<Declared
     Ok(running)
 }
 
+/// Notes whether the device protects frames with the cipher suite that its peers were told.
+pub(super) fn suited(device: &mut switch::Config, configured: &Declared, running: &Declared) {
+    if let Some(macsec) = &mut device.macsec {
+        macsec.faults.other_suite = configured.macsec.cipher_suite != running.macsec.cipher_suite;
+    }
+}
+
 /// What may be changed while the device runs, beside parts that may as a whole. MACsec's policy and cipher suite belong to the
 /// keys, which SONiC agrees on anew with the profile.
 const LIVE: [&str; 10] = [
@@ -158,6 +165,7 @@ impl Dut {
         if wred || macsec {
             let mut device = switch::Config::declared(&self.running);
             self.faults.build_into(&mut device);
+            suited(&mut device, &self.configured, &self.running);
             if wred {
                 self.network.set_wred(&device.wred);
             }

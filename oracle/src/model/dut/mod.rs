@@ -104,6 +104,7 @@ impl Dut {
         device.ports.truncate(rig.ports.into());
         let faults = Faults::of(actual.deviations(), &running);
         faults.build_into(&mut device);
+        configure::suited(&mut device, configured, &running);
         let cable = link::Config {
             // 1.98e8 m/s; see `link::travel`.
             delay: Dur(rig.cable_cm * 10_000 / 198),

@@ -34,7 +34,7 @@ fn outcomes(done: &Done<'_>, trial: &Trial, port: u16, late: Dur) -> Vec<(usize,
     let observation = &trial.observation;
     let cable = observation.ports[usize::from(port)].cable;
     let mut epochs = epochs(&done.session.group.declared, &trial.script);
-    epochs.iter_mut().skip(1).for_each(|(from, _)| *from = *from + late);
+    epochs.iter_mut().skip(1).for_each(|(from, _)| *from += late);
     let sent = observation.records.iter().enumerate();
     let sent = sent.filter(|(_, record)| (record.port, record.dir) == (port, Dir::Tx));
     let (records, arrivals): (Vec<usize>, Vec<Arrival>) = sent
