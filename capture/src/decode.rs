@@ -96,6 +96,13 @@ impl Decoder {
         }
     }
 
+    /// The devices go on with the packet number `first`.
+    pub fn renumber(&mut self, first: u64) {
+        if let Some(opener) = &mut self.opener {
+            opener.renumber(first);
+        }
+    }
+
     /// How many protected frames nobody could open.
     pub const fn closed(&self) -> u64 {
         self.closed

@@ -54,6 +54,12 @@ impl Peer {
         self.heard.begin(an, self.first);
     }
 
+    /// The device goes on with the packet number `first`.
+    pub fn renumber(&mut self, first: u64) {
+        self.first = first;
+        self.heard.may_begin(first);
+    }
+
     /// How the next frame is protected if it leaves now; `None`: it leaves in clear.
     pub fn next(&self, shield: Shield, is_pfc: bool) -> Option<Secured> {
         let usual = if is_pfc && self.pfc == Form::Clear { Shield::Clear } else { Shield::Sound };

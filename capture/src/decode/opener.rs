@@ -29,6 +29,13 @@ impl Opener {
         }
     }
 
+    /// The device goes on with the packet number `first`, in whichever association it has.
+    pub(super) fn renumber(&mut self, first: u64) {
+        self.first = first;
+        let received = self.heard.iter_mut().filter(|((_, dir), _)| *dir == Dir::Rx);
+        received.for_each(|(_, heard)| heard.may_begin(first));
+    }
+
     /// A protected frame in clear, and how it was protected; `None` at a port that the script does not have.
     pub(super) fn open(&mut self, port: u16, dir: Dir, frame: &[u8]) -> Option<(Vec<u8>, Secured)> {
         let cable = self.cables.get(usize::from(port))?;

@@ -211,19 +211,19 @@ impl Device {
         self.secure()
     }
 
-    /// Settings were changed. Another association begins anew; what else there is of MACsec begins all anew.
+    /// Settings were changed. Another association begins anew; with anything else of MACsec all of it does.
     ///
     /// # Errors
     /// The keys are too short for the cipher suite that was set.
     pub(super) fn configured(&mut self) -> Result<(), BadKey> {
         let macsec = self.emulated.configured().macsec.clone();
-        let an = macsec.encoding_sa;
         let before = core::mem::replace(&mut self.macsec, macsec);
         if before == self.macsec {
             return Ok(());
         }
-        if before == (Macsec { encoding_sa: before.encoding_sa, ..self.macsec.clone() }) {
-            self.secure.iter_mut().for_each(|secure| secure.begin(an));
+        let Macsec { encoding_sa, next_pn, .. } = before;
+        if before == (Macsec { encoding_sa, next_pn, ..self.macsec.clone() }) {
+            self.secure.iter_mut().for_each(|secure| secure.set(&before, &self.macsec));
             return Ok(());
         }
         self.secure()

@@ -36,11 +36,19 @@ impl Secure {
         Ok(Some(Secure { ports, first }))
     }
 
-    /// An association begins anew at both ends of every cable.
-    pub(super) fn begin(&mut self, an: u8) {
+    /// Goes by another configuration of which only the association in use and the packet number are new. An association
+    /// that is new begins anew at both ends of every cable; with another number the device alone goes on.
+    pub(super) fn set(&mut self, before: &Macsec, macsec: &Macsec) {
+        let an = macsec.encoding_sa;
+        let is_new = an != before.encoding_sa;
+        self.first = macsec.next_pn.unwrap_or(1);
         for port in &mut self.ports {
-            port.received.begin(an, 1);
-            port.sent.begin(an, self.first);
+            if is_new {
+                port.received.begin(an, 1);
+            }
+            if is_new || macsec.next_pn != before.next_pn {
+                port.sent.begin(an, self.first);
+            }
         }
     }
 

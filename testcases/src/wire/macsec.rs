@@ -106,15 +106,18 @@ impl Cable {
         if !is_protected(frame) {
             return None;
         }
-        let shown = self.shown(heard, frame);
-        let (association, lowest) = (self.association(end, shown.an), heard.lowest(shown.an));
+        let (shown, opened) = self.tried(end, heard.lowest, frame);
+        // One that does not open may be the first of an association that has begun again.
+        let again =
+            || Some(self.tried(end, heard.first, frame)).filter(|(_, opened)| sound(opened));
+        let other = if self.suite.is_xpn() && !sound(&opened) { again() } else { None };
+        let (shown, opened) = other.unwrap_or((shown, opened));
+        let association = self.association(end, shown.an);
         let truncated = Secured { harm: Some(Harm::Truncated), ..shown };
-        let Ok(opened) = association.right.open(frame, lowest) else {
-            return Some((Vec::new(), truncated));
-        };
+        let Some(opened) = opened else { return Some((Vec::new(), truncated)) };
         let named =
             ethernet::Repr::parse(frame).ok().and_then(|(link, _)| opened.tag.sci(link.src));
-        let by = |sa: &Sa| sa.open(frame, lowest).ok().filter(|opened| opened.icv_ok);
+        let by = |sa: &Sa| sa.open(frame, shown.pn).ok().filter(|opened| opened.icv_ok);
         let clear = |other: Option<Opened>, opened: Opened| other.unwrap_or(opened).frame;
         Some(if named.is_some_and(|named| named != association.right.sci()) {
             let secured = Secured { harm: Some(Harm::WrongSci), ..shown };
@@ -131,15 +134,27 @@ impl Cable {
 
     /// The whole packet number of a frame whose tag shows `low`, after what was heard.
     pub fn whole(&self, heard: &Heard, an: u8, low: u32) -> u64 {
-        if self.suite.is_xpn() { recover(low, heard.lowest(an)) } else { low.into() }
+        self.recovered(heard.lowest, an, low)
+    }
+
+    fn recovered(&self, lowest: [u64; 4], an: u8, low: u32) -> u64 {
+        if self.suite.is_xpn() { recover(low, lowest[usize::from(an & 3)]) } else { low.into() }
+    }
+
+    /// What a frame's tag shows and its association opens, where the packet number is `lowest` at least. `None`: the tag
+    /// cannot be right.
+    fn tried(&self, end: End, lowest: [u64; 4], frame: &[u8]) -> (Secured, Option<Opened>) {
+        let shown = self.shown(lowest, frame);
+        let sa = &self.association(end, shown.an).right;
+        (shown, sa.open(frame, lowest[usize::from(shown.an)]).ok())
     }
 
     /// What the octets of a tag show, whether it can be right or not.
-    fn shown(&self, heard: &Heard, frame: &[u8]) -> Secured {
+    fn shown(&self, lowest: [u64; 4], frame: &[u8]) -> Secured {
         let octet = frame.get(TCI).copied().unwrap_or_default();
         let an = octet & tci::AN;
         let pn = frame.get(PN).and_then(|pn| pn.first_chunk()).copied().unwrap_or_default();
-        let pn = self.whole(heard, an, u32::from_be_bytes(pn));
+        let pn = self.recovered(lowest, an, u32::from_be_bytes(pn));
         let (encrypted, sci) = (octet & tci::E != 0, octet & tci::SC != 0);
         Secured { an, pn, encrypted, sci, harm: None }
     }
@@ -153,19 +168,23 @@ impl Cable {
     }
 }
 
-/// The greatest packet number heard of one end by each association: of extended ones a tag shows half.
+/// The greatest packet number heard of one end by each association, and that which it began with: of extended ones a tag
+/// shows half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Heard([u64; 4]);
+pub struct Heard {
+    lowest: [u64; 4],
+    first: [u64; 4],
+}
 
 impl Heard {
     /// Nothing yet, of an end whose associations begin at `first`.
     pub const fn from(first: u64) -> Heard {
-        Heard([first; 4])
+        Heard { lowest: [first; 4], first: [first; 4] }
     }
 
     /// A frame was heard. One that is wrong says nothing.
     pub fn saw(&mut self, secured: &Secured) {
-        let lowest = &mut self.0[usize::from(secured.an & 3)];
+        let lowest = &mut self.lowest[usize::from(secured.an & 3)];
         if secured.harm.is_none() {
             *lowest = secured.pn.max(*lowest);
         }
@@ -173,11 +192,13 @@ impl Heard {
 
     /// An association begins again, at `first`.
     pub fn begin(&mut self, an: u8, first: u64) {
-        self.0[usize::from(an & 3)] = first;
+        let an = usize::from(an & 3);
+        (self.lowest[an], self.first[an]) = (first, first);
     }
 
-    fn lowest(&self, an: u8) -> u64 {
-        self.0[usize::from(an & 3)]
+    /// An association may begin again at `first`, with frames from before still on their way.
+    pub fn may_begin(&mut self, first: u64) {
+        self.first = [first; 4];
     }
 }
 
@@ -185,6 +206,11 @@ impl Default for Heard {
     fn default() -> Heard {
         Heard::from(1)
     }
+}
+
+/// Whether a frame was opened and is right.
+fn sound(opened: &Option<Opened>) -> bool {
+    opened.as_ref().is_some_and(|opened| opened.icv_ok)
 }
 
 /// Whether a frame is protected, as its EtherType says.

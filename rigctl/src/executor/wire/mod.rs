@@ -378,6 +378,8 @@ impl Trial<'_> {
                 self.config.push(ConfigOutcome { setting: setting.clone(), refused });
                 if let Some(an) = association(setting) {
                     self.rekey(an);
+                } else if setting.path == "macsec.next_pn" {
+                    setting.value.as_u64().into_iter().for_each(|first| self.renumber(first));
                 }
             }
             Action::ClearWatermarks(copy) => self.lab.bench.behind.clear_copy(*copy)?,

@@ -45,6 +45,16 @@ impl Trial<'_> {
                 peer.rekey(an);
             }
         }
-        self.tape.rekey(an);
+        self.tape.decoder.rekey(an);
+    }
+
+    /// Goes on with a packet number that the device was told to go on with.
+    pub(super) fn renumber(&mut self, first: u64) {
+        for &lane in &self.script.dut_ports {
+            if let Some(peer) = &mut self.lab.bench.pacer.lanes[usize::from(lane)].peer {
+                peer.renumber(first);
+            }
+        }
+        self.tape.decoder.renumber(first);
     }
 }

@@ -29,7 +29,7 @@ impl Share {
             // It is sealed and opened twice on its way.
             let cost = if script.macsec.is_some() { cost * 2 } else { cost };
             let whole = cost.saturating_mul(1_000_000) / stream.pace.gap().0.max(1);
-            whole * runs(script, stream.index).min(SHORT).0 / SHORT.0
+            whole.saturating_mul(runs(script, stream.index).min(SHORT).0) / SHORT.0
         });
         Share(each.sum())
     }

@@ -24,7 +24,7 @@ pub(super) struct Tape<'a> {
     /// Of each lane: whether a frame is handed over as its last bit is due, and passes then; else as its first bit is.
     instant: Vec<bool>,
     bound: Dur,
-    decoder: Decoder,
+    pub(super) decoder: Decoder,
     by_hand: Vec<What>,
     pub(super) ledger: Ledger,
     pub(super) late: Vec<Lateness>,
@@ -120,11 +120,6 @@ impl<'a> Tape<'a> {
             Who::Storm(storm) => self.script.storms[usize::from(storm)].name.clone(),
             Who::ByHand(_) => "pfc by hand".to_owned(),
         }
-    }
-
-    /// The device goes on with another association.
-    pub(super) fn rekey(&mut self, an: u8) {
-        self.decoder.rekey(an);
     }
 
     fn push(&mut self, (lane, dir): (u16, Dir), at: Time, what: What, secured: Option<Secured>) {

@@ -135,6 +135,27 @@ fn an_extended_number_is_followed_past_32_bits() {
 }
 
 #[test]
+fn an_association_that_begins_again_is_followed_though_old_frames_are_on_their_way() {
+    let cable = cable(CipherSuite::GcmAesXpn128);
+    let mut heard = Heard::from(1);
+    let old = u64::from(u32::MAX) - 1;
+    let through = |heard: &mut Heard, pn| {
+        let secured = Secured { an: 1, pn, encrypted: true, sci: false, harm: None };
+        let sealed = cable.seal(End::Dut, &secured, &pfc());
+        let opened = cable.open(End::Dut, heard, &sealed).expect("protected");
+        heard.saw(&opened.1);
+        assert_eq!(opened, (pfc(), secured), "{pn}");
+    };
+    through(&mut heard, old);
+    heard.may_begin(1);
+    for pn in [old + 1, 1, 2, 3] {
+        through(&mut heard, pn);
+    }
+    heard.begin(1, 1 << 40);
+    through(&mut heard, 1 << 40);
+}
+
+#[test]
 fn its_debug_shows_no_key() {
     let shown = format!("{:?}", cable(CipherSuite::GcmAes256));
     assert!(!shown.contains("17, 17") && !shown.contains("1111"), "{shown}");
