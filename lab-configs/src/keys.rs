@@ -1,6 +1,7 @@
 //! Keys of a lab. They are never printed: what is shown of one is its length, and of a mistake in one its position.
 
 use core::fmt;
+use core::ops::Range;
 
 /// Bytes that nobody is to read.
 #[derive(Clone, PartialEq, Eq)]
@@ -62,18 +63,59 @@ impl Keys {
     }
 }
 
-/// The text of a line with what may be a key hidden: every letter and digit after its key, or all where there is none.
+/// The text of a line with what may be a key hidden: every letter and digit after its key, or all where there is none or it is
+/// what looks like a key.
 pub(crate) fn masked(line: &str) -> String {
     let from = line.find(':').map_or(0, |colon| colon + 1);
-    let (key, rest) = line.split_at(from);
+    let (key, rest) = line.split_at(if looks_like_one(&line[..from]) { 0 } else { from });
     let hidden = rest.chars().map(|c| if c.is_alphanumeric() { '*' } else { c });
     key.chars().chain(hidden).collect()
 }
 
-/// Whether a line may hold a key wherever it stands: a run of 16 hexadecimal digits.
-pub(crate) fn looks_like_one(line: &str) -> bool {
-    let mut runs = line.split(|c: char| !c.is_ascii_hexdigit());
-    runs.any(|run| run.len() >= 16)
+/// Whether a text may hold a key wherever it stands.
+pub(crate) fn looks_like_one(text: &str) -> bool {
+    !suspects(text).is_empty()
+}
+
+/// A text in which whatever looks like a key is hidden: for messages that quote what stands in a file.
+pub(crate) fn hidden(text: &str) -> String {
+    let suspects = suspects(text);
+    let star = |(at, c): (usize, char)| {
+        if c != ' ' && suspects.iter().any(|run| run.contains(&at)) { '*' } else { c }
+    };
+    text.char_indices().map(star).collect()
+}
+
+/// Where a text may hold a key: 12 hexadecimal digits in a row of which one is a letter, or 24 of any kind; the same where they
+/// come in groups of one size, with a blank, colon, dash or dot between two.
+fn suspects(text: &str) -> Vec<Range<usize>> {
+    let mut runs: Vec<(usize, Range<usize>)> = Vec::new();
+    for (at, _) in text.char_indices().filter(|(_, c)| c.is_ascii_hexdigit()) {
+        match runs.last_mut() {
+            Some((size, run)) if run.end == at => {
+                run.end = at + 1;
+                *size += 1;
+            }
+            _ => runs.push((1, at..at + 1)),
+        }
+    }
+    let mut groups: Vec<(usize, Range<usize>)> = Vec::new();
+    for (size, run) in runs {
+        let apart =
+            |group: &Range<usize>| matches!(&text[group.end..run.start], " " | ":" | "-" | ".");
+        match groups.last_mut() {
+            Some((first, group)) if *first > 1 && size <= *first && apart(group) => {
+                group.end = run.end;
+            }
+            _ => groups.push((size, run)),
+        }
+    }
+    let suspect = |group: &Range<usize>| {
+        let digits = || text[group.clone()].chars().filter(char::is_ascii_hexdigit);
+        let least = if digits().any(|c| c.is_ascii_alphabetic()) { 12 } else { 2 * Keys::SALT };
+        digits().count() >= least
+    };
+    groups.into_iter().map(|(_, group)| group).filter(suspect).collect()
 }
 
 #[cfg(test)]
@@ -95,7 +137,32 @@ mod tests {
     fn what_follows_the_key_of_a_line_is_hidden() {
         assert_eq!(masked("  salt: 00ff"), "  salt: ****");
         assert_eq!(masked("    - \"hunter2\""), "    - \"*******\"");
-        assert!(looks_like_one("kees: [0123456789abcdef]"));
-        assert!(!looks_like_one("source: [\"0123456789abcde\"]"));
+        assert_eq!(masked("  00ff00ff00ff00ff: 1"), "  ****************: *");
+    }
+
+    #[test]
+    fn what_looks_like_a_key_is_hidden_wherever_it_is_quoted() {
+        let all = [
+            ("unknown key `0123456789ab`", "unknown key `************`"),
+            ("`k00FF00ff00ff:x`", "`k************:x`"),
+            ("`01 23 45 67 89 ab`", "`** ** ** ** ** **`"),
+            ("01:23:45:67:89:ab:c", "*******************"),
+            ("0123-4567-89ab", "**************"),
+            ("1234567890 and 123456789012345678901234", "1234567890 and ************************"),
+        ];
+        for (text, want) in all {
+            assert_eq!(hidden(text), want);
+            assert!(looks_like_one(text), "{text}");
+        }
+        let none = [
+            "0123456789a",
+            "18446744073709551616",
+            "2026-11-22 18:11:39",
+            "12 bytes, 16 or 32",
+            "{0: 1, 2: 3}",
+        ];
+        for text in none {
+            assert_eq!(hidden(text), text);
+        }
     }
 }

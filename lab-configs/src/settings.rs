@@ -189,7 +189,7 @@ pub fn nearest<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> Vec<String
 }
 
 /// Edit distance (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {

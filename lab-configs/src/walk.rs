@@ -7,6 +7,7 @@ mod fields;
 pub use fields::Fields;
 
 use crate::fault::{Fault, one_of};
+use crate::keys;
 use crate::settings::nearest;
 use crate::yaml::{Key, Mark, Node, Source, Value};
 use core::cell::RefCell;
@@ -32,9 +33,10 @@ impl<'s> Walk<'s> {
         At { walk: self, node, key: None, path: String::new() }
     }
 
-    /// Notes a fault.
+    /// Notes a fault. What it quotes of the file may be a key.
     pub fn note(&self, fault: Fault) {
-        self.faults.borrow_mut().push(fault);
+        let found = keys::hidden(&fault.found);
+        self.faults.borrow_mut().push(Fault { found, ..fault });
     }
 
     /// Whether a fault was met so far.

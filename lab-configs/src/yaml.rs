@@ -9,6 +9,7 @@ pub use node::{Key, Mark, Node, Value};
 
 use crate::fault::{Fault, Place, Snippet};
 use crate::keys;
+use crate::settings::distance;
 use serde_saphyr::Error;
 use std::path::Path;
 
@@ -97,16 +98,20 @@ impl Source {
             column,
             width: width.max(1),
             snippet: Snippet::of(&text, column),
-            path: path.to_owned(),
+            path: keys::hidden(path),
         }
     }
 
-    /// A line as it may be shown. The block `macsec` at the top of a lab holds keys, and so may a line that looks like one.
+    /// A line as it may be shown. The block `macsec` at the top of a lab holds keys, even with a typo in its
+    /// name, and so may a line that looks like one.
     fn shown(&self, line: usize) -> String {
         let text = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         let top = |line: &&str| line.starts_with(|c: char| !c.is_whitespace() && c != '#');
         let block = self.text.lines().take(line).filter(top).last();
-        let secret = block.is_some_and(|block| block.starts_with("macsec:"));
+        let name = block.and_then(|block| block.split(':').next()).unwrap_or_default();
+        let name = name.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        // Close enough to be what was meant.
+        let secret = distance(&name, "macsec") <= 2;
         if secret || keys::looks_like_one(text) { keys::masked(text) } else { text.to_owned() }
     }
 
@@ -157,7 +162,7 @@ impl Source {
         if mark.line == 0 {
             return vec![Fault::of_file(&self.file, found, want)];
         }
-        vec![Fault { place: Box::new(self.place(mark, "")), found, want }]
+        vec![Fault { place: Box::new(self.place(mark, "")), found: keys::hidden(&found), want }]
     }
 
     /// The tab that indents the line at `mark`, or the one before or after it.

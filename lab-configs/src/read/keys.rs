@@ -9,6 +9,10 @@ const SALT: &str = "a salt of 24 hexadecimal digits";
 
 /// The lab's block `macsec`.
 pub(super) fn read(at: &At<'_>) -> Option<Keys> {
+    let Value::Map(_) = at.node.value else {
+        at.fault(kind(&at.node.value), "a mapping with keys, salt");
+        return None;
+    };
     let fields = at.fields(&["keys", "salt"])?;
     let keys = fields.need("keys", KEYS).and_then(|at| saks(&at));
     let salt = fields.need("salt", SALT);
@@ -18,7 +22,7 @@ pub(super) fn read(at: &At<'_>) -> Option<Keys> {
 
 fn saks(at: &At<'_>) -> Option<[Secret; 4]> {
     let Value::List(listed) = &at.node.value else {
-        at.fault("no list of keys", KEYS);
+        at.fault(format!("{}, no list of keys", kind(&at.node.value)), KEYS);
         return None;
     };
     let read: Vec<Secret> =
@@ -34,7 +38,11 @@ fn saks(at: &At<'_>) -> Option<[Secret; 4]> {
 fn secret(at: &At<'_>, lengths: &[usize], want: &str) -> Option<Secret> {
     // Unquoted digits alone read as a number, which has lost leading zeros.
     let Value::Text(text) = &at.node.value else {
-        at.fault("no text: quote a key that has no letter", want);
+        let found = match &at.node.value {
+            Value::Whole(_) | Value::Real(_) => "a bare number: quote a key that looks like one",
+            other => kind(other),
+        };
+        at.fault(found, want);
         return None;
     };
     match Secret::from_hex(text) {
@@ -49,3 +57,18 @@ fn secret(at: &At<'_>, lengths: &[usize], want: &str) -> Option<Secret> {
         }
     }
 }
+
+/// What stands there, and nothing of what it says.
+const fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "a truth value",
+        Value::Whole(_) | Value::Real(_) => "a bare number",
+        Value::Text(_) => "one text",
+        Value::List(_) => "a list",
+        Value::Map(_) => "a mapping",
+    }
+}
+
+#[cfg(test)]
+mod tests;
