@@ -41,8 +41,8 @@ pub fn protection(observation: &Observation, port: u16, epochs: &[(Time, Macsec)
                 numbers.remove(&secured.an);
             }
             before = Some(secured.an);
-            let first = near.epochs(epochs).filter_map(|macsec| macsec.next_pn).next();
-            number(&secured, &mut numbers, anew.then_some(first.unwrap_or(1)))
+            let first = near.epochs(epochs).map(|macsec| macsec.next_pn.unwrap_or(1));
+            number(&secured, &mut numbers, if anew { first.collect() } else { Vec::new() })
         });
         seen.odd.extend(why.map(|why| (index, why)));
     }
@@ -93,15 +93,12 @@ fn wrong(macsec: &Macsec, record: &Record) -> Option<String> {
     }
 }
 
-/// What is wrong with the packet number of a frame: it follows the one before, and is `first` in an association that was just
-/// begun.
-fn number(
-    secured: &Secured,
-    numbers: &mut BTreeMap<u8, u64>,
-    first: Option<u64>,
-) -> Option<String> {
+/// What is wrong with the packet number of a frame: it follows the one before, and is one of `first` in an association that was
+/// just begun: which of them is not known where the configuration has changed about then.
+fn number(secured: &Secured, numbers: &mut BTreeMap<u8, u64>, first: Vec<u64>) -> Option<String> {
     let Secured { an, pn, .. } = *secured;
     let before = numbers.insert(an, pn);
-    let want = before.map(|before| before + 1).or(first)?;
-    (pn != want).then(|| format!("packet number {pn} of association {an}, not {want}"))
+    let want = before.map_or(first, |before| vec![before + 1]);
+    let is_odd = !want.is_empty() && !want.contains(&pn);
+    is_odd.then(|| format!("packet number {pn} of association {an}, not {}", want[0]))
 }
