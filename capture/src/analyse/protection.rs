@@ -41,9 +41,8 @@ pub fn protection(observation: &Observation, port: u16, epochs: &[(Time, Macsec)
                 numbers.remove(&secured.an);
             }
             before = Some(secured.an);
-            let firsts = near.epochs(epochs).map(|macsec| macsec.next_pn.unwrap_or(1));
-            let firsts: Vec<u64> = if anew { firsts.collect() } else { Vec::new() };
-            number(&secured, &mut numbers, &firsts)
+            let first = near.epochs(epochs).map(|macsec| macsec.next_pn.unwrap_or(1));
+            number(&secured, &mut numbers, if anew { first.collect() } else { Vec::new() })
         });
         seen.odd.extend(why.map(|why| (index, why)));
     }
@@ -94,12 +93,12 @@ fn wrong(macsec: &Macsec, record: &Record) -> Option<String> {
     }
 }
 
-/// What is wrong with the packet number of a frame: it follows the one before, and is one of `firsts` in an association that was
-/// just begun.
-fn number(secured: &Secured, numbers: &mut BTreeMap<u8, u64>, firsts: &[u64]) -> Option<String> {
+/// What is wrong with the packet number of a frame: it follows the one before, and is one of `first` in an association that was
+/// just begun: which of them is not known where the configuration has changed about then.
+fn number(secured: &Secured, numbers: &mut BTreeMap<u8, u64>, first: Vec<u64>) -> Option<String> {
     let Secured { an, pn, .. } = *secured;
     let before = numbers.insert(an, pn);
-    let want = before.map(|before| before + 1).or(firsts.first().copied())?;
-    (pn != want && (before.is_some() || !firsts.contains(&pn)))
-        .then(|| format!("packet number {pn} of association {an}, not {want}"))
+    let want = before.map_or(first, |before| vec![before + 1]);
+    let is_odd = !want.is_empty() && !want.contains(&pn);
+    is_odd.then(|| format!("packet number {pn} of association {an}, not {}", want[0]))
 }

@@ -3,7 +3,7 @@
 use super::{Done, Judged, Read, checks, wanted};
 use crate::runner::trial::Trial;
 use rig_capture::analyse;
-use rig_capture::{Dir, Span, Unit, What};
+use rig_capture::{Dir, Record, Span, Unit, What};
 use rig_lab::{Declared, Form, Macsec};
 use rig_oracle::Prediction;
 use rig_oracle::spec::macsec::{self, Arrival, Fate, Outcome};
@@ -68,6 +68,8 @@ pub(super) fn counters(done: &Done<'_>, port: &str, judged: &mut Judged) {
             fates.map(|(fate, counter)| grown(counter, &|outcome| outcome.fate == fate)).collect();
         all.push(grown(IN_ERRORS, &|outcome| outcome.error));
         let mut sent = [(0, 0); 2];
+        // What is still under way when the trial ends is counted and not on record.
+        let (frames_late, octets_late) = under_way(trial, index);
         for record in passing(trial, index, Dir::Rx) {
             let record = &trial.observation.records[record];
             let Some(secured) = record.secured else { continue };
@@ -76,14 +78,35 @@ pub(super) fn counters(done: &Done<'_>, port: &str, judged: &mut Judged) {
             *octets += (record.what.size() - OUTSIDE).0;
         }
         for (kind, (frames, octets)) in ["ENCRYPTED", "PROTECTED"].iter().zip(sent) {
-            for (counter, want) in [("OUT_PKTS", frames), ("OCTETS", octets)] {
+            // Of a kind that the device does not send at all none is under way.
+            let late = |all: u64| if frames > 0 { all } else { 0 };
+            for (counter, want, late) in
+                [("OUT_PKTS", frames, late(frames_late)), ("OCTETS", octets, late(octets_late))]
+            {
                 let counter = format!("{name} SAI_MACSEC_SA_STAT_{counter}_{kind}");
                 let counters = &trial.observation.counters;
-                all.push(checks::grown(counters, counter, Span::exactly(want)));
+                let want = Span { lo: want, hi: want + late };
+                all.push(checks::grown(counters, counter, want));
             }
         }
         checks::read(trial, &all, macsec::SOURCE).map(Some)
     });
+}
+
+/// Frames to a port, and their octets, that the rig sent so late in the trial that they may have come through after it: as
+/// late as the rig and the device may each be.
+fn under_way(trial: &Trial, port: u16) -> (u64, u64) {
+    let observation = &trial.observation;
+    let until = Time::ZERO + trial.script.length;
+    let own = |record: &&Record| match record.what {
+        What::Data { stream, .. } => trial.script.streams[usize::from(stream)].to == port,
+        What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => false,
+    };
+    let sent = observation.records.iter().filter(|record| record.dir == Dir::Tx).filter(own);
+    let late = sent.filter(|record| record.at + observation.bound() * 2 > until);
+    late.fold((0, 0), |(frames, octets), record| {
+        (frames + 1, octets + (record.what.size() - OUTSIDE).0)
+    })
 }
 
 /// The records of a side of a port.
