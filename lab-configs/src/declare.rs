@@ -229,7 +229,13 @@ fn apart(why: &str) -> (String, String) {
         }
         let found = found.replace("invalid type: ", "").replace("invalid value: ", "");
         let found = found.replace("integer `", "the bare number `").replace("string ", "");
-        let want = if want == "u16" || want == "u8" { "a whole number" } else { want };
+        let want = match want {
+            "u8" | "u16" => "a whole number",
+            "u32" => "a whole number from 0 to 4294967295",
+            "u64" => "a whole number from 0 to 18446744073709551615",
+            "a boolean" => "true or false",
+            other => other,
+        };
         return (format!("{found} is not what belongs here"), want.to_owned());
     }
     (why.to_owned(), "a value that fits".to_owned())

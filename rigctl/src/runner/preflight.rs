@@ -9,6 +9,7 @@ use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
 use rig_lab::fault::Fault;
 use rig_lab::{Declared, Lab, Profile, RuleFamily, Wred};
+use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Expect, Measure, Script};
 
 /// Every fault of the case on the device that it would run on; none when it would be skipped.
@@ -32,6 +33,7 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
     let mut all = Vec::new();
     for group in groups {
         all.extend(crossed(case, &group.declared));
+        all.extend(beyond(case, &group.declared));
         let session = Session::new(lab, profile, case, group, Seed::of_run(0));
         let points = match points(case, &session.values(), session.cadence()) {
             Ok(points) => points,
@@ -74,6 +76,28 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
     if wred.weight > Wred::MOST_WEIGHT {
         let want = format!("0, for no average, to {}", Wred::MOST_WEIGHT);
         all.push(case.fault("dut.wred.weight", format!("a weight of {}", wred.weight), &want));
+    }
+    all
+}
+
+/// What no device takes of MACsec, once the case has set its own, and step by step: a change that the device refuses would
+/// leave the peers with another key than the device.
+fn beyond(case: &Case, declared: &Declared) -> Vec<Fault> {
+    let of = |key: &dyn Fn(&str) -> String, declared: &Declared| -> Vec<Fault> {
+        let beyond = declared.macsec.out_of_range().into_iter();
+        beyond.map(|(path, found, want)| case.fault(&key(path), found, &want)).collect()
+    };
+    let mut all = of(&|path| format!("dut.{path}"), declared);
+    let mut current = declared.clone();
+    for (index, step) in case.steps.iter().enumerate() {
+        let CaseAction::Configure(setting) = &step.what else { continue };
+        let Ok(next) = current.with(setting) else { continue };
+        let faults = of(&|_| format!("steps[{index}]"), &next);
+        if faults.is_empty() {
+            current = next;
+        } else if setting.path.starts_with("macsec.") {
+            all.extend(faults);
+        }
     }
     all
 }
@@ -171,5 +195,36 @@ mod tests {
         assert_eq!(found, ["a kmin of 312001B above a kmax of 312KB", "a weight of 16"]);
         // The place is the line that the user wrote.
         assert!(faults[0].place.line > 1, "{}", faults[0]);
+    }
+
+    #[test]
+    fn values_of_macsec_that_no_device_takes_are_refused_in_the_settings_and_in_the_steps() {
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let dut = lab.duts.iter().find(|dut| dut.name == "broadcom").expect("a device");
+        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let mut case =
+            cases.find(|case| case.id.case == "rekey-while-paused").expect("a case").clone();
+        let mut declared = dut.declared.clone();
+        assert!(beyond(&case, &declared).is_empty());
+        for step in &mut case.steps {
+            if let CaseAction::Configure(setting) = &mut step.what
+                && setting.value == serde_json::json!(1)
+            {
+                setting.value = serde_json::json!(7);
+            }
+        }
+        let found = |faults: &[Fault]| {
+            let found = faults.iter().map(|fault| fault.found.clone());
+            found.collect::<Vec<String>>()
+        };
+        let faults = beyond(&case, &declared);
+        assert_eq!(found(&faults), ["the association 7"]);
+        assert!(faults[0].place.path.contains("steps[2]"), "{}", faults[0]);
+        declared.macsec.next_pn = Some(0);
+        case.steps.clear();
+        let faults = beyond(&case, &declared);
+        assert_eq!(found(&faults), ["a packet number of 0"]);
+        assert_eq!(faults[0].want, "1 to 4294967295 with this cipher suite");
     }
 }

@@ -67,6 +67,10 @@ fn not_used(at: &At<'_>, port: &str, used: &[String]) {
 
 /// What the setup offers to ports that no case uses is a mistake: `used` is what all cases together use.
 pub(super) fn offered_to_none(setup: &Fields<'_>, used: &[String]) {
+    // Where no case could be read, that is the mistake.
+    if used.is_empty() {
+        return;
+    }
     for block in OFFERED.iter().filter_map(|part| setup.get(part)) {
         let Value::Map(_) = block.node.value else { continue };
         for (key, at) in block.entries("a mapping by rig port").unwrap_or_default() {

@@ -165,6 +165,10 @@ mistakes! {
     tap_that_nothing_uses: [("    sweep:", "    taps: {p3: all}\n    sweep:")];
     tap_with_a_misspelt_word: [("    sweep:", "    taps: {p1: sampeld}\n    sweep:")];
     tap_that_is_a_mapping: [("    sweep:", "    taps: {p1: {record: all}}\n    sweep:")];
+    macsec_with_a_misspelt_word: [("every: 500us", "every: 500us, macsec: forgd")];
+    macsec_that_is_a_list: [("every: 500us", "every: 500us, macsec: [forged]")];
+    macsec_late_by_nothing: [("every: 500us", "every: 500us, macsec: {late: 0}")];
+    macsec_in_a_window_of_less_than_nothing: [("    dut: {", "    dut: {macsec: {replay_window: -1, enable: yes}, ")];
     tap_of_the_setup_that_no_case_uses: [("  storms:", "  taps: {p1: all, p22: all}\n  storms:")];
     tap_below_what_a_measure_follows: [("    sweep:", "    taps: {p1: pfc}\n    sweep:")];
     tap_below_what_a_storm_needs: [("    sweep:", "    taps: {p2: none}\n    sweep:"), ("pfcwd.detection: {storm: storm, stream: victim}", "storm.coverage: {storm: storm}")];

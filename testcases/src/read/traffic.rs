@@ -5,6 +5,7 @@ use crate::case::{Count, Refresh, Storm, Stream};
 use crate::{Shield, StreamKind, StreamRate};
 use rig_frames::ip::Ecn;
 use rig_lab::Color;
+use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
 use rig_units::{Bytes, Dur, Quanta, Rate};
@@ -170,7 +171,17 @@ pub(super) fn shield(fields: &Fields<'_>) -> Option<Shield> {
         let late = fields.need("late", "by how many packet numbers, such as 5")?;
         return late.whole(1..=0x4000_0000, "a number of frames").map(Shield::Late);
     }
-    at.choice(&Shield::NAMES)
+    let word = at.node.written();
+    let named = Shield::NAMES.iter().find(|&&(name, _)| name == word);
+    if named.is_none() {
+        let found = match at.node.value {
+            Value::Text(_) => format!("unknown word `{word}`"),
+            _ => format!("{} is not what belongs here", at.node.describe()),
+        };
+        let names = Shield::NAMES.iter().map(|&(name, _)| name).chain(["{late: 5}"]);
+        at.fault(found, one_of(&word, names));
+    }
+    named.map(|&(_, shield)| shield)
 }
 
 /// `0.5x`: a share of the pause time, in millionths.

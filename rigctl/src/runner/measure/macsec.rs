@@ -10,6 +10,7 @@ use rig_oracle::spec::macsec::{self, Arrival, Fate, Outcome};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Action, Script};
 use rig_units::{Bytes, Dur, FCS, Time};
+use std::collections::BTreeSet;
 
 /// What protection leaves as it is: MAC addresses and FCS.
 const OUTSIDE: Bytes = Bytes(12 + FCS.0);
@@ -44,6 +45,15 @@ fn outcomes(done: &Done<'_>, trial: &Trial, port: u16, late: Dur) -> Vec<(usize,
         })
         .unzip();
     records.into_iter().zip(macsec::outcomes(&epochs, &arrivals)).collect()
+}
+
+/// The PFC frames sent to the port that MACsec keeps from pausing anything, by record.
+pub(super) fn refused(done: &Done<'_>, trial: &Trial, port: u16) -> BTreeSet<usize> {
+    if !done.session.group.declared.macsec.enable {
+        return BTreeSet::new();
+    }
+    let outcomes = outcomes(done, trial, port, Dur::ZERO).into_iter();
+    outcomes.filter(|(_, outcome)| !outcome.pauses).map(|(record, _)| record).collect()
 }
 
 /// Judges what the device counted of a port against the frames on the wire.

@@ -143,16 +143,18 @@ fn falls_silent(script: &Script, port: u16, class: u8) -> bool {
     script.steps.iter().any(|step| silences(&step.action))
 }
 
-/// Whether the device counts the PFC frames of a port as the wire shows them, and nowhere as data.
+/// Whether the device counts the PFC frames of a port as the wire shows them, and nowhere as data. What MACsec refuses is none.
 pub(super) fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
     let xon_counts = done.session.group.declared.pfc.xon_counts;
     done.each("pfc.counters", &format!("{port} class {class}"), judged, |trial| {
         let index = trial.port(port)?;
+        let refused = super::macsec::refused(done, trial, index);
         let seen = |dir: Dir, xons: bool| {
-            let own = trial.observation.records.iter().filter(|record| {
+            let own = trial.observation.records.iter().enumerate();
+            let own = own.filter(|(at, record)| {
                 let pauses = record.what.pauses(class);
                 let counts = pauses.is_some_and(|quanta| xons || quanta > Quanta(0));
-                (record.port, record.dir) == (index, dir) && counts
+                (record.port, record.dir) == (index, dir) && counts && !refused.contains(at)
             });
             u64::try_from(own.count()).unwrap_or(u64::MAX)
         };
