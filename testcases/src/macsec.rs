@@ -1,5 +1,6 @@
 //! How frames of the rig are protected by MACsec (IEEE 802.1AE), and what is done to them on purpose.
 
+use core::fmt;
 use rig_lab::{CipherSuite, Form, Keys, Macsec, Policy};
 
 /// What is wrong with a protected frame.
@@ -44,6 +45,18 @@ impl Shield {
         ("wrong-sci", Shield::Harmed(Harm::WrongSci)),
         ("truncated", Shield::Harmed(Harm::Truncated)),
     ];
+}
+
+impl fmt::Display for Shield {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shield::Late(by) if *by > 1 => write!(f, "late by {by}"),
+            other => {
+                let name = Shield::NAMES.into_iter().find(|(_, shield)| shield == other);
+                f.write_str(name.map_or("", |(name, _)| name))
+            }
+        }
+    }
 }
 
 /// What MACsec shows of a frame on the wire: its SecTAG (clause 9), and what was found wrong.

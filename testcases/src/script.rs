@@ -78,10 +78,16 @@ impl fmt::Display for EndpointSpec {
                 write!(f, "obeys PFC in class {} only", classes.join(" and "))?;
             }
         }
-        match self.response {
-            Dur::ZERO => Ok(()),
-            response => write!(f, ", {response} after it"),
+        match self.pfc {
+            Takes::Either => {}
+            Takes::Clear => f.write_str(", in clear alone")?,
+            Takes::Encrypted => f.write_str(", behind a SecTAG alone")?,
         }
+        match self.response {
+            Dur::ZERO => {}
+            response => write!(f, ", {response} after it")?,
+        }
+        if self.pn == 1 { Ok(()) } else { write!(f, "; its packet numbers begin at {}", self.pn) }
     }
 }
 

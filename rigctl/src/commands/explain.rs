@@ -21,7 +21,9 @@ use rig_lab::settings::nearest;
 use rig_lab::{Lab, Profile, Setting};
 use rig_reports::Exit;
 use rig_testcases::case::Count;
-use rig_testcases::{Action, Case, Expect, Script, StormSpec, StreamKind, StreamRate, StreamSpec};
+use rig_testcases::{
+    Action, Case, Expect, Script, Shield, StormSpec, StreamKind, StreamRate, StreamSpec,
+};
 use rig_units::Dur;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -255,7 +257,7 @@ fn stream(script: &Script, spec: &StreamSpec, case: &Case) -> Vec<String> {
         spec.name.clone(),
         format!("{} to {}", port(script, spec.from), port(script, spec.to)),
         format!("class {} (DSCP {})", spec.class, spec.dscp),
-        format!("{kind}{ecn}"),
+        format!("{kind}{ecn}{}", shield(spec.macsec)),
         spec.size.to_string(),
         rate,
     ]
@@ -274,8 +276,13 @@ fn storm(script: &Script, spec: &StormSpec, session: &Session<'_>) -> Vec<String
         format!("from {}", port(script, spec.from)),
         format!("class {}", classes(spec.classes)),
         format!("{} ({}) every {}", spec.quanta, time(pause), time(spec.every)),
-        gap,
+        format!("{gap}{}", shield(spec.macsec)),
     ]
+}
+
+/// How frames are protected, where the case says.
+fn shield(shield: Shield) -> String {
+    if shield == Shield::Usual { String::new() } else { format!(", {shield}") }
 }
 
 fn classes(enabled: u8) -> String {
@@ -296,11 +303,12 @@ fn step_text(script: &Script, action: &Action) -> (&'static str, String) {
             let rhythm =
                 if pfc.count > 1 { format!(", one every {}", pfc.every) } else { String::new() };
             let what = format!(
-                "{} PFC of {} for class {} from {}{rhythm}",
+                "{} PFC of {} for class {} from {}{rhythm}{}",
                 pfc.count,
                 pfc.quanta,
                 classes(pfc.enable),
-                port(script, pfc.from)
+                port(script, pfc.from),
+                shield(pfc.macsec)
             );
             ("send", what)
         }

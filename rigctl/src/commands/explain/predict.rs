@@ -5,7 +5,7 @@ use super::page::Page;
 use crate::runner::points::Point;
 use crate::runner::session::Session;
 use rig_capture::{Reading, Unit};
-use rig_lab::{Action, DropBy, RuleFamily};
+use rig_lab::{Action, DropBy, Reception, RuleFamily};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::accepts;
 use rig_testcases::{Amount, Lookup, Measure, Script, StormSpec, Wanted};
@@ -100,7 +100,15 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
             page.detail("source", "IEEE 802.1AE clause 9, 10.5");
         }
         Measure::MacsecPfc { .. } => {
-            page.detail("predicted", "obeyed or not as the declared PFC mode says of its form");
+            let macsec = &session.group.declared.macsec;
+            let told = |reception: Reception| match reception {
+                Reception::Honour => "obeyed",
+                Reception::Ignore => "ignored",
+                Reception::Bad => "counted as bad",
+            };
+            let (clear, tagged) = (told(macsec.clear()), told(macsec.encrypted()));
+            let text = format!("PFC in clear is {clear}, and protected PFC that is valid {tagged}");
+            page.detail("predicted", &text);
             page.detail("source", rig_oracle::spec::macsec::SOURCE);
         }
         Measure::Threshold(threshold) => {
