@@ -64,15 +64,16 @@ impl Peer {
     pub fn next(&self, shield: Shield, is_pfc: bool) -> Option<Secured> {
         let usual = if is_pfc && self.pfc == Form::Clear { Shield::Clear } else { Shield::Sound };
         let shield = if shield == Shield::Usual { usual } else { shield };
+        let an = if let Shield::Of(an) = shield { an } else { self.an };
         let (pn, harm) = match shield {
             Shield::Clear => return None,
-            Shield::Usual | Shield::Sound => (self.next_pn, None),
+            Shield::Usual | Shield::Sound | Shield::Of(_) => (self.next_pn, None),
             Shield::Late(by) => (self.next_pn.saturating_sub(by.into()), None),
             Shield::Harmed(harm) => (self.next_pn, Some(harm)),
         };
         // What names another channel names it.
         let sci = self.sci || harm == Some(Harm::WrongSci);
-        Some(Secured { an: self.an, pn, encrypted: self.encrypted, sci, harm })
+        Some(Secured { an, pn, encrypted: self.encrypted, sci, harm })
     }
 
     /// A frame with [`next`](Self::next) of this shield leaves.

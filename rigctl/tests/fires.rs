@@ -92,10 +92,10 @@ fn red(measure: &Measure) -> Run {
             Mutated("replay-window-to-the-frame", "deviation=macsec_late_counted_as_ok")
         }
         Measure::MacsecFrames { .. } => {
-            Mutated("packet-numbers-run-out", "deviation=macsec_pn_wraps")
+            Mutated("rekey-while-paused", "deviation=macsec_an_not_switched")
         }
         Measure::MacsecPfc { .. } => {
-            Mutated("forged-pfc-refused", "deviation=macsec_icv_not_checked")
+            Mutated("forged-pfc-refused", "deviation=macsec_bad_frame_pauses")
         }
         Measure::Config { .. } => {
             Mutated("limits-refused-broadcom", "deviation=accepts_out_of_range")

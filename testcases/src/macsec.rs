@@ -29,6 +29,8 @@ pub enum Shield {
     /// Sound, with the packet number of so many frames before, 1 of the one just before. The frame after it goes on as if it had
     /// not been sent.
     Late(u32),
+    /// Sound, of this association, whichever is in use.
+    Of(u8),
     /// With MACsec, and wrong.
     Harmed(Harm),
 }
@@ -51,6 +53,7 @@ impl fmt::Display for Shield {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Shield::Late(by) if *by > 1 => write!(f, "late by {by}"),
+            Shield::Of(an) => write!(f, "of association {an}"),
             other => {
                 let name = Shield::NAMES.into_iter().find(|(_, shield)| shield == other);
                 f.write_str(name.map_or("", |(name, _)| name))

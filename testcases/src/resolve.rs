@@ -160,9 +160,10 @@ impl Resolving<'_> {
         match (self.declared.macsec.enable, shield) {
             (false, _) | (true, Shield::Clear) => Bytes(0),
             (true, Shield::Harmed(Harm::WrongSci)) => Bytes(macsec::overhead(true).into()),
-            (true, Shield::Usual | Shield::Sound | Shield::Late(_) | Shield::Harmed(_)) => {
-                Bytes(self.declared.macsec.overhead().into())
-            }
+            (
+                true,
+                Shield::Usual | Shield::Sound | Shield::Late(_) | Shield::Of(_) | Shield::Harmed(_),
+            ) => Bytes(self.declared.macsec.overhead().into()),
         }
     }
 

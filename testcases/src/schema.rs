@@ -146,6 +146,7 @@ fn shield() -> Value {
         "anyOf": [
             { "enum": Shield::NAMES.map(|(name, _)| name) },
             object(&json!({ "late": { "type": "integer", "minimum": 1 } }), &["late"]),
+            object(&json!({ "an": { "type": "integer", "minimum": 0, "maximum": 3 } }), &["an"]),
         ],
     })
 }

@@ -167,8 +167,11 @@ pub(super) fn storm(name: &str, fields: &Fields<'_>) -> Option<Named<Storm>> {
 pub(super) fn shield(fields: &Fields<'_>) -> Option<Shield> {
     let Some(at) = fields.get("macsec") else { return Some(Shield::Usual) };
     if let Value::Map(_) = at.node.value {
-        let fields = at.fields(&["late"])?;
-        let late = fields.need("late", "by how many packet numbers, such as 5")?;
+        let fields = at.fields(&["late", "an"])?;
+        if let Some(an) = fields.get("an") {
+            return an.whole(0..=3, "an association number").map(Shield::Of);
+        }
+        let late = fields.need("late", "by how many packet numbers, such as 5; or an: 2")?;
         return late.whole(1..=0x4000_0000, "a number of frames").map(Shield::Late);
     }
     let word = at.node.written();
@@ -178,7 +181,7 @@ pub(super) fn shield(fields: &Fields<'_>) -> Option<Shield> {
             Value::Text(_) => format!("unknown word `{word}`"),
             _ => format!("{} is not what belongs here", at.node.describe()),
         };
-        let names = Shield::NAMES.iter().map(|&(name, _)| name).chain(["{late: 5}"]);
+        let names = Shield::NAMES.iter().map(|&(name, _)| name).chain(["{late: 5}", "{an: 2}"]);
         at.fault(found, one_of(&word, names));
     }
     named.map(|&(_, shield)| shield)

@@ -62,6 +62,7 @@ impl Peer {
             return *packet;
         }
         let harm = if let Shield::Harmed(harm) = shield { Some(harm) } else { None };
+        let an = if let Shield::Of(an) = shield { an } else { an };
         let pn = match shield {
             Shield::Late(by) => next_pn.saturating_sub(by),
             _ => {
