@@ -224,8 +224,9 @@ impl Trial<'_> {
             Action::Configure(setting) => {
                 let refused = self.lab.dut.configure(core::slice::from_ref(setting)).err();
                 let refused = refused.map(|refused| refused.to_string());
+                let taken = refused.is_none();
                 self.config.push(ConfigOutcome { setting: setting.clone(), refused });
-                if let Some(an) = association(setting) {
+                if let Some(an) = association(setting).filter(|_| taken) {
                     self.rekey(an);
                 }
             }

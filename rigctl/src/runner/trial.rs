@@ -28,6 +28,20 @@ impl Trial {
         Doubt { reason: "not-observable", detail: format!("trial {}: {why}", self.number) }
     }
 
+    /// Whether the device took every setting that the case changes on the way.
+    ///
+    /// # Errors
+    /// It refused one, and why.
+    pub fn taken(&self) -> Result<(), Doubt> {
+        let mut outcomes = self.observation.config.iter();
+        match outcomes.find_map(|outcome| outcome.refused.as_ref()) {
+            Some(why) => {
+                Err(self.doubt(&format!("the device refused a setting on the way: {why}")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// A stream of the script by its name, with its index.
     ///
     /// # Errors

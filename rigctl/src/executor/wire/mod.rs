@@ -375,7 +375,11 @@ impl Trial<'_> {
                     Err(Undone::Refused(refused)) => Some(refused.to_string()),
                     Err(Undone::Lost(lost)) => return Err(lost.into()),
                 };
+                let taken = refused.is_none();
                 self.config.push(ConfigOutcome { setting: setting.clone(), refused });
+                if !taken {
+                    return Ok(());
+                }
                 if let Some(an) = association(setting) {
                     self.rekey(an);
                 } else if setting.path == "macsec.next_pn" {

@@ -62,10 +62,7 @@ pub fn class(declared: &Declared, spec: &StreamSpec) -> Class {
 /// Every frame that a trial sent to the queue of a stream.
 fn visits(trial: &Trial, stream: u16, declared: &Declared) -> Result<Vec<Visit>, Doubt> {
     let (observation, script) = (&trial.observation, &trial.script);
-    let mut outcomes = observation.config.iter();
-    if let Some(refused) = outcomes.find_map(|outcome| outcome.refused.as_ref()) {
-        return Err(trial.doubt(&format!("the device refused a setting on the way: {refused}")));
-    }
+    trial.taken()?;
     let spec = &script.streams[usize::from(stream)];
     let weigh = |size| wred::step(&declared.buffer, &declared.wred, size);
     let visits = analyse::depths(observation, script, (spec.to, spec.class), &weigh);

@@ -125,8 +125,9 @@ fn passing(trial: &Trial, port: u16, dir: Dir) -> impl Iterator<Item = usize> {
     records.filter(move |(_, one)| (one.port, one.dir) == (port, dir)).map(|(index, _)| index)
 }
 
-/// Every frame to and from a port has to be known.
+/// Every frame to and from a port has to be known, and what the device was configured to.
 fn whole(trial: &Trial, port: u16) -> Result<(), Doubt> {
+    trial.taken()?;
     let streams = (0_u16..).zip(&trial.script.streams);
     let mut own = streams.filter(|(_, spec)| spec.from == port || spec.to == port);
     match own.find(|(index, _)| trial.observation.partial(*index)) {
@@ -163,6 +164,7 @@ pub(super) fn frames(done: &Done<'_>, port: &str, judged: &mut Judged) {
 /// Judges whether the PFC of a storm is obeyed: frames of a probe that leave by the stormed port while the storm is on.
 pub(super) fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mut Judged) {
     done.each("macsec.pfc", &format!("{storm}, seen in {stream}"), judged, |trial| {
+        trial.taken()?;
         let (index, spec) = trial.stream(stream)?;
         let storm = trial.script.storms.iter().find(|spec| spec.name == storm);
         let storm = storm.ok_or_else(|| trial.doubt("the storm is not in the script"))?;
