@@ -153,11 +153,13 @@ pub enum Deviation {
     MacsecOkCountsPfcTwice,
     /// At a rekey the association before is forgotten at once, with the frames under way.
     MacsecRekeyForgetsOldSa,
+    /// The headroom was sized without MACsec: it is smaller by what its latency takes both ways, and the longer PFC frame.
+    MacsecHeadroomTooSmall,
 }
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 68] = [
+    pub const ALL: [Deviation; 69] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -226,6 +228,7 @@ impl Deviation {
         Deviation::MacsecPnWraps,
         Deviation::MacsecOkCountsPfcTwice,
         Deviation::MacsecRekeyForgetsOldSa,
+        Deviation::MacsecHeadroomTooSmall,
     ];
 
     /// The values that may follow the name; `None` when none may.
@@ -297,7 +300,8 @@ impl Deviation {
             | Deviation::MacsecBadFramePauses
             | Deviation::MacsecPnWraps
             | Deviation::MacsecOkCountsPfcTwice
-            | Deviation::MacsecRekeyForgetsOldSa => None,
+            | Deviation::MacsecRekeyForgetsOldSa
+            | Deviation::MacsecHeadroomTooSmall => None,
         }
     }
 

@@ -118,7 +118,8 @@ impl Deviation {
             | Deviation::MacsecBadFramePauses
             | Deviation::MacsecPnWraps
             | Deviation::MacsecOkCountsPfcTwice
-            | Deviation::MacsecRekeyForgetsOldSa => Part::Macsec,
+            | Deviation::MacsecRekeyForgetsOldSa
+            | Deviation::MacsecHeadroomTooSmall => Part::Macsec,
         }
     }
 }

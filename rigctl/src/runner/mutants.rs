@@ -174,6 +174,7 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("macsec.enable_replay", &["replay-window", "late-frames"]),
     ("macsec.", &["every-suite", "integrity-only", "without-sci"]),
     ("macsec_rekey", &["rekey-under-a-storm"]),
+    ("macsec_headroom", &["headroom-over-macsec"]),
     ("macsec_an", &["rekey-under-a-storm"]),
     ("macsec_pn", &["packet-numbers"]),
     ("macsec_sci", &["another-channel"]),

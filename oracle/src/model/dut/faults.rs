@@ -222,6 +222,7 @@ impl Faults {
                 Deviation::MacsecOkCountsPfcTwice => faults.macsec.own.pfc_counts_twice = true,
                 // A rekey costs the frames that were sent just before it.
                 Deviation::MacsecRekeyForgetsOldSa => faults.macsec.own.forgets_old_sa = true,
+                Deviation::MacsecHeadroomTooSmall => faults.macsec.headroom_too_small = true,
             }
         }
         faults
@@ -246,6 +247,9 @@ impl Faults {
         self.wred.build_into(&mut device.wred);
         if let Some(macsec) = &mut device.macsec {
             self.macsec.build_into(macsec);
+            let slowest = device.ports.iter().map(|&(_, speed)| speed).min();
+            let short = slowest.map_or(0, |speed| self.macsec.short(macsec, speed));
+            device.buffer.headroom = device.buffer.headroom.saturating_sub(short);
         }
         device.faults = self.switch;
         if self.switch.lossy_pauses {

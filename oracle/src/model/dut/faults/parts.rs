@@ -2,6 +2,7 @@
 
 use crate::model::{buffer, secy, wred};
 use rig_lab::{Form, Reception};
+use rig_units::PortSpeed;
 
 /// What is otherwise in the packet buffer.
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,9 +69,21 @@ pub(super) struct MacsecFaults {
     pub(super) drops_encrypted_pfc: bool,
     pub(super) accepts_clear_pfc: bool,
     pub(super) sends_clear_pfc: bool,
+    pub(super) headroom_too_small: bool,
 }
 
 impl MacsecFaults {
+    /// What is missing of the headroom of a port of `speed`, in bytes: the latency on the way out and back, and what protection
+    /// adds to the PFC frame.
+    pub(super) fn short(self, macsec: &secy::Config, speed: PortSpeed) -> u32 {
+        if !self.headroom_too_small || macsec.sent == Form::Clear {
+            return 0;
+        }
+        let overhead = if macsec.sends_sci { 32 } else { 24 };
+        let way = (macsec.latency * 2).0 / speed.byte().0.max(1);
+        u32::try_from(way + overhead).unwrap_or(u32::MAX)
+    }
+
     pub(super) fn build_into(self, macsec: &mut secy::Config) {
         macsec.faults = self.own;
         if self.drops_encrypted_pfc && macsec.encrypted == Reception::Honour {
