@@ -163,6 +163,21 @@ mod tests {
     }
 
     #[test]
+    fn under_macsec_a_slot_is_longer_by_what_it_adds_and_so_is_the_pfc_frame() {
+        // 32 B more on a frame: a slot of 1076 B is 86.08 ns; the PFC frame is 96 B, 116 B with preamble and gap.
+        // Least: 92 x 0.08 + 404.040 = 411.400 ns: 41140 bits, 4.8 slots.
+        // Most: 86.08 + 9.28 + 404.042 + 2017.28 + 86.08 = 2602.762 ns: 260276.2 bits, 30.2 slots.
+        let clear = loop_of(40, 1_024 + 32, Span { lo: 0, hi: 2_017_280 });
+        let in_flight = InFlight { overhead: Bytes(32), pfc: MIN_FRAME + Bytes(32), ..clear };
+        assert_eq!(in_flight.wire(), Span { lo: 41_140, hi: 260_277 });
+        assert_eq!(in_flight.frames(), Span { lo: 5, hi: 30 });
+        // What is stored is what was in the frames: 1024 of each 1076 bytes, in whole cells.
+        assert_eq!(in_flight.stored(&cells(208)), Span { lo: 5 * 1_040, hi: 30 * 1_040 });
+        let latency = delays(Dur::ns(700), Span { lo: 0, hi: 2_017_280 });
+        assert_eq!(latency, Span { lo: 700_000, hi: 2_717_280 });
+    }
+
+    #[test]
     fn phases_are_one_frame_on_either_side() {
         // No cable, no delay: from 60 B to 84 B and two slots of 1044 B.
         let in_flight = loop_of(0, 1_024, Span::exactly(0));
