@@ -32,7 +32,7 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Reach, String> {
     }
     if let Some(slot) = drained(profile, case).filter(|slot| *slot <= bound) {
         return Err(format!(
-            "what it counts is drained meanwhile, a frame each {slot}, and this lab's timestamps are within {bound}"
+            "what it counts is drained meanwhile: it needs timestamps within a frame's {slot}, and this lab's are within {bound}"
         ));
     }
     if let Some(why) = keyless(lab, profile, case) {
