@@ -3,14 +3,17 @@
 
 use crate::walk::At;
 use crate::{
-    Accounting, Action, ConfigPath, Declared, DepthUnit, Pfcwd, Profile, RuleFamily, Scheduling,
-    Wred,
+    Accounting, Action, ConfigPath, Declared, DepthUnit, Kind, Pfcwd, Profile, RuleFamily,
+    Scheduling, Wred,
 };
 use rig_units::{Bytes, Dur};
 
 /// Notes every contradiction of a profile that was read from `root`.
 pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     let checks = Checks { root, declared: &profile.declared };
+    if profile.kind == Kind::Nic {
+        return checks.nic();
+    }
     checks.ports();
     checks.classes();
     checks.buffer();
@@ -183,6 +186,20 @@ impl Checks<'_> {
                     format!("{time}"),
                     "at least 1ms".to_owned(),
                 );
+            }
+        }
+    }
+
+    fn nic(&self) {
+        let Declared { nic, peer, .. } = self.declared;
+        let count = self.declared.port_count();
+        if count != 1 + u16::from(peer.exists()) {
+            let want = "one port for each NIC: `nic` behind the first, `peer` behind the second";
+            self.fault("ports", format!("{count} ports"), want.to_owned());
+        }
+        for (part, nic) in [("nic", nic), ("peer", peer)] {
+            for (path, found, want) in nic.out_of_range() {
+                self.fault(&format!("{part}.{path}"), found, want);
             }
         }
     }

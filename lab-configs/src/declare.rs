@@ -2,7 +2,7 @@
 //! profile, so that a new field is at once a key of the file.
 
 use crate::fault::one_of;
-use crate::walk::At;
+use crate::walk::{At, Fields};
 use crate::yaml::{Node, Value};
 use crate::{BadSetting, Declared, Kind, Mutation, Profile, Rule, RuleFamily, Setting, bundled};
 use serde_json::Value as Json;
@@ -18,9 +18,14 @@ pub(crate) fn profile(at: &At<'_>) -> Option<Profile> {
     };
     let name = fields.need("name", NAME).and_then(|at| name(&at));
     let (about, asic) = (line("about"), line("asic"));
-    let kind = fields.need("kind", "switch").and_then(|at| at.choice(&[("switch", Kind::Switch)]));
-    let rule = fields.need("rule", "{family: broadcom, version: ...}").and_then(|at| rule(&at));
-    let declared = fields.need("declared", "the configuration").and_then(|at| declared(&at));
+    let kind = fields.need("kind", "switch or nic").and_then(|at| at.choice(&Kind::NAMES));
+    let rule = match kind {
+        Some(Kind::Nic) => unguarded(&fields),
+        _ => fields.need("rule", "{family: broadcom, version: ...}").and_then(|at| rule(&at)),
+    };
+    let of_kind = kind.unwrap_or(Kind::Switch);
+    let declared = fields.need("declared", "the configuration");
+    let declared = declared.and_then(|at| declared_of(of_kind, &at));
     let mut profile = Profile::new(name?, about?, kind?, asic?, rule?, declared?);
     if let Some(at) = fields.get("actual") {
         actual(&at, &mut profile);
@@ -50,10 +55,19 @@ fn rule(at: &At<'_>) -> Option<Rule> {
     Some(Rule { family: family?, version: version?.to_owned() })
 }
 
+/// The rule of a device without a watchdog: whatever it is, nothing follows from it.
+fn unguarded(fields: &Fields<'_>) -> Option<Rule> {
+    if let Some(at) = fields.get("rule") {
+        at.fault("a watchdog rule of a NIC", "no `rule`: a NIC has no watchdog");
+        return None;
+    }
+    Some(Rule { family: RuleFamily::Broadcom, version: "none".to_owned() })
+}
+
 /// Values that are given as a whole although they are mappings: their keys are data.
 const WHOLE: [&str; 2] = ["qos.dscp_to_tc", "qos.dscp_to_color"];
 
-fn declared(at: &At<'_>) -> Option<Declared> {
+fn declared_of(kind: Kind, at: &At<'_>) -> Option<Declared> {
     let pattern = match pattern() {
         Ok(pattern) => pattern,
         Err(why) => {
@@ -62,7 +76,7 @@ fn declared(at: &At<'_>) -> Option<Declared> {
         }
     };
     let tree = serde_json::to_value(&pattern).unwrap_or_default();
-    let mut reading = Reading { declared: pattern, whole: true };
+    let mut reading = Reading { declared: pattern, whole: true, kind };
     reading.mapping(at, &tree, "");
     reading.whole.then_some(reading.declared)
 }
@@ -112,6 +126,7 @@ pub fn below<'w>(path: &str, at: &At<'w>, pattern: &Declared) -> Vec<(Setting, A
 struct Reading {
     declared: Declared,
     whole: bool,
+    kind: Kind,
 }
 
 impl Reading {
@@ -130,7 +145,8 @@ impl Reading {
             let (parent, key) = optional.rsplit_once('.')?;
             (parent == path && !form.contains_key(key)).then_some(key)
         });
-        let known: Vec<&str> = form.keys().map(String::as_str).chain(unset).collect();
+        let all = form.keys().map(String::as_str).chain(unset);
+        let known: Vec<&str> = all.filter(|key| !path.is_empty() || self.kind.has(key)).collect();
         let Some(fields) = at.fields(&known) else {
             self.whole = false;
             return;

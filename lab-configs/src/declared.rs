@@ -1,11 +1,11 @@
-//! What an operator configured and a vendor documented of one switch.
+//! What an operator configured and a vendor documented of one device.
 
-use crate::{Buffer, Form, Macsec, Pfcwd, Qos, Scheduling, Watermark, Wred};
+use crate::{Buffer, Form, Macsec, Nic, Pfcwd, Qos, Scheduling, Watermark, Wred};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The declared configuration of a switch. Its YAML paths (`pfcwd.detection_time`) are what cases require, sweeps
+/// The declared configuration of a device. Of a NIC all but its ports, its MTU and `nic` says nothing. Its YAML paths (`pfcwd.detection_time`) are what cases require, sweeps
 /// vary and `--mutate` changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,6 +34,12 @@ pub struct Declared {
     /// MACsec on the ports.
     #[serde(default, deserialize_with = "crate::macsec::or_off")]
     pub macsec: Macsec,
+    /// What a NIC does; a switch has none.
+    #[serde(default, deserialize_with = "crate::nic::or_none")]
+    pub nic: Nic,
+    /// What the NIC behind the second port does, where there are two.
+    #[serde(default, deserialize_with = "crate::nic::or_none")]
+    pub peer: Nic,
 }
 
 /// All front-panel ports, as groups of equal ones.

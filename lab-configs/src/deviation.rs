@@ -155,11 +155,55 @@ pub enum Deviation {
     MacsecRekeyForgetsOldSa,
     /// The headroom was sized without MACsec: it is smaller by what its latency takes both ways, and the longer PFC frame.
     MacsecHeadroomTooSmall,
+    /// Every mark is answered, whatever the interval.
+    CnpPerPacket,
+    /// Two answered marks are never closer than a time that nobody configured (value: microseconds; default 50).
+    CnpHiddenInterval,
+    /// A mark on a CNP is answered with a CNP.
+    CnpOnCnp,
+    /// A CNP names the queue pair after the one that it is for.
+    CnpWrongQp,
+    /// The reserved bytes of a CNP are not zero.
+    CnpReservedSet,
+    /// A CNP lacks the bit that says what it is (BECN).
+    CnpWithoutBecn,
+    /// CNPs that are sent do not count.
+    CnpNotCounted,
+    /// Marks on what a READ brings are not answered.
+    CnpMissedOnRead,
+    /// Alpha stays as it is while no CNP comes.
+    AlphaNotDecayed,
+    /// A cut leaves alpha as it is.
+    AlphaNotRaised,
+    /// The first alpha timer after a cut cuts again.
+    CutWithoutCnp,
+    /// The second CNP within a window cuts, too.
+    CutTwicePerWindow,
+    /// A cut takes the queue pair after its own, too.
+    CutSpreads,
+    /// The target stays at the speed of the port when the rate is cut.
+    TargetNotSaved,
+    /// The rate is cut below its minimum.
+    MinRateIgnored,
+    /// A cut does not restart the timer of increases.
+    TimerNotRestarted,
+    /// A cut does not restart the byte counter.
+    BytesNotReset,
+    /// A cut does not start fast recovery anew.
+    StagesNotReset,
+    /// Increases are hyper where they should be additive.
+    HyperBeforeAdditive,
+    /// Every packet after a hole is answered with a NAK.
+    NakRepeated,
+    /// After a NAK the sender goes on one packet after the one that is missing.
+    RestartsOnePsnLate,
+    /// Packet sequence numbers are compared as if they did not wrap.
+    PsnWithoutWrap,
 }
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 69] = [
+    pub const ALL: [Deviation; 91] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -229,6 +273,28 @@ impl Deviation {
         Deviation::MacsecOkCountsPfcTwice,
         Deviation::MacsecRekeyForgetsOldSa,
         Deviation::MacsecHeadroomTooSmall,
+        Deviation::CnpPerPacket,
+        Deviation::CnpHiddenInterval,
+        Deviation::CnpOnCnp,
+        Deviation::CnpWrongQp,
+        Deviation::CnpReservedSet,
+        Deviation::CnpWithoutBecn,
+        Deviation::CnpNotCounted,
+        Deviation::CnpMissedOnRead,
+        Deviation::AlphaNotDecayed,
+        Deviation::AlphaNotRaised,
+        Deviation::CutWithoutCnp,
+        Deviation::CutTwicePerWindow,
+        Deviation::CutSpreads,
+        Deviation::TargetNotSaved,
+        Deviation::MinRateIgnored,
+        Deviation::TimerNotRestarted,
+        Deviation::BytesNotReset,
+        Deviation::StagesNotReset,
+        Deviation::HyperBeforeAdditive,
+        Deviation::NakRepeated,
+        Deviation::RestartsOnePsnLate,
+        Deviation::PsnWithoutWrap,
     ];
 
     /// The values that may follow the name; `None` when none may.
@@ -238,7 +304,7 @@ impl Deviation {
             Deviation::DropLeaks | Deviation::CountersOff => Some(0..=u32::MAX as u64),
             Deviation::MalformedPfc => Some(0..=5),
             Deviation::EgressRateLow => Some(1..=99),
-            Deviation::XonLate => Some(1..=1_000_000),
+            Deviation::XonLate | Deviation::CnpHiddenInterval => Some(1..=1_000_000),
             Deviation::DepthAveraged => Some(1..=Wred::MOST_WEIGHT as u64),
             Deviation::MarksTooOften => Some(1..=100),
             Deviation::DrawsCorrelated => Some(2..=1_000),
@@ -301,7 +367,28 @@ impl Deviation {
             | Deviation::MacsecPnWraps
             | Deviation::MacsecOkCountsPfcTwice
             | Deviation::MacsecRekeyForgetsOldSa
-            | Deviation::MacsecHeadroomTooSmall => None,
+            | Deviation::MacsecHeadroomTooSmall
+            | Deviation::CnpPerPacket
+            | Deviation::CnpOnCnp
+            | Deviation::CnpWrongQp
+            | Deviation::CnpReservedSet
+            | Deviation::CnpWithoutBecn
+            | Deviation::CnpNotCounted
+            | Deviation::CnpMissedOnRead
+            | Deviation::AlphaNotDecayed
+            | Deviation::AlphaNotRaised
+            | Deviation::CutWithoutCnp
+            | Deviation::CutTwicePerWindow
+            | Deviation::CutSpreads
+            | Deviation::TargetNotSaved
+            | Deviation::MinRateIgnored
+            | Deviation::TimerNotRestarted
+            | Deviation::BytesNotReset
+            | Deviation::StagesNotReset
+            | Deviation::HyperBeforeAdditive
+            | Deviation::NakRepeated
+            | Deviation::RestartsOnePsnLate
+            | Deviation::PsnWithoutWrap => None,
         }
     }
 

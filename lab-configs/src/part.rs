@@ -18,17 +18,20 @@ pub enum Part {
     Wred,
     /// MACsec on the ports.
     Macsec,
+    /// What a NIC does.
+    Nic,
 }
 
 impl Part {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 6] = [
+    pub const NAMES: [(&str, Part); 7] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
         ("scheduler", Part::Scheduler),
         ("wred", Part::Wred),
         ("macsec", Part::Macsec),
+        ("nic", Part::Nic),
     ];
 
     /// The part that a setting belongs to; `None` for what no part is asked about: ports, maps, delays.
@@ -120,6 +123,28 @@ impl Deviation {
             | Deviation::MacsecOkCountsPfcTwice
             | Deviation::MacsecRekeyForgetsOldSa
             | Deviation::MacsecHeadroomTooSmall => Part::Macsec,
+            Deviation::CnpPerPacket
+            | Deviation::CnpHiddenInterval
+            | Deviation::CnpOnCnp
+            | Deviation::CnpWrongQp
+            | Deviation::CnpReservedSet
+            | Deviation::CnpWithoutBecn
+            | Deviation::CnpNotCounted
+            | Deviation::CnpMissedOnRead
+            | Deviation::AlphaNotDecayed
+            | Deviation::AlphaNotRaised
+            | Deviation::CutWithoutCnp
+            | Deviation::CutTwicePerWindow
+            | Deviation::CutSpreads
+            | Deviation::TargetNotSaved
+            | Deviation::MinRateIgnored
+            | Deviation::TimerNotRestarted
+            | Deviation::BytesNotReset
+            | Deviation::StagesNotReset
+            | Deviation::HyperBeforeAdditive
+            | Deviation::NakRepeated
+            | Deviation::RestartsOnePsnLate
+            | Deviation::PsnWithoutWrap => Part::Nic,
         }
     }
 }

@@ -14,6 +14,29 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// An Ethernet switch.
     Switch,
+    /// One RDMA NIC or more, each behind a port of the rig.
+    Nic,
+}
+
+impl Kind {
+    /// Their names in YAML.
+    pub const NAMES: [(&str, Kind); 2] = [("switch", Kind::Switch), ("nic", Kind::Nic)];
+
+    /// Whether a device of this kind has the part called `key` below `declared:`.
+    pub fn has(self, key: &str) -> bool {
+        match key {
+            "ports" | "mtu" => true,
+            "nic" | "peer" => self == Kind::Nic,
+            _ => self == Kind::Switch,
+        }
+    }
+}
+
+impl core::fmt::Display for Kind {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let name = Kind::NAMES.into_iter().find(|(_, kind)| kind == self);
+        f.write_str(name.map_or("", |(name, _)| name))
+    }
 }
 
 /// Which watchdog rule a device follows, and where that rule was read or recorded.

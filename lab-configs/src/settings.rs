@@ -115,7 +115,7 @@ impl Declared {
     ];
 
     /// Parts that a device need not have: what is absent is off.
-    pub const OPTIONAL_PARTS: [&'static str; 1] = ["macsec"];
+    pub const OPTIONAL_PARTS: [&'static str; 3] = ["macsec", "nic", "peer"];
 
     /// Whether the configuration is already what `setting` asks for.
     ///
@@ -164,7 +164,7 @@ pub fn configurable(path: &str) -> bool {
         "pfcwd.action",
         "pfcwd.big_red_switch",
     ];
-    const ASIC: [&str; 8] = [
+    const ASIC: [&str; 10] = [
         "buffer.cell",
         "buffer.descriptor",
         "buffer.crossing",
@@ -173,8 +173,10 @@ pub fn configurable(path: &str) -> bool {
         "wred.counts_itself",
         "wred.unit",
         "macsec.latency",
+        "nic.generation",
+        "peer.generation",
     ];
-    let parts = ["buffer.", "wred.", "watermark.", "macsec."];
+    let parts = ["buffer.", "wred.", "watermark.", "macsec.", "nic.", "peer."];
     let settable = parts.iter().any(|part| path.starts_with(part));
     WATCHDOG.contains(&path) || (settable && !ASIC.contains(&path))
 }
@@ -215,7 +217,7 @@ fn absolute(declared: &Declared, path: &str, text: &str) -> Result<Value, BadSet
 
 mod relative {
     use super::{BadSetting, Declared, Value};
-    use rig_units::{Bytes, Dur, Ppm, Quanta};
+    use rig_units::{Bytes, Dur, L2Rate, Ppm, Quanta};
 
     /// Whether `text` asks for a change rather than for a value.
     pub(super) fn is_relative(text: &str) -> bool {
@@ -258,7 +260,10 @@ mod relative {
                 (_, Ok(size)) => change
                     .of(size.0, |t| t.parse().map(|Bytes(n)| n).ok())
                     .map(|n| Bytes(n).to_string()),
-                _ => None,
+                _ => text.parse::<L2Rate>().ok().and_then(|L2Rate { bps }| {
+                    let bps = change.of(bps, |t| t.parse().map(|L2Rate { bps }| bps).ok())?;
+                    Some(L2Rate { bps }.to_string())
+                }),
             }
             .map(Value::String),
             Value::Number(n) => n.as_i64().and_then(|n| change.of_signed(n)).map(Value::from),

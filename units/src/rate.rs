@@ -121,6 +121,29 @@ pub struct L2Rate {
     pub bps: u64,
 }
 
+impl FromStr for L2Rate {
+    type Err = BadQuantity;
+    fn from_str(text: &str) -> Result<L2Rate, BadQuantity> {
+        const WHAT: &str = "a rate";
+        const WANT: &str = "a number and Mbps-L2 or Gbps-L2, such as 40Mbps-L2";
+        let bad = || BadQuantity::new(WHAT, WANT, text);
+        let number = text.strip_suffix("-L2").ok_or_else(bad)?;
+        decimal(WHAT, WANT, UNITS, number).map(|bps| L2Rate { bps }).map_err(|_| bad())
+    }
+}
+impl fmt::Display for L2Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(f, UNITS, "bps", self.bps)?;
+        f.write_str("-L2")
+    }
+}
+string_forms!(
+    L2Rate,
+    "rate in frames",
+    r"^[0-9]+(\.[0-9]+)?[KMGT]?bps-L2$",
+    "a rate in frames such as 40Mbps-L2"
+);
+
 /// A share of a port in hundredths of a percent: of its line rate on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Percent {

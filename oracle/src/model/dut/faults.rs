@@ -223,6 +223,29 @@ impl Faults {
                 // A rekey costs the frames that were sent just before it.
                 Deviation::MacsecRekeyForgetsOldSa => faults.macsec.own.forgets_old_sa = true,
                 Deviation::MacsecHeadroomTooSmall => faults.macsec.headroom_too_small = true,
+                // A switch is no NIC.
+                Deviation::CnpPerPacket
+                | Deviation::CnpHiddenInterval
+                | Deviation::CnpOnCnp
+                | Deviation::CnpWrongQp
+                | Deviation::CnpReservedSet
+                | Deviation::CnpWithoutBecn
+                | Deviation::CnpNotCounted
+                | Deviation::CnpMissedOnRead
+                | Deviation::AlphaNotDecayed
+                | Deviation::AlphaNotRaised
+                | Deviation::CutWithoutCnp
+                | Deviation::CutTwicePerWindow
+                | Deviation::CutSpreads
+                | Deviation::TargetNotSaved
+                | Deviation::MinRateIgnored
+                | Deviation::TimerNotRestarted
+                | Deviation::BytesNotReset
+                | Deviation::StagesNotReset
+                | Deviation::HyperBeforeAdditive
+                | Deviation::NakRepeated
+                | Deviation::RestartsOnePsnLate
+                | Deviation::PsnWithoutWrap => {}
             }
         }
         faults

@@ -69,6 +69,8 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
         },
         watermark: rig_lab::Watermark::default(),
         macsec: Macsec::off(),
+        nic: rig_lab::Nic::none(),
+        peer: rig_lab::Nic::none(),
     }
 }
 

@@ -1,0 +1,249 @@
+//! An RDMA NIC: what it makes of congestion marks as a receiver, and of congestion notifications as a sender (DCQCN: Zhu et al.,
+//! SIGCOMM'15), and how its reliable connections recover (IBTA volume 1, chapter 9).
+//!
+//! The rules that go with these values are written down once, in `docs/nic.md`, and built twice: in the oracle's closed forms
+//! and in its model.
+//!
+//! Left out on purpose: connection management, memory registration, completions; and every transport but RC.
+
+use rig_units::{Bytes, Dur, L2Rate, Ppm};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// A NIC with one port.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nic {
+    /// The generation, as its operator calls it: `gen1`. A case that asks for one selects a device.
+    pub generation: String,
+    /// The notification point: from marks to CNPs.
+    pub np: Np,
+    /// The reaction point: from CNPs to a rate.
+    pub rp: Rp,
+    /// Reliable connections.
+    pub rc: Rc,
+    /// What a frame goes through on its way in.
+    pub receive: Receive,
+}
+
+/// The notification point.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Np {
+    /// Whether marks are answered at all.
+    pub enable: bool,
+    /// Least time between two marks that are answered, within one scope (NVIDIA `min_time_between_cnps`). 0s: each is.
+    pub interval: Dur,
+    /// What the interval is kept for.
+    pub scope: Scope,
+    /// From the last bit of a marked frame to the first bit of its CNP, at an idle port.
+    pub latency: Dur,
+    /// DSCP of a CNP (NVIDIA `cnp_dscp`).
+    pub dscp: u8,
+    /// ECN field of a CNP. No rule of the IBTA is known for it.
+    pub ecn: EcnField,
+    /// Whether a mark on an acknowledgement is answered as one on data is.
+    pub ack_earns: bool,
+    /// Whether a NAK comes with a CNP, within the same interval.
+    pub nak_earns: bool,
+}
+
+/// Within what something is kept apart from its like.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// One queue pair.
+    Qp,
+    /// All queue pairs to one address at the far end.
+    DestIp,
+    /// The whole port.
+    Port,
+}
+
+/// The ECN field of an IP header (RFC 3168).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnField {
+    /// 00
+    NotEct,
+    /// 01
+    Ect1,
+    /// 10
+    Ect0,
+    /// 11
+    Ce,
+}
+
+/// The reaction point.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rp {
+    /// Whether CNPs are obeyed at all.
+    pub enable: bool,
+    /// From the last bit of a CNP to its effect.
+    pub latency: Dur,
+    /// What one CNP cuts.
+    pub scope: Scope,
+    /// Least time between two cuts; CNPs within it do nothing (NVIDIA `rate_reduce_monitor_period`). 0s: each CNP cuts.
+    pub cut_window: Dur,
+    /// Alpha before the first cut (NVIDIA `initial_alpha_value`).
+    pub initial_alpha: Ppm,
+    /// 1/g: a cut moves alpha towards 1 by one such part, each alpha timer without a cut towards 0.
+    pub inverse_g: u32,
+    /// The alpha timer (K of the paper; NVIDIA `dce_tcp_rtt`).
+    pub alpha_timer: Dur,
+    /// From one increase by time to the next (NVIDIA `rpg_time_reset`).
+    pub timer: Dur,
+    /// From one increase by bytes to the next (NVIDIA `rpg_byte_reset`). 0B: there is no byte counter.
+    pub byte_counter: Bytes,
+    /// Increases until fast recovery ends (F of the paper; NVIDIA `rpg_threshold`).
+    pub threshold: u8,
+    /// Step of additive increase (NVIDIA `rpg_ai_rate`).
+    pub ai_rate: L2Rate,
+    /// Step of hyper increase (NVIDIA `rpg_hai_rate`).
+    pub hai_rate: L2Rate,
+    /// No cut goes below it (NVIDIA `rpg_min_rate`).
+    pub min_rate: L2Rate,
+    /// Whether each cut makes the rate before it the target, or only one that follows an increase (NVIDIA `clamp_tgt_rate`).
+    pub clamp: bool,
+    /// What is held back to keep a rate.
+    pub limiting: Limiting,
+    /// Bytes of frames that a burst has at least, where bursts are held back.
+    pub burst: Bytes,
+}
+
+/// What a rate limiter holds back.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Limiting {
+    /// Each packet.
+    Packet,
+    /// Bursts of packets, which leave at the speed of the port.
+    Burst,
+}
+
+/// Reliable connections.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rc {
+    /// A receiver acknowledges one in so many packets, and the last of each message.
+    pub ack_every: u16,
+    /// From the last bit of a frame to the first bit of its acknowledgement, at an idle port.
+    pub ack_latency: Dur,
+    /// From the last bit of a frame that shows a hole to the first bit of the NAK.
+    pub nak_latency: Dur,
+    /// From the last bit of a NAK to the first frame that is sent again.
+    pub resend_latency: Dur,
+    /// How long a sender waits for an acknowledgement before it sends again. 0s: for ever.
+    pub timeout: Dur,
+    /// How often it does so without progress before it gives up.
+    pub retries: u8,
+}
+
+/// What a frame goes through on its way in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Receive {
+    /// Connections whose state is at hand. 0: all.
+    pub cache: u32,
+    /// What it takes to fetch the state of another; nothing else is received meanwhile.
+    pub miss: Dur,
+}
+
+impl Nic {
+    /// No NIC: what a switch has.
+    pub fn none() -> Nic {
+        let rate = |bps| L2Rate { bps };
+        Nic {
+            generation: "none".to_owned(),
+            np: Np {
+                enable: false,
+                interval: Dur::us(50),
+                scope: Scope::Qp,
+                latency: Dur::us(1),
+                dscp: 48,
+                ecn: EcnField::NotEct,
+                ack_earns: false,
+                nak_earns: false,
+            },
+            rp: Rp {
+                enable: false,
+                latency: Dur::us(1),
+                scope: Scope::Qp,
+                cut_window: Dur::us(50),
+                initial_alpha: Ppm::ONE,
+                inverse_g: 256,
+                alpha_timer: Dur::us(55),
+                timer: Dur::us(55),
+                byte_counter: Bytes(10_000_000),
+                threshold: 5,
+                ai_rate: rate(40_000_000),
+                hai_rate: rate(200_000_000),
+                min_rate: rate(100_000_000),
+                clamp: true,
+                limiting: Limiting::Packet,
+                burst: Bytes(16_384),
+            },
+            rc: Rc {
+                ack_every: 1,
+                ack_latency: Dur::us(1),
+                nak_latency: Dur::us(1),
+                resend_latency: Dur::us(2),
+                timeout: Dur::ZERO,
+                retries: 7,
+            },
+            receive: Receive { cache: 0, miss: Dur::ZERO },
+        }
+    }
+
+    /// Whether there is one.
+    pub fn exists(&self) -> bool {
+        *self != Nic::none()
+    }
+
+    /// Every value that lies outside its range: the path below its own, what stands there, what would be accepted.
+    pub fn out_of_range(&self) -> Vec<(&'static str, String, String)> {
+        let mut all = Vec::new();
+        let mut wrong = |is: bool, path, found: String, want: &str| {
+            if is {
+                all.push((path, found, want.to_owned()));
+            }
+        };
+        let Nic { generation, np, rp, rc, receive } = self;
+        let name = format!("the generation `{generation}`");
+        wrong(!crate::is_name(generation), "generation", name, "a name such as gen1");
+        wrong(np.dscp > 63, "np.dscp", format!("DSCP {}", np.dscp), "0 to 63");
+        let g = format!("g = 1/{}", rp.inverse_g);
+        wrong(!(2..=65_536).contains(&rp.inverse_g), "rp.inverse_g", g, "2 to 65536");
+        let zero = |dur: Dur| dur == Dur::ZERO;
+        wrong(zero(rp.alpha_timer), "rp.alpha_timer", "no time".to_owned(), "more than 0s");
+        wrong(zero(rp.timer), "rp.timer", "no time".to_owned(), "more than 0s");
+        let threshold = format!("a threshold of {}", rp.threshold);
+        wrong(rp.threshold == 0, "rp.threshold", threshold, "at least 1");
+        wrong(rp.min_rate.bps == 0, "rp.min_rate", "no rate".to_owned(), "more than 0bps-L2");
+        let bursts = rp.limiting == Limiting::Burst;
+        wrong(bursts && rp.burst == Bytes(0), "rp.burst", "0B".to_owned(), "at least a frame");
+        wrong(rc.ack_every == 0, "rc.ack_every", "0".to_owned(), "at least 1");
+        let free = receive.cache == 0 && receive.miss > Dur::ZERO;
+        let found = format!("a miss that takes {} where there is none", receive.miss);
+        wrong(free, "receive.miss", found, "0s with a cache of 0");
+        all
+    }
+}
+
+impl Default for Nic {
+    fn default() -> Nic {
+        Nic::none()
+    }
+}
+
+/// What is unset is no NIC.
+pub(crate) fn or_none<'de, D: Deserializer<'de>>(value: D) -> Result<Nic, D::Error> {
+    Ok(Option::deserialize(value)?.unwrap_or_default())
+}
