@@ -10,6 +10,7 @@ mod fixture;
 mod grid;
 pub mod likelihood;
 pub mod marking_fit;
+pub mod nic;
 pub mod pairs;
 pub mod place;
 pub mod ramp;

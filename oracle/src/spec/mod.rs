@@ -7,6 +7,7 @@ pub mod buffer;
 pub mod headroom;
 pub mod in_flight;
 pub mod macsec;
+pub mod nic;
 pub mod pause;
 pub mod pfcwd;
 pub mod share;

@@ -1,0 +1,6 @@
+//! What a NIC must do with marks, with CNPs and with holes, as it is declared (`docs/nic.md`).
+//!
+//! Where the rule is a recurrence it is worked off here step by step as it is written down; where it has a closed form, that
+//! stands beside it.
+
+pub mod np;

@@ -1,0 +1,144 @@
+//! The notification point: which marks are answered by a CNP, and when.
+//!
+//! Within one scope the marks that are answered form a renewal process: an answer shuts the scope for the interval I, and the
+//! first mark from then on is the next. For marks every g the process is periodic: one CNP every ceil(I / g) g.
+
+use rig_lab::{Np, Scope};
+use rig_units::{Dur, Time};
+use std::collections::BTreeMap;
+
+/// Where the forms come from, for reports.
+pub const SOURCE: &str = "DCQCN: Zhu et al., SIGCOMM'15, 3.1 (NP); RoCEv2, IBTA volume 1 A17";
+
+/// A packet that is marked, or a NAK that counts as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// When its last bit arrived.
+    pub at: Time,
+    /// The sender's queue pair.
+    pub qp: u16,
+    /// Who it came from: stands for the address.
+    pub from: u16,
+}
+
+impl Mark {
+    /// Which of its like it is kept apart from.
+    pub const fn scoped(&self, scope: Scope) -> u16 {
+        match scope {
+            Scope::Qp => self.qp,
+            Scope::DestIp => self.from,
+            Scope::Port => 0,
+        }
+    }
+}
+
+/// A mark that earns a CNP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// Which, of those given.
+    pub mark: usize,
+    /// When its CNP is ready: it leaves as soon as the port is free from then on.
+    pub ready: Time,
+}
+
+/// Which of the marks, in the order of their arrival, are answered.
+pub fn answered(np: &Np, marks: &[Mark]) -> Vec<Answer> {
+    if !np.enable {
+        return Vec::new();
+    }
+    let mut last = BTreeMap::new();
+    let mut answers = Vec::new();
+    for (mark, one) in marks.iter().enumerate() {
+        let scope = one.scoped(np.scope);
+        if last.get(&scope).is_none_or(|&last| one.at >= last + np.interval) {
+            last.insert(scope, one.at);
+            answers.push(Answer { mark, ready: one.at + np.latency });
+        }
+    }
+    answers
+}
+
+/// One in how many marks is answered, when they come every `gap` in one scope: ceil(I / g), and at least one.
+pub fn one_in(np: &Np, gap: Dur) -> u64 {
+    if np.interval == Dur::ZERO || gap == Dur::ZERO { 1 } else { np.interval.div_ceil(gap) }
+}
+
+/// From one CNP to the next, when marks come every `gap` in one scope: ceil(I / g) g.
+pub fn every(np: &Np, gap: Dur) -> Dur {
+    gap * one_in(np, gap)
+}
+
+/// CNPs for `marks` of them every `gap` in one scope: ceil(n / ceil(I / g)).
+pub fn count(np: &Np, gap: Dur, marks: u64) -> u64 {
+    if np.enable { marks.div_ceil(one_in(np, gap)) } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rig_lab::Nic;
+
+    fn np(interval: Dur, scope: Scope) -> Np {
+        Np { enable: true, interval, scope, latency: Dur(7), ..Nic::none().np }
+    }
+
+    fn mark(at: u64, qp: u16, from: u16) -> Mark {
+        Mark { at: Time(at), qp, from }
+    }
+
+    fn which(np: &Np, marks: &[Mark]) -> Vec<usize> {
+        answered(np, marks).iter().map(|answer| answer.mark).collect()
+    }
+
+    #[test]
+    fn a_mark_is_answered_from_the_interval_on_and_not_a_picosecond_before() {
+        let marks = [0, 99, 100, 199, 200, 301].map(|at| mark(at, 1, 1));
+        assert_eq!(which(&np(Dur(100), Scope::Qp), &marks), [0, 2, 4, 5]);
+        // The interval runs from the mark that was answered, not from one that was not.
+        let marks = [0, 60, 110, 170, 210].map(|at| mark(at, 1, 1));
+        assert_eq!(which(&np(Dur(100), Scope::Qp), &marks), [0, 2, 4]);
+        let off = Np { enable: false, ..np(Dur(100), Scope::Qp) };
+        assert_eq!(which(&off, &marks), [0; 0]);
+    }
+
+    #[test]
+    fn each_is_answered_without_an_interval_even_at_one_instant() {
+        let marks = [5, 5, 6].map(|at| mark(at, 1, 1));
+        let answers = answered(&np(Dur::ZERO, Scope::Port), &marks);
+        let want = [(0, 12), (1, 12), (2, 13)];
+        assert_eq!(answers, want.map(|(mark, ready)| Answer { mark, ready: Time(ready) }));
+    }
+
+    #[test]
+    fn the_interval_is_kept_for_what_the_scope_says() {
+        // Queue pairs 1 and 2 of one sender, 3 of another.
+        let marks = [mark(0, 1, 1), mark(1, 2, 1), mark(2, 3, 2), mark(3, 1, 1), mark(100, 2, 1)];
+        assert_eq!(which(&np(Dur(100), Scope::Qp), &marks), [0, 1, 2]);
+        assert_eq!(which(&np(Dur(100), Scope::DestIp), &marks), [0, 2, 4]);
+        assert_eq!(which(&np(Dur(100), Scope::Port), &marks), [0, 4]);
+    }
+
+    #[test]
+    fn marks_every_microsecond_earn_a_cnp_every_fifty() {
+        // ceil(50 / 1) = 50; ceil(50 / 0.7) = 72, 72 x 0.7 us = 50.4 us; of 1000 marks ceil(1000 / 72) = 14.
+        let np = np(Dur::us(50), Scope::Qp);
+        assert_eq!(every(&np, Dur::us(1)), Dur::us(50));
+        assert_eq!(every(&np, Dur::ns(700)), Dur::ns(50_400));
+        assert_eq!(count(&np, Dur::ns(700), 1_000), 14);
+        assert_eq!(every(&np, Dur::us(80)), Dur::us(80));
+    }
+
+    proptest! {
+        #[test]
+        fn the_closed_form_is_what_the_rule_gives(interval in 0_u64..200, gap in 1_u64..90, n in 0_u64..60) {
+            let np = np(Dur(interval), Scope::Qp);
+            let marks: Vec<Mark> = (0..n).map(|i| mark(5 + i * gap, 1, 1)).collect();
+            let answers = answered(&np, &marks);
+            prop_assert_eq!(answers.len() as u64, count(&np, Dur(gap), n));
+            for pair in answers.windows(2) {
+                prop_assert_eq!(pair[1].ready - pair[0].ready, every(&np, Dur(gap)));
+            }
+        }
+    }
+}
