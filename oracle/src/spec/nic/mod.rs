@@ -3,4 +3,6 @@
 //! Where the rule is a recurrence it is worked off here step by step as it is written down; where it has a closed form, that
 //! stands beside it.
 
+pub mod forms;
 pub mod np;
+pub mod rp;

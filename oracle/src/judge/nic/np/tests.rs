@@ -105,6 +105,9 @@ fn arrivals() -> impl Strategy<Value = Vec<Mark>> {
     })
 }
 
+/// What is done to the CNPs of a device that keeps the rule.
+type Change<'a> = &'a dyn Fn(&mut Vec<Cnp>);
+
 proptest! {
     #[test]
     fn what_the_rule_gives_has_no_fault_and_any_change_of_it_has(
@@ -122,7 +125,7 @@ proptest! {
             faults(&other)
         };
         let add = |sent: &mut Vec<Cnp>, by: u64| sent.push(Cnp { at: sent[at].at + Dur(by), ..sent[at] });
-        let changes: [&dyn Fn(&mut Vec<Cnp>); 6] = [
+        let changes: [Change<'_>; 6] = [
             &|sent| {
                 sent.remove(at);
             },
