@@ -4,5 +4,6 @@
 //! stands beside it.
 
 pub mod forms;
+pub mod gaps;
 pub mod np;
 pub mod rp;

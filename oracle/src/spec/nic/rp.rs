@@ -170,6 +170,11 @@ impl<'a> Limiter<'a> {
         self.depart(bytes)
     }
 
+    /// Whether CNPs are obeyed at all.
+    pub(super) const fn is_enabled(&self) -> bool {
+        self.rp.enable
+    }
+
     /// When the next timer runs out.
     pub(super) fn timer(&self) -> Option<Time> {
         let next = self.state.alpha_due.min(self.state.timer_due);

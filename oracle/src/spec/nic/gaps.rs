@@ -1,0 +1,244 @@
+//! How far apart the frames of one limiter have to leave, given the CNPs that reached it and the frames as they left.
+//!
+//! Stamps blur the order of a frame, a CNP and a timer that lie within two bounds of each other, and whether a CNP fell into the
+//! window of a cut. Every order that the stamps allow is followed, histories that come to the same are one, and a gap is the
+//! hull of what they ask for. With exact stamps there is one history.
+
+use super::rp::Limiter;
+use rig_lab::Rp;
+use rig_units::{Bytes, Dur, PortSpeed, Time};
+
+/// More histories than these are not told apart any more.
+const MOST: usize = 64;
+
+/// How long after a frame the next one of its limiter may leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// The frame that it is counted from: the first of its burst, itself where packets are held back.
+    pub from: usize,
+    /// The bytes of the burst that ends with this frame; none: the burst goes on, and the next may follow at once.
+    pub bytes: Bytes,
+    /// The least that any history asks for.
+    pub lo: Dur,
+    /// The most. [`Dur`] at its greatest: the histories are too many.
+    pub hi: Dur,
+}
+
+impl Gap {
+    /// Whether the histories are too many to say anything.
+    pub const fn is_lost(&self) -> bool {
+        self.hi.0 == u64::MAX
+    }
+}
+
+/// The gap after each frame (first bits, in the order in which they left), with CNPs that arrived at `cnps` (last bits). `bound`:
+/// how far each stamp may be off, either way.
+pub fn gaps(
+    rp: &Rp,
+    line: PortSpeed,
+    cnps: &[Time],
+    frames: &[(Time, Bytes)],
+    bound: Dur,
+) -> Vec<Gap> {
+    let effects: Vec<Time> = cnps.iter().map(|&at| at + rp.latency).collect();
+    let sight = Sight { window: rp.cut_window, effects: &effects, blur: bound * 2 };
+    let mut histories = vec![History { limiter: Limiter::new(rp, line), next: 0 }];
+    let mut from = 0;
+    let mut gaps = Vec::new();
+    for (index, &(at, bytes)) in frames.iter().enumerate() {
+        histories = sight.until(histories, at);
+        let (mut lo, mut hi) = (Dur(u64::MAX), Dur::ZERO);
+        for history in &mut histories {
+            let gap = history.limiter.depart(bytes);
+            (lo, hi) = (lo.min(gap), hi.max(gap));
+        }
+        if histories.is_empty() {
+            gaps.push(Gap { from: index, bytes: Bytes(0), lo: Dur::ZERO, hi: Dur(u64::MAX) });
+            continue;
+        }
+        let ends = hi > Dur::ZERO;
+        let burst = || frames[from..=index].iter().map(|(_, bytes)| *bytes).sum();
+        gaps.push(Gap { from, bytes: if ends { burst() } else { Bytes(0) }, lo, hi });
+        if ends {
+            from = index + 1;
+        }
+    }
+    gaps
+}
+
+/// What may have happened so far: a limiter, and the CNP that it meets next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct History<'a> {
+    limiter: Limiter<'a>,
+    next: usize,
+}
+
+struct Sight<'a> {
+    window: Dur,
+    effects: &'a [Time],
+    blur: Dur,
+}
+
+impl Sight<'_> {
+    /// Every history up to a frame at `at`, of every history before it. None: they are too many.
+    fn until<'a>(&self, before: Vec<History<'a>>, at: Time) -> Vec<History<'a>> {
+        let mut open = before;
+        let mut done: Vec<History<'a>> = Vec::new();
+        while let Some(history) = open.pop() {
+            let (timer, cnp) = (history.limiter.timer(), self.effects.get(history.next).copied());
+            let first = timer.into_iter().chain(cnp).min();
+            // Before the frame for certain, perhaps, or not.
+            if first.is_none_or(|first| first + self.blur > at) && !done.contains(&history) {
+                done.push(history);
+            }
+            if first.is_none_or(|first| first > at + self.blur) {
+                continue;
+            }
+            let mut add = |history: History<'a>| {
+                if !open.contains(&history) {
+                    open.push(history);
+                }
+            };
+            // Where stamps do not say whether the timer or the CNP was first, either was; at one instant it is the timer.
+            if timer.is_some_and(|timer| cnp.is_none_or(|cnp| timer <= cnp + self.blur)) {
+                let mut other = history;
+                other.limiter.run_timer();
+                add(other);
+            }
+            if let Some(cnp) = cnp
+                && timer.is_none_or(|timer| cnp < timer + self.blur)
+            {
+                self.obey(&history, cnp).into_iter().for_each(add);
+            }
+            if open.len() + done.len() > MOST {
+                return Vec::new();
+            }
+        }
+        done
+    }
+
+    /// What a CNP may do: cut, nothing, or either.
+    fn obey<'a>(&self, history: &History<'a>, at: Time) -> Vec<History<'a>> {
+        let after = History { next: history.next + 1, ..*history };
+        let since = history.limiter.last_cut().map(|cut| at.since(cut).unwrap_or(Dur::ZERO));
+        let enabled = after.limiter.is_enabled();
+        let cuts = enabled && since.is_none_or(|since| since + self.blur >= self.window);
+        let shut = |since: Dur| since.saturating_sub(self.blur) < self.window;
+        let mut all = Vec::new();
+        if cuts {
+            let mut cut = after;
+            cut.limiter.cut(at);
+            all.push(cut);
+        }
+        if !enabled || since.is_some_and(shut) {
+            all.push(after);
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rig_lab::{Limiting, Nic};
+
+    const LINE: PortSpeed = PortSpeed::G100;
+
+    fn rp() -> Rp {
+        Rp { enable: true, cut_window: Dur::us(50), ..Nic::none().rp }
+    }
+
+    fn frames(at: &[u64]) -> Vec<(Time, Bytes)> {
+        at.iter().map(|&at| (Time(at), Bytes(1_000))).collect()
+    }
+
+    fn spans(rp: &Rp, cnps: &[u64], at: &[u64], bound: u64) -> Vec<(u64, u64)> {
+        let cnps: Vec<Time> = cnps.iter().map(|&at| Time(at)).collect();
+        let gaps = gaps(rp, LINE, &cnps, &frames(at), Dur(bound));
+        gaps.iter().map(|gap| (gap.lo.0, gap.hi.0)).collect()
+    }
+
+    #[test]
+    fn a_cnp_shows_in_the_gap_after_the_first_frame_from_its_effect_on() {
+        // Effect 1 us after it arrived. 8000 bits: 80 ns at 100 Gb/s, 160 ns at 50.
+        let want = [(80_000, 80_000), (160_000, 160_000)];
+        assert_eq!(spans(&rp(), &[0], &[999_999, 1_000_000], 0), want);
+    }
+
+    #[test]
+    fn near_the_effect_either_rate_may_be_and_past_it_one() {
+        let either = (80_000, 160_000);
+        let want = [(80_000, 80_000), either, either, (160_000, 160_000)];
+        assert_eq!(spans(&rp(), &[0], &[997_999, 998_000, 1_001_999, 1_002_000], 1_000), want);
+    }
+
+    #[test]
+    fn a_cnp_at_the_end_of_the_window_may_cut_or_not() {
+        // A quarter of the line: 320 ns; half of it: 160 ns.
+        let at = [60_000_000];
+        assert_eq!(spans(&rp(), &[0, 50_000_000], &at, 0), [(320_000, 320_000)]);
+        assert_eq!(spans(&rp(), &[0, 49_999_999], &at, 0), [(106_667, 106_667)]);
+        assert_eq!(spans(&rp(), &[0, 49_999_999], &at, 1)[0].1, 320_000);
+        // Without a cut the timer ran at 56 us: three quarters.
+        assert_eq!(spans(&rp(), &[0, 49_999_999], &at, 1)[0].0, 106_667);
+    }
+
+    #[test]
+    fn bursts_are_counted_from_the_first_frame_that_left() {
+        let rp = Rp { limiting: Limiting::Burst, burst: Bytes(2_000), ..rp() };
+        let gaps =
+            gaps(&rp, LINE, &[Time(0)], &frames(&[0, 1, 2_000_000, 2_000_001, 3_000_000]), Dur(0));
+        let want = [(0, 0, 0), (0, 2_000, 160_000), (2, 0, 0), (2, 2_000, 320_000), (4, 0, 0)];
+        let got: Vec<(usize, u64, u64)> =
+            gaps.iter().map(|gap| (gap.from, gap.bytes.0, gap.lo.0)).collect();
+        assert_eq!(got, want);
+    }
+
+    #[test]
+    fn stamps_that_tell_nothing_are_said_to_tell_nothing() {
+        let cnps: Vec<u64> = (0..400).map(|n| n * 1_000_000).collect();
+        let rp = Rp { cut_window: Dur::ZERO, ..rp() };
+        let at: Vec<u64> = (0..4_000).map(|n| n * 100_000).collect();
+        let cnps: Vec<Time> = cnps.into_iter().map(Time).collect();
+        let gaps = gaps(&rp, LINE, &cnps, &frames(&at), Dur::ms(1));
+        assert!(gaps.last().unwrap().is_lost());
+    }
+
+    proptest! {
+        #[test]
+        fn what_happened_is_among_what_blurred_stamps_allow(
+            cnps in prop::collection::vec((1_u64..120_000_000, 0_u64..=4_000), 0..8),
+            frames in prop::collection::vec((80_000_u64..6_000_000, 0_u64..=4_000), 1..80),
+            byte_counter in prop_oneof![Just(0_u64), 3_000_u64..40_000],
+        ) {
+            let rp = Rp { byte_counter: Bytes(byte_counter), ..rp() };
+            let add_up = |steps: &[(u64, u64)]| {
+                let mut at = 10_000;
+                steps.iter().map(|&(step, blur)| {
+                    at += step;
+                    (Time(at), Time(at + blur - 2_000))
+                }).collect::<Vec<(Time, Time)>>()
+            };
+            let (cnps, frames) = (add_up(&cnps), add_up(&frames));
+            let of = |all: &[(Time, Time)], seen: bool| all.iter().map(|&(at, stamp)| if seen { stamp } else { at }).collect::<Vec<Time>>();
+            let sized = |all: Vec<Time>| all.into_iter().map(|at| (at, Bytes(1_000))).collect::<Vec<(Time, Bytes)>>();
+            let exact = gaps(&rp, LINE, &of(&cnps, false), &sized(of(&frames, false)), Dur(0));
+            let blurred = gaps(&rp, LINE, &of(&cnps, true), &sized(of(&frames, true)), Dur(2_000));
+            for (exact, blurred) in exact.iter().zip(&blurred) {
+                prop_assert_eq!(exact.lo, exact.hi);
+                prop_assert!(blurred.lo <= exact.lo && exact.hi <= blurred.hi, "{:?} {:?}", exact, blurred);
+            }
+            prop_assert!(!blurred.iter().any(Gap::is_lost));
+            // The same, stepped by hand.
+            let mut limiter = Limiter::new(&rp, LINE);
+            let mut due = of(&cnps, false).into_iter().map(|at| at + rp.latency).peekable();
+            for (&(at, _), gap) in frames.iter().zip(&exact) {
+                while let Some(cnp) = due.next_if(|&cnp| cnp <= at) {
+                    limiter.cnp(cnp);
+                }
+                prop_assert_eq!(limiter.frame(at, Bytes(1_000)), gap.lo);
+            }
+        }
+    }
+}
