@@ -27,7 +27,7 @@ pub struct Nic {
 }
 
 /// The notification point.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Np {
     /// Whether marks are answered at all.
@@ -79,7 +79,7 @@ pub enum EcnField {
 }
 
 /// The reaction point.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rp {
     /// Whether CNPs are obeyed at all.
@@ -129,7 +129,7 @@ pub enum Limiting {
 }
 
 /// Reliable connections.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rc {
     /// A receiver acknowledges one in so many packets, and the last of each message.
@@ -147,7 +147,7 @@ pub struct Rc {
 }
 
 /// What a frame goes through on its way in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Receive {
     /// Connections whose state is at hand. 0: all.

@@ -4,7 +4,7 @@
 use rig_capture::Span;
 use rig_lab::{Profile, Setting, Watermark, WatermarkCopy};
 use rig_oracle::model::dut::{Dut, Rig};
-use rig_oracle::model::{NoTap, Storm, Stream, host};
+use rig_oracle::model::{Kind, NoTap, Storm, Stream, host};
 use rig_oracle::spec::watermark::{Step, periodic, until_cleared};
 use rig_testcases::Shield;
 use rig_units::{Dur, Pace, Quanta, Time};
@@ -44,6 +44,8 @@ fn shown(profile: &Profile, seed: u64, cleared: u64, at: u64) -> [u64; 3] {
         0,
         &Stream {
             id: 1,
+            kind: Kind::Data,
+            names: 1,
             class: 3,
             dscp: 3,
             size: 1_024,

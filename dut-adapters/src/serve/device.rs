@@ -262,7 +262,7 @@ impl rig_oracle::model::Tap for Tap<'_> {
         let packet = &packet;
         let bytes = match packet.kind {
             Kind::Pfc => self.reader.pfc(port, packet),
-            Kind::Data | Kind::Ack => {
+            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
                 let Some(mut bytes) = self.store.take(number(packet)) else {
                     return self.meter.note(|health| health.evicted += 1);
                 };

@@ -103,6 +103,8 @@ pub fn start<Q: EventQueue>(network: &mut Network<Q>, scenario: Scenario, two_cl
         let class = CLASSES[usize::from(two_classes && sender % 2 == 1)];
         let stream = Stream {
             id: sender,
+            kind: Kind::Data,
+            names: sender,
             class,
             dscp: class,
             size: DATA_SIZE,
@@ -159,6 +161,9 @@ impl Tap for Recorder {
                 Kind::Data => 0,
                 Kind::Ack => 1,
                 Kind::Pfc => 2,
+                Kind::Nak => 3,
+                Kind::Cnp => 4,
+                Kind::ReadRequest => 5,
             };
             let rest = u64::from(packet.class) << 8 | kind;
             let way = u64::from(dir == Dir::Tx);

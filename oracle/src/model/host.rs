@@ -6,11 +6,13 @@
 
 use super::alarm::Alarm;
 use super::mac::{self, Mac};
-use super::network::Wiring;
+use super::network::{NO_HOST, Wiring};
+use super::nic::{self, Nic};
 use super::packet::{Kind, Packet, bit};
 use super::ring::Ring;
 use rig_units::{Dur, PortSpeed, Time};
 
+mod nic_port;
 mod plan;
 mod security;
 pub use plan::{PFC_SIZE, Storm, Stream};
@@ -25,12 +27,14 @@ pub struct Config {
     pub mac: mac::Config,
     /// Size of the answer to each frame of data, if it answers.
     pub answer: Option<u16>,
+    /// The NIC that it is; none in a port of the rig.
+    pub nic: Option<nic::Config>,
 }
 
 impl Config {
     /// Obeys PFC at once in every class and answers nothing.
     pub const fn quiet() -> Config {
-        Config { mac: mac::Config::prompt(u8::MAX), answer: None }
+        Config { mac: mac::Config::prompt(u8::MAX), answer: None, nic: None }
     }
 }
 
@@ -50,15 +54,21 @@ pub struct Host {
     pub(crate) uplink: Alarm,
     /// Wake-ups for its next step, if it is not to be late.
     pub(crate) step: Alarm,
+    /// The host at the far end of its cable, or [`NO_HOST`] where that is a switch.
+    pub(crate) peer: u16,
     /// When the next frame may start.
     busy: Time,
     /// The latest step that was made.
     clock: Time,
     /// When a pause begins or ends by itself.
     gate: Time,
+    /// When the NIC does something by itself.
+    nic_wake: Time,
     /// When the next frame starts if nothing happens until then, and which.
     starts: Time,
     choice: Choice,
+    /// The same for a NIC.
+    planned: nic::Choice,
     index: u16,
     answer: Option<u16>,
     up: bool,
@@ -68,7 +78,8 @@ pub struct Host {
     streams: Vec<Plan>,
     storms: Vec<Plan>,
     /// How it protects what it sends, if it speaks MACsec.
-    peer: Option<Peer>,
+    security: Option<Peer>,
+    nic: Option<Box<Nic>>,
 }
 
 impl Host {
@@ -78,11 +89,14 @@ impl Host {
             wiring: Wiring::default(),
             uplink: Alarm::default(),
             step: Alarm::default(),
+            peer: NO_HOST,
             busy: Time::ZERO,
             clock: Time::ZERO,
             gate: Time::MAX,
+            nic_wake: Time::MAX,
             starts: Time::MAX,
             choice: Choice::Control,
+            planned: nic::Choice::Answer,
             index,
             answer: config.answer,
             up: true,
@@ -90,18 +104,20 @@ impl Host {
             control: Ring::default(),
             streams: Vec::new(),
             storms: Vec::new(),
-            peer: None,
+            security: None,
+            nic: config.nic.map(|config| Box::new(Nic::new(index, &config, speed))),
         }
     }
 
     pub(crate) fn start_stream(&mut self, now: Time, stream: &Stream) {
+        assert!(!self.is_nic(), "a NIC sends flows");
         self.clock = now;
         self.streams.push(Plan::stream(self.index, now, stream));
         self.choose();
     }
 
     pub(crate) fn stop_stream(&mut self, id: u16) {
-        self.streams.retain(|plan| plan.packet.stream != id);
+        self.streams.retain(|plan| plan.id != id);
         self.choose();
     }
 
@@ -112,7 +128,7 @@ impl Host {
     }
 
     pub(crate) fn stop_storm(&mut self, id: u16) {
-        self.storms.retain(|plan| plan.packet.stream != id);
+        self.storms.retain(|plan| plan.id != id);
         self.choose();
     }
 
@@ -132,6 +148,11 @@ impl Host {
         self.answer
     }
 
+    /// Answers frames of data from now on, or not.
+    pub(crate) const fn set_answer(&mut self, size: Option<u16>) {
+        self.answer = size;
+    }
+
     /// When the next frame may start.
     #[inline]
     pub(crate) const fn busy(&self) -> Time {
@@ -144,7 +165,7 @@ impl Host {
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet, bypass: bool) -> Option<Packet> {
         self.clock = now;
         match packet.kind {
-            Kind::Ack => None,
+            Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => None,
             Kind::Data => {
                 let answer = packet.ack(self.answer?);
                 if packet.is_secured() {
@@ -173,6 +194,12 @@ impl Host {
         self.gate
     }
 
+    /// When the NIC does something by itself; [`Time::MAX`] where there is none.
+    #[inline]
+    pub(crate) const fn nic_wake(&self) -> Time {
+        self.nic_wake
+    }
+
     /// A pause begins or ends at `now`.
     pub(crate) fn on_gate(&mut self, now: Time) {
         self.clock = now;
@@ -194,6 +221,9 @@ impl Host {
                 plan.due = plan.due.max(now);
             }
         }
+        if let Some(nic) = &mut self.nic {
+            nic.reopen(now, opened);
+        }
         self.gate = self.mac.wake_at().unwrap_or(Time::MAX);
         self.choose();
     }
@@ -202,7 +232,12 @@ impl Host {
     pub(crate) fn set_up(&mut self, now: Time, up: bool) {
         self.clock = now;
         self.up = up;
-        self.mac.reset(now);
+        let opened = self.mac.reset(now);
+        if let Some(nic) = &mut self.nic {
+            nic.cut_off();
+            nic.reopen(now, opened);
+            self.nic_wake = nic.wake();
+        }
         self.gate = Time::MAX;
         self.control.clear();
         if up {
@@ -255,6 +290,13 @@ impl Host {
     #[inline]
     fn choose(&mut self) {
         let ready = self.busy.max(self.clock);
+        if let Some(nic) = &mut self.nic {
+            (self.starts, self.planned) = nic.plan(ready, self.mac.closed());
+            if !self.up {
+                self.starts = Time::MAX;
+            }
+            return;
+        }
         (self.starts, self.choice) = (Time::MAX, Choice::Control);
         if !self.control.is_empty() {
             self.starts = ready;

@@ -71,6 +71,8 @@ pub struct Link {
     lost: u64,
     /// How many of the frames under way are PFC.
     pfc: usize,
+    /// How many are acknowledgements or congestion notifications.
+    answers: usize,
 }
 
 impl Link {
@@ -89,6 +91,7 @@ impl Link {
             up: true,
             lost: 0,
             pfc: 0,
+            answers: 0,
         };
         link.timing = link.time(0);
         link
@@ -143,6 +146,7 @@ impl Link {
         }
         self.under_way.push(packet).at = arrives;
         self.pfc += usize::from(packet.kind == Kind::Pfc);
+        self.answers += usize::from(is_answer(packet));
         Sent { last_bit, free, arrives, first }
     }
 
@@ -177,6 +181,7 @@ impl Link {
         if self.pfc > 0 {
             self.finish_pfc();
         }
+        self.answers -= usize::from(self.under_way.front().is_some_and(is_answer));
         self.under_way.drop_front();
         self.next = self.front().map_or(Time::MAX, |packet| packet.at);
     }
@@ -193,12 +198,17 @@ impl Link {
         self.pfc > 0
     }
 
+    /// Whether anything is under way but acknowledgements and congestion notifications.
+    pub const fn carries_more_than_answers(&self) -> bool {
+        self.under_way.len() > self.answers
+    }
+
     /// Cuts or mends the link. Frames under way when it is cut, and those sent while it is, are lost.
     pub fn set_up(&mut self, up: bool) {
         self.up = up;
         if !up {
             self.lost += u64::try_from(self.under_way.clear()).unwrap_or(u64::MAX);
-            self.pfc = 0;
+            (self.pfc, self.answers) = (0, 0);
             self.next = Time::MAX;
         }
     }
@@ -212,6 +222,12 @@ impl Link {
     pub const fn under_way(&self) -> usize {
         self.under_way.len()
     }
+}
+
+/// Whether a frame is an acknowledgement or a congestion notification.
+#[inline]
+fn is_answer(packet: &Packet) -> bool {
+    matches!(packet.kind, Kind::Ack | Kind::Cnp)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use wires::Wires;
 mod build;
 mod control;
 mod late;
+mod nics;
 mod rare;
 mod secured;
 mod wires;
@@ -27,7 +28,7 @@ pub use control::Delivered;
 enum Wake {
     /// A frame of a host may arrive at its switch. The host is brought up to date first.
     Uplink { host: u16, at: PortId },
-    /// A host has something to do, if it is not to be late.
+    /// A host has something to do, if it is not to be late. On a cable between hosts none is.
     Host { host: u16 },
     /// The first frame under way between two switches arrives.
     Trunk(PortId),
@@ -61,9 +62,9 @@ impl Default for Shortcuts {
 /// How much the engine did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
-    /// Frames of data put on a cable.
+    /// Frames of data, and requests for some, put on a cable.
     pub data_hops: u64,
-    /// Answers put on a cable.
+    /// Answers and congestion notifications put on a cable.
     pub ack_hops: u64,
     /// PFC frames put on a cable.
     pub pfc_hops: u64,
@@ -91,7 +92,7 @@ pub(crate) struct Wiring {
     send: Source,
 }
 
-const NO_HOST: u16 = u16::MAX;
+pub(crate) const NO_HOST: u16 = u16::MAX;
 
 /// Hosts, switches and the cables between them, in virtual time.
 #[derive(Debug)]

@@ -3,7 +3,9 @@
 use rig_capture::PfcFault;
 use rig_units::{Quanta, Time};
 
+mod roce;
 mod tag;
+pub use roce::{ACK_SIZE, AETH, CNP_SIZE, READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD};
 pub use tag::Tag;
 
 /// Number of priorities, traffic classes, queues and priority groups of a port.
@@ -30,6 +32,12 @@ pub enum Kind {
     Ack,
     /// Priority flow control (IEEE 802.1Q clause 36); never forwarded.
     Pfc,
+    /// A NIC's answer to a hole in the sequence: names the number that it expects.
+    Nak,
+    /// A congestion notification (RoCEv2, IBTA annex A17).
+    Cnp,
+    /// A request for data that come back as frames of data.
+    ReadRequest,
 }
 
 /// A frame.
@@ -41,9 +49,10 @@ pub enum Kind {
 pub struct Packet {
     /// While on a cable: when its last bit arrives. While inside a switch: when it may leave at the earliest.
     pub(crate) at: Time,
-    /// Counts the frames of a stream from 0; an ACK repeats the number of its frame.
+    /// Counts the frames of a stream from 0; an ACK repeats the number of its frame. Of frames of NICs it is the packet
+    /// sequence number, of 24 bits: a NIC looks at no more of it.
     pub seq: u32,
-    /// The stream it belongs to.
+    /// The stream it belongs to. Of frames of NICs it names the connection, whichever way they go.
     pub stream: u16,
     /// Size in bytes, FCS counted.
     pub size: u16,
@@ -68,6 +77,8 @@ pub struct Packet {
     /// Traffic class within the switch that holds it: its queue and its priority group.
     pub(crate) tc: u8,
     pub(crate) marks: u8,
+    /// What RoCE frames have beside; see [`roce`].
+    pub(crate) roce: u8,
 }
 
 const _: () = assert!(size_of::<Packet>() == 32, "two of them share a cache line");
@@ -98,6 +109,7 @@ impl Packet {
             zero: 0,
             tc: 0,
             marks: 0,
+            roce: 0,
         }
     }
 

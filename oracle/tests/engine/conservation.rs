@@ -64,7 +64,7 @@ fn play(
     (0..PORTS).for_each(|host| network.secure(host, security));
     let mut trace = Trace::default();
     for (id, &(from, stream)) in (0..).zip(streams) {
-        network.start_stream(from, &Stream { id, ..stream });
+        network.start_stream(from, &Stream { id, names: id, ..stream });
     }
     for (id, &(from, storm)) in (100..).zip(storms) {
         network.start_storm(from, &Storm { id, ..storm });

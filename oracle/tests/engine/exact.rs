@@ -127,7 +127,7 @@ fn a_storm_leaves_at_its_exact_times_and_waits_only_for_the_frame_in_flight() {
 #[test]
 fn a_host_that_ignores_pfc_sends_on() {
     for (obeys, stops) in [(u8::MAX, true), (0, false)] {
-        let quiet = host::Config { mac: mac::Config::prompt(obeys), answer: None };
+        let quiet = host::Config { mac: mac::Config::prompt(obeys), answer: None, nic: None };
         let mut topology = topology(2);
         topology.hosts = vec![quiet; 2];
         let mut network: Network = Network::new(&topology, Time::ZERO);

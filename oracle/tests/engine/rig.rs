@@ -74,6 +74,8 @@ pub(crate) fn stream(id: u16, class: u8, percent: u64, dst: u16) -> Stream {
     let line = SPEED.slot(Bytes(SIZE.into()));
     Stream {
         id,
+        kind: Kind::Data,
+        names: id,
         class,
         dscp: class,
         size: SIZE,

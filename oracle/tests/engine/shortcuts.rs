@@ -153,7 +153,7 @@ fn play<Q: EventQueue>(script: &Script, start: Time, shortcuts: Shortcuts, step:
     (0..3).for_each(|host| network.secure(host, security));
     let mut trace = Trace::default();
     for (id, &(from, stream)) in (0..).zip(&script.streams) {
-        network.start_stream(from, &Stream { id, ..stream });
+        network.start_stream(from, &Stream { id, names: id, ..stream });
     }
     for (id, &(from, storm)) in (100..).zip(&script.storms) {
         network.start_storm(from, &Storm { id, ..storm });

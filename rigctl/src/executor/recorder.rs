@@ -98,7 +98,7 @@ impl Tap for Recorder {
                 Some(place) => place,
                 None => return,
             },
-            Kind::Ack | Kind::Pfc => (0, 0),
+            Kind::Ack | Kind::Pfc | Kind::Nak | Kind::Cnp | Kind::ReadRequest => (0, 0),
         };
         let Some(since) = at.since(self.origin) else { return };
         let (at, what) = (Time(since.0), what(&packet, place));
@@ -111,7 +111,9 @@ impl Tap for Recorder {
 fn what(packet: &Packet, (stream, seq): (u16, u32)) -> What {
     match packet.kind {
         Kind::Data => What::Data { stream, seq, size: packet.size, ce: packet.ce() },
-        Kind::Ack => What::Other { size: rig_units::Bytes(packet.size.into()) },
+        Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
+            What::Other { size: rig_units::Bytes(packet.size.into()) }
+        }
         Kind::Pfc => {
             let mut quanta = [Quanta(0); CLASSES];
             for (class, time) in quanta.iter_mut().enumerate() {

@@ -12,7 +12,7 @@ use rig_dut::{Dut, Emulated};
 use rig_frames::ip::Ecn;
 use rig_generator::{Impossible, PacedStream, Program};
 use rig_lab::{Declared, Policy, Setting};
-use rig_oracle::model::host;
+use rig_oracle::model::{Kind, host};
 use rig_testcases::{Action, EndpointSpec, PfcFrames, Script, Shield, Takes};
 use rig_units::{Dur, PortSpeed, Quanta, Time};
 
@@ -244,8 +244,11 @@ impl Trial<'_> {
         let paced = paced.copied().find(|paced| paced.index == stream);
         let PacedStream { pace, recorded, .. } =
             paced.expect("a program has every stream of its script");
+        let id = self.recorder.start(stream);
         host::Stream {
-            id: self.recorder.start(stream),
+            id,
+            kind: Kind::Data,
+            names: id,
             class: spec.class,
             dscp: spec.dscp,
             size: u16::try_from(spec.size.0).unwrap_or(u16::MAX),

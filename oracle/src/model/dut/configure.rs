@@ -1,6 +1,6 @@
 //! Changing the configuration of a device that runs, and what it refuses.
 
-use super::{Dut, switch};
+use super::{Dut, nics, switch};
 use core::fmt;
 use rig_lab::{Action, Actual, BadSetting, ConfigPath, Declared, Pfcwd, RuleFamily, Setting};
 use rig_units::Dur;
@@ -95,7 +95,9 @@ pub(super) fn applied(actual: &Actual, configured: &Declared) -> Result<Declared
         let why = format!("{found}: want {want}");
         return Err(BadSetting::BadValue { path: path.to_owned(), why });
     }
+    nics::check(configured)?;
     let running = actual.applied(configured)?;
+    nics::check(&running)?;
     if running.pfcwd.poll_interval < Dur::us(1) {
         return Err(BadSetting::BadValue {
             path: "pfcwd.poll_interval".to_owned(),
@@ -128,8 +130,16 @@ const LIVE: [&str; 10] = [
 ];
 
 impl Dut {
+    /// Whether a setting may be changed while the device runs.
+    fn is_live(&self, path: &str) -> bool {
+        let parts = if self.nics.is_some() { ["nic.", "peer."] } else { ["pfcwd.", "wred."] };
+        parts.iter().any(|part| path.starts_with(part))
+            || self.nics.is_none() && LIVE.contains(&path)
+    }
+
     /// Changes settings of the running device, all or none, now. What may be changed: `pfcwd.*`, which takes every
-    /// handler off and starts the watchdogs afresh, `buffer.dynamic_th`, `wred.*`, and of `macsec.*` what needs no other keys.
+    /// handler off and starts the watchdogs afresh, `buffer.dynamic_th`, `wred.*`, and of `macsec.*` what needs no other keys; of
+    /// NICs `nic.*` and `peer.*`.
     ///
     /// # Errors
     /// When the device refuses them; nothing has changed then.
@@ -137,9 +147,7 @@ impl Dut {
         let mut configured = self.configured.clone();
         for setting in settings {
             configured = configured.with(setting)?;
-            let whole = ["pfcwd.", "wred."].iter().any(|part| setting.path.starts_with(part));
-            let live = whole || LIVE.contains(&setting.path.as_str());
-            if !live {
+            if !self.is_live(&setting.path) {
                 return Err(Refused::NotWhileRunning { path: setting.path.clone() });
             }
         }
@@ -149,6 +157,11 @@ impl Dut {
             check(self.family, &Pfcwd { config_path, ..configured.pfcwd.clone() })?;
         }
         let running = applied(&self.actual, &configured)?;
+        if self.nics.is_some() {
+            (self.configured, self.running) = (configured, running);
+            self.set_nics();
+            return Ok(());
+        }
         let before = core::mem::replace(&mut self.running, running);
         self.configured = configured;
         // With a static limit the dynamic one waits until there is none.

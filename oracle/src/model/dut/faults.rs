@@ -4,7 +4,7 @@ use super::guard::Guard;
 use super::handler::Effect;
 use super::{Acted, Event, watermarks};
 use crate::model::pfc_gen::Xon;
-use crate::model::{mac, pfcwd, switch};
+use crate::model::{mac, nic, pfcwd, switch};
 use parts::{BufferFaults, MacsecFaults, WredFaults};
 use rig_capture::PfcFault;
 use rig_lab::{Action, Declared, Deviation, Scheduling, Switched};
@@ -53,13 +53,16 @@ pub(super) struct Faults {
     pub(super) watermarks: watermarks::Faults,
     /// What MACsec does otherwise than declared.
     macsec: MacsecFaults,
+    /// What NICs do wrong.
+    pub(super) nic: nic::Faults,
 }
 
 impl Faults {
     /// What `deviations` do to a device that runs `running`.
     pub(super) fn of(deviations: &[Switched], running: &Declared) -> Faults {
         let mut faults = Faults::default();
-        for &Switched { name, value } in deviations {
+        for &switched in deviations {
+            let Switched { name, value } = switched;
             match name {
                 // A storm on that class pauses its queue for good.
                 Deviation::DetectionIgnoresClass => {
@@ -223,7 +226,7 @@ impl Faults {
                 // A rekey costs the frames that were sent just before it.
                 Deviation::MacsecRekeyForgetsOldSa => faults.macsec.own.forgets_old_sa = true,
                 Deviation::MacsecHeadroomTooSmall => faults.macsec.headroom_too_small = true,
-                // A switch is no NIC.
+                // NICs have a list of their own.
                 Deviation::CnpPerPacket
                 | Deviation::CnpHiddenInterval
                 | Deviation::CnpOnCnp
@@ -245,7 +248,10 @@ impl Faults {
                 | Deviation::HyperBeforeAdditive
                 | Deviation::NakRepeated
                 | Deviation::RestartsOnePsnLate
-                | Deviation::PsnWithoutWrap => {}
+                | Deviation::PsnWithoutWrap => {
+                    let built = faults.nic.switch_on(switched);
+                    debug_assert!(built, "{name} is in the list of NICs");
+                }
             }
         }
         faults

@@ -1,9 +1,10 @@
-//! The emulated device under test: the switch of the model, with a watchdog on every guarded queue.
+//! The emulated device under test: the switch of the model, with a watchdog on every guarded queue; or NICs of the model.
 //!
 //! What an executor does with it:
 //!
 //! - [`Dut::new`] builds it from a profile, the configuration that the case asks for, the rig's side of the cables and
-//!   a seed. Rig port `i` (host `i` of the network) is cabled to device port `i`.
+//!   a seed. Rig port `i` (host `i` of the network) is cabled to device port `i`, or to the NIC behind it: host
+//!   [`Dut::nic_host`], on which flows are started.
 //! - [`Dut::rig`] is the network, to start and stop streams and storms on hosts; links are cut and mended with
 //!   [`Dut::set_link`].
 //! - [`Dut::run_until`] advances the engine and the polls together. A poll sees what arrives at its own instant.
@@ -23,6 +24,7 @@ mod configure;
 mod faults;
 mod guard;
 mod handler;
+mod nics;
 mod polls;
 mod watermarks;
 
@@ -39,9 +41,10 @@ use super::topology::Topology;
 use faults::Faults;
 use guard::Guard;
 use handler::Effect;
+use nics::Nics;
 use polls::Polls;
-use rig_lab::{Actual, BadSetting, Declared, Profile, RuleFamily, WatermarkCopy};
-use rig_units::{Dur, Time};
+use rig_lab::{Actual, BadSetting, Declared, Kind, Profile, RuleFamily, WatermarkCopy};
+use rig_units::Time;
 use std::collections::BTreeMap;
 use watermarks::Watermarks;
 
@@ -82,6 +85,8 @@ pub struct Dut {
     faults: Faults,
     polls: Polls,
     watermarks: Watermarks,
+    /// The NICs that it is made of, if it is no switch.
+    nics: Option<Nics>,
     guards: Vec<Guard>,
     events: Vec<Acted>,
 }
@@ -99,18 +104,22 @@ impl Dut {
     ) -> Result<Dut, BadSetting> {
         let actual = profile.actual().clone();
         let running = configure::applied(&actual, configured)?;
-        let mut device = switch::Config::declared(&running);
-        device.wred.seed = seed;
-        device.ports.truncate(rig.ports.into());
         let faults = Faults::of(actual.deviations(), &running);
-        faults.build_into(&mut device);
-        configure::suited(&mut device, configured, &running);
-        let cable = link::Config {
-            // 1.98e8 m/s; see `link::travel`.
-            delay: Dur(rig.cable_cm * 10_000 / 198),
-            ..link::Config::ethernet(rig_units::PortSpeed::G100, 0)
+        let nics = (profile.kind == Kind::Nic).then(|| Nics::new(configured, rig));
+        let topology = match nics {
+            Some(nics) => nics.topology(&running, faults.nic, rig),
+            None => {
+                let mut device = switch::Config::declared(&running);
+                device.wred.seed = seed;
+                device.ports.truncate(rig.ports.into());
+                faults.build_into(&mut device);
+                configure::suited(&mut device, configured, &running);
+                let speed = rig_units::PortSpeed::G100;
+                let cable =
+                    link::Config { delay: nics::delay(rig), ..link::Config::ethernet(speed, 0) };
+                Topology::star(device, rig.host, cable)
+            }
         };
-        let topology = Topology::star(device, rig.host, cable);
         let watermarks = Watermarks::new(seed, &running.watermark, faults.watermarks);
         let mut dut = Dut {
             network: Network::new(&topology, Time::ZERO),
@@ -121,12 +130,16 @@ impl Dut {
             polls: Polls::new(seed, &running.pfcwd),
             watermarks,
             running,
+            nics,
             guards: Vec::new(),
             events: Vec::new(),
         };
         let mut classes = dut.running.qos.pfcwd_sw_enable.clone();
         classes.sort_unstable();
         classes.dedup();
+        if dut.nics.is_some() {
+            return Ok(dut);
+        }
         for port in 0..u16::try_from(topology.hosts.len()).unwrap_or(u16::MAX) {
             for &class in &classes {
                 dut.guards.push(Guard::new(port, class, dut.watchdog()));
@@ -174,11 +187,17 @@ impl Dut {
 
     /// When something is polled next: by the watchdog, or for watermarks.
     fn next_poll(&self) -> Time {
+        if self.nics.is_some() {
+            return Time::MAX;
+        }
         self.polls.next().min(self.watermarks.next())
     }
 
     /// A frame of the outside world whose last bit reaches `port` now. A poll at this instant sees it.
     pub fn deliver(&mut self, port: u16, packet: Packet, tap: &mut impl Tap) -> Delivered {
+        if self.nics.is_some() {
+            return self.network.deliver_to_host(self.nic_host(port), &packet, tap);
+        }
         self.network.deliver(port, packet, tap)
     }
 
@@ -213,10 +232,12 @@ impl Dut {
         &self.events
     }
 
-    /// Every counter now, under SONiC's names: those of the switch, and for each guarded queue `PFC_WD_QUEUE_STATS_*`.
+    /// Every counter now: those of the switch under SONiC's names, and for each guarded queue `PFC_WD_QUEUE_STATS_*`; those of
+    /// NICs under NVIDIA's.
     pub fn counters(&self) -> BTreeMap<String, u64> {
         let mut all = self.network.snapshot();
         self.watermarks.name(&mut all);
+        self.name_nics(&mut all);
         for guard in &self.guards {
             guard.stats(&self.network).name(
                 &Declared::port_name(guard.port),
@@ -230,6 +251,7 @@ impl Dut {
     /// One of them; `None` when there is no such counter.
     pub fn counter(&self, name: &str) -> Option<u64> {
         let own = self.network.counter(name).or_else(|| self.watermarks.find(name));
+        let own = own.or_else(|| self.find_nic(name));
         if own.is_some() {
             return own;
         }

@@ -1,14 +1,18 @@
 //! What a host sends by itself: streams and storms, and when their next frames are due.
 
-use crate::model::packet::{Packet, bit};
+use crate::model::packet::{Kind, Packet, bit};
 use rig_testcases::Shield;
 use rig_units::{Dur, Pace, Quanta, Time};
 
 /// A stream of equal frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stream {
-    /// Names the stream in its frames.
+    /// Names the stream to whoever stops it.
     pub id: u16,
+    /// What its frames are: data or CNPs.
+    pub kind: Kind,
+    /// The stream, or the connection of a NIC, that its frames name; usually the same as `id`.
+    pub names: u16,
     /// The class by which the host pauses it.
     pub class: u8,
     /// The DSCP in its frames.
@@ -56,6 +60,8 @@ pub const PFC_SIZE: u16 = 64;
 /// Something that leaves at its due times, so many times more.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
+    /// Names it to whoever stops it.
+    pub(super) id: u16,
     /// When the next frame is due.
     pub(super) due: Time,
     left: Option<u32>,
@@ -68,10 +74,13 @@ pub(super) struct Plan {
 impl Plan {
     /// A stream of `host` whose first frame is due at `now`.
     pub(super) fn stream(host: u16, now: Time, stream: &Stream) -> Plan {
-        let Stream { id, class, dscp, size, pace, dst, count, ect, ce, record, shield } = *stream;
-        let packet = Packet::data(id, host, dst, class, dscp, size);
+        let Stream { id, kind, names, class, dscp, size, pace, dst, count, .. } = *stream;
+        let Stream { ect, ce, record, shield, .. } = *stream;
+        assert!(matches!(kind, Kind::Data | Kind::Cnp), "a stream is of data or of CNPs");
+        let mut packet = Packet::data(names, host, dst, class, dscp, size);
+        packet.kind = kind;
         let packet = packet.with_ect(ect).with_ce(ce).with_record(record);
-        Plan { due: now, left: count, pace, packet, shield }
+        Plan { id, due: now, left: count, pace, packet, shield }
     }
 
     /// A storm of `host` whose first frame is due at `now`.
@@ -80,13 +89,16 @@ impl Plan {
         let mut packet = Packet::pfc(enable, zero, quanta, PFC_SIZE).with_record(true);
         packet.stream = id;
         packet.src = host;
-        Plan { due: now, left: count, pace: Pace::every(every), packet, shield }
+        Plan { id, due: now, left: count, pace: Pace::every(every), packet, shield }
     }
 
     /// Goes on to the next frame.
     #[inline]
     fn advance(&mut self) {
-        self.packet.seq = self.packet.seq.wrapping_add(1);
+        // The number of a CNP is always 0.
+        if self.packet.kind != Kind::Cnp {
+            self.packet.seq = self.packet.seq.wrapping_add(1);
+        }
         self.due = self.pace.next(self.due);
         if let Some(left) = &mut self.left {
             *left -= 1;

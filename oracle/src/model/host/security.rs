@@ -87,12 +87,12 @@ impl Peer {
 impl Host {
     /// Speaks MACsec from the next frame on, or no more.
     pub(crate) fn secure(&mut self, security: Option<Security>) {
-        self.peer = security.map(Peer::new);
+        self.security = security.map(Peer::new);
     }
 
     /// Goes on with another association, from the first packet number.
     pub(crate) fn rekey(&mut self, an: u8) {
-        if let Some(peer) = &mut self.peer {
+        if let Some(peer) = &mut self.security {
             peer.rekey(an);
         }
     }
@@ -100,7 +100,7 @@ impl Host {
     /// Whether it speaks MACsec.
     #[inline]
     pub(crate) const fn is_secured(&self) -> bool {
-        self.peer.is_some()
+        self.security.is_some()
     }
 
     /// The frame that starts next, as it goes onto the cable of a host that speaks MACsec.
@@ -117,7 +117,7 @@ impl Host {
     }
 
     fn protected(&mut self, packet: &Packet, shield: Shield) -> Packet {
-        self.peer.as_mut().map_or(*packet, |peer| peer.protect(packet, shield))
+        self.security.as_mut().map_or(*packet, |peer| peer.protect(packet, shield))
     }
 
     /// Takes in a frame, as [`receive`](Self::receive) does, and opens it before; the answer is protected.
@@ -130,7 +130,7 @@ impl Host {
         bypass: bool,
     ) -> Option<Packet> {
         self.clock = now;
-        let opened = match &self.peer {
+        let opened = match &self.security {
             Some(peer) => peer.open(packet)?,
             None => *packet,
         };

@@ -16,8 +16,8 @@ impl<Q: EventQueue> Network<Q> {
     ///
     /// # Panics
     ///
-    /// If a cable names a host or port that is not there or is of another speed than the port, joins two hosts, or
-    /// meets another cable in one plug; if a host has no cable; or if there are more than 65 535 event sources (a cable
+    /// If a cable names a host or port that is not there or is of another speed than the port, or meets another cable in
+    /// one plug; if a host has no cable; or if there are more than 65 535 event sources (a cable
     /// is two, a port three, a switch one).
     pub fn new(topology: &Topology, start: Time) -> Network<Q> {
         let mut sources = Vec::new();
@@ -92,6 +92,9 @@ impl<Q: EventQueue> Network<Q> {
         let mut built: Vec<Host> = (0..).zip(topology.hosts.iter().zip(&hosts)).map(host).collect();
         for ((index, host), &(link, _)) in (0..).zip(&mut built).zip(&hosts) {
             host.wiring = Wiring { link, host: index, ..Wiring::default() };
+            if let Some(&Wake::Host { host: far }) = sources.get(usize::from(link)) {
+                host.peer = far;
+            }
         }
         Network {
             wires: Wires {
@@ -113,8 +116,7 @@ fn arrival(cable: &Cable, end: usize) -> Wake {
     match (cable.ends[end], cable.ends[1 - end]) {
         (End::Port(at), End::Host(host)) => Wake::Uplink { host, at },
         (End::Port(at), End::Port(_)) => Wake::Trunk(at),
-        (End::Host(host), End::Port(_)) => Wake::Host { host },
-        (End::Host(_), End::Host(_)) => panic!("a cable ends at a switch"),
+        (End::Host(host), End::Port(_) | End::Host(_)) => Wake::Host { host },
     }
 }
 

@@ -88,7 +88,14 @@ impl<Q: EventQueue> Network<Q> {
         self.hosts[usize::from(host)].set_up(self.wires.now, up);
         self.arm_host(host);
         // The far end is whom the frames of the host arrive at.
-        let Wake::Uplink { at, .. } = self.sources[link] else { return };
+        let at = match self.sources[link] {
+            Wake::Uplink { at, .. } => at,
+            Wake::Host { host: far } => {
+                self.hosts[usize::from(far)].set_up(self.wires.now, up);
+                return self.arm_host(far);
+            }
+            _ => return,
+        };
         let switch = &mut self.switches[usize::from(at.switch)];
         if up {
             if switch.link_up(self.wires.now, at.port.into()) {

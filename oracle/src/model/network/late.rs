@@ -4,7 +4,7 @@
 //! An event for a host's uplink is pending at or before every coming arrival of a frame of that host, so none is missed;
 //! one that finds nothing is only a look too many.
 
-use super::{Network, Wiring};
+use super::{NO_HOST, Network, Wiring};
 use crate::model::host::Host;
 use crate::model::link::Link;
 use crate::model::packet::Kind;
@@ -19,6 +19,9 @@ impl<Q: EventQueue> Network<Q> {
     /// Lets a host do everything that it does before `before`, in order.
     #[inline(always)]
     pub(super) fn advance(&mut self, host: usize, before: Time, tap: &mut impl Tap) {
+        if self.hosts[host].is_nic() {
+            return self.advance_nic(host, before, tap);
+        }
         let at = &mut self.hosts[host];
         let Wiring { link, host, .. } = at.wiring;
         let (up, down) = both(&mut self.wires.cables[usize::from(link >> 1)], link);
@@ -60,24 +63,34 @@ impl<Q: EventQueue> Network<Q> {
     #[inline(never)]
     pub(super) fn catch_up(&mut self, host: usize, before: Time, tap: &mut impl Tap) {
         self.advance(host, before, tap);
+        self.hosts[host].seen(before);
     }
 
     /// Comes back at or before the next arrival of a frame of this host at its switch.
     #[inline(always)]
     pub(super) fn arm_host(&mut self, host: u16) {
         let at = &mut self.hosts[usize::from(host)];
+        if at.peer != NO_HOST {
+            let peer = at.peer;
+            self.arm_step(host);
+            return self.arm_step(peer);
+        }
         let link = at.wiring.link;
         let (up, down) = both(&mut self.wires.cables[usize::from(link >> 1)], link);
         let wake = if up.next_arrival() == Time::MAX {
-            let next = at.next().filter(|_| at.starts() != Time::MAX);
-            let next = next.map(|packet| up.arrival_of(at.starts(), packet.size));
+            let next = at.next_size().filter(|_| at.starts() != Time::MAX);
+            let next = next.map(|size| up.arrival_of(at.starts(), size));
             // What arrives may be answered or lift a pause; what comes behind it may do so too.
-            let behind = at.answers().is_some() || down.carries_pfc();
+            let behind = if at.is_nic() {
+                at.heeds_answers() || down.carries_more_than_answers()
+            } else {
+                at.answers().is_some() || down.carries_pfc()
+            };
             let caused = down.front().and_then(|packet| {
                 let least = || behind.then(|| up.arrival_of(packet.at, 0));
                 consequence(at, up, packet.kind, packet.at).or_else(least)
             });
-            let lifted = (at.gate() != Time::MAX).then(|| up.arrival_of(at.gate(), 0));
+            let lifted = (at.stirs() != Time::MAX).then(|| up.arrival_of(at.stirs(), 0));
             next.into_iter().chain(caused).chain(lifted).min().unwrap_or(Time::MAX)
         } else {
             up.next_arrival()
@@ -133,13 +146,13 @@ impl<Q: EventQueue> Network<Q> {
     /// When a host does something next; [`Time::MAX`] if nothing is to come.
     pub(super) fn next_step(&self, host: &Host) -> Time {
         let arrives = self.wires.look(host.wiring.link ^ 1).next_arrival();
-        arrives.min(host.starts()).min(host.gate())
+        arrives.min(host.starts()).min(host.gate()).min(host.nic_wake())
     }
 }
 
 /// The link away from a host and the one toward it.
 #[inline]
-fn both(cable: &mut [Link; 2], up: u16) -> (&mut Link, &mut Link) {
+pub(super) fn both(cable: &mut [Link; 2], up: u16) -> (&mut Link, &mut Link) {
     let [first, second] = cable;
     if up & 1 == 0 { (first, second) } else { (second, first) }
 }
@@ -147,9 +160,12 @@ fn both(cable: &mut [Link; 2], up: u16) -> (&mut Link, &mut Link) {
 /// When a frame of a host may arrive at its switch at the earliest because of one that arrives at the host, if it may.
 #[inline]
 fn consequence(host: &Host, up: &Link, kind: Kind, arrives: Time) -> Option<Time> {
+    if let Some(after) = host.reaction(kind) {
+        return Some(up.arrival_of((arrives + after).max(host.busy()), 0));
+    }
     match (kind, host.answers()) {
         (Kind::Data, Some(size)) => Some(up.arrival_of(arrives.max(host.busy()), size)),
         (Kind::Pfc, _) => Some(up.arrival_of(arrives, 0)),
-        (Kind::Data | Kind::Ack, _) => None,
+        _ => None,
     }
 }

@@ -53,8 +53,8 @@ impl Work {
     #[inline]
     pub(super) fn count(&mut self, kind: Kind) {
         match kind {
-            Kind::Data => self.data_hops += 1,
-            Kind::Ack => self.ack_hops += 1,
+            Kind::Data | Kind::ReadRequest => self.data_hops += 1,
+            Kind::Ack | Kind::Nak | Kind::Cnp => self.ack_hops += 1,
             Kind::Pfc => self.pfc_hops += 1,
         }
     }

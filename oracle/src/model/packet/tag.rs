@@ -64,7 +64,7 @@ impl Packet {
         self.size += tag.overhead();
         match self.kind {
             Kind::Pfc => self.seq = tag.pn,
-            Kind::Data | Kind::Ack => {
+            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
                 let [enable, zero, high, low] = tag.pn.to_be_bytes();
                 (self.enable, self.zero) = (enable, zero);
                 self.quanta = Quanta(u16::from_be_bytes([high, low]));
@@ -82,7 +82,7 @@ impl Packet {
         self.size -= tag.overhead();
         match self.kind {
             Kind::Pfc => self.seq = 0,
-            Kind::Data | Kind::Ack => {
+            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
                 (self.enable, self.zero, self.quanta) = (0, 0, Quanta(0));
             }
         }
@@ -99,7 +99,7 @@ impl Packet {
     pub fn tag(&self) -> Option<Tag> {
         let pn = match self.kind {
             Kind::Pfc => self.seq,
-            Kind::Data | Kind::Ack => {
+            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
                 let [high, low] = self.quanta.0.to_be_bytes();
                 u32::from_be_bytes([self.enable, self.zero, high, low])
             }

@@ -22,7 +22,7 @@ fn streams() -> [(StreamSpec, Dur); 3] {
 
 fn bytes(at: Time, port: u16, dir: Dir, packet: &Packet) -> Seen {
     let bytes = match packet.kind {
-        Kind::Data | Kind::Ack => {
+        Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
             let (spec, _) = &streams()[usize::from(packet.stream)];
             wire::data(spec, packet.stream, packet.seq, spec.size, packet.ce())
         }
@@ -54,10 +54,24 @@ fn in_virtual_time(profile: &Profile, seed: u64) -> Virtual {
         let size = u16::try_from(spec.size.0).expect("short");
         let pace = Pace::every(every);
         let (class, dscp, dst) = (spec.class, spec.dscp, spec.to);
+        let (kind, names) = (Kind::Data, id);
         let (count, ect, record) = (None, true, true);
         let shield = Shield::Usual;
-        let stream =
-            Stream { id, class, dscp, size, pace, dst, count, ect, ce: false, record, shield };
+        let stream = Stream {
+            id,
+            kind,
+            names,
+            class,
+            dscp,
+            size,
+            pace,
+            dst,
+            count,
+            ect,
+            ce: false,
+            record,
+            shield,
+        };
         dut.rig().start_stream(spec.from, &stream);
     }
     // A pause lasts 33.6 ms at 1 Gb/s.

@@ -175,6 +175,8 @@ impl Bench {
     pub(super) fn stream(&mut self, from: u16, to: u16, class: u8, every: Dur) {
         let stream = Stream {
             id: id(from, to, class),
+            kind: Kind::Data,
+            names: id(from, to, class),
             class,
             dscp: class,
             size: 1_024,

@@ -1,7 +1,7 @@
 //! Deviations of the packet buffer: counted frames into a port that is held, and what counters and senders make of it.
 
 use super::bench::{Bench, Case, ms};
-use crate::model::Stream;
+use crate::model::{Kind, Stream};
 use rig_lab::RuleFamily;
 use rig_testcases::Shield;
 use rig_units::{Dur, Pace};
@@ -42,6 +42,8 @@ impl Bench {
         let count = Some(count);
         let stream = Stream {
             id: 1,
+            kind: Kind::Data,
+            names: 1,
             class,
             dscp: class,
             size,
@@ -237,6 +239,8 @@ fn overrun(deviation: Option<&str>) -> (u64, u64, u64, bool) {
 fn lossy(from: u16) -> Stream {
     Stream {
         id: from,
+        kind: Kind::Data,
+        names: from,
         class: 1,
         dscp: 1,
         size: 1_024,

@@ -104,6 +104,8 @@ impl Rig {
 pub(super) fn stream(from: u16, to: u16, shield: Shield) -> Stream {
     Stream {
         id: from,
+        kind: Kind::Data,
+        names: from,
         class: 3,
         dscp: 3,
         size: 1_024,

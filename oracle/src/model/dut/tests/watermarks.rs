@@ -1,7 +1,7 @@
 //! Watermarks that are polled, and their copies.
 
 use super::bench::{Bench, Case};
-use crate::model::Stream;
+use crate::model::{Kind, Stream};
 use rig_lab::{RuleFamily, WatermarkCopy};
 use rig_testcases::Shield;
 use rig_units::{Dur, Pace};
@@ -27,6 +27,8 @@ fn filled_on(case: Case, seed: u64, held: u64) -> Bench {
     let (size, ect, record, count) = (1_024, false, true, Some(10));
     let stream = Stream {
         id: 1,
+        kind: Kind::Data,
+        names: 1,
         class: 3,
         dscp: 3,
         size,

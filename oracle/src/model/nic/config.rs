@@ -1,0 +1,27 @@
+//! What a NIC is made of, and how that follows from a profile.
+
+use super::Faults;
+use rig_lab::{Np, Rc, Receive, Rp};
+
+/// What a NIC is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// The notification point.
+    pub np: Np,
+    /// The reaction point.
+    pub rp: Rp,
+    /// Reliable connections.
+    pub rc: Rc,
+    /// What a frame goes through on its way in.
+    pub receive: Receive,
+    /// What it does wrong.
+    pub faults: Faults,
+}
+
+impl Config {
+    /// The NIC as a profile declares it.
+    pub const fn declared(nic: &rig_lab::Nic) -> Config {
+        let rig_lab::Nic { generation: _, np, rp, rc, receive } = nic;
+        Config { np: *np, rp: *rp, rc: *rc, receive: *receive, faults: Faults::NONE }
+    }
+}

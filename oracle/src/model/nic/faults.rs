@@ -1,0 +1,138 @@
+//! The one list of deviations of NICs: what each of them changes.
+
+use rig_lab::{Deviation, Switched};
+use rig_units::Dur;
+
+/// What a NIC does wrong; nothing by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Faults {
+    /// Every mark is answered.
+    pub cnp_per_packet: bool,
+    /// Answered marks are never closer than this.
+    pub hidden_interval: Dur,
+    /// A mark on a CNP is answered.
+    pub cnp_on_cnp: bool,
+    /// A CNP names the queue pair after its own.
+    pub cnp_wrong_pair: bool,
+    /// The reserved bytes of a CNP are not zero.
+    pub cnp_reserved_set: bool,
+    /// A CNP has no BECN.
+    pub cnp_without_becn: bool,
+    /// CNPs that are sent do not count.
+    pub cnp_not_counted: bool,
+    /// Marks on what a READ brings are not answered.
+    pub cnp_missed_on_read: bool,
+    /// Alpha does not decay.
+    pub alpha_not_decayed: bool,
+    /// A cut leaves alpha as it is.
+    pub alpha_not_raised: bool,
+    /// The first alpha timer after a cut cuts again.
+    pub cut_without_cnp: bool,
+    /// The second CNP within a window cuts.
+    pub cut_twice: bool,
+    /// A cut takes the next queue pair too.
+    pub cut_spreads: bool,
+    /// A cut makes the speed of the port the target.
+    pub target_not_saved: bool,
+    /// There is no least rate.
+    pub min_rate_ignored: bool,
+    /// A cut does not restart the timer of increases.
+    pub timer_not_restarted: bool,
+    /// A cut does not restart the byte counter.
+    pub bytes_not_reset: bool,
+    /// A cut does not make the counts 0.
+    pub stages_not_reset: bool,
+    /// Additive increases are hyper.
+    pub hyper_before_additive: bool,
+    /// Every packet behind a hole is answered with a NAK.
+    pub nak_repeated: bool,
+    /// After a NAK the sender leaves out the packet that is missing.
+    pub restarts_late: bool,
+    /// Packet sequence numbers are compared as if they did not wrap.
+    pub without_wrap: bool,
+}
+
+impl Faults {
+    /// Nothing wrong.
+    pub const NONE: Faults = Faults {
+        cnp_per_packet: false,
+        hidden_interval: Dur::ZERO,
+        cnp_on_cnp: false,
+        cnp_wrong_pair: false,
+        cnp_reserved_set: false,
+        cnp_without_becn: false,
+        cnp_not_counted: false,
+        cnp_missed_on_read: false,
+        alpha_not_decayed: false,
+        alpha_not_raised: false,
+        cut_without_cnp: false,
+        cut_twice: false,
+        cut_spreads: false,
+        target_not_saved: false,
+        min_rate_ignored: false,
+        timer_not_restarted: false,
+        bytes_not_reset: false,
+        stages_not_reset: false,
+        hyper_before_additive: false,
+        nak_repeated: false,
+        restarts_late: false,
+        without_wrap: false,
+    };
+
+    /// What `deviations` do to a NIC; those of a switch do nothing to it.
+    pub fn of(deviations: &[Switched]) -> Faults {
+        let mut faults = Faults::NONE;
+        for &switched in deviations {
+            faults.switch_on(switched);
+        }
+        faults
+    }
+
+    /// Whether `deviation` is one of a NIC; if so it is built here, and nowhere else.
+    pub(crate) fn switch_on(&mut self, Switched { name, value }: Switched) -> bool {
+        let flag = match name {
+            // A CNP for every mark, however close.
+            Deviation::CnpPerPacket => &mut self.cnp_per_packet,
+            // Marks that should be answered are not.
+            Deviation::CnpHiddenInterval => {
+                self.hidden_interval = Dur::us(value.unwrap_or(50));
+                return true;
+            }
+            // CNPs that arrive marked bring others forth.
+            Deviation::CnpOnCnp => &mut self.cnp_on_cnp,
+            // The sender of another queue pair slows down.
+            Deviation::CnpWrongQp => &mut self.cnp_wrong_pair,
+            Deviation::CnpReservedSet => &mut self.cnp_reserved_set,
+            Deviation::CnpWithoutBecn => &mut self.cnp_without_becn,
+            // Counter and CNPs on the wire disagree.
+            Deviation::CnpNotCounted => &mut self.cnp_not_counted,
+            // Marked READ responses bring no CNP.
+            Deviation::CnpMissedOnRead => &mut self.cnp_missed_on_read,
+            // A cut long after the last one is as deep as one right after it.
+            Deviation::AlphaNotDecayed => &mut self.alpha_not_decayed,
+            // Cuts that follow one another do not grow deeper.
+            Deviation::AlphaNotRaised => &mut self.alpha_not_raised,
+            // One CNP, two cuts.
+            Deviation::CutWithoutCnp => &mut self.cut_without_cnp,
+            Deviation::CutTwicePerWindow => &mut self.cut_twice,
+            Deviation::CutSpreads => &mut self.cut_spreads,
+            // Recovery goes half of the way to the speed of the port, and so on.
+            Deviation::TargetNotSaved => &mut self.target_not_saved,
+            Deviation::MinRateIgnored => &mut self.min_rate_ignored,
+            // The first increase after a cut comes early.
+            Deviation::TimerNotRestarted => &mut self.timer_not_restarted,
+            Deviation::BytesNotReset => &mut self.bytes_not_reset,
+            // The increases after a cut go on as if there had been none.
+            Deviation::StagesNotReset => &mut self.stages_not_reset,
+            Deviation::HyperBeforeAdditive => &mut self.hyper_before_additive,
+            Deviation::NakRepeated => &mut self.nak_repeated,
+            // The hole stays.
+            Deviation::RestartsOnePsnLate => &mut self.restarts_late,
+            // A hole across the wrap is taken for duplicates.
+            Deviation::PsnWithoutWrap => &mut self.without_wrap,
+            _ => return false,
+        };
+        *flag = true;
+        true
+    }
+}

@@ -1,0 +1,99 @@
+//! What keeps a rate: the earliest instant at which the next frame of a limiter may leave.
+
+use rig_lab::{Limiting, Rp};
+use rig_units::{Dur, Time};
+
+/// Picoseconds in eight seconds: what a bit a second takes for a byte.
+const PS_PER_BYTE_AT_1_BPS: u128 = 8_000_000_000_000;
+
+/// The gaps between frames, or between bursts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Pacer {
+    next: Time,
+    /// The last gap and what it was worked out for, since most frames are of one size.
+    gap: Dur,
+    gap_of: (u64, u64),
+    /// Bytes of the burst that is being sent; 0 between bursts. When its first frame left, and at what rate.
+    burst: u64,
+    began: Time,
+    rate: u64,
+}
+
+impl Pacer {
+    /// When the next frame may leave.
+    #[inline]
+    pub(super) const fn next(&self) -> Time {
+        self.next
+    }
+
+    /// A frame of `size` bytes leaves at `now`, at `rate` bits a second.
+    #[inline]
+    pub(super) fn left(&mut self, rp: &Rp, now: Time, size: u64, rate: u64) {
+        match rp.limiting {
+            Limiting::Packet => self.next = now + self.gap(size, rate),
+            Limiting::Burst => self.burst(rp, now, size, rate),
+        }
+    }
+
+    fn burst(&mut self, rp: &Rp, now: Time, size: u64, rate: u64) {
+        if self.burst == 0 {
+            (self.began, self.rate) = (now, rate);
+        }
+        self.burst += size;
+        self.next = now;
+        if self.burst >= rp.burst.0 {
+            self.next = self.began + self.gap(self.burst, self.rate);
+            self.burst = 0;
+        }
+    }
+
+    /// What `size` bytes take at `rate`, rounded up to whole picoseconds.
+    #[inline]
+    fn gap(&mut self, size: u64, rate: u64) -> Dur {
+        if self.gap_of != (size, rate) {
+            self.gap_of = (size, rate);
+            self.gap = gap(size, rate);
+        }
+        self.gap
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn gap(size: u64, rate: u64) -> Dur {
+    let ps = (u128::from(size) * PS_PER_BYTE_AT_1_BPS).div_ceil(u128::from(rate.max(1)));
+    Dur(u64::try_from(ps).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_lab::Nic;
+    use rig_units::Bytes;
+
+    #[test]
+    fn the_next_frame_waits_as_long_as_this_one_takes_at_the_rate_rounded_up() {
+        let rp = Nic::none().rp;
+        let mut pacer = Pacer::default();
+        pacer.left(&rp, Time(1_000), 1_048, 50_000_000_000);
+        assert_eq!(pacer.next(), Time(1_000 + 167_680));
+        // 8 bits at 3 bit/s: 2.67 s.
+        pacer.left(&rp, Time(0), 1, 3);
+        assert_eq!(pacer.next(), Time(2_666_666_666_667));
+    }
+
+    #[test]
+    fn a_burst_leaves_back_to_back_and_then_pays_for_all_of_it() {
+        let rp = Rp { limiting: Limiting::Burst, burst: Bytes(3_000), ..Nic::none().rp };
+        let mut pacer = Pacer::default();
+        let rate = 8_000_000_000; // a byte a nanosecond
+        pacer.left(&rp, Time(5_000), 1_000, rate);
+        assert_eq!(pacer.next(), Time(5_000));
+        // The rate at its first frame is the rate of the burst.
+        pacer.left(&rp, Time(90_000), 1_000, rate / 2);
+        pacer.left(&rp, Time(180_000), 1_500, rate / 2);
+        assert_eq!(pacer.next(), Time(5_000 + 3_500_000));
+        pacer.left(&rp, Time(3_505_000), 1_000, rate / 2);
+        assert_eq!(pacer.next(), Time(3_505_000));
+    }
+}

@@ -1,0 +1,226 @@
+//! An RDMA NIC: reliable connections, each a queue pair at either end, and DCQCN. The rule is `docs/nic.md`.
+//!
+//! A NIC is a component as the others are: `now` comes in with every call, and [`wake`](Nic::wake) says when it wants to be
+//! called again. The port that it sends by is its host's, which obeys PFC and asks for the next frame when it is free.
+//!
+//! Left out on purpose, where the rule leaves it open: a bound to the packets under way, and more than one READ under way of a
+//! queue pair. PFC holds back what queue pairs send, not CNPs, NAKs and acknowledgements, as in every other host.
+
+mod answers;
+mod config;
+mod counters;
+mod faults;
+mod flow;
+mod lanes;
+mod limiting;
+mod np;
+mod pair;
+mod process;
+mod psn;
+mod receive;
+mod requester;
+mod responder;
+pub mod rp;
+mod send;
+mod table;
+
+pub use config::Config;
+pub use counters::Counters;
+pub use faults::Faults;
+pub use flow::{Flow, Verb};
+pub(crate) use send::Choice;
+
+use answers::Answers;
+use lanes::Lanes;
+use np::Np;
+use pair::Pair;
+use receive::Pipeline;
+use rig_lab::Scope;
+use rig_units::{PortSpeed, Time};
+use rp::Limiter;
+use std::collections::{BTreeMap, BTreeSet};
+use table::{NOBODY, Table};
+
+/// A NIC with one port.
+#[derive(Debug, Clone)]
+pub struct Nic {
+    config: Config,
+    /// The host that it is.
+    host: u16,
+    /// Speed of its port, in bits a second.
+    line: u64,
+    table: Table,
+    pairs: Vec<Pair>,
+    lanes: Lanes,
+    /// Limiters of addresses, and of the port, where limiters are kept for these.
+    lane_of_address: BTreeMap<u16, u16>,
+    lane_of_port: u16,
+    np: Np,
+    /// CNPs that take effect later: when, for which connection, from whom.
+    cnps: BTreeSet<(Time, u64, u16, u16)>,
+    cnps_received: u64,
+    pipeline: Pipeline,
+    answers: Answers,
+    /// What is to be looked at later.
+    later: BTreeSet<(Time, u16, Later)>,
+    counters: Counters,
+    /// Everything before is done.
+    seen: Time,
+    /// Whether a READ was ever asked for.
+    reads: bool,
+}
+
+/// What is to be looked at later of a queue pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Later {
+    /// It may send again.
+    Resend,
+    /// There may have been no progress for too long.
+    Timeout,
+}
+
+impl Nic {
+    /// A NIC that sends nothing, host `host` of its network, on a port of `speed`.
+    pub fn new(host: u16, config: &Config, speed: PortSpeed) -> Nic {
+        Nic {
+            config: *config,
+            host,
+            line: speed.bps(),
+            table: Table::default(),
+            pairs: Vec::new(),
+            lanes: Lanes::default(),
+            lane_of_address: BTreeMap::new(),
+            lane_of_port: NOBODY,
+            np: Np::default(),
+            cnps: BTreeSet::new(),
+            cnps_received: 0,
+            pipeline: Pipeline::default(),
+            answers: Answers::default(),
+            later: BTreeSet::new(),
+            counters: Counters::default(),
+            seen: Time::ZERO,
+            reads: false,
+        }
+    }
+
+    /// What it has counted so far.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The limiter of a connection that it sends on, as it is now.
+    pub fn limiter(&self, id: u16) -> Option<Limiter> {
+        let pair = self.pairs.get(usize::from(self.table.get(id)))?;
+        let mut limiter = self.lanes.all.get(usize::from(pair.lane))?.limiter;
+        if let Some(before) = self.seen.0.checked_sub(1) {
+            limiter.catch_up(&self.config.rp, &self.config.faults, Time(before));
+        }
+        Some(limiter)
+    }
+
+    /// Packets of a flow that were acknowledged; of a READ those that it brought.
+    pub fn acknowledged(&self, id: u16) -> Option<u64> {
+        let pair = self.pairs.get(usize::from(self.table.get(id)))?;
+        Some(pair.requester.as_ref()?.acked())
+    }
+
+    /// Whether all messages of a flow are acknowledged.
+    pub fn is_done(&self, id: u16) -> bool {
+        let pair = self.pairs.get(usize::from(self.table.get(id)));
+        pair.and_then(|pair| pair.requester.as_ref()).is_some_and(requester::Requester::is_done)
+    }
+
+    /// Starts a flow now. One that its queue pair had before is forgotten; a limiter of its own starts afresh.
+    pub(crate) fn start(&mut self, now: Time, flow: &Flow) {
+        let slot = self.pair(flow.id, flow.dst);
+        self.reads |= flow.verb == Verb::Read;
+        let is_new = self.pairs[usize::from(slot)].requester.is_none();
+        self.pairs[usize::from(slot)].start(flow);
+        self.join(slot);
+        if !is_new && self.config.rp.scope == Scope::Qp {
+            let lane = self.pairs[usize::from(slot)].lane;
+            self.lanes.all[usize::from(lane)].limiter = Limiter::new(&self.config.rp, self.line);
+        }
+        self.lanes.enqueue(&mut self.pairs, slot, now);
+    }
+
+    /// Sends nothing new of a flow from now on.
+    pub(crate) fn stop(&mut self, id: u16) {
+        let pair = self.pairs.get_mut(usize::from(self.table.get(id)));
+        if let Some(requester) = pair.and_then(|pair| pair.requester.as_mut()) {
+            requester.stop();
+        }
+    }
+
+    /// Learns of the payload in each packet of what a READ on this connection is answered with.
+    pub(crate) fn expect(&mut self, id: u16, from: u16, mtu: u32) {
+        let slot = self.pair(id, from);
+        self.pairs[usize::from(slot)].mtu = mtu;
+    }
+
+    /// Works otherwise from now on. Its state stays; where limiters are kept for something else, new ones are made.
+    pub(crate) fn set(&mut self, now: Time, config: &Config) {
+        let before = core::mem::replace(&mut self.config, *config);
+        for lane in &mut self.lanes.all {
+            if let Some(last) = now.0.checked_sub(1) {
+                lane.limiter.catch_up(&before.rp, &before.faults, Time(last));
+            }
+        }
+        if before.receive != config.receive {
+            self.pipeline.forget();
+        }
+        if before.rp.scope != config.rp.scope {
+            let senders: Vec<u16> = (0..)
+                .zip(&self.pairs)
+                .filter(|(_, pair)| pair.lane != NOBODY)
+                .map(|(slot, _)| slot)
+                .collect();
+            self.lanes.clear(&mut self.pairs);
+            self.lane_of_address.clear();
+            self.lane_of_port = NOBODY;
+            for slot in senders {
+                self.join(slot);
+                self.lanes.enqueue(&mut self.pairs, slot, now);
+            }
+        }
+    }
+
+    /// The place of a queue pair, which is made if there is none.
+    fn pair(&mut self, id: u16, far: u16) -> u16 {
+        let known = self.table.get(id);
+        if known != NOBODY {
+            return known;
+        }
+        let slot = u16::try_from(self.pairs.len()).unwrap_or(NOBODY);
+        assert!(slot < NOBODY, "too many queue pairs");
+        self.pairs.push(Pair::new(id, self.host, far));
+        self.table.insert(id, slot);
+        slot
+    }
+
+    /// Gives a queue pair that sends its limiter.
+    fn join(&mut self, slot: u16) {
+        let pair = &mut self.pairs[usize::from(slot)];
+        if pair.lane != NOBODY {
+            return;
+        }
+        let lane = match self.config.rp.scope {
+            Scope::Qp => &mut pair.lane,
+            Scope::DestIp => self.lane_of_address.entry(pair.far).or_insert(NOBODY),
+            Scope::Port => &mut self.lane_of_port,
+        };
+        if *lane == NOBODY {
+            *lane = self.lanes.add(Limiter::new(&self.config.rp, self.line));
+        }
+        let lane = *lane;
+        self.pairs[usize::from(slot)].lane = lane;
+    }
+
+    /// Everything before `until` is done.
+    pub(crate) const fn seen(&mut self, until: Time) {
+        self.seen = until;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! The notification point: which marks are answered with a CNP.
+
+use super::Config;
+use crate::model::packet::{CNP_SIZE, Kind, Packet};
+use rig_lab::{EcnField, Scope};
+use rig_units::{Dur, Time};
+use std::collections::BTreeMap;
+
+/// When a mark was answered last in one scope, if one was.
+pub(super) type Answered = Option<Time>;
+
+/// What the notification point remembers beside each queue pair.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Np {
+    by_address: BTreeMap<u16, Answered>,
+    of_port: Answered,
+}
+
+impl Np {
+    /// Whether a mark that arrived at `now` from `source` is answered; if so that is remembered.
+    pub(super) fn answers(
+        &mut self,
+        config: &Config,
+        now: Time,
+        source: u16,
+        of_pair: &mut Answered,
+    ) -> bool {
+        if !config.np.enable {
+            return false;
+        }
+        let last = match config.np.scope {
+            Scope::Qp => of_pair,
+            Scope::DestIp => self.by_address.entry(source).or_default(),
+            Scope::Port => &mut self.of_port,
+        };
+        let is_due = last.is_none_or(|last| now - last >= interval(config));
+        if is_due {
+            *last = Some(now);
+        }
+        is_due
+    }
+}
+
+/// Least time between two marks that are answered.
+fn interval(config: &Config) -> Dur {
+    let faults = &config.faults;
+    let least = if faults.cnp_per_packet { Dur::ZERO } else { config.np.interval };
+    least.max(faults.hidden_interval)
+}
+
+/// The CNP that `from` sends because of a mark on `marked`.
+pub(super) fn cnp(config: &Config, from: u16, marked: &Packet) -> Packet {
+    let (np, faults) = (&config.np, &config.faults);
+    let stream = marked.stream.wrapping_add(u16::from(faults.cnp_wrong_pair));
+    let mut cnp = Packet::data(stream, from, marked.src, np.dscp >> 3, np.dscp, CNP_SIZE);
+    cnp.kind = Kind::Cnp;
+    let cnp = match np.ecn {
+        EcnField::NotEct => cnp,
+        EcnField::Ect0 => cnp.with_ect(true),
+        EcnField::Ect1 => cnp.with_ect1(),
+        EcnField::Ce => cnp.with_ect(true).with_ce(true),
+    };
+    cnp.with_record(true)
+        .with_reserved_set(faults.cnp_reserved_set)
+        .with_becn(!faults.cnp_without_becn)
+}

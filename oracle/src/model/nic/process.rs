@@ -1,0 +1,302 @@
+//! What comes in: frames, one after the other, and what has been waiting for its time.
+
+use super::answers::Answer;
+use super::np::cnp;
+use super::responder::Taken;
+use super::table::NOBODY;
+use super::{Later, Nic};
+use crate::model::packet::{ACK_SIZE, Kind, Packet};
+use rig_lab::Scope;
+use rig_units::{Dur, Time};
+
+impl Nic {
+    /// A frame arrives whose last bit is here at `now`; no PFC.
+    #[inline]
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) {
+        if self.pipeline.takes(&self.config.receive, now, packet) {
+            self.process(now, packet);
+        }
+    }
+
+    /// When [`on_wake`](Self::on_wake) has to be called next; [`Time::MAX`] if nothing waits for its time.
+    #[inline]
+    pub(crate) fn wake(&self) -> Time {
+        let effect = self.cnps.first().map_or(Time::MAX, |&(at, ..)| at);
+        self.stirs().min(effect)
+    }
+
+    /// The same for what may make a frame leave earlier than is foreseen. The effect of a CNP never does.
+    #[inline]
+    pub(crate) fn stirs(&self) -> Time {
+        let later = self.later.first().map_or(Time::MAX, |&(at, ..)| at);
+        self.pipeline.next().min(later)
+    }
+
+    /// The least time from the arrival of data to a frame that leaves because of it.
+    pub(crate) fn reaction(&self) -> Dur {
+        if self.reads {
+            return Dur::ZERO;
+        }
+        let rc = &self.config.rc;
+        rc.ack_latency.min(rc.nak_latency).min(self.config.np.latency)
+    }
+
+    /// Whether a mark on an acknowledgement may bring a CNP forth, or one on a CNP.
+    pub(crate) const fn answers_marks(&self) -> [bool; 2] {
+        [self.config.np.ack_earns, self.config.faults.cnp_on_cnp]
+    }
+
+    /// Does what is due at `now`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn on_wake(&mut self, now: Time) {
+        while let Some(packet) = self.pipeline.pop(now) {
+            self.process(now, &packet);
+        }
+        while let Some(&(at, _, stream, source)) = self.cnps.first()
+            && at <= now
+        {
+            self.cnps.pop_first();
+            self.notified(now, stream, source);
+        }
+        while let Some(&(at, slot, what)) = self.later.first()
+            && at <= now
+        {
+            self.later.pop_first();
+            match what {
+                Later::Resend => self.released(now, slot),
+                Later::Timeout => self.watched(now, slot),
+            }
+        }
+    }
+
+    /// The link went down: what waits to go out or to come in is lost.
+    pub(crate) fn cut_off(&mut self) {
+        self.pipeline.clear();
+        self.answers.clear();
+    }
+
+    #[inline]
+    fn process(&mut self, now: Time, packet: &Packet) {
+        match packet.kind {
+            Kind::Data => self.data(now, packet),
+            Kind::Ack => self.ack(now, packet),
+            Kind::Nak => self.nak(now, packet),
+            Kind::Cnp => self.cnp(now, packet),
+            Kind::ReadRequest => self.read_request(now, packet),
+            Kind::Pfc => {}
+        }
+    }
+
+    #[inline]
+    fn data(&mut self, now: Time, packet: &Packet) {
+        let slot = self.pair(packet.stream, packet.src);
+        if packet.ce() {
+            self.counters.np_ecn_marked_roce_packets += 1;
+            if !(packet.is_response() && self.config.faults.cnp_missed_on_read) {
+                self.marked(now, packet, slot);
+            }
+        }
+        if packet.is_response() {
+            return self.response(now, packet, slot);
+        }
+        let (rc, without_wrap) = (&self.config.rc, self.config.faults.without_wrap);
+        let responder = &mut self.pairs[usize::from(slot)].responder;
+        match responder.takes_data(packet.seq, packet.is_last(), rc.ack_every, without_wrap) {
+            Taken::Here { acks: false } => {}
+            Taken::Here { acks: true } => {
+                let last = responder.last();
+                self.acknowledge(now, packet, last);
+            }
+            Taken::Ahead { naks } => self.hole(now, packet, slot, naks),
+            Taken::Behind => {
+                let last = responder.last();
+                self.counters.duplicate_request += 1;
+                self.acknowledge(now, packet, last);
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, now: Time, packet: &Packet, last: u32) {
+        let mut ack = packet.ack(ACK_SIZE).with_ect(false).with_ce(false);
+        ack.src = self.host;
+        ack.seq = last;
+        self.answers.push(Answer::Ack, now + self.config.rc.ack_latency, &ack);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn hole(&mut self, now: Time, packet: &Packet, slot: u16, naks: bool) {
+        self.counters.out_of_sequence += 1;
+        if !naks && !self.config.faults.nak_repeated {
+            return;
+        }
+        let mut nak = packet.ack(ACK_SIZE).with_ect(false).with_ce(false);
+        nak.kind = Kind::Nak;
+        nak.src = self.host;
+        nak.seq = self.pairs[usize::from(slot)].responder.expected();
+        self.answers.push(Answer::Nak, now + self.config.rc.nak_latency, &nak);
+        if self.config.np.nak_earns {
+            self.marked(now, packet, slot);
+        }
+    }
+
+    /// A mark: a CNP answers it, if it is answered.
+    #[cold]
+    #[inline(never)]
+    fn marked(&mut self, now: Time, packet: &Packet, slot: u16) {
+        let mut stranger = None;
+        let answered = match self.pairs.get_mut(usize::from(slot)) {
+            Some(pair) => &mut pair.answered,
+            None => &mut stranger,
+        };
+        if self.np.answers(&self.config, now, packet.src, answered) {
+            let cnp = cnp(&self.config, self.host, packet);
+            self.answers.push(Answer::Cnp, now + self.config.np.latency, &cnp);
+        }
+    }
+
+    #[inline]
+    fn ack(&mut self, now: Time, packet: &Packet) {
+        let slot = self.table.get(packet.stream);
+        if packet.ce() {
+            self.counters.np_ecn_marked_roce_packets += 1;
+            if self.config.np.ack_earns {
+                self.marked(now, packet, slot);
+            }
+        }
+        let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return };
+        if let Some(requester) = &mut pair.requester {
+            requester.acknowledged(now, packet.seq, self.config.faults.without_wrap);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn nak(&mut self, now: Time, packet: &Packet) {
+        let slot = self.table.get(packet.stream);
+        if packet.ce() {
+            self.counters.np_ecn_marked_roce_packets += 1;
+            if self.config.np.ack_earns {
+                self.marked(now, packet, slot);
+            }
+        }
+        self.counters.packet_seq_err += 1;
+        let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return };
+        let faults = &self.config.faults;
+        let (skips, without_wrap) = (faults.restarts_late, faults.without_wrap);
+        if let Some(requester) = &mut pair.requester
+            && requester.refused(now, packet.seq, &self.config.rc, skips, without_wrap)
+        {
+            self.later.insert((requester.held_until(), slot, Later::Resend));
+        }
+    }
+
+    fn response(&mut self, now: Time, packet: &Packet, slot: u16) {
+        let Some(requester) = &mut self.pairs[usize::from(slot)].requester else { return };
+        let (rc, without_wrap) = (&self.config.rc, self.config.faults.without_wrap);
+        if requester.brought(now, packet.seq, rc, without_wrap) {
+            self.counters.implied_nak_seq_err += 1;
+            self.later.insert((requester.held_until(), slot, Later::Resend));
+        }
+        if requester.is_ready() {
+            self.lanes.enqueue(&mut self.pairs, slot, now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_request(&mut self, now: Time, packet: &Packet) {
+        let slot = self.pair(packet.stream, packet.src);
+        self.join(slot);
+        let pair = &mut self.pairs[usize::from(slot)];
+        let (wanted, mtu) = (packet.wanted(), pair.mtu);
+        let without_wrap = self.config.faults.without_wrap;
+        match pair.responder.takes_read(packet.seq, wanted, mtu, without_wrap) {
+            Taken::Here { .. } => {}
+            Taken::Ahead { naks } => return self.hole(now, packet, slot, naks),
+            Taken::Behind => self.counters.duplicate_request += 1,
+        }
+        pair.answer_like(packet);
+        self.lanes.enqueue(&mut self.pairs, slot, now);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn cnp(&mut self, now: Time, packet: &Packet) {
+        if packet.ce() && self.config.faults.cnp_on_cnp {
+            self.marked(now, packet, self.table.get(packet.stream));
+        }
+        self.cnps_received += 1;
+        let effect = now + self.config.rp.latency;
+        self.cnps.insert((effect, self.cnps_received, packet.stream, packet.src));
+        if effect == now {
+            self.on_wake(now);
+        }
+    }
+
+    /// A CNP for `stream` from `source` takes effect.
+    fn notified(&mut self, now: Time, stream: u16, source: u16) {
+        let pair = self.pairs.get(usize::from(self.table.get(stream)));
+        let lane = match self.config.rp.scope {
+            Scope::Qp => pair.map_or(NOBODY, |pair| pair.lane),
+            Scope::DestIp => self.lane_of_address.get(&source).copied().unwrap_or(NOBODY),
+            Scope::Port => self.lane_of_port,
+        };
+        let Some(found) = self.lanes.all.get_mut(usize::from(lane)) else { return };
+        let (rp, faults) = (&self.config.rp, &self.config.faults);
+        if !rp.enable || !found.limiter.notified(rp, faults, now) {
+            self.counters.rp_cnp_ignored += 1;
+            return;
+        }
+        self.counters.rp_cnp_handled += 1;
+        if faults.cut_spreads
+            && let Some(next) = self.lane_after(stream).filter(|&next| next != lane)
+        {
+            let (rp, faults) = (&self.config.rp, &self.config.faults);
+            self.lanes.all[usize::from(next)].limiter.notified(rp, faults, now);
+        }
+    }
+
+    /// The limiter of the queue pair that is named after `stream`: the first one after the last.
+    fn lane_after(&self, stream: u16) -> Option<u16> {
+        let senders = self.pairs.iter().filter(|pair| pair.lane != NOBODY);
+        senders
+            .min_by_key(|pair| pair.stream.wrapping_sub(stream).wrapping_sub(1))
+            .map(|pair| pair.lane)
+    }
+
+    /// A queue pair that was told to go back may send again.
+    fn released(&mut self, now: Time, slot: u16) {
+        let pair = &mut self.pairs[usize::from(slot)];
+        if let Some(requester) = &mut pair.requester
+            && requester.held_until() <= now
+        {
+            requester.is_held = false;
+            self.lanes.enqueue(&mut self.pairs, slot, now);
+        }
+    }
+
+    /// Looks whether a queue pair has made no progress for too long.
+    fn watched(&mut self, now: Time, slot: u16) {
+        let rc = &self.config.rc;
+        let pair = &mut self.pairs[usize::from(slot)];
+        let Some(requester) = &mut pair.requester else { return };
+        requester.is_watched = false;
+        if !requester.is_waiting() || rc.timeout == Dur::ZERO {
+            return;
+        }
+        let due = requester.idle_since + rc.timeout;
+        if due > now {
+            requester.is_watched = true;
+            self.later.insert((due, slot, Later::Timeout));
+            return;
+        }
+        self.counters.local_ack_timeout_err += 1;
+        if requester.timed_out(now, rc) {
+            requester.is_watched = true;
+            self.later.insert((now + rc.timeout, slot, Later::Timeout));
+            self.lanes.enqueue(&mut self.pairs, slot, now);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The sending side of a reliable connection: which packet is next, which are acknowledged, and what is sent again.
+
+use super::psn::{Place, place, psn};
+use super::{Flow, Verb};
+use crate::model::packet::{READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD};
+use rig_lab::Rc;
+use rig_units::Time;
+
+/// The sending side of one connection. Packets are counted from the first of the flow on, in numbers that never wrap; what
+/// is on the wire is [`psn`](Self::psn) of them.
+#[derive(Debug, Clone)]
+pub(super) struct Requester {
+    flow: Flow,
+    /// Packets of a message.
+    packets: u32,
+    /// Packets of the flow.
+    total: u64,
+    /// The next to be sent, and its place in its message.
+    next: u64,
+    place: u32,
+    /// All before it are acknowledged.
+    acked: u64,
+    /// All before it were sent once.
+    reached: u64,
+    /// Nothing is sent before.
+    held_until: Time,
+    pub(super) is_held: bool,
+    /// A hole in what a READ brought has been seen and is not filled.
+    hole: bool,
+    /// Since when there has been no progress.
+    pub(super) idle_since: Time,
+    /// Times in a row that no acknowledgement came.
+    tries: u8,
+    /// Whether somebody will look for progress.
+    pub(super) is_watched: bool,
+}
+
+/// A packet of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) psn: u32,
+    pub(super) size: u16,
+    pub(super) is_first: bool,
+    pub(super) is_last: bool,
+    /// Bytes that a READ request asks for.
+    pub(super) wanted: Option<u32>,
+}
+
+impl Requester {
+    pub(super) fn new(flow: &Flow) -> Requester {
+        let packets = flow.message.div_ceil(flow.mtu.max(1)).max(1);
+        let total = flow.count.map_or(u64::MAX, |count| u64::from(count) * u64::from(packets));
+        Requester {
+            flow: *flow,
+            packets,
+            total,
+            next: 0,
+            place: 0,
+            acked: 0,
+            reached: 0,
+            held_until: Time::ZERO,
+            is_held: false,
+            hole: false,
+            idle_since: Time::ZERO,
+            tries: 0,
+            is_watched: false,
+        }
+    }
+
+    /// Nothing new is sent from now on; what was sent may be sent again.
+    pub(super) const fn stop(&mut self) {
+        self.total = self.reached;
+    }
+
+    /// What it does.
+    pub(super) const fn verb(&self) -> Verb {
+        self.flow.verb
+    }
+
+    const fn is_read(&self) -> bool {
+        matches!(self.flow.verb, Verb::Read)
+    }
+
+    fn psn(&self, packet: u64) -> u32 {
+        let low = u32::try_from(packet & 0xff_ffff).unwrap_or(0);
+        psn(self.flow.psn.wrapping_add(low))
+    }
+
+    /// Packets acknowledged so far; of a READ those that it brought.
+    pub(super) const fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    /// Whether all of it is acknowledged.
+    pub(super) const fn is_done(&self) -> bool {
+        self.acked >= self.total
+    }
+
+    /// Whether something is on its way that is not acknowledged.
+    pub(super) const fn is_waiting(&self) -> bool {
+        self.reached > self.acked
+    }
+
+    /// Whether it has a packet to send. A READ asks for the next message when it has got this one.
+    #[inline]
+    pub(super) const fn is_ready(&self) -> bool {
+        self.next < self.total && !self.is_held && (!self.is_read() || self.acked >= self.next)
+    }
+
+    /// The packet that is next.
+    #[inline]
+    pub(super) fn next(&self) -> Request {
+        let Flow { verb, message, mtu, .. } = self.flow;
+        let psn = self.psn(self.next);
+        let rest = message - self.place * mtu;
+        if verb == Verb::Read {
+            let size = READ_REQUEST_SIZE;
+            return Request { psn, size, is_first: true, is_last: true, wanted: Some(rest) };
+        }
+        let (is_first, is_last) = (self.place == 0, self.place + 1 == self.packets);
+        let payload = if is_last { rest } else { mtu };
+        let header = if verb == Verb::Write && is_first { RETH } else { 0 };
+        let payload = u16::try_from(payload).unwrap_or(u16::MAX);
+        let size = payload.saturating_add(ROCE_OVERHEAD + header);
+        Request { psn, size, is_first, is_last, wanted: None }
+    }
+
+    /// That packet has left at `now`.
+    #[inline]
+    pub(super) fn sent(&mut self, now: Time) {
+        if !self.is_waiting() {
+            self.idle_since = now;
+        }
+        let packets = if self.is_read() { self.packets - self.place } else { 1 };
+        self.next += u64::from(packets);
+        self.place += packets;
+        if self.place == self.packets {
+            self.place = 0;
+        }
+        self.reached = self.reached.max(self.next);
+    }
+
+    /// An acknowledgement of `number` and all before it.
+    #[inline]
+    pub(super) fn acknowledged(&mut self, now: Time, number: u32, without_wrap: bool) {
+        let after = match place(number, self.psn(self.acked), without_wrap) {
+            Place::Here => self.acked + 1,
+            Place::Ahead(by) => self.acked + u64::from(by) + 1,
+            Place::Behind(_) => return,
+        };
+        if after <= self.reached && !self.is_read() {
+            self.progress(now, after);
+        }
+    }
+
+    fn progress(&mut self, now: Time, acked: u64) {
+        self.acked = acked;
+        self.idle_since = now;
+        self.tries = 0;
+        if acked > self.next {
+            self.go_to(acked);
+        }
+    }
+
+    /// A NAK that names `number`: whether it has to go back.
+    pub(super) fn refused(
+        &mut self,
+        now: Time,
+        number: u32,
+        rc: &Rc,
+        skips_one: bool,
+        without_wrap: bool,
+    ) -> bool {
+        let named = match place(number, self.psn(self.acked), without_wrap) {
+            Place::Here => self.acked,
+            Place::Ahead(by) => self.acked + u64::from(by),
+            Place::Behind(_) => return false,
+        };
+        if named >= self.reached {
+            return false;
+        }
+        if named > self.acked {
+            self.progress(now, named);
+        }
+        self.go_to(if skips_one { named + 1 } else { named });
+        self.hold(now + rc.resend_latency);
+        true
+    }
+
+    /// A packet of what a READ brings: whether it shows a hole that has not been seen. Then it asks anew, `rc.nak_latency` later.
+    pub(super) fn brought(&mut self, now: Time, number: u32, rc: &Rc, without_wrap: bool) -> bool {
+        if !self.is_read() || !self.is_waiting() {
+            return false;
+        }
+        match place(number, self.psn(self.acked), without_wrap) {
+            Place::Here => {
+                self.hole = false;
+                self.progress(now, self.acked + 1);
+                false
+            }
+            Place::Ahead(_) if !self.hole => {
+                self.hole = true;
+                self.go_to(self.acked);
+                self.hold(now + rc.nak_latency);
+                true
+            }
+            Place::Ahead(_) | Place::Behind(_) => false,
+        }
+    }
+
+    fn hold(&mut self, until: Time) {
+        self.is_held = true;
+        self.held_until = until;
+    }
+
+    /// When it may send again, if it is held.
+    pub(super) const fn held_until(&self) -> Time {
+        self.held_until
+    }
+
+    /// There was no progress for long enough: sends on from the first that is not acknowledged. Whether it does; it gives up
+    /// otherwise.
+    pub(super) fn timed_out(&mut self, now: Time, rc: &Rc) -> bool {
+        if self.tries >= rc.retries {
+            self.total = self.acked;
+            self.reached = self.acked;
+            self.go_to(self.acked);
+            return false;
+        }
+        self.tries += 1;
+        self.idle_since = now;
+        self.hole = false;
+        self.is_held = false;
+        self.go_to(self.acked);
+        true
+    }
+
+    fn go_to(&mut self, packet: u64) {
+        self.next = packet;
+        self.place = u32::try_from(packet % u64::from(self.packets)).unwrap_or(0);
+    }
+}

@@ -1,0 +1,140 @@
+//! The receiving side of a reliable connection: which packets are taken, what is said about them, and what a READ is answered with.
+
+use super::psn::{Place, place, psn};
+use crate::model::packet::{AETH, ROCE_OVERHEAD};
+use std::collections::VecDeque;
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// It was taken. Whether it is acknowledged.
+    Here { acks: bool },
+    /// It shows a hole. Whether a NAK says so.
+    Ahead { naks: bool },
+    /// It had been taken before.
+    Behind,
+}
+
+/// The receiving side of one connection.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Responder {
+    /// The number that it expects; none before the first packet.
+    expected: Option<u32>,
+    /// Packets since the last acknowledgement.
+    silent: u16,
+    /// A hole has been told of and is not filled.
+    told: bool,
+    reads: VecDeque<Reading>,
+}
+
+/// What a READ is still owed.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    psn: u32,
+    bytes: u32,
+    is_begun: bool,
+}
+
+/// A packet of what a READ brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Response {
+    pub(super) psn: u32,
+    pub(super) size: u16,
+    pub(super) is_first: bool,
+    pub(super) is_last: bool,
+}
+
+impl Responder {
+    /// The number that it expects.
+    pub(super) fn expected(&self) -> u32 {
+        self.expected.unwrap_or(0)
+    }
+
+    /// The last number that it took.
+    pub(super) fn last(&self) -> u32 {
+        psn(self.expected().wrapping_sub(1))
+    }
+
+    /// Takes in a request of so many numbers, from `number` on, or not.
+    #[inline]
+    pub(super) fn takes(&mut self, number: u32, numbers: u32, without_wrap: bool) -> Taken {
+        let expected = *self.expected.get_or_insert(psn(number));
+        match place(number, expected, without_wrap) {
+            Place::Here => {
+                self.expected = Some(psn(expected.wrapping_add(numbers)));
+                self.told = false;
+                Taken::Here { acks: false }
+            }
+            Place::Ahead(_) => Taken::Ahead { naks: !core::mem::replace(&mut self.told, true) },
+            Place::Behind(_) => Taken::Behind,
+        }
+    }
+
+    /// Takes in a packet of data, the last of its message or not.
+    #[inline]
+    pub(super) fn takes_data(
+        &mut self,
+        number: u32,
+        is_last: bool,
+        ack_every: u16,
+        without_wrap: bool,
+    ) -> Taken {
+        let taken = self.takes(number, 1, without_wrap);
+        if taken != (Taken::Here { acks: false }) {
+            return taken;
+        }
+        self.silent += 1;
+        let acks = is_last || self.silent >= ack_every;
+        if acks {
+            self.silent = 0;
+        }
+        Taken::Here { acks }
+    }
+
+    /// Takes in a READ request for `bytes`, in packets of `mtu`. One that asks again for what was asked for before is
+    /// answered from there, and what else was owed is forgotten.
+    pub(super) fn takes_read(
+        &mut self,
+        number: u32,
+        bytes: u32,
+        mtu: u32,
+        without_wrap: bool,
+    ) -> Taken {
+        let taken = self.takes(number, bytes.div_ceil(mtu.max(1)).max(1), without_wrap);
+        match taken {
+            Taken::Ahead { .. } => return taken,
+            Taken::Behind => self.reads.clear(),
+            Taken::Here { .. } => {}
+        }
+        self.reads.push_back(Reading { psn: psn(number), bytes, is_begun: false });
+        taken
+    }
+
+    /// Whether a READ is owed data.
+    #[inline]
+    pub(super) fn owes(&self) -> bool {
+        !self.reads.is_empty()
+    }
+
+    /// The next packet that a READ is owed, of at most `mtu` bytes of payload.
+    pub(super) fn next(&self, mtu: u32) -> Option<Response> {
+        let Reading { psn, bytes, is_begun } = *self.reads.front()?;
+        let (is_first, is_last) = (!is_begun, bytes <= mtu);
+        let payload = u16::try_from(bytes.min(mtu)).unwrap_or(u16::MAX);
+        let header = if is_first || is_last { AETH } else { 0 };
+        let size = payload.saturating_add(ROCE_OVERHEAD + header);
+        Some(Response { psn, size, is_first, is_last })
+    }
+
+    /// That packet has left.
+    pub(super) fn sent(&mut self, mtu: u32) {
+        let Some(reading) = self.reads.front_mut() else { return };
+        if reading.bytes <= mtu {
+            self.reads.pop_front();
+            return;
+        }
+        reading.bytes -= mtu;
+        reading.psn = psn(reading.psn.wrapping_add(1));
+        reading.is_begun = true;
+    }
+}

@@ -1,0 +1,213 @@
+//! The reaction point: the rate that one limiter keeps, and what CNPs, time and bytes make of it (DCQCN).
+//!
+//! Its timers are no events. They are made up for when somebody asks what the rate is: at a CNP, and whenever a frame leaves.
+
+use super::Faults;
+use rig_lab::Rp;
+use rig_units::Time;
+
+/// Alpha of 1.
+pub const ONE: u32 = 1 << 30;
+/// A million parts: alpha as it is declared.
+const PPM: u64 = 1_000_000;
+
+/// One limiter. Rates are bits a second of frames; alpha is whole multiples of 2^-30.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limiter {
+    /// The speed of the port.
+    line: u64,
+    rate: u64,
+    target: u64,
+    alpha: u32,
+    /// Increases by time and by bytes since the last cut.
+    by_time: u32,
+    by_bytes: u32,
+    /// Bytes sent since the byte counter started or last ran out.
+    bytes: u64,
+    last_cut: Option<Time>,
+    increased: bool,
+    /// When the timers run out next; never before the first cut.
+    alpha_due: Time,
+    timer_due: Time,
+    /// The earlier of them.
+    due: Time,
+    /// Faults: a cut that no CNP asks for is to come; a cut out of turn has been made in this window.
+    cuts_again: bool,
+    cut_twice: bool,
+}
+
+impl Limiter {
+    /// No cut so far, on a port of `line` bits a second.
+    pub fn new(rp: &Rp, line: u64) -> Limiter {
+        let initial = u64::from(rp.initial_alpha.0) * u64::from(ONE) / PPM;
+        Limiter {
+            line,
+            rate: line,
+            target: line,
+            alpha: u32::try_from(initial).unwrap_or(ONE).min(ONE),
+            by_time: 0,
+            by_bytes: 0,
+            bytes: 0,
+            last_cut: None,
+            increased: false,
+            alpha_due: Time::MAX,
+            timer_due: Time::MAX,
+            due: Time::MAX,
+            cuts_again: false,
+            cut_twice: false,
+        }
+    }
+
+    /// The rate now.
+    #[inline]
+    pub const fn rate(&self) -> u64 {
+        self.rate
+    }
+
+    /// What the rate recovers to.
+    pub const fn target(&self) -> u64 {
+        self.target
+    }
+
+    /// Alpha, in multiples of 2^-30.
+    pub const fn alpha(&self) -> u32 {
+        self.alpha
+    }
+
+    /// Increases since the last cut: by time, and by bytes.
+    pub const fn increases(&self) -> (u32, u32) {
+        (self.by_time, self.by_bytes)
+    }
+
+    /// Makes up for the timers that have run out until `now`; whether any had.
+    #[inline]
+    pub fn catch_up(&mut self, rp: &Rp, faults: &Faults, now: Time) -> bool {
+        let is_late = self.due <= now;
+        if is_late {
+            self.run_out(rp, faults, now);
+        }
+        is_late
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn run_out(&mut self, rp: &Rp, faults: &Faults, now: Time) {
+        while self.due <= now {
+            if self.alpha_due <= self.timer_due {
+                self.alpha_ran_out(rp, faults, now);
+            } else {
+                self.timer_ran_out(rp, faults, now);
+            }
+            self.due = self.alpha_due.min(self.timer_due);
+        }
+    }
+
+    fn alpha_ran_out(&mut self, rp: &Rp, faults: &Faults, now: Time) {
+        let at = self.alpha_due;
+        let step = if faults.alpha_not_decayed { 0 } else { self.alpha / rp.inverse_g };
+        self.alpha -= step;
+        self.alpha_due += rp.alpha_timer;
+        if self.cuts_again {
+            self.reduce(rp, faults, at);
+        } else if step == 0 && self.alpha_due <= now {
+            // What stays as it is needs no steps.
+            let missed = (now - self.alpha_due) / rp.alpha_timer + 1;
+            self.alpha_due += rp.alpha_timer * missed;
+        }
+    }
+
+    fn timer_ran_out(&mut self, rp: &Rp, faults: &Faults, now: Time) {
+        let before = (self.rate, self.target);
+        self.timer_due += rp.timer;
+        self.by_time = self.by_time.saturating_add(1);
+        self.increase(rp, faults);
+        let is_settled = before == (self.rate, self.target) && self.target == self.line;
+        if is_settled && self.timer_due <= now {
+            let missed = (now - self.timer_due) / rp.timer + 1;
+            self.timer_due += rp.timer * missed;
+            self.by_time = self.by_time.saturating_add(u32::try_from(missed).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// A CNP takes effect at `now`: whether it cut.
+    pub fn notified(&mut self, rp: &Rp, faults: &Faults, now: Time) -> bool {
+        self.catch_up(rp, faults, now);
+        let in_window = self.last_cut.is_some_and(|last| now - last < rp.cut_window);
+        if in_window && (!faults.cut_twice || self.cut_twice) {
+            return false;
+        }
+        self.reduce(rp, faults, now);
+        self.cut_twice = in_window;
+        self.cuts_again = faults.cut_without_cnp;
+        // A cut out of turn opens no window.
+        if !in_window {
+            self.last_cut = Some(now);
+        }
+        true
+    }
+
+    fn reduce(&mut self, rp: &Rp, faults: &Faults, now: Time) {
+        if faults.target_not_saved {
+            self.target = self.line;
+        } else if rp.clamp || self.increased || self.last_cut.is_none() {
+            self.target = self.rate;
+        }
+        let product = u128::from(self.rate) * u128::from(self.alpha);
+        let cut = u64::try_from(product / u128::from(2 * ONE)).unwrap_or(u64::MAX);
+        let least = if faults.min_rate_ignored { 1 } else { rp.min_rate.bps };
+        self.rate = self.rate.saturating_sub(cut).max(least);
+        if !faults.alpha_not_raised {
+            self.alpha = self.alpha - self.alpha / rp.inverse_g + ONE / rp.inverse_g;
+        }
+        self.increased = false;
+        self.cuts_again = false;
+        if !faults.stages_not_reset {
+            (self.by_time, self.by_bytes) = (0, 0);
+        }
+        if !faults.bytes_not_reset {
+            self.bytes = 0;
+        }
+        self.alpha_due = now + rp.alpha_timer;
+        if !faults.timer_not_restarted || self.timer_due == Time::MAX {
+            self.timer_due = now + rp.timer;
+        }
+        self.due = self.alpha_due.min(self.timer_due);
+        self.last_cut = self.last_cut.or(Some(now));
+    }
+
+    /// Frames of `bytes` have left, after everything that was due. Whether the rate has changed.
+    #[inline]
+    pub fn sent(&mut self, rp: &Rp, faults: &Faults, bytes: u64) -> bool {
+        // Before the first cut the counter does not run.
+        if self.timer_due == Time::MAX || rp.byte_counter.0 == 0 {
+            return false;
+        }
+        self.bytes += bytes;
+        let ran_out = self.bytes >= rp.byte_counter.0;
+        while self.bytes >= rp.byte_counter.0 {
+            self.bytes -= rp.byte_counter.0;
+            self.by_bytes = self.by_bytes.saturating_add(1);
+            self.increase(rp, faults);
+        }
+        ran_out
+    }
+
+    fn increase(&mut self, rp: &Rp, faults: &Faults) {
+        let by_bytes = if rp.byte_counter.0 == 0 { self.by_time } else { self.by_bytes };
+        let (less, more) = (self.by_time.min(by_bytes), self.by_time.max(by_bytes));
+        let threshold = u32::from(rp.threshold);
+        let step = if more < threshold {
+            0
+        } else if less > threshold || faults.hyper_before_additive {
+            rp.hai_rate.bps
+        } else {
+            rp.ai_rate.bps
+        };
+        self.target = self.target.saturating_add(step).min(self.line);
+        self.rate = self.rate.midpoint(self.target);
+        self.increased = true;
+    }
+}
+
+#[cfg(test)]
+mod tests;

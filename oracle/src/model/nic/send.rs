@@ -1,0 +1,75 @@
+//! What goes out: which frame is next, from when on, and what follows from its leaving.
+
+use super::{Later, Nic};
+use crate::model::packet::{Kind, Packet};
+use rig_units::{Dur, Time};
+
+/// Where the next frame comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// From what goes ahead of data.
+    Answer,
+    /// From this queue pair.
+    Pair(u16),
+}
+
+impl Nic {
+    /// Which frame is next and when it may leave, `ready` at the earliest, with the classes in `closed` held back.
+    #[inline]
+    pub(crate) fn plan(&mut self, ready: Time, closed: u8) -> (Time, Choice) {
+        let answer = self.answers.next();
+        let first = self.lanes.first(&mut self.pairs, closed);
+        let at = answer.min(first.map_or(Time::MAX, |(at, _)| at));
+        let at = if at == Time::MAX { at } else { at.max(ready) };
+        match first {
+            Some((_, pair)) if answer > at => (at, Choice::Pair(pair)),
+            _ => (at, Choice::Answer),
+        }
+    }
+
+    /// The frame that was chosen.
+    #[inline]
+    pub(crate) fn next(&self, choice: Choice) -> Option<Packet> {
+        match choice {
+            Choice::Answer => self.answers.front().copied(),
+            Choice::Pair(pair) => self.pairs[usize::from(pair)].next(),
+        }
+    }
+
+    /// It leaves at `now`.
+    #[inline]
+    pub(crate) fn sent(&mut self, now: Time, choice: Choice, packet: &Packet) {
+        let Choice::Pair(slot) = choice else {
+            let counts = packet.kind == Kind::Cnp && !self.config.faults.cnp_not_counted;
+            self.counters.np_cnp_sent += u64::from(counts);
+            return self.answers.drop_front();
+        };
+        let pair = &mut self.pairs[usize::from(slot)];
+        pair.sent(now);
+        let lane = &mut self.lanes.all[usize::from(pair.lane)];
+        let (rp, faults) = (&self.config.rp, &self.config.faults);
+        let size = u64::from(packet.size);
+        lane.limiter.catch_up(rp, faults, now);
+        lane.pacer.left(rp, now, size, lane.limiter.rate());
+        lane.limiter.sent(rp, faults, size);
+        self.lanes.sent(&mut self.pairs);
+        if self.config.rc.timeout > Dur::ZERO {
+            self.watch(slot);
+        }
+    }
+
+    /// Comes back to see whether a queue pair makes progress.
+    fn watch(&mut self, slot: u16) {
+        let Some(requester) = &mut self.pairs[usize::from(slot)].requester else { return };
+        if !requester.is_watched && requester.is_waiting() {
+            requester.is_watched = true;
+            let due = requester.idle_since + self.config.rc.timeout;
+            self.later.insert((due, slot, Later::Timeout));
+        }
+    }
+
+    /// Classes that may send again from `now` on.
+    pub(crate) fn reopen(&mut self, now: Time, opened: u8) {
+        self.lanes.reopen(&mut self.pairs, opened, now);
+    }
+}

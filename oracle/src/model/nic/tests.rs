@@ -1,0 +1,5 @@
+//! NICs on the real engine, by numbers worked out from the rule.
+
+mod bench;
+mod rates;
+mod recovery;

@@ -1,0 +1,116 @@
+//! What frames of RDMA NICs (RoCEv2) have beside what every frame has: their place in a message, their ECN field, and what a
+//! device may get wrong in a CNP. Their sizes follow from the headers that they have.
+
+use super::{ECT, Kind, Packet};
+use rig_units::Quanta;
+
+/// A packet before this one belongs to the same message.
+const NOT_FIRST: u8 = 1;
+/// A packet after this one belongs to the same message.
+const NOT_LAST: u8 = 1 << 1;
+/// Data that a READ brings.
+const RESPONSE: u8 = 1 << 2;
+/// An ECN-capable frame says so by 01 instead of 10.
+const ECT1: u8 = 1 << 3;
+/// A message that is written: its first packet has a RETH.
+const WRITE: u8 = 1 << 4;
+/// CNP: the reserved bytes are not zero.
+const RESERVED: u8 = 1 << 4;
+/// CNP: BECN is not set.
+const NO_BECN: u8 = 1 << 5;
+
+/// Ethernet, IPv4, UDP, BTH, ICRC and FCS.
+pub const ROCE_OVERHEAD: u16 = 62;
+/// The header that names remote memory, in the first packet of a WRITE and in a READ request.
+pub const RETH: u16 = 16;
+/// The header of an acknowledgement.
+pub const AETH: u16 = 4;
+/// Size of an acknowledgement or a NAK, FCS counted.
+pub const ACK_SIZE: u16 = ROCE_OVERHEAD + AETH;
+/// Size of a CNP, FCS counted: 16 reserved bytes.
+pub const CNP_SIZE: u16 = ROCE_OVERHEAD + 16;
+/// Size of a READ request, FCS counted.
+pub const READ_REQUEST_SIZE: u16 = ROCE_OVERHEAD + RETH;
+
+impl Packet {
+    const fn with_flag(mut self, flag: u8, on: bool) -> Packet {
+        self.roce = if on { self.roce | flag } else { self.roce & !flag };
+        self
+    }
+
+    /// The same frame at another place in its message: whether it is the first packet of it, and whether the last. A frame
+    /// that was told nothing is both.
+    pub const fn with_place(self, first: bool, last: bool) -> Packet {
+        self.with_flag(NOT_FIRST, !first).with_flag(NOT_LAST, !last)
+    }
+    /// Whether it is the first packet of its message.
+    pub const fn is_first(&self) -> bool {
+        self.roce & NOT_FIRST == 0
+    }
+    /// Whether it is the last packet of its message.
+    pub const fn is_last(&self) -> bool {
+        self.roce & NOT_LAST == 0
+    }
+
+    /// The same frame, as one of those that a READ brings, or not.
+    pub const fn with_response(self, response: bool) -> Packet {
+        self.with_flag(RESPONSE, response)
+    }
+    /// Whether it is one of those that a READ brings.
+    pub const fn is_response(&self) -> bool {
+        self.roce & RESPONSE != 0
+    }
+
+    /// The same frame of data, as part of a WRITE or not.
+    pub const fn with_write(self, write: bool) -> Packet {
+        self.with_flag(WRITE, write)
+    }
+    /// Whether it is data of a WRITE.
+    pub fn is_write(&self) -> bool {
+        self.kind == Kind::Data && self.roce & WRITE != 0
+    }
+
+    /// The same frame, ECN-capable by 01: ECT(1).
+    pub const fn with_ect1(mut self) -> Packet {
+        self.marks |= ECT;
+        self.with_flag(ECT1, true)
+    }
+    /// Whether it says by 01 that it is ECN-capable; by 10 otherwise. Once it is marked the field is 11.
+    pub const fn ect1(&self) -> bool {
+        self.ect() && self.roce & ECT1 != 0
+    }
+
+    /// The same CNP with reserved bytes that are not zero, or with none.
+    pub const fn with_reserved_set(self, set: bool) -> Packet {
+        self.with_flag(RESERVED, set)
+    }
+    /// Whether the reserved bytes of this CNP are not all zero.
+    pub fn reserved_set(&self) -> bool {
+        self.kind == Kind::Cnp && self.roce & RESERVED != 0
+    }
+    /// The same CNP with BECN or without.
+    pub const fn with_becn(self, becn: bool) -> Packet {
+        self.with_flag(NO_BECN, !becn)
+    }
+    /// Whether this CNP has BECN.
+    pub fn becn(&self) -> bool {
+        self.kind == Kind::Cnp && self.roce & NO_BECN == 0
+    }
+
+    /// A request for `length` bytes, from the packet sequence number `psn` on.
+    pub const fn read_request(stream: u16, src: u16, dst: u16, psn: u32, length: u32) -> Packet {
+        let mut packet = Packet::data(stream, src, dst, 0, 0, READ_REQUEST_SIZE);
+        packet.kind = Kind::ReadRequest;
+        packet.seq = psn;
+        let [a, b, c, d] = length.to_be_bytes();
+        (packet.enable, packet.zero) = (a, b);
+        packet.quanta = Quanta(u16::from_be_bytes([c, d]));
+        packet
+    }
+
+    /// The bytes that a READ request asks for.
+    pub const fn wanted(&self) -> u32 {
+        let [c, d] = self.quanta.0.to_be_bytes();
+        u32::from_be_bytes([self.enable, self.zero, c, d])
+    }
+}
