@@ -49,7 +49,7 @@ impl<'a> Encoder<'a> {
 /// The bytes of a record's frame in clear, whether it was protected or not.
 ///
 /// # Panics
-/// On a stream that the script does not have, or one of 16384 or more.
+/// On a stream that the script does not have, or a connection of 16384 or more.
 pub fn encode(record: &Record, script: &Script) -> Vec<u8> {
     let from = match record.dir {
         Dir::Tx => wire::rig_mac(record.port),
@@ -60,6 +60,7 @@ pub fn encode(record: &Record, script: &Script) -> Vec<u8> {
             let spec = &script.streams[usize::from(stream)];
             wire::data(spec, stream, seq, Bytes(size.into()), ce)
         }
+        What::Roce(roce) => wire::nic::frame(script, record.port, record.dir == Dir::Tx, &roce),
         What::Pfc { enable, quanta } => wire::pfc(from, enable, quanta),
         What::BadPfc { fault, enable, quanta } => bad_pfc(wire::pfc(from, enable, quanta), fault),
         What::Other { size } => {

@@ -18,6 +18,7 @@ use rig_testcases::{Script, Secured, StreamKind};
 use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
 use std::collections::BTreeMap;
 
+mod nic;
 mod opener;
 use opener::Opener;
 
@@ -51,6 +52,8 @@ pub struct Found {
 #[derive(Debug, Clone, Default)]
 pub struct Decoder {
     streams: BTreeMap<Flow, u16>,
+    /// The packet sequence number of each stream's first frame.
+    firsts: Vec<u32>,
     /// Whether an unknown flow becomes a stream.
     open: bool,
     found: Vec<Found>,
@@ -69,14 +72,15 @@ impl Decoder {
             let rdma = spec.kind != StreamKind::Udp;
             let flow = Flow {
                 src: wire::rig_ip(spec.from).into(),
-                dst: wire::rig_ip(spec.to).into(),
+                dst: wire::destination(spec).1.into(),
                 udp_src: wire::udp_port(stream),
                 qpn: rdma.then(|| wire::qpn(stream)),
             };
             (flow, stream)
         };
         let streams = (0..).zip(&script.streams).map(flow).collect();
-        Decoder { streams, opener: Opener::of(script), ..Decoder::default() }
+        let firsts = script.streams.iter().map(|spec| spec.psn).collect();
+        Decoder { streams, firsts, opener: Opener::of(script), ..Decoder::default() }
     }
 
     /// Knows no stream and makes one of each flow that it meets.
@@ -156,7 +160,17 @@ impl Decoder {
             frame
         };
         let data = match packet::parse(frame) {
-            Ok(Packet::Roce { frame, icrc_ok }) if icrc_ok || cut => roce(&frame),
+            Ok(Packet::Roce { frame: parsed, icrc_ok }) if icrc_ok || cut => {
+                let data = roce(&parsed);
+                let of_rig = |data: &Data| self.open || self.streams.contains_key(&data.flow);
+                if !data.as_ref().is_some_and(of_rig)
+                    && let Ok(size) = u16::try_from(size.0)
+                    && let Some(roce) = nic::roce(port, &parsed, size, frame)
+                {
+                    return What::Roce(roce);
+                }
+                data
+            }
             Ok(Packet::Other { ethertype: ethertype::IPV4, .. }) => plain(frame),
             _ => None,
         };
@@ -164,7 +178,11 @@ impl Decoder {
         let Some(stream) = self.stream(&data, size) else { return other };
         let seq = match data.number {
             Number::Whole(seq) => seq,
-            Number::Low24(psn) => self.continued((stream, port, dir), psn),
+            Number::Low24(psn) => {
+                let first = self.firsts.get(usize::from(stream)).copied().unwrap_or(0);
+                let number = Psn::new(psn.get().wrapping_sub(first));
+                self.continued((stream, port, dir), number)
+            }
         };
         self.last.insert((stream, port, dir), seq);
         What::Data { stream, seq, size, ce: data.ecn == Ecn::Ce }

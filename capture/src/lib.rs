@@ -23,7 +23,7 @@ mod sample;
 pub use measurement::{Reading, Span, Unit};
 pub use observation::{
     ConfigOutcome, Counters, DutEvent, DutEventKind, Integrity, Lateness, Observation, PortTrace,
-    Provenance, Samples, StreamCount,
+    Provenance, Samples, StreamCount, Touched,
 };
 pub use pick::Side;
 pub use record::{Dir, FrameRef, PfcFault, Record, SAMPLE, What};

@@ -1,7 +1,7 @@
 //! Everything that one trial left behind, with how much of it can be trusted.
 
 use crate::{Dir, Record, What};
-use rig_testcases::Setting;
+use rig_testcases::{Injected, Setting};
 use rig_units::{Dur, PortSpeed, Time};
 use std::collections::BTreeMap;
 
@@ -22,6 +22,8 @@ pub struct Observation {
     pub counters: Counters,
     /// What the device said, on the rig's clock; `None` when the adapter offers no events.
     pub events: Option<Vec<DutEvent>>,
+    /// What the rig did to frames that it passed on from one NIC to another.
+    pub injected: Vec<Touched>,
     /// What the device answered to settings changed on the way.
     pub config: Vec<ConfigOutcome>,
     /// How far all this can be trusted.
@@ -154,6 +156,17 @@ pub enum DutEventKind {
     Storm,
     /// The queue was restored.
     Restore,
+}
+
+/// A frame that the rig changed on the way from one NIC to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Touched {
+    /// When its last bit arrived.
+    pub at: Time,
+    /// The rig port that it arrived at.
+    pub port: u16,
+    /// What was done to it.
+    pub what: Injected,
 }
 
 /// What the device answered to a setting.

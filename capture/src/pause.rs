@@ -100,6 +100,8 @@ fn sends(script: &Script, step: &Step, port: u16, class: u8) -> bool {
         Action::Pfc(frames) => frames.from == port && frames.enable >> class & 1 == 1,
         Action::StartStream(_)
         | Action::StopStream(_)
+        | Action::StartFlow(_)
+        | Action::StopFlow(_)
         | Action::StopStorm(_)
         | Action::LinkDown(_)
         | Action::LinkUp(_)

@@ -1,6 +1,6 @@
 //! One frame at one rig port, as a small value. It becomes bytes only in a file or on a wire.
 
-use rig_testcases::Secured;
+use rig_testcases::{Roce, Secured};
 use rig_units::{Bytes, MIN_FRAME, Quanta, Time};
 
 /// Of a load, the frames whose number is a multiple of this are recorded, each when it is sent and when it is received;
@@ -61,6 +61,8 @@ pub enum What {
         /// Pause time of each class, as far as there is one.
         quanta: [Quanta; 8],
     },
+    /// A frame of a reliable connection of a NIC, but for the data of the rig's own streams.
+    Roce(Roce),
     /// Anything else, by size.
     Other {
         /// Size, FCS counted.
@@ -80,7 +82,7 @@ impl What {
     /// Size of the frame, FCS counted.
     pub fn size(&self) -> Bytes {
         match self {
-            What::Data { size, .. } => Bytes(u64::from(*size)),
+            What::Data { size, .. } | What::Roce(Roce { size, .. }) => Bytes(u64::from(*size)),
             What::BadPfc { fault: PfcFault::Size, .. } => MIN_FRAME + Bytes(1),
             What::Pfc { .. } | What::BadPfc { .. } => MIN_FRAME,
             What::Other { size } => *size,
@@ -93,7 +95,11 @@ impl What {
             What::Pfc { enable, quanta } if enable >> class & 1 == 1 => {
                 Some(quanta[usize::from(class)])
             }
-            What::Pfc { .. } | What::Data { .. } | What::BadPfc { .. } | What::Other { .. } => None,
+            What::Pfc { .. }
+            | What::Data { .. }
+            | What::Roce(_)
+            | What::BadPfc { .. }
+            | What::Other { .. } => None,
         }
     }
 }

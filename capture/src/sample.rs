@@ -56,6 +56,8 @@ impl Sample {
     /// Three ports of 100 Gb/s, a stream, a storm, and nothing that happened.
     pub(crate) fn new() -> Sample {
         let stream = StreamSpec {
+            of: None,
+            psn: 0,
             overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "victim".to_owned(),
@@ -79,6 +81,8 @@ impl Sample {
             every: PAUSE / 2,
         };
         let script = Script {
+            between: None,
+            flows: Vec::new(),
             macsec: None,
             ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),
             dut_ports: vec![0, 1, 2],
@@ -157,6 +161,7 @@ impl Sample {
         };
         let counts = StreamCount { sent: count(Dir::Tx), received: count(Dir::Rx), reordered: 0 };
         let observation = Observation {
+            injected: Vec::new(),
             origin: Time::ZERO,
             length,
             ports: (0..self.script.ports.len()).map(port).collect(),

@@ -39,6 +39,8 @@ fn tshark(file: &Path, more: &[&str]) -> Option<Vec<String>> {
 fn trial() -> (Observation, Script) {
     let kinds = [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp];
     let stream = |(n, kind): (u16, StreamKind)| StreamSpec {
+        of: None,
+        psn: 0,
         overhead: Bytes(0),
         macsec: rig_testcases::Shield::Usual,
         name: format!("s{n}"),
@@ -62,6 +64,8 @@ fn trial() -> (Observation, Script) {
         every: Dur::us(100),
     };
     let script = Script {
+        between: None,
+        flows: Vec::new(),
         macsec: None,
         ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),
         dut_ports: vec![0, 1, 2],
@@ -103,6 +107,7 @@ fn trial() -> (Observation, Script) {
         provenance: Provenance::Virtual,
     };
     let observation = Observation {
+        injected: Vec::new(),
         origin: Time::ZERO,
         length: script.length,
         ports: (0..3).map(port).collect(),

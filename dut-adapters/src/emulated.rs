@@ -73,6 +73,11 @@ impl Emulated {
         self.dut.rig()
     }
 
+    /// The host of the engine that is the NIC behind a port; of a device that is one.
+    pub fn nic_host(&self, port: u16) -> u16 {
+        self.dut.nic_host(port)
+    }
+
     /// Cuts or mends the cable of a rig port, now.
     pub fn set_link(&mut self, port: u16, up: bool) {
         self.dut.set_link(port, up);

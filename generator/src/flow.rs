@@ -240,6 +240,8 @@ mod tests {
         ] {
             let size = Bytes(254);
             let spec = StreamSpec {
+                of: None,
+                psn: 0,
                 overhead: Bytes(0),
                 macsec: rig_testcases::Shield::Usual,
                 name: "s".into(),

@@ -133,6 +133,8 @@ mod tests {
 
     fn stream(rate: StreamRate) -> StreamSpec {
         StreamSpec {
+            of: None,
+            psn: 0,
             overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "victim".into(),
@@ -159,6 +161,8 @@ mod tests {
             every,
         };
         Script {
+            between: None,
+            flows: Vec::new(),
             macsec: None,
             ports: vec!["p1".into(), "p2".into()],
             dut_ports: vec![0, 1],

@@ -105,8 +105,11 @@ impl Template {
         let field = match spec.kind {
             StreamKind::RoceWrite | StreamKind::RoceSend => PSN,
             StreamKind::Udp => UDP_NUMBER,
+            StreamKind::Cnp => return plain,
         };
-        plain.with(field, Source::Number(0)).expect("the rig's own frames have their fields")
+        plain
+            .with(field, Source::Number(spec.psn.into()))
+            .expect("the rig's own frames have their fields")
     }
 
     /// The same frames with one more changing field.

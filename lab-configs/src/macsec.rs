@@ -73,6 +73,12 @@ pub enum Policy {
     IntegrityOnly,
 }
 
+/// What protection adds to a frame, in bytes: a SecTAG of 8 with its EtherType, or 16 where it names its channel (`sci`), and an
+/// ICV of 16 (IEEE 802.1AE 9.3, 14.5). The bytes themselves are made in `frames`, which a test holds against this.
+pub const fn overhead(sci: bool) -> u16 {
+    if sci { 32 } else { 24 }
+}
+
 /// How PFC and MACsec meet. The first three are SONiC's (`pfc_encryption_mode`); the others are what devices are known to do
 /// that do not understand one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -185,10 +191,9 @@ impl Macsec {
         self.pfc_sent.unwrap_or(self.pfc_encryption_mode.means().2)
     }
 
-    /// What protection adds to a frame, in bytes: a SecTAG of 8, or 16 where it names its channel, and an ICV of 16
-    /// (IEEE 802.1AE 9.3, 14.5).
+    /// What protection adds to a frame, in bytes.
     pub const fn overhead(&self) -> u16 {
-        if self.send_sci { 32 } else { 24 }
+        overhead(self.send_sci)
     }
 
     /// Size of a PFC frame that it sends, as it travels, FCS counted.

@@ -110,6 +110,30 @@ impl Profile {
         Profile { name, about, kind, asic, rule, declared, actual: Actual::default() }
     }
 
+    /// Two NICs, each behind a port of the rig, as one device: the first is its `nic`, the second its `peer`. Departures of either
+    /// are left behind.
+    ///
+    /// # Errors
+    /// Why the two are no pair.
+    pub fn pair(first: &Profile, second: &Profile) -> Result<Profile, String> {
+        for one in [first, second] {
+            if one.kind != Kind::Nic || one.declared.peer.exists() {
+                return Err(format!("`{}` is not one NIC", one.name));
+            }
+        }
+        let speeds = [first, second].map(|one| one.declared.port_speed(0));
+        if speeds[0] != speeds[1] {
+            return Err(format!("`{}` and `{}` differ in speed", first.name, second.name));
+        }
+        let mut declared = first.declared.clone();
+        declared.ports.iter_mut().for_each(|group| group.count = 2);
+        declared.mtu = declared.mtu.min(second.declared.mtu);
+        declared.peer = second.declared.nic.clone();
+        let name = format!("{}-to-{}", first.name, second.name);
+        let about = format!("two NICs: {} and {}", first.name, second.name);
+        Ok(Profile::new(name, about, Kind::Nic, first.asic.clone(), first.rule.clone(), declared))
+    }
+
     /// How the emulated device departs from its declaration. For `oracle::model` and the emulated adapters only.
     pub fn actual(&self) -> &Actual {
         &self.actual

@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::walk::{At, Walk};
-use crate::yaml::Source;
+use crate::yaml::{Source, Value};
 use crate::{Adapter, Lab, Profile, bundled, check, declare};
 use rig_units::Length;
 use std::path::Path;
@@ -84,8 +84,7 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     let listed = fields.need("duts", DUTS).and_then(|at| at.list(DUTS)).unwrap_or_default();
     let mut duts: Vec<Profile> = Vec::new();
     for at in &listed {
-        let Some(file) = at.text("the file of a DUT profile") else { continue };
-        let Some(profile) = find(at, file) else { continue };
+        let Some(profile) = device(at, find) else { continue };
         if duts.iter().any(|other| other.name == profile.name) {
             let found = format!("a device of the name `{}` is already in this lab", profile.name);
             at.fault(found, "profiles with different names");
@@ -104,6 +103,24 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     let adapter = adapter?;
     adapter::fit(&adapter, &mut duts, &listed);
     Some(Lab { name, about: about?.to_owned(), adapter, cable_cm, keys, duts })
+}
+
+/// One device: a profile, or a pair of them.
+fn device(at: &At<'_>, find: FindDut<'_>) -> Option<Profile> {
+    const FILE: &str = "the file of a DUT profile, or {pair: [duts/gen1.yaml, duts/gen2.yaml]}";
+    let Value::Map(_) = at.node.value else {
+        return find(at, at.text(FILE)?);
+    };
+    let pair = at.fields(&["pair"])?.need("pair", "two files of NIC profiles")?;
+    let files = pair.list("two files of NIC profiles")?;
+    let [first, second] = &files[..] else {
+        pair.fault(format!("a pair of {}", files.len()), "two files of NIC profiles");
+        return None;
+    };
+    let first = find(first, first.text(FILE)?);
+    let second = find(second, second.text(FILE)?);
+    let made = Profile::pair(&first?, &second?);
+    made.map_err(|why| at.fault(why, "two NICs of one speed, such as duts/gen1.yaml")).ok()
 }
 
 /// The stem of a file's name.

@@ -1,7 +1,7 @@
 //! JSON Schema of labs, profiles and settings, so that an editor completes keys and underlines what a run would refuse.
 
 use crate::read::ADAPTERS;
-use crate::{Backend, Declared, Profile, RuleFamily};
+use crate::{Backend, Declared, Kind, Profile, RuleFamily};
 use rig_units::{Dur, Length, PortSpeed};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -9,6 +9,14 @@ use serde_json::{Map, Value, json};
 /// The schema of a lab file.
 pub fn schema_lab() -> Value {
     let cable = SchemaSettings::draft2020_12().into_generator().subschema_for::<Length>();
+    let pair = json!({
+        "type": "object",
+        "required": ["pair"],
+        "additionalProperties": false,
+        "properties": {
+            "pair": { "type": "array", "minItems": 2, "maxItems": 2, "items": { "type": "string" } },
+        },
+    });
     json!({
         "$schema": DRAFT,
         "title": "A lab of rigctl",
@@ -28,8 +36,8 @@ pub fn schema_lab() -> Value {
             "duts": {
                 "type": "array",
                 "minItems": 1,
-                "items": { "type": "string" },
-                "description": "files of DUT profiles, relative to this one",
+                "items": { "anyOf": [{ "type": "string" }, pair] },
+                "description": "files of DUT profiles, relative to this one; or pairs of NICs, each behind a port",
             },
         },
     })
@@ -106,7 +114,32 @@ pub fn schema_dut() -> Value {
     let mut schema = generator.into_root_schema_for::<Profile>().to_value();
     schema["title"] = json!("A DUT profile of rigctl");
     may_be_unset(&mut schema);
+    by_kind(&mut schema);
     schema
+}
+
+/// A device has the parts of its kind, and no others.
+fn by_kind(schema: &mut Value) {
+    let required = |of: &Value| -> Vec<String> {
+        let all = of["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        all.map(str::to_owned).collect()
+    };
+    let (whole, declared) = (required(schema), required(&schema["$defs"]["Declared"]));
+    let each = Kind::NAMES.map(|(name, kind)| {
+        let parts = declared.iter().map(String::as_str).filter(|key| kind.has(key));
+        let own: &[&str] = if kind == Kind::Nic { &["nic"] } else { &[] };
+        let parts: Vec<&str> = parts.chain(own.iter().copied()).collect();
+        let top = whole.iter().filter(|key| kind == Kind::Switch || *key != "rule");
+        json!({
+            "properties": { "kind": { "const": name }, "declared": { "required": parts } },
+            "required": top.collect::<Vec<_>>(),
+        })
+    });
+    schema["required"] = json!(["kind"]);
+    if let Some(declared) = schema["$defs"]["Declared"].as_object_mut() {
+        declared.remove("required");
+    }
+    schema["anyOf"] = json!(each);
 }
 
 /// The draft that all schemas follow.

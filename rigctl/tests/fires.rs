@@ -3,7 +3,7 @@
 
 use rig_lab::Lab;
 use rig_oracle::Verdict;
-use rig_testcases::{Case, Measure, Suite, Threshold};
+use rig_testcases::{Case, Measure, NicMeasure, Suite, Threshold};
 use rigctl::mutation;
 use rigctl::runner::budget;
 use rigctl::runner::case::{self, Ran, Rig};
@@ -97,8 +97,31 @@ fn red(measure: &Measure) -> Run {
         Measure::MacsecPfc { .. } => {
             Mutated("forged-pfc-refused", "deviation=macsec_bad_frame_pauses")
         }
+        Measure::Nic(measure) => of_nic(measure),
         Measure::Config { .. } => {
             Mutated("limits-refused-broadcom", "deviation=accepts_out_of_range")
+        }
+    }
+}
+
+fn of_nic(measure: &NicMeasure) -> Run {
+    match measure {
+        NicMeasure::Answers { .. } => Mutated("packet-numbers-that-wrap", "deviation=cnp_wrong_qp"),
+        NicMeasure::Latency { .. } => Mutated("mark-to-cnp", "nic.np.latency=x1.1"),
+        NicMeasure::Interval { .. } => {
+            Mutated("hidden-minimum-interval", "deviation=cnp_hidden_interval")
+        }
+        NicMeasure::Format { .. } => Mutated("form-of-a-cnp", "deviation=cnp_reserved_set"),
+        NicMeasure::Counters { .. } => Mutated("one-cnp-an-interval", "deviation=cnp_not_counted"),
+        NicMeasure::Follows { .. } => Mutated("cuts-in-a-row", "deviation=alpha_not_raised"),
+        NicMeasure::Cut { .. } => Mutated("cut-against-alpha", "nic.rp.initial_alpha=x0.9"),
+        NicMeasure::Reaction { .. } => Mutated("latency-of-a-cut", "nic.rp.latency=x1.5"),
+        NicMeasure::Least { .. } => Mutated("minimum-rate", "deviation=min_rate_ignored"),
+        NicMeasure::Final { .. } => Mutated("additive-increase", "nic.rp.ai_rate=x1.1"),
+        NicMeasure::Bursts { .. } => Mutated("packets-or-bursts", "nic.rp.limiting=packet"),
+        NicMeasure::Sender { .. } => Mutated("lost-packet", "deviation=restarts_one_psn_late"),
+        NicMeasure::Receiver { .. } => {
+            Mutated("acknowledgements-of-each-message", "nic.rc.ack_every=2")
         }
     }
 }

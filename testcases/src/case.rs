@@ -4,7 +4,7 @@ use crate::{Amount, Measure, Shield, Takes, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
-use rig_lab::{Color, Part, Place, RuleFamily, Setting, WatermarkCopy};
+use rig_lab::{Color, Kind, Part, Place, RuleFamily, Setting, WatermarkCopy};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 use std::collections::BTreeMap;
 
@@ -45,6 +45,8 @@ pub struct Case {
     pub id: CaseId,
     /// Line in the file, from 1.
     pub line: usize,
+    /// What kind of device it is for.
+    pub kind: Kind,
     /// Why a lab cares, in one line.
     pub why: String,
     /// Where it comes from: papers, tests, threads.
@@ -61,6 +63,10 @@ pub struct Case {
     pub ports: IndexMap<String, PortNeed>,
     /// Data streams.
     pub streams: IndexMap<String, Stream>,
+    /// What the device sends by itself: of a NIC alone.
+    pub flows: IndexMap<String, crate::Flow>,
+    /// What the rig does between two NICs, where a flow goes from one to the other.
+    pub between: crate::Between<String>,
     /// Pause storms.
     pub storms: IndexMap<String, Storm>,
     /// Rig ports that behave otherwise than usual as the device's peers, in the order of their numbers.
@@ -109,7 +115,7 @@ impl fmt::Display for PortNeed {
 pub struct Stream {
     /// Rig port it leaves by. A list of ports in the file has become one stream for each.
     pub from: String,
-    /// Rig port it is addressed to.
+    /// Rig port it is addressed to; the same one stands for the NIC behind it.
     pub to: String,
     /// Traffic class.
     pub class: u8,
@@ -127,6 +133,10 @@ pub struct Stream {
     pub count: Option<Count>,
     /// How its frames are protected, where the device speaks MACsec.
     pub macsec: Shield,
+    /// Packet sequence number of its first frame.
+    pub psn: u32,
+    /// Of CNPs the flow that they are to slow down.
+    pub of: Option<String>,
 }
 
 /// After how many frames a stream ends.

@@ -6,21 +6,27 @@
 //! Invariant: nothing here reads a clock or a source of randomness; only the reader touches files.
 
 pub mod amount;
+pub mod between;
 pub mod case;
 pub mod macsec;
 pub mod measure;
+pub mod nic;
 pub mod read;
 mod resolve;
+pub mod roce;
 mod schema;
 pub mod script;
 pub mod threshold;
 pub mod wire;
 
 pub use amount::{Amount, Lookup};
+pub use between::{Between, Injected, Injection, Target, Which};
 pub use case::{Case, CaseId, Expect, Suite, Sweep};
 pub use macsec::{Harm, Protection, Secured, Shield, Takes};
 pub use measure::{First, Measure, Wanted};
+pub use nic::{Flow, FlowSpec, NicMeasure, Verb};
 pub use read::read;
+pub use roce::{CnpFault, Roce, RoceKind};
 pub use schema::schema;
 pub use script::{
     Action, EndpointSpec, PfcFrames, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec,

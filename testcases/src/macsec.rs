@@ -1,6 +1,7 @@
 //! How frames of the rig are protected by MACsec (IEEE 802.1AE), and what is done to them on purpose.
 
 use core::fmt;
+use rig_lab::macsec::overhead;
 use rig_lab::{CipherSuite, Form, Keys, Macsec, Policy};
 
 /// What is wrong with a protected frame.
@@ -117,11 +118,6 @@ impl Protection {
             keys,
         })
     }
-}
-
-/// Bytes that MACsec adds to a frame: EtherType and SecTAG of 8, the SCI where it is sent, and 16 of ICV.
-pub const fn overhead(sci: bool) -> u16 {
-    if sci { 32 } else { 24 }
 }
 
 /// Which forms of PFC a rig port obeys.

@@ -185,6 +185,8 @@ pub enum Measure {
         /// A probe that leaves by the stormed port.
         stream: String,
     },
+    /// What is measured of a NIC.
+    Nic(crate::NicMeasure),
     /// `config`: whether the device takes the case's settings (`configure`), and refuses what it must.
     Config {
         /// Wanted: refused rather than accepted.
@@ -245,6 +247,7 @@ impl Measure {
             Measure::MacsecCounters { .. } => "macsec.counters",
             Measure::MacsecFrames { .. } => "macsec.frames",
             Measure::MacsecPfc { .. } => "macsec.pfc",
+            Measure::Nic(measure) => measure.name(),
             Measure::Config { .. } => "config",
         }
     }
@@ -302,6 +305,7 @@ impl Measure {
             | Measure::PfcCounters { .. }
             | Measure::MacsecCounters { .. }
             | Measure::MacsecFrames { .. }
+            | Measure::Nic(_)
             | Measure::Config { .. } => Vec::new(),
         }
     }

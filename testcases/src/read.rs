@@ -4,11 +4,13 @@
 //! [`Case::script`](crate::Case::script), which points at the same places.
 
 mod amount;
+mod between;
 mod case;
 mod dut;
 mod group;
 mod measure;
 mod names;
+mod nic;
 mod ports;
 mod recorded;
 mod sense;
@@ -23,16 +25,18 @@ use crate::{Case, Suite};
 use rig_lab::fault::{Fault, one_of};
 use rig_lab::walk::{At, Walk};
 use rig_lab::yaml::Source;
-use rig_lab::{Declared, Part, declare, is_name};
+use rig_lab::{Declared, Kind, Part, declare, is_name};
 use rig_units::Dur;
 use std::path::Path;
 
 /// The bundled catalogue: name of the file and its text.
-const BUNDLED: [(&str, &str); 5] = [
+const BUNDLED: [(&str, &str); 7] = [
     ("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml")),
     ("testcases/buffers.yaml", include_str!("../buffers.yaml")),
     ("testcases/ecn.yaml", include_str!("../ecn.yaml")),
     ("testcases/macsec-pfc.yaml", include_str!("../macsec-pfc.yaml")),
+    ("testcases/cnp.yaml", include_str!("../cnp.yaml")),
+    ("testcases/dcqcn.yaml", include_str!("../dcqcn.yaml")),
     ("testcases/headroom.yaml", include_str!("../headroom.yaml")),
 ];
 
@@ -69,18 +73,18 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
     }
     let fields = at.fields(&["about", "device", "covers", "setup", "cases"])?;
     let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
-    if let Some(device) = fields.need("device", "switch") {
-        device.choice(&[("switch", ())]);
-    }
+    let device = fields.need("device", "switch or nic");
+    let device = device.and_then(|at| at.choice(&Kind::NAMES)).unwrap_or(Kind::Switch);
     let covers = fields.get("covers").map_or_else(Vec::new, |at| at.one_or_many());
     let covers = covers.iter().filter_map(|at| at.choice(&Part::NAMES)).collect();
     let setup = fields.get("setup");
-    let setup =
-        setup.and_then(|at| at.fields(&["dut", "ports", "streams", "storms", "endpoints", "taps"]));
+    const SETUP: [&str; 8] =
+        ["dut", "ports", "streams", "flows", "between", "storms", "endpoints", "taps"];
+    let setup = setup.and_then(|at| at.fields(&SETUP));
     let broken = |why| at.fault(format!("the bundled pattern is broken: {why}"), "a whole program");
     let pattern = declare::pattern().map_err(broken).ok()?;
     let durations = durations(&pattern);
-    let context = case::Context { suite: stem, setup, pattern, durations };
+    let context = case::Context { suite: stem, device, setup, pattern, durations };
     let listed = fields.need("cases", "a mapping of cases by name")?;
     let listed = listed.entries("a mapping of cases by name")?;
     if listed.is_empty() {

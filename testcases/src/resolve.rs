@@ -8,10 +8,9 @@ mod ports;
 pub(crate) use ports::port_number;
 
 use crate::case::{CaseAction, Count, Refresh, Storm, Stream};
-use crate::macsec;
 use crate::{
-    Action, Amount, Case, EndpointSpec, Expect, Harm, Lookup, Measure, PfcFrames, Script, Shield,
-    Step, StormSpec, StreamRate, StreamSpec,
+    Action, Amount, Between, Case, EndpointSpec, Expect, Flow, FlowSpec, Harm, Injection, Lookup,
+    Measure, PfcFrames, Script, Shield, Step, StormSpec, StreamRate, StreamSpec,
 };
 use rig_lab::{Color, Declared, Fault, Form};
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed};
@@ -53,6 +52,9 @@ impl Case {
         };
         let streams = self.streams.iter().map(|(name, stream)| resolving.stream(name, stream));
         let streams: Vec<StreamSpec> = streams.collect::<Result<_, _>>()?;
+        let flows = self.flows.iter().map(|(name, flow)| resolving.flow(name, flow));
+        let flows: Vec<FlowSpec> = flows.collect::<Result<_, _>>()?;
+        let between = resolving.between(&flows)?;
         let storms = self.storms.iter().map(|(name, storm)| resolving.storm(name, storm));
         let storms: Vec<StormSpec> = storms.collect::<Result<_, _>>()?;
         let resolving = Resolving { counted: counted(&streams, &resolving), ..resolving };
@@ -76,6 +78,8 @@ impl Case {
             macsec: None,
             taps,
             streams,
+            flows,
+            between,
             storms,
             steps,
             length,
@@ -159,7 +163,7 @@ impl Resolving<'_> {
     fn overhead(&self, shield: Shield) -> Bytes {
         match (self.declared.macsec.enable, shield) {
             (false, _) | (true, Shield::Clear) => Bytes(0),
-            (true, Shield::Harmed(Harm::WrongSci)) => Bytes(macsec::overhead(true).into()),
+            (true, Shield::Harmed(Harm::WrongSci)) => Bytes(rig_lab::macsec::overhead(true).into()),
             (
                 true,
                 Shield::Usual | Shield::Sound | Shield::Late(_) | Shield::Of(_) | Shield::Harmed(_),
@@ -220,6 +224,67 @@ impl Resolving<'_> {
             }),
             macsec: stream.macsec,
             overhead,
+            psn: stream.psn,
+            of: stream.of.as_ref().and_then(|of| self.connection(of)),
+        })
+    }
+
+    /// The number of a flow's connection.
+    fn connection(&self, flow: &str) -> Option<u16> {
+        let flow = self.case.flows.get_index_of(flow)?;
+        u16::try_from(self.case.streams.len() + flow).ok()
+    }
+
+    /// The rig between two NICs, where a flow goes from one to the other.
+    fn between(&self, flows: &[FlowSpec]) -> Result<Option<(u16, u16, Between<u16>)>, Fault> {
+        let Between { delay, inject } = &self.case.between;
+        let Some(flow) = flows.iter().find(|flow| flow.nic != flow.to) else {
+            if inject.is_empty() {
+                return Ok(None);
+            }
+            let found = "the rig passes nothing on: no flow goes from one NIC to another";
+            let want = "a flow with `nic: p1, to: p2`";
+            return Err(self.case.fault("between", found, want));
+        };
+        let each = inject.iter().map(|one| {
+            let Some(on) = self.case.flows.get(&one.on).and_then(|_| self.connection(&one.on))
+            else {
+                let found = format!("there is no flow `{}`", one.on);
+                return Err(self.case.fault("between", found, "a flow that is started"));
+            };
+            let Injection { frames, which, iteration, harm, .. } = *one;
+            Ok(Injection { on, frames, which, iteration, harm })
+        });
+        let inject = each.collect::<Result<_, _>>()?;
+        let (a, b) = (flow.nic.min(flow.to), flow.nic.max(flow.to));
+        Ok(Some((a, b, Between { delay: *delay, inject })))
+    }
+
+    fn flow(&self, name: &str, flow: &Flow) -> Result<FlowSpec, Fault> {
+        let place = format!("flows.{name}");
+        let Some(dscp) = self.declared.qos.dscp_of(flow.class, Color::Green) else {
+            let found = format!("no DSCP is mapped to class {}", flow.class);
+            return Err(self.case.fault(&place, found, "a class such as 3"));
+        };
+        // Ethernet, IPv4, UDP, BTH, the longest extended header, ICRC, FCS.
+        const HEADERS: Bytes = Bytes(78);
+        if flow.mtu + HEADERS > self.declared.mtu {
+            let found = format!("packets of {} and headers of {HEADERS}", flow.mtu);
+            let want = format!("at most the device's MTU of {}", self.declared.mtu);
+            return Err(self.case.fault(&format!("{place}.mtu"), found, want));
+        }
+        let whole = |size: Bytes| u32::try_from(size.0).unwrap_or(u32::MAX);
+        Ok(FlowSpec {
+            name: name.to_owned(),
+            nic: self.port(&flow.nic),
+            to: self.port(&flow.to),
+            class: flow.class,
+            dscp,
+            verb: flow.verb,
+            message: whole(flow.message),
+            mtu: whole(flow.mtu),
+            count: flow.count,
+            psn: flow.psn,
         })
     }
 
@@ -328,6 +393,9 @@ impl Resolving<'_> {
     /// How a stream or storm is started and stopped.
     fn sender(&self, name: &str) -> (Action, Action) {
         let index = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
+        if let Some(at) = self.case.flows.get_index_of(name) {
+            return (Action::StartFlow(index(at)), Action::StopFlow(index(at)));
+        }
         match self.case.streams.get_index_of(name) {
             Some(at) => (Action::StartStream(index(at)), Action::StopStream(index(at))),
             None => {
@@ -352,6 +420,8 @@ impl Step {
             }
             Action::StartStream(_)
             | Action::StopStream(_)
+            | Action::StartFlow(_)
+            | Action::StopFlow(_)
             | Action::StartStorm(_)
             | Action::StopStorm(_)
             | Action::LinkDown(_)

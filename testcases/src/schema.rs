@@ -1,9 +1,9 @@
 //! JSON Schema of a file of test cases, so that an editor completes keys and underlines what a run would refuse.
 
 use crate::read::{INTERVALS, PREDICTIONS};
-use crate::{Shield, Takes, Tap};
+use crate::{NicMeasure, Shield, Takes, Tap, Target, Verb};
 use rig_lab::schema::{DRAFT, families, settings};
-use rig_lab::{Part, WatermarkCopy};
+use rig_lab::{Kind, Part, WatermarkCopy};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -25,6 +25,10 @@ pub fn schema() -> Value {
     define("names", one_or_many("name"));
     define("amount", amount());
     define("stream", stream());
+    define("to_nic", to_nic());
+    define("flow", flow());
+    define("injection", injection());
+    define("between", between());
     define("storm", storm());
     define("endpoint", endpoint());
     define("step", step());
@@ -41,7 +45,7 @@ pub fn schema() -> Value {
         "additionalProperties": false,
         "properties": {
             "about": line("one line for people"),
-            "device": { "enum": ["switch"] },
+            "device": { "enum": Kind::NAMES.map(|(name, _)| name) },
             "covers": {
                 "description": "the parts of a device in which a deviation must turn some case of the file red; absent: all",
                 "type": "array",
@@ -126,6 +130,72 @@ fn stream() -> Value {
         "macsec": shield(),
     });
     object(&properties, &[])
+}
+
+/// What the rig sends to a NIC: of a file for NICs alone.
+fn to_nic() -> Value {
+    let mut stream = stream();
+    if let Some(properties) = stream["properties"].as_object_mut() {
+        properties.retain(|key, _| !["to", "color", "macsec"].contains(&key.as_str()));
+        properties["kind"] = json!({ "enum": ["rocev2-write", "rocev2-send", "cnp"] });
+        properties["count"] = json!({ "type": "integer", "minimum": 1 });
+        properties.insert("psn".to_owned(), psn());
+        properties.insert("of".to_owned(), to("name"));
+    }
+    stream["description"] =
+        json!("to the NIC behind the port; `of`, with `kind: cnp`, is the flow to slow down");
+    stream
+}
+
+fn streams() -> Value {
+    let either = json!({ "anyOf": [to("stream"), to("to_nic")] });
+    json!({ "type": "object", "propertyNames": to("name"), "additionalProperties": either })
+}
+
+fn psn() -> Value {
+    json!({
+        "description": "to a NIC: the packet sequence number of the first packet; by default 0",
+        "type": "integer", "minimum": 0, "maximum": 0xff_ffff,
+    })
+}
+
+/// What a NIC sends. Nothing is required: a case may change single fields of what the setup defines.
+fn flow() -> Value {
+    let properties = json!({
+        "nic": to("ports"),
+        "to": to("port"),
+        "class": to("class"),
+        "verb": { "enum": Verb::NAMES.map(|(name, _)| name) },
+        "message": of::<Bytes>(),
+        "mtu": of::<Bytes>(),
+        "count": { "type": "integer", "minimum": 1 },
+        "psn": psn(),
+    });
+    object(&properties, &[])
+}
+
+/// The rig between two NICs.
+fn between() -> Value {
+    object(&json!({ "delay": to("duration"), "inject": list("injection") }), &[])
+}
+
+fn injection() -> Value {
+    let number = |from: u32| json!({ "type": "integer", "minimum": from });
+    let harm = json!({ "anyOf": [
+        { "enum": ["ce", "drop", "duplicate", "bad-icrc"] },
+        object(&json!({ "delay": to("duration") }), &["delay"]),
+        object(&json!({ "behind": number(1) }), &["behind"]),
+    ] });
+    let properties = json!({
+        "on": to("name"),
+        "frames": { "enum": Target::NAMES.map(|(name, _)| name) },
+        "psn": number(0),
+        "nth": number(1),
+        "every": number(1),
+        "iteration": number(1),
+        "do": harm,
+    });
+    object(&properties, &["on", "frames", "do"])
 }
 
 fn storm() -> Value {
@@ -239,6 +309,14 @@ fn measure() -> Value {
         "macsec.pfc": storm_stream(&[]),
         "pfc.duty": storm_stream(&[("from", to("amount")), ("until", to("amount"))]),
     });
+    let mut properties = properties;
+    for name in NicMeasure::OF_PORT {
+        properties[name] = object(&json!({ "port": to("ports") }), &["port"]);
+    }
+    for name in NicMeasure::OF_FLOW {
+        properties[name] = object(&json!({ "flow": to("name") }), &["flow"]);
+    }
+    properties["rc.receiver"] = of_stream();
     let mut measure = object(&properties, &[]);
     measure["minProperties"] = json!(1);
     measure["maxProperties"] = json!(1);
@@ -277,7 +355,9 @@ fn setup() -> Value {
     let properties = json!({
         "dut": to("dut"),
         "ports": ports(),
-        "streams": by_name("stream"),
+        "streams": streams(),
+        "flows": by_name("flow"),
+        "between": to("between"),
         "storms": by_name("storm"),
         "endpoints": by_port(&to("endpoint")),
         "taps": by_port(&taps()),
@@ -332,7 +412,9 @@ fn case() -> Value {
         "dut": to("dut"),
         "configure": one_or_many("settings"),
         "ports": ports(),
-        "streams": by_name("stream"),
+        "streams": streams(),
+        "flows": by_name("flow"),
+        "between": to("between"),
         "storms": by_name("storm"),
         "endpoints": by_port(&to("endpoint")),
         "taps": by_port(&taps()),

@@ -1,6 +1,6 @@
 //! One trial with every quantity worked out: what the rig's ports do, and when. Times count from the trial's start.
 
-use crate::{Protection, Shield, Takes};
+use crate::{Between, FlowSpec, Protection, Shield, Takes};
 use core::fmt;
 use rig_frames::ip::Ecn;
 use rig_lab::{Setting, WatermarkCopy};
@@ -21,6 +21,10 @@ pub struct Script {
     pub taps: Vec<Tap>,
     /// Data streams, in the order of the case.
     pub streams: Vec<StreamSpec>,
+    /// What the device sends by itself, in the order of the case.
+    pub flows: Vec<FlowSpec>,
+    /// The rig between the NICs behind two of its ports, which passes on what one sends to the other; `None`: it does not.
+    pub between: Option<(u16, u16, Between<u16>)>,
     /// Pause storms, in the order of the case.
     pub storms: Vec<StormSpec>,
     /// What happens, ordered by time; steps of one instant happen in the order of the case.
@@ -30,6 +34,17 @@ pub struct Script {
 }
 
 impl Script {
+    /// The number of a flow's connection: those of streams come first.
+    pub fn connection(&self, flow: u16) -> u16 {
+        u16::try_from(self.streams.len()).unwrap_or(u16::MAX).saturating_add(flow)
+    }
+
+    /// The flow of a connection, if it is one's.
+    pub fn flow_of(&self, connection: u16) -> Option<(u16, &FlowSpec)> {
+        let flow = usize::from(connection).checked_sub(self.streams.len())?;
+        Some((u16::try_from(flow).ok()?, self.flows.get(flow)?))
+    }
+
     /// How a rig port behaves as the device's peer.
     pub fn endpoint(&self, port: u16) -> EndpointSpec {
         self.endpoints.get(usize::from(port)).copied().unwrap_or_default()
@@ -138,6 +153,10 @@ pub enum Action {
     StartStream(u16),
     /// A stream stops sending.
     StopStream(u16),
+    /// The device starts to send a flow.
+    StartFlow(u16),
+    /// The device stops sending a flow.
+    StopFlow(u16),
     /// A storm starts: its first XOFF leaves now.
     StartStorm(u16),
     /// A storm stops: no more frames; the pause runs out by itself.
@@ -178,7 +197,7 @@ pub struct StreamSpec {
     pub name: String,
     /// The rig port it leaves by.
     pub from: u16,
-    /// The rig port it is addressed to.
+    /// The rig port it is addressed to; the same one stands for the NIC behind it.
     pub to: u16,
     /// Its traffic class, 0 to 7.
     pub class: u8,
@@ -198,6 +217,10 @@ pub struct StreamSpec {
     pub macsec: Shield,
     /// What MACsec adds to each of its frames on the wire.
     pub overhead: Bytes,
+    /// Packet sequence number of its first frame.
+    pub psn: u32,
+    /// Of CNPs the connection whose sender they are to slow down.
+    pub of: Option<u16>,
 }
 
 impl StreamSpec {
@@ -225,6 +248,8 @@ pub enum StreamKind {
     RoceSend,
     /// Plain UDP with a sequence number in the payload.
     Udp,
+    /// Congestion notifications (RoCEv2 opcode 0x81), all alike.
+    Cnp,
 }
 
 /// How fast a stream sends.

@@ -14,6 +14,7 @@ use rig_frames::{MacAddr, ethernet, ipv4, mac_control, pfc, udp};
 use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
 
 pub mod macsec;
+pub mod nic;
 
 /// UDP source port of stream 0; the range that RoCEv2 senders use begins here (IBTA Annex A17).
 pub const FIRST_UDP_PORT: u16 = 0xc000;
@@ -41,6 +42,20 @@ pub fn rig_ip(port: u16) -> Ipv4Addr {
     Ipv4Addr::new(10, hi, lo, 1)
 }
 
+/// IP address of the NIC behind the rig's port: `10.0.port.2`, from port 256 on in 10.1 and further.
+pub fn nic_ip(port: u16) -> Ipv4Addr {
+    let [hi, lo] = port.to_be_bytes();
+    Ipv4Addr::new(10, hi, lo, 2)
+}
+
+/// Where a stream goes: to a port of the rig, or to the NIC behind the port that it leaves by.
+pub fn destination(spec: &StreamSpec) -> (MacAddr, Ipv4Addr) {
+    match spec.from == spec.to {
+        true => (dut_mac(spec.to), nic_ip(spec.to)),
+        false => (rig_mac(spec.to), rig_ip(spec.to)),
+    }
+}
+
 /// UDP source port of a stream.
 pub fn udp_port(stream: u16) -> u16 {
     FIRST_UDP_PORT | stream
@@ -55,7 +70,7 @@ pub fn qpn(stream: u16) -> u32 {
 /// 16 bytes Wireshark looks for protocols that it then finds malformed.
 pub fn least_size(kind: StreamKind) -> Bytes {
     match kind {
-        StreamKind::RoceWrite | StreamKind::RoceSend => Bytes(78),
+        StreamKind::RoceWrite | StreamKind::RoceSend | StreamKind::Cnp => Bytes(78),
         StreamKind::Udp => MIN_FRAME,
     }
 }
@@ -80,21 +95,27 @@ pub fn data(spec: &StreamSpec, stream: u16, seq: u32, size: Bytes, ce: bool) -> 
         (false, Ecn::Ce) => Ecn::Ect0,
         (false, sent) => sent,
     };
-    let ip = ipv4::Repr { ecn, ..ipv4::Repr::udp(rig_ip(spec.from), rig_ip(spec.to), dscp) };
-    let (src, dst) = (rig_mac(spec.from), rig_mac(spec.to));
+    let (dst, dst_ip) = destination(spec);
+    let ip = ipv4::Repr { ecn, ..ipv4::Repr::udp(rig_ip(spec.from), dst_ip, dscp) };
+    let src = rig_mac(spec.from);
     let size = size.max(least_size(spec.kind));
     let opcode = match spec.kind {
         StreamKind::RoceWrite => Opcode::RcWriteOnly,
         StreamKind::RoceSend => Opcode::RcSendOnly,
         StreamKind::Udp => return plain(src, dst, &ip, (stream, seq), size),
+        StreamKind::Cnp => {
+            let of = spec.of.unwrap_or(stream);
+            let path = Path { udp_src: udp_port(of), ..Path::v4(src, dst, ip) };
+            return nic::cnp(path, of);
+        }
     };
     let qpn = Qpn::new(qpn(stream)).expect("streams are few");
-    let bth = bth::Repr::new(opcode, qpn, Psn::new(seq));
+    let bth = bth::Repr::new(opcode, qpn, Psn::new(spec.psn.wrapping_add(seq)));
     let path = Path { udp_src: udp_port(stream), ..Path::v4(src, dst, ip) };
     let reth = |dma_len| reth::Repr { virtual_address: 0x1000, rkey: qpn.get(), dma_len };
     let ext = |dma_len| match spec.kind {
         StreamKind::RoceWrite => Ext::Reth(reth(dma_len)),
-        StreamKind::RoceSend | StreamKind::Udp => Ext::Plain,
+        StreamKind::RoceSend | StreamKind::Udp | StreamKind::Cnp => Ext::Plain,
     };
     let frame = RoceFrame::new(path, bth, ext(0)).sized(size).expect("a size that IP can have");
     RoceFrame { ext: ext(frame.payload_len.into()), ..frame }.emit()
@@ -152,6 +173,8 @@ mod tests {
         for kind in [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp] {
             for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
                 let spec = StreamSpec {
+                    of: None,
+                    psn: 0,
                     overhead: Bytes(0),
                     macsec: crate::Shield::Usual,
                     name: "a".to_owned(),

@@ -12,6 +12,7 @@ pub mod fire;
 pub mod integrity;
 pub mod lanes;
 pub mod loss;
+pub mod nic;
 pub mod pfc_frames;
 mod protection;
 pub mod restore;

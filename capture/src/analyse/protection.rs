@@ -4,7 +4,6 @@
 //! that every frame was.
 
 use crate::{Dir, Observation, Record, What};
-
 use rig_testcases::{Form, Macsec, MacsecPolicy, Secured};
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
@@ -101,4 +100,78 @@ fn number(secured: &Secured, numbers: &mut BTreeMap<u8, u64>, first: Vec<u64>) -
     let want = before.map_or(first, |before| vec![before + 1]);
     let is_odd = !want.is_empty() && !want.contains(&pn);
     is_odd.then(|| format!("packet number {pn} of association {an}, not {}", want[0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Sample;
+    use rig_testcases::Harm;
+
+    const GOOD: Secured = Secured { an: 0, pn: 1, encrypted: true, sci: true, harm: None };
+
+    /// The frames that rig port 1 received, a microsecond apart, under these configurations.
+    fn odd(frames: &[Option<Secured>], epochs: &[(Time, Macsec)]) -> Vec<(usize, String)> {
+        let mut sample = Sample::new();
+        for (seq, _) in (0..).zip(frames) {
+            sample.arrives(seq, 1, Dur::us(u64::from(seq) + 1));
+        }
+        let (mut observation, _) = sample.done(Dur::us(99));
+        for (record, secured) in observation.records.iter_mut().zip(frames) {
+            record.secured = *secured;
+        }
+        let seen = protection(&observation, 1, epochs);
+        assert_eq!(seen.frames, u64::try_from(frames.len()).expect("few"));
+        seen.odd
+    }
+
+    fn on() -> Macsec {
+        Macsec { enable: true, ..Macsec::off() }
+    }
+
+    /// The same as [`odd`] under one configuration, what is wrong alone.
+    fn whys(frames: &[Option<Secured>]) -> Vec<String> {
+        odd(frames, &[(Time::ZERO, on())]).into_iter().map(|(_, why)| why).collect()
+    }
+
+    #[test]
+    fn frames_as_declared_whose_numbers_follow_one_another_are_right() {
+        assert_eq!(whys(&[5, 6, 7].map(|pn| Some(Secured { pn, ..GOOD }))), [""; 0]);
+    }
+
+    #[test]
+    fn each_part_of_the_protection_is_held_against_what_is_declared() {
+        for (frame, why) in [
+            (None, "data in clear"),
+            (Some(Secured { encrypted: false, ..GOOD }), "data not encrypted"),
+            (Some(Secured { sci: false, ..GOOD }), "data without an SCI"),
+            (Some(Secured { an: 2, ..GOOD }), "data of association 2, not 0"),
+            (
+                Some(Secured { harm: Some(Harm::Forged), ..GOOD }),
+                "data that does not validate: Forged",
+            ),
+        ] {
+            assert_eq!(whys(&[frame]), [why]);
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_left_out_or_comes_twice_is_odd() {
+        let numbers = |all: [u64; 3]| all.map(|pn| Some(Secured { pn, ..GOOD }));
+        assert_eq!(whys(&numbers([1, 2, 4])), ["packet number 4 of association 0, not 3"]);
+        assert_eq!(whys(&numbers([1, 2, 2])), ["packet number 2 of association 0, not 3"]);
+    }
+
+    #[test]
+    fn another_association_begins_with_its_first_number_once_it_is_declared() {
+        let rekeyed = Macsec { encoding_sa: 1, next_pn: Some(7), ..on() };
+        let epochs = [(Time::ZERO, on()), (Time::ZERO + Dur::us(2), rekeyed)];
+        let frame = |an, pn| Some(Secured { an, pn, ..GOOD });
+        let right = [frame(0, 3), frame(0, 4), frame(1, 7), frame(1, 8)];
+        assert_eq!(odd(&right, &epochs), []);
+        let wrong = [frame(0, 3), frame(0, 4), frame(1, 1), frame(0, 5)];
+        let want =
+            [(2, "packet number 1 of association 1, not 7"), (3, "data of association 0, not 1")];
+        assert_eq!(odd(&wrong, &epochs), want.map(|(index, why)| (index, why.to_owned())));
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::select::{LIMIT, select};
 use crate::codec::Encoder;
-use crate::{Dir, FrameRef, Observation, PortTrace};
+use crate::{Dir, FrameRef, Observation, PortTrace, Touched};
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
@@ -10,7 +10,7 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness, PcapError};
-use rig_testcases::{Script, StreamKind};
+use rig_testcases::{Script, StreamKind, wire};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -79,8 +79,9 @@ impl<'a> Evidence<'a> {
         for port in &self.observation.ports {
             put(&mut file, self.interface(port))?;
         }
+        let touched = self.touched();
         let mut said: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-        for (record, comment) in comments {
+        for (record, comment) in touched.iter().chain(comments) {
             said.entry(*record).or_default().push(comment);
         }
         let encoder = Encoder::of(self.script);
@@ -94,24 +95,52 @@ impl<'a> Evidence<'a> {
         Ok(Written { bytes: to.bytes, frames, windows: self.windows })
     }
 
+    /// What the rig did to frames that it passed on, said of each as it arrived.
+    fn touched(&self) -> Vec<(usize, String)> {
+        let records = &self.observation.records;
+        let of = |touched: &Touched| {
+            let found = records.iter().position(|record| {
+                (record.at, record.port, record.dir) == (touched.at, touched.port, Dir::Rx)
+            });
+            found.map(|record| (record, format!("injected: {}", touched.what)))
+        };
+        self.observation.injected.iter().filter_map(of).collect()
+    }
+
     /// The streams, for a reader who has only the file.
     fn about(&self) -> String {
         let mut lines = vec!["timestamps start with the trial".to_owned()];
         for (stream, spec) in (0..).zip(&self.script.streams) {
             let port = |index: u16| &self.script.ports[usize::from(index)];
+            let connection = spec.of.unwrap_or(stream);
             let qp = match spec.kind {
                 StreamKind::Udp => String::new(),
-                StreamKind::RoceWrite | StreamKind::RoceSend => {
-                    format!(", queue pair {:#x}", rig_testcases::wire::qpn(stream))
+                StreamKind::RoceWrite | StreamKind::RoceSend | StreamKind::Cnp => {
+                    format!(", queue pair {:#x}", wire::qpn(connection))
                 }
             };
+            let to = match spec.from == spec.to {
+                true => format!("the NIC behind {}", port(spec.to)),
+                false => port(spec.to).clone(),
+            };
             lines.push(format!(
-                "stream {}: {} to {}, class {}, UDP source port {}{qp}",
+                "stream {}: {} to {to}, class {}, UDP source port {}{qp}",
                 spec.name,
                 port(spec.from),
-                port(spec.to),
                 spec.class,
-                rig_testcases::wire::udp_port(stream),
+                wire::udp_port(connection),
+            ));
+        }
+        for (flow, spec) in (0..).zip(&self.script.flows) {
+            let port = |index: u16| &self.script.ports[usize::from(index)];
+            let connection = self.script.connection(flow);
+            lines.push(format!(
+                "flow {}: from the NIC behind {}, class {}, UDP source port {}, queue pair {:#x}",
+                spec.name,
+                port(spec.nic),
+                spec.class,
+                wire::udp_port(connection),
+                wire::qpn(connection),
             ));
         }
         lines.join("\n")

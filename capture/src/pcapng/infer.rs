@@ -38,6 +38,8 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
     let (storms, steps) = storms(&ports, &records);
     let length = records.last().map_or(Dur::ZERO, |last| last.at.elapsed());
     let script = Script {
+        between: None,
+        flows: Vec::new(),
         macsec: None,
         ports: ports.iter().map(|port| port.name.clone()).collect(),
         dut_ports: (0..).take(ports.len()).collect(),
@@ -49,6 +51,7 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
         length,
     };
     let mut observation = Observation {
+        injected: Vec::new(),
         origin: Time::ZERO,
         length,
         ports,
@@ -214,6 +217,8 @@ fn streams(
             last.since(first)?.0.checked_div(count.saturating_sub(1)).map(Dur)
         });
         StreamSpec {
+            of: None,
+            psn: 0,
             overhead: rig_units::Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name,

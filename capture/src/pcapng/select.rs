@@ -1,6 +1,7 @@
 //! Which records go into an evidence file: all of them, or windows around events when all would be too much.
 
 use crate::{Dir, Observation, Record, What};
+use rig_testcases::Roce;
 use rig_units::{Quanta, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +65,9 @@ fn ends(observation: &Observation) -> impl Iterator<Item = usize> {
     let mut ends: BTreeMap<(Option<u16>, Dir), (usize, usize)> = BTreeMap::new();
     for (index, record) in observation.records.iter().enumerate() {
         let stream = match record.what {
-            What::Data { stream, .. } => Some(stream),
+            What::Data { stream: connection, .. } | What::Roce(Roce { connection, .. }) => {
+                Some(connection)
+            }
             What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
         };
         ends.entry((stream, record.dir)).or_insert((index, index)).1 = index;

@@ -154,6 +154,8 @@ mod tests {
         let rate = StreamRate::Every(Dur::us(1));
         let ecn = Ecn::Ect0;
         StreamSpec {
+            of: None,
+            psn: 0,
             overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name,

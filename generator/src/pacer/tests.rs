@@ -22,6 +22,8 @@ fn at(dur: Dur) -> Time {
 
 fn spec() -> StreamSpec {
     StreamSpec {
+        of: None,
+        psn: 0,
         overhead: Bytes(0),
         macsec: rig_testcases::Shield::Usual,
         name: "victim".into(),

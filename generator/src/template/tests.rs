@@ -6,6 +6,8 @@ use rig_units::{Bytes, Dur};
 
 fn stream(kind: StreamKind, size: u64) -> StreamSpec {
     StreamSpec {
+        of: None,
+        psn: 0,
         overhead: Bytes(0),
         macsec: Shield::Usual,
         name: "s".into(),

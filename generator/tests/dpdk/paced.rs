@@ -30,6 +30,8 @@ fn a_paced_stream_comes_back_while_the_pacer_sleeps() {
         return;
     }
     let spec = StreamSpec {
+        of: None,
+        psn: 0,
         overhead: Bytes(0),
         macsec: rig_testcases::Shield::Usual,
         name: "victim".into(),

@@ -1,6 +1,7 @@
 //! `rigctl explain`: what a case sends, when, and what the oracle predicts for it, before anything runs.
 
 mod ecn;
+mod nic;
 mod page;
 mod ports;
 mod predict;
@@ -237,6 +238,7 @@ fn stream(script: &Script, spec: &StreamSpec, case: &Case) -> Vec<String> {
         StreamKind::RoceWrite => "RoCEv2 WRITE",
         StreamKind::RoceSend => "RoCEv2 SEND",
         StreamKind::Udp => "UDP",
+        StreamKind::Cnp => "CNP",
     };
     let ecn = match spec.ecn {
         Ecn::Ect0 => "",
@@ -255,7 +257,10 @@ fn stream(script: &Script, spec: &StreamSpec, case: &Case) -> Vec<String> {
     };
     vec![
         spec.name.clone(),
-        format!("{} to {}", port(script, spec.from), port(script, spec.to)),
+        match spec.from == spec.to {
+            true => format!("{} to the NIC behind it", port(script, spec.from)),
+            false => format!("{} to {}", port(script, spec.from), port(script, spec.to)),
+        },
         format!("class {} (DSCP {})", spec.class, spec.dscp),
         format!("{kind}{ecn}{}", shield(spec.macsec)),
         spec.size.to_string(),
@@ -294,9 +299,12 @@ fn classes(enabled: u8) -> String {
 fn step_text(script: &Script, action: &Action) -> (&'static str, String) {
     let stream = |index: &u16| script.streams[usize::from(*index)].name.clone();
     let storm = |index: &u16| script.storms[usize::from(*index)].name.clone();
+    let flow = |index: &u16| script.flows[usize::from(*index)].name.clone();
     match action {
         Action::StartStream(index) => ("start", stream(index)),
         Action::StopStream(index) => ("stop", stream(index)),
+        Action::StartFlow(index) => ("start", flow(index)),
+        Action::StopFlow(index) => ("stop", flow(index)),
         Action::StartStorm(index) => ("start", storm(index)),
         Action::StopStorm(index) => ("stop", storm(index)),
         Action::Pfc(pfc) => {

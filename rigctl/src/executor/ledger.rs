@@ -6,7 +6,7 @@
 //! over any stretch. Frames of streams are counted whatever the tap says.
 
 use rig_capture::{Dir, Record, SAMPLE, StreamCount, What};
-use rig_testcases::{Script, StreamRate, Tap};
+use rig_testcases::{Roce, RoceKind, Script, StreamRate, Tap};
 
 /// Frames of loads that are recorded after each event, per port.
 const WINDOW: u32 = 128;
@@ -24,6 +24,8 @@ pub struct Ledger {
 struct Stream {
     /// The rig port to which it is addressed.
     to: u16,
+    /// Of CNPs the connection that they are for.
+    of: Option<u16>,
     /// Whether every frame of it is worth a record.
     probe: bool,
     count: StreamCount,
@@ -45,6 +47,7 @@ impl Ledger {
     pub fn new(script: &Script) -> Ledger {
         let stream = |spec: &rig_testcases::StreamSpec| Stream {
             to: spec.to,
+            of: spec.of,
             probe: matches!(spec.rate, StreamRate::Every(_)),
             count: StreamCount::default(),
             next: 0,
@@ -70,11 +73,14 @@ impl Ledger {
 
     /// A frame passed a port. Frames of a stream are counted; whether it is recorded is the tap's decision.
     pub fn saw(&mut self, record: Record) {
-        if let What::Data { stream, seq, .. } = record.what {
-            self.count(&record, stream, seq);
+        match record.what {
+            What::Data { stream, seq, .. } => self.count(&record, stream, seq),
+            What::Roce(roce) => self.notified(&record, roce),
+            What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => {}
         }
         let probe = match record.what {
             What::Data { stream, .. } => self.streams[usize::from(stream)].probe,
+            What::Roce(roce) => !matches!(roce.kind, RoceKind::Data { .. }),
             What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => false,
         };
         let Some(port) = self.ports.get_mut(usize::from(record.port)) else { return };
@@ -82,6 +88,16 @@ impl Ledger {
             self.records.push(record);
         } else {
             self.unrecorded += 1;
+        }
+    }
+
+    /// A CNP of the rig counts for the stream that sends them to this connection.
+    fn notified(&mut self, record: &Record, roce: Roce) {
+        if record.dir == Dir::Tx && matches!(roce.kind, RoceKind::Cnp { .. }) {
+            let mut notify = self.streams.iter_mut();
+            if let Some(stream) = notify.find(|stream| stream.of == Some(roce.connection)) {
+                stream.count.sent += 1;
+            }
         }
     }
 
@@ -131,8 +147,9 @@ impl Port {
                 }
                 return true;
             }
-            What::Data { .. } if probe => return true,
+            What::Data { .. } | What::Roce(_) if probe => return true,
             What::Data { seq, .. } => Some(seq),
+            What::Roce(roce) => Some(roce.psn),
             What::Other { .. } => None,
         };
         let within = self.left > 0 || seq.is_some_and(|seq| seq.is_multiple_of(SAMPLE));

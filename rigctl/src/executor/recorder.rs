@@ -2,10 +2,11 @@
 
 use super::ledger::Ledger;
 use rig_capture::{Dir, Record, StreamCount, What};
+use rig_frames::ip::Ecn;
 use rig_frames::macsec;
 use rig_oracle::model::packet::{CLASSES, Kind, Packet, Tag};
 use rig_oracle::model::tap::{self, Tap};
-use rig_testcases::{Script, Secured};
+use rig_testcases::{CnpFault, Roce, RoceKind, Script, Secured};
 use rig_units::{Quanta, Time};
 use std::collections::BTreeMap;
 
@@ -15,8 +16,11 @@ pub struct Recorder {
     origin: Time,
     /// The engine's id of the first run below.
     first_id: u16,
-    /// One entry for each time a stream was started: the stream, and the number of its first frame.
+    /// One entry for each time a stream or flow was started: its connection, and what the numbers in its frames lack of those in
+    /// the stream.
     runs: Vec<(u16, u32)>,
+    /// Packet sequence number of each stream's first frame.
+    firsts: Vec<u32>,
     /// The host of the engine behind each rig port.
     hosts: Vec<u16>,
     ledger: Ledger,
@@ -32,7 +36,8 @@ impl Recorder {
         let (hosts, ledger) = (script.dut_ports.clone(), Ledger::new(script));
         let extended = script.macsec.as_ref().is_some_and(|macsec| macsec.suite.is_extended());
         let (runs, lowest) = (Vec::new(), BTreeMap::new());
-        Recorder { origin, first_id, runs, hosts, ledger, extended, lowest }
+        let firsts = script.streams.iter().map(|spec| spec.psn).collect();
+        Recorder { origin, first_id, runs, firsts, hosts, ledger, extended, lowest }
     }
 
     /// A step of the script happens: frames of loads are worth recording again.
@@ -43,9 +48,29 @@ impl Recorder {
     /// A stream is started, perhaps again: the id under which the engine is to run it. Its numbers go on.
     pub fn start(&mut self, stream: u16) -> u16 {
         let sent = self.ledger.sent(stream);
-        self.runs.push((stream, u32::try_from(sent).unwrap_or(u32::MAX)));
+        self.begin(stream, u32::try_from(sent).unwrap_or(u32::MAX))
+    }
+
+    /// A stream to a NIC is started, perhaps again: the id by which it is stopped, the connection that its frames name, and the
+    /// number of its next frame. It stays one connection, whose numbers go on.
+    pub fn start_to_nic(&mut self, stream: u16) -> (u16, u16, u32) {
+        let first = self.firsts.get(usize::from(stream)).copied().unwrap_or(0);
+        let sent = u32::try_from(self.ledger.sent(stream)).unwrap_or(u32::MAX);
+        let id = self.begin(stream, first.wrapping_neg());
+        let names = self.ids(stream).next().unwrap_or(id);
+        (id, names, first.wrapping_add(sent))
+    }
+
+    /// Something that has a connection of this number is started: the id under which the engine is to run it.
+    pub fn begin(&mut self, connection: u16, lacks: u32) -> u16 {
+        self.runs.push((connection, lacks));
         let run = u16::try_from(self.runs.len() - 1).unwrap_or(u16::MAX);
         self.first_id.wrapping_add(run)
+    }
+
+    /// The engine's id of a connection, if it has begun: of its latest run.
+    pub fn names(&self, connection: u16) -> Option<u16> {
+        self.ids(connection).last()
     }
 
     /// The ids of a stream, all its runs.
@@ -94,26 +119,48 @@ impl Tap for Recorder {
         };
         let (packet, tag) = packet.opened();
         let place = match packet.kind {
-            Kind::Data => match self.place(&packet) {
-                Some(place) => place,
-                None => return,
-            },
-            Kind::Ack | Kind::Pfc | Kind::Nak | Kind::Cnp | Kind::ReadRequest => (0, 0),
+            Kind::Pfc => (0, 0),
+            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
+                match self.place(&packet) {
+                    Some(place) => place,
+                    // Of an earlier trial, unless it names no connection at all.
+                    None if packet.kind == Kind::Cnp => (u16::MAX, 0),
+                    None => return,
+                }
+            }
         };
         let Some(since) = at.since(self.origin) else { return };
-        let (at, what) = (Time(since.0), what(&packet, place));
+        let own = packet.kind == Kind::Data && usize::from(place.0) < self.firsts.len();
+        let (at, what) = (Time(since.0), what(&packet, place, own));
         let secured = tag.map(|tag| self.secured((port, dir), tag));
         self.ledger.saw(Record { at, port, dir, what, secured });
     }
 }
 
-/// The record of a frame of the model.
-fn what(packet: &Packet, (stream, seq): (u16, u32)) -> What {
+/// The record of a frame of the model; `own`: of one of the rig's streams.
+fn what(packet: &Packet, (stream, seq): (u16, u32), own: bool) -> What {
+    let roce = |kind| {
+        let psn = packet.seq & 0xff_ffff;
+        let (size, dscp, ecn) = (packet.size, packet.dscp, ecn(packet));
+        What::Roce(Roce { connection: stream, kind, psn, size, ecn, dscp })
+    };
     match packet.kind {
-        Kind::Data => What::Data { stream, seq, size: packet.size, ce: packet.ce() },
-        Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
-            What::Other { size: rig_units::Bytes(packet.size.into()) }
-        }
+        Kind::Data if own => What::Data { stream, seq, size: packet.size, ce: packet.ce() },
+        Kind::Data => roce(RoceKind::Data {
+            first: packet.is_first(),
+            last: packet.is_last(),
+            response: packet.is_response(),
+        }),
+        Kind::Ack => roce(RoceKind::Ack),
+        Kind::Nak => roce(RoceKind::Nak),
+        Kind::ReadRequest => roce(RoceKind::ReadRequest),
+        Kind::Cnp => roce(RoceKind::Cnp {
+            fault: match (packet.becn(), packet.reserved_set()) {
+                (false, _) => Some(CnpFault::Becn),
+                (true, true) => Some(CnpFault::Reserved),
+                (true, false) => None,
+            },
+        }),
         Kind::Pfc => {
             let mut quanta = [Quanta(0); CLASSES];
             for (class, time) in quanta.iter_mut().enumerate() {
@@ -127,6 +174,16 @@ fn what(packet: &Packet, (stream, seq): (u16, u32)) -> What {
                 None => What::Pfc { enable, quanta },
             }
         }
+    }
+}
+
+/// What a frame of the model says of congestion.
+fn ecn(packet: &Packet) -> Ecn {
+    match (packet.ce(), packet.ect(), packet.ect1()) {
+        (true, ..) => Ecn::Ce,
+        (false, true, true) => Ecn::Ect1,
+        (false, true, false) => Ecn::Ect0,
+        (false, false, _) => Ecn::NotEct,
     }
 }
 

@@ -12,8 +12,8 @@ use rig_dut::{Dut, Emulated};
 use rig_frames::ip::Ecn;
 use rig_generator::{Impossible, PacedStream, Program};
 use rig_lab::{Declared, Policy, Setting};
-use rig_oracle::model::{Kind, host};
-use rig_testcases::{Action, EndpointSpec, PfcFrames, Script, Shield, Takes};
+use rig_oracle::model::{Kind, host, nic};
+use rig_testcases::{Action, EndpointSpec, FlowSpec, PfcFrames, Script, Shield, Takes, Verb};
 use rig_units::{Dur, PortSpeed, Quanta, Time};
 
 /// A device under test in virtual time, and the rig's ports cabled to it.
@@ -113,6 +113,7 @@ impl VirtualLab {
             },
         );
         Ok(Observation {
+            injected: Vec::new(),
             origin,
             length: script.length,
             ports: ports.collect(),
@@ -199,6 +200,14 @@ impl Trial<'_> {
                     self.lab.dut.rig().stop_stream(from, id);
                 }
             }
+            Action::StartFlow(flow) => self.start_flow(*flow),
+            Action::StopFlow(flow) => {
+                let host = self.nic(self.script.flows[usize::from(*flow)].nic);
+                let ids: Vec<u16> = self.recorder.ids(self.script.connection(*flow)).collect();
+                for id in ids {
+                    self.lab.dut.rig().stop_flow(host, id);
+                }
+            }
             Action::StartStorm(storm) => {
                 let spec = &self.script.storms[usize::from(*storm)];
                 let pfc = Pfc {
@@ -237,6 +246,26 @@ impl Trial<'_> {
         }
     }
 
+    /// The host of the engine that is the NIC behind a rig port.
+    fn nic(&self, port: u16) -> u16 {
+        self.lab.dut.nic_host(self.script.dut_ports[usize::from(port)])
+    }
+
+    fn start_flow(&mut self, flow: u16) {
+        let spec = &self.script.flows[usize::from(flow)];
+        let (host, behind) = (self.nic(spec.nic), self.script.dut_ports[usize::from(spec.to)]);
+        let dst = if spec.nic == spec.to { behind } else { self.nic(spec.to) };
+        let id = self.recorder.begin(self.script.connection(flow), 0);
+        let verb = match spec.verb {
+            Verb::Send => nic::Verb::Send,
+            Verb::Write => nic::Verb::Write,
+            Verb::Read => nic::Verb::Read,
+        };
+        let FlowSpec { message, mtu, count, psn, class, dscp, .. } = *spec;
+        let flow = nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, ect: true };
+        self.lab.dut.rig().start_flow(host, &flow);
+    }
+
     /// The stream of the model that stands for a stream of the script, with the number of its next frame.
     fn stream(&mut self, stream: u16) -> host::Stream {
         let spec = &self.script.streams[usize::from(stream)];
@@ -244,16 +273,31 @@ impl Trial<'_> {
         let paced = paced.copied().find(|paced| paced.index == stream);
         let PacedStream { pace, recorded, .. } =
             paced.expect("a program has every stream of its script");
-        let id = self.recorder.start(stream);
+        let to_nic = spec.from == spec.to;
+        let (id, names, first) = match (spec.of, to_nic) {
+            // CNPs name the connection that they are for; before it has begun, none.
+            (Some(of), _) => {
+                let id = self.recorder.start(stream);
+                (id, self.recorder.names(of).unwrap_or(id), 0)
+            }
+            (None, true) => self.recorder.start_to_nic(stream),
+            (None, false) => {
+                let id = self.recorder.start(stream);
+                (id, id, 0)
+            }
+        };
+        let dst =
+            if to_nic { self.nic(spec.to) } else { self.script.dut_ports[usize::from(spec.to)] };
         host::Stream {
             id,
-            kind: Kind::Data,
-            names: id,
+            kind: if spec.of.is_some() { Kind::Cnp } else { Kind::Data },
+            names,
+            first,
             class: spec.class,
             dscp: spec.dscp,
             size: u16::try_from(spec.size.0).unwrap_or(u16::MAX),
             pace,
-            dst: self.script.dut_ports[usize::from(spec.to)],
+            dst,
             count: spec.count.map(|frames| u32::try_from(frames).unwrap_or(u32::MAX)),
             ect: spec.ecn != Ecn::NotEct,
             ce: spec.ecn == Ecn::Ce,

@@ -22,6 +22,7 @@ mod ecn;
 mod headroom;
 mod loss;
 mod macsec;
+mod nic;
 mod pause;
 mod pfc;
 mod search;
@@ -122,6 +123,7 @@ impl<'a> Done<'a> {
                 Measure::MacsecPfc { storm, stream } => {
                     macsec::obeyed(self, (storm, stream), &mut judged);
                 }
+                Measure::Nic(measure) => nic::judge(self, measure, &mut judged),
                 Measure::Config { rejected } => config::judge(self, *rejected, &mut judged),
             }
         }

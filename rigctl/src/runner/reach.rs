@@ -3,7 +3,7 @@
 
 use rig_lab::{Action, Adapter, Keys, Lab, Profile, Setting, settings};
 use rig_testcases::case::CaseAction;
-use rig_testcases::{Case, Growth, Measure, Sweep, Threshold};
+use rig_testcases::{Case, Growth, Measure, NicMeasure, Sweep, Threshold};
 use rig_units::Dur;
 
 /// A case as it can be run.
@@ -190,6 +190,9 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
         | Measure::PfcCounters { .. }
         | Measure::EcnCounters { .. }
         | Measure::MacsecCounters { .. } => Some("the adapter `declared` reads no counters"),
+        Measure::Nic(NicMeasure::Counters { .. }) => {
+            Some("the adapter `declared` reads no counters")
+        }
         Measure::Config { .. } => Some("the adapter `declared` configures nothing"),
         Measure::Detection { .. }
         | Measure::Restoration { .. }
@@ -211,6 +214,7 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
         | Measure::EcnOrder { .. }
         | Measure::MacsecFrames { .. }
         | Measure::MacsecPfc { .. }
+        | Measure::Nic(_)
         | Measure::PfcFormat { .. } => None,
     }
 }

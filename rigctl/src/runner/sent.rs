@@ -95,6 +95,8 @@ mod tests {
     /// A stream that runs for 10 ms, one frame every 100 us, of which so many were sent and received.
     fn trial(number: u32, sent: u64, received: u64) -> Trial {
         let stream = StreamSpec {
+            of: None,
+            psn: 0,
             overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "victim".into(),
@@ -118,6 +120,8 @@ mod tests {
             every: Dur::us(100),
         };
         let script = Script {
+            between: None,
+            flows: Vec::new(),
             macsec: None,
             ports: vec!["p1".into(), "p2".into()],
             dut_ports: vec![0, 1],
@@ -136,6 +140,7 @@ mod tests {
             provenance: Provenance::Virtual,
         };
         let observation = Observation {
+            injected: Vec::new(),
             origin: Time::ZERO,
             length: script.length,
             ports: script.ports.iter().map(port).collect(),

@@ -46,6 +46,7 @@ impl Subject {
             | Measure::MacsecCounters { .. }
             | Measure::MacsecFrames { .. }
             | Measure::MacsecPfc { .. }
+            | Measure::Nic(_)
             | Measure::Config { .. } => None,
         }
     }

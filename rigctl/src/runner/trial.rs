@@ -3,7 +3,7 @@
 use super::plan::Role;
 use rig_capture::Observation;
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Script, StreamSpec};
+use rig_testcases::{FlowSpec, Script, StreamSpec};
 
 /// One trial that was run.
 #[derive(Debug)]
@@ -48,6 +48,15 @@ impl Trial {
     /// There is none.
     pub fn stream(&self, name: &str) -> Result<(u16, &StreamSpec), Doubt> {
         let found = (0_u16..).zip(&self.script.streams).find(|(_, spec)| spec.name == name);
+        found.ok_or_else(|| self.doubt(&format!("{name} is not in the script")))
+    }
+
+    /// A flow of the script by its name, with its index.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn flow(&self, name: &str) -> Result<(u16, &FlowSpec), Doubt> {
+        let found = (0_u16..).zip(&self.script.flows).find(|(_, spec)| spec.name == name);
         found.ok_or_else(|| self.doubt(&format!("{name} is not in the script")))
     }
 

@@ -5,13 +5,13 @@ use super::group::{Group, Kind, group};
 use super::measure::{Traffic, measure};
 use super::names::Names;
 use super::ports::{self, Blocks};
-use super::{known, sense, steps, sweep, traffic};
+use super::{between, known, nic, sense, steps, sweep, traffic};
 use crate::case::{CaseStep, Storm, Stream};
-use crate::{Case, CaseId, Expect, Measure};
+use crate::{Case, CaseId, Expect, Flow, Measure, Tap};
 use indexmap::IndexMap;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
-use rig_lab::{Declared, Place};
+use rig_lab::{Declared, Kind as Device, Place};
 use std::collections::BTreeMap;
 
 /// Where the parts of a case stand, by key.
@@ -22,6 +22,8 @@ pub(super) type Places = BTreeMap<String, Place>;
 pub(super) struct Context<'w> {
     /// The suite's name.
     pub(super) suite: String,
+    /// What kind of device its cases are for.
+    pub(super) device: Device,
     /// The `setup:` block.
     pub(super) setup: Option<Fields<'w>>,
     /// A complete configuration: what settings there are.
@@ -30,13 +32,15 @@ pub(super) struct Context<'w> {
     pub(super) durations: Vec<String>,
 }
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 18] = [
     "why",
     "source",
     "dut",
     "configure",
     "ports",
     "streams",
+    "flows",
+    "between",
     "storms",
     "endpoints",
     "taps",
@@ -56,6 +60,16 @@ const STREAM: Kind<Stream> = Kind {
     ],
     read: traffic::stream,
 };
+const TO_NIC: Kind<Stream> = Kind {
+    part: "streams",
+    keys: &["from", "class", "kind", "ecn", "size", "every", "rate", "count", "psn", "of"],
+    read: nic::stream,
+};
+const FLOW: Kind<Flow> = Kind {
+    part: "flows",
+    keys: &["nic", "to", "class", "verb", "message", "mtu", "count", "psn"],
+    read: nic::flow,
+};
 const STORM: Kind<Storm> = Kind {
     part: "storms",
     keys: &["from", "classes", "quanta", "refresh", "every", "macsec"],
@@ -68,6 +82,9 @@ pub(super) fn read(context: &Context<'_>, name: &str, at: &At<'_>) -> Vec<Case> 
     let read = fields.and_then(|fields| Reading { at, fields, context }.case(name));
     read.unwrap_or_default()
 }
+
+/// Senders of one kind by the key of their block: their names, and what each stands for.
+type Called<'a> = (&'a str, &'a IndexMap<String, Vec<String>>);
 
 struct Reading<'w, 'a> {
     at: &'a At<'w>,
@@ -82,18 +99,26 @@ impl<'w> Reading<'w, '_> {
         let why = self.fields.need("why", "why a lab cares, in one line");
         let why = why.and_then(|at| at.text("why a lab cares, in one line"));
         let source = self.source();
-        let (families, settings) = dut(&self.blocks("dut"), pattern, &mut places);
+        let device = self.context.device;
+        let (families, settings) = dut(&self.blocks("dut"), (device, pattern), &mut places);
         let tried = self.fields.get("configure");
         let tried = tried.map(|at| configure(&at, pattern, &mut places)).unwrap_or_default();
-        let streams = self.group(&STREAM, &mut places);
+        let to_device = if device == Device::Nic { &TO_NIC } else { &STREAM };
+        let streams = self.group(to_device, &mut places);
+        let flows = self.group(&FLOW, &mut places);
+        self.flows_of_nics();
+        let between = between::between(&self.blocks("between"));
         let storms = self.group(&STORM, &mut places);
-        self.distinct(&streams.groups, &storms.groups);
+        self.distinct(("streams", &streams.groups), ("storms", &storms.groups));
+        self.distinct(("streams", &streams.groups), ("flows", &flows.groups));
+        self.distinct(("flows", &flows.groups), ("storms", &storms.groups));
         let swept = self.fields.get("sweep");
         let variables = swept.as_ref().map(sweep::variables).unwrap_or_default();
         let durations = &self.context.durations;
         let counted = streams.all.iter().filter(|(_, stream)| stream.count.is_some());
         let counted = counted.map(|(name, _)| name.clone()).collect();
         let names = Names::new(streams.groups, storms.groups, counted, variables, durations);
+        let names = names.with_flows(flows.groups);
         let sweep = match &swept {
             Some(at) => sweep::sweep(at, pattern, &names, &streams.all),
             None => Some(Vec::new()),
@@ -121,6 +146,7 @@ impl<'w> Reading<'w, '_> {
         let mut case = Case {
             id: CaseId { suite: self.context.suite.clone(), case: name.to_owned() },
             line: self.at.place().line,
+            kind: device,
             why: why?.to_owned(),
             source: source?,
             family: None,
@@ -130,6 +156,8 @@ impl<'w> Reading<'w, '_> {
             endpoints: IndexMap::new(),
             taps: IndexMap::new(),
             streams: streams.all.into_iter().filter(|(name, _)| names.used(name)).collect(),
+            flows: flows.all.into_iter().filter(|(name, _)| names.used(name)).collect(),
+            between: between?,
             storms: storms.all.into_iter().filter(|(name, _)| names.used(name)).collect(),
             sweep: sweep?,
             steps: steps?,
@@ -146,6 +174,12 @@ impl<'w> Reading<'w, '_> {
             ports::endpoints(&self.of_ports("endpoints", &used), &names, &mut case.places);
         let taps = ports::taps(&self.of_ports("taps", &used), &mut case.places);
         (case.ports, case.endpoints, case.taps) = (needs?, endpoints?, taps?);
+        if device == Device::Nic {
+            // Whatever is measured of a NIC rests on every frame.
+            for port in used {
+                case.taps.entry(port).or_insert(Tap::All);
+            }
+        }
         sense::check(self.at, &case);
         Some(match families? {
             Families::Any => vec![case],
@@ -174,15 +208,24 @@ impl<'w> Reading<'w, '_> {
     }
 
     /// One name, one thing: steps start streams and storms alike.
-    fn distinct(
-        &self,
-        streams: &IndexMap<String, Vec<String>>,
-        storms: &IndexMap<String, Vec<String>>,
-    ) {
-        for name in storms.keys().filter(|name| streams.contains_key(*name)) {
-            let at = self.blocks("storms").pop();
+    fn distinct(&self, one: Called<'_>, other: Called<'_>) {
+        let single = |part: &str| part.trim_end_matches('s').to_owned();
+        for name in other.1.keys().filter(|name| one.1.contains_key(*name)) {
+            let at = self.blocks(other.0).pop();
             let at = at.map_or_else(|| self.at.clone(), |at| at.down(name));
-            at.at_key(format!("`{name}` is a stream and a storm"), "different names");
+            let found = format!("`{name}` is a {} and a {}", single(one.0), single(other.0));
+            at.at_key(found, "different names");
+        }
+    }
+
+    /// A switch sends nothing by itself.
+    fn flows_of_nics(&self) {
+        for part in ["flows", "between"] {
+            let Some(at) = self.blocks(part).pop() else { continue };
+            if self.context.device != Device::Nic {
+                let want = "`device: nic` at the top of the file; a switch has `streams`";
+                at.at_key(format!("`{part}` of a switch"), want);
+            }
         }
     }
 
@@ -295,7 +338,9 @@ impl<'w> Reading<'w, '_> {
 
     /// What the case itself defines must be used; what the setup offers may be.
     fn all_used(&self, names: &Names<'_>) {
-        for (part, what) in [("streams", "started"), ("storms", "started"), ("sweep", "used")] {
+        for (part, what) in
+            [("streams", "started"), ("flows", "started"), ("storms", "started"), ("sweep", "used")]
+        {
             let own = self.fields.get(part).and_then(|at| match at.node.value {
                 Value::Map(_) => at.entries("a mapping by name"),
                 _ => None,

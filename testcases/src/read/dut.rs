@@ -3,7 +3,7 @@
 use super::case::Places;
 use rig_lab::walk::At;
 use rig_lab::yaml::Value;
-use rig_lab::{Declared, RuleFamily, Setting, declare};
+use rig_lab::{Declared, Kind, RuleFamily, Setting, declare};
 
 use indexmap::IndexMap;
 
@@ -21,7 +21,7 @@ pub(super) enum Families {
 /// Reads the `dut:` blocks, a later one over an earlier one.
 pub(super) fn dut(
     blocks: &[At<'_>],
-    pattern: &Declared,
+    (kind, pattern): (Kind, &Declared),
     places: &mut Places,
 ) -> (Option<Families>, Option<Vec<Setting>>) {
     let mut families = Some(Families::Any);
@@ -33,6 +33,15 @@ pub(super) fn dut(
             continue;
         };
         for (key, at) in entries {
+            let part = key.name.split('.').next().unwrap_or_default();
+            if !kind.has(part) || (kind == Kind::Nic && key.name == "rule_family") {
+                let want = Kind::NAMES.iter().find(|(_, other)| other.has(part));
+                let want = want.map_or("", |(name, _)| name);
+                let want = format!("a setting of a {kind}; `{}` is one of a {want}", key.name);
+                at.at_key(format!("`{}` of a {kind}", key.name), want);
+                whole = false;
+                continue;
+            }
             if key.name == "rule_family" {
                 families = read_families(&at);
                 continue;

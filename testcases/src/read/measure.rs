@@ -4,7 +4,7 @@ use super::amount::amount;
 use super::names::Names;
 use super::traffic;
 use crate::case::{Count, Storm, Stream};
-use crate::{First, Growth, Measure, Threshold, Wanted};
+use crate::{First, Growth, Measure, NicMeasure, Threshold, Wanted};
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
 use rig_lab::fault::one_of;
@@ -12,7 +12,7 @@ use rig_lab::walk::{At, Fields};
 use rig_units::Dur;
 
 /// Names of measures in YAML. `config` is not among them: a case asks for it with `configure:` and `expect:`.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 29] = [
     "pfcwd.detection",
     "pfcwd.restoration",
     "pfcwd.fired",
@@ -41,6 +41,7 @@ const NAMES: [&str; 28] = [
     "macsec.counters",
     "macsec.frames",
     "macsec.pfc",
+    "rc.receiver",
 ];
 
 /// The streams and storms that a measure's names point at.
@@ -163,6 +164,21 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             let (_, pairs) = storm_stream(&[])?;
             each(pairs, &|storm, stream| Measure::MacsecPfc { storm, stream })
         }
+        name if NicMeasure::OF_PORT.contains(&name) => {
+            let fields = at.fields(&["port"])?;
+            let ports = traffic::ports(&fields.need("port", "the rig port in front of the NIC")?)?;
+            let each = ports.into_iter().filter_map(|port| NicMeasure::of_port(name, port));
+            Some(each.map(Measure::Nic).collect())
+        }
+        name if NicMeasure::OF_FLOW.contains(&name) => {
+            let fields = at.fields(&["flow"])?;
+            let flows = traffic.names.flow(&fields.need("flow", "a flow of the case")?)?;
+            let each = flows.into_iter().filter_map(|flow| NicMeasure::of_flow(name, flow));
+            Some(each.map(Measure::Nic).collect())
+        }
+        "rc.receiver" => {
+            streams(at, traffic, &|stream| Measure::Nic(NicMeasure::Receiver { stream }))
+        }
         "pfc.duty" => {
             let (fields, pairs) = storm_stream(&["from", "until"])?;
             let when = |name: &str| {
@@ -179,7 +195,8 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             })
         }
         name => {
-            at.at_key(format!("there is no measure `{name}`"), one_of(name, NAMES.into_iter()));
+            let all = NAMES.into_iter().chain(NicMeasure::OF_PORT).chain(NicMeasure::OF_FLOW);
+            at.at_key(format!("there is no measure `{name}`"), one_of(name, all));
             None
         }
     }

@@ -13,6 +13,8 @@ pub(super) struct Names<'a> {
     pub(super) streams: IndexMap<String, Vec<String>>,
     /// Storm groups and their members.
     pub(super) storms: IndexMap<String, Vec<String>>,
+    /// Groups of flows and their members.
+    pub(super) flows: IndexMap<String, Vec<String>>,
     /// Counted streams: how long one takes to send is a length of time.
     pub(super) counted: Vec<String>,
     /// Variables of the sweep.
@@ -30,7 +32,13 @@ impl<'a> Names<'a> {
         variables: Vec<String>,
         durations: &'a [String],
     ) -> Names<'a> {
-        Names { streams, storms, counted, variables, durations, used: RefCell::default() }
+        let flows = IndexMap::new();
+        Names { streams, storms, flows, counted, variables, durations, used: RefCell::default() }
+    }
+
+    /// The same names, and those of flows.
+    pub(super) fn with_flows(self, flows: IndexMap<String, Vec<String>>) -> Names<'a> {
+        Names { flows, ..self }
     }
 
     /// Whether a step or a measure named it.
@@ -61,9 +69,15 @@ impl<'a> Names<'a> {
         self.find(at, "storm", &[&self.storms])
     }
 
+    /// The members of a flow or of a group of them.
+    pub(super) fn flow(&self, at: &At<'_>) -> Option<Vec<String>> {
+        self.find(at, "flow", &[&self.flows])
+    }
+
     /// The members of whatever has this name.
     pub(super) fn sender(&self, at: &At<'_>) -> Option<Vec<String>> {
-        self.find(at, "stream or storm", &[&self.streams, &self.storms])
+        let what = if self.flows.is_empty() { "stream or storm" } else { "stream, flow or storm" };
+        self.find(at, what, &[&self.streams, &self.storms, &self.flows])
     }
 
     fn find(

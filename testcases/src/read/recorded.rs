@@ -126,6 +126,17 @@ fn of_measure<'a>(case: &'a Case, measure: &'a Measure) -> Vec<Need<'a>> {
                 all.push(Need { port: &of.to, tap: Tap::All, what, place });
             }
         }
+        Measure::Nic(measure) => {
+            let flow = case.flows.get(measure.subject());
+            let flow = flow.map(|flow| vec![flow.nic.as_str(), flow.to.as_str()]);
+            let stream = case.streams.get(measure.subject());
+            let stream = stream.map(|stream| vec![stream.from.as_str()]);
+            let ports = measure.port().map(|port| vec![port]).or(flow).or(stream);
+            for port in ports.unwrap_or_default() {
+                let what = format!("`{name}` looks at every frame");
+                all.push(Need { port, tap: Tap::All, what, place: String::new() });
+            }
+        }
         // The storms of the others are among the case's.
         Measure::Detection { .. }
         | Measure::Restoration { .. }

@@ -4,6 +4,7 @@ use super::recorded;
 use crate::case::{CaseAction, Count, Refresh};
 use crate::{Amount, Case, Expect, Measure, Sweep};
 use rig_lab::Pfcwd;
+use rig_lab::fault::one_of;
 use rig_lab::walk::At;
 use rig_units::Dur;
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     measured(at, case);
     searched(at, case);
     copies(at, case);
+    notified(at, case);
     recorded::check(at, case);
 }
 
@@ -76,6 +78,21 @@ fn copies(at: &At<'_>, case: &Case) {
             let found = format!("`{other}` fills the queue or the group of `{name}`, too");
             case.note(at, &place, found, "a queue and a group of its own");
         }
+    }
+}
+
+/// CNPs are for a flow of the case.
+fn notified(at: &At<'_>, case: &Case) {
+    for (name, stream) in &case.streams {
+        let Some(of) = stream.of.as_ref().filter(|of| !case.flows.contains_key(*of)) else {
+            continue;
+        };
+        let flows: Vec<&str> = case.flows.keys().map(String::as_str).collect();
+        let want = match flows.as_slice() {
+            [] => "a flow that is started, and there is none".to_owned(),
+            flows => one_of(of, flows.iter().copied()),
+        };
+        case.note(at, &format!("streams.{name}.of"), format!("there is no flow `{of}`"), want);
     }
 }
 
@@ -196,8 +213,13 @@ fn measured(at: &At<'_>, case: &Case) {
             | CaseAction::ClearWatermarks(_) => false,
         })
     };
-    for name in case.streams.keys().chain(case.storms.keys()).filter(|name| !started(name)) {
-        let key = if case.streams.contains_key(name) { "streams" } else { "storms" };
+    let all = case.streams.keys().chain(case.flows.keys()).chain(case.storms.keys());
+    for name in all.filter(|name| !started(name)) {
+        let key = match (case.streams.contains_key(name), case.flows.contains_key(name)) {
+            (true, _) => "streams",
+            (_, true) => "flows",
+            _ => "storms",
+        };
         let found = format!("`{name}` is measured and never started");
         case.note(at, &format!("{key}.{name}"), found, "a step that starts it");
     }

@@ -59,7 +59,8 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let single = pairs.len() == 1;
     let named = pairs.into_iter().map(|(from, to, ending)| {
         let name = if single { name.to_owned() } else { format!("{name}-{ending}") };
-        (name, Stream { from, to, class, color, kind, ecn, size, rate, count, macsec })
+        let (psn, of) = (0, None);
+        (name, Stream { from, to, class, color, kind, ecn, size, rate, count, macsec, psn, of })
     });
     Some(named.collect())
 }
@@ -101,6 +102,7 @@ fn smallest(kind: StreamKind) -> Bytes {
     match kind {
         StreamKind::RoceWrite => Bytes(78),
         StreamKind::RoceSend | StreamKind::Udp => Bytes(64),
+        StreamKind::Cnp => super::nic::CNP,
     }
 }
 

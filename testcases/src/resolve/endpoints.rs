@@ -100,6 +100,7 @@ fn senders<'a>(case: &'a Case, measure: &'a Measure) -> (Vec<&'a str>, bool) {
         | Measure::MacsecCounters { .. }
         | Measure::MacsecFrames { .. }
         | Measure::MacsecPfc { .. }
+        | Measure::Nic(_)
         | Measure::Config { .. } => (measure.follows(case), true),
     }
 }

@@ -52,7 +52,9 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
                 running.remove(&(script.storms[usize::from(*id)].from, storm_index(*id)));
                 continue;
             }
-            Action::Pfc(_)
+            Action::StartFlow(_)
+            | Action::StopFlow(_)
+            | Action::Pfc(_)
             | Action::LinkDown(_)
             | Action::LinkUp(_)
             | Action::Configure(_)

@@ -17,6 +17,7 @@ impl Case {
     pub fn rig_ports(&self) -> Vec<String> {
         let mut all: Vec<&str> = Vec::new();
         all.extend(self.streams.values().flat_map(|s| [s.from.as_str(), s.to.as_str()]));
+        all.extend(self.flows.values().flat_map(|f| [f.nic.as_str(), f.to.as_str()]));
         all.extend(self.storms.values().map(|storm| storm.from.as_str()));
         for step in &self.steps {
             match &step.what {
@@ -37,6 +38,9 @@ impl Case {
             {
                 all.push(port);
             }
+            if let Measure::Nic(measure) = measure {
+                all.extend(measure.port());
+            }
         }
         all.sort_by_key(|name| port_number(name));
         all.dedup();
@@ -48,6 +52,9 @@ impl Case {
     /// # Errors
     /// What the device lacks, in words.
     pub fn suits(&self, profile: &Profile) -> Result<(), String> {
+        if self.kind != profile.kind {
+            return Err(format!("it is a {}, not a {}", profile.kind, self.kind));
+        }
         if let Some(family) = self.family.filter(|&family| family != profile.rule.family) {
             return Err(format!("its rule family is {}, not {family}", profile.rule.family));
         }

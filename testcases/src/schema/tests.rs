@@ -167,6 +167,13 @@ fn the_keys_of_the_schema_are_those_that_the_reader_takes() {
         of_case("expect: {zz: 1}", "case/properties/expect/anyOf/1"),
         ("about: x\ndevice: switch\nsetup: {zz: 1}\ncases: {}".to_owned(), "setup".to_owned()),
     ];
+    let of_nic = |inside: &str, name: &str| {
+        (format!("about: x\ndevice: nic\ncases: {{a: {{{inside}}}}}"), name.to_owned())
+    };
+    all.push(of_nic("streams: {s: {zz: 1}}", "to_nic"));
+    all.push(of_nic("flows: {s: {zz: 1}}", "flow"));
+    all.push(of_nic("between: {zz: 1}", "between"));
+    all.push(of_nic("between: {inject: [{zz: 1}]}", "injection"));
     all.extend(keys("/$defs/measure/properties").iter().map(|name| measure(name)));
     for (text, name) in all {
         assert_eq!(taken(&text), keys(&format!("/$defs/{name}/properties")), "{name}");

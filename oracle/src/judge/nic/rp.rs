@@ -3,7 +3,7 @@
 //! A frame may always leave later than it may at the earliest, when there is nothing to send or another queue pair is before it: how
 //! much later is the caller's to say.
 
-use crate::spec::nic::gaps::{Gap, gaps};
+use crate::spec::nic::gaps::gaps;
 use rig_capture::Span;
 use rig_lab::Rp;
 use rig_units::{Bytes, Dur, PortSpeed, Time};
@@ -52,7 +52,7 @@ pub struct Point {
     pub at: Time,
     /// Bits a second that were sent.
     pub measured: Span,
-    /// Bits a second that the rule allows.
+    /// Bits a second that the rule and the port allow.
     pub predicted: Span,
 }
 
@@ -97,21 +97,21 @@ pub fn follow(rp: &Rp, line: PortSpeed, seen: &Seen<'_>) -> Followed {
         };
         let fault = |kind| Fault { kind, frame: index + 1, from: gap.from, want, got };
         followed.faults.extend(kind.map(fault));
-        followed.curve.extend(point(start, gap, got, blur));
+        followed.curve.extend(point(start, gap.bytes, want, (got, blur)));
     }
     followed
 }
 
-/// The rates of one gap; `None` within a burst.
-fn point(at: Time, gap: &Gap, got: Dur, blur: Dur) -> Option<Point> {
-    let rate = |dur: Dur| {
-        let bits_ps = u128::from(gap.bytes.0) * 8 * 1_000_000_000_000;
-        u64::try_from(bits_ps / u128::from(dur.0.max(1))).unwrap_or(u64::MAX)
+/// The rates of one gap, of what the port can carry at the most; `None` within a burst, which ends with no bytes.
+fn point(at: Time, bytes: Bytes, want: Span, (got, blur): (Dur, Dur)) -> Option<Point> {
+    let rate = |ps: u64| {
+        let bits_ps = u128::from(bytes.0) * 8 * 1_000_000_000_000;
+        u64::try_from(bits_ps / u128::from(ps.max(1))).unwrap_or(u64::MAX)
     };
-    (gap.bytes > Bytes(0)).then(|| Point {
+    (bytes > Bytes(0)).then(|| Point {
         at,
-        measured: Span { lo: rate(got + blur), hi: rate(got.saturating_sub(blur)) },
-        predicted: Span { lo: rate(gap.hi), hi: rate(gap.lo) },
+        measured: Span { lo: rate((got + blur).0), hi: rate(got.saturating_sub(blur).0) },
+        predicted: Span { lo: rate(want.hi), hi: rate(want.lo) },
     })
 }
 
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!((followed.faults.len(), followed.judged, followed.undecided), (0, 99, 0));
         // At the speed of the port 8000 bits take 1020 x 80 ps = 81.6 ns: 98.04 Gb/s; after the cut 160 ns.
         assert_eq!(followed.curve[0].measured, Span::exactly(98_039_215_686));
-        assert_eq!(followed.curve[0].predicted, Span::exactly(100_000_000_000));
+        assert_eq!(followed.curve[0].predicted, Span::exactly(98_039_215_686));
         let last = followed.curve[98];
         assert_eq!(
             (last.measured, last.predicted),

@@ -13,6 +13,8 @@ pub struct Stream {
     pub kind: Kind,
     /// The stream, or the connection of a NIC, that its frames name; usually the same as `id`.
     pub names: u16,
+    /// The number of its first frame.
+    pub first: u32,
     /// The class by which the host pauses it.
     pub class: u8,
     /// The DSCP in its frames.
@@ -79,6 +81,7 @@ impl Plan {
         assert!(matches!(kind, Kind::Data | Kind::Cnp), "a stream is of data or of CNPs");
         let mut packet = Packet::data(names, host, dst, class, dscp, size);
         packet.kind = kind;
+        packet.seq = stream.first;
         let packet = packet.with_ect(ect).with_ce(ce).with_record(record);
         Plan { id, due: now, left: count, pace, packet, shield }
     }

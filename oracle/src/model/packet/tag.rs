@@ -33,7 +33,7 @@ const HARMS: [Harm; 4] = [Harm::Forged, Harm::WrongKey, Harm::WrongSci, Harm::Tr
 impl Tag {
     /// What protection adds to a frame, in bytes: SecTAG, SCI if it is there, ICV (IEEE 802.1AE 9.3, 14.5).
     pub const fn overhead(&self) -> u16 {
-        if self.sci { 32 } else { 24 }
+        rig_lab::macsec::overhead(self.sci)
     }
 
     fn packed(&self) -> u8 {

@@ -43,6 +43,7 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
         | Measure::EcnOrder { stream, .. } => stream.clone(),
         Measure::PfcCounters { port, class } => format!("{port} class {class}"),
         Measure::Duty { storm, stream, .. } => format!("{storm} on {stream}"),
+        Measure::Nic(measure) => measure.subject().to_owned(),
         Measure::Config { .. } => String::new(),
     };
     page.at(4, 24, measure.name(), &on);
@@ -120,6 +121,7 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
         | Measure::EcnMarks { .. }
         | Measure::EcnCounters { .. }
         | Measure::EcnOrder { .. } => ecn::measure(page, session, measure),
+        Measure::Nic(measure) => super::nic::measure(page, session, measure),
         Measure::XoffLatency { .. } => {
             page.detail("predicted", "XOFF leaves as the crossing frame has arrived, or behind the frame that is being sent");
             page.detail("formula", "F5: which frame crosses; F3: one frame ahead at most");

@@ -11,6 +11,8 @@ const FRAMES: u32 = 1_000;
 fn recorder(taps: &[rig_testcases::Tap]) -> Recorder {
     let load = StreamRate::Load("50%".parse().expect("a rate"));
     let stream = |name: &str, rate: StreamRate| StreamSpec {
+        of: Option::None,
+        psn: 0,
         overhead: Bytes(0),
         macsec: rig_testcases::Shield::Usual,
         name: name.to_owned(),
@@ -19,12 +21,14 @@ fn recorder(taps: &[rig_testcases::Tap]) -> Recorder {
         class: 3,
         dscp: 3,
         kind: StreamKind::Udp,
-        ecn: rig_frames::ip::Ecn::Ect0,
+        ecn: Ecn::Ect0,
         size: Bytes(1_000),
         rate,
         count: Option::None,
     };
     let script = Script {
+        between: Option::None,
+        flows: Vec::new(),
         macsec: Option::None,
         ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),
         dut_ports: vec![10, 11, 12],

@@ -201,6 +201,7 @@ impl WireLab {
             },
         );
         Ok(Observation {
+            injected: Vec::new(),
             origin,
             length: script.length,
             ports: ports.collect(),
@@ -298,7 +299,7 @@ fn since(origin: Time, events: Vec<DutEvent>) -> Vec<DutEvent> {
 fn frame(port: u16, what: &What) -> Vec<u8> {
     match *what {
         What::Pfc { enable, quanta } => wire::pfc(wire::rig_mac(port), enable, quanta),
-        What::Data { .. } | What::BadPfc { .. } | What::Other { .. } => Vec::new(),
+        What::Data { .. } | What::Roce(_) | What::BadPfc { .. } | What::Other { .. } => Vec::new(),
     }
 }
 
@@ -346,6 +347,7 @@ impl Trial<'_> {
                 let from = self.script.streams[usize::from(*stream)].from;
                 self.lane(from).sender.stop(Who::Stream(*stream));
             }
+            Action::StartFlow(_) | Action::StopFlow(_) => {}
             Action::StartStorm(storm) => {
                 let spec = &self.script.storms[usize::from(*storm)];
                 let (from, size) = (spec.from, spec.on_wire());

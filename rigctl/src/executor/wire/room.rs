@@ -132,6 +132,8 @@ mod tests {
     /// One stream of 1 KiB frames, one every 340 us, that runs as `steps` say.
     fn share(steps: &[(u64, Action)], length: Dur) -> Share {
         let stream = StreamSpec {
+            of: None,
+            psn: 0,
             overhead: Bytes(0),
             macsec: rig_testcases::Shield::Usual,
             name: "probe".into(),
@@ -148,6 +150,8 @@ mod tests {
         let steps =
             steps.iter().map(|&(ms, ref action)| Step { at: Dur::ms(ms), action: action.clone() });
         let script = Script {
+            between: None,
+            flows: Vec::new(),
             macsec: None,
             ports: vec!["p1".into(), "p2".into()],
             dut_ports: vec![0, 1],

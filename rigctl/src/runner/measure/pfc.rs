@@ -135,6 +135,8 @@ fn falls_silent(script: &Script, port: u16, class: u8) -> bool {
         Action::LinkDown(down) => *down == port,
         Action::StartStream(_)
         | Action::StopStream(_)
+        | Action::StartFlow(_)
+        | Action::StopFlow(_)
         | Action::StopStorm(_)
         | Action::LinkUp(_)
         | Action::Configure(_)

@@ -160,3 +160,10 @@ fn its_debug_shows_no_key() {
     let shown = format!("{:?}", cable(CipherSuite::GcmAes256));
     assert!(!shown.contains("17, 17") && !shown.contains("1111"), "{shown}");
 }
+
+#[test]
+fn what_protection_adds_is_the_same_in_the_language_and_on_the_wire() {
+    for sci in [false, true] {
+        assert_eq!(usize::from(rig_lab::macsec::overhead(sci)), rig_frames::macsec::overhead(sci));
+    }
+}

@@ -129,6 +129,8 @@ impl Bench {
 /// A stream of class 3 between two of the rig's ports.
 pub(crate) fn stream(from: u16, to: u16, size: u64) -> StreamSpec {
     StreamSpec {
+        of: None,
+        psn: 0,
         overhead: Bytes(0),
         macsec: rig_testcases::Shield::Usual,
         name: "stream".to_owned(),

@@ -79,7 +79,7 @@ impl MacsecFaults {
         if !self.headroom_too_small || macsec.sent == Form::Clear {
             return 0;
         }
-        let overhead = if macsec.sends_sci { 32 } else { 24 };
+        let overhead = u64::from(rig_lab::macsec::overhead(macsec.sends_sci));
         let way = (macsec.latency * 2).0 / speed.byte().0.max(1);
         u32::try_from(way + overhead).unwrap_or(u32::MAX)
     }

@@ -41,6 +41,7 @@ impl Bench {
         let (size, ect, record) = (1_024, false, true);
         let count = Some(count);
         let stream = Stream {
+            first: 0,
             id: 1,
             kind: Kind::Data,
             names: 1,
@@ -238,6 +239,7 @@ fn overrun(deviation: Option<&str>) -> (u64, u64, u64, bool) {
 
 fn lossy(from: u16) -> Stream {
     Stream {
+        first: 0,
         id: from,
         kind: Kind::Data,
         names: from,

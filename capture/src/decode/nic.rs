@@ -1,0 +1,45 @@
+//! Frames between a port of the rig and the NIC behind it, but for the data of the rig's own streams.
+
+use rig_frames::ip::Ip;
+use rig_frames::packet::RoceFrame;
+use rig_frames::roce::aeth::{Nak, Syndrome};
+use rig_frames::roce::opcode::{Opcode, Payload};
+use rig_testcases::wire::{self, nic_ip, rig_ip};
+use rig_testcases::{CnpFault, Roce, RoceKind};
+
+/// What a frame was that passed rig port `port`; `None` where it is not between the rig and the NIC there, or nothing that a
+/// NIC sends. `bytes` are those of the frame.
+pub(super) fn roce(port: u16, frame: &RoceFrame, size: u16, bytes: &[u8]) -> Option<Roce> {
+    let Ip::V4(ip) = frame.path.ip else { return None };
+    let ends = (rig_ip(port), nic_ip(port));
+    if (ip.src, ip.dst) != ends && (ip.dst, ip.src) != ends {
+        return None;
+    }
+    let connection = frame.bth.dest_qp.get().checked_sub(wire::FIRST_QPN)?;
+    let connection = u16::try_from(connection).ok()?;
+    let fault = (frame.bth.opcode == Opcode::Cnp).then(|| wire::nic::fault(bytes)).flatten();
+    let kind = kind(frame, fault)?;
+    let psn = frame.bth.psn.get();
+    Some(Roce { connection, kind, psn, size, ecn: ip.ecn, dscp: ip.dscp.get() })
+}
+
+fn kind(frame: &RoceFrame, fault: Option<CnpFault>) -> Option<RoceKind> {
+    let opcode = frame.bth.opcode;
+    Some(match opcode {
+        Opcode::Cnp => RoceKind::Cnp { fault },
+        Opcode::RcAcknowledge => match frame.ext.aeth()?.syndrome {
+            Syndrome::Ack(_) => RoceKind::Ack,
+            Syndrome::Nak(Nak::PsnSequenceError) => RoceKind::Nak,
+            Syndrome::Nak(_) | Syndrome::RnrNak(_) => return None,
+        },
+        Opcode::RcReadRequest => RoceKind::ReadRequest,
+        _ if opcode.payload() == Payload::None => return None,
+        _ => {
+            let name = opcode.name();
+            let only = name.contains("only");
+            let (first, last) = (name.contains("first"), name.contains("last"));
+            let response = name.contains("response");
+            RoceKind::Data { first: first || only, last: last || only, response }
+        }
+    })
+}

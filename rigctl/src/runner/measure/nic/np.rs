@@ -1,0 +1,208 @@
+//! The notification point: which marks are answered, how soon, how often and in what form.
+
+use super::super::{Done, Judged, Read};
+use super::Seen;
+use crate::runner::trial::Trial;
+use rig_capture::{Span, Unit};
+use rig_frames::ip::Ecn;
+use rig_lab::EcnField;
+use rig_oracle::Prediction;
+use rig_oracle::judge::nic::np::{Checked, Cnp, Fault, Sight, check};
+use rig_oracle::spec::nic::np::{Mark, SOURCE, answered};
+use rig_oracle::verdict::Doubt;
+use rig_testcases::RoceKind;
+use rig_units::Time;
+use std::collections::BTreeMap;
+
+/// The marks that reached a NIC and the CNPs that left it, each with its record.
+struct Traffic {
+    marks: Vec<(usize, Mark)>,
+    cnps: Vec<(usize, Cnp)>,
+    sight: Sight,
+}
+
+impl Traffic {
+    fn of(trial: &Trial, seen: &Seen<'_>) -> Traffic {
+        let earns = |kind: RoceKind| match kind {
+            RoceKind::Data { .. } => true,
+            RoceKind::Ack => seen.nic.np.ack_earns,
+            RoceKind::Nak | RoceKind::Cnp { .. } | RoceKind::ReadRequest => false,
+        };
+        let marks = seen.reached.iter().filter(|reached| reached.ce && earns(reached.kind));
+        let marks = marks.map(|reached| {
+            // The rig has one address at each port.
+            (reached.record, Mark { at: reached.at, qp: reached.connection, from: 0 })
+        });
+        let cnps = seen.left.iter().filter(|left| matches!(left.roce.kind, RoceKind::Cnp { .. }));
+        let cnps = cnps.map(|left| (left.record, Cnp { at: left.at, qp: left.roce.connection }));
+        let sight = Sight {
+            bound: trial.observation.bound(),
+            busy: seen.busy,
+            until: Time::ZERO + trial.script.length,
+        };
+        Traffic { marks: marks.collect(), cnps: cnps.collect(), sight }
+    }
+
+    fn check(&self, seen: &Seen<'_>) -> Checked {
+        let marks: Vec<Mark> = self.marks.iter().map(|(_, mark)| *mark).collect();
+        let cnps: Vec<Cnp> = self.cnps.iter().map(|(_, cnp)| *cnp).collect();
+        check(&seen.nic.np, &marks, &cnps, &self.sight)
+    }
+
+    /// The records that show a fault, and what it is.
+    fn told(&self, fault: Fault) -> (Vec<usize>, String) {
+        let mark = |index: usize| self.marks[index].0;
+        let cnp = |index: usize| self.cnps[index].0;
+        match fault {
+            Fault::Missing { mark: one } => (vec![mark(one)], "a mark without a CNP".to_owned()),
+            Fault::TooSoon { before, mark: one, cnp: of } => {
+                let apart = self.marks[one].1.at.since(self.marks[before].1.at);
+                let apart = Unit::Ps.show(apart.unwrap_or_default().0);
+                let records = vec![mark(before), mark(one), cnp(of)];
+                (records, format!("a CNP for a mark {apart} after one that was answered"))
+            }
+            Fault::Unasked { cnp: one } => {
+                (vec![cnp(one)], "a CNP that answers no mark".to_owned())
+            }
+            Fault::WrongQp { mark: one, cnp: of } => {
+                (vec![mark(one), cnp(of)], "a CNP that names another queue pair".to_owned())
+            }
+            Fault::Late { mark: one, cnp: of } => {
+                (vec![mark(one), cnp(of)], "a CNP that comes too late".to_owned())
+            }
+            Fault::Early { mark: one, cnp: of } => {
+                (vec![mark(one), cnp(of)], "a CNP that comes too early".to_owned())
+            }
+        }
+    }
+}
+
+/// Judges which marks are answered.
+pub(super) fn answers(done: &Done<'_>, port: &str, judged: &mut Judged) {
+    done.each("cnp.answers", port, judged, |trial| {
+        let seen = Seen::of(done, trial, trial.port(port)?);
+        let traffic = Traffic::of(trial, &seen);
+        let marks: Vec<Mark> = traffic.marks.iter().map(|(_, mark)| *mark).collect();
+        let wanted = answered(&seen.nic.np, &marks).len();
+        let faults = traffic.check(&seen).faults;
+        let first = faults.first().map(|fault| traffic.told(*fault));
+        let more = match faults.len() {
+            0 | 1 => String::new(),
+            some => format!(", and {} more faults", some - 1),
+        };
+        let got =
+            first.as_ref().map(|(_, what)| format!("{} CNPs; {what}{more}", traffic.cnps.len()));
+        let want = Prediction {
+            unit: Unit::Count,
+            span: Span::exactly(0),
+            formula: "a mark is answered if none of its scope was within the interval before it",
+            text: format!("{wanted} of {} marks answered, each with one CNP", marks.len()),
+            source: SOURCE,
+        };
+        let records = first.map(|(records, _)| records).unwrap_or_default();
+        let span = Span::exactly(u64::try_from(faults.len()).unwrap_or(u64::MAX));
+        Ok(Some(Read { span, want, got, records }))
+    });
+}
+
+/// Judges how long it takes from a mark to its CNP.
+pub(super) fn latency(done: &Done<'_>, port: &str, judged: &mut Judged) {
+    done.each("cnp.latency", port, judged, |trial| {
+        let seen = Seen::of(done, trial, trial.port(port)?);
+        let traffic = Traffic::of(trial, &seen);
+        let checked = traffic.check(&seen);
+        let Some(span) = checked.latency() else { return Err(unanswered(trial)) };
+        let least = seen.nic.np.latency;
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: Span { lo: least.0, hi: (least + seen.busy).0 },
+            formula: "np.latency, and behind what the port is sending",
+            text: format!(
+                "a CNP {} after its mark, up to {} later where the port is busy",
+                Unit::Ps.show(least.0),
+                Unit::Ps.show(seen.busy.0)
+            ),
+            source: "the declared latency",
+        };
+        let cited = checked.latencies.iter().max_by_key(|(_, span)| span.hi);
+        let records = cited.map(|(cnp, _)| traffic.cnps[*cnp].0).into_iter().collect();
+        Ok(Some(Read { span, want, got: None, records }))
+    });
+}
+
+/// Judges the least time between two marks of one scope that are answered.
+pub(super) fn interval(done: &Done<'_>, port: &str, judged: &mut Judged) {
+    done.each("cnp.interval", port, judged, |trial| {
+        let seen = Seen::of(done, trial, trial.port(port)?);
+        let traffic = Traffic::of(trial, &seen);
+        let marks: Vec<Mark> = traffic.marks.iter().map(|(_, mark)| *mark).collect();
+        let np = &seen.nic.np;
+        let mut last: BTreeMap<u16, Time> = BTreeMap::new();
+        let mut least = None;
+        for answer in answered(np, &marks) {
+            let mark = marks[answer.mark];
+            let before = last.insert(mark.scoped(np.scope), mark.at);
+            let apart = before.and_then(|before| mark.at.since(before));
+            least = least.into_iter().chain(apart).min();
+        }
+        // Where no two are to be answered nothing is to be measured; whether that holds is `cnp.answers`' business.
+        let Some(least) = least else { return Ok(None) };
+        let Some(span) = traffic.check(&seen).interval else { return Err(unanswered(trial)) };
+        let blur = traffic.sight.bound * 2;
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: Span { lo: least.saturating_sub(blur).0, hi: (least + blur).0 },
+            formula: "ceil(I / g) g for marks every g",
+            text: format!(
+                "answered marks {} apart: the interval of {} rounded up to the distance of marks",
+                Unit::Ps.show(least.0),
+                Unit::Ps.show(np.interval.0)
+            ),
+            source: SOURCE,
+        };
+        Ok(Some(Read { span, want, got: None, records: Vec::new() }))
+    });
+}
+
+/// Judges the form of every CNP.
+pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
+    done.each("cnp.format", port, judged, |trial| {
+        let seen = Seen::of(done, trial, trial.port(port)?);
+        let np = &seen.nic.np;
+        let ecn = match np.ecn {
+            EcnField::NotEct => Ecn::NotEct,
+            EcnField::Ect1 => Ecn::Ect1,
+            EcnField::Ect0 => Ecn::Ect0,
+            EcnField::Ce => Ecn::Ce,
+        };
+        let mut cnps = 0_u64;
+        let mut wrong = Vec::new();
+        for left in &seen.left {
+            let RoceKind::Cnp { fault } = left.roce.kind else { continue };
+            cnps += 1;
+            let what = fault
+                .map(|fault| fault.text().to_owned())
+                .or_else(|| (left.roce.dscp != np.dscp).then(|| format!("DSCP {}", left.roce.dscp)))
+                .or_else(|| (left.roce.ecn != ecn).then(|| format!("ECN {:?}", left.roce.ecn)));
+            wrong.extend(what.map(|what| (left.record, what)));
+        }
+        if cnps == 0 {
+            return Err(unanswered(trial));
+        }
+        let want = Prediction {
+            unit: Unit::Frames,
+            span: Span::exactly(0),
+            formula: "",
+            text: format!("each of {cnps} CNPs well formed, with DSCP {} and ECN {ecn:?}", np.dscp),
+            source: "RoCEv2, IBTA volume 1 A17.9.3; the declared DSCP and ECN field",
+        };
+        let got = wrong.first().map(|(_, what)| format!("{} with {what}", wrong.len()));
+        let span = Span::exactly(u64::try_from(wrong.len()).unwrap_or(u64::MAX));
+        let records = wrong.iter().map(|(record, _)| *record).collect();
+        Ok(Some(Read { span, want, got, records }))
+    });
+}
+
+fn unanswered(trial: &Trial) -> Doubt {
+    trial.doubt("no mark was answered")
+}

@@ -1,0 +1,304 @@
+//! The reaction point: how far and how soon a CNP cuts, and whether every packet after it leaves when the rate allows it.
+
+use super::super::{Done, Judged, Read};
+use super::Seen;
+use crate::runner::trial::Trial;
+use rig_capture::{Span, Unit};
+use rig_lab::{Limiting, Rp, Scope};
+use rig_oracle::Prediction;
+use rig_oracle::judge::nic::rp::{self, Followed, Kind, Point};
+use rig_oracle::spec::nic::forms;
+use rig_oracle::verdict::{Curve, CurvePoint, Doubt};
+use rig_testcases::RoceKind;
+use rig_units::{Bytes, Dur, PortSpeed, Time};
+
+const SOURCE: &str = "DCQCN: Zhu et al., SIGCOMM'15, section 3; docs/nic.md, reaction point";
+
+/// What one limiter was told and did.
+struct Limited<'a> {
+    rp: &'a Rp,
+    line: PortSpeed,
+    bound: Dur,
+    allowance: Dur,
+    /// Records and arrivals of the CNPs.
+    cnps: Vec<(usize, Time)>,
+    /// Records, departures and sizes of the packets.
+    frames: Vec<(usize, Time, Bytes)>,
+}
+
+impl<'a> Limited<'a> {
+    /// The limiter of a flow: its own, or that of all flows of its port.
+    fn of(done: &Done<'a>, trial: &Trial, flow: &str) -> Result<Limited<'a>, Doubt> {
+        let (index, spec) = trial.flow(flow)?;
+        let seen = Seen::of(done, trial, spec.nic);
+        let rp = &seen.nic.rp;
+        // All flows of a port go to one address.
+        let own = |connection: u16| match rp.scope {
+            Scope::Qp => connection == trial.script.connection(index),
+            Scope::DestIp | Scope::Port => trial.script.flow_of(connection).is_some(),
+        };
+        let told = seen.reached.iter().filter(|one| matches!(one.kind, RoceKind::Cnp { .. }));
+        let cnps = told.filter(|one| own(one.connection)).map(|one| (one.record, one.at));
+        let data = seen.left.iter().filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
+        let frames = data.filter(|one| own(one.roce.connection));
+        let frames = frames.map(|one| (one.record, one.at, Bytes(one.roce.size.into())));
+        let line = trial.observation.ports[usize::from(spec.nic)].speed;
+        Ok(Limited {
+            rp,
+            line,
+            bound: trial.observation.bound(),
+            allowance: seen.busy,
+            cnps: cnps.collect(),
+            frames: frames.collect(),
+        })
+    }
+
+    fn follow(&self) -> Followed {
+        let cnps: Vec<Time> = self.cnps.iter().map(|(_, at)| *at).collect();
+        let frames: Vec<(Time, Bytes)> =
+            self.frames.iter().map(|&(_, at, bytes)| (at, bytes)).collect();
+        let allowance = Some(self.allowance);
+        let seen = rp::Seen { cnps: &cnps, frames: &frames, bound: self.bound, allowance };
+        rp::follow(self.rp, self.line, &seen)
+    }
+
+    /// The first packet behind which the port was idle: it, and the one before. Only after the first CNP.
+    fn held(&self, trial: &Trial) -> Result<(Time, usize), Doubt> {
+        let Some(&(_, cnp)) = self.cnps.first() else {
+            return Err(trial.doubt("no CNP was sent"));
+        };
+        let pairs = self.frames.windows(2).enumerate();
+        let mut idle = pairs.filter(|(_, pair)| {
+            let free = pair[0].1 + self.line.slot(pair[0].2) + self.bound * 2;
+            pair[1].1 > free && pair[0].1 > cnp
+        });
+        let first = idle.next().map(|(index, _)| index).filter(|index| *index > 0);
+        first.map(|index| (cnp, index)).ok_or_else(|| trial.doubt("no packet was held back"))
+    }
+}
+
+/// Judges every packet's distance from the one before; the rate over time becomes a curve.
+pub(super) fn follows(done: &Done<'_>, flow: &str, judged: &mut Judged) {
+    for (index, point) in done.points.iter().enumerate() {
+        let first = done.valid(index).into_iter().next();
+        let Some(Ok(limited)) = first.map(|trial| Limited::of(done, trial, flow)) else { continue };
+        let place = done.place(point);
+        let x = format!("{place} time of {flow}").trim().to_owned();
+        judged.curves.extend(curve(&limited.follow().curve, x));
+    }
+    done.each("rate.follows", flow, judged, |trial| {
+        let limited = Limited::of(done, trial, flow)?;
+        let followed = limited.follow();
+        if followed.judged == 0 {
+            return Err(trial.doubt(&format!("{flow} sent no two packets")));
+        }
+        if followed.lost > 0 {
+            let why = format!("stamps leave too many orders open for {} packets", followed.lost);
+            return Err(trial.doubt(&why));
+        }
+        let first = followed.faults.first();
+        let got = first.map(|fault| {
+            let kind = match fault.kind {
+                Kind::TooEarly => "too early",
+                Kind::TooLate => "too late",
+            };
+            format!(
+                "{} packets off, the first {kind}: {} after the one it counts from, where {} were due",
+                followed.faults.len(),
+                Unit::Ps.show(fault.got.0),
+                rig_capture::Reading { unit: Unit::Ps, span: fault.want, frames: Vec::new() }
+            )
+        });
+        let records = first.map(|fault| {
+            [fault.from, fault.frame].map(|frame| limited.frames[frame].0).to_vec()
+        });
+        let want = Prediction {
+            unit: Unit::Frames,
+            span: Span::exactly(0),
+            formula: "the next packet leaves s 8 / C after the one before, C by the CNPs so far",
+            text: format!(
+                "each of {} packets as early as its rate allows and no earlier, after {} CNPs",
+                limited.frames.len(),
+                limited.cnps.len()
+            ),
+            source: SOURCE,
+        };
+        let span = Span::exactly(u64::try_from(followed.faults.len()).unwrap_or(u64::MAX));
+        Ok(Some(Read { span, want, got, records: records.unwrap_or_default() }))
+    });
+}
+
+/// More points than these say no more.
+const POINTS: usize = 400;
+
+/// The rate over time, thinned out; the points at which it changes stay.
+fn curve(points: &[Point], x: String) -> Option<Curve> {
+    let step = points.len().div_ceil(POINTS).max(1);
+    let changes =
+        |index: usize| index == 0 || points[index].predicted != points[index - 1].predicted;
+    let kept = (0..points.len()).filter(|&index| index % step == 0 || changes(index));
+    let points: Vec<CurvePoint> = kept
+        .map(|index| {
+            let Point { at, measured, predicted } = points[index];
+            CurvePoint { x: at.0, measured, predicted }
+        })
+        .collect();
+    (points.len() > 1).then_some(Curve {
+        measure: "rate.follows",
+        x,
+        x_unit: Unit::Ps,
+        unit: Unit::Bps,
+        points,
+        fitted: Vec::new(),
+    })
+}
+
+/// Judges what the first cut leaves of the port's speed.
+pub(super) fn cut(done: &Done<'_>, flow: &str, judged: &mut Judged) {
+    done.each("rate.cut", flow, judged, |trial| {
+        let limited = Limited::of(done, trial, flow)?;
+        let (_, held) = limited.held(trial)?;
+        let [(record, at, bytes), (next, after, _)] =
+            [limited.frames[held], limited.frames[held + 1]];
+        let line = limited.line.bps();
+        let share = |gap: Dur| {
+            let bits_ps = u128::from(bytes.0) * 8 * 1_000_000_000_000 * 1_000_000;
+            let ppm = bits_ps / u128::from(gap.0.max(1)) / u128::from(line);
+            u64::try_from(ppm).unwrap_or(u64::MAX)
+        };
+        let (gap, blur) = (after.since(at).unwrap_or_default(), limited.bound * 2);
+        let span = Span { lo: share(gap + blur), hi: share(gap.saturating_sub(blur)) };
+        let rate = forms::first_cut(limited.rp, limited.line);
+        let ppm = u128::from(rate.bps) * 1_000_000 / u128::from(line);
+        let ppm = u64::try_from(ppm).unwrap_or(u64::MAX);
+        let want = Prediction {
+            unit: Unit::Ppm,
+            // Gaps are rounded up to a picosecond.
+            span: Span { lo: ppm.saturating_sub(20), hi: ppm },
+            formula: "C (1 - alpha / 2)",
+            text: format!(
+                "{} of the port's speed, with alpha {}",
+                Unit::Ppm.show(ppm),
+                limited.rp.initial_alpha
+            ),
+            source: SOURCE,
+        };
+        Ok(Some(Read { span, want, got: None, records: vec![record, next] }))
+    });
+}
+
+/// Judges how soon the first CNP takes effect.
+pub(super) fn reaction(done: &Done<'_>, flow: &str, judged: &mut Judged) {
+    done.each("rate.reaction", flow, judged, |trial| {
+        let limited = Limited::of(done, trial, flow)?;
+        let (cnp, held) = limited.held(trial)?;
+        let since = |index: usize| limited.frames[index].1.since(cnp);
+        let blur = limited.bound * 2;
+        // The packet before still had the old rate behind it, this one has the new.
+        let lo = since(held - 1).map_or(0, |since| since.saturating_sub(blur).0 + 1);
+        let span = Span { lo, hi: (since(held).unwrap_or_default() + blur).0 };
+        let latency = limited.rp.latency;
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: Span::exactly(latency.0),
+            formula: "rp.latency; seen between two packets",
+            text: format!("{} after the last bit of the CNP", Unit::Ps.show(latency.0)),
+            source: "the declared latency",
+        };
+        let records = vec![limited.cnps[0].0, limited.frames[held].0];
+        Ok(Some(Read { span, want, got: None, records }))
+    });
+}
+
+/// Which rate of a trial is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    Least,
+    Final,
+}
+
+/// Judges the least rate, or the last.
+pub(super) fn rate(done: &Done<'_>, flow: &str, which: Which, judged: &mut Judged) {
+    let name = match which {
+        Which::Least => "rate.least",
+        Which::Final => "rate.final",
+    };
+    done.each(name, flow, judged, |trial| {
+        let limited = Limited::of(done, trial, flow)?;
+        let curve = limited.follow().curve;
+        let (measured, predicted) = match which {
+            Which::Least => (
+                curve.iter().map(|point| point.measured).min_by_key(|span| span.hi),
+                curve.iter().map(|point| point.predicted).min_by_key(|span| span.hi),
+            ),
+            Which::Final => {
+                let last = curve.last();
+                (last.map(|point| point.measured), last.map(|point| point.predicted))
+            }
+        };
+        let (Some(span), Some(predicted)) = (measured, predicted) else {
+            return Err(trial.doubt(&format!("{flow} sent no two packets")));
+        };
+        let want = Prediction {
+            unit: Unit::Bps,
+            span: predicted,
+            formula: "cuts, alpha, increases, and the least rate",
+            text: format!(
+                "{} after {} CNPs; no less than {}",
+                rig_capture::Reading { unit: Unit::Bps, span: predicted, frames: Vec::new() },
+                limited.cnps.len(),
+                limited.rp.min_rate
+            ),
+            source: SOURCE,
+        };
+        Ok(Some(Read { span, want, got: None, records: Vec::new() }))
+    });
+}
+
+/// Judges how many packets leave back to back while the flow is held back.
+pub(super) fn bursts(done: &Done<'_>, flow: &str, judged: &mut Judged) {
+    done.each("rate.bursts", flow, judged, |trial| {
+        let limited = Limited::of(done, trial, flow)?;
+        let (_, held) = limited.held(trial)?;
+        let after = &limited.frames[held + 1..];
+        let mut runs = Vec::new();
+        let mut run = 1_u64;
+        for pair in after.windows(2) {
+            let free = pair[0].1 + limited.line.slot(pair[0].2) + limited.bound * 2;
+            if pair[1].1 > free {
+                runs.push(run);
+                run = 0;
+            }
+            run += 1;
+        }
+        let (Some(&lo), Some(&hi)) = (runs.iter().min(), runs.iter().max()) else {
+            return Err(trial.doubt("the flow was not held back long enough"));
+        };
+        let size = after.iter().map(|(.., bytes)| bytes.0).min().unwrap_or(1);
+        let most = after.iter().map(|(.., bytes)| bytes.0).max().unwrap_or(1);
+        let (lo_want, hi_want, text) = match limited.rp.limiting {
+            Limiting::Packet => (1, 1, "each packet by itself".to_owned()),
+            Limiting::Burst => {
+                let (lo, hi) =
+                    (limited.rp.burst.0.div_ceil(most), limited.rp.burst.0.div_ceil(size));
+                (lo, hi, format!("bursts of {} at least, back to back", limited.rp.burst))
+            }
+        };
+        let want = Prediction {
+            unit: Unit::Frames,
+            span: Span { lo: lo_want, hi: hi_want },
+            formula: "ceil(burst / packet)",
+            text,
+            source: SOURCE,
+        };
+        let got = Some(format!("{lo} to {hi} packets back to back, in {} runs", runs.len()));
+        // Every run has to be as long, not one of them.
+        let span = if lo >= lo_want && hi <= hi_want {
+            Span { lo, hi }
+        } else {
+            Span::exactly(if lo < lo_want { lo } else { hi })
+        };
+        let records = vec![limited.frames[held].0, limited.frames[held + 1].0];
+        Ok(Some(Read { span, want, got, records }))
+    });
+}

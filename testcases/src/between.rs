@@ -1,0 +1,96 @@
+//! The rig between two NICs: what it passes on, and what it does to single frames on the way.
+
+use core::fmt;
+use rig_units::Dur;
+
+/// The rig between the NICs behind two of its ports, as written and as it is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Between<Name> {
+    /// From the last bit of a frame that arrives at one port to its first bit at the other, where that is free.
+    pub delay: Dur,
+    /// What is done to single frames, in the order of the case.
+    pub inject: Vec<Injection<Name>>,
+}
+
+/// One thing that is done to frames of one connection. `Name`: the flow's as written, its connection's number as it is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injection<Name> {
+    /// The connection.
+    pub on: Name,
+    /// Which frames of it.
+    pub frames: Target,
+    /// Which of those.
+    pub which: Which,
+    /// In which round: 1 is the first time that a packet sequence number passes, 2 its first repetition, and so on. `None`: any.
+    pub iteration: Option<u32>,
+    /// What is done to them.
+    pub harm: Injected,
+}
+
+/// Frames of a connection, by what they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    /// Packets with payload, those that answer a READ among them.
+    Data,
+    /// Acknowledgements.
+    Ack,
+    /// NAKs.
+    Nak,
+    /// CNPs.
+    Cnp,
+    /// READ requests.
+    ReadRequest,
+}
+
+impl Target {
+    /// Their names in YAML.
+    pub const NAMES: [(&str, Target); 5] = [
+        ("data", Target::Data),
+        ("ack", Target::Ack),
+        ("nak", Target::Nak),
+        ("cnp", Target::Cnp),
+        ("read-request", Target::ReadRequest),
+    ];
+}
+
+/// Which of the frames of one kind and connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// `psn: 4`: those of this number, counted from the flow's first packet.
+    Psn(u32),
+    /// `nth: 3`: the third that passes.
+    Nth(u32),
+    /// `every: 50`: each fiftieth that passes.
+    Every(u32),
+}
+
+/// What the rig does to a frame on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Injected {
+    /// It is marked: congestion experienced.
+    Ce,
+    /// It goes no further.
+    Drop,
+    /// It leaves so much later; those behind it do not wait.
+    Delay(Dur),
+    /// It leaves behind so many frames that come after it in the same direction.
+    Behind(u32),
+    /// It leaves twice.
+    Duplicate,
+    /// Its ICRC is wrong.
+    BadIcrc,
+}
+
+impl fmt::Display for Injected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Injected::Ce => f.write_str("marked"),
+            Injected::Drop => f.write_str("dropped"),
+            Injected::Delay(by) => write!(f, "delayed by {by}"),
+            Injected::Behind(1) => f.write_str("sent behind the next frame"),
+            Injected::Behind(by) => write!(f, "sent behind {by} frames"),
+            Injected::Duplicate => f.write_str("sent twice"),
+            Injected::BadIcrc => f.write_str("sent with a wrong ICRC"),
+        }
+    }
+}

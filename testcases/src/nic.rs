@@ -1,0 +1,221 @@
+//! What a case says of NICs: what they send by themselves, and what of their behaviour is measured.
+
+use rig_units::Bytes;
+
+/// What a NIC sends by itself, as written: messages of one reliable connection, one right after the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flow {
+    /// The rig port behind which the NIC is that sends.
+    pub nic: String,
+    /// The rig port that it is addressed to, or behind which the NIC is that receives.
+    pub to: String,
+    /// Traffic class.
+    pub class: u8,
+    /// What its messages are.
+    pub verb: Verb,
+    /// Payload of a message.
+    pub message: Bytes,
+    /// Payload of a packet (path MTU).
+    pub mtu: Bytes,
+    /// After how many messages it ends by itself; absent: when it is stopped.
+    pub count: Option<u32>,
+    /// Packet sequence number of its first packet.
+    pub psn: u32,
+}
+
+/// The same, worked out for one device. Ports are indices of the script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowSpec {
+    /// Its name in the case.
+    pub name: String,
+    /// The rig port behind which the NIC is that sends.
+    pub nic: u16,
+    /// The rig port that it is addressed to, or behind which the NIC is that receives.
+    pub to: u16,
+    /// Its traffic class, 0 to 7.
+    pub class: u8,
+    /// The DSCP of its packets.
+    pub dscp: u8,
+    /// What its messages are.
+    pub verb: Verb,
+    /// Payload of a message, in bytes.
+    pub message: u32,
+    /// Payload of a packet, in bytes.
+    pub mtu: u32,
+    /// After how many messages it ends by itself; `None`: when it is stopped.
+    pub count: Option<u32>,
+    /// Packet sequence number of its first packet.
+    pub psn: u32,
+}
+
+/// What the messages of a reliable connection are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verb {
+    /// SEND.
+    Send,
+    /// RDMA WRITE.
+    Write,
+    /// RDMA READ: the other end sends the data.
+    Read,
+}
+
+impl Verb {
+    /// Their names in YAML.
+    pub const NAMES: [(&str, Verb); 3] =
+        [("send", Verb::Send), ("write", Verb::Write), ("read", Verb::Read)];
+}
+
+/// What is measured of a NIC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NicMeasure {
+    /// `cnp.answers`: each mark is answered with one CNP, or not, as interval and scope have it.
+    Answers {
+        /// The rig port in front of the NIC.
+        port: String,
+    },
+    /// `cnp.latency`: from the last bit of a marked frame to the first bit of its CNP.
+    Latency {
+        /// The rig port in front of the NIC.
+        port: String,
+    },
+    /// `cnp.interval`: the least time between two marks of one scope that are answered.
+    Interval {
+        /// The rig port in front of the NIC.
+        port: String,
+    },
+    /// `cnp.format`: every CNP is well formed: opcode, BECN, reserved bytes, DSCP, ECN field.
+    Format {
+        /// The rig port in front of the NIC.
+        port: String,
+    },
+    /// `nic.counters`: the NIC's counters against the wire.
+    Counters {
+        /// The rig port in front of the NIC.
+        port: String,
+    },
+    /// `rate.follows`: each packet of a flow leaves as early as its rate allows and no earlier, by the CNPs that it got.
+    Follows {
+        /// The flow.
+        flow: String,
+    },
+    /// `rate.cut`: the factor by which the first CNP of a trial cuts the rate.
+    Cut {
+        /// The flow.
+        flow: String,
+    },
+    /// `rate.reaction`: from the last bit of the first CNP of a trial to the first packet that the new rate holds back.
+    Reaction {
+        /// The flow.
+        flow: String,
+    },
+    /// `rate.least`: the least rate between two packets of a flow.
+    Least {
+        /// The flow.
+        flow: String,
+    },
+    /// `rate.final`: the rate at the trial's end.
+    Final {
+        /// The flow.
+        flow: String,
+    },
+    /// `rate.bursts`: how many packets leave back to back while the flow is held back.
+    Bursts {
+        /// The flow.
+        flow: String,
+    },
+    /// `rc.sender`: what a NIC sends after a NAK or none (go-back-N).
+    Sender {
+        /// The flow.
+        flow: String,
+    },
+    /// `rc.receiver`: what a NIC acknowledges, and how it asks for what is missing.
+    Receiver {
+        /// The stream.
+        stream: String,
+    },
+}
+
+impl NicMeasure {
+    /// Names of those that look at a port, in YAML.
+    pub(crate) const OF_PORT: [&str; 5] =
+        ["cnp.answers", "cnp.latency", "cnp.interval", "cnp.format", "nic.counters"];
+    /// Names of those that look at a flow, in YAML.
+    pub(crate) const OF_FLOW: [&str; 7] = [
+        "rate.follows",
+        "rate.cut",
+        "rate.reaction",
+        "rate.least",
+        "rate.final",
+        "rate.bursts",
+        "rc.sender",
+    ];
+
+    /// The measure of a port called `name`.
+    pub(crate) fn of_port(name: &str, port: String) -> Option<NicMeasure> {
+        Some(match name {
+            "cnp.answers" => NicMeasure::Answers { port },
+            "cnp.latency" => NicMeasure::Latency { port },
+            "cnp.interval" => NicMeasure::Interval { port },
+            "cnp.format" => NicMeasure::Format { port },
+            "nic.counters" => NicMeasure::Counters { port },
+            _ => return None,
+        })
+    }
+
+    /// The measure of a flow called `name`.
+    pub(crate) fn of_flow(name: &str, flow: String) -> Option<NicMeasure> {
+        Some(match name {
+            "rate.follows" => NicMeasure::Follows { flow },
+            "rate.cut" => NicMeasure::Cut { flow },
+            "rate.reaction" => NicMeasure::Reaction { flow },
+            "rate.least" => NicMeasure::Least { flow },
+            "rate.final" => NicMeasure::Final { flow },
+            "rate.bursts" => NicMeasure::Bursts { flow },
+            "rc.sender" => NicMeasure::Sender { flow },
+            _ => return None,
+        })
+    }
+
+    /// Its name in YAML, in reports and in `results.json`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            NicMeasure::Answers { .. } => "cnp.answers",
+            NicMeasure::Latency { .. } => "cnp.latency",
+            NicMeasure::Interval { .. } => "cnp.interval",
+            NicMeasure::Format { .. } => "cnp.format",
+            NicMeasure::Counters { .. } => "nic.counters",
+            NicMeasure::Follows { .. } => "rate.follows",
+            NicMeasure::Cut { .. } => "rate.cut",
+            NicMeasure::Reaction { .. } => "rate.reaction",
+            NicMeasure::Least { .. } => "rate.least",
+            NicMeasure::Final { .. } => "rate.final",
+            NicMeasure::Bursts { .. } => "rate.bursts",
+            NicMeasure::Sender { .. } => "rc.sender",
+            NicMeasure::Receiver { .. } => "rc.receiver",
+        }
+    }
+
+    /// The rig port, flow or stream that it looks at.
+    pub fn subject(&self) -> &str {
+        match self {
+            NicMeasure::Answers { port }
+            | NicMeasure::Latency { port }
+            | NicMeasure::Interval { port }
+            | NicMeasure::Format { port }
+            | NicMeasure::Counters { port } => port,
+            NicMeasure::Follows { flow }
+            | NicMeasure::Cut { flow }
+            | NicMeasure::Reaction { flow }
+            | NicMeasure::Least { flow }
+            | NicMeasure::Final { flow }
+            | NicMeasure::Bursts { flow }
+            | NicMeasure::Sender { flow } => flow,
+            NicMeasure::Receiver { stream } => stream,
+        }
+    }
+
+    /// The rig port that it looks at, if it is one.
+    pub fn port(&self) -> Option<&str> {
+        NicMeasure::OF_PORT.contains(&self.name()).then(|| self.subject())
+    }
+}

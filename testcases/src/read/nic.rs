@@ -1,0 +1,127 @@
+//! What the rig sends to a NIC, and what a NIC sends by itself.
+
+use super::traffic::{self, Named};
+use crate::case::{Count, Stream};
+use crate::nic::{Flow, Verb};
+use crate::{Shield, StreamKind, StreamRate};
+use rig_frames::ip::Ecn;
+use rig_lab::Color;
+use rig_lab::walk::{At, Fields};
+use rig_units::{Bytes, Rate};
+
+/// The largest packet sequence number.
+const MOST_PSN: i64 = (1 << 24) - 1;
+/// Size of a CNP, FCS counted: Ethernet 14, IPv4 20, UDP 8, BTH 12, 16 reserved, ICRC 4, FCS 4.
+pub(super) const CNP: Bytes = Bytes(78);
+
+/// Reads a stream to the NIC behind the port that it leaves by; a list of ports makes one for each.
+pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
+    let from = fields.need("from", "the rig port it leaves by, such as p1");
+    let from = from.and_then(|at| traffic::ports(&at));
+    let class = fields.need("class", "0 to 7").and_then(|at| traffic::class(&at));
+    let kind = fields.need("kind", "rocev2-write, rocev2-send or cnp").and_then(|at| {
+        at.choice(&[
+            ("rocev2-write", StreamKind::RoceWrite),
+            ("rocev2-send", StreamKind::RoceSend),
+            ("cnp", StreamKind::Cnp),
+        ])
+    });
+    let ecn = match fields.get("ecn") {
+        Some(at) => at.choice(&traffic::ECN)?,
+        None if kind == Some(StreamKind::Cnp) => Ecn::NotEct,
+        None => Ecn::Ect0,
+    };
+    let kind = kind?;
+    let size = match (kind, fields.get("size")) {
+        (StreamKind::Cnp, None) => CNP,
+        (StreamKind::Cnp, Some(at)) => {
+            at.fault("a CNP of another size", "no `size`: a CNP has 78B");
+            return None;
+        }
+        _ => {
+            let at = fields.need("size", "the frame size, FCS counted, such as 1024B")?;
+            let size = at.quantity::<Bytes>()?;
+            traffic::fits(&at, kind, size);
+            size
+        }
+    };
+    let of = match (kind, fields.get("of")) {
+        (StreamKind::Cnp, at) => {
+            let at = at.or_else(|| fields.need("of", "the flow that it is to slow down"))?;
+            Some(at.text("the name of a flow")?.to_owned())
+        }
+        (_, Some(at)) => {
+            at.fault("a stream of data on behalf of a flow", "`of` with `kind: cnp` only");
+            return None;
+        }
+        (_, None) => None,
+    };
+    let rate = match fields.either("every", "rate") {
+        Some((true, at)) => StreamRate::Every(traffic::interval(&at)?),
+        Some((false, at)) => StreamRate::Load(at.quantity::<Rate>()?),
+        None => {
+            if fields.get("every").is_none() && fields.get("rate").is_none() {
+                fields.at.at_key("it has no rate", "`every: 10us`, or `rate: 45%` for a load");
+            }
+            return None;
+        }
+    };
+    let count = match fields.get("count") {
+        Some(at) => Some(at.whole(1..=100_000_000, "a number of frames").map(Count::Frames)?),
+        None => None,
+    };
+    let psn = first_psn(fields)?;
+    let (from, class) = (from?, class?);
+    let single = from.len() == 1;
+    let named = from.into_iter().map(|from| {
+        let name = if single { name.to_owned() } else { format!("{name}-{from}") };
+        let (to, of, color, macsec) = (from.clone(), of.clone(), Color::Green, Shield::Usual);
+        (name, Stream { from, to, class, color, kind, ecn, size, rate, count, macsec, psn, of })
+    });
+    Some(named.collect())
+}
+
+fn first_psn(fields: &Fields<'_>) -> Option<u32> {
+    match fields.get("psn") {
+        Some(at) => at.whole(0..=MOST_PSN, "a packet sequence number"),
+        None => Some(0),
+    }
+}
+
+/// Reads a flow; a list of NICs makes one for each.
+pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
+    let nics = fields.need("nic", "the rig port behind which the NIC is that sends, such as p1");
+    let nics = nics.and_then(|at| traffic::ports(&at));
+    let to = match fields.get("to") {
+        Some(at) => Some(traffic::port(&at)?),
+        None => None,
+    };
+    let class = fields.need("class", "0 to 7").and_then(|at| traffic::class(&at));
+    let verb = fields.need("verb", "send, write or read").and_then(|at| at.choice(&Verb::NAMES));
+    let message = payload(fields, "message", Bytes(1 << 30));
+    let mtu = payload(fields, "mtu", Bytes(4096));
+    let count = match fields.get("count") {
+        Some(at) => Some(at.whole(1..=100_000_000, "a number of messages")?),
+        None => None,
+    };
+    let psn = first_psn(fields)?;
+    let (nics, class, verb, message, mtu) = (nics?, class?, verb?, message?, mtu?);
+    let single = nics.len() == 1;
+    let named = nics.into_iter().map(|nic| {
+        let name = if single { name.to_owned() } else { format!("{name}-{nic}") };
+        let to = to.clone().unwrap_or_else(|| nic.clone());
+        (name, Flow { nic, to, class, verb, message, mtu, count, psn })
+    });
+    Some(named.collect())
+}
+
+/// Bytes of payload.
+fn payload(fields: &Fields<'_>, key: &str, most: Bytes) -> Option<Bytes> {
+    let at: At<'_> = fields.need(key, "bytes of payload, such as 1024B")?;
+    let size = at.quantity::<Bytes>()?;
+    if size == Bytes(0) || size > most {
+        at.fault(format!("a payload of {size}"), format!("1B to {most}"));
+        return None;
+    }
+    Some(size)
+}

@@ -1,0 +1,70 @@
+//! A frame of a reliable connection of a NIC, as a small value.
+
+use rig_frames::ip::Ecn;
+
+/// A frame of a reliable connection between the rig and a NIC, or between two NICs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Roce {
+    /// The connection: streams of the script first, then its flows; one that the script does not have is no one's.
+    pub connection: u16,
+    /// What it is.
+    pub kind: RoceKind,
+    /// Packet sequence number, 24 bits.
+    pub psn: u32,
+    /// Size, FCS counted.
+    pub size: u16,
+    /// What it says of congestion.
+    pub ecn: Ecn,
+    /// Its DSCP.
+    pub dscp: u8,
+}
+
+/// What a frame of a reliable connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RoceKind {
+    /// Payload of a message of more packets, or of one.
+    Data {
+        /// The message begins with it.
+        first: bool,
+        /// The message ends with it.
+        last: bool,
+        /// It answers a READ.
+        response: bool,
+    },
+    /// Everything up to its number has arrived.
+    Ack,
+    /// Its number is missing (PSN sequence error).
+    Nak,
+    /// The receiver met congestion.
+    Cnp {
+        /// The first thing that is wrong with it.
+        fault: Option<CnpFault>,
+    },
+    /// Asks for data.
+    ReadRequest,
+}
+
+/// What is wrong with a CNP (RoCEv2, IBTA Annex A17.9.3), in the order of the frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CnpFault {
+    /// BECN is clear.
+    Becn,
+    /// FECN is set.
+    Fecn,
+    /// Its packet sequence number is not zero.
+    Psn,
+    /// Its reserved bytes are not zero.
+    Reserved,
+}
+
+impl CnpFault {
+    /// In words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            CnpFault::Becn => "BECN is clear",
+            CnpFault::Fecn => "FECN is set",
+            CnpFault::Psn => "its PSN is not 0",
+            CnpFault::Reserved => "its reserved bytes are not zero",
+        }
+    }
+}
