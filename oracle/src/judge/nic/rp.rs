@@ -202,7 +202,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_device_with_another_parameter_is_told_from_one_that_keeps_the_rule(
-            steps in prop::collection::vec(20_000_000_u64..90_000_000, 3..8), burst in any::<bool>(), which in 0_usize..7,
+            // Far enough apart for alpha to decay: before that, no g makes a difference.
+            steps in prop::collection::vec(60_000_000_u64..90_000_000, 3..8), burst in any::<bool>(), which in 0_usize..7,
         ) {
             let limiting = if burst { Limiting::Burst } else { Limiting::Packet };
             let declared = Rp { limiting, byte_counter: Bytes(400_000), ..rp() };

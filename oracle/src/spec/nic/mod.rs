@@ -6,4 +6,5 @@
 pub mod forms;
 pub mod gaps;
 pub mod np;
+pub mod rc;
 pub mod rp;
