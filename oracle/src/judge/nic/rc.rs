@@ -123,3 +123,48 @@ pub enum Fault {
         packet: usize,
     },
 }
+
+impl Fault {
+    /// What is wrong, in words.
+    pub const fn told(self) -> &'static str {
+        match self {
+            Fault::MissingAck { .. } => "no acknowledgement",
+            Fault::MissingNak { .. } => "no NAK for a hole",
+            Fault::WrongPsn { .. } => "a reply that names another number",
+            Fault::SecondNak { .. } => "a second NAK for one hole",
+            Fault::AckBack { .. } => "an acknowledgement that goes back",
+            Fault::Unasked { .. } => "a reply that nothing asks for",
+            Fault::Late { .. } => "a reply too late",
+            Fault::Early { .. } => "a reply too early",
+            Fault::Skipped { .. } => "numbers left out",
+            Fault::WrongRestart { .. } => "sent on from another number than the NAK names",
+            Fault::Unprompted { .. } => "sent again with neither NAK nor timeout",
+            Fault::NoRestart { .. } => "nothing sent after a NAK",
+            Fault::LateRestart { .. } => "sent again too late",
+            Fault::NoTimeout { .. } => "not sent again after the timeout",
+            Fault::TooMany { .. } => "sent again once too often",
+        }
+    }
+
+    /// The packet and the reply that show it, by index: a receiver's answer, or what came in to a sender.
+    pub const fn shown_by(self) -> (Option<usize>, Option<usize>) {
+        match self {
+            Fault::MissingAck { packet }
+            | Fault::MissingNak { packet }
+            | Fault::Skipped { packet }
+            | Fault::Unprompted { packet }
+            | Fault::NoTimeout { packet }
+            | Fault::TooMany { packet } => (Some(packet), None),
+            Fault::SecondNak { reply } | Fault::AckBack { reply } | Fault::Unasked { reply } => {
+                (None, Some(reply))
+            }
+            Fault::WrongPsn { packet, reply }
+            | Fault::Late { packet, reply }
+            | Fault::Early { packet, reply } => (Some(packet), Some(reply)),
+            Fault::WrongRestart { packet, nak } | Fault::LateRestart { packet, nak } => {
+                (Some(packet), Some(nak))
+            }
+            Fault::NoRestart { nak } => (None, Some(nak)),
+        }
+    }
+}

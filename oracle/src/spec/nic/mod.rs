@@ -7,5 +7,6 @@ pub mod fluid;
 pub mod forms;
 pub mod gaps;
 pub mod np;
+pub mod pipeline;
 pub mod rc;
 pub mod rp;
