@@ -180,19 +180,20 @@ mod tests {
     fn a_frame_a_picosecond_off_is_a_fault_and_within_the_stamps_it_is_none() {
         let cnps = [Time(1_000_000)];
         let healthy = greedy(&rp(), LINE, &cnps, Bytes(1_000), 60);
-        for (kind, shift) in [(Kind::TooEarly, -1_i64), (Kind::TooLate, 1)] {
+        let faults = |shift: i64, bound: Dur| {
             let mut frames = healthy.clone();
             for (at, _) in &mut frames[40..] {
                 *at = Time(at.0.checked_add_signed(shift).unwrap());
             }
-            let faults = judged(&rp(), &cnps, &frames).faults;
-            assert_eq!(
-                faults.iter().map(|fault| (fault.kind, fault.frame)).collect::<Vec<_>>(),
-                [(kind, 40)]
-            );
-            let seen =
-                Seen { cnps: &cnps, frames: &frames, bound: Dur(1), allowance: Some(Dur::ZERO) };
-            assert_eq!(follow(&rp(), LINE, &seen).faults, []);
+            let allowance = Some(Dur::ZERO);
+            let seen = Seen { cnps: &cnps, frames: &frames, bound, allowance };
+            let faults = follow(&rp(), LINE, &seen).faults;
+            faults.iter().map(|fault| (fault.kind, fault.frame)).collect::<Vec<_>>()
+        };
+        for (kind, way) in [(Kind::TooEarly, -1), (Kind::TooLate, 1)] {
+            assert_eq!(faults(way, Dur::ZERO), [(kind, 40)]);
+            assert_eq!(faults(2 * way, Dur(1)), []);
+            assert_eq!(faults(3 * way, Dur(1)), [(kind, 40)]);
         }
     }
 

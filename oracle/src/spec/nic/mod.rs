@@ -10,3 +10,4 @@ pub mod np;
 pub mod pipeline;
 pub mod rc;
 pub mod rp;
+pub mod told;

@@ -3,6 +3,7 @@
 //! Within one scope the marks that are answered form a renewal process: an answer shuts the scope for the interval I, and the
 //! first mark from then on is the next. For marks every g the process is periodic: one CNP every ceil(I / g) g.
 
+use super::rc::{Packet, Reply, Says};
 use rig_lab::{Np, Scope};
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
@@ -54,6 +55,12 @@ impl Mark {
     }
 }
 
+/// The NAKs of one queue pair that count as marks: each arrived when the packet did that showed the hole.
+pub fn of_naks(np: &Np, replies: &[Reply], packets: &[Packet], qp: u16, from: u16) -> Vec<Mark> {
+    let naks = replies.iter().filter(|reply| np.nak_earns && reply.says == Says::Nak);
+    naks.map(|reply| Mark { at: packets[reply.packet].at, qp, from }).collect()
+}
+
 /// A mark that earns a CNP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
@@ -97,8 +104,10 @@ pub fn count(np: &Np, gap: Dur, marks: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rc::{Data, replies};
     use super::*;
     use proptest::prelude::*;
+    use rig_frames::psn::Psn;
     use rig_lab::Nic;
 
     fn np(interval: Dur, scope: Scope) -> Np {
@@ -158,6 +167,19 @@ mod tests {
         assert_eq!(kinds.map(|kind| is_mark(&np, kind)), [true, false, false, false]);
         let earns = Np { ack_earns: true, ..np };
         assert_eq!(kinds.map(|kind| is_mark(&earns, kind)), [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_nak_is_a_mark_when_the_packet_came_that_showed_the_hole() {
+        let earns = Np { nak_earns: true, ..np(Dur(0), Scope::Qp) };
+        let packets = [0, 2, 1].map(|psn| Packet {
+            at: Time(10 + u64::from(psn)),
+            psn: Psn::new(psn),
+            last: false,
+        });
+        let due = replies(&Nic::none().rc, Data::Requests, Psn::new(0), &packets);
+        assert_eq!(of_naks(&earns, &due, &packets, 4, 9), [mark(12, 4, 9)]);
+        assert_eq!(of_naks(&np(Dur(0), Scope::Qp), &due, &packets, 4, 9), []);
     }
 
     proptest! {

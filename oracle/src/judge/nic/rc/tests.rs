@@ -189,6 +189,37 @@ fn each_corruption_of_a_receiver_has_its_name() {
 }
 
 #[test]
+fn two_bounds_and_a_busy_port_are_forgiven_and_a_picosecond_more_is_not() {
+    let sight = Sight { bound: Dur(5), busy: Dur(7), ..EXACT };
+    let packets = [Packet { at: Time(100), psn: Psn::new(0), last: true }];
+    let faults = |at: u64| {
+        let answers = [Answer { at: Time(at), says: Says::Ack, psn: Psn::new(0) }];
+        receiver(&rc(1), (Data::Requests, Psn::new(0)), &packets, &answers, &sight).faults
+    };
+    // Ready at 130.
+    assert_eq!([faults(120), faults(147)], [[], []]);
+    assert_eq!(faults(119), [Fault::Early { packet: 0, reply: 0 }]);
+    assert_eq!(faults(148), [Fault::Late { packet: 0, reply: 0 }]);
+}
+
+#[test]
+fn a_reader_asks_anew_from_the_hole_and_acknowledges_nothing() {
+    let psns = [7, 9, 8, 9].map(Psn::new);
+    let packet = |(at, psn): (u64, Psn)| Packet { at: Time(at * 100), psn, last: false };
+    let packets: Vec<Packet> = (0..).zip(psns).map(packet).collect();
+    let ask = Answer { at: Time(150), says: Says::Nak, psn: Psn::new(8) };
+    let faults = |answers: &[Answer]| {
+        receiver(&rc(1), (Data::Responses, Psn::new(7)), &packets, answers, &EXACT).faults
+    };
+    assert_eq!(faults(&[ask]), []);
+    assert_eq!(faults(&[]), [Fault::MissingNak { packet: 1 }]);
+    let wrong = Answer { psn: Psn::new(9), ..ask };
+    assert_eq!(faults(&[wrong]), [Fault::WrongPsn { packet: 1, reply: 0 }]);
+    let ack = Answer { at: Time(30), says: Says::Ack, psn: Psn::new(7) };
+    assert_eq!(faults(&[ack, ask]), [Fault::Unasked { reply: 0 }]);
+}
+
+#[test]
 fn each_corruption_of_a_sender_has_its_name() {
     let (first, healthy) = fixed();
     let back = healthy.sent.windows(2).position(|two| two[1].psn.ahead_of(two[0].psn).is_none());
