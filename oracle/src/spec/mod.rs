@@ -1,7 +1,8 @@
 //! What a device must do, as it is declared: closed forms with their sources.
 //!
-//! Invariant: nothing here is simulated. No loop over time, no state, no draw; a formula and its numbers. Neither the
-//! model nor what a profile says a device *actually* does is known here.
+//! Invariant: nothing here is simulated. No loop over time, no state, no draw; a formula and its numbers, and where a rule is
+//! itself a recurrence (`macsec`, `nic`) its steps as they are written down. Neither the model nor what a profile says a device
+//! *actually* does is known here.
 
 pub mod buffer;
 pub mod headroom;

@@ -1,4 +1,9 @@
 //! What a NIC was seen to do against what it must: each rule is judged locally, so that one fault is told once.
 
+pub mod bursts;
+pub mod cut;
+pub mod header;
 pub mod np;
+pub mod rc;
 pub mod rp;
+pub mod shares;

@@ -80,6 +80,32 @@ pub enum Fault {
     },
 }
 
+impl Fault {
+    /// What is wrong, in words.
+    pub const fn told(self) -> &'static str {
+        match self {
+            Fault::Missing { .. } => "no CNP for a mark",
+            Fault::TooSoon { .. } => "a CNP within the interval",
+            Fault::Unasked { .. } => "a CNP without a mark",
+            Fault::WrongQp { .. } => "a CNP for another queue pair",
+            Fault::Late { .. } => "a CNP too late",
+            Fault::Early { .. } => "a CNP too early",
+        }
+    }
+
+    /// The marks that show it, and the CNP, by index.
+    pub fn shown_by(self) -> (Vec<usize>, Option<usize>) {
+        match self {
+            Fault::Missing { mark } => (vec![mark], None),
+            Fault::TooSoon { before, mark, cnp } => (vec![before, mark], Some(cnp)),
+            Fault::Unasked { cnp } => (Vec::new(), Some(cnp)),
+            Fault::WrongQp { mark, cnp }
+            | Fault::Late { mark, cnp }
+            | Fault::Early { mark, cnp } => (vec![mark], Some(cnp)),
+        }
+    }
+}
+
 /// What CNPs come to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Checked {

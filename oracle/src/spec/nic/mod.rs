@@ -3,8 +3,11 @@
 //! Where the rule is a recurrence it is worked off here step by step as it is written down; where it has a closed form, that
 //! stands beside it.
 
+pub mod fluid;
 pub mod forms;
 pub mod gaps;
 pub mod np;
-pub mod receive;
+pub mod pipeline;
+pub mod rc;
 pub mod rp;
+pub mod told;

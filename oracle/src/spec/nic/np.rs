@@ -3,12 +3,35 @@
 //! Within one scope the marks that are answered form a renewal process: an answer shuts the scope for the interval I, and the
 //! first mark from then on is the next. For marks every g the process is periodic: one CNP every ceil(I / g) g.
 
+use super::rc::{Packet, Reply, Says};
 use rig_lab::{Np, Scope};
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
 
 /// Where the forms come from, for reports.
 pub const SOURCE: &str = "DCQCN: Zhu et al., SIGCOMM'15, 3.1 (NP); RoCEv2, IBTA volume 1 A17";
+
+/// What a packet is that arrives, as far as marks go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A request with payload, or a READ response.
+    Data,
+    /// An acknowledgement.
+    Ack,
+    /// A CNP.
+    Cnp,
+    /// Anything else: a READ request, an atomic one.
+    Other,
+}
+
+/// Whether a packet of this kind that arrives with ECN 11 is a mark.
+pub const fn is_mark(np: &Np, kind: Kind) -> bool {
+    match kind {
+        Kind::Data => true,
+        Kind::Ack => np.ack_earns,
+        Kind::Cnp | Kind::Other => false,
+    }
+}
 
 /// A packet that is marked, or a NAK that counts as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +53,12 @@ impl Mark {
             Scope::Port => 0,
         }
     }
+}
+
+/// The NAKs of one queue pair that count as marks: each arrived when the packet did that showed the hole.
+pub fn of_naks(np: &Np, replies: &[Reply], packets: &[Packet], qp: u16, from: u16) -> Vec<Mark> {
+    let naks = replies.iter().filter(|reply| np.nak_earns && reply.says == Says::Nak);
+    naks.map(|reply| Mark { at: packets[reply.packet].at, qp, from }).collect()
 }
 
 /// A mark that earns a CNP.
@@ -75,8 +104,10 @@ pub fn count(np: &Np, gap: Dur, marks: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rc::{Data, replies};
     use super::*;
     use proptest::prelude::*;
+    use rig_frames::psn::Psn;
     use rig_lab::Nic;
 
     fn np(interval: Dur, scope: Scope) -> Np {
@@ -127,6 +158,28 @@ mod tests {
         assert_eq!(every(&np, Dur::ns(700)), Dur::ns(50_400));
         assert_eq!(count(&np, Dur::ns(700), 1_000), 14);
         assert_eq!(every(&np, Dur::us(80)), Dur::us(80));
+    }
+
+    #[test]
+    fn an_acknowledgement_is_a_mark_where_that_is_declared_and_a_cnp_never() {
+        let np = np(Dur(0), Scope::Qp);
+        let kinds = [Kind::Data, Kind::Ack, Kind::Cnp, Kind::Other];
+        assert_eq!(kinds.map(|kind| is_mark(&np, kind)), [true, false, false, false]);
+        let earns = Np { ack_earns: true, ..np };
+        assert_eq!(kinds.map(|kind| is_mark(&earns, kind)), [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_nak_is_a_mark_when_the_packet_came_that_showed_the_hole() {
+        let earns = Np { nak_earns: true, ..np(Dur(0), Scope::Qp) };
+        let packets = [0, 2, 1].map(|psn| Packet {
+            at: Time(10 + u64::from(psn)),
+            psn: Psn::new(psn),
+            last: false,
+        });
+        let due = replies(&Nic::none().rc, Data::Requests, Psn::new(0), &packets);
+        assert_eq!(of_naks(&earns, &due, &packets, 4, 9), [mark(12, 4, 9)]);
+        assert_eq!(of_naks(&np(Dur(0), Scope::Qp), &due, &packets, 4, 9), []);
     }
 
     proptest! {

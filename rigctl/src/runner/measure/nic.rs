@@ -8,7 +8,7 @@ use super::{Done, Judged};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::Nic;
-use rig_oracle::spec::nic::receive;
+use rig_oracle::spec::nic::pipeline;
 use rig_testcases::NicMeasure;
 use rig_units::{Bytes, Dur};
 
@@ -56,7 +56,7 @@ impl<'a> Seen<'a> {
         let nic = if behind == 0 { &declared.nic } else { &declared.peer };
         let mut reached = nic::reached(observation, port, &first);
         let frames: Vec<_> = reached.iter().map(|one| (one.at, one.connection)).collect();
-        for (one, at) in reached.iter_mut().zip(receive::passed(&nic.receive, &frames)) {
+        for (one, at) in reached.iter_mut().zip(pipeline::passed(&nic.receive, &frames)) {
             one.at = at;
         }
         Seen { nic, reached, left, busy }

@@ -115,9 +115,12 @@ impl<'a> Scoped<'a> {
         faults: &mut Vec<Fault>,
     ) -> BTreeSet<usize> {
         let (index, cnp) = &self.cnps[order];
+        let came = |&place: &usize| self.at(place) <= cnp.at + self.blur() * 2;
         let after = last.first().copied().flatten().map_or(0, |last| last + 1);
-        let fit: BTreeSet<usize> =
-            (after..self.marks.len()).filter(|&place| self.fits(place, cnp)).collect();
+        let fit: BTreeSet<usize> = (after..self.marks.len())
+            .take_while(came)
+            .filter(|&place| self.fits(place, cnp))
+            .collect();
         let open = |place: &usize| last.iter().any(|&last| !self.is_shut(last, *place));
         let skipping: BTreeSet<usize> = fit.iter().copied().filter(open).collect();
         if let Some(&first) = skipping.first() {

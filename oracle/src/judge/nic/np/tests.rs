@@ -90,6 +90,26 @@ fn a_notification_point_that_is_off_sends_none() {
     assert_eq!(check(&off, &marks(&MARKED), &sent, &EXACT).faults, [Fault::Unasked { cnp: 0 }]);
 }
 
+#[test]
+fn two_bounds_are_forgiven_and_a_picosecond_more_is_not() {
+    let sight = Sight { bound: Dur(5), busy: Dur(7), ..EXACT };
+    let faults = |marked: &[(u64, u16)], sent: &[(u64, u16)]| {
+        check(&np(100, Scope::Qp), &marks(marked), &cnps(sent), &sight).faults
+    };
+    // Within the interval by 10, and by 11.
+    assert_eq!(faults(&[(50, 1), (140, 1)], &[(80, 1), (170, 1)]), []);
+    let soon = [Fault::TooSoon { before: 0, mark: 1, cnp: 1 }];
+    assert_eq!(faults(&[(50, 1), (139, 1)], &[(80, 1), (169, 1)]), soon);
+    // Past it by 9, and by 10: only then it has to be answered.
+    assert_eq!(faults(&[(50, 1), (159, 1)], &[(80, 1)]), []);
+    assert_eq!(faults(&[(50, 1), (160, 1)], &[(80, 1)]), [Fault::Missing { mark: 1 }]);
+    // Ready at 80: up to 7 and 10 later, up to 10 earlier.
+    assert_eq!(faults(&[(50, 1)], &[(97, 1)]), []);
+    assert_eq!(faults(&[(50, 1)], &[(98, 1)]), [Fault::Late { mark: 0, cnp: 0 }]);
+    assert_eq!(faults(&[(50, 1)], &[(70, 1)]), []);
+    assert_eq!(faults(&[(50, 1)], &[(69, 1)]), [Fault::Early { mark: 0, cnp: 0 }]);
+}
+
 fn scopes() -> impl Strategy<Value = Scope> {
     prop_oneof![Just(Scope::Qp), Just(Scope::DestIp), Just(Scope::Port)]
 }

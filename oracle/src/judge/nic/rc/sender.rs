@@ -1,0 +1,249 @@
+//! A sender's numbers: in order, back to where a NAK says, and back to what is not acknowledged after a timeout.
+//!
+//! What the rule leaves open is allowed: packets in order while a NAK is under way to its effect, and either number where an
+//! acknowledgement overtakes a sender that went back.
+
+use super::{Fault, Sight};
+use crate::spec::nic::rc::Says;
+use rig_capture::Span;
+use rig_frames::psn::Psn;
+use rig_lab::Rc;
+use rig_units::{Dur, Time};
+
+/// A packet of data that left, with its first bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// When it did.
+    pub at: Time,
+    /// Its number.
+    pub psn: Psn,
+}
+
+/// An acknowledgement or a NAK that reached the sender; a READ request anew is a NAK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// When its last bit did.
+    pub at: Time,
+    /// What it says.
+    pub says: Says,
+    /// The number that it names.
+    pub psn: Psn,
+}
+
+/// What a sender's numbers come to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Resent {
+    /// All departures.
+    pub faults: Vec<Fault>,
+    /// Ways back after a NAK: the packet, the NAK, and picoseconds between.
+    pub restarts: Vec<(usize, usize, Span)>,
+    /// Ways back after a timeout: the packet, and picoseconds without progress.
+    pub timeouts: Vec<(usize, Span)>,
+}
+
+/// Judges what a sender of one queue pair sent, in order, with all that came back to it, in order. `first`: the number of its
+/// first packet.
+pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight) -> Resent {
+    let start = Standing { from: Time::ZERO, unacked: first, since: Time::ZERO };
+    let mut sender = Sender {
+        rc,
+        sight,
+        next: first,
+        top: first,
+        standings: vec![start],
+        naks: Vec::new(),
+        active: Time::ZERO,
+        tries: 0,
+        resent: Resent::default(),
+    };
+    let mut came = came.iter().enumerate().peekable();
+    for (packet, one) in sent.iter().enumerate() {
+        while let Some((index, event)) =
+            came.next_if(|(_, event)| event.at <= one.at + sight.blur())
+        {
+            sender.came(index, event);
+        }
+        sender.sent(packet, one);
+    }
+    for (index, event) in came {
+        sender.came(index, event);
+    }
+    sender.ended(sent.len());
+    sender.resent.faults.sort_unstable();
+    sender.resent
+}
+
+/// How far a sender has got, from an instant on.
+#[derive(Debug, Clone, Copy)]
+struct Standing {
+    from: Time,
+    /// The first number that is not acknowledged.
+    unacked: Psn,
+    /// Since when there was no progress.
+    since: Time,
+}
+
+/// A NAK whose number was not sent again yet.
+#[derive(Debug, Clone, Copy)]
+struct Nak {
+    index: usize,
+    psn: Psn,
+    at: Time,
+    /// Whether it has to be; not when something else sent the number meanwhile.
+    binds: bool,
+}
+
+struct Sender<'a> {
+    rc: &'a Rc,
+    sight: &'a Sight,
+    /// The number that is next in order, and the first that was never sent.
+    next: Psn,
+    top: Psn,
+    standings: Vec<Standing>,
+    naks: Vec<Nak>,
+    /// The last instant at which anything started the timeout anew, by any reading of the rule.
+    active: Time,
+    tries: u32,
+    resent: Resent,
+}
+
+impl Sender<'_> {
+    fn standing(&self) -> Standing {
+        self.standings[self.standings.len() - 1]
+    }
+
+    fn came(&mut self, index: usize, event: &Event) {
+        let unacked = match event.says {
+            Says::Ack => event.psn.advance(1),
+            Says::Nak => event.psn,
+        };
+        let Some(progress) = unacked.ahead_of(self.standing().unacked) else { return };
+        if self.top.ahead_of(unacked).is_none() {
+            return;
+        }
+        if progress > 0 {
+            self.standings.push(Standing { from: event.at, unacked, since: event.at });
+            self.tries = 0;
+            for nak in &mut self.naks {
+                nak.binds &= nak.psn.ahead_of(unacked).is_some();
+            }
+        }
+        if progress > 0 || event.says == Says::Nak {
+            self.active = self.active.max(event.at);
+        }
+        if event.says == Says::Nak {
+            self.naks.push(Nak { index, psn: event.psn, at: event.at, binds: true });
+        }
+    }
+
+    fn sent(&mut self, packet: usize, one: &Sent) {
+        if self.standing().unacked == self.top {
+            self.standings.push(Standing { since: one.at, from: one.at, ..self.standing() });
+            self.active = self.active.max(one.at);
+        }
+        let blur = self.sight.blur();
+        let open = |nak: &Nak| one.at + blur >= nak.at + self.rc.resend_latency;
+        if let Some(which) = self.naks.iter().rposition(|nak| nak.psn == one.psn && open(nak)) {
+            self.restart(packet, which, one.at);
+        } else if one.psn == self.next || self.overtaken(one.psn) {
+            self.in_order(packet, one.at);
+        } else if self.next.ahead_of(one.psn).is_none() {
+            self.resent.faults.push(Fault::Skipped { packet });
+        } else if !self.timed_out(packet, one) {
+            let wrong = self.naks.iter().rfind(|nak| nak.psn != one.psn && open(nak));
+            let fault = match wrong {
+                Some(nak) => Fault::WrongRestart { packet, nak: nak.index },
+                None => Fault::Unprompted { packet },
+            };
+            self.resent.faults.push(fault);
+            self.naks.clear();
+            self.active = self.active.max(one.at);
+        }
+        self.next = one.psn.advance(1);
+        if self.next.ahead_of(self.top).is_some() {
+            self.top = self.next;
+        }
+    }
+
+    /// Whether acknowledgements have overtaken a sender that went back, and this is the first number after them.
+    fn overtaken(&self, psn: Psn) -> bool {
+        self.may_stand(Time(u64::MAX)).any(|standing| standing.unacked == psn)
+            && psn.ahead_of(self.next).is_some()
+    }
+
+    /// The standings that a packet which left at `at` may have known of.
+    fn may_stand(&self, at: Time) -> impl Iterator<Item = &Standing> {
+        let blur = self.sight.blur();
+        let known = self
+            .standings
+            .iter()
+            .rposition(|standing| standing.from.0.saturating_add(blur.0) <= at.0);
+        self.standings[known.unwrap_or(0)..].iter()
+    }
+
+    fn restart(&mut self, packet: usize, which: usize, at: Time) {
+        let Nak { index, at: nak, .. } = self.naks[which];
+        let (took, blur) = (at.since(nak).unwrap_or(Dur::ZERO), self.sight.blur());
+        let latest = |allowance| self.rc.resend_latency + self.sight.busy + blur + allowance;
+        if self.sight.allowance.is_some_and(|allowance| took > latest(allowance)) {
+            self.resent.faults.push(Fault::LateRestart { packet, nak: index });
+        }
+        let span = Span { lo: took.saturating_sub(blur).0, hi: (took + blur).0 };
+        self.resent.restarts.push((packet, index, span));
+        self.naks.drain(..=which);
+        self.active = self.active.max(at);
+    }
+
+    fn in_order(&mut self, packet: usize, at: Time) {
+        let after = self.rc.resend_latency + self.sight.busy + self.sight.blur();
+        if let Some(nak) = self.naks.iter().find(|nak| nak.binds && at > nak.at + after) {
+            self.resent.faults.push(Fault::WrongRestart { packet, nak: nak.index });
+            self.naks.clear();
+        } else if self.overdue(at) {
+            self.resent.faults.push(Fault::NoTimeout { packet });
+            self.active = at;
+        }
+    }
+
+    /// Whether a sender should have gone back for want of progress before `at`.
+    fn overdue(&self, at: Time) -> bool {
+        let Some(allowance) = self.sight.allowance else { return false };
+        let waits = self.rc.timeout > Dur::ZERO && self.standing().unacked != self.top;
+        let late = self.rc.timeout + self.sight.busy + self.sight.blur() + allowance;
+        waits && self.tries < u32::from(self.rc.retries) && at > self.active + late
+    }
+
+    /// Takes a packet for the first after a timeout, if it may be.
+    fn timed_out(&mut self, packet: usize, one: &Sent) -> bool {
+        let blur = self.sight.blur();
+        let fits = |standing: &&Standing| {
+            standing.unacked == one.psn && one.at + blur >= standing.since + self.rc.timeout
+        };
+        let Some(standing) = self.may_stand(one.at).find(fits).copied() else { return false };
+        if self.rc.timeout == Dur::ZERO {
+            return false;
+        }
+        let took = one.at.since(standing.since).unwrap_or(Dur::ZERO);
+        let span = Span { lo: took.saturating_sub(blur).0, hi: (took + blur).0 };
+        self.resent.timeouts.push((packet, span));
+        self.tries += 1;
+        if self.tries > u32::from(self.rc.retries) {
+            self.resent.faults.push(Fault::TooMany { packet });
+        }
+        self.naks.iter_mut().for_each(|nak| nak.binds = false);
+        self.standings.push(Standing { from: one.at, since: one.at, ..self.standing() });
+        self.active = self.active.max(one.at);
+        true
+    }
+
+    fn ended(&mut self, sent: usize) {
+        let Sight { busy, allowance, until, .. } = *self.sight;
+        let Some(allowance) = allowance else { return };
+        let after = self.rc.resend_latency + busy + self.sight.blur() + allowance;
+        if let Some(nak) = self.naks.iter().find(|nak| nak.binds && until > nak.at + after) {
+            self.resent.faults.push(Fault::NoRestart { nak: nak.index });
+        } else if sent > 0 && self.overdue(until) {
+            self.resent.faults.push(Fault::NoTimeout { packet: sent - 1 });
+        }
+    }
+}

@@ -1,0 +1,339 @@
+use super::*;
+use crate::spec::nic::rc::{Data, Packet, Says, replies};
+use proptest::prelude::*;
+use rig_frames::psn::Psn;
+use rig_lab::Rc;
+use std::collections::BTreeMap;
+
+const EXACT: Sight = Sight {
+    bound: Dur::ZERO,
+    busy: Dur::ZERO,
+    // Two slots: one that a restart waits for, and one that it is compared with.
+    allowance: Some(Dur(2 * GAP)),
+    until: Time(1_000_000_000),
+};
+const GAP: u64 = 100;
+const CABLE: u64 = 250;
+
+fn rc(ack_every: u16) -> Rc {
+    let (ack_latency, nak_latency, resend_latency) = (Dur(30), Dur(50), Dur(330));
+    Rc { ack_every, ack_latency, nak_latency, resend_latency, timeout: Dur(5_000), retries: 200 }
+}
+
+/// What one queue pair showed at both its ends.
+#[derive(Debug, Clone, Default)]
+struct Trace {
+    sent: Vec<Sent>,
+    packets: Vec<Packet>,
+    answers: Vec<Answer>,
+    came: Vec<Event>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    Data(u32),
+    Reply(Says, u32),
+    Restart(u32),
+    Slot,
+}
+
+/// A sender and a receiver that keep the rule, over a wire that loses what `lost` says, in turn.
+fn trace(rc: &Rc, first: Psn, total: u32, lost: &[bool]) -> Trace {
+    let mut lost = lost.iter().copied().chain(std::iter::repeat(false));
+    let mut trace = Trace::default();
+    let mut queue = BTreeMap::from([((1_000, 3, 0), What::Slot)]);
+    let (mut next, mut unacked, mut top, mut since, mut said) = (0, 0, 0, 0, 0);
+    let mut serial = 0;
+    let index = |psn: Psn| psn.ahead_of(first).unwrap();
+    while let Some(((at, _, _), what)) = queue.pop_first() {
+        let mut add = |at: u64, what: What| {
+            let kind = match what {
+                What::Data(_) | What::Reply(..) => 0,
+                What::Restart(_) => 1,
+                What::Slot => 3,
+            };
+            serial += 1;
+            queue.insert((at, kind, serial), what);
+        };
+        match what {
+            What::Slot if unacked == total => break,
+            What::Slot => {
+                if unacked < top && at >= since + rc.timeout.0 {
+                    (next, since) = (unacked, at);
+                }
+                if next < total {
+                    since = if unacked == top { at } else { since };
+                    trace.sent.push(Sent { at: Time(at), psn: first.advance(next) });
+                    if !lost.next().unwrap() {
+                        add(at + CABLE, What::Data(next));
+                    }
+                    next += 1;
+                    top = top.max(next);
+                }
+                add(at + GAP, What::Slot);
+            }
+            What::Data(which) => {
+                let last = which % 7 == 6 || which + 1 == total;
+                trace.packets.push(Packet { at: Time(at), psn: first.advance(which), last });
+                let due = replies(rc, Data::Requests, first, &trace.packets);
+                for reply in &due[said..] {
+                    let answer = Answer { at: reply.ready, says: reply.says, psn: reply.psn };
+                    trace.answers.push(answer);
+                    if !lost.next().unwrap() {
+                        let named = match reply.says {
+                            Says::Ack => reply.psn.advance(1),
+                            Says::Nak => reply.psn,
+                        };
+                        add(reply.ready.0 + CABLE, What::Reply(reply.says, index(named)));
+                    }
+                }
+                said = due.len();
+            }
+            What::Reply(says, named) => {
+                let psn = first.advance(named.wrapping_sub(u32::from(says == Says::Ack)));
+                trace.came.push(Event { at: Time(at), says, psn });
+                if named > unacked {
+                    (unacked, since) = (named, at);
+                    next = next.max(unacked);
+                }
+                if says == Says::Nak && named >= unacked {
+                    add(at + rc.resend_latency.0, What::Restart(named));
+                }
+            }
+            What::Restart(named) => next = if named >= unacked { named } else { next },
+        }
+    }
+    trace.answers.sort_by_key(|answer| answer.at);
+    trace
+}
+
+fn both(rc: &Rc, first: Psn, trace: &Trace) -> Vec<Fault> {
+    let mut faults =
+        receiver(rc, (Data::Requests, first), &trace.packets, &trace.answers, &EXACT).faults;
+    faults.extend(sender(rc, first, &trace.sent, &trace.came, &EXACT).faults);
+    faults
+}
+
+/// Twenty packets across the wrap, the fourth of which is lost.
+fn fixed() -> (Psn, Trace) {
+    let first = Psn::new(0xff_fffe);
+    // Three are sent before the first arrives and is acknowledged; then comes the fourth.
+    let lost = [false, false, false, false, true];
+    (first, trace(&rc(1), first, 20, &lost))
+}
+
+#[test]
+fn one_loss_is_named_and_sent_again_and_all_latencies_are_read() {
+    let (first, trace) = fixed();
+    assert_eq!(both(&rc(1), first, &trace), []);
+    let answered =
+        receiver(&rc(1), (Data::Requests, first), &trace.packets, &trace.answers, &EXACT);
+    assert_eq!(
+        answered.naks.iter().map(|(_, span)| *span).collect::<Vec<_>>(),
+        [rig_capture::Span::exactly(50)]
+    );
+    assert!(answered.acks.iter().all(|(_, span)| span.lo == 30 && span.hi == 30));
+    let resent = sender(&rc(1), first, &trace.sent, &trace.came, &EXACT);
+    assert_eq!(resent.restarts.len(), 1);
+    let (packet, nak, took) = resent.restarts[0];
+    assert_eq!(trace.sent[packet].psn, trace.came[nak].psn);
+    // At the first slot from 330 after the NAK on.
+    assert!((330..430).contains(&took.lo), "{took:?}");
+}
+
+#[test]
+fn each_corruption_of_a_receiver_has_its_name() {
+    let (first, healthy) = fixed();
+    let nak = healthy.answers.iter().position(|answer| answer.says == Says::Nak).unwrap();
+    let hole =
+        healthy.packets.iter().position(|packet| packet.at + Dur(50) == healthy.answers[nak].at);
+    let packet = hole.unwrap();
+    let faults = |change: &dyn Fn(&mut Vec<Answer>)| {
+        let mut other = healthy.clone();
+        change(&mut other.answers);
+        receiver(&rc(1), (Data::Requests, first), &other.packets, &other.answers, &EXACT).faults
+    };
+    assert_eq!(
+        faults(&|all| {
+            all.remove(nak);
+        }),
+        [Fault::MissingNak { packet }]
+    );
+    assert_eq!(
+        faults(&|all| {
+            all.remove(0);
+        }),
+        [Fault::MissingAck { packet: 0 }]
+    );
+    let wrong = [Fault::WrongPsn { packet, reply: nak }];
+    assert_eq!(faults(&|all| all[nak].psn = all[nak].psn.advance(1)), wrong);
+    assert_eq!(faults(&|all| all[nak].at += Dur(1)), [Fault::Late { packet, reply: nak }]);
+    assert_eq!(
+        faults(&|all| all[nak].at = Time(all[nak].at.0 - 1)),
+        [Fault::Early { packet, reply: nak }]
+    );
+    let twice = |all: &mut Vec<Answer>| {
+        all.insert(nak + 1, Answer { at: all[nak].at + Dur(100), ..all[nak] });
+    };
+    assert_eq!(faults(&twice), [Fault::SecondNak { reply: nak + 1 }]);
+    let back = |all: &mut Vec<Answer>| {
+        let at = all[2].at + Dur(1);
+        all.insert(3, Answer { at, ..all[0] });
+    };
+    assert_eq!(faults(&back).len(), 1);
+    let end = |all: &mut Vec<Answer>| {
+        let last = all[all.len() - 1];
+        all.push(Answer { at: last.at + Dur(7), psn: last.psn.advance(9), ..last });
+    };
+    assert_eq!(faults(&end), [Fault::Unasked { reply: healthy.answers.len() }]);
+}
+
+#[test]
+fn two_bounds_and_a_busy_port_are_forgiven_and_a_picosecond_more_is_not() {
+    let sight = Sight { bound: Dur(5), busy: Dur(7), ..EXACT };
+    let packets = [Packet { at: Time(100), psn: Psn::new(0), last: true }];
+    let faults = |at: u64| {
+        let answers = [Answer { at: Time(at), says: Says::Ack, psn: Psn::new(0) }];
+        receiver(&rc(1), (Data::Requests, Psn::new(0)), &packets, &answers, &sight).faults
+    };
+    // Ready at 130.
+    assert_eq!([faults(120), faults(147)], [[], []]);
+    assert_eq!(faults(119), [Fault::Early { packet: 0, reply: 0 }]);
+    assert_eq!(faults(148), [Fault::Late { packet: 0, reply: 0 }]);
+}
+
+#[test]
+fn a_reader_asks_anew_from_the_hole_and_acknowledges_nothing() {
+    let psns = [7, 9, 8, 9].map(Psn::new);
+    let packet = |(at, psn): (u64, Psn)| Packet { at: Time(at * 100), psn, last: false };
+    let packets: Vec<Packet> = (0..).zip(psns).map(packet).collect();
+    let ask = Answer { at: Time(150), says: Says::Nak, psn: Psn::new(8) };
+    let faults = |answers: &[Answer]| {
+        receiver(&rc(1), (Data::Responses, Psn::new(7)), &packets, answers, &EXACT).faults
+    };
+    assert_eq!(faults(&[ask]), []);
+    assert_eq!(faults(&[]), [Fault::MissingNak { packet: 1 }]);
+    let wrong = Answer { psn: Psn::new(9), ..ask };
+    assert_eq!(faults(&[wrong]), [Fault::WrongPsn { packet: 1, reply: 0 }]);
+    let ack = Answer { at: Time(30), says: Says::Ack, psn: Psn::new(7) };
+    assert_eq!(faults(&[ack, ask]), [Fault::Unasked { reply: 0 }]);
+}
+
+#[test]
+fn each_corruption_of_a_sender_has_its_name() {
+    let (first, healthy) = fixed();
+    let back = healthy.sent.windows(2).position(|two| two[1].psn.ahead_of(two[0].psn).is_none());
+    let packet = back.unwrap() + 1;
+    let nak = healthy.came.iter().position(|event| event.says == Says::Nak).unwrap();
+    let faults = |rc: &Rc, change: &dyn Fn(&mut Vec<Sent>)| {
+        let mut sent = healthy.sent.clone();
+        change(&mut sent);
+        sender(rc, first, &sent, &healthy.came, &EXACT).faults
+    };
+    let shifted = |by: u32| {
+        move |all: &mut Vec<Sent>| {
+            all[packet..]
+                .iter_mut()
+                .for_each(|sent| sent.psn = Psn::new(sent.psn.get().wrapping_add(by)));
+        }
+    };
+    let wrong = Fault::WrongRestart { packet, nak };
+    assert_eq!(faults(&rc(1), &shifted(1))[0], wrong);
+    assert_eq!(faults(&rc(1), &shifted(0xff_ffff))[0], wrong);
+    let slower = Rc { resend_latency: Dur(460), ..rc(1) };
+    assert_eq!(faults(&slower, &|_| ())[0], Fault::Unprompted { packet });
+    let faster = Rc { resend_latency: Dur(0), ..rc(1) };
+    assert_eq!(faults(&faster, &|_| ())[0], Fault::WrongRestart { packet: packet - 3, nak });
+    let cut = sender(&rc(1), first, &healthy.sent[..packet], &healthy.came[..=nak], &EXACT);
+    assert_eq!(cut.faults, [Fault::NoRestart { nak }]);
+    let late = |all: &mut Vec<Sent>| all[packet..].iter_mut().for_each(|sent| sent.at += Dur(300));
+    assert_eq!(faults(&rc(1), &late), [Fault::LateRestart { packet, nak }]);
+    assert_eq!(
+        faults(&rc(1), &|all| {
+            all.remove(1);
+        })[0],
+        Fault::Skipped { packet: 1 }
+    );
+    let again = |all: &mut Vec<Sent>| all.insert(2, Sent { at: all[1].at + Dur(1), ..all[1] });
+    assert_eq!(faults(&rc(1), &again), [Fault::Unprompted { packet: 2 }]);
+}
+
+#[test]
+fn a_lost_tail_is_sent_again_after_the_timeout_and_not_before() {
+    // The last of three is lost.
+    let first = Psn::new(7);
+    let rc = rc(1);
+    let trace = trace(&rc, first, 3, &[false, false, true]);
+    let lost = trace.sent.iter().filter(|sent| sent.psn == Psn::new(9)).count();
+    assert_eq!((lost, both(&rc, first, &trace)), (2, Vec::new()));
+    let of = |rc: &Rc, sent: &[Sent]| sender(rc, first, sent, &trace.came, &EXACT).faults;
+    let longer = Rc { timeout: Dur(5_200), ..rc.clone() };
+    assert_eq!(of(&longer, &trace.sent), [Fault::Unprompted { packet: 3 }]);
+    let cut = sender(&rc, first, &trace.sent[..3], &trace.came[..2], &EXACT);
+    assert_eq!(cut.faults, [Fault::NoTimeout { packet: 2 }]);
+    let never = Rc { timeout: Dur::ZERO, ..rc.clone() };
+    assert_eq!(of(&never, &trace.sent), [Fault::Unprompted { packet: 3 }]);
+    let none = Rc { retries: 0, ..rc };
+    assert_eq!(of(&none, &trace.sent), [Fault::TooMany { packet: 3 }]);
+}
+
+/// What is done to the replies of a receiver that keeps the rule.
+type Change<'a> = &'a dyn Fn(&mut Vec<Answer>);
+
+proptest! {
+    #[test]
+    fn ends_that_keep_the_rule_have_no_fault_whatever_is_lost(
+        lost in prop::collection::vec(prop::bool::weighted(0.15), 0..60),
+        first in prop_oneof![0_u32..1 << 24, Just(0xff_fff0)],
+        ack_every in 1_u16..6,
+        pick in any::<prop::sample::Index>(),
+    ) {
+        let (rc, first) = (rc(ack_every), Psn::new(first));
+        let healthy = trace(&rc, first, 40, &lost);
+        prop_assert_eq!(both(&rc, first, &healthy), []);
+        // Any reply that is taken away, named otherwise or moved is a fault.
+        let at = pick.index(healthy.answers.len());
+        let changes: [Change<'_>; 3] = [
+            &|all| { all.remove(at); },
+            &|all| all[at].psn = all[at].psn.advance(5),
+            &|all| all[at].at += Dur(1),
+        ];
+        for (kind, change) in changes.into_iter().enumerate() {
+            let mut other = healthy.clone();
+            change(&mut other.answers);
+            prop_assert!(!both(&rc, first, &other).is_empty(), "change {kind}");
+        }
+        // A number of the sender's that is left out is one, unless it goes back there anyway.
+        let mut other = healthy.clone();
+        let at = pick.index(other.sent.len() - 1);
+        let away = other.sent.remove(at);
+        let before = at.checked_sub(1).map(|at| other.sent[at].psn);
+        if before.is_some_and(|before| before.advance(1) == away.psn && other.sent[at].psn == away.psn.advance(1)) {
+            prop_assert!(!both(&rc, first, &other).is_empty());
+        }
+    }
+
+    #[test]
+    fn blurred_stamps_and_a_busy_port_make_no_fault(
+        lost in prop::collection::vec(prop::bool::weighted(0.2), 0..60),
+        blur in prop::collection::vec((0_u64..=80, 0_u64..=25), 300),
+        ack_every in 1_u16..6,
+    ) {
+        let (rc, first) = (rc(ack_every), Psn::new(0xff_fff0));
+        let mut trace = trace(&rc, first, 40, &lost);
+        let mut blurs = blur.iter().cycle();
+        let mut off = |at: &mut Time, busy: bool| {
+            let (blur, held) = *blurs.next().unwrap();
+            *at = Time(at.0 + blur + if busy { held } else { 0 } - 40);
+        };
+        // Before any stamp is off, what left one after the other stays so.
+        trace.sent.iter_mut().for_each(|sent| off(&mut sent.at, false));
+        trace.packets.iter_mut().for_each(|packet| off(&mut packet.at, false));
+        trace.answers.iter_mut().for_each(|answer| off(&mut answer.at, true));
+        trace.came.iter_mut().for_each(|event| off(&mut event.at, false));
+        let sight = Sight { bound: Dur(40), busy: Dur(25), ..EXACT };
+        let answered = receiver(&rc, (Data::Requests, first), &trace.packets, &trace.answers, &sight);
+        prop_assert_eq!(answered.faults, []);
+        prop_assert_eq!(sender(&rc, first, &trace.sent, &trace.came, &sight).faults, []);
+    }
+}

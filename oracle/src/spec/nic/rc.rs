@@ -1,0 +1,167 @@
+//! Reliable connections: what a receiver answers to the packets that reach it, and the numbers that a sender may send.
+//!
+//! Numbers are compared modulo 2^24 and within 2^23 of each other (IBTA volume 1, 9.7.1): they have no other order.
+
+use rig_frames::psn::Psn;
+use rig_lab::Rc;
+use rig_units::Time;
+
+/// Where the rules come from, for reports.
+pub const SOURCE: &str = "IBTA volume 1, chapter 9.7.5 and 9.9 (go-back-N)";
+
+/// A packet of data that reached a receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet {
+    /// When its last bit did.
+    pub at: Time,
+    /// Its number.
+    pub psn: Psn,
+    /// Whether it ends its message.
+    pub last: bool,
+}
+
+/// What a receiver says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Says {
+    /// All up to its number were taken.
+    Ack,
+    /// Its number is missing: a NAK, or a READ request anew.
+    Nak,
+}
+
+/// An acknowledgement or a NAK that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reply {
+    /// What it says.
+    pub says: Says,
+    /// The number that it names.
+    pub psn: Psn,
+    /// When it is ready: it leaves as soon as the port is free from then on.
+    pub ready: Time,
+    /// The packet that it is due for, by index.
+    pub packet: usize,
+}
+
+/// What the packets are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Data {
+    /// Requests with payload: they are acknowledged.
+    Requests,
+    /// READ responses: the requester acknowledges nothing, and asks anew where a hole is.
+    Responses,
+}
+
+/// Everything that a receiver says to packets of one queue pair, in their order. `first`: the number that it expects first.
+pub fn replies(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> Vec<Reply> {
+    let mut expected = first;
+    // Packets since the last acknowledgement.
+    let mut taken = 0;
+    let mut asked = false;
+    let mut all = Vec::new();
+    for (index, packet) in packets.iter().enumerate() {
+        let reply = |says, psn| {
+            let latency = if says == Says::Ack { rc.ack_latency } else { rc.nak_latency };
+            Reply { says, psn, ready: packet.at + latency, packet: index }
+        };
+        let reply = match packet.psn.ahead_of(expected) {
+            Some(0) => {
+                expected = expected.advance(1);
+                (taken, asked) = (taken + 1, false);
+                let due = packet.last || taken >= rc.ack_every;
+                due.then(|| reply(Says::Ack, packet.psn))
+            }
+            Some(_) => {
+                let first = !asked;
+                asked = true;
+                first.then(|| reply(Says::Nak, expected))
+            }
+            None => Some(reply(Says::Ack, before(expected))),
+        };
+        let Some(reply) = reply else { continue };
+        if reply.says == Says::Ack {
+            taken = 0;
+        }
+        if reply.says == Says::Nak || data == Data::Requests {
+            all.push(reply);
+        }
+    }
+    all
+}
+
+/// The number before another.
+pub const fn before(psn: Psn) -> Psn {
+    Psn::new(psn.get().wrapping_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_lab::Nic;
+    use rig_units::Dur;
+
+    fn rc(ack_every: u16) -> Rc {
+        let (ack_latency, nak_latency) = (Dur(3), Dur(7));
+        Rc { ack_every, ack_latency, nak_latency, ..Nic::none().rc }
+    }
+
+    /// Packets a hundred apart; those at `last` end messages.
+    fn packets(psns: &[u32], last: &[u32]) -> Vec<Packet> {
+        let packet = |(i, &psn): (u64, &u32)| Packet {
+            at: Time(i * 100),
+            psn: Psn::new(psn),
+            last: last.contains(&psn),
+        };
+        (0..).zip(psns).map(packet).collect()
+    }
+
+    fn says(rc: &Rc, first: u32, packets: &[Packet]) -> Vec<(usize, Says, u32)> {
+        let all = replies(rc, Data::Requests, Psn::new(first), packets);
+        all.iter().map(|reply| (reply.packet, reply.says, reply.psn.get())).collect()
+    }
+
+    #[test]
+    fn one_in_so_many_is_acknowledged_and_the_last_of_each_message() {
+        // Every third, 5 ends a message: 2, 5; then counting anew 8.
+        let came = packets(&[0, 1, 2, 3, 4, 5, 6, 7, 8], &[5]);
+        let acks: Vec<u32> = says(&rc(3), 0, &came).iter().map(|&(_, _, psn)| psn).collect();
+        assert_eq!(acks, [2, 5, 8]);
+        let came = packets(&[0, 1, 2, 3, 4], &[1]);
+        let acks: Vec<u32> = says(&rc(3), 0, &came).iter().map(|&(_, _, psn)| psn).collect();
+        assert_eq!(acks, [1, 4]);
+    }
+
+    #[test]
+    fn a_hole_is_named_once_and_across_the_wrap() {
+        // 0xffffff is lost.
+        let came = packets(&[0xff_fffe, 0, 1, 0xff_ffff, 0, 1, 3, 2], &[]);
+        let want = [
+            (0, Says::Ack, 0xff_fffe),
+            (1, Says::Nak, 0xff_ffff),
+            (3, Says::Ack, 0xff_ffff),
+            (4, Says::Ack, 0),
+            (5, Says::Ack, 1),
+            (6, Says::Nak, 2),
+            (7, Says::Ack, 2),
+        ];
+        assert_eq!(says(&rc(1), 0xff_fffe, &came), want);
+    }
+
+    #[test]
+    fn a_duplicate_is_acknowledged_again_with_the_last_that_was_taken() {
+        let came = packets(&[4, 5, 6, 4, 7], &[]);
+        let want = [(0, 4), (1, 5), (2, 6), (3, 6), (4, 7)];
+        let got = says(&rc(1), 4, &came);
+        assert_eq!(got, want.map(|(packet, psn)| (packet, Says::Ack, psn)));
+    }
+
+    #[test]
+    fn latencies_run_from_the_packet_and_a_reader_acknowledges_nothing() {
+        let came = packets(&[0, 2, 1, 2], &[2]);
+        let all = replies(&rc(1), Data::Requests, Psn::new(0), &came);
+        let ready: Vec<u64> = all.iter().map(|reply| reply.ready.0).collect();
+        assert_eq!(ready, [3, 107, 203, 303]);
+        let asks = replies(&rc(1), Data::Responses, Psn::new(0), &came);
+        assert_eq!(asks.len(), 1);
+        assert_eq!((asks[0].says, asks[0].psn, asks[0].ready), (Says::Nak, Psn::new(1), Time(107)));
+    }
+}
