@@ -130,8 +130,8 @@ pub enum NicMeasure {
     },
     /// `rc.receiver`: what a NIC acknowledges, and how it asks for what is missing.
     Receiver {
-        /// The stream.
-        stream: String,
+        /// The stream or flow.
+        of: String,
     },
 }
 
@@ -210,7 +210,7 @@ impl NicMeasure {
             | NicMeasure::Final { flow }
             | NicMeasure::Bursts { flow }
             | NicMeasure::Sender { flow } => flow,
-            NicMeasure::Receiver { stream } => stream,
+            NicMeasure::Receiver { of } => of,
         }
     }
 

@@ -17,6 +17,8 @@ pub struct Roce {
     pub ecn: Ecn,
     /// Its DSCP.
     pub dscp: u8,
+    /// Whether its ICRC is wrong.
+    pub harmed: bool,
 }
 
 /// What a frame of a reliable connection is.

@@ -316,7 +316,7 @@ fn measure() -> Value {
     for name in NicMeasure::OF_FLOW {
         properties[name] = object(&json!({ "flow": to("name") }), &["flow"]);
     }
-    properties["rc.receiver"] = of_stream();
+    properties["rc.receiver"] = object(&json!({ "stream": to("name"), "flow": to("name") }), &[]);
     let mut measure = object(&properties, &[]);
     measure["minProperties"] = json!(1);
     measure["maxProperties"] = json!(1);

@@ -56,6 +56,8 @@ pub fn reached(observation: &Observation, port: u16, first: &[u32]) -> Vec<Reach
                 let psn = first.wrapping_add(seq) & 0xff_ffff;
                 Some(Reached { record, at, connection: stream, psn, kind: WHOLE, ce })
             }
+            // Nobody takes a frame whose ICRC is wrong.
+            What::Roce(Roce { harmed: true, .. }) => None,
             What::Roce(Roce { connection, kind, psn, ecn, .. }) => {
                 Some(Reached { record, at, connection, psn, kind, ce: ecn == Ecn::Ce })
             }
@@ -92,7 +94,15 @@ mod tests {
         let mut sample = Sample::new();
         sample.data(0, Dur::us(1), None);
         let cnp = RoceKind::Cnp { fault: None };
-        let roce = Roce { connection: 0, kind: cnp, psn: 0, size: 78, ecn: Ecn::NotEct, dscp: 48 };
+        let roce = Roce {
+            connection: 0,
+            kind: cnp,
+            psn: 0,
+            size: 78,
+            ecn: Ecn::NotEct,
+            dscp: 48,
+            harmed: false,
+        };
         sample.push(Dur::us(3), 0, Dir::Rx, What::Roce(roce));
         let (observation, _) = sample.done(Dur::us(9));
         let [reached] = reached(&observation, 0, &[0xff_ffff])[..] else { panic!("one frame") };

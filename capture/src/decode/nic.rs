@@ -20,7 +20,7 @@ pub(super) fn roce(port: u16, frame: &RoceFrame, size: u16, bytes: &[u8]) -> Opt
     let fault = (frame.bth.opcode == Opcode::Cnp).then(|| wire::nic::fault(bytes)).flatten();
     let kind = kind(frame, fault)?;
     let psn = frame.bth.psn.get();
-    Some(Roce { connection, kind, psn, size, ecn: ip.ecn, dscp: ip.dscp.get() })
+    Some(Roce { connection, kind, psn, size, ecn: ip.ecn, dscp: ip.dscp.get(), harmed: false })
 }
 
 fn kind(frame: &RoceFrame, fault: Option<CnpFault>) -> Option<RoceKind> {

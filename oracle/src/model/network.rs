@@ -3,6 +3,7 @@
 //! At one instant frames arrive first, then gates close and open, then XOFF is refreshed, then ports that became free
 //! send: that is the order of the source ids, and within each kind the order of the topology.
 
+use super::bridge::Bridge;
 use super::host::Host;
 use super::link::Sent;
 use super::packet::{Kind, Packet};
@@ -13,6 +14,7 @@ use super::topology::PortId;
 use rig_units::Time;
 use wires::Wires;
 
+mod bridged;
 mod build;
 mod control;
 mod late;
@@ -103,6 +105,8 @@ pub struct Network<Q = Heap4> {
     switches: Vec<Switch>,
     pipelines: Vec<Source>,
     shortcuts: Shortcuts,
+    /// The rig between two NICs.
+    bridge: Option<Box<Bridge>>,
 }
 
 impl<Q: EventQueue> Network<Q> {

@@ -142,7 +142,8 @@ fn what(packet: &Packet, (stream, seq): (u16, u32), own: bool) -> What {
     let roce = |kind| {
         let psn = packet.seq & 0xff_ffff;
         let (size, dscp, ecn) = (packet.size, packet.dscp, ecn(packet));
-        What::Roce(Roce { connection: stream, kind, psn, size, ecn, dscp })
+        let harmed = packet.bad_icrc();
+        What::Roce(Roce { connection: stream, kind, psn, size, ecn, dscp, harmed })
     };
     match packet.kind {
         Kind::Data if own => What::Data { stream, seq, size: packet.size, ce: packet.ce() },

@@ -6,14 +6,16 @@
 use super::recorder::Recorder;
 use super::sampler::Sampler;
 use rig_capture::{
-    ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance,
+    ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, Touched,
 };
 use rig_dut::{Dut, Emulated};
 use rig_frames::ip::Ecn;
 use rig_generator::{Impossible, PacedStream, Program};
 use rig_lab::{Declared, Policy, Setting};
-use rig_oracle::model::{Kind, host, nic};
-use rig_testcases::{Action, EndpointSpec, FlowSpec, PfcFrames, Script, Shield, Takes, Verb};
+use rig_oracle::model::{Kind, bridge, host, nic};
+use rig_testcases::{
+    Action, EndpointSpec, FlowSpec, Injection, PfcFrames, Script, Shield, Takes, Verb, Which,
+};
 use rig_units::{Dur, PortSpeed, Quanta, Time};
 
 /// A device under test in virtual time, and the rig's ports cabled to it.
@@ -93,8 +95,10 @@ impl VirtualLab {
         let mut trial =
             Trial { lab: self, script, program: &program, recorder, sampler, config: Vec::new() };
         trial.behave(|port| script.endpoint(port));
+        trial.bridge();
         trial.run(origin);
         trial.behave(|_| EndpointSpec::default());
+        let injected = trial.unbridge(origin);
         let Trial { recorder, sampler, config, .. } = trial;
         self.next_id = self.next_id.wrapping_add(recorder.used());
         let (records, streams, unrecorded) = recorder.finish();
@@ -113,7 +117,6 @@ impl VirtualLab {
             },
         );
         Ok(Observation {
-            injected: Vec::new(),
             origin,
             length: script.length,
             ports: ports.collect(),
@@ -122,6 +125,7 @@ impl VirtualLab {
             counters: Counters { before, after: self.dut.counters(), samples: sampler.finish() },
             events,
             config,
+            injected,
             integrity: Integrity { unrecorded, ..Integrity::default() },
         })
     }
@@ -150,6 +154,28 @@ impl Trial<'_> {
             let EndpointSpec { obeys, response, .. } = of(port);
             self.lab.dut.rig().obey(behind, obeys, response);
         }
+    }
+
+    /// Puts the rig between two NICs, where the script has it there.
+    fn bridge(&mut self) {
+        if let Some((a, b, between)) = &self.script.between {
+            let hosts = [*a, *b].map(|port| self.script.dut_ports[usize::from(port)]);
+            self.lab.dut.rig().bridge(hosts, between.delay);
+        }
+    }
+
+    /// Passes nothing on any more; what was done to frames on the way.
+    fn unbridge(&mut self, origin: Time) -> Vec<Touched> {
+        let port = |host: u16| {
+            let found = (0..).zip(&self.script.dut_ports).find(|&(_, &behind)| behind == host);
+            found.map(|(port, _)| port)
+        };
+        let touched = self.lab.dut.rig().unbridge().into_iter();
+        let told = |one: bridge::Touched| {
+            let at = Time(one.at.since(origin)?.0);
+            Some(Touched { at, port: port(one.host)?, what: one.what })
+        };
+        touched.filter_map(told).collect()
     }
 
     /// Goes on with another association at every port of the rig: what a key server would tell both ends.
@@ -262,6 +288,17 @@ impl Trial<'_> {
             Verb::Read => nic::Verb::Read,
         };
         let FlowSpec { message, mtu, count, psn, class, dscp, .. } = *spec;
+        let connection = self.script.connection(flow);
+        if let Some((_, _, between)) = &self.script.between {
+            for one in between.inject.iter().filter(|one| one.on == connection) {
+                let which = match one.which {
+                    // In the case it counts from the flow's first packet.
+                    Which::Psn(nth) => Which::Psn(psn.wrapping_add(nth) & 0xff_ffff),
+                    other => other,
+                };
+                self.lab.dut.rig().inject(Injection { on: id, which, ..one.clone() });
+            }
+        }
         let flow = nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, ect: true };
         self.lab.dut.rig().start_flow(host, &flow);
     }

@@ -177,7 +177,17 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             Some(each.map(Measure::Nic).collect())
         }
         "rc.receiver" => {
-            streams(at, traffic, &|stream| Measure::Nic(NicMeasure::Receiver { stream }))
+            let fields = at.fields(&["stream", "flow"])?;
+            let named = match (fields.get("stream"), fields.get("flow")) {
+                (Some(at), None) => traffic.names.stream(&at)?,
+                (None, Some(at)) => traffic.names.flow(&at)?,
+                (None, None) | (Some(_), Some(_)) => {
+                    at.fault("a receiver of nothing, or of two things", "`stream:` or `flow:`");
+                    return None;
+                }
+            };
+            let each = named.into_iter().map(|of| Measure::Nic(NicMeasure::Receiver { of }));
+            Some(each.collect())
         }
         "pfc.duty" => {
             let (fields, pairs) = storm_stream(&["from", "until"])?;

@@ -13,8 +13,9 @@ use rig_frames::roce::{Ext, Opcode, Qpn, aeth, bth, reth};
 use rig_frames::{ethernet, ipv4, udp};
 use rig_units::Bytes;
 
-/// Offset of the BTH's byte with FECN and BECN, of the last byte of its PSN, and of a CNP's first reserved byte.
+/// Offset of the BTH's partition key, of its byte with FECN and BECN, of the last byte of its PSN, and of a CNP's first reserved byte.
 const NOTICE: usize = ethernet::LEN + ipv4::LEN + udp::LEN + 4;
+const PKEY: usize = NOTICE - 2;
 const PSN: usize = NOTICE + 7;
 const RESERVED: usize = PSN + 1;
 
@@ -54,7 +55,7 @@ pub fn frame(script: &Script, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
             _ => frame,
         }
     };
-    match roce.kind {
+    let mut bytes = match roce.kind {
         RoceKind::Cnp { fault } => {
             let mut frame = cnp(path, roce.connection);
             match fault {
@@ -88,7 +89,12 @@ pub fn frame(script: &Script, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
             let bth = bth::Repr { ack_req: last && !response, ..bth::Repr::new(opcode, qp, psn) };
             sized(RoceFrame::new(path, bth, ext)).emit()
         }
+    };
+    if roce.harmed {
+        // What the ICRC covers, and nothing that anybody reads: the first byte of the partition key.
+        bytes[PKEY] ^= 0x40;
     }
+    bytes
 }
 
 /// The opcode of a packet with payload.

@@ -108,6 +108,7 @@ impl<Q: EventQueue> Network<Q> {
             switches,
             pipelines,
             shortcuts: Shortcuts::default(),
+            bridge: None,
         }
     }
 }

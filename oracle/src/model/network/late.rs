@@ -62,7 +62,9 @@ impl<Q: EventQueue> Network<Q> {
     /// The same, seldom.
     #[inline(never)]
     pub(super) fn catch_up(&mut self, host: usize, before: Time, tap: &mut impl Tap) {
-        self.advance(host, before, tap);
+        if self.bridge.is_none() || !self.advance_bridged(host, before, tap) {
+            self.advance(host, before, tap);
+        }
         self.hosts[host].seen(before);
     }
 
@@ -130,6 +132,9 @@ impl<Q: EventQueue> Network<Q> {
         self.hosts[usize::from(host)].step.rang();
         self.catch_up(host.into(), Time(self.wires.now.0 + 1), tap);
         self.arm_host(host);
+        if let Some(partner) = self.partner(host) {
+            self.arm_step(partner);
+        }
     }
 
     /// Comes back at the next step of a host.
@@ -146,7 +151,8 @@ impl<Q: EventQueue> Network<Q> {
     /// When a host does something next; [`Time::MAX`] if nothing is to come.
     pub(super) fn next_step(&self, host: &Host) -> Time {
         let arrives = self.wires.look(host.wiring.link ^ 1).next_arrival();
-        arrives.min(host.starts()).min(host.gate()).min(host.nic_wake())
+        let own = host.starts().min(host.gate()).min(host.nic_wake());
+        arrives.min(own).min(self.passes_on(host.wiring.host))
     }
 }
 

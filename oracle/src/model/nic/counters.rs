@@ -23,11 +23,13 @@ pub struct Counters {
     pub implied_nak_seq_err: u64,
     /// Times that no acknowledgement came in time.
     pub local_ack_timeout_err: u64,
+    /// Frames dropped because their ICRC was wrong.
+    pub rx_icrc_encapsulated: u64,
 }
 
 impl Counters {
     /// All of them by name.
-    pub const fn all(&self) -> [(&'static str, u64); 9] {
+    pub const fn all(&self) -> [(&'static str, u64); 10] {
         [
             ("np_cnp_sent", self.np_cnp_sent),
             ("np_ecn_marked_roce_packets", self.np_ecn_marked_roce_packets),
@@ -38,6 +40,7 @@ impl Counters {
             ("duplicate_request", self.duplicate_request),
             ("implied_nak_seq_err", self.implied_nak_seq_err),
             ("local_ack_timeout_err", self.local_ack_timeout_err),
+            ("rx_icrc_encapsulated", self.rx_icrc_encapsulated),
         ]
     }
 

@@ -13,6 +13,10 @@ impl Nic {
     /// A frame arrives whose last bit is here at `now`; no PFC.
     #[inline]
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) {
+        if packet.bad_icrc() {
+            self.counters.rx_icrc_encapsulated += 1;
+            return;
+        }
         if self.pipeline.takes(&self.config.receive, now, packet) {
             self.process(now, packet);
         }

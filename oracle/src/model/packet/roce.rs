@@ -18,6 +18,8 @@ const WRITE: u8 = 1 << 4;
 const RESERVED: u8 = 1 << 4;
 /// CNP: BECN is not set.
 const NO_BECN: u8 = 1 << 5;
+/// The ICRC is wrong.
+const BAD_ICRC: u8 = 1 << 6;
 
 /// Ethernet, IPv4, UDP, BTH, ICRC and FCS.
 pub const ROCE_OVERHEAD: u16 = 62;
@@ -95,6 +97,15 @@ impl Packet {
     /// Whether this CNP has BECN.
     pub fn becn(&self) -> bool {
         self.kind == Kind::Cnp && self.roce & NO_BECN == 0
+    }
+
+    /// The same frame with a wrong ICRC.
+    pub const fn with_bad_icrc(self) -> Packet {
+        self.with_flag(BAD_ICRC, true)
+    }
+    /// Whether its ICRC is wrong.
+    pub const fn bad_icrc(&self) -> bool {
+        self.roce & BAD_ICRC != 0
     }
 
     /// A request for `length` bytes, from the packet sequence number `psn` on.

@@ -2,6 +2,7 @@
 
 mod counters;
 mod np;
+mod rc;
 mod rp;
 
 use super::{Done, Judged};
@@ -26,7 +27,8 @@ pub(super) fn judge(done: &Done<'_>, measure: &NicMeasure, judged: &mut Judged) 
         NicMeasure::Least { flow } => rp::rate(done, flow, rp::Which::Least, judged),
         NicMeasure::Final { flow } => rp::rate(done, flow, rp::Which::Final, judged),
         NicMeasure::Bursts { flow } => rp::bursts(done, flow, judged),
-        NicMeasure::Sender { .. } | NicMeasure::Receiver { .. } => {}
+        NicMeasure::Sender { flow } => rc::sender(done, flow, judged),
+        NicMeasure::Receiver { of } => rc::receiver(done, of, judged),
     }
 }
 

@@ -1,0 +1,233 @@
+//! The rig between two NICs: what arrives at one of its ports leaves by the other a while later, in order, but for the frames to
+//! which something is done on the way.
+
+use super::packet::{Kind, Packet};
+use rig_testcases::{Injected, Injection, Target, Which};
+use rig_units::{Dur, Time};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Two hosts, each of which passes on to the other one what arrives at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bridge {
+    hosts: [u16; 2],
+    delay: Dur,
+    injections: Vec<Armed>,
+    /// What leaves by each of the hosts, by time; of one time in the order in which it came.
+    leaves: [VecDeque<(Time, Packet)>; 2],
+    /// What waits for so many more frames that leave by each of the hosts.
+    held: [Vec<(u32, Packet)>; 2],
+    /// How often each packet sequence number of a connection has passed, where an injection asks for it.
+    passed: BTreeMap<(u16, u32), u32>,
+    touched: Vec<Touched>,
+}
+
+/// What was done to a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Touched {
+    /// When its last bit had arrived.
+    pub at: Time,
+    /// The host that it arrived at.
+    pub host: u16,
+    /// What.
+    pub what: Injected,
+}
+
+/// An injection, and how many of its frames have passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Armed {
+    injection: Injection<u16>,
+    seen: u32,
+}
+
+impl Bridge {
+    /// Between two hosts, `delay` from the last bit in to the first bit out.
+    pub(super) fn new(hosts: [u16; 2], delay: Dur) -> Bridge {
+        Bridge {
+            hosts,
+            delay,
+            injections: Vec::new(),
+            leaves: Default::default(),
+            held: Default::default(),
+            passed: BTreeMap::new(),
+            touched: Vec::new(),
+        }
+    }
+
+    /// Adds something that is done from now on. Packet sequence numbers are those in the frames.
+    pub(super) fn inject(&mut self, injection: Injection<u16>) {
+        self.injections.push(Armed { injection, seen: 0 });
+    }
+
+    /// Which side a host is, if it is one.
+    pub(super) fn side(&self, host: u16) -> Option<usize> {
+        self.hosts.iter().position(|&one| one == host)
+    }
+
+    /// The host at the other side.
+    pub(super) const fn partner(&self, side: usize) -> u16 {
+        self.hosts[1 - side]
+    }
+
+    /// What was done so far.
+    pub(super) fn into_touched(self) -> Vec<Touched> {
+        self.touched
+    }
+
+    /// When the next frame may leave by a side; [`Time::MAX`] if there is none.
+    pub(super) fn due(&self, side: usize) -> Time {
+        self.leaves[side].front().map_or(Time::MAX, |(due, _)| *due)
+    }
+
+    /// The next frame that leaves by a side.
+    pub(super) fn pop(&mut self, side: usize) -> Option<Packet> {
+        self.leaves[side].pop_front().map(|(_, packet)| packet)
+    }
+
+    /// Takes in a frame that arrived at a side at `now`.
+    pub(super) fn pass(&mut self, now: Time, side: usize, packet: &Packet) {
+        let to = 1 - side;
+        let harm = self.harm(packet);
+        self.touched.extend(harm.map(|what| Touched { at: now, host: self.hosts[side], what }));
+        let due = now + self.delay;
+        match harm {
+            None => self.leave(to, due, *packet),
+            Some(Injected::Drop) => return,
+            Some(Injected::Behind(frames)) => return self.held[to].push((frames, *packet)),
+            Some(Injected::Ce) => self.leave(to, due, packet.with_ect(true).with_ce(true)),
+            Some(Injected::Delay(by)) => self.leave(to, due + by, *packet),
+            Some(Injected::BadIcrc) => self.leave(to, due, packet.with_bad_icrc()),
+            Some(Injected::Duplicate) => {
+                self.leave(to, due, *packet);
+                self.leave(to, due, *packet);
+            }
+        }
+        self.release(to, due);
+    }
+
+    /// A frame has gone ahead of those that wait for some.
+    fn release(&mut self, to: usize, due: Time) {
+        let mut held = core::mem::take(&mut self.held[to]);
+        held.iter_mut().for_each(|(left, _)| *left -= 1);
+        for (left, packet) in held {
+            if left == 0 {
+                self.leave(to, due, packet);
+            } else {
+                self.held[to].push((left, packet));
+            }
+        }
+    }
+
+    fn leave(&mut self, to: usize, due: Time, packet: Packet) {
+        let behind = self.leaves[to].iter().rposition(|(other, _)| *other <= due);
+        self.leaves[to].insert(behind.map_or(0, |behind| behind + 1), (due, packet));
+    }
+
+    /// The first thing that is to be done to a frame.
+    fn harm(&mut self, packet: &Packet) -> Option<Injected> {
+        let target = target(packet.kind)?;
+        let own =
+            |armed: &Armed| (armed.injection.on, armed.injection.frames) == (packet.stream, target);
+        if !self.injections.iter().any(own) {
+            return None;
+        }
+        let psn = packet.seq & 0xff_ffff;
+        let round = if target == Target::Data {
+            let passed = self.passed.entry((packet.stream, psn)).or_default();
+            *passed += 1;
+            *passed
+        } else {
+            1
+        };
+        let mut harm = None;
+        for armed in self.injections.iter_mut().filter(|armed| own(armed)) {
+            armed.seen += 1;
+            let Injection { which, iteration, harm: what, .. } = armed.injection;
+            let hit = match which {
+                Which::Psn(wanted) => wanted == psn,
+                Which::Nth(nth) => nth == armed.seen,
+                Which::Every(every) => armed.seen.is_multiple_of(every),
+            };
+            if hit && iteration.is_none_or(|wanted| wanted == round) {
+                harm = harm.or(Some(what));
+            }
+        }
+        harm
+    }
+}
+
+/// What of a connection a frame is.
+const fn target(kind: Kind) -> Option<Target> {
+    Some(match kind {
+        Kind::Data => Target::Data,
+        Kind::Ack => Target::Ack,
+        Kind::Nak => Target::Nak,
+        Kind::Cnp => Target::Cnp,
+        Kind::ReadRequest => Target::ReadRequest,
+        Kind::Pfc => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(seq: u32) -> Packet {
+        Packet { seq, ..Packet::data(7, 0, 1, 3, 3, 1000) }
+    }
+
+    /// The numbers that leave, each with its time, when packets 0 to 4 come a microsecond apart.
+    fn leaves(which: Which, harm: Injected) -> Vec<(u64, u32)> {
+        let mut bridge = Bridge::new([3, 5], Dur::us(10));
+        let frames = Target::Data;
+        bridge.inject(Injection { on: 7, frames, which, iteration: None, harm });
+        for seq in 0..5 {
+            bridge.pass(Time::ZERO + Dur::us(seq.into()), 0, &packet(seq));
+        }
+        assert_eq!(bridge.due(0), Time::MAX);
+        let mut all = Vec::new();
+        while bridge.due(1) < Time::MAX {
+            let due = bridge.due(1).0 / 1_000_000;
+            all.extend(bridge.pop(1).map(|packet| (due, packet.seq)));
+        }
+        assert_eq!(bridge.touched.len(), 1);
+        all
+    }
+
+    #[test]
+    fn frames_leave_in_order_after_the_delay_but_for_what_is_done_to_one() {
+        let plain = [(10, 0), (11, 1), (12, 2), (13, 3), (14, 4)];
+        assert_eq!(leaves(Which::Psn(2), Injected::Ce), plain);
+        assert_eq!(leaves(Which::Nth(2), Injected::Drop), [(10, 0), (12, 2), (13, 3), (14, 4)]);
+        let late = [(10, 0), (12, 2), (13, 3), (13, 1), (14, 4)];
+        assert_eq!(leaves(Which::Psn(1), Injected::Delay(Dur::us(2))), late);
+        let swapped = [(10, 0), (12, 2), (13, 3), (13, 1), (14, 4)];
+        assert_eq!(leaves(Which::Psn(1), Injected::Behind(2)), swapped);
+        let twice = [(10, 0), (11, 1), (11, 1), (12, 2), (13, 3), (14, 4)];
+        assert_eq!(leaves(Which::Psn(1), Injected::Duplicate), twice);
+    }
+
+    #[test]
+    fn an_iteration_is_how_often_the_number_has_passed() {
+        let mut bridge = Bridge::new([3, 5], Dur::ZERO);
+        let (on, frames, which) = (7, Target::Data, Which::Psn(4));
+        let harm = Injected::Drop;
+        bridge.inject(Injection { on, frames, which, iteration: Some(2), harm });
+        for seq in [4, 5, 4, 4] {
+            bridge.pass(Time::ZERO, 0, &packet(seq));
+        }
+        let left: Vec<u32> = core::iter::from_fn(|| bridge.pop(1)).map(|one| one.seq).collect();
+        assert_eq!(left, [4, 5, 4]);
+    }
+
+    #[test]
+    fn a_mark_and_a_wrong_icrc_are_seen_in_the_frame() {
+        for (harm, ce, bad) in [(Injected::Ce, true, false), (Injected::BadIcrc, false, true)] {
+            let mut bridge = Bridge::new([3, 5], Dur::ZERO);
+            let (on, frames, which) = (7, Target::Data, Which::Every(1));
+            bridge.inject(Injection { on, frames, which, iteration: None, harm });
+            bridge.pass(Time::ZERO, 1, &packet(0));
+            let left = bridge.pop(0).expect("it passed");
+            assert_eq!((left.ce(), left.bad_icrc()), (ce, bad));
+        }
+    }
+}
