@@ -112,6 +112,7 @@ pub fn topology(scenario: Scenario, memory: u64, reaction: Reaction, red: Red) -
     }
     for switch in &mut topology.switches {
         switch.wred = red.config();
+        switch.sends_last = reaction != Reaction::Product;
     }
     topology
 }

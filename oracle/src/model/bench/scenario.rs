@@ -136,6 +136,7 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
         mac: XON_XOFF,
         macsec: None,
         egress_rate: Ppm::ONE,
+        sends_last: false,
         faults: switch::Faults::default(),
     }
 }
