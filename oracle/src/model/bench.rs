@@ -6,6 +6,7 @@ use super::{Dir, Kind, Network, Packet, PortId, Shortcuts, Stream, Tap};
 use rig_testcases::Shield;
 use rig_units::{Dur, Pace, Time};
 
+pub mod dcqcn;
 mod guards;
 mod scenario;
 

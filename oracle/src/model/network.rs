@@ -156,7 +156,11 @@ impl<Q: EventQueue> Network<Q> {
             Wake::Send(at) => {
                 let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
                 port.send.rang();
-                self.port_send(at, tap);
+                if port.busy <= self.wires.now {
+                    self.port_start(at, tap);
+                } else {
+                    self.port_send(at, tap);
+                }
             }
             Wake::Host { host } => self.host_step(host, tap),
             Wake::Pipeline { switch } => self.pipeline(switch, tap),
@@ -239,7 +243,7 @@ impl<Q: EventQueue> Network<Q> {
     fn port_send(&mut self, at: PortId, tap: &mut impl Tap) {
         let device = &mut self.switches[usize::from(at.switch)];
         let port = &mut device.ports[usize::from(at.port)];
-        if port.busy <= self.wires.now {
+        if port.is_free(self.wires.now) {
             self.port_start(at, tap);
         } else if port.ready() && port.send.set(port.busy) {
             self.wires.queue.push(port.busy, port.wiring.send);

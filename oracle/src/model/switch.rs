@@ -32,6 +32,8 @@ pub(crate) struct Port {
     pub(crate) wiring: Wiring,
     /// When the next frame may start.
     pub(crate) busy: Time,
+    /// At that instant it sends last; see [`Config::sends_last`].
+    sends_last: bool,
     pub(crate) send: Alarm,
     pub(crate) gate: Alarm,
     pub(crate) refresh: Alarm,
@@ -50,6 +52,12 @@ pub(crate) struct Port {
 }
 
 impl Port {
+    /// Whether a frame may start because of one that arrives at `now`.
+    #[inline]
+    pub(crate) fn is_free(&self, now: Time) -> bool {
+        if self.sends_last { self.busy < now } else { self.busy <= now }
+    }
+
     /// Whether a frame could go, were the port free.
     #[inline]
     pub(crate) const fn ready(&self) -> bool {
@@ -116,6 +124,7 @@ impl Switch {
         let port = |&(_, speed): &(String, PortSpeed)| Port {
             wiring: Wiring::default(),
             busy: Time::ZERO,
+            sends_last: config.sends_last,
             send: Alarm::default(),
             gate: Alarm::default(),
             refresh: Alarm::default(),
@@ -194,7 +203,7 @@ impl Switch {
         if bypass
             && self.delay == Dur::ZERO
             && out.egress.is_empty()
-            && out.busy <= now
+            && out.is_free(now)
             && (out.mac.closed() | self.wred.looks_at_lone()) & bit(class) == 0
             && self.buffer.passes(place)
         {

@@ -3,6 +3,7 @@
 
 mod conservation;
 mod exact;
+mod nics;
 mod overrides;
 mod rig;
 mod shortcuts;

@@ -90,6 +90,8 @@ impl Scenario {
 const CABLE: link::Config =
     link::Config { speed: PortSpeed::G100, delay: Dur::us(1), preamble: 0, gap: 0, whole_ns: true };
 const XON_XOFF: mac::Config = mac::Config { expires: false, ..mac::Config::prompt(u8::MAX) };
+/// A sender or receiver whose NIC is still to be chosen.
+pub(super) const DCQCN_HOST: host::Config = SENDER;
 const SENDER: host::Config = host::Config { mac: XON_XOFF, answer: None, nic: None };
 const RECEIVER: host::Config = host::Config { answer: Some(60), ..SENDER };
 
@@ -134,6 +136,7 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
         mac: XON_XOFF,
         macsec: None,
         egress_rate: Ppm::ONE,
+        sends_last: false,
         faults: switch::Faults::default(),
     }
 }

@@ -9,5 +9,6 @@ mod families;
 mod feeding;
 mod macsec;
 mod marking;
+mod nics;
 mod sending;
 mod watermarks;

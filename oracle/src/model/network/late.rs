@@ -90,7 +90,10 @@ impl<Q: EventQueue> Network<Q> {
             };
             let caused = down.front().and_then(|packet| {
                 let least = || behind.then(|| up.arrival_of(packet.at, 0));
-                consequence(at, up, packet.kind, packet.at).or_else(least)
+                // What comes behind at a NIC may have an effect sooner.
+                let own =
+                    if at.is_nic() { None } else { consequence(at, up, packet.kind, packet.at) };
+                own.or_else(least)
             });
             let lifted = (at.stirs() != Time::MAX).then(|| up.arrival_of(at.stirs(), 0));
             next.into_iter().chain(caused).chain(lifted).min().unwrap_or(Time::MAX)

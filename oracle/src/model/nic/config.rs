@@ -1,6 +1,6 @@
 //! What a NIC is made of, and how that follows from a profile.
 
-use super::Faults;
+use super::{Faults, simulated};
 use rig_lab::{Np, Rc, Receive, Rp};
 
 /// What a NIC is made of.
@@ -14,6 +14,8 @@ pub struct Config {
     pub rc: Rc,
     /// What a frame goes through on its way in.
     pub receive: Receive,
+    /// Whether it does as a packet simulator does instead.
+    pub simulated: Option<simulated::Config>,
     /// What it does wrong.
     pub faults: Faults,
 }
@@ -22,6 +24,13 @@ impl Config {
     /// The NIC as a profile declares it.
     pub const fn declared(nic: &rig_lab::Nic) -> Config {
         let rig_lab::Nic { generation: _, np, rp, rc, receive } = nic;
-        Config { np: *np, rp: *rp, rc: *rc, receive: *receive, faults: Faults::NONE }
+        Config {
+            np: *np,
+            rp: *rp,
+            rc: *rc,
+            receive: *receive,
+            simulated: None,
+            faults: Faults::NONE,
+        }
     }
 }

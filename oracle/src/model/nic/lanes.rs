@@ -7,6 +7,7 @@
 use super::limiting::Pacer;
 use super::pair::Pair;
 use super::rp::Limiter;
+use super::simulated;
 use super::table::NOBODY;
 use crate::model::packet::bit;
 use core::cmp::Reverse;
@@ -18,6 +19,8 @@ use std::collections::binary_heap::PeekMut;
 #[derive(Debug, Clone)]
 pub(super) struct Lane {
     pub(super) limiter: Limiter,
+    /// What limits it instead in a simulated NIC.
+    pub(super) simulated: Option<simulated::Limiter>,
     pub(super) pacer: Pacer,
     first: u16,
     last: u16,
@@ -34,8 +37,9 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// A limiter that nobody waits for; its place.
-    pub(super) fn add(&mut self, limiter: Limiter) -> u16 {
-        self.all.push(Lane { limiter, pacer: Pacer::default(), first: NOBODY, last: NOBODY });
+    pub(super) fn add(&mut self, limiter: Limiter, simulated: Option<simulated::Limiter>) -> u16 {
+        let pacer = Pacer::default();
+        self.all.push(Lane { limiter, simulated, pacer, first: NOBODY, last: NOBODY });
         u16::try_from(self.all.len() - 1).unwrap_or(NOBODY)
     }
 

@@ -1,5 +1,6 @@
 //! What keeps a rate: the earliest instant at which the next frame of a limiter may leave.
 
+use super::simulated;
 use rig_lab::{Limiting, Rp};
 use rig_units::{Dur, Time};
 
@@ -33,6 +34,16 @@ impl Pacer {
             Limiting::Packet => self.next = now + self.gap(size, rate),
             Limiting::Burst => self.burst(rp, now, size, rate),
         }
+    }
+
+    /// The same in a simulated NIC.
+    #[inline]
+    pub(super) fn left_simulated(&mut self, now: Time, size: u64, rate: u64) {
+        if self.gap_of != (size, rate) {
+            self.gap_of = (size, rate);
+            self.gap = simulated::gap(size, rate);
+        }
+        self.next = now + self.gap;
     }
 
     fn burst(&mut self, rp: &Rp, now: Time, size: u64, rate: u64) {

@@ -22,6 +22,7 @@ mod requester;
 mod responder;
 pub mod rp;
 mod send;
+pub mod simulated;
 mod table;
 
 pub use config::Config;
@@ -118,6 +119,16 @@ impl Nic {
         Some(limiter)
     }
 
+    /// The limiter of a connection of a simulated NIC, as it is now.
+    pub fn simulated(&self, id: u16) -> Option<simulated::Limiter> {
+        let pair = self.pairs.get(usize::from(self.table.get(id)))?;
+        let mut limiter = self.lanes.all.get(usize::from(pair.lane))?.simulated?;
+        if let Some(before) = self.seen.0.checked_sub(1) {
+            limiter.catch_up(&self.config.simulated?, Time(before));
+        }
+        Some(limiter)
+    }
+
     /// Packets of a flow that were acknowledged; of a READ those that it brought.
     pub fn acknowledged(&self, id: u16) -> Option<u64> {
         let pair = self.pairs.get(usize::from(self.table.get(id)))?;
@@ -210,7 +221,8 @@ impl Nic {
             Scope::Port => &mut self.lane_of_port,
         };
         if *lane == NOBODY {
-            *lane = self.lanes.add(Limiter::new(&self.config.rp, self.line));
+            let simulated = self.config.simulated.map(|_| simulated::Limiter::new(self.line));
+            *lane = self.lanes.add(Limiter::new(&self.config.rp, self.line), simulated);
         }
         let lane = *lane;
         self.pairs[usize::from(slot)].lane = lane;

@@ -122,7 +122,10 @@ impl Nic {
     }
 
     fn acknowledge(&mut self, now: Time, packet: &Packet, last: u32) {
-        let mut ack = packet.ack(ACK_SIZE).with_ect(false).with_ce(false);
+        let mut ack = match &self.config.simulated {
+            Some(simulated) => packet.ack(simulated.ack_size),
+            None => packet.ack(ACK_SIZE).with_ect(false).with_ce(false),
+        };
         ack.src = self.host;
         ack.seq = last;
         self.answers.push(Answer::Ack, now + self.config.rc.ack_latency, &ack);
@@ -164,14 +167,30 @@ impl Nic {
     fn ack(&mut self, now: Time, packet: &Packet) {
         let slot = self.table.get(packet.stream);
         if packet.ce() {
-            self.counters.np_ecn_marked_roce_packets += 1;
-            if self.config.np.ack_earns {
-                self.marked(now, packet, slot);
-            }
+            self.marked_answer(now, packet, slot);
         }
         let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return };
         if let Some(requester) = &mut pair.requester {
             requester.acknowledged(now, packet.seq, self.config.faults.without_wrap);
+        }
+    }
+
+    /// A mark on an acknowledgement or a NAK. In a simulated NIC it is what a CNP is elsewhere.
+    #[cold]
+    #[inline(never)]
+    fn marked_answer(&mut self, now: Time, packet: &Packet, slot: u16) {
+        if let Some(config) = &self.config.simulated {
+            let lane = self.pairs.get(usize::from(slot)).map_or(NOBODY, |pair| pair.lane);
+            let lane = self.lanes.all.get_mut(usize::from(lane));
+            if let Some(limiter) = lane.and_then(|lane| lane.simulated.as_mut()) {
+                self.counters.rp_cnp_handled += 1;
+                limiter.notified(config, now);
+            }
+            return;
+        }
+        self.counters.np_ecn_marked_roce_packets += 1;
+        if self.config.np.ack_earns {
+            self.marked(now, packet, slot);
         }
     }
 
@@ -180,10 +199,7 @@ impl Nic {
     fn nak(&mut self, now: Time, packet: &Packet) {
         let slot = self.table.get(packet.stream);
         if packet.ce() {
-            self.counters.np_ecn_marked_roce_packets += 1;
-            if self.config.np.ack_earns {
-                self.marked(now, packet, slot);
-            }
+            self.marked_answer(now, packet, slot);
         }
         self.counters.packet_seq_err += 1;
         let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return };

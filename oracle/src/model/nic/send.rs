@@ -49,9 +49,14 @@ impl Nic {
         let lane = &mut self.lanes.all[usize::from(pair.lane)];
         let (rp, faults) = (&self.config.rp, &self.config.faults);
         let size = u64::from(packet.size);
-        lane.limiter.catch_up(rp, faults, now);
-        lane.pacer.left(rp, now, size, lane.limiter.rate());
-        lane.limiter.sent(rp, faults, size);
+        if let (Some(limiter), Some(config)) = (&mut lane.simulated, &self.config.simulated) {
+            limiter.catch_up(config, now);
+            lane.pacer.left_simulated(now, size, limiter.rate());
+        } else {
+            lane.limiter.catch_up(rp, faults, now);
+            lane.pacer.left(rp, now, size, lane.limiter.rate());
+            lane.limiter.sent(rp, faults, size);
+        }
         self.lanes.sent(&mut self.pairs);
         if self.config.rc.timeout > Dur::ZERO {
             self.watch(slot);

@@ -1,5 +1,8 @@
 //! NICs on the real engine, by numbers worked out from the rule.
 
 mod bench;
+mod deviations;
+mod marks;
 mod rates;
 mod recovery;
+mod wrap;

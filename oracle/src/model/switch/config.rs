@@ -35,6 +35,9 @@ pub struct Config {
     pub macsec: Option<secy::Config>,
     /// How much of its rate a port sends at: all of it, in a switch that does right.
     pub egress_rate: Ppm,
+    /// Whether a port that becomes free sends only when all that arrives at that instant is in, as ns-3 does: what leaves then has
+    /// more behind it. Off, the first that arrives makes it send.
+    pub sends_last: bool,
     /// What else it does wrong.
     pub faults: Faults,
 }
@@ -91,6 +94,7 @@ impl Config {
             mac: mac::Config::prompt(lossless),
             macsec: None,
             egress_rate: Ppm::ONE,
+            sends_last: false,
             faults: Faults::default(),
         }
     }
@@ -131,6 +135,7 @@ impl Config {
             },
             macsec: secy::Config::declared(&declared.macsec),
             egress_rate: Ppm::ONE,
+            sends_last: false,
             faults: Faults::default(),
         }
     }

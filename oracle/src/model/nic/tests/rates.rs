@@ -1,8 +1,13 @@
 //! What CNPs do to what a NIC sends.
 
 use super::bench::*;
-use crate::model::packet::Kind;
-use rig_units::{Dur, Time};
+use crate::model::nic::{Config, Flow};
+use crate::model::packet::{Kind, Packet, bit};
+use rig_lab::Scope;
+use rig_units::{Dur, Quanta, Time};
+
+/// From one frame of 1086 bytes to the next, with 20 around it.
+const SLOT: Dur = Dur(88_480);
 
 #[test]
 fn an_unhindered_flow_fills_the_line() {
@@ -10,10 +15,104 @@ fn an_unhindered_flow_fills_the_line() {
     bench.network.start_flow(NIC, &flow(1));
     bench.run(Dur::us(10));
     let data = bench.received(Kind::Data);
-    // 1086 bytes of frame and 20 around it take 88.48 ns.
     assert_eq!(data[0].left(), Time::ZERO);
-    assert_eq!(data[1].left(), Time(88_480));
-    assert_eq!(data[7].left(), Time(7 * 88_480));
-    assert_eq!(data[7].packet.seq, 7);
-    assert_eq!((data[7].packet.size, data[7].packet.stream), (1_086, 1));
+    assert_eq!(data[1].left(), Time::ZERO + SLOT);
+    assert_eq!(data[7].left(), Time::ZERO + SLOT * 7);
+    let Packet { seq, size, stream, .. } = data[7].packet;
+    assert_eq!((seq, size, stream), (7, 1_086, 1));
+}
+
+#[test]
+fn a_cut_widens_the_gap_after_the_next_frame() {
+    let mut bench = bench(&config());
+    bench.network.start_flow(NIC, &flow(1));
+    bench.send(cnp(1));
+    bench.run(Dur::us(10));
+    let effect = Time::ZERO + arrival(78) + Dur::us(1);
+    let left: Vec<Time> = bench.received(Kind::Data).iter().map(Seen::left).collect();
+    let after = left.iter().position(|&at| at >= effect).unwrap();
+    assert_eq!(left[after] - left[after - 1], SLOT);
+    // 1086 B at 50 Gb/s.
+    assert_eq!(left[after + 1] - left[after], Dur(173_760));
+    let nic = bench.network.nic(NIC).unwrap();
+    assert_eq!((nic.counters().rp_cnp_handled, nic.counters().rp_cnp_ignored), (1, 0));
+    assert_eq!(nic.limiter(1).unwrap().rate(), 50_000_000_000);
+}
+
+#[test]
+fn what_is_limited_is_the_queue_pair_the_address_or_the_port() {
+    let rates = |scope| {
+        let mut config = config();
+        config.rp.scope = scope;
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &flow(1));
+        bench.network.start_flow(NIC, &flow(2));
+        bench.network.start_flow(NIC, &Flow { dst: 9, ..flow(3) });
+        bench.send(cnp(1));
+        bench.run(Dur::us(10));
+        let nic = bench.network.nic(NIC).unwrap();
+        [1, 2, 3].map(|id| nic.limiter(id).unwrap().rate() / 1_000_000_000)
+    };
+    assert_eq!(rates(Scope::Qp), [50, 100, 100]);
+    assert_eq!(rates(Scope::DestIp), [50, 50, 100]);
+    assert_eq!(rates(Scope::Port), [50, 50, 50]);
+}
+
+#[test]
+fn queue_pairs_take_turns() {
+    let mut bench = bench(&config());
+    (1..=3).for_each(|id| bench.network.start_flow(NIC, &flow(id)));
+    bench.run(Dur::us(10));
+    let order: Vec<u16> =
+        bench.received(Kind::Data).iter().map(|seen| seen.packet.stream).collect();
+    assert_eq!(order[..7], [1, 2, 3, 1, 2, 3, 1]);
+    // The same under one limiter.
+    let mut config = config();
+    config.rp.scope = Scope::Port;
+    let mut bench = super::bench::bench(&config);
+    (1..=3).for_each(|id| bench.network.start_flow(NIC, &flow(id)));
+    bench.run(Dur::us(10));
+    let order: Vec<u16> =
+        bench.received(Kind::Data).iter().map(|seen| seen.packet.stream).collect();
+    assert_eq!(order[..7], [1, 2, 3, 1, 2, 3, 1]);
+}
+
+#[test]
+fn a_paused_class_stands_still_and_the_others_do_not() {
+    let mut bench = bench(&config());
+    bench.network.start_flow(NIC, &flow(1));
+    bench.network.start_flow(NIC, &Flow { class: 4, ..flow(2) });
+    // 500 quanta of 5.12 ns.
+    bench.send(Packet::pfc(bit(3), 0, Quanta(500), 64));
+    bench.run(Dur::us(10));
+    let pause = Time::ZERO + arrival(64);
+    let of = |stream: u16| {
+        let seen = bench.received(Kind::Data).into_iter();
+        let left = seen.filter(move |seen| seen.packet.stream == stream).map(|seen| seen.left());
+        left.filter(|&at| at >= pause).collect::<Vec<_>>()
+    };
+    let resumed = pause + Dur(500 * 5_120);
+    assert!(of(1)[0] >= resumed && of(1)[0] <= resumed + SLOT, "{}", of(1)[0]);
+    assert!(of(2)[0] <= pause + SLOT * 2);
+}
+
+#[test]
+fn a_configuration_that_changes_keeps_the_rate_and_takes_effect_at_once() {
+    let mut bench = bench(&config());
+    bench.network.start_flow(NIC, &flow(1));
+    bench.send(cnp(1));
+    bench.run(Dur::us(10));
+    let mut slower = config();
+    slower.rp.timer = Dur::ms(1);
+    bench.network.set_nic(NIC, &slower);
+    bench.run(Dur::us(70));
+    let rate = |bench: &Bench| bench.network.nic(NIC).unwrap().limiter(1).unwrap().rate();
+    // The timer that was running runs out as it was set.
+    assert_eq!(rate(&bench), 75_000_000_000);
+    bench.run(Dur::us(900));
+    assert_eq!(rate(&bench), 75_000_000_000);
+    bench
+        .network
+        .set_nic(NIC, &Config { rp: rig_lab::Rp { scope: Scope::Port, ..slower.rp }, ..slower });
+    assert_eq!(rate(&bench), 100_000_000_000);
 }

@@ -2,27 +2,130 @@
 
 use super::bench::*;
 use crate::model::nic::{Flow, Verb};
-use crate::model::packet::Kind;
-use rig_units::Dur;
+use crate::model::packet::{Kind, Packet};
+use rig_units::{Dur, Time};
 
 #[test]
 fn a_message_between_two_nics_is_acknowledged() {
     let mut bench = pair(&config(), &config());
-    bench
-        .network
-        .start_flow(NIC, &Flow { message: 3_000, count: Some(2), psn: 0xff_fffe, ..flow(1) });
+    let flow =
+        Flow { verb: Verb::Write, message: 3_000, count: Some(2), psn: 0xff_fffe, ..flow(1) };
+    bench.network.start_flow(NIC, &flow);
     bench.run(Dur::us(20));
-    let sizes: Vec<_> =
-        bench.received(Kind::Data).iter().map(|seen| (seen.packet.seq, seen.packet.size)).collect();
-    assert_eq!(
-        sizes,
-        [(0xff_fffe, 1_086), (0xff_ffff, 1_086), (0, 1_014), (1, 1_086), (2, 1_086), (3, 1_014)]
-    );
+    let data = bench.received(Kind::Data);
+    let sizes: Vec<_> = data.iter().map(|seen| (seen.packet.seq, seen.packet.size)).collect();
+    // A RETH in the first packet of each.
+    let want =
+        [(0xff_fffe, 1_102), (0xff_ffff, 1_086), (0, 1_014), (1, 1_102), (2, 1_086), (3, 1_014)];
+    assert_eq!(sizes, want);
     assert!(bench.network.nic(NIC).unwrap().is_done(1));
 }
 
 #[test]
-fn a_read_brings_its_message() {
+fn one_in_so_many_packets_is_acknowledged_and_the_last_of_each_message() {
+    let mut config = config();
+    config.rc.ack_every = 4;
+    let mut bench = bench(&config);
+    for seq in 0..10 {
+        bench.send(data(1, seq, false).with_place(seq == 0, seq == 5));
+    }
+    bench.run(Dur::us(10));
+    let acks = bench.received(Kind::Ack);
+    assert_eq!(acks.iter().map(|seen| seen.packet.seq).collect::<Vec<_>>(), [3, 5, 9]);
+    assert_eq!((acks[0].packet.size, acks[0].packet.stream), (66, 1));
+    let arrived = Time::ZERO + serialise(1_024) + Dur::us(1) + Dur((1_024 + 20) * 80) * 3;
+    assert_eq!(acks[0].left(), arrived + Dur::us(1));
+}
+
+#[test]
+fn one_nak_tells_of_a_hole_until_it_is_filled() {
+    let mut bench = bench(&config());
+    for seq in [10, 12, 13, 11, 15, 10] {
+        bench.send(data(1, seq, false));
+    }
+    bench.run(Dur::us(10));
+    let numbers =
+        |kind| bench.received(kind).iter().map(|seen| seen.packet.seq).collect::<Vec<_>>();
+    assert_eq!(numbers(Kind::Nak), [11, 12]);
+    assert_eq!(numbers(Kind::Ack), [10, 11, 11]);
+    let counters = bench.network.nic(NIC).unwrap().counters();
+    assert_eq!((counters.out_of_sequence, counters.duplicate_request), (3, 1));
+}
+
+#[test]
+fn a_sender_goes_back_to_what_a_nak_names() {
+    let mut bench = bench(&config());
+    bench.network.start_flow(NIC, &flow(1));
+    let nak = Packet { kind: Kind::Nak, ..Packet::data(1, RIG, NIC, 3, 26, 66) };
+    bench.send(Packet { seq: 3, ..nak });
+    bench.run(Dur::us(10));
+    let data = bench.received(Kind::Data);
+    let again = data.windows(2).position(|two| two[1].packet.seq < two[0].packet.seq).unwrap();
+    assert_eq!(data[again + 1].packet.seq, 3);
+    assert_eq!(data[again + 1].left(), Time::ZERO + arrival(66) + Dur::us(2));
+    let nic = bench.network.nic(NIC).unwrap();
+    assert_eq!((nic.counters().packet_seq_err, nic.acknowledged(1)), (1, Some(3)));
+}
+
+#[test]
+fn without_progress_it_sends_again_and_gives_up_in_the_end() {
+    let mut config = config();
+    (config.rc.timeout, config.rc.retries) = (Dur::us(100), 2);
+    let mut bench = bench(&config);
+    bench.network.start_flow(NIC, &Flow { count: Some(2), ..flow(1) });
+    bench.run(Dur::us(50));
+    bench.send(Packet { kind: Kind::Ack, ..data(1, 0, false) });
+    bench.run(Dur::ms(2));
+    let data = bench.received(Kind::Data);
+    assert_eq!(data.iter().map(|seen| seen.packet.seq).collect::<Vec<_>>(), [0, 1, 1, 1]);
+    // The acknowledgement was progress.
+    let ack = Time::ZERO + Dur::us(50) + arrival(1_024);
+    assert_eq!(data[2].left(), ack + Dur::us(100));
+    assert_eq!(data[3].left(), ack + Dur::us(200));
+    assert_eq!(bench.network.nic(NIC).unwrap().counters().local_ack_timeout_err, 3);
+}
+
+#[test]
+fn a_read_asks_anew_from_a_hole() {
+    let mut bench = bench(&config());
+    bench.network.start_flow(
+        NIC,
+        &Flow { verb: Verb::Read, message: 4_000, count: Some(1), psn: 7, ..flow(1) },
+    );
+    for seq in [7, 9, 10] {
+        bench.send(data(1, seq, false).with_response(true));
+    }
+    bench.run(Dur::us(10));
+    let asked: Vec<_> = bench
+        .received(Kind::ReadRequest)
+        .iter()
+        .map(|seen| (seen.packet.seq, seen.packet.wanted()))
+        .collect();
+    assert_eq!(asked, [(7, 4_000), (8, 4_000 - 1_024)]);
+    assert_eq!(bench.received(Kind::ReadRequest)[0].packet.size, 78);
+    assert_eq!(bench.network.nic(NIC).unwrap().counters().implied_nak_seq_err, 1);
+    for seq in 8..11 {
+        bench.send(data(1, seq, false).with_response(true));
+    }
+    bench.run(Dur::us(20));
+    assert!(bench.network.nic(NIC).unwrap().is_done(1));
+}
+
+#[test]
+fn a_read_that_is_asked_for_again_is_answered_from_there() {
+    let mut bench = bench(&config());
+    let request = |psn, length| Packet::read_request(1, RIG, NIC, psn, length);
+    bench.send(request(5, 10_000));
+    bench.run(Dur::us(5));
+    bench.send(request(6, 10_000 - 4_096));
+    bench.run(Dur::us(10));
+    let data = bench.received(Kind::Data);
+    let seen: Vec<_> = data.iter().map(|seen| (seen.packet.seq, seen.packet.size)).collect();
+    assert_eq!(seen, [(5, 4_162), (6, 4_158), (7, 1_874), (6, 4_162), (7, 1_874)]);
+}
+
+#[test]
+fn a_read_brings_its_messages_one_after_the_other() {
     let mut bench = pair(&config(), &config());
     bench
         .network

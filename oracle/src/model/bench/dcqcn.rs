@@ -1,0 +1,146 @@
+//! The benchmark's scenarios with DCQCN: as the packet simulator has it, or as the NICs of profiles do.
+
+use super::scenario::{DCQCN_HOST, Scenario};
+use super::{CLASSES, EventQueue, Network};
+use crate::model::nic::{self, Flow, Verb, simulated};
+use crate::model::{Topology, host, wred};
+use rig_lab::Nic;
+use rig_units::{Dur, Ppm};
+
+/// Payload of a packet that is 1048 B long, which is the simulator's frame of 1000 B.
+const PAYLOAD: u32 = 1_048 - 62;
+/// The simulator's frame of 953 B, which takes a whole number of nanoseconds at 100 Gb/s.
+const ROUND_PAYLOAD: u32 = 1_001 - 62;
+
+/// How senders react to congestion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reaction {
+    /// The simulator, with the parameters that its scripts call `dcqcn`.
+    Dcqcn,
+    /// With those that they call `dcqcn_paper`.
+    Paper,
+    /// With five increases of fast recovery, about as in SIGCOMM'15.
+    F5,
+    /// The NICs of this model: a CNP for each 4 us with marks, one cut a 4 us.
+    Product,
+}
+
+/// Where frames are marked when they leave: kmin and kmax in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Red {
+    /// No frame below.
+    pub kmin: u64,
+    /// Every frame above.
+    pub kmax: u64,
+    /// What the draws begin with.
+    pub seed: u64,
+}
+
+impl Red {
+    /// By chance between 400 KB and 1600 KB, up to a fifth.
+    pub const fn linear(seed: u64) -> Red {
+        Red { kmin: 400_000, kmax: 1_600_000, seed }
+    }
+
+    /// Nothing by chance.
+    pub const fn step() -> Red {
+        Red { kmin: 400_000, kmax: 400_000, seed: 0 }
+    }
+
+    fn config(self) -> wred::Config {
+        let curve = wred::Curve { kmin: self.kmin, kmax: self.kmax, pmax: Ppm(200_000) };
+        let queues = CLASSES.iter().map(|class| 1 << class).sum();
+        wred::Config { queues, mark: [curve; 3], seed: self.seed, ..wred::Config::off() }
+    }
+}
+
+impl Reaction {
+    /// What the simulator's scripts call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reaction::Dcqcn => "dcqcn",
+            Reaction::Paper => "dcqcn_paper",
+            Reaction::F5 => "dcqcn_f5",
+            Reaction::Product => "nic",
+        }
+    }
+
+    fn simulated(self) -> Option<simulated::Config> {
+        const MBPS: u64 = 1_000_000;
+        let dcqcn = simulated::Config {
+            alpha_timer: Dur::us(1),
+            cut_timer: Dur::us(4),
+            timer: Dur::us(300),
+            threshold: 1,
+            ai_rate: 20 * MBPS,
+            hai_rate: 200 * MBPS,
+            min_rate: 1_000 * MBPS,
+            g: 8,
+            ack_size: 60,
+            ack_flight: Dur::ns(1_004),
+        };
+        let (alpha_timer, cut_timer, timer) = (Dur::us(50), Dur::us(50), Dur::us(55));
+        let paper = simulated::Config { alpha_timer, cut_timer, timer, ..dcqcn };
+        let (alpha_timer, threshold) = (Dur::us(55), 5);
+        let (ai_rate, min_rate) = (40 * MBPS, 100 * MBPS);
+        match self {
+            Reaction::Dcqcn => Some(dcqcn),
+            Reaction::Paper => Some(paper),
+            Reaction::F5 => {
+                Some(simulated::Config { alpha_timer, threshold, ai_rate, min_rate, ..paper })
+            }
+            Reaction::Product => None,
+        }
+    }
+
+    fn config(self) -> nic::Config {
+        let mut config = nic::Config::declared(&Nic::none());
+        let simulated = self.simulated();
+        let is_product = simulated.is_none();
+        (config.np.enable, config.rp.enable) = (is_product, is_product);
+        (config.np.interval, config.rp.cut_window) = (Dur::us(4), Dur::us(4));
+        (config.rc.ack_latency, config.np.latency) = (Dur::ZERO, Dur::ZERO);
+        nic::Config { simulated, ..config }
+    }
+}
+
+/// The topology of a scenario, with `memory` bytes of buffer in each switch, that marks as `red` says.
+pub fn topology(scenario: Scenario, memory: u64, reaction: Reaction, red: Red) -> Topology {
+    let mut topology = scenario.topology(memory);
+    for host in &mut topology.hosts {
+        *host = host::Config { nic: Some(reaction.config()), ..DCQCN_HOST };
+    }
+    for switch in &mut topology.switches {
+        switch.wred = red.config();
+        switch.sends_last = reaction != Reaction::Product;
+    }
+    topology
+}
+
+/// Starts every sender, with so many flows each.
+pub fn start<Q: EventQueue>(
+    network: &mut Network<Q>,
+    scenario: Scenario,
+    flows: u16,
+    two_classes: bool,
+    round: bool,
+) {
+    let payload = if round { ROUND_PAYLOAD } else { PAYLOAD };
+    for id in 0..scenario.senders() * flows {
+        let sender = id % scenario.senders();
+        let class = CLASSES[usize::from(two_classes && sender % 2 == 1)];
+        let flow = Flow {
+            id,
+            verb: Verb::Send,
+            message: payload,
+            mtu: payload,
+            count: None,
+            psn: 0,
+            dst: scenario.receiver(sender),
+            class,
+            dscp: class,
+            ect: true,
+        };
+        network.start_flow(sender, &flow);
+    }
+}

@@ -1,0 +1,242 @@
+//! Each deviation is seen from outside, beside the NIC that does right.
+
+use super::bench::*;
+use crate::model::nic::rp::{Limiter, ONE};
+use crate::model::nic::{Config, Faults, Flow, Verb};
+use crate::model::packet::{Kind, Packet};
+use rig_lab::{Deviation, Switched};
+use rig_units::{Bytes, Dur, L2Rate, Ppm};
+
+/// What a NIC that does right shows, and one with a deviation does.
+fn both<T>(deviation: &str, show: impl Fn(Config) -> T) -> [T; 2] {
+    [show(config()), show(faulty(deviation))]
+}
+
+#[test]
+fn every_deviation_from_the_first_of_nics_on_is_built() {
+    let first = Deviation::ALL.iter().position(|name| *name == Deviation::CnpPerPacket).unwrap();
+    for &name in &Deviation::ALL[first..] {
+        let switched = Switched { name, value: None };
+        assert!(Faults::NONE.clone().switch_on(switched), "{name}");
+        assert_ne!(Faults::of(&[switched]), Faults::NONE, "{name}");
+    }
+    for &name in &Deviation::ALL[..first] {
+        assert_eq!(Faults::of(&[Switched { name, value: None }]), Faults::NONE, "{name}");
+    }
+}
+
+/// CNPs of a NIC that gets five marked frames of connection 7, one each microsecond.
+fn cnps(config: Config) -> Vec<Packet> {
+    let mut bench = bench(&config);
+    bench.stream(Kind::Data, 7, Dur::us(1), 5);
+    bench.run(Dur::us(20));
+    bench.received(Kind::Cnp).iter().map(|seen| seen.packet).collect()
+}
+
+#[test]
+fn cnp_per_packet_answers_every_mark() {
+    assert_eq!(both("cnp_per_packet", |config| cnps(config).len()), [1, 5]);
+}
+
+#[test]
+fn cnp_hidden_interval_leaves_marks_unanswered() {
+    let each = |mut config: Config| {
+        config.np.interval = Dur::ZERO;
+        cnps(config).len()
+    };
+    assert_eq!(both("cnp_hidden_interval", each), [5, 1]);
+    assert_eq!(both("cnp_hidden_interval:2", each), [5, 3]);
+}
+
+#[test]
+fn cnp_on_cnp_answers_a_marked_cnp() {
+    let answers = |config: Config| {
+        let mut bench = bench(&config);
+        bench.send(cnp(1).with_ect(true).with_ce(true));
+        bench.run(Dur::us(10));
+        bench.received(Kind::Cnp).len()
+    };
+    assert_eq!(both("cnp_on_cnp", answers), [0, 1]);
+}
+
+#[test]
+fn cnp_wrong_qp_names_the_next() {
+    assert_eq!(both("cnp_wrong_qp", |config| cnps(config)[0].stream), [7, 8]);
+}
+
+#[test]
+fn cnp_reserved_set_and_without_becn_break_the_format() {
+    assert_eq!(both("cnp_reserved_set", |config| cnps(config)[0].reserved_set()), [false, true]);
+    assert_eq!(both("cnp_without_becn", |config| cnps(config)[0].becn()), [true, false]);
+}
+
+#[test]
+fn cnp_not_counted_sends_it_all_the_same() {
+    let counted = |config: Config| {
+        let mut bench = bench(&config);
+        bench.send(data(7, 0, true));
+        bench.run(Dur::us(10));
+        (bench.received(Kind::Cnp).len(), bench.network.nic(NIC).unwrap().counters().np_cnp_sent)
+    };
+    assert_eq!(both("cnp_not_counted", counted), [(1, 1), (1, 0)]);
+}
+
+#[test]
+fn cnp_missed_on_read_answers_other_marks_only() {
+    let answers = |config: Config| {
+        [false, true].map(|response| {
+            let mut bench = bench(&config);
+            bench.network.start_flow(NIC, &Flow { verb: Verb::Read, ..flow(1) });
+            bench.send(data(1, 0, true).with_response(response));
+            bench.run(Dur::us(10));
+            bench.received(Kind::Cnp).len()
+        })
+    };
+    assert_eq!(both("cnp_missed_on_read", answers), [[1, 1], [1, 0]]);
+}
+
+/// The limiter of flow 1 at the end, where CNPs for it arrive after so many microseconds.
+fn limited(config: &Config, cnps: &[u64], end: u64) -> Limiter {
+    after(config, cnps, end).network.nic(NIC).unwrap().limiter(1).unwrap()
+}
+
+fn after(config: &Config, cnps: &[u64], end: u64) -> Bench {
+    let mut bench = bench(config);
+    bench.network.start_flow(NIC, &flow(1));
+    bench.network.start_flow(NIC, &flow(2));
+    for &at in cnps {
+        bench.run(Dur::us(at));
+        bench.send(cnp(1));
+    }
+    bench.run(Dur::us(end));
+    bench
+}
+
+#[test]
+fn alpha_not_decayed_stays_while_nothing_comes() {
+    let alpha = |config: Config| limited(&config, &[0], 60).alpha();
+    assert_eq!(both("alpha_not_decayed", alpha), [ONE - ONE / 256, ONE]);
+}
+
+#[test]
+fn alpha_not_raised_stays_when_the_rate_is_cut() {
+    let alpha = |mut config: Config| {
+        config.rp.initial_alpha = Ppm(500_000);
+        limited(&config, &[0], 10).alpha()
+    };
+    assert_eq!(both("alpha_not_raised", alpha), [ONE / 2 + ONE / 512, ONE / 2]);
+}
+
+const GBPS: u64 = 1_000_000_000;
+
+#[test]
+fn cut_without_cnp_cuts_once_more() {
+    // At 57 us alpha is 255/256: 50 Gb/s less 255/512 of it. Only one increase lies behind the one that does right by 60 us.
+    let rate = |config: Config| limited(&config, &[0], 60).rate();
+    assert_eq!(both("cut_without_cnp", rate), [75 * GBPS, 25_097_656_250]);
+    // And no third time: half of the way back to 50 Gb/s.
+    assert_eq!(limited(&faulty("cut_without_cnp"), &[0], 115).rate(), 37_548_828_125);
+}
+
+#[test]
+fn cut_twice_per_window_heeds_the_second_and_not_the_third() {
+    let heeded = |config: Config| {
+        let bench = after(&config, &[0, 10, 20], 30);
+        let counters = *bench.network.nic(NIC).unwrap().counters();
+        (counters.rp_cnp_handled, counters.rp_cnp_ignored)
+    };
+    assert_eq!(both("cut_twice_per_window", heeded), [(1, 2), (2, 1)]);
+}
+
+#[test]
+fn cut_spreads_to_the_next_queue_pair() {
+    let rates = |config: Config| {
+        let bench = after(&config, &[0], 10);
+        [1, 2].map(|id| bench.network.nic(NIC).unwrap().limiter(id).unwrap().rate() / GBPS)
+    };
+    assert_eq!(both("cut_spreads", rates), [[50, 100], [50, 50]]);
+}
+
+#[test]
+fn target_not_saved_recovers_to_the_speed_of_the_port() {
+    let target = |config: Config| limited(&config, &[0, 60], 70).target();
+    assert_eq!(both("target_not_saved", target), [75 * GBPS, 100 * GBPS]);
+}
+
+#[test]
+fn min_rate_ignored_goes_below_it() {
+    let rate = |mut config: Config| {
+        config.rp.min_rate = L2Rate { bps: 60 * GBPS };
+        limited(&config, &[0], 10).rate()
+    };
+    assert_eq!(both("min_rate_ignored", rate), [60 * GBPS, 50 * GBPS]);
+}
+
+#[test]
+fn timer_not_restarted_runs_out_as_if_there_had_been_no_cut() {
+    let increases = |config: Config| limited(&config, &[0, 51], 60).increases();
+    assert_eq!(both("timer_not_restarted", increases), [(0, 0), (1, 0)]);
+}
+
+#[test]
+fn bytes_not_reset_runs_out_as_if_there_had_been_no_cut() {
+    let increases = |mut config: Config| {
+        // 51 us at 50 Gb/s are 319 kB, a little less beside another flow.
+        config.rp.byte_counter = Bytes(320_000);
+        limited(&config, &[0, 51], 57).increases()
+    };
+    assert_eq!(both("bytes_not_reset", increases), [(0, 0), (0, 1)]);
+}
+
+#[test]
+fn stages_not_reset_goes_on_counting() {
+    let increases = |config: Config| limited(&config, &[0, 60], 70).increases();
+    assert_eq!(both("stages_not_reset", increases), [(0, 0), (1, 0)]);
+}
+
+#[test]
+fn hyper_before_additive_takes_the_larger_step() {
+    let target = |mut config: Config| {
+        config.rp.threshold = 1;
+        limited(&config, &[0, 60], 60 + 58).target()
+    };
+    let [sound, broken] = both("hyper_before_additive", target);
+    // The first cut is followed by one additive increase of a target that is at its most.
+    assert_eq!((sound, broken), (75 * GBPS + 40_000_000, 75 * GBPS + 200_000_000));
+}
+
+#[test]
+fn nak_repeated_answers_every_packet_behind_a_hole() {
+    let naks = |config: Config| {
+        let mut bench = bench(&config);
+        [0, 2, 3, 4].into_iter().for_each(|seq| bench.send(data(1, seq, false)));
+        bench.run(Dur::us(10));
+        bench.received(Kind::Nak).len()
+    };
+    assert_eq!(both("nak_repeated", naks), [1, 3]);
+}
+
+#[test]
+fn restarts_one_psn_late_leaves_out_what_is_missing() {
+    let again = |config: Config| {
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &flow(1));
+        bench.send(Packet { kind: Kind::Nak, seq: 3, ..Packet::data(1, RIG, NIC, 3, 26, 66) });
+        bench.run(Dur::us(10));
+        let seqs: Vec<u32> =
+            bench.received(Kind::Data).iter().map(|seen| seen.packet.seq).collect();
+        seqs.windows(2).find(|two| two[1] < two[0]).unwrap()[1]
+    };
+    assert_eq!(both("restarts_one_psn_late", again), [3, 4]);
+}
+
+#[test]
+fn psn_without_wrap_takes_a_hole_across_the_wrap_for_a_duplicate() {
+    let naks = |config: Config| {
+        let mut bench = bench(&config);
+        [0xff_fffe, 0].into_iter().for_each(|seq| bench.send(data(1, seq, false)));
+        bench.run(Dur::us(10));
+        bench.received(Kind::Nak).len()
+    };
+    assert_eq!(both("psn_without_wrap", naks), [1, 0]);
+}
