@@ -18,25 +18,39 @@ pub enum Part {
     Wred,
     /// MACsec on the ports.
     Macsec,
-    /// What a NIC does.
-    Nic,
+    /// A NIC's notification point, and its receive pipeline.
+    Np,
+    /// A NIC's reaction point.
+    Rp,
+    /// A NIC's reliable connections.
+    Rc,
 }
 
 impl Part {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 7] = [
+    pub const NAMES: [(&str, Part); 9] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
         ("scheduler", Part::Scheduler),
         ("wred", Part::Wred),
         ("macsec", Part::Macsec),
-        ("nic", Part::Nic),
+        ("nic.np", Part::Np),
+        ("nic.rp", Part::Rp),
+        ("nic.rc", Part::Rc),
     ];
 
     /// The part that a setting belongs to; `None` for what no part is asked about: ports, maps, delays.
     pub fn of_path(path: &str) -> Option<Part> {
         let key = path.split('.').next()?;
+        if key == "nic" {
+            return match path.split('.').nth(1)? {
+                "np" | "receive" => Some(Part::Np),
+                "rp" => Some(Part::Rp),
+                "rc" => Some(Part::Rc),
+                _ => None,
+            };
+        }
         if key == "watermark" {
             return Some(Part::Buffer);
         }
@@ -130,8 +144,8 @@ impl Deviation {
             | Deviation::CnpReservedSet
             | Deviation::CnpWithoutBecn
             | Deviation::CnpNotCounted
-            | Deviation::CnpMissedOnRead
-            | Deviation::AlphaNotDecayed
+            | Deviation::CnpMissedOnRead => Part::Np,
+            Deviation::AlphaNotDecayed
             | Deviation::AlphaNotRaised
             | Deviation::CutWithoutCnp
             | Deviation::CutTwicePerWindow
@@ -141,10 +155,10 @@ impl Deviation {
             | Deviation::TimerNotRestarted
             | Deviation::BytesNotReset
             | Deviation::StagesNotReset
-            | Deviation::HyperBeforeAdditive
-            | Deviation::NakRepeated
-            | Deviation::RestartsOnePsnLate
-            | Deviation::PsnWithoutWrap => Part::Nic,
+            | Deviation::HyperBeforeAdditive => Part::Rp,
+            Deviation::NakRepeated | Deviation::RestartsOnePsnLate | Deviation::PsnWithoutWrap => {
+                Part::Rc
+            }
         }
     }
 }

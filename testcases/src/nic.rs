@@ -123,6 +123,13 @@ pub enum NicMeasure {
         /// The flow.
         flow: String,
     },
+    /// `rate.goodput`: what a flow carries on average, payload alone.
+    Goodput {
+        /// The flow.
+        flow: String,
+        /// The least and the greatest that the case wants, in bits a second.
+        wanted: (u64, u64),
+    },
     /// `rc.sender`: what a NIC sends after a NAK or none (go-back-N).
     Sender {
         /// The flow.
@@ -190,6 +197,7 @@ impl NicMeasure {
             NicMeasure::Least { .. } => "rate.least",
             NicMeasure::Final { .. } => "rate.final",
             NicMeasure::Bursts { .. } => "rate.bursts",
+            NicMeasure::Goodput { .. } => "rate.goodput",
             NicMeasure::Sender { .. } => "rc.sender",
             NicMeasure::Receiver { .. } => "rc.receiver",
         }
@@ -209,6 +217,7 @@ impl NicMeasure {
             | NicMeasure::Least { flow }
             | NicMeasure::Final { flow }
             | NicMeasure::Bursts { flow }
+            | NicMeasure::Goodput { flow, .. }
             | NicMeasure::Sender { flow } => flow,
             NicMeasure::Receiver { of } => of,
         }

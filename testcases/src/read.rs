@@ -30,13 +30,15 @@ use rig_units::Dur;
 use std::path::Path;
 
 /// The bundled catalogue: name of the file and its text.
-const BUNDLED: [(&str, &str); 7] = [
+const BUNDLED: [(&str, &str); 9] = [
     ("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml")),
     ("testcases/buffers.yaml", include_str!("../buffers.yaml")),
     ("testcases/ecn.yaml", include_str!("../ecn.yaml")),
     ("testcases/macsec-pfc.yaml", include_str!("../macsec-pfc.yaml")),
     ("testcases/cnp.yaml", include_str!("../cnp.yaml")),
     ("testcases/dcqcn.yaml", include_str!("../dcqcn.yaml")),
+    ("testcases/recovery.yaml", include_str!("../recovery.yaml")),
+    ("testcases/interop.yaml", include_str!("../interop.yaml")),
     ("testcases/headroom.yaml", include_str!("../headroom.yaml")),
 ];
 

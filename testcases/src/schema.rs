@@ -4,7 +4,7 @@ use crate::read::{INTERVALS, PREDICTIONS};
 use crate::{NicMeasure, Shield, Takes, Tap, Target, Verb};
 use rig_lab::schema::{DRAFT, families, settings};
 use rig_lab::{Kind, Part, WatermarkCopy};
-use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta, Rate};
+use rig_units::{Bytes, Dur, L2Rate, Length, PortSpeed, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -316,6 +316,9 @@ fn measure() -> Value {
     for name in NicMeasure::OF_FLOW {
         properties[name] = object(&json!({ "flow": to("name") }), &["flow"]);
     }
+    let rate = of::<L2Rate>();
+    properties["rate.goodput"] =
+        object(&json!({ "flow": to("name"), "at_least": rate, "at_most": rate }), &["flow"]);
     properties["rc.receiver"] = object(&json!({ "stream": to("name"), "flow": to("name") }), &[]);
     let mut measure = object(&properties, &[]);
     measure["minProperties"] = json!(1);

@@ -9,10 +9,10 @@ use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
 use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
-use rig_units::Dur;
+use rig_units::{Dur, L2Rate};
 
 /// Names of measures in YAML. `config` is not among them: a case asks for it with `configure:` and `expect:`.
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 30] = [
     "pfcwd.detection",
     "pfcwd.restoration",
     "pfcwd.fired",
@@ -42,6 +42,7 @@ const NAMES: [&str; 29] = [
     "macsec.frames",
     "macsec.pfc",
     "rc.receiver",
+    "rate.goodput",
 ];
 
 /// The streams and storms that a measure's names point at.
@@ -174,6 +175,22 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             let fields = at.fields(&["flow"])?;
             let flows = traffic.names.flow(&fields.need("flow", "a flow of the case")?)?;
             let each = flows.into_iter().filter_map(|flow| NicMeasure::of_flow(name, flow));
+            Some(each.map(Measure::Nic).collect())
+        }
+        "rate.goodput" => {
+            let fields = at.fields(&["flow", "at_least", "at_most"])?;
+            let flows = traffic.names.flow(&fields.need("flow", "a flow of the case")?)?;
+            let rate = |key| match fields.get(key) {
+                Some(at) => at.quantity::<L2Rate>().map(|rate| Some(rate.bps)),
+                None => Some(None),
+            };
+            let (least, most) = (rate("at_least")?, rate("at_most")?);
+            if least.is_none() && most.is_none() {
+                at.fault("nothing is wanted of it", "`at_least: 40Gbps-L2`, `at_most:` or both");
+                return None;
+            }
+            let wanted = (least.unwrap_or(0), most.unwrap_or(u64::MAX));
+            let each = flows.into_iter().map(|flow| NicMeasure::Goodput { flow, wanted });
             Some(each.map(Measure::Nic).collect())
         }
         "rc.receiver" => {

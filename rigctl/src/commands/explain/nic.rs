@@ -73,6 +73,15 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &NicMeasu
                 format!("per {:?}: one packet, or {} at least", nic.rp.limiting, nic.rp.burst);
             tell(&text, "ceil(burst / packet)", RP);
         }
+        NicMeasure::Goodput { wanted: (least, most), .. } => {
+            let show = |bps| rig_capture::Unit::Bps.show(bps);
+            let text = match (*least, *most) {
+                (0, most) => format!("at most {}", show(most)),
+                (least, u64::MAX) => format!("at least {}", show(least)),
+                (least, most) => format!("{} to {}", show(least), show(most)),
+            };
+            tell(&text, "", "the case");
+        }
         NicMeasure::Sender { .. } => {
             tell("numbers in order; after a NAK from the one that it names", "go-back-N", RC);
         }

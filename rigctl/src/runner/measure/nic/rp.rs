@@ -302,3 +302,41 @@ pub(super) fn bursts(done: &Done<'_>, flow: &str, judged: &mut Judged) {
         Ok(Some(Read { span, want, got, records }))
     });
 }
+
+/// Judges what a flow carries on average, against what the case wants.
+pub(super) fn goodput(done: &Done<'_>, flow: &str, wanted: (u64, u64), judged: &mut Judged) {
+    done.each("rate.goodput", flow, judged, |trial| {
+        let (index, spec) = trial.flow(flow)?;
+        let connection = trial.script.connection(index);
+        let seen = Seen::of(done, trial, spec.nic);
+        let data = seen.left.iter().filter(|one| {
+            one.roce.connection == connection && matches!(one.roce.kind, RoceKind::Data { .. })
+        });
+        let sent: Vec<_> = data.collect();
+        let (Some(first), Some(last)) = (sent.first(), sent.last()) else {
+            return Err(trial.doubt(&format!("{flow} sent nothing")));
+        };
+        // Payload alone: what the longest packet has around it all have, but for a header of 16 bytes in a message's first.
+        const AROUND: u64 = 62;
+        let bytes: u64 = sent.iter().map(|one| u64::from(one.roce.size) - AROUND).sum();
+        let took = last.at.since(first.at).unwrap_or_default();
+        let rate = |took: Dur| {
+            let bits_ps = u128::from(bytes) * 8 * 1_000_000_000_000;
+            u64::try_from(bits_ps / u128::from(took.0.max(1))).unwrap_or(u64::MAX)
+        };
+        let blur = trial.observation.bound() * 2;
+        let span = Span { lo: rate(took + blur), hi: rate(took.saturating_sub(blur)) };
+        let want = Prediction {
+            unit: Unit::Bps,
+            span: Span { lo: wanted.0, hi: wanted.1 },
+            formula: "payload sent over the time that it took",
+            text: match wanted {
+                (0, most) => format!("at most {}", Unit::Bps.show(most)),
+                (least, u64::MAX) => format!("at least {}", Unit::Bps.show(least)),
+                (least, most) => format!("{} to {}", Unit::Bps.show(least), Unit::Bps.show(most)),
+            },
+            source: "the case",
+        };
+        Ok(Some(Read { span, want, got: None, records: Vec::new() }))
+    });
+}
