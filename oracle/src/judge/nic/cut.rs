@@ -63,7 +63,7 @@ pub fn first_cut(
 
 #[cfg(test)]
 mod tests {
-    use super::super::rp::greedy;
+    use super::super::fixture::greedy;
     use super::*;
     use crate::spec::nic::forms;
     use proptest::prelude::*;

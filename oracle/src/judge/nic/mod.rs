@@ -2,6 +2,8 @@
 
 pub mod bursts;
 pub mod cut;
+#[cfg(test)]
+mod fixture;
 pub mod header;
 pub mod np;
 pub mod rc;

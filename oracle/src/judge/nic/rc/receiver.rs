@@ -6,6 +6,7 @@ use rig_capture::Span;
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
 use rig_units::Time;
+use std::collections::BTreeMap;
 
 /// An acknowledgement or a NAK that a receiver sent; a READ request anew is a NAK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +40,10 @@ pub fn receiver(
     sight: &Sight,
 ) -> Answered {
     let due = replies(rc, data, first, packets);
-    let mut open =
-        Open { due: &due, answers, of: vec![None; due.len()], used: vec![false; answers.len()] };
+    let mut open = Open::new(&due, answers);
     let mut answered = Answered::default();
     // The stages go from what is right to what is less and less so; each leaves what it cannot explain to the next.
-    open.pair(|due, answer| named(due, answer) && sight.on_time(due.ready, answer.at), |_, _| ());
+    open.pair_named(|due, answer| sight.on_time(due.ready, answer.at), |_, _| ());
     let faults = &mut answered.faults;
     let told: Vec<&Reply> =
         due.iter().zip(&open.of).filter_map(|(due, of)| of.and(Some(due))).collect();
@@ -53,8 +53,8 @@ pub fn receiver(
             faults.push(Fault::SecondNak { reply });
         },
     );
-    open.pair(
-        |due, answer| named(due, answer) && packets[due.packet].at <= answer.at + sight.blur(),
+    open.pair_named(
+        |due, answer| packets[due.packet].at <= answer.at + sight.blur(),
         |due, reply| {
             let packet = due.packet;
             faults.push(if answers[reply].at < due.ready {
@@ -64,11 +64,11 @@ pub fn receiver(
             });
         },
     );
-    open.others(|answer| back(answers, answer), |reply| faults.push(Fault::AckBack { reply }));
-    open.pair(
-        |due, answer| due.says == answer.says && sight.on_time(due.ready, answer.at),
-        |due, reply| faults.push(Fault::WrongPsn { packet: due.packet, reply }),
-    );
+    let back = going_back(answers);
+    open.others(|answer| back[answer], |reply| faults.push(Fault::AckBack { reply }));
+    open.pair_timed(sight, |due, reply| {
+        faults.push(Fault::WrongPsn { packet: due.packet, reply });
+    });
     open.others(|_| true, |reply| faults.push(Fault::Unasked { reply }));
     let seen = |ready: Time| ready + sight.busy + sight.blur() <= sight.until;
     for (due, reply) in due.iter().zip(&open.of) {
@@ -108,36 +108,72 @@ fn second(told: &[&Reply], packets: &[Packet], answer: &Answer) -> bool {
         && filled.is_none_or(|packet| answer.at < packet.at)
 }
 
-/// Whether it acknowledges a number before one that was acknowledged.
-fn back(answers: &[Answer], answer: usize) -> bool {
-    let one = &answers[answer];
-    let further = |other: &Answer| other.says == Says::Ack && one.psn.ahead_of(other.psn).is_none();
-    one.says == Says::Ack && answers[..answer].iter().any(further)
+/// Which of them acknowledge a number before one that was acknowledged.
+fn going_back(answers: &[Answer]) -> Vec<bool> {
+    let mut furthest: Option<Psn> = None;
+    let mut back = |answer: &Answer| {
+        if answer.says == Says::Nak {
+            return false;
+        }
+        let back = furthest.is_some_and(|furthest| answer.psn.ahead_of(furthest).is_none());
+        if !back {
+            furthest = Some(answer.psn);
+        }
+        back
+    };
+    answers.iter().map(&mut back).collect()
 }
 
 /// Replies that are due, and those that were sent, until they are told which belong to each other.
 struct Open<'a> {
     due: &'a [Reply],
     answers: &'a [Answer],
+    /// The answers of each name, in order.
+    by_name: BTreeMap<(Says, u32), Vec<usize>>,
     /// By what is due: the reply.
     of: Vec<Option<usize>>,
     used: Vec<bool>,
 }
 
-impl Open<'_> {
-    /// Pairs what is left, in order, where `fits` says so.
-    fn pair(
+impl<'a> Open<'a> {
+    fn new(due: &'a [Reply], answers: &'a [Answer]) -> Open<'a> {
+        let mut by_name: BTreeMap<(Says, u32), Vec<usize>> = BTreeMap::new();
+        for (reply, answer) in answers.iter().enumerate() {
+            by_name.entry((answer.says, answer.psn.get())).or_default().push(reply);
+        }
+        Open { due, answers, by_name, of: vec![None; due.len()], used: vec![false; answers.len()] }
+    }
+
+    /// Pairs what is left of one name, in order, where the time fits.
+    fn pair_named(
         &mut self,
         fits: impl Fn(&Reply, &Answer) -> bool,
         mut found: impl FnMut(&Reply, usize),
     ) {
-        let mut from = 0;
         for (due, of) in self.due.iter().zip(&mut self.of).filter(|(_, of)| of.is_none()) {
-            while self.used.get(from).is_some_and(|used| *used) {
-                from += 1;
+            let Some(named) = self.by_name.get(&(due.says, due.psn.get())) else { continue };
+            let free = |reply: &&usize| !self.used[**reply] && fits(due, &self.answers[**reply]);
+            if let Some(&reply) = named.iter().find(free) {
+                self.used[reply] = true;
+                *of = Some(reply);
+                found(due, reply);
             }
-            let free = (from..self.answers.len()).filter(|&reply| !self.used[reply]);
-            if let Some(reply) = free.into_iter().find(|&reply| fits(due, &self.answers[reply])) {
+        }
+    }
+
+    /// Pairs what is left and says the same at the right time, whatever number it names.
+    fn pair_timed(&mut self, sight: &Sight, mut found: impl FnMut(&Reply, usize)) {
+        for (due, of) in self.due.iter().zip(&mut self.of).filter(|(_, of)| of.is_none()) {
+            // Answers are in order but for what stamps are off.
+            let first =
+                self.answers.partition_point(|answer| answer.at + sight.blur() * 2 < due.ready);
+            let latest = due.ready + sight.busy + sight.blur() * 2;
+            let mut near =
+                (first..self.answers.len()).take_while(|&reply| self.answers[reply].at <= latest);
+            let fits =
+                |answer: &Answer| due.says == answer.says && sight.on_time(due.ready, answer.at);
+            if let Some(reply) = near.find(|&reply| !self.used[reply] && fits(&self.answers[reply]))
+            {
                 self.used[reply] = true;
                 *of = Some(reply);
                 found(due, reply);

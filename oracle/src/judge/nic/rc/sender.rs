@@ -145,7 +145,7 @@ impl Sender<'_> {
         let open = |nak: &Nak| one.at + blur >= nak.at + self.rc.resend_latency;
         if let Some(which) = self.naks.iter().rposition(|nak| nak.psn == one.psn && open(nak)) {
             self.restart(packet, which, one.at);
-        } else if one.psn == self.next || self.overtaken(one.psn) {
+        } else if one.psn == self.next || self.overtaken(one) {
             self.in_order(packet, one.at);
         } else if self.next.ahead_of(one.psn).is_none() {
             self.resent.faults.push(Fault::Skipped { packet });
@@ -166,9 +166,9 @@ impl Sender<'_> {
     }
 
     /// Whether acknowledgements have overtaken a sender that went back, and this is the first number after them.
-    fn overtaken(&self, psn: Psn) -> bool {
-        self.may_stand(Time(u64::MAX)).any(|standing| standing.unacked == psn)
-            && psn.ahead_of(self.next).is_some()
+    fn overtaken(&self, one: &Sent) -> bool {
+        self.may_stand(one.at).any(|standing| standing.unacked == one.psn)
+            && one.psn.ahead_of(self.next).is_some()
     }
 
     /// The standings that a packet which left at `at` may have known of.
@@ -217,12 +217,11 @@ impl Sender<'_> {
     fn timed_out(&mut self, packet: usize, one: &Sent) -> bool {
         let blur = self.sight.blur();
         let fits = |standing: &&Standing| {
-            standing.unacked == one.psn && one.at + blur >= standing.since + self.rc.timeout
+            self.rc.timeout > Dur::ZERO
+                && standing.unacked == one.psn
+                && one.at + blur >= standing.since + self.rc.timeout
         };
         let Some(standing) = self.may_stand(one.at).find(fits).copied() else { return false };
-        if self.rc.timeout == Dur::ZERO {
-            return false;
-        }
         let took = one.at.since(standing.since).unwrap_or(Dur::ZERO);
         let span = Span { lo: took.saturating_sub(blur).0, hi: (took + blur).0 };
         self.resent.timeouts.push((packet, span));

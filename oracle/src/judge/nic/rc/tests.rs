@@ -303,6 +303,14 @@ proptest! {
             change(&mut other.answers);
             prop_assert!(!both(&rc, first, &other).is_empty(), "change {kind}");
         }
+        // So is a way back that begins one number off.
+        for (packet, ..) in sender(&rc, first, &healthy.sent, &healthy.came, &EXACT).restarts {
+            for by in [1, 0xff_ffff] {
+                let mut other = healthy.clone();
+                other.sent[packet].psn = other.sent[packet].psn.advance(by);
+                prop_assert!(!both(&rc, first, &other).is_empty(), "{packet} {by}");
+            }
+        }
         // A number of the sender's that is left out is one, unless it goes back there anyway.
         let mut other = healthy.clone();
         let at = pick.index(other.sent.len() - 1);

@@ -2,8 +2,11 @@
 
 use super::super::{Done, Judged, checks};
 use super::Seen;
-use rig_capture::Span;
-use rig_testcases::RoceKind;
+use rig_capture::analyse::nic::Reached;
+use rig_capture::{Dir, Observation, Record, Span, What};
+use rig_frames::psn::Psn;
+use rig_testcases::{Roce, RoceKind};
+use std::collections::BTreeMap;
 
 const SOURCE: &str = "NVIDIA's counters of RoCE; the wire is the count";
 
@@ -26,10 +29,13 @@ pub(super) fn judge(done: &Done<'_>, port: &str, judged: &mut Judged) {
             checks::grown(counters, format!("{name} {counter}"), Span::exactly(want))
         };
         let notified = ["rp_cnp_handled", "rp_cnp_ignored"].map(|counter| grown(counter, cnps));
+        let (ahead, behind) = out_of_order(&seen.reached);
         let mut all = vec![
             grown("np_cnp_sent", left(|kind| matches!(kind, RoceKind::Cnp { .. }))),
             grown("np_ecn_marked_roce_packets", count(marked.count())),
-            grown("out_of_sequence", 0),
+            grown("out_of_sequence", ahead),
+            grown("duplicate_request", behind),
+            grown("rx_icrc_encapsulated", spoilt(&trial.observation, index)),
             grown("packet_seq_err", count(reached(|kind| *kind == RoceKind::Nak).count())),
         ];
         // Each CNP is either handled or ignored.
@@ -43,4 +49,31 @@ pub(super) fn judge(done: &Done<'_>, port: &str, judged: &mut Judged) {
         }
         checks::read(trial, &all, SOURCE).map(Some)
     });
+}
+
+/// Requests that came ahead of the one that was expected, and those that had been taken before.
+fn out_of_order(reached: &[Reached]) -> (u64, u64) {
+    let mut expected: BTreeMap<u16, Psn> = BTreeMap::new();
+    let (mut ahead, mut behind) = (0, 0);
+    for one in reached {
+        let RoceKind::Data { response: false, .. } = one.kind else { continue };
+        let psn = Psn::new(one.psn);
+        // A NIC learns a connection at its first packet.
+        let want = expected.entry(one.connection).or_insert(psn);
+        match psn.ahead_of(*want) {
+            Some(0) => *want = want.advance(1),
+            Some(_) => ahead += 1,
+            None => behind += 1,
+        }
+    }
+    (ahead, behind)
+}
+
+/// Frames to a port's NIC whose ICRC is wrong.
+fn spoilt(observation: &Observation, port: u16) -> u64 {
+    let is = |record: &&Record| {
+        let harmed = matches!(record.what, What::Roce(Roce { harmed: true, .. }));
+        harmed && (record.port, record.dir) == (port, Dir::Tx)
+    };
+    u64::try_from(observation.records.iter().filter(is).count()).unwrap_or(u64::MAX)
 }

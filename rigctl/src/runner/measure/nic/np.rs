@@ -3,12 +3,15 @@
 use super::super::{Done, Judged, Read};
 use super::Seen;
 use crate::runner::trial::Trial;
+use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
+use rig_frames::psn::Psn;
 use rig_lab::EcnField;
 use rig_oracle::Prediction;
 use rig_oracle::judge::nic::np::{Checked, Cnp, Fault, Sight, check};
 use rig_oracle::spec::nic::np::{Mark, SOURCE, answered};
+use rig_oracle::spec::nic::rc::{Data, Packet, Says, replies};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::RoceKind;
 use rig_units::Time;
@@ -29,10 +32,12 @@ impl Traffic {
             RoceKind::Nak | RoceKind::Cnp { .. } | RoceKind::ReadRequest => false,
         };
         let marks = seen.reached.iter().filter(|reached| reached.ce && earns(reached.kind));
+        // The rig has one address at each port.
         let marks = marks.map(|reached| {
-            // The rig has one address at each port.
             (reached.record, Mark { at: reached.at, qp: reached.connection, from: 0 })
         });
+        let mut marks: Vec<(usize, Mark)> = marks.chain(of_naks(seen)).collect();
+        marks.sort_by_key(|(_, mark)| mark.at);
         let cnps = seen.left.iter().filter(|left| matches!(left.roce.kind, RoceKind::Cnp { .. }));
         let cnps = cnps.map(|left| (left.record, Cnp { at: left.at, qp: left.roce.connection }));
         let sight = Sight {
@@ -40,7 +45,7 @@ impl Traffic {
             busy: seen.busy,
             until: Time::ZERO + trial.script.length,
         };
-        Traffic { marks: marks.collect(), cnps: cnps.collect(), sight }
+        Traffic { marks, cnps: cnps.collect(), sight }
     }
 
     fn check(&self, seen: &Seen<'_>) -> Checked {
@@ -75,6 +80,32 @@ impl Traffic {
             }
         }
     }
+}
+
+/// The packets that show a hole, where each NAK counts as a mark.
+fn of_naks(seen: &Seen<'_>) -> Vec<(usize, Mark)> {
+    let mut connections: BTreeMap<u16, Vec<&Reached>> = BTreeMap::new();
+    for one in seen.reached.iter().filter(|_| seen.nic.np.nak_earns) {
+        connections.entry(one.connection).or_default().push(one);
+    }
+    let mut marks = Vec::new();
+    for (connection, all) in connections {
+        let packets = all.iter().filter_map(|one| match one.kind {
+            RoceKind::Data { last, response: false, .. } => {
+                Some((one.record, Packet { at: one.at, psn: Psn::new(one.psn), last }))
+            }
+            _ => None,
+        });
+        let (records, packets): (Vec<usize>, Vec<Packet>) = packets.unzip();
+        let Some(first) = packets.first().map(|packet| packet.psn) else { continue };
+        for reply in replies(&seen.nic.rc, Data::Requests, first, &packets) {
+            if reply.says == Says::Nak {
+                let at = packets[reply.packet].at;
+                marks.push((records[reply.packet], Mark { at, qp: connection, from: 0 }));
+            }
+        }
+    }
+    marks
 }
 
 /// Judges which marks are answered.

@@ -1,0 +1,151 @@
+use super::super::fixture::greedy;
+use super::*;
+use proptest::prelude::*;
+use rig_lab::{Limiting, Nic};
+use rig_units::L2Rate;
+
+const LINE: PortSpeed = PortSpeed::G100;
+
+fn rp() -> Rp {
+    Rp { enable: true, ..Nic::none().rp }
+}
+
+fn judged(rp: &Rp, cnps: &[Time], frames: &[(Time, Bytes)]) -> Followed {
+    let allowance = Some(Dur::ZERO);
+    follow(rp, LINE, &Seen { cnps, frames, bound: Dur::ZERO, allowance })
+}
+
+#[test]
+fn a_sender_that_keeps_the_rule_shows_its_rate_and_no_fault() {
+    let cnps = [Time(1_000_000)];
+    let frames = greedy(&rp(), LINE, &cnps, Bytes(1_000), 100);
+    let followed = judged(&rp(), &cnps, &frames);
+    assert_eq!((followed.faults.len(), followed.judged, followed.undecided), (0, 99, 0));
+    // At the speed of the port 8000 bits take 1020 x 80 ps = 81.6 ns: 98.04 Gb/s; after the cut 160 ns.
+    assert_eq!(followed.curve[0].measured, Span::exactly(98_039_215_686));
+    assert_eq!(followed.curve[0].predicted, Span::exactly(98_039_215_686));
+    let last = followed.curve[98];
+    assert_eq!(
+        (last.measured, last.predicted),
+        (Span::exactly(50_000_000_000), Span::exactly(50_000_000_000))
+    );
+}
+
+#[test]
+fn a_frame_a_picosecond_off_is_a_fault_and_within_the_stamps_it_is_none() {
+    let cnps = [Time(1_000_000)];
+    let healthy = greedy(&rp(), LINE, &cnps, Bytes(1_000), 60);
+    let faults = |shift: i64, bound: Dur| {
+        let mut frames = healthy.clone();
+        for (at, _) in &mut frames[40..] {
+            *at = Time(at.0.checked_add_signed(shift).unwrap());
+        }
+        let allowance = Some(Dur::ZERO);
+        let seen = Seen { cnps: &cnps, frames: &frames, bound, allowance };
+        let faults = follow(&rp(), LINE, &seen).faults;
+        faults.iter().map(|fault| (fault.kind, fault.frame)).collect::<Vec<_>>()
+    };
+    for (kind, way) in [(Kind::TooEarly, -1), (Kind::TooLate, 1)] {
+        assert_eq!(faults(way, Dur::ZERO), [(kind, 40)]);
+        assert_eq!(faults(2 * way, Dur(1)), []);
+        assert_eq!(faults(3 * way, Dur(1)), [(kind, 40)]);
+    }
+}
+
+#[test]
+fn a_sender_with_nothing_to_send_is_late_only_where_that_is_not_allowed() {
+    let frames = [(Time(0), Bytes(1_000)), (Time(1_000_000), Bytes(1_000))];
+    let seen = |allowance| Seen { cnps: &[], frames: &frames, bound: Dur::ZERO, allowance };
+    assert_eq!(follow(&rp(), LINE, &seen(None)).faults, []);
+    assert_eq!(follow(&rp(), LINE, &seen(Some(Dur(918_399)))).faults[0].kind, Kind::TooLate);
+    assert_eq!(follow(&rp(), LINE, &seen(Some(Dur(918_400)))).faults, []);
+}
+
+#[test]
+fn each_parameter_shows_in_the_frames_of_three_cuts() {
+    // Cuts at 1, 6 and 501 us; between the last two there are nine increases: four of recovery, one additive, four hyper.
+    let declared = Rp { cut_window: Dur::us(4), byte_counter: Bytes(0), ..rp() };
+    let bursts = Rp { limiting: Limiting::Burst, ..declared.clone() };
+    let cnps = [0, 5, 500].map(|us| Time(0) + Dur::us(us));
+    type Change = fn(&mut Rp);
+    let changes: [(&str, Change); 16] = [
+        ("enable", |rp| rp.enable = false),
+        ("latency", |rp| rp.latency = Dur::ns(1_400)),
+        ("cut_window", |rp| rp.cut_window = Dur::us(6)),
+        ("initial_alpha", |rp| rp.initial_alpha.0 = 900_000),
+        ("inverse_g", |rp| rp.inverse_g = 128),
+        ("alpha_timer", |rp| rp.alpha_timer = Dur::us(45)),
+        ("timer", |rp| rp.timer = Dur::us(56)),
+        ("byte_counter", |rp| rp.byte_counter = Bytes(400_000)),
+        ("threshold", |rp| rp.threshold = 6),
+        ("ai_rate", |rp| rp.ai_rate.bps = 80_000_000),
+        ("hai_rate", |rp| rp.hai_rate.bps = 100_000_000),
+        ("min_rate", |rp| rp.min_rate.bps = 30_000_000_000),
+        ("clamp", |rp| rp.clamp = false),
+        ("limiting", |rp| {
+            rp.limiting =
+                if rp.limiting == Limiting::Burst { Limiting::Packet } else { Limiting::Burst }
+        }),
+        ("burst", |rp| rp.burst = Bytes(8_000)),
+        ("nothing", |_| ()),
+    ];
+    for declared in [declared, bursts] {
+        for (name, change) in changes {
+            let mut other = declared.clone();
+            change(&mut other);
+            let frames = greedy(&other, LINE, &cnps, Bytes(4_000), 1_500);
+            let faults = judged(&declared, &cnps, &frames).faults.len();
+            let alike =
+                name == "nothing" || name == "burst" && declared.limiting == Limiting::Packet;
+            assert_eq!(faults == 0, alike, "{name}: {faults}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_device_with_another_parameter_is_told_from_one_that_keeps_the_rule(
+        // Far enough apart for alpha to decay: before that, no g makes a difference.
+        steps in prop::collection::vec(60_000_000_u64..90_000_000, 3..8), burst in any::<bool>(), which in 0_usize..7,
+    ) {
+        let limiting = if burst { Limiting::Burst } else { Limiting::Packet };
+        let declared = Rp { limiting, byte_counter: Bytes(400_000), ..rp() };
+        let mut at = 0;
+        let cnps: Vec<Time> = steps.iter().map(|step| { at += step; Time(at) }).collect();
+        let frames = |rp: &Rp| greedy(rp, LINE, &cnps, Bytes(4_000), 3_000);
+        prop_assert_eq!(judged(&declared, &cnps, &frames(&declared)).faults, []);
+        let other = match which {
+            0 => Rp { enable: false, ..declared },
+            1 => Rp { latency: Dur::us(3), ..declared },
+            2 => Rp { inverse_g: 16, ..declared },
+            3 => Rp { alpha_timer: Dur::us(20), ..declared },
+            4 => Rp { timer: Dur::us(20), ..declared },
+            5 => Rp { byte_counter: Bytes(100_000), ..declared },
+            _ => Rp { initial_alpha: rig_units::Ppm(500_000), min_rate: L2Rate { bps: 1 }, ..declared },
+        };
+        // The last CNPs may come after the frames; those that come show it.
+        prop_assert!(!judged(&declared, &cnps, &frames(&other)).faults.is_empty(), "{which}");
+    }
+
+    #[test]
+    fn blurred_stamps_make_no_fault(
+        steps in prop::collection::vec(5_000_000_u64..90_000_000, 0..8), burst in any::<bool>(), bytes in any::<bool>(),
+        blur in prop::collection::vec(0_u64..=8_000, 200),
+    ) {
+        let limiting = if burst { Limiting::Burst } else { Limiting::Packet };
+        let byte_counter = Bytes(if bytes { 100_000 } else { 0 });
+        let rp = Rp { limiting, byte_counter, cut_window: Dur::us(20), ..rp() };
+        let mut at = 0;
+        let mut cnps: Vec<Time> = steps.iter().map(|step| { at += step; Time(at) }).collect();
+        let mut frames = greedy(&rp, LINE, &cnps, Bytes(1_500), 1_500);
+        let mut blur = blur.iter().cycle();
+        // 4 ns either way of 4 ns later.
+        let mut off = |at: &mut Time| *at = Time(at.0 + blur.next().unwrap());
+        frames.iter_mut().for_each(|(at, _)| off(at));
+        cnps.iter_mut().for_each(off);
+        let seen = Seen { cnps: &cnps, frames: &frames, bound: Dur(4_000), allowance: Some(Dur::ZERO) };
+        let followed = follow(&rp, LINE, &seen);
+        prop_assert_eq!(followed.faults, []);
+        prop_assert_eq!(followed.lost, 0);
+    }
+}
