@@ -60,8 +60,13 @@ pub enum Which {
     Psn(u32),
     /// `nth: 3`: the third that passes.
     Nth(u32),
-    /// `every: 50`: each fiftieth that passes.
-    Every(u32),
+    /// `every: 400, run: 30`: of each four hundred that pass the last thirty.
+    Every {
+        /// So many.
+        every: u32,
+        /// How many of them.
+        run: u32,
+    },
 }
 
 /// What the rig does to a frame on the way.

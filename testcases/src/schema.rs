@@ -192,6 +192,7 @@ fn injection() -> Value {
         "psn": number(0),
         "nth": number(1),
         "every": number(1),
+        "run": number(1),
         "iteration": number(1),
         "do": harm,
     });

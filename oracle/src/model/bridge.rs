@@ -145,7 +145,7 @@ impl Bridge {
             let hit = match which {
                 Which::Psn(wanted) => wanted == psn,
                 Which::Nth(nth) => nth == armed.seen,
-                Which::Every(every) => armed.seen.is_multiple_of(every),
+                Which::Every { every, run } => (armed.seen - 1) % every >= every - run,
             };
             if hit && iteration.is_none_or(|wanted| wanted == round) {
                 harm = harm.or(Some(what));
@@ -223,7 +223,7 @@ mod tests {
     fn a_mark_and_a_wrong_icrc_are_seen_in_the_frame() {
         for (harm, ce, bad) in [(Injected::Ce, true, false), (Injected::BadIcrc, false, true)] {
             let mut bridge = Bridge::new([3, 5], Dur::ZERO);
-            let (on, frames, which) = (7, Target::Data, Which::Every(1));
+            let (on, frames, which) = (7, Target::Data, Which::Every { every: 1, run: 1 });
             bridge.inject(Injection { on, frames, which, iteration: None, harm });
             bridge.pass(Time::ZERO, 1, &packet(0));
             let left = bridge.pop(0).expect("it passed");

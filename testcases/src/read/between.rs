@@ -29,7 +29,7 @@ pub(super) fn between(blocks: &[At<'_>]) -> Option<Between<String>> {
 }
 
 fn injection(at: &At<'_>) -> Option<Injection<String>> {
-    let fields = at.fields(&["on", "frames", "psn", "nth", "every", "iteration", "do"])?;
+    let fields = at.fields(&["on", "frames", "psn", "nth", "every", "run", "iteration", "do"])?;
     let on = fields.need("on", "a flow").and_then(|at| at.text("the name of a flow"));
     let frames = fields.need("frames", "data, ack, nak, cnp or read-request");
     let frames = frames.and_then(|at| at.choice(&Target::NAMES));
@@ -51,10 +51,25 @@ fn which(fields: &Fields<'_>) -> Option<Which> {
         return None;
     };
     let at = fields.get(key)?;
+    let run = match (key, fields.get("run")) {
+        (_, None) => 1,
+        ("every", Some(at)) => at.whole(1..=i64::from(u32::MAX), "a number from 1")?,
+        (_, Some(at)) => {
+            at.fault("a run without `every`", "`run` with `every` only");
+            return None;
+        }
+    };
     Some(match key {
         "psn" => Which::Psn(at.whole(0..=0xff_ffff, "a number, counted from the first packet")?),
         "nth" => Which::Nth(at.whole(1..=i64::from(u32::MAX), "a number from 1")?),
-        _ => Which::Every(at.whole(1..=i64::from(u32::MAX), "a number from 1")?),
+        _ => {
+            let every: u32 = at.whole(1..=i64::from(u32::MAX), "a number from 1")?;
+            if run > every {
+                at.fault(format!("a run of {run} in every {every}"), "no more than all of them");
+                return None;
+            }
+            Which::Every { every, run }
+        }
     })
 }
 
