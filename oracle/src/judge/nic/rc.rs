@@ -112,9 +112,9 @@ pub enum Fault {
         /// The NAK, by index among what came in.
         nak: usize,
     },
-    /// A sender that does not go back after the timeout.
+    /// A sender that does not go back as the timeout runs out, or later.
     NoTimeout {
-        /// The packet that was sent last.
+        /// The packet that was sent last, or then.
         packet: usize,
     },
     /// A sender that goes back once more than it may without progress.
@@ -141,7 +141,7 @@ impl Fault {
             Fault::Unprompted { .. } => "sent again with neither NAK nor timeout",
             Fault::NoRestart { .. } => "nothing sent after a NAK",
             Fault::LateRestart { .. } => "sent again too late",
-            Fault::NoTimeout { .. } => "not sent again after the timeout",
+            Fault::NoTimeout { .. } => "not sent again as the timeout ran out",
             Fault::TooMany { .. } => "sent again once too often",
         }
     }

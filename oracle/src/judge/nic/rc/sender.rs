@@ -225,6 +225,9 @@ impl Sender<'_> {
         let took = one.at.since(standing.since).unwrap_or(Dur::ZERO);
         let span = Span { lo: took.saturating_sub(blur).0, hi: (took + blur).0 };
         self.resent.timeouts.push((packet, span));
+        if self.overdue(one.at) {
+            self.resent.faults.push(Fault::NoTimeout { packet });
+        }
         self.tries += 1;
         if self.tries > u32::from(self.rc.retries) {
             self.resent.faults.push(Fault::TooMany { packet });

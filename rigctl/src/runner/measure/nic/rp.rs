@@ -11,6 +11,7 @@ use rig_oracle::spec::nic::forms;
 use rig_oracle::verdict::{Curve, CurvePoint, Doubt};
 use rig_testcases::RoceKind;
 use rig_units::{Bytes, Dur, PortSpeed, Time};
+use std::collections::BTreeMap;
 
 const SOURCE: &str = "DCQCN: Zhu et al., SIGCOMM'15, section 3; docs/nic.md, reaction point";
 
@@ -43,11 +44,21 @@ impl<'a> Limited<'a> {
         let frames = data.filter(|one| own(one.roce.connection));
         let frames = frames.map(|one| (one.record, one.at, Bytes(one.roce.size.into())));
         let line = trial.observation.ports[usize::from(spec.nic)].speed;
+        // What else the NIC sends may be in the way of a packet: a frame of each other connection at the most.
+        let others = seen.left.iter().filter(|one| {
+            !matches!(one.roce.kind, RoceKind::Data { .. }) || !own(one.roce.connection)
+        });
+        let mut longest: BTreeMap<u16, Dur> = BTreeMap::new();
+        for one in others {
+            let slot = line.slot(Bytes(one.roce.size.into()));
+            let of = longest.entry(one.roce.connection).or_default();
+            *of = slot.max(*of);
+        }
         Ok(Limited {
             rp,
             line,
             bound: trial.observation.bound(),
-            allowance: seen.busy,
+            allowance: longest.into_values().sum(),
             cnps: cnps.collect(),
             frames: frames.collect(),
         })
