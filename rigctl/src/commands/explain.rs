@@ -15,6 +15,7 @@ use crate::runner::plan::Plan;
 use crate::runner::points::{Group, Point, groups, points};
 use crate::runner::seed::Seed;
 use crate::runner::session::Session;
+use crate::runner::stimulus::{between_text, flow_text};
 use page::Page;
 use rig_capture::Unit;
 use rig_frames::ip::Ecn;
@@ -196,6 +197,16 @@ fn stimulus(page: &mut Page, script: &Script, session: &Session<'_>, point: &Poi
     if !script.streams.is_empty() {
         page.heading("streams");
         let rows = script.streams.iter().map(|spec| stream(script, spec, session.case));
+        page.table(&rows.collect::<Vec<_>>());
+    }
+    if !script.flows.is_empty() {
+        page.heading("flows");
+        let rows = script.flows.iter().map(|flow| vec![flow_text(script, flow)]);
+        page.table(&rows.collect::<Vec<_>>());
+    }
+    if let Some(between) = &script.between {
+        page.heading("between");
+        let rows = between_text(script, between).into_iter().map(|line| vec![line]);
         page.table(&rows.collect::<Vec<_>>());
     }
     if !script.storms.is_empty() {

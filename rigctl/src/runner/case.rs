@@ -12,6 +12,7 @@ use super::reach::{self, Reach};
 use super::seed::Seed;
 use super::sent::Sent;
 use super::session::{Obstacle, Session};
+use super::stimulus;
 use super::subject::Places;
 use super::trial::Trial;
 use crate::executor::Benches;
@@ -23,8 +24,7 @@ use rig_lab::{Lab, Profile};
 use rig_oracle::judge::conclude;
 use rig_oracle::verdict::{Curve, Doubt, Judgement, Verdict};
 use rig_reports::{CaseReport, Trials};
-use rig_testcases::case::Count;
-use rig_testcases::{Case, EndpointSpec, Script};
+use rig_testcases::{Case, Script};
 use rig_units::{Dur, Time};
 use std::sync::Arc;
 
@@ -179,7 +179,7 @@ fn all_trials<'a>(
         session.keep_on_disk(rig.to_disk, number);
         let trial = one_trial(session, points, &ask, number)?;
         if work.stimulus.is_empty() {
-            work.stimulus = stimulus(session.case, &trial.script);
+            work.stimulus = stimulus::stimulus(session.case, &trial.script);
         }
         work.sent.add(&trial, session.kept());
         work.simulated += trial.observation.length;
@@ -235,48 +235,6 @@ fn one_trial(
     let observation = session.run(&script, ask.place, &read).map_err(broken)?;
     let void = measure::void(session, number, &script, &observation);
     Ok(Trial { number, point: ask.point, role: ask.role, script, observation, void })
-}
-
-/// What is sent, a line for each sender, and which ports are unusual peers.
-fn stimulus(case: &Case, script: &Script) -> Vec<String> {
-    let port = |index: u16| script.ports[usize::from(index)].as_str();
-    let streams = script.streams.iter().map(|s| {
-        let rate = match s.rate {
-            rig_testcases::StreamRate::Every(gap) => format!("one frame every {gap}"),
-            rig_testcases::StreamRate::Load(rate) => format!("{rate}"),
-        };
-        let rate = match case.streams.get(&s.name).and_then(|stream| stream.count) {
-            None => rate,
-            Some(Count::Frames(frames)) => format!("{rate}, {frames} of them"),
-            Some(Count::Searched) => format!("{rate}, their number searched"),
-        };
-        format!(
-            "{}: {} to {}, class {}, {} frames, {rate}",
-            s.name,
-            port(s.from),
-            port(s.to),
-            s.class,
-            s.size
-        )
-    });
-    let storms = script.storms.iter().map(|s| {
-        let classes: Vec<String> = (0..8)
-            .filter(|class| s.classes >> class & 1 == 1)
-            .map(|class: u8| class.to_string())
-            .collect();
-        let classes = classes.join(", ");
-        format!(
-            "{}: PFC from {}, class {classes}, {} every {}",
-            s.name,
-            port(s.from),
-            s.quanta,
-            s.every
-        )
-    });
-    let peers = (0..).zip(&script.ports).map(|(index, port)| (port, script.endpoint(index)));
-    let unusual = peers.filter(|(_, peer)| *peer != EndpointSpec::default());
-    let peers = unusual.map(|(port, peer)| format!("{port}: {peer}"));
-    streams.chain(storms).chain(peers).collect()
 }
 
 /// The counters to read during the first trial, which is the one that the page shows.

@@ -22,6 +22,7 @@ pub mod see;
 pub mod seed;
 pub mod sent;
 pub mod session;
+pub mod stimulus;
 pub mod subject;
 pub mod trial;
 pub mod values;

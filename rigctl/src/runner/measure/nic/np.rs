@@ -7,12 +7,12 @@ use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
 use rig_frames::psn::Psn;
-use rig_lab::EcnField;
+use rig_lab::{EcnField, Np};
 use rig_oracle::Prediction;
 use rig_oracle::judge::nic::np::{Checked, Cnp, Fault, Sight, check};
 use rig_oracle::spec::nic::np::{Mark, SOURCE, answered};
 use rig_oracle::spec::nic::rc::{Data, Packet, Says, replies};
-use rig_oracle::verdict::Doubt;
+use rig_oracle::verdict::{Curve, CurvePoint, Doubt};
 use rig_testcases::RoceKind;
 use rig_units::Time;
 use std::collections::BTreeMap;
@@ -108,8 +108,39 @@ fn of_naks(seen: &Seen<'_>) -> Vec<(usize, Mark)> {
     marks
 }
 
+/// How many CNPs there were by the time of each, beside how many were due.
+fn counted(traffic: &Traffic, np: &Np, x: String) -> Option<Curve> {
+    let marks: Vec<Mark> = traffic.marks.iter().map(|(_, mark)| *mark).collect();
+    let due = answered(np, &marks);
+    let count = |count: usize| Span::exactly(u64::try_from(count).unwrap_or(u64::MAX));
+    let points = traffic.cnps.iter().enumerate().map(|(index, (_, cnp))| CurvePoint {
+        x: cnp.at.0,
+        measured: count(index + 1),
+        predicted: count(due.iter().filter(|answer| answer.ready <= cnp.at).count()),
+    });
+    let points: Vec<CurvePoint> = points.take(POINTS).collect();
+    (points.len() > 1).then_some(Curve {
+        measure: "cnp.answers",
+        x,
+        x_unit: Unit::Ps,
+        unit: Unit::Frames,
+        points,
+        fitted: Vec::new(),
+    })
+}
+
+/// More points than these say no more.
+const POINTS: usize = 400;
+
 /// Judges which marks are answered.
 pub(super) fn answers(done: &Done<'_>, port: &str, judged: &mut Judged) {
+    for (index, point) in done.points.iter().enumerate() {
+        let Some(trial) = done.valid(index).into_iter().next() else { continue };
+        let Ok(number) = trial.port(port) else { continue };
+        let seen = Seen::of(done, trial, number);
+        let x = format!("{} time at {port}", done.place(point)).trim().to_owned();
+        judged.curves.extend(counted(&Traffic::of(trial, &seen), &seen.nic.np, x));
+    }
     done.each("cnp.answers", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let traffic = Traffic::of(trial, &seen);

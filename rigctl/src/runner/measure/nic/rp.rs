@@ -10,7 +10,7 @@ use rig_oracle::judge::nic::rp::{self, Followed, Kind, Point};
 use rig_oracle::spec::nic::forms;
 use rig_oracle::verdict::{Curve, CurvePoint, Doubt};
 use rig_testcases::RoceKind;
-use rig_units::{Bytes, Dur, PortSpeed, Time};
+use rig_units::{Bytes, Dur, PortSpeed, Ppm, Time};
 use std::collections::BTreeMap;
 
 const SOURCE: &str = "DCQCN: Zhu et al., SIGCOMM'15, section 3; docs/nic.md, reaction point";
@@ -95,7 +95,9 @@ pub(super) fn follows(done: &Done<'_>, flow: &str, judged: &mut Judged) {
         let Some(Ok(limited)) = first.map(|trial| Limited::of(done, trial, flow)) else { continue };
         let place = done.place(point);
         let x = format!("{place} time of {flow}").trim().to_owned();
-        judged.curves.extend(curve(&limited.follow().curve, x));
+        let points = limited.follow().curve;
+        judged.curves.extend(alphas(&limited, &points, format!("{x}, alpha at each cut")));
+        judged.curves.extend(curve(&points, x));
     }
     done.each("rate.follows", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
@@ -159,6 +161,36 @@ fn curve(points: &[Point], x: String) -> Option<Curve> {
         x,
         x_unit: Unit::Ps,
         unit: Unit::Bps,
+        points,
+        fitted: Vec::new(),
+    })
+}
+
+/// Alpha at each cut, as the rates before and after it show it: a cut leaves 1 - alpha / 2.
+fn alphas(limited: &Limited<'_>, points: &[Point], x: String) -> Option<Curve> {
+    let one = u128::from(Ppm::ONE.0);
+    let alpha = |before: Span, after: Span| {
+        let cut = |before: u64, after: u64| {
+            let left = u128::from(after) * one / u128::from(before.max(1));
+            u64::try_from(2 * one.saturating_sub(left)).unwrap_or(u64::MAX)
+        };
+        Span { lo: cut(before.lo, after.hi), hi: cut(before.hi, after.lo) }
+    };
+    let effects = limited.cnps.iter().map(|(_, at)| *at + limited.rp.latency);
+    let at_cut = effects.filter_map(|effect| {
+        let next = points.iter().position(|point| point.at >= effect)?;
+        let [before, after] = [points.get(next.checked_sub(1)?)?, points.get(next)?];
+        let fell = after.predicted.hi < before.predicted.lo;
+        let measured = alpha(before.measured, after.measured);
+        let predicted = alpha(before.predicted, after.predicted);
+        fell.then_some(CurvePoint { x: effect.0, measured, predicted })
+    });
+    let points: Vec<CurvePoint> = at_cut.collect();
+    (points.len() > 1).then_some(Curve {
+        measure: "rate.follows",
+        x,
+        x_unit: Unit::Ps,
+        unit: Unit::Ppm,
         points,
         fitted: Vec::new(),
     })

@@ -1,0 +1,97 @@
+//! What a case sends, in words, for pages and for `rigctl explain`.
+
+use rig_testcases::case::Count;
+use rig_testcases::{Between, Case, EndpointSpec, FlowSpec, Script, Verb, Which};
+use rig_units::Bytes;
+
+/// What is sent, a line for each sender, and which ports are unusual peers.
+pub(super) fn stimulus(case: &Case, script: &Script) -> Vec<String> {
+    let port = |index: u16| script.ports[usize::from(index)].as_str();
+    let streams = script.streams.iter().map(|s| {
+        let rate = match s.rate {
+            rig_testcases::StreamRate::Every(gap) => format!("one frame every {gap}"),
+            rig_testcases::StreamRate::Load(rate) => format!("{rate}"),
+        };
+        let rate = match case.streams.get(&s.name).and_then(|stream| stream.count) {
+            None => rate,
+            Some(Count::Frames(frames)) => format!("{rate}, {frames} of them"),
+            Some(Count::Searched) => format!("{rate}, their number searched"),
+        };
+        format!(
+            "{}: {} to {}, class {}, {} frames, {rate}",
+            s.name,
+            port(s.from),
+            if s.from == s.to { "the NIC behind it" } else { port(s.to) },
+            s.class,
+            s.size
+        )
+    });
+    let flows = script.flows.iter().map(|flow| flow_text(script, flow));
+    let between = script.between.iter().flat_map(|between| between_text(script, between));
+    let storms = script.storms.iter().map(|s| {
+        let classes: Vec<String> = (0..8)
+            .filter(|class| s.classes >> class & 1 == 1)
+            .map(|class: u8| class.to_string())
+            .collect();
+        let classes = classes.join(", ");
+        format!(
+            "{}: PFC from {}, class {classes}, {} every {}",
+            s.name,
+            port(s.from),
+            s.quanta,
+            s.every
+        )
+    });
+    let peers = (0..).zip(&script.ports).map(|(index, port)| (port, script.endpoint(index)));
+    let unusual = peers.filter(|(_, peer)| *peer != EndpointSpec::default());
+    let peers = unusual.map(|(port, peer)| format!("{port}: {peer}"));
+    streams.chain(flows).chain(between).chain(storms).chain(peers).collect()
+}
+
+/// What a NIC sends by itself.
+pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
+    let port = |index: u16| script.ports[usize::from(index)].as_str();
+    let verb = match flow.verb {
+        Verb::Send => "SEND",
+        Verb::Write => "WRITE",
+        Verb::Read => "READ",
+    };
+    let (message, mtu) = (Bytes(flow.message.into()), Bytes(flow.mtu.into()));
+    let to = match flow.nic == flow.to {
+        true => "the rig".to_owned(),
+        false => format!("that behind {}", port(flow.to)),
+    };
+    let count = flow.count.map_or(String::new(), |count| format!(", {count} of them"));
+    format!(
+        "{}: the NIC behind {} to {to}, class {}, {verb} of {message} in packets of {mtu}{count}",
+        flow.name,
+        port(flow.nic),
+        flow.class
+    )
+}
+
+/// What the rig does between two NICs, a line for each thing.
+pub fn between_text(script: &Script, (a, b, between): &(u16, u16, Between<u16>)) -> Vec<String> {
+    let port = |index: u16| script.ports[usize::from(index)].as_str();
+    let name = |connection| script.flow_of(connection).map_or("", |(_, flow)| flow.name.as_str());
+    let mut all = vec![format!(
+        "the rig passes on between {} and {}, {} later",
+        port(*a),
+        port(*b),
+        between.delay
+    )];
+    all.extend(between.inject.iter().map(|one| {
+        let frames = rig_testcases::Target::NAMES.iter().find(|(_, target)| *target == one.frames);
+        let frames = frames.map_or("", |(name, _)| name);
+        let which = match one.which {
+            Which::Psn(psn) => format!("{frames} {psn}"),
+            Which::Nth(nth) => format!("{frames} number {nth}"),
+            Which::Every { every: 1, .. } => format!("each {frames}"),
+            Which::Every { every, run: 1 } => format!("one {frames} in {every}"),
+            Which::Every { every, run } => format!("{run} {frames} in each {every}"),
+        };
+        let round = one.iteration.map_or(String::new(), |round| format!(", in round {round}"));
+        format!("{which} of {}: {}{round}", name(one.on), one.harm)
+    }));
+    all
+}
