@@ -28,7 +28,8 @@ pub(super) struct Pair {
     pub(super) responder: Responder,
     /// When a mark of it was answered last.
     pub(super) answered: Answered,
-    /// Its limiter's place, and who waits for it next.
+    /// Its limit; where it stands to wait for that, and who stands behind it.
+    pub(super) limit: u16,
     pub(super) lane: u16,
     pub(super) after: u16,
     pub(super) is_queued: bool,
@@ -48,6 +49,7 @@ impl Pair {
             requester: None,
             responder: Responder::default(),
             answered: None,
+            limit: NOBODY,
             lane: NOBODY,
             after: NOBODY,
             is_queued: false,

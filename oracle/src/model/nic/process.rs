@@ -176,9 +176,9 @@ impl Nic {
     #[inline(never)]
     fn marked_answer(&mut self, now: Time, packet: &Packet, slot: u16) {
         if let Some(config) = &self.config.simulated {
-            let lane = self.pairs.get(usize::from(slot)).map_or(NOBODY, |pair| pair.lane);
-            let lane = self.lanes.all.get_mut(usize::from(lane));
-            if let Some(limiter) = lane.and_then(|lane| lane.simulated.as_mut()) {
+            let limit = self.pairs.get(usize::from(slot)).map_or(NOBODY, |pair| pair.limit);
+            let limit = self.lanes.limits.get_mut(usize::from(limit));
+            if let Some(limiter) = limit.and_then(|limit| limit.simulated.as_mut()) {
                 self.counters.rp_cnp_handled += 1;
                 limiter.notified(config, now);
             }
@@ -254,12 +254,12 @@ impl Nic {
     /// A CNP for `stream` from `source` takes effect.
     fn notified(&mut self, now: Time, stream: u16, source: u16) {
         let pair = self.pairs.get(usize::from(self.table.get(stream)));
-        let lane = match self.config.rp.scope {
-            Scope::Qp => pair.map_or(NOBODY, |pair| pair.lane),
-            Scope::DestIp => self.lane_of_address.get(&source).copied().unwrap_or(NOBODY),
-            Scope::Port => self.lane_of_port,
+        let limit = match self.config.rp.scope {
+            Scope::Qp => pair.map_or(NOBODY, |pair| pair.limit),
+            Scope::DestIp => self.limit_of_address.get(&source).copied().unwrap_or(NOBODY),
+            Scope::Port => self.limit_of_port,
         };
-        let Some(found) = self.lanes.all.get_mut(usize::from(lane)) else { return };
+        let Some(found) = self.lanes.limits.get_mut(usize::from(limit)) else { return };
         let (rp, faults) = (&self.config.rp, &self.config.faults);
         if !rp.enable || !found.limiter.notified(rp, faults, now) {
             self.counters.rp_cnp_ignored += 1;
@@ -267,19 +267,19 @@ impl Nic {
         }
         self.counters.rp_cnp_handled += 1;
         if faults.cut_spreads
-            && let Some(next) = self.lane_after(stream).filter(|&next| next != lane)
+            && let Some(next) = self.limit_after(stream).filter(|&next| next != limit)
         {
             let (rp, faults) = (&self.config.rp, &self.config.faults);
-            self.lanes.all[usize::from(next)].limiter.notified(rp, faults, now);
+            self.lanes.limits[usize::from(next)].limiter.notified(rp, faults, now);
         }
     }
 
     /// The limiter of the queue pair that is named after `stream`: the first one after the last.
-    fn lane_after(&self, stream: u16) -> Option<u16> {
-        let senders = self.pairs.iter().filter(|pair| pair.lane != NOBODY);
+    fn limit_after(&self, stream: u16) -> Option<u16> {
+        let senders = self.pairs.iter().filter(|pair| pair.limit != NOBODY);
         senders
             .min_by_key(|pair| pair.stream.wrapping_sub(stream).wrapping_sub(1))
-            .map(|pair| pair.lane)
+            .map(|pair| pair.limit)
     }
 
     /// A queue pair that was told to go back may send again.

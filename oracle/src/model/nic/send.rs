@@ -46,18 +46,18 @@ impl Nic {
         };
         let pair = &mut self.pairs[usize::from(slot)];
         pair.sent(now);
-        let lane = &mut self.lanes.all[usize::from(pair.lane)];
+        let limit = &mut self.lanes.limits[usize::from(pair.limit)];
         let (rp, faults) = (&self.config.rp, &self.config.faults);
         let size = u64::from(packet.size);
-        if let (Some(limiter), Some(config)) = (&mut lane.simulated, &self.config.simulated) {
+        if let (Some(limiter), Some(config)) = (&mut limit.simulated, &self.config.simulated) {
             limiter.catch_up(config, now);
-            lane.pacer.left_simulated(now, size, limiter.rate());
+            limit.pacer.left_simulated(now, size, limiter.rate());
         } else {
-            lane.limiter.catch_up(rp, faults, now);
-            lane.pacer.left(rp, now, size, lane.limiter.rate());
-            lane.limiter.sent(rp, faults, size);
+            limit.limiter.catch_up(rp, faults, now);
+            limit.pacer.left(rp, now, size, limit.limiter.rate());
+            limit.limiter.sent(rp, faults, size);
         }
-        self.lanes.sent(&mut self.pairs);
+        self.lanes.sent(&mut self.pairs, slot);
         if self.config.rc.timeout > Dur::ZERO {
             self.watch(slot);
         }
@@ -71,10 +71,5 @@ impl Nic {
             let due = requester.idle_since + self.config.rc.timeout;
             self.later.insert((due, slot, Later::Timeout));
         }
-    }
-
-    /// Classes that may send again from `now` on.
-    pub(crate) fn reopen(&mut self, now: Time, opened: u8) {
-        self.lanes.reopen(&mut self.pairs, opened, now);
     }
 }
