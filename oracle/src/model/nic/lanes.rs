@@ -9,7 +9,6 @@ use super::pair::Pair;
 use super::rp::Limiter;
 use super::simulated;
 use super::table::NOBODY;
-use crate::model::mac::classes;
 use crate::model::packet::{CLASSES, bit, slot};
 use core::cmp::Reverse;
 use rig_units::Time;
@@ -117,15 +116,13 @@ impl Lanes {
     /// Who sends next and from when on, with the classes in `closed` held back.
     #[inline]
     pub(super) fn first(&mut self, pairs: &mut [Pair], closed: u8) -> Option<(Time, u16)> {
-        let open = self.waiting & !closed;
-        let mut first = None;
-        for class in classes(open) {
+        let mut open = self.waiting & !closed;
+        let mut first: Option<(Time, u16)> = None;
+        while open != 0 {
+            let class = open.trailing_zeros().to_le_bytes()[0];
+            open &= open - 1;
             let of_class = self.first_of(pairs, class);
-            if let Some((at, place)) = of_class
-                && first.is_none_or(|first| (at, place) < first)
-            {
-                first = of_class;
-            }
+            first = first.into_iter().chain(of_class).min();
         }
         first.map(|(at, place)| (at, self.lanes[usize::from(place)].first))
     }

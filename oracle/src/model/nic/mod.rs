@@ -168,6 +168,7 @@ impl Nic {
     pub(crate) fn expect(&mut self, id: u16, from: u16, mtu: u32) {
         let slot = self.pair(id, from);
         self.pairs[usize::from(slot)].mtu = mtu;
+        self.pairs[usize::from(slot)].prepare();
     }
 
     /// Works otherwise from now on. Its state stays; where limiters are kept for something else, new ones are made.

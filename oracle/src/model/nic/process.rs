@@ -10,12 +10,10 @@ use rig_lab::Scope;
 use rig_units::{Dur, Time};
 
 impl Nic {
-    /// A frame arrives whose last bit is here at `now`; no PFC.
+    /// A frame arrives whose last bit is here at `now`; no PFC. Whether anything may have to be done at another time than before.
     #[inline]
-    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) {
-        if self.pipeline.takes(&self.config.receive, now, packet) {
-            self.process(now, packet);
-        }
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> bool {
+        !self.pipeline.takes(&self.config.receive, now, packet) || self.process(now, packet)
     }
 
     /// When [`on_wake`](Self::on_wake) has to be called next; [`Time::MAX`] if nothing waits for its time.
@@ -76,16 +74,18 @@ impl Nic {
         self.answers.clear();
     }
 
+    /// Whether anything may have to be done at another time than before.
     #[inline]
-    fn process(&mut self, now: Time, packet: &Packet) {
+    fn process(&mut self, now: Time, packet: &Packet) -> bool {
         match packet.kind {
             Kind::Data => self.data(now, packet),
-            Kind::Ack => self.ack(now, packet),
+            Kind::Ack => return self.ack(now, packet),
             Kind::Nak => self.nak(now, packet),
             Kind::Cnp => self.cnp(now, packet),
             Kind::ReadRequest => self.read_request(now, packet),
             Kind::Pfc => {}
         }
+        true
     }
 
     #[inline]
@@ -160,15 +160,19 @@ impl Nic {
     }
 
     #[inline]
-    fn ack(&mut self, now: Time, packet: &Packet) {
+    fn ack(&mut self, now: Time, packet: &Packet) -> bool {
         let slot = self.table.get(packet.stream);
         if packet.ce() {
             self.marked_answer(now, packet, slot);
         }
-        let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return };
-        if let Some(requester) = &mut pair.requester {
-            requester.acknowledged(now, packet.seq, self.config.faults.without_wrap);
+        let earns = packet.ce() && self.config.np.ack_earns;
+        let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return earns };
+        let Some(requester) = &mut pair.requester else { return earns };
+        let skips = requester.acknowledged(now, packet.seq, self.config.faults.without_wrap);
+        if skips {
+            pair.prepare();
         }
+        earns || skips
     }
 
     /// A mark on an acknowledgement or a NAK. In a simulated NIC it is what a CNP is elsewhere.
@@ -205,17 +209,21 @@ impl Nic {
             && requester.refused(now, packet.seq, &self.config.rc, skips, without_wrap)
         {
             self.later.insert((requester.held_until(), slot, Later::Resend));
+            pair.prepare();
         }
     }
 
     fn response(&mut self, now: Time, packet: &Packet, slot: u16) {
-        let Some(requester) = &mut self.pairs[usize::from(slot)].requester else { return };
+        let pair = &mut self.pairs[usize::from(slot)];
+        let Some(requester) = &mut pair.requester else { return };
         let (rc, without_wrap) = (&self.config.rc, self.config.faults.without_wrap);
         if requester.brought(now, packet.seq, rc, without_wrap) {
             self.counters.implied_nak_seq_err += 1;
             self.later.insert((requester.held_until(), slot, Later::Resend));
         }
-        if requester.is_ready() {
+        let is_ready = requester.is_ready();
+        pair.prepare();
+        if is_ready {
             self.lanes.enqueue(&mut self.pairs, slot, now);
         }
     }
@@ -234,6 +242,7 @@ impl Nic {
             Taken::Behind => self.counters.duplicate_request += 1,
         }
         pair.answer_like(packet);
+        pair.prepare();
         self.lanes.enqueue(&mut self.pairs, slot, now);
     }
 
@@ -311,6 +320,7 @@ impl Nic {
         self.counters.local_ack_timeout_err += 1;
         if requester.timed_out(now, rc) {
             requester.is_watched = true;
+            pair.prepare();
             self.later.insert((now + rc.timeout, slot, Later::Timeout));
             self.lanes.enqueue(&mut self.pairs, slot, now);
         }
