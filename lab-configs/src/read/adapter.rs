@@ -4,7 +4,7 @@ use crate::declared::{PortGroup, Ports};
 use crate::lab::{DeclaredWire, DpdkWire, EmulatedWire};
 use crate::walk::{At, Fields};
 use crate::yaml::Value;
-use crate::{Adapter, Backend, Declared, Profile};
+use crate::{Adapter, Backend, Declared, Kind, Profile};
 use rig_units::{Dur, PortSpeed};
 use std::path::PathBuf;
 
@@ -162,7 +162,12 @@ fn length(fields: &Fields<'_>, name: &str, example: &str) -> Option<Dur> {
 /// Makes of the devices what can be reached: of each its first ports, at the speed of the wire. One device only hangs at
 /// the interfaces of the rig.
 pub(super) fn fit(adapter: &Adapter, duts: &mut [Profile], listed: &[At<'_>]) {
-    for dut in duts.iter_mut() {
+    for (dut, at) in duts.iter_mut().zip(listed) {
+        if dut.kind == Kind::Nic && *adapter != Adapter::Emulated {
+            let found = format!("the NIC `{}` in a lab with a wire", dut.name);
+            at.fault(found, "a switch; NICs are reached in labs of `adapter: emulated` alone");
+            continue;
+        }
         match adapter {
             Adapter::Emulated => {}
             Adapter::EmulatedWire(wire) => dut.declared.ports = emulated_ports(&dut.declared, wire),

@@ -1,5 +1,6 @@
 //! The scenarios by which the engine is measured, with the semantics of the packet simulator (ns-3, HPCC) whose figures
-//! are published in the research notes: senders at line rate, PFC only, an answer of 60 B to every frame of data.
+//! are published in the research notes: senders at line rate and PFC only, or NICs with DCQCN; an answer of 60 B to every frame
+//! of data.
 
 use super::queue::{EventQueue, Heap4};
 use super::{Dir, Kind, Network, Packet, PortId, Shortcuts, Stream, Tap};
@@ -10,6 +11,7 @@ pub mod dcqcn;
 mod guards;
 mod scenario;
 
+use dcqcn::{Reaction, Red};
 use guards::Guards;
 pub use scenario::Scenario;
 
@@ -29,6 +31,8 @@ pub struct Features {
     pub watchdog: Option<Dur>,
     /// Every frame at the first receiver is recorded.
     pub tap: bool,
+    /// NICs that react to marks, and how many queue pairs each sender has; without them streams at line rate.
+    pub nics: Option<(Reaction, u16)>,
     /// The engine's shortcuts.
     pub shortcuts: Shortcuts,
 }
@@ -40,8 +44,14 @@ impl Features {
             two_classes: true,
             watchdog: Some(Dur::ms(1)),
             tap: true,
+            nics: None,
             shortcuts: Shortcuts::default(),
         }
+    }
+
+    /// Everything on, between NICs.
+    pub fn of_nics(reaction: Reaction, pairs: u16) -> Features {
+        Features { nics: Some((reaction, pairs)), ..Features::all() }
     }
 
     /// The bare data path.
@@ -72,9 +82,18 @@ pub fn run(scenario: Scenario, features: Features, simulated: Dur) -> Figures {
 
 /// The same with another event queue.
 pub fn run_on<Q: EventQueue>(scenario: Scenario, features: Features, simulated: Dur) -> Figures {
-    let mut network: Network<Q> = Network::new(&scenario.topology(MEMORY), Time::ZERO);
+    let topology = match features.nics {
+        None => scenario.topology(MEMORY),
+        Some((reaction, _)) => dcqcn::topology(scenario, MEMORY, reaction, Red::linear(1)),
+    };
+    let mut network: Network<Q> = Network::new(&topology, Time::ZERO);
     network = network.with_shortcuts(features.shortcuts);
-    start(&mut network, scenario, features.two_classes);
+    match features.nics {
+        None => start(&mut network, scenario, features.two_classes),
+        Some((_, pairs)) => {
+            dcqcn::start(&mut network, scenario, pairs, features.two_classes, false);
+        }
+    }
     let mut recorder = Recorder::new(features.tap.then(|| scenario.receiver(0)));
     let end = Time::ZERO + simulated;
     let mut storms = 0;

@@ -221,9 +221,6 @@ impl Host {
                 plan.due = plan.due.max(now);
             }
         }
-        if let Some(nic) = &mut self.nic {
-            nic.reopen(now, opened);
-        }
         self.gate = self.mac.wake_at().unwrap_or(Time::MAX);
         self.choose();
     }
@@ -232,10 +229,9 @@ impl Host {
     pub(crate) fn set_up(&mut self, now: Time, up: bool) {
         self.clock = now;
         self.up = up;
-        let opened = self.mac.reset(now);
+        self.mac.reset(now);
         if let Some(nic) = &mut self.nic {
             nic.cut_off();
-            nic.reopen(now, opened);
             self.nic_wake = nic.wake();
         }
         self.gate = Time::MAX;

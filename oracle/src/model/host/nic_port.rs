@@ -63,7 +63,13 @@ impl Host {
             let opened = self.mac.on_pfc(now, packet);
             return self.resume(now, opened);
         }
-        self.at_nic(now, |nic| nic.receive(now, packet));
+        let Some(nic) = &mut self.nic else { return };
+        self.clock = now;
+        // Most acknowledgements change nothing of what is next.
+        if nic.receive(now, packet) {
+            self.nic_wake = nic.wake();
+            self.choose();
+        }
     }
 
     /// Does what the NIC has to do by itself at `now`.
@@ -75,17 +81,17 @@ impl Host {
 
     /// The frame that starts next.
     #[inline]
-    pub(crate) fn next_of_nic(&self) -> Option<Packet> {
+    pub(crate) fn next_of_nic(&self) -> Option<&Packet> {
         self.nic.as_ref()?.next(self.planned)
     }
 
     /// Notes that it has been started and another may start at `free`.
     #[inline]
-    pub(crate) fn started_by_nic(&mut self, packet: &Packet, free: Time) {
+    pub(crate) fn started_by_nic(&mut self, free: Time) {
         self.clock = self.starts;
         self.busy = free;
         if let Some(nic) = &mut self.nic {
-            nic.sent(self.clock, self.planned, packet);
+            nic.sent(self.clock, self.planned);
             self.nic_wake = nic.wake();
         }
         self.choose();

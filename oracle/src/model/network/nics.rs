@@ -33,9 +33,9 @@ impl<Q: EventQueue> Network<Q> {
             } else {
                 let Some(packet) = at.next_of_nic() else { return };
                 self.wires.work.count(packet.kind);
-                let sent = up.send(now, &packet);
-                tap.frame(sent.last_bit, host, Dir::Tx, &packet);
-                at.started_by_nic(&packet, sent.free);
+                let sent = up.send(now, packet);
+                tap.frame(sent.last_bit, host, Dir::Tx, packet);
+                at.started_by_nic(sent.free);
             }
         }
     }

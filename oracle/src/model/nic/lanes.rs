@@ -1,73 +1,99 @@
-//! Who sends next: the limiters, each with the queue pairs that wait for it, and the limiters in the order in which they let
-//! a frame go.
+//! Who sends next: the limits, the queue pairs that wait for each, and the limits in the order in which they let a frame go.
 //!
-//! A limiter that somebody waits for stands in a heap by the instant from which on it lets a frame go, so that thousands of
-//! queue pairs cost a few comparisons a frame. A queue pair whose class is paused leaves its limiter and waits aside.
+//! The queue pairs of one limit and one class stand in a lane, and lanes that somebody stands in are ordered by the instant from
+//! which on they let a frame go, for each class by itself: so thousands of queue pairs cost a few comparisons a frame, and a
+//! class that is paused costs nothing.
 
 use super::limiting::Pacer;
 use super::pair::Pair;
 use super::rp::Limiter;
 use super::simulated;
 use super::table::NOBODY;
-use crate::model::packet::bit;
+use crate::model::packet::{CLASSES, bit, slot};
 use core::cmp::Reverse;
 use rig_units::Time;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// One limiter and who waits for it, the one that has waited longest first.
+/// What keeps one rate.
 #[derive(Debug, Clone)]
-pub(super) struct Lane {
+pub(super) struct Limit {
     pub(super) limiter: Limiter,
-    /// What limits it instead in a simulated NIC.
+    /// What limits instead in a simulated NIC.
     pub(super) simulated: Option<simulated::Limiter>,
     pub(super) pacer: Pacer,
+}
+
+/// The queue pairs of one limit and class that wait, the one that has waited longest first.
+#[derive(Debug, Clone, Copy)]
+struct Lane {
+    limit: u16,
+    class: u8,
     first: u16,
     last: u16,
 }
 
-/// All limiters of a NIC.
+/// All limits of a NIC, and who waits for them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lanes {
-    pub(super) all: Vec<Lane>,
-    order: BinaryHeap<Reverse<(Time, u16)>>,
-    /// Queue pairs whose class is paused.
-    aside: Vec<u16>,
+    pub(super) limits: Vec<Limit>,
+    lanes: Vec<Lane>,
+    /// Lanes that somebody stands in, by class; where limits are shared, earlier than they let a frame go at worst.
+    order: [BinaryHeap<Reverse<(Time, u16)>>; CLASSES],
+    /// Classes that have such lanes.
+    waiting: u8,
 }
 
 impl Lanes {
-    /// A limiter that nobody waits for; its place.
+    /// A limit that nobody waits for; its place.
     pub(super) fn add(&mut self, limiter: Limiter, simulated: Option<simulated::Limiter>) -> u16 {
-        let pacer = Pacer::default();
-        self.all.push(Lane { limiter, simulated, pacer, first: NOBODY, last: NOBODY });
-        u16::try_from(self.all.len() - 1).unwrap_or(NOBODY)
+        self.limits.push(Limit { limiter, simulated, pacer: Pacer::default() });
+        u16::try_from(self.limits.len() - 1).unwrap_or(NOBODY)
     }
 
-    /// Forgets every limiter and who waits for it.
+    /// Forgets every limit and who waits for it.
     pub(super) fn clear(&mut self, pairs: &mut [Pair]) {
         *self = Lanes::default();
         for pair in pairs {
-            (pair.lane, pair.after, pair.is_queued) = (NOBODY, NOBODY, false);
+            (pair.limit, pair.lane, pair.after, pair.is_queued) = (NOBODY, NOBODY, NOBODY, false);
         }
     }
 
-    /// Lets a queue pair wait for its limiter from `now` on, if it does not yet.
+    /// Lets a queue pair wait for its limit from `now` on, if it does not yet.
     pub(super) fn enqueue(&mut self, pairs: &mut [Pair], pair: u16, now: Time) {
         let at = &mut pairs[usize::from(pair)];
-        if at.is_queued || at.lane == NOBODY {
+        if at.is_queued || at.limit == NOBODY {
             return;
         }
         at.is_queued = true;
+        if self.lanes.get(usize::from(at.lane)).is_none_or(|lane| lane.class != at.class) {
+            at.lane = self.lane(at.limit, at.class);
+        }
         let place = at.lane;
-        let lane = &self.all[usize::from(place)];
-        if lane.first == NOBODY {
-            self.order.push(Reverse((lane.pacer.next().max(now), place)));
+        let Lane { limit, class, first, .. } = self.lanes[usize::from(place)];
+        if first == NOBODY {
+            let next = self.limits[usize::from(limit)].pacer.next();
+            self.order[slot(class)].push(Reverse((next.max(now), place)));
+            self.waiting |= bit(class);
         }
         self.append(pairs, place, pair);
     }
 
+    /// The lane of a limit and class, which is made if there is none.
+    fn lane(&mut self, limit: u16, class: u8) -> u16 {
+        let is = |lane: &Lane| (lane.limit, lane.class) == (limit, class);
+        // The lanes of a new limit are not searched for: there may be thousands of others.
+        let is_new = self.lanes.last().is_none_or(|last| last.limit < limit);
+        let found = if is_new { None } else { self.lanes.iter().rposition(is) };
+        let place = found.unwrap_or_else(|| {
+            self.lanes.push(Lane { limit, class, first: NOBODY, last: NOBODY });
+            self.lanes.len() - 1
+        });
+        u16::try_from(place).unwrap_or(NOBODY)
+    }
+
     fn append(&mut self, pairs: &mut [Pair], place: u16, pair: u16) {
-        let lane = &mut self.all[usize::from(place)];
+        let lane = &mut self.lanes[usize::from(place)];
         pairs[usize::from(pair)].after = NOBODY;
         match lane.last {
             NOBODY => lane.first = pair,
@@ -78,7 +104,7 @@ impl Lanes {
 
     /// Takes the first one out of a lane.
     fn drop_first(&mut self, pairs: &mut [Pair], place: u16) -> u16 {
-        let lane = &mut self.all[usize::from(place)];
+        let lane = &mut self.lanes[usize::from(place)];
         let first = lane.first;
         lane.first = core::mem::replace(&mut pairs[usize::from(first)].after, NOBODY);
         if lane.first == NOBODY {
@@ -90,66 +116,72 @@ impl Lanes {
     /// Who sends next and from when on, with the classes in `closed` held back.
     #[inline]
     pub(super) fn first(&mut self, pairs: &mut [Pair], closed: u8) -> Option<(Time, u16)> {
+        let mut open = self.waiting & !closed;
+        let mut first: Option<(Time, u16)> = None;
+        while open != 0 {
+            let class = open.trailing_zeros().to_le_bytes()[0];
+            open &= open - 1;
+            let of_class = self.first_of(pairs, class);
+            first = first.into_iter().chain(of_class).min();
+        }
+        first.map(|(at, place)| (at, self.lanes[usize::from(place)].first))
+    }
+
+    /// The lane that lets a frame of `class` go first, and when.
+    #[inline]
+    fn first_of(&mut self, pairs: &mut [Pair], class: u8) -> Option<(Time, u16)> {
         loop {
-            let &Reverse((at, place)) = self.order.peek()?;
-            let first = self.all[usize::from(place)].first;
-            let pair = &pairs[usize::from(first)];
-            if pair.is_ready() && closed & bit(pair.class) == 0 {
-                return Some((at, first));
+            let &Reverse((at, place)) = self.order[slot(class)].peek()?;
+            let lane = &self.lanes[usize::from(place)];
+            let next = self.limits[usize::from(lane.limit)].pacer.next();
+            if next <= at && pairs[usize::from(lane.first)].is_ready() {
+                return Some((at, place));
             }
-            self.pass_over(pairs, place);
+            self.correct(pairs, class, next);
         }
     }
 
-    /// Takes a queue pair that cannot send off its limiter, the one that is next.
+    /// Puts the first lane of a class where it belongs: others have used its limit, or its first queue pair cannot send.
     #[cold]
     #[inline(never)]
-    fn pass_over(&mut self, pairs: &mut [Pair], place: u16) {
-        let pair = self.drop_first(pairs, place);
-        if pairs[usize::from(pair)].is_ready() {
-            self.aside.push(pair);
-        } else {
-            pairs[usize::from(pair)].is_queued = false;
+    fn correct(&mut self, pairs: &mut [Pair], class: u8, next: Time) {
+        let Some(&Reverse((at, place))) = self.order[slot(class)].peek() else { return };
+        let first = self.lanes[usize::from(place)].first;
+        if !pairs[usize::from(first)].is_ready() {
+            self.drop_first(pairs, place);
+            pairs[usize::from(first)].is_queued = false;
         }
-        if self.all[usize::from(place)].first == NOBODY {
-            self.order.pop();
+        self.settle(place, at.max(next));
+    }
+
+    /// The first lane of its class lets a frame go from `next` on, or nobody stands in it any more.
+    #[inline]
+    fn settle(&mut self, place: u16, next: Time) {
+        let Lane { class, first, .. } = self.lanes[usize::from(place)];
+        let order = &mut self.order[slot(class)];
+        let Some(mut top) = order.peek_mut() else { return };
+        if first != NOBODY {
+            top.0.0 = next;
+            return;
+        }
+        PeekMut::pop(top);
+        if order.is_empty() {
+            self.waiting &= !bit(class);
         }
     }
 
-    /// The one that is next has sent a frame, and its limiter been told so.
+    /// A queue pair, the [first](Self::first), has sent a frame, and its limit been told so.
     #[inline]
-    pub(super) fn sent(&mut self, pairs: &mut [Pair]) {
-        let Some(Reverse((_, place))) = self.order.peek().copied() else { return };
-        let lane = &mut self.all[usize::from(place)];
-        let (pair, is_alone) = (lane.first, lane.first == lane.last);
-        if pairs[usize::from(pair)].is_ready() {
-            if !is_alone {
-                self.drop_first(pairs, place);
-                self.append(pairs, place, pair);
-            }
-        } else {
+    pub(super) fn sent(&mut self, pairs: &mut [Pair], pair: u16) {
+        let place = pairs[usize::from(pair)].lane;
+        let Lane { limit, first, last, .. } = self.lanes[usize::from(place)];
+        if !pairs[usize::from(pair)].is_ready() {
             self.drop_first(pairs, place);
             pairs[usize::from(pair)].is_queued = false;
+        } else if first != last {
+            self.drop_first(pairs, place);
+            self.append(pairs, place, pair);
         }
-        let lane = &self.all[usize::from(place)];
-        let Some(mut top) = self.order.peek_mut() else { return };
-        if lane.first == NOBODY {
-            PeekMut::pop(top);
-        } else {
-            top.0.0 = lane.pacer.next();
-        }
-    }
-
-    /// The classes in `opened` may send again from `now` on.
-    pub(super) fn reopen(&mut self, pairs: &mut [Pair], opened: u8, now: Time) {
-        let is_closed = |pair: u16| opened & bit(pairs[usize::from(pair)].class) == 0;
-        let (aside, back) =
-            core::mem::take(&mut self.aside).into_iter().partition(|&pair| is_closed(pair));
-        self.aside = aside;
-        let back: Vec<u16> = back;
-        for pair in back {
-            pairs[usize::from(pair)].is_queued = false;
-            self.enqueue(pairs, pair, now);
-        }
+        self.settle(place, self.limits[usize::from(limit)].pacer.next());
     }
 }

@@ -54,8 +54,8 @@ pub struct Nic {
     pairs: Vec<Pair>,
     lanes: Lanes,
     /// Limiters of addresses, and of the port, where limiters are kept for these.
-    lane_of_address: BTreeMap<u16, u16>,
-    lane_of_port: u16,
+    limit_of_address: BTreeMap<u16, u16>,
+    limit_of_port: u16,
     np: Np,
     /// CNPs that take effect later: when, for which connection, from whom.
     cnps: BTreeSet<(Time, u64, u16, u16)>,
@@ -90,8 +90,8 @@ impl Nic {
             table: Table::default(),
             pairs: Vec::new(),
             lanes: Lanes::default(),
-            lane_of_address: BTreeMap::new(),
-            lane_of_port: NOBODY,
+            limit_of_address: BTreeMap::new(),
+            limit_of_port: NOBODY,
             np: Np::default(),
             cnps: BTreeSet::new(),
             cnps_received: 0,
@@ -112,9 +112,9 @@ impl Nic {
     /// The limiter of a connection that it sends on, as it is now.
     pub fn limiter(&self, id: u16) -> Option<Limiter> {
         let pair = self.pairs.get(usize::from(self.table.get(id)))?;
-        let mut limiter = self.lanes.all.get(usize::from(pair.lane))?.limiter;
+        let mut limiter = self.lanes.limits.get(usize::from(pair.limit))?.limiter;
         if let Some(before) = self.seen.0.checked_sub(1) {
-            limiter.catch_up(&self.config.rp, &self.config.faults, Time(before));
+            limiter.catch_up_all(&self.config.rp, &self.config.faults, Time(before));
         }
         Some(limiter)
     }
@@ -122,7 +122,7 @@ impl Nic {
     /// The limiter of a connection of a simulated NIC, as it is now.
     pub fn simulated(&self, id: u16) -> Option<simulated::Limiter> {
         let pair = self.pairs.get(usize::from(self.table.get(id)))?;
-        let mut limiter = self.lanes.all.get(usize::from(pair.lane))?.simulated?;
+        let mut limiter = self.lanes.limits.get(usize::from(pair.limit))?.simulated?;
         if let Some(before) = self.seen.0.checked_sub(1) {
             limiter.catch_up(&self.config.simulated?, Time(before));
         }
@@ -149,8 +149,9 @@ impl Nic {
         self.pairs[usize::from(slot)].start(flow);
         self.join(slot);
         if !is_new && self.config.rp.scope == Scope::Qp {
-            let lane = self.pairs[usize::from(slot)].lane;
-            self.lanes.all[usize::from(lane)].limiter = Limiter::new(&self.config.rp, self.line);
+            let limit = self.pairs[usize::from(slot)].limit;
+            self.lanes.limits[usize::from(limit)].limiter =
+                Limiter::new(&self.config.rp, self.line);
         }
         self.lanes.enqueue(&mut self.pairs, slot, now);
     }
@@ -167,14 +168,15 @@ impl Nic {
     pub(crate) fn expect(&mut self, id: u16, from: u16, mtu: u32) {
         let slot = self.pair(id, from);
         self.pairs[usize::from(slot)].mtu = mtu;
+        self.pairs[usize::from(slot)].prepare();
     }
 
     /// Works otherwise from now on. Its state stays; where limiters are kept for something else, new ones are made.
     pub(crate) fn set(&mut self, now: Time, config: &Config) {
         let before = core::mem::replace(&mut self.config, *config);
-        for lane in &mut self.lanes.all {
+        for limit in &mut self.lanes.limits {
             if let Some(last) = now.0.checked_sub(1) {
-                lane.limiter.catch_up(&before.rp, &before.faults, Time(last));
+                limit.limiter.catch_up_all(&before.rp, &before.faults, Time(last));
             }
         }
         if before.receive != config.receive {
@@ -183,12 +185,12 @@ impl Nic {
         if before.rp.scope != config.rp.scope {
             let senders: Vec<u16> = (0..)
                 .zip(&self.pairs)
-                .filter(|(_, pair)| pair.lane != NOBODY)
+                .filter(|(_, pair)| pair.limit != NOBODY)
                 .map(|(slot, _)| slot)
                 .collect();
             self.lanes.clear(&mut self.pairs);
-            self.lane_of_address.clear();
-            self.lane_of_port = NOBODY;
+            self.limit_of_address.clear();
+            self.limit_of_port = NOBODY;
             for slot in senders {
                 self.join(slot);
                 self.lanes.enqueue(&mut self.pairs, slot, now);
@@ -212,20 +214,20 @@ impl Nic {
     /// Gives a queue pair that sends its limiter.
     fn join(&mut self, slot: u16) {
         let pair = &mut self.pairs[usize::from(slot)];
-        if pair.lane != NOBODY {
+        if pair.limit != NOBODY {
             return;
         }
-        let lane = match self.config.rp.scope {
-            Scope::Qp => &mut pair.lane,
-            Scope::DestIp => self.lane_of_address.entry(pair.far).or_insert(NOBODY),
-            Scope::Port => &mut self.lane_of_port,
+        let limit = match self.config.rp.scope {
+            Scope::Qp => &mut pair.limit,
+            Scope::DestIp => self.limit_of_address.entry(pair.far).or_insert(NOBODY),
+            Scope::Port => &mut self.limit_of_port,
         };
-        if *lane == NOBODY {
+        if *limit == NOBODY {
             let simulated = self.config.simulated.map(|_| simulated::Limiter::new(self.line));
-            *lane = self.lanes.add(Limiter::new(&self.config.rp, self.line), simulated);
+            *limit = self.lanes.add(Limiter::new(&self.config.rp, self.line), simulated);
         }
-        let lane = *lane;
-        self.pairs[usize::from(slot)].lane = lane;
+        let limit = *limit;
+        self.pairs[usize::from(slot)].limit = limit;
     }
 
     /// Everything before `until` is done.

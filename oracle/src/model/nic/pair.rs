@@ -1,4 +1,4 @@
-//! A queue pair: both sides of one connection, and what its frames have in common.
+//! A queue pair: both sides of one connection, and the next frame that it has to send.
 
 use super::np::Answered;
 use super::requester::Requester;
@@ -24,11 +24,14 @@ pub(super) struct Pair {
     ect: bool,
     /// Payload of a packet of what a READ is answered with.
     pub(super) mtu: u32,
+    /// Its next frame, if it is ready to send one.
+    pub(super) frame: Packet,
     pub(super) requester: Option<Requester>,
     pub(super) responder: Responder,
     /// When a mark of it was answered last.
     pub(super) answered: Answered,
-    /// Its limiter's place, and who waits for it next.
+    /// Its limit; where it stands to wait for that, and who stands behind it.
+    pub(super) limit: u16,
     pub(super) lane: u16,
     pub(super) after: u16,
     pub(super) is_queued: bool,
@@ -45,9 +48,11 @@ impl Pair {
             dscp: 0,
             ect: false,
             mtu: USUAL_MTU,
+            frame: Packet::data(stream, from, far, 0, 0, 0),
             requester: None,
             responder: Responder::default(),
             answered: None,
+            limit: NOBODY,
             lane: NOBODY,
             after: NOBODY,
             is_queued: false,
@@ -58,6 +63,7 @@ impl Pair {
     pub(super) fn start(&mut self, flow: &Flow) {
         (self.far, self.class, self.dscp, self.ect) = (flow.dst, flow.class, flow.dscp, flow.ect);
         self.requester = Some(Requester::new(flow));
+        self.prepare();
     }
 
     /// Answers a request in its class, and as ECN-capable as it is.
@@ -72,9 +78,17 @@ impl Pair {
         self.responder.owes() || self.requester.as_ref().is_some_and(Requester::is_ready)
     }
 
+    /// Makes up its next frame; to be called whenever that may be another one.
+    #[inline]
+    pub(super) fn prepare(&mut self) {
+        if let Some(frame) = self.next() {
+            self.frame = frame;
+        }
+    }
+
     /// Its next frame: what a READ is owed first.
     #[inline]
-    pub(super) fn next(&self) -> Option<Packet> {
+    fn next(&self) -> Option<Packet> {
         let packet = Packet::data(self.stream, self.from, self.far, self.class, self.dscp, 0);
         let mut packet = packet.with_ect(self.ect).with_record(true);
         if let Some(response) = self.responder.next(self.mtu) {
@@ -108,5 +122,6 @@ impl Pair {
         } else if let Some(requester) = &mut self.requester {
             requester.sent(now);
         }
+        self.prepare();
     }
 }

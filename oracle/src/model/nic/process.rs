@@ -10,16 +10,14 @@ use rig_lab::Scope;
 use rig_units::{Dur, Time};
 
 impl Nic {
-    /// A frame arrives whose last bit is here at `now`; no PFC.
+    /// A frame arrives whose last bit is here at `now`; no PFC. Whether anything may have to be done at another time than before.
     #[inline]
-    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) {
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> bool {
         if packet.bad_icrc() {
             self.counters.rx_icrc_encapsulated += 1;
-            return;
+            return false;
         }
-        if self.pipeline.takes(&self.config.receive, now, packet) {
-            self.process(now, packet);
-        }
+        !self.pipeline.takes(&self.config.receive, now, packet) || self.process(now, packet)
     }
 
     /// When [`on_wake`](Self::on_wake) has to be called next; [`Time::MAX`] if nothing waits for its time.
@@ -80,16 +78,18 @@ impl Nic {
         self.answers.clear();
     }
 
+    /// Whether anything may have to be done at another time than before.
     #[inline]
-    fn process(&mut self, now: Time, packet: &Packet) {
+    fn process(&mut self, now: Time, packet: &Packet) -> bool {
         match packet.kind {
             Kind::Data => self.data(now, packet),
-            Kind::Ack => self.ack(now, packet),
+            Kind::Ack => return self.ack(now, packet),
             Kind::Nak => self.nak(now, packet),
             Kind::Cnp => self.cnp(now, packet),
             Kind::ReadRequest => self.read_request(now, packet),
             Kind::Pfc => {}
         }
+        true
     }
 
     #[inline]
@@ -164,15 +164,19 @@ impl Nic {
     }
 
     #[inline]
-    fn ack(&mut self, now: Time, packet: &Packet) {
+    fn ack(&mut self, now: Time, packet: &Packet) -> bool {
         let slot = self.table.get(packet.stream);
         if packet.ce() {
             self.marked_answer(now, packet, slot);
         }
-        let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return };
-        if let Some(requester) = &mut pair.requester {
-            requester.acknowledged(now, packet.seq, self.config.faults.without_wrap);
+        let earns = packet.ce() && self.config.np.ack_earns;
+        let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return earns };
+        let Some(requester) = &mut pair.requester else { return earns };
+        let skips = requester.acknowledged(now, packet.seq, self.config.faults.without_wrap);
+        if skips {
+            pair.prepare();
         }
+        earns || skips
     }
 
     /// A mark on an acknowledgement or a NAK. In a simulated NIC it is what a CNP is elsewhere.
@@ -180,9 +184,9 @@ impl Nic {
     #[inline(never)]
     fn marked_answer(&mut self, now: Time, packet: &Packet, slot: u16) {
         if let Some(config) = &self.config.simulated {
-            let lane = self.pairs.get(usize::from(slot)).map_or(NOBODY, |pair| pair.lane);
-            let lane = self.lanes.all.get_mut(usize::from(lane));
-            if let Some(limiter) = lane.and_then(|lane| lane.simulated.as_mut()) {
+            let limit = self.pairs.get(usize::from(slot)).map_or(NOBODY, |pair| pair.limit);
+            let limit = self.lanes.limits.get_mut(usize::from(limit));
+            if let Some(limiter) = limit.and_then(|limit| limit.simulated.as_mut()) {
                 self.counters.rp_cnp_handled += 1;
                 limiter.notified(config, now);
             }
@@ -209,17 +213,21 @@ impl Nic {
             && requester.refused(now, packet.seq, &self.config.rc, skips, without_wrap)
         {
             self.later.insert((requester.held_until(), slot, Later::Resend));
+            pair.prepare();
         }
     }
 
     fn response(&mut self, now: Time, packet: &Packet, slot: u16) {
-        let Some(requester) = &mut self.pairs[usize::from(slot)].requester else { return };
+        let pair = &mut self.pairs[usize::from(slot)];
+        let Some(requester) = &mut pair.requester else { return };
         let (rc, without_wrap) = (&self.config.rc, self.config.faults.without_wrap);
         if requester.brought(now, packet.seq, rc, without_wrap) {
             self.counters.implied_nak_seq_err += 1;
             self.later.insert((requester.held_until(), slot, Later::Resend));
         }
-        if requester.is_ready() {
+        let is_ready = requester.is_ready();
+        pair.prepare();
+        if is_ready {
             self.lanes.enqueue(&mut self.pairs, slot, now);
         }
     }
@@ -238,6 +246,7 @@ impl Nic {
             Taken::Behind => self.counters.duplicate_request += 1,
         }
         pair.answer_like(packet);
+        pair.prepare();
         self.lanes.enqueue(&mut self.pairs, slot, now);
     }
 
@@ -258,12 +267,12 @@ impl Nic {
     /// A CNP for `stream` from `source` takes effect.
     fn notified(&mut self, now: Time, stream: u16, source: u16) {
         let pair = self.pairs.get(usize::from(self.table.get(stream)));
-        let lane = match self.config.rp.scope {
-            Scope::Qp => pair.map_or(NOBODY, |pair| pair.lane),
-            Scope::DestIp => self.lane_of_address.get(&source).copied().unwrap_or(NOBODY),
-            Scope::Port => self.lane_of_port,
+        let limit = match self.config.rp.scope {
+            Scope::Qp => pair.map_or(NOBODY, |pair| pair.limit),
+            Scope::DestIp => self.limit_of_address.get(&source).copied().unwrap_or(NOBODY),
+            Scope::Port => self.limit_of_port,
         };
-        let Some(found) = self.lanes.all.get_mut(usize::from(lane)) else { return };
+        let Some(found) = self.lanes.limits.get_mut(usize::from(limit)) else { return };
         let (rp, faults) = (&self.config.rp, &self.config.faults);
         if !rp.enable || !found.limiter.notified(rp, faults, now) {
             self.counters.rp_cnp_ignored += 1;
@@ -271,19 +280,19 @@ impl Nic {
         }
         self.counters.rp_cnp_handled += 1;
         if faults.cut_spreads
-            && let Some(next) = self.lane_after(stream).filter(|&next| next != lane)
+            && let Some(next) = self.limit_after(stream).filter(|&next| next != limit)
         {
             let (rp, faults) = (&self.config.rp, &self.config.faults);
-            self.lanes.all[usize::from(next)].limiter.notified(rp, faults, now);
+            self.lanes.limits[usize::from(next)].limiter.notified(rp, faults, now);
         }
     }
 
     /// The limiter of the queue pair that is named after `stream`: the first one after the last.
-    fn lane_after(&self, stream: u16) -> Option<u16> {
-        let senders = self.pairs.iter().filter(|pair| pair.lane != NOBODY);
+    fn limit_after(&self, stream: u16) -> Option<u16> {
+        let senders = self.pairs.iter().filter(|pair| pair.limit != NOBODY);
         senders
             .min_by_key(|pair| pair.stream.wrapping_sub(stream).wrapping_sub(1))
-            .map(|pair| pair.lane)
+            .map(|pair| pair.limit)
     }
 
     /// A queue pair that was told to go back may send again.
@@ -315,6 +324,7 @@ impl Nic {
         self.counters.local_ack_timeout_err += 1;
         if requester.timed_out(now, rc) {
             requester.is_watched = true;
+            pair.prepare();
             self.later.insert((now + rc.timeout, slot, Later::Timeout));
             self.lanes.enqueue(&mut self.pairs, slot, now);
         }

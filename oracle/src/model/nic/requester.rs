@@ -140,26 +140,26 @@ impl Requester {
         self.reached = self.reached.max(self.next);
     }
 
-    /// An acknowledgement of `number` and all before it.
+    /// An acknowledgement of `number` and all before it. Whether packets need not be sent that would have been sent again.
     #[inline]
-    pub(super) fn acknowledged(&mut self, now: Time, number: u32, without_wrap: bool) {
+    pub(super) fn acknowledged(&mut self, now: Time, number: u32, without_wrap: bool) -> bool {
         let after = match place(number, self.psn(self.acked), without_wrap) {
             Place::Here => self.acked + 1,
             Place::Ahead(by) => self.acked + u64::from(by) + 1,
-            Place::Behind(_) => return,
+            Place::Behind(_) => return false,
         };
-        if after <= self.reached && !self.is_read() {
-            self.progress(now, after);
-        }
+        after <= self.reached && !self.is_read() && self.progress(now, after)
     }
 
-    fn progress(&mut self, now: Time, acked: u64) {
+    fn progress(&mut self, now: Time, acked: u64) -> bool {
         self.acked = acked;
         self.idle_since = now;
         self.tries = 0;
-        if acked > self.next {
+        let skips = acked > self.next;
+        if skips {
             self.go_to(acked);
         }
+        skips
     }
 
     /// A NAK that names `number`: whether it has to go back.

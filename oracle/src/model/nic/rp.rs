@@ -1,6 +1,7 @@
 //! The reaction point: the rate that one limiter keeps, and what CNPs, time and bytes make of it (DCQCN).
 //!
-//! Its timers are no events. They are made up for when somebody asks what the rate is: at a CNP, and whenever a frame leaves.
+//! Its timers are no events. They are made up for when somebody asks: the timer of increases whenever a frame leaves, that of
+//! alpha when a CNP comes, since until then nothing follows from alpha.
 
 use super::Faults;
 use rig_lab::Rp;
@@ -29,7 +30,7 @@ pub struct Limiter {
     /// When the timers run out next; never before the first cut.
     alpha_due: Time,
     timer_due: Time,
-    /// The earlier of them.
+    /// When the rate may change next by itself.
     due: Time,
     /// Faults: a cut that no CNP asks for is to come; a cut out of turn has been made in this window.
     cuts_again: bool,
@@ -79,27 +80,38 @@ impl Limiter {
         (self.by_time, self.by_bytes)
     }
 
-    /// Makes up for the timers that have run out until `now`; whether any had.
+    /// Makes up for what the timers have done to the rate until `now`.
     #[inline]
-    pub fn catch_up(&mut self, rp: &Rp, faults: &Faults, now: Time) -> bool {
-        let is_late = self.due <= now;
-        if is_late {
+    pub fn catch_up(&mut self, rp: &Rp, faults: &Faults, now: Time) {
+        if self.due <= now {
             self.run_out(rp, faults, now);
         }
-        is_late
+    }
+
+    /// The same for all that they have done.
+    pub fn catch_up_all(&mut self, rp: &Rp, faults: &Faults, now: Time) {
+        self.catch_up(rp, faults, now);
+        while self.alpha_due <= now {
+            self.alpha_ran_out(rp, faults, now);
+        }
     }
 
     #[cold]
     #[inline(never)]
     fn run_out(&mut self, rp: &Rp, faults: &Faults, now: Time) {
         while self.due <= now {
-            if self.alpha_due <= self.timer_due {
+            if self.cuts_again && self.alpha_due <= self.timer_due {
                 self.alpha_ran_out(rp, faults, now);
             } else {
                 self.timer_ran_out(rp, faults, now);
             }
-            self.due = self.alpha_due.min(self.timer_due);
+            self.set_due();
         }
+    }
+
+    fn set_due(&mut self) {
+        let cut = if self.cuts_again { self.alpha_due } else { Time::MAX };
+        self.due = self.timer_due.min(cut);
     }
 
     fn alpha_ran_out(&mut self, rp: &Rp, faults: &Faults, now: Time) {
@@ -131,7 +143,7 @@ impl Limiter {
 
     /// A CNP takes effect at `now`: whether it cut.
     pub fn notified(&mut self, rp: &Rp, faults: &Faults, now: Time) -> bool {
-        self.catch_up(rp, faults, now);
+        self.catch_up_all(rp, faults, now);
         let in_window = self.last_cut.is_some_and(|last| now - last < rp.cut_window);
         if in_window && (!faults.cut_twice || self.cut_twice) {
             return false;
@@ -139,6 +151,7 @@ impl Limiter {
         self.reduce(rp, faults, now);
         self.cut_twice = in_window;
         self.cuts_again = faults.cut_without_cnp;
+        self.set_due();
         // A cut out of turn opens no window.
         if !in_window {
             self.last_cut = Some(now);
@@ -171,25 +184,23 @@ impl Limiter {
         if !faults.timer_not_restarted || self.timer_due == Time::MAX {
             self.timer_due = now + rp.timer;
         }
-        self.due = self.alpha_due.min(self.timer_due);
+        self.set_due();
         self.last_cut = self.last_cut.or(Some(now));
     }
 
-    /// Frames of `bytes` have left, after everything that was due. Whether the rate has changed.
+    /// Frames of `bytes` have left, after everything that was due.
     #[inline]
-    pub fn sent(&mut self, rp: &Rp, faults: &Faults, bytes: u64) -> bool {
+    pub fn sent(&mut self, rp: &Rp, faults: &Faults, bytes: u64) {
         // Before the first cut the counter does not run.
         if self.timer_due == Time::MAX || rp.byte_counter.0 == 0 {
-            return false;
+            return;
         }
         self.bytes += bytes;
-        let ran_out = self.bytes >= rp.byte_counter.0;
         while self.bytes >= rp.byte_counter.0 {
             self.bytes -= rp.byte_counter.0;
             self.by_bytes = self.by_bytes.saturating_add(1);
             self.increase(rp, faults);
         }
-        ran_out
     }
 
     fn increase(&mut self, rp: &Rp, faults: &Faults) {

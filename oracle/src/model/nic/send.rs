@@ -29,35 +29,36 @@ impl Nic {
 
     /// The frame that was chosen.
     #[inline]
-    pub(crate) fn next(&self, choice: Choice) -> Option<Packet> {
+    pub(crate) fn next(&self, choice: Choice) -> Option<&Packet> {
         match choice {
-            Choice::Answer => self.answers.front().copied(),
-            Choice::Pair(pair) => self.pairs[usize::from(pair)].next(),
+            Choice::Answer => self.answers.front(),
+            Choice::Pair(pair) => self.pairs.get(usize::from(pair)).map(|pair| &pair.frame),
         }
     }
 
     /// It leaves at `now`.
     #[inline]
-    pub(crate) fn sent(&mut self, now: Time, choice: Choice, packet: &Packet) {
+    pub(crate) fn sent(&mut self, now: Time, choice: Choice) {
         let Choice::Pair(slot) = choice else {
-            let counts = packet.kind == Kind::Cnp && !self.config.faults.cnp_not_counted;
+            let is_cnp = self.answers.front().is_some_and(|packet| packet.kind == Kind::Cnp);
+            let counts = is_cnp && !self.config.faults.cnp_not_counted;
             self.counters.np_cnp_sent += u64::from(counts);
             return self.answers.drop_front();
         };
         let pair = &mut self.pairs[usize::from(slot)];
+        let size = u64::from(pair.frame.size);
         pair.sent(now);
-        let lane = &mut self.lanes.all[usize::from(pair.lane)];
+        let limit = &mut self.lanes.limits[usize::from(pair.limit)];
         let (rp, faults) = (&self.config.rp, &self.config.faults);
-        let size = u64::from(packet.size);
-        if let (Some(limiter), Some(config)) = (&mut lane.simulated, &self.config.simulated) {
+        if let (Some(limiter), Some(config)) = (&mut limit.simulated, &self.config.simulated) {
             limiter.catch_up(config, now);
-            lane.pacer.left_simulated(now, size, limiter.rate());
+            limit.pacer.left_simulated(now, size, limiter.rate());
         } else {
-            lane.limiter.catch_up(rp, faults, now);
-            lane.pacer.left(rp, now, size, lane.limiter.rate());
-            lane.limiter.sent(rp, faults, size);
+            limit.limiter.catch_up(rp, faults, now);
+            limit.pacer.left(rp, now, size, limit.limiter.rate());
+            limit.limiter.sent(rp, faults, size);
         }
-        self.lanes.sent(&mut self.pairs);
+        self.lanes.sent(&mut self.pairs, slot);
         if self.config.rc.timeout > Dur::ZERO {
             self.watch(slot);
         }
@@ -71,10 +72,5 @@ impl Nic {
             let due = requester.idle_since + self.config.rc.timeout;
             self.later.insert((due, slot, Later::Timeout));
         }
-    }
-
-    /// Classes that may send again from `now` on.
-    pub(crate) fn reopen(&mut self, now: Time, opened: u8) {
-        self.lanes.reopen(&mut self.pairs, opened, now);
     }
 }

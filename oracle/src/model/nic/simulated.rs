@@ -50,7 +50,7 @@ pub struct Limiter {
     alpha_due: Time,
     timer_due: Time,
     cut_due: Time,
-    /// The earliest of them.
+    /// When the rate may change next by itself.
     due: Time,
     cuts: u64,
     increases: u64,
@@ -106,35 +106,42 @@ impl Limiter {
     fn run_out(&mut self, config: &Config, now: Time) {
         while self.due <= now {
             // What was scheduled first goes first.
-            if self.alpha_due == self.due {
-                self.alpha_ran_out(config);
-            } else if self.timer_due == self.due {
+            if self.timer_due == self.due {
                 self.timer_due += config.timer;
                 self.increase(config);
             } else {
-                self.cut_ran_out(config);
+                self.cut(config);
             }
-            self.due = self.alpha_due.min(self.timer_due).min(self.cut_due);
+            self.set_due();
         }
     }
 
-    #[inline]
-    fn alpha_ran_out(&mut self, config: &Config) {
-        self.alpha -= self.alpha >> config.g;
-        if self.alpha_saw {
-            self.alpha += ONE >> config.g;
-            self.alpha_saw = false;
-        }
-        self.alpha_due += config.alpha_timer;
+    fn set_due(&mut self) {
+        let cut = if self.cut_saw { self.cut_due } else { Time::MAX };
+        self.due = self.timer_due.min(cut);
     }
 
-    #[inline]
-    fn cut_ran_out(&mut self, config: &Config) {
-        let at = self.cut_due;
-        self.cut_due += config.cut_timer;
-        if !core::mem::take(&mut self.cut_saw) {
+    /// Makes up for the steps of alpha until `now`: nothing follows from it before a cut.
+    fn catch_alpha_up(&mut self, config: &Config, now: Time) {
+        if self.alpha_due > now {
             return;
         }
+        if self.alpha_saw {
+            self.alpha = self.alpha - (self.alpha >> config.g) + (ONE >> config.g);
+            self.alpha_saw = false;
+            self.alpha_due += config.alpha_timer;
+        }
+        while self.alpha_due <= now {
+            self.alpha -= self.alpha >> config.g;
+            self.alpha_due += config.alpha_timer;
+        }
+    }
+
+    fn cut(&mut self, config: &Config) {
+        let at = self.cut_due;
+        self.catch_alpha_up(config, at);
+        self.cut_due += config.cut_timer;
+        self.cut_saw = false;
         if self.stage > 0 {
             self.target = self.rate;
         }
@@ -162,10 +169,12 @@ impl Limiter {
     pub fn notified(&mut self, config: &Config, now: Time) {
         // At one instant the simulator handles first what was scheduled first: the alpha timer, if it takes longer than an
         // acknowledgement on its last cable.
-        if config.alpha_timer > config.ack_flight {
-            self.catch_up(config, now);
-        } else {
-            self.catch_up(config, now.saturating_sub(Dur(1)));
+        self.catch_up(config, now);
+        let acks_first = config.alpha_timer <= config.ack_flight;
+        self.catch_alpha_up(config, now.saturating_sub(Dur(u64::from(acks_first))));
+        if self.cut_due <= now {
+            let missed = (now - self.cut_due) / config.cut_timer + 1;
+            self.cut_due += config.cut_timer * missed;
         }
         self.cut_saw = true;
         self.alpha_saw = self.alpha_due != Time::MAX;
@@ -173,8 +182,8 @@ impl Limiter {
             self.target = self.rate;
             self.alpha_due = now + config.alpha_timer;
             self.cut_due = now + config.cut_timer + Dur::ns(1);
-            self.due = self.alpha_due.min(self.cut_due);
         }
+        self.set_due();
     }
 }
 

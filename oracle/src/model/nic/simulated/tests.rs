@@ -38,7 +38,7 @@ fn the_first_cnp_cuts_when_the_cut_timer_runs_out_behind_alpha() {
 fn cuts_that_follow_one_another_keep_the_target_and_recovery_is_additive_once() {
     let mut limiter = Limiter::new(LINE);
     for cnp in 0..3 {
-        limiter.notified(&CONFIG, us(4 * cnp));
+        limiter.notified(&CONFIG, us(5 * cnp));
     }
     limiter.catch_up(&CONFIG, us(13));
     assert_eq!((limiter.changes(), limiter.target), ((3, 0), LINE));
