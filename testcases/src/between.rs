@@ -67,6 +67,13 @@ pub enum Which {
         /// How many of them.
         run: u32,
     },
+    /// `during: 20us, every: 500us`: those that arrive in the first so much of each so much time, from the trial's start.
+    During {
+        /// For how long.
+        lasting: Dur,
+        /// From one beginning to the next.
+        every: Dur,
+    },
 }
 
 /// What the rig does to a frame on the way.

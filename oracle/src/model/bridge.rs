@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub struct Bridge {
     hosts: [u16; 2],
     delay: Dur,
+    began: Time,
     injections: Vec<Armed>,
     /// What leaves by each of the hosts, by time; of one time in the order in which it came.
     leaves: [VecDeque<(Time, Packet)>; 2],
@@ -40,11 +41,12 @@ struct Armed {
 }
 
 impl Bridge {
-    /// Between two hosts, `delay` from the last bit in to the first bit out.
-    pub(super) fn new(hosts: [u16; 2], delay: Dur) -> Bridge {
+    /// From `began` on between two hosts, `delay` from the last bit in to the first bit out.
+    pub(super) fn new(began: Time, hosts: [u16; 2], delay: Dur) -> Bridge {
         Bridge {
             hosts,
             delay,
+            began,
             injections: Vec::new(),
             leaves: Default::default(),
             held: Default::default(),
@@ -86,7 +88,7 @@ impl Bridge {
     /// Takes in a frame that arrived at a side at `now`.
     pub(super) fn pass(&mut self, now: Time, side: usize, packet: &Packet) {
         let to = 1 - side;
-        let harm = self.harm(packet);
+        let harm = self.harm(now, packet);
         self.touched.extend(harm.map(|what| Touched { at: now, host: self.hosts[side], what }));
         let due = now + self.delay;
         match harm {
@@ -123,7 +125,7 @@ impl Bridge {
     }
 
     /// The first thing that is to be done to a frame.
-    fn harm(&mut self, packet: &Packet) -> Option<Injected> {
+    fn harm(&mut self, now: Time, packet: &Packet) -> Option<Injected> {
         let target = target(packet.kind)?;
         let own =
             |armed: &Armed| (armed.injection.on, armed.injection.frames) == (packet.stream, target);
@@ -138,6 +140,7 @@ impl Bridge {
         } else {
             1
         };
+        let since = now.since(self.began).unwrap_or_default();
         let mut harm = None;
         for armed in self.injections.iter_mut().filter(|armed| own(armed)) {
             armed.seen += 1;
@@ -146,6 +149,7 @@ impl Bridge {
                 Which::Psn(wanted) => wanted == psn,
                 Which::Nth(nth) => nth == armed.seen,
                 Which::Every { every, run } => (armed.seen - 1) % every >= every - run,
+                Which::During { lasting, every } => since % every < lasting,
             };
             if hit && iteration.is_none_or(|wanted| wanted == round) {
                 harm = harm.or(Some(what));
@@ -177,7 +181,7 @@ mod tests {
 
     /// The numbers that leave, each with its time, when packets 0 to 4 come a microsecond apart.
     fn leaves(which: Which, harm: Injected) -> Vec<(u64, u32)> {
-        let mut bridge = Bridge::new([3, 5], Dur::us(10));
+        let mut bridge = Bridge::new(Time::ZERO, [3, 5], Dur::us(10));
         let frames = Target::Data;
         bridge.inject(Injection { on: 7, frames, which, iteration: None, harm });
         for seq in 0..5 {
@@ -198,7 +202,8 @@ mod tests {
         let plain = [(10, 0), (11, 1), (12, 2), (13, 3), (14, 4)];
         assert_eq!(leaves(Which::Psn(2), Injected::Ce), plain);
         assert_eq!(leaves(Which::Nth(2), Injected::Drop), [(10, 0), (12, 2), (13, 3), (14, 4)]);
-        let late = [(10, 0), (12, 2), (13, 3), (13, 1), (14, 4)];
+        // Of two at one time the one that came first.
+        let late = [(10, 0), (12, 2), (13, 1), (13, 3), (14, 4)];
         assert_eq!(leaves(Which::Psn(1), Injected::Delay(Dur::us(2))), late);
         let swapped = [(10, 0), (12, 2), (13, 3), (13, 1), (14, 4)];
         assert_eq!(leaves(Which::Psn(1), Injected::Behind(2)), swapped);
@@ -208,7 +213,7 @@ mod tests {
 
     #[test]
     fn an_iteration_is_how_often_the_number_has_passed() {
-        let mut bridge = Bridge::new([3, 5], Dur::ZERO);
+        let mut bridge = Bridge::new(Time::ZERO, [3, 5], Dur::ZERO);
         let (on, frames, which) = (7, Target::Data, Which::Psn(4));
         let harm = Injected::Drop;
         bridge.inject(Injection { on, frames, which, iteration: Some(2), harm });
@@ -222,12 +227,26 @@ mod tests {
     #[test]
     fn a_mark_and_a_wrong_icrc_are_seen_in_the_frame() {
         for (harm, ce, bad) in [(Injected::Ce, true, false), (Injected::BadIcrc, false, true)] {
-            let mut bridge = Bridge::new([3, 5], Dur::ZERO);
+            let mut bridge = Bridge::new(Time::ZERO, [3, 5], Dur::ZERO);
             let (on, frames, which) = (7, Target::Data, Which::Every { every: 1, run: 1 });
             bridge.inject(Injection { on, frames, which, iteration: None, harm });
             bridge.pass(Time::ZERO, 1, &packet(0));
             let left = bridge.pop(0).expect("it passed");
             assert_eq!((left.ce(), left.bad_icrc()), (ce, bad));
         }
+    }
+
+    #[test]
+    fn a_window_of_time_comes_again_and_again() {
+        let mut bridge = Bridge::new(Time::ZERO + Dur::us(100), [3, 5], Dur::ZERO);
+        let which = Which::During { lasting: Dur::us(2), every: Dur::us(10) };
+        let (on, frames, harm) = (7, Target::Data, Injected::Ce);
+        bridge.inject(Injection { on, frames, which, iteration: None, harm });
+        for seq in 0..25 {
+            bridge.pass(Time::ZERO + Dur::us(100 + u64::from(seq)), 0, &packet(seq));
+        }
+        let left = core::iter::from_fn(|| bridge.pop(1));
+        let marked: Vec<u32> = left.filter(Packet::ce).map(|one| one.seq).collect();
+        assert_eq!(marked, [0, 1, 10, 11, 20, 21]);
     }
 }

@@ -89,6 +89,9 @@ pub fn between_text(script: &Script, (a, b, between): &(u16, u16, Between<u16>))
             Which::Every { every: 1, .. } => format!("each {frames}"),
             Which::Every { every, run: 1 } => format!("one {frames} in {every}"),
             Which::Every { every, run } => format!("{run} {frames} in each {every}"),
+            Which::During { lasting, every } => {
+                format!("{frames} in the first {lasting} of each {every}")
+            }
         };
         let round = one.iteration.map_or(String::new(), |round| format!(", in round {round}"));
         format!("{which} of {}: {}{round}", name(one.on), one.harm)

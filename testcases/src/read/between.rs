@@ -29,7 +29,8 @@ pub(super) fn between(blocks: &[At<'_>]) -> Option<Between<String>> {
 }
 
 fn injection(at: &At<'_>) -> Option<Injection<String>> {
-    let fields = at.fields(&["on", "frames", "psn", "nth", "every", "run", "iteration", "do"])?;
+    let fields =
+        at.fields(&["on", "frames", "psn", "nth", "every", "run", "during", "iteration", "do"])?;
     let on = fields.need("on", "a flow").and_then(|at| at.text("the name of a flow"));
     let frames = fields.need("frames", "data, ack, nak, cnp or read-request");
     let frames = frames.and_then(|at| at.choice(&Target::NAMES));
@@ -44,6 +45,16 @@ fn injection(at: &At<'_>) -> Option<Injection<String>> {
 }
 
 fn which(fields: &Fields<'_>) -> Option<Which> {
+    if let Some(at) = fields.get("during") {
+        let lasting = traffic::interval(&at)?;
+        let every = fields.need("every", "from one beginning to the next, such as 500us")?;
+        let every = traffic::interval(&every)?;
+        if lasting > every {
+            at.fault(format!("{lasting} in each {every}"), "no longer than all of it");
+            return None;
+        }
+        return Some(Which::During { lasting, every });
+    }
     const KEYS: [&str; 3] = ["psn", "nth", "every"];
     let named: Vec<&str> = KEYS.into_iter().filter(|key| fields.get(key).is_some()).collect();
     let [key] = named[..] else {

@@ -12,7 +12,7 @@ use rig_units::{Dur, Time};
 impl<Q: EventQueue> Network<Q> {
     /// Lets two hosts, each cabled to a NIC, pass on what arrives from now on, `delay` from the last bit in to the first bit out.
     pub fn bridge(&mut self, hosts: [u16; 2], delay: Dur) {
-        self.bridge = Some(Box::new(Bridge::new(hosts, delay)));
+        self.bridge = Some(Box::new(Bridge::new(self.wires.now, hosts, delay)));
     }
 
     /// Does something to frames that are passed on, from now on.
