@@ -62,7 +62,7 @@ fn the_nic_is_behind_the_first_port_and_its_peer_behind_the_second() {
     assert_eq!(counter("Ethernet4 np_ecn_marked_roce_packets"), Some(3));
     assert_eq!(counter("Ethernet8 np_cnp_sent"), None);
     let all = dut.counters();
-    assert_eq!((all.len(), all.get("Ethernet4 np_cnp_sent")), (18, Some(&3)));
+    assert_eq!((all.len(), all.get("Ethernet4 np_cnp_sent")), (20, Some(&3)));
 }
 
 #[test]
