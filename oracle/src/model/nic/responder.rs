@@ -80,8 +80,14 @@ impl Responder {
         without_wrap: bool,
     ) -> Taken {
         let taken = self.takes(number, 1, without_wrap);
-        if taken != (Taken::Here { acks: false }) {
-            return taken;
+        match taken {
+            Taken::Here { .. } => {}
+            Taken::Ahead { .. } => return taken,
+            // It is acknowledged, too.
+            Taken::Behind => {
+                self.silent = 0;
+                return taken;
+            }
         }
         self.silent += 1;
         let acks = is_last || self.silent >= ack_every;
