@@ -119,7 +119,7 @@ fn of_nic(measure: &NicMeasure) -> Run {
         NicMeasure::Least { .. } => Mutated("minimum-rate", "deviation=min_rate_ignored"),
         NicMeasure::Final { .. } => Mutated("additive-increase", "nic.rp.ai_rate=x1.1"),
         NicMeasure::Bursts { .. } => Mutated("packets-or-bursts", "nic.rp.limiting=packet"),
-        NicMeasure::Goodput { .. } => Mutated("gen1-to-gen1", "nic.rp.cut_window=1ms"),
+        NicMeasure::Goodput { .. } => Mutated("rate-over-a-long-way", "nic.rp.timer=x2"),
         NicMeasure::Sender { .. } => Mutated("lost-packet", "deviation=restarts_one_psn_late"),
         NicMeasure::Receiver { .. } => {
             Mutated("acknowledgements-of-each-message", "nic.rc.ack_every=2")

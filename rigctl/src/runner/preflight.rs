@@ -62,7 +62,7 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
     all
 }
 
-/// Thresholds of early detection that no device can hold to, once the case has set its own.
+/// Thresholds of early detection, and values of a NIC, that no device can hold to, once the case has set its own.
 fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
     let wred = &declared.wred;
     let above = wred.curves().into_iter().filter(|(_, curve)| curve.kmin > curve.kmax);
@@ -76,6 +76,13 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
     if wred.weight > Wred::MOST_WEIGHT {
         let want = format!("0, for no average, to {}", Wred::MOST_WEIGHT);
         all.push(case.fault("dut.wred.weight", format!("a weight of {}", wred.weight), &want));
+    }
+    for (part, nic) in [("nic", &declared.nic), ("peer", &declared.peer)] {
+        let beyond = nic.out_of_range().into_iter();
+        all.extend(
+            beyond
+                .map(|(path, found, want)| case.fault(&format!("dut.{part}.{path}"), found, &want)),
+        );
     }
     all
 }

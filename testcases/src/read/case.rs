@@ -108,6 +108,9 @@ impl<'w> Reading<'w, '_> {
         let flows = self.group(&FLOW, &mut places);
         self.flows_of_nics();
         let between = between::between(&self.blocks("between"));
+        if let Some(at) = self.blocks("between").last() {
+            places.insert("between".to_owned(), at.place());
+        }
         let storms = self.group(&STORM, &mut places);
         self.distinct(("streams", &streams.groups), ("storms", &storms.groups));
         self.distinct(("streams", &streams.groups), ("flows", &flows.groups));

@@ -200,33 +200,35 @@ fn alphas(limited: &Limited<'_>, points: &[Point], x: String) -> Option<Curve> {
 pub(super) fn cut(done: &Done<'_>, flow: &str, judged: &mut Judged) {
     done.each("rate.cut", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
-        let (_, held) = limited.held(trial)?;
-        let [(record, at, bytes), (next, after, _)] =
-            [limited.frames[held], limited.frames[held + 1]];
-        let line = limited.line.bps();
-        let share = |gap: Dur| {
-            let bits_ps = u128::from(bytes.0) * 8 * 1_000_000_000_000 * 1_000_000;
-            let ppm = bits_ps / u128::from(gap.0.max(1)) / u128::from(line);
-            u64::try_from(ppm).unwrap_or(u64::MAX)
+        let Some(&(record, cnp)) = limited.cnps.first() else {
+            return Err(trial.doubt("no CNP was sent"));
         };
-        let (gap, blur) = (after.since(at).unwrap_or_default(), limited.bound * 2);
-        let span = Span { lo: share(gap + blur), hi: share(gap.saturating_sub(blur)) };
-        let rate = forms::first_cut(limited.rp, limited.line);
-        let ppm = u128::from(rate.bps) * 1_000_000 / u128::from(line);
-        let ppm = u64::try_from(ppm).unwrap_or(u64::MAX);
+        let curve = limited.follow().curve;
+        let full = curve.first().map_or(u64::MAX, |point| point.measured.lo);
+        // Rates of packets of different sizes at the speed of the port differ by their preambles and gaps.
+        let below = |point: &&Point| point.at >= cnp && point.measured.hi < full - full / 500;
+        let Some(point) = curve.iter().find(below) else {
+            return Err(trial.doubt("no packet was held back"));
+        };
+        let line = u128::from(limited.line.bps());
+        let ppm = |bps: u64| u64::try_from(u128::from(bps) * 1_000_000 / line).unwrap_or(u64::MAX);
+        let of = |span: Span| Span { lo: ppm(span.lo), hi: ppm(span.hi) };
+        let first = ppm(forms::first_cut(limited.rp, limited.line).bps);
         let want = Prediction {
             unit: Unit::Ppm,
-            // Gaps are rounded up to a picosecond.
-            span: Span { lo: ppm.saturating_sub(20), hi: ppm },
+            span: of(point.predicted),
             formula: "C (1 - alpha / 2)",
             text: format!(
-                "{} of the port's speed, with alpha {}",
-                Unit::Ppm.show(ppm),
-                limited.rp.initial_alpha
+                "{} of the port's speed; one cut with alpha {} leaves {}",
+                Unit::Ppm.show(ppm(point.predicted.hi)),
+                limited.rp.initial_alpha,
+                Unit::Ppm.show(first)
             ),
             source: SOURCE,
         };
-        Ok(Some(Read { span, want, got: None, records: vec![record, next] }))
+        let sent = limited.frames.iter().find(|(_, at, _)| *at == point.at);
+        let records = [record].into_iter().chain(sent.map(|(record, ..)| *record)).collect();
+        Ok(Some(Read { span: of(point.measured), want, got: None, records }))
     });
 }
 
