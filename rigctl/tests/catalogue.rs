@@ -3,7 +3,7 @@
 
 use rig_capture::Observation;
 use rig_capture::analyse::lanes;
-use rig_lab::Lab;
+use rig_lab::{Kind, Lab};
 use rig_oracle::Verdict;
 use rig_testcases::{Case, Suite};
 use rig_units::Dur;
@@ -77,7 +77,9 @@ fn every_case_passes_at_the_speed_of_the_virtual_interfaces() {
     let (suites, _) = catalogue();
     let veth = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs/veth.yaml");
     let lab = rig_lab::read::lab(Some(&veth)).expect("the bundled lab has no fault");
-    let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+    let cases = suites.iter().flat_map(|suite| &suite.cases);
+    // There are no NICs at virtual interfaces.
+    let cases: Vec<&Case> = cases.filter(|case| case.kind == Kind::Switch).collect();
     let stop = Stop::default();
     let mut skipped = 0;
     for seed in 1..=4 {
@@ -168,8 +170,10 @@ fn reading_counters_on_the_way_changes_nothing_else() {
         assert!(with == without, "{}", cases[index].id);
         samples.map_or(0, |samples| lanes::changed(&samples).len())
     });
+    // The lanes of a page are those of a switch's queues.
+    let switches = cases.iter().filter(|case| case.kind == Kind::Switch).count();
     let with_lanes = changed.iter().filter(|&&lanes| lanes >= 3).count();
-    assert!(with_lanes * 2 > cases.len(), "{with_lanes} of {} cases", cases.len());
+    assert!(with_lanes * 2 > switches, "{with_lanes} of {switches} cases");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::case::{self, Rig};
 use super::choose::choose;
 use super::points::groups;
 use crate::mutation;
-use rig_lab::{Declared, Deviation, Lab, Mutation, Part, Profile};
+use rig_lab::{Declared, Deviation, Kind, Lab, Mutation, Part, Profile};
 use rig_oracle::Verdict;
 use rig_oracle::spec::pfcwd::{Rule, Stimulus};
 use rig_testcases::{Case, CaseId, Suite};
@@ -261,6 +261,19 @@ pub fn try_one(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Result<Fate, 
         .map_or(Fate::Survived, |because| Fate::Equivalent { because }))
 }
 
+/// The kind of device that a mutant changes.
+fn concerned(mutant: &Mutant) -> Kind {
+    let part = match mutation::parse(&mutant.text) {
+        Ok(Mutation::Override { path, .. }) => Part::of_path(&path),
+        Ok(Mutation::Deviation(switched)) => Some(switched.name.part()),
+        Err(_) => None,
+    };
+    match part {
+        Some(Part::Np | Part::Rp | Part::Rc) => Kind::Nic,
+        _ => Kind::Switch,
+    }
+}
+
 /// The cases, likely killers first.
 fn ordered<'a>(cases: &[&'a Case], mutant: &Mutant) -> Vec<&'a Case> {
     let names = LIKELY
@@ -270,7 +283,9 @@ fn ordered<'a>(cases: &[&'a Case], mutant: &Mutant) -> Vec<&'a Case> {
     let likely = |case: &Case| {
         names.iter().position(|name| case.id.case.contains(name)).unwrap_or(names.len())
     };
-    let mut ordered: Vec<&Case> = cases.to_vec();
+    // What a device of another kind does it cannot touch.
+    let kind = concerned(mutant);
+    let mut ordered: Vec<&Case> = cases.iter().copied().filter(|case| case.kind == kind).collect();
     ordered.sort_by_key(|case| likely(case));
     ordered
 }
