@@ -2,6 +2,7 @@
 
 use crate::rig::*;
 use proptest::prelude::*;
+use rig_oracle::model::bench::dcqcn::Reaction;
 use rig_oracle::model::bench::{Features, Figures, Scenario, run_on};
 use rig_oracle::model::queue::{EventQueue, Heap4, Ordered};
 use rig_oracle::model::{Network, Shortcuts, Storm, Stream, host, secy, switch, wred};
@@ -47,6 +48,24 @@ fn every_benchmark_ends_in_one_checksum_whatever_the_queue_and_the_shortcuts() {
                     "{scenario:?} {shortcuts:?}"
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn between_nics_too() {
+    let time = Dur::ms(1);
+    for (scenario, reaction) in
+        Scenario::ALL.into_iter().flat_map(|of| [(of, Reaction::Dcqcn), (of, Reaction::Product)])
+    {
+        let pairs = if scenario == Scenario::Incast(2) { 64 } else { 1 };
+        let features = Features::of_nics(reaction, pairs);
+        let want = outcome(run_on::<Heap4>(scenario, features, time));
+        assert_eq!(outcome(run_on::<Ordered>(scenario, features, time)), want, "{scenario:?}");
+        for shortcuts in OFF {
+            let features = Features { shortcuts, ..features };
+            let got = outcome(run_on::<Heap4>(scenario, features, time));
+            assert_eq!(got, want, "{scenario:?} {reaction:?} {shortcuts:?}");
         }
     }
 }

@@ -103,11 +103,17 @@ impl Host {
         self.reaction(Kind::Ack).or_else(|| self.reaction(Kind::Cnp)).is_some()
     }
 
-    /// Size of the frame that starts next.
+    /// When the next frame may start, and the size that none that follows from an arrival is below.
+    #[inline]
+    pub(crate) fn least(&self) -> (Time, u16) {
+        self.nic.as_ref().map_or((Time::ZERO, 0), |nic| (self.busy, nic.least_size()))
+    }
+
+    /// Size of the frame that starts next, or less.
     #[inline]
     pub(crate) fn next_size(&self) -> Option<u16> {
         match &self.nic {
-            Some(nic) => nic.next(self.planned).map(|packet| packet.size),
+            Some(nic) => nic.next_size(self.planned),
             None => self.next().map(|packet| packet.size),
         }
     }

@@ -89,7 +89,8 @@ impl<Q: EventQueue> Network<Q> {
                 at.answers().is_some() || down.carries_pfc()
             };
             let caused = down.front().and_then(|packet| {
-                let least = || behind.then(|| up.arrival_of(packet.at, 0));
+                let (busy, size) = at.least();
+                let least = || behind.then(|| up.arrival_of(packet.at.max(busy), size));
                 // What comes behind at a NIC may have an effect sooner.
                 let own =
                     if at.is_nic() { None } else { consequence(at, up, packet.kind, packet.at) };
@@ -170,7 +171,8 @@ pub(super) fn both(cable: &mut [Link; 2], up: u16) -> (&mut Link, &mut Link) {
 #[inline]
 fn consequence(host: &Host, up: &Link, kind: Kind, arrives: Time) -> Option<Time> {
     if let Some(after) = host.reaction(kind) {
-        return Some(up.arrival_of((arrives + after).max(host.busy()), 0));
+        let (busy, size) = host.least();
+        return Some(up.arrival_of((arrives + after).max(busy), size));
     }
     match (kind, host.answers()) {
         (Kind::Data, Some(size)) => Some(up.arrival_of(arrives.max(host.busy()), size)),

@@ -31,6 +31,7 @@ pub use faults::Faults;
 pub use flow::{Flow, Verb};
 pub(crate) use send::Choice;
 
+use super::packet::{ACK_SIZE, ROCE_OVERHEAD};
 use answers::Answers;
 use lanes::Lanes;
 use np::Np;
@@ -69,6 +70,8 @@ pub struct Nic {
     seen: Time,
     /// Whether a READ was ever asked for.
     reads: bool,
+    /// No frame is smaller.
+    least: u16,
 }
 
 /// What is to be looked at later of a queue pair.
@@ -101,6 +104,7 @@ impl Nic {
             counters: Counters::default(),
             seen: Time::ZERO,
             reads: false,
+            least: config.simulated.map_or(ACK_SIZE, |simulated| simulated.ack_size),
         }
     }
 
@@ -145,6 +149,9 @@ impl Nic {
     pub(crate) fn start(&mut self, now: Time, flow: &Flow) {
         let slot = self.pair(flow.id, flow.dst);
         self.reads |= flow.verb == Verb::Read;
+        self.holds_payload_of(flow.message.min(flow.mtu));
+        let rest = flow.message % flow.mtu.max(1);
+        self.holds_payload_of(if rest == 0 { flow.mtu } else { rest });
         let is_new = self.pairs[usize::from(slot)].requester.is_none();
         self.pairs[usize::from(slot)].start(flow);
         self.join(slot);
@@ -168,6 +175,7 @@ impl Nic {
     pub(crate) fn expect(&mut self, id: u16, from: u16, mtu: u32) {
         let slot = self.pair(id, from);
         self.pairs[usize::from(slot)].mtu = mtu;
+        self.holds_payload_of(mtu);
         self.pairs[usize::from(slot)].prepare();
     }
 
@@ -196,6 +204,18 @@ impl Nic {
                 self.lanes.enqueue(&mut self.pairs, slot, now);
             }
         }
+    }
+
+    /// Frames may be as small as those with so many bytes of payload.
+    fn holds_payload_of(&mut self, bytes: u32) {
+        let bytes = u16::try_from(bytes).unwrap_or(u16::MAX);
+        self.least = self.least.min(bytes.saturating_add(ROCE_OVERHEAD));
+    }
+
+    /// The size that no frame is below.
+    #[inline]
+    pub(crate) const fn least_size(&self) -> u16 {
+        self.least
     }
 
     /// The place of a queue pair, which is made if there is none.

@@ -78,6 +78,12 @@ impl Pair {
         self.responder.owes() || self.requester.as_ref().is_some_and(Requester::is_ready)
     }
 
+    /// Whether its next packet has been sent before.
+    #[inline]
+    pub(super) fn sends_again(&self) -> bool {
+        self.requester.as_ref().is_some_and(Requester::sends_again)
+    }
+
     /// Makes up its next frame; to be called whenever that may be another one.
     #[inline]
     pub(super) fn prepare(&mut self) {

@@ -107,6 +107,12 @@ impl Requester {
         self.next < self.total && !self.is_held && (!self.is_read() || self.acked >= self.next)
     }
 
+    /// Whether the packet that is next has been sent before.
+    #[inline]
+    pub(super) const fn sends_again(&self) -> bool {
+        self.next < self.reached
+    }
+
     /// The packet that is next.
     #[inline]
     pub(super) fn next(&self) -> Request {

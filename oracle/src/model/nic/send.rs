@@ -36,6 +36,17 @@ impl Nic {
         }
     }
 
+    /// Its size, or less: of what is sent again an acknowledgement may make another one.
+    #[inline]
+    pub(crate) fn next_size(&self, choice: Choice) -> Option<u16> {
+        if let Choice::Pair(pair) = choice
+            && self.pairs[usize::from(pair)].sends_again()
+        {
+            return Some(self.least);
+        }
+        self.next(choice).map(|packet| packet.size)
+    }
+
     /// It leaves at `now`.
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, choice: Choice) {

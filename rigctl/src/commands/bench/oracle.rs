@@ -2,6 +2,7 @@
 
 use super::{FORMAT, Rounds, SHARED, rate, timed};
 use core::fmt;
+use rig_oracle::model::bench::dcqcn::Reaction;
 use rig_oracle::model::bench::{Features, Figures, Scenario, run as simulate};
 use rig_units::Dur;
 use serde::Serialize;
@@ -15,10 +16,51 @@ const ROUNDS: usize = 5;
 const SHORT: Dur = Dur::ms(50);
 const LONG: Dur = Dur::ms(200);
 
-/// Senders, and what ns-3 does in the same scenario in thousand frames a CPU second: the HPCC variant, then the
-/// Alibaba one, both as published, PFC only.
-const NS3: [(u16, [u64; 2]); 3] = [(2, [920, 953]), (8, [930, 933]), (16, [958, 897])];
-const NS3_SOURCE: &str = "ns-3 in its HPCC and Alibaba variants, PFC only, 50 ms simulated, best of 3 and of 2 runs on a machine of this kind";
+/// What is measured, and what ns-3 does in the same scenario in thousand frames a CPU second: the HPCC variant, then the Alibaba
+/// one, both as published. Where it has no such scenario there is nothing to compare.
+const ROWS: [(Scenario, Load, Option<[u64; 2]>); 10] = [
+    (Scenario::Incast(2), Load::Streams, Some([920, 953])),
+    (Scenario::Incast(8), Load::Streams, Some([930, 933])),
+    (Scenario::Incast(16), Load::Streams, Some([958, 897])),
+    (Scenario::Incast(2), Load::Nics(Reaction::Dcqcn, 1), Some([752, 827])),
+    (Scenario::Incast(8), Load::Nics(Reaction::Dcqcn, 1), Some([670, 716])),
+    (Scenario::Incast(16), Load::Nics(Reaction::Dcqcn, 1), Some([611, 644])),
+    (Scenario::Dumbbell(64), Load::Nics(Reaction::Dcqcn, 1), Some([564, 563])),
+    (Scenario::Incast(2), Load::Nics(Reaction::Product, 1), None),
+    (Scenario::Incast(2), Load::Nics(Reaction::Product, 64), None),
+    (Scenario::Incast(2), Load::Nics(Reaction::Product, 4_096), None),
+];
+const NS3_SOURCE: &str = "ns-3 in its HPCC and Alibaba variants, 50 ms simulated, best of 3 and of 2 runs on a machine of this kind";
+
+/// What is sent.
+#[derive(Debug, Clone, Copy)]
+enum Load {
+    /// Streams at line rate, PFC only.
+    Streams,
+    /// What NICs send that react to marks, each with so many queue pairs.
+    Nics(Reaction, u16),
+}
+
+impl Load {
+    fn features(self) -> Features {
+        match self {
+            Load::Streams => Features::all(),
+            Load::Nics(reaction, pairs) => Features::of_nics(reaction, pairs),
+        }
+    }
+
+    /// `incast16`, `incast16 dcqcn`, `incast2 nic, 64 queue pairs`.
+    fn name(self, scenario: Scenario) -> String {
+        let scenario = scenario.name();
+        match self {
+            Load::Streams => scenario,
+            Load::Nics(reaction, 1) => format!("{scenario} {}", reaction.name()),
+            Load::Nics(reaction, pairs) => {
+                format!("{scenario} {}, {pairs} queue pairs", reaction.name())
+            }
+        }
+    }
+}
 
 /// What was measured.
 #[derive(Debug, Serialize)]
@@ -40,7 +82,7 @@ struct Measured {
     data_hops: u64,
     hops_per_cpu_s: Rounds,
     data_hops_per_cpu_s: Rounds,
-    ns3_hops_per_cpu_s: [u64; 2],
+    ns3_hops_per_cpu_s: Option<[u64; 2]>,
     /// Most memory that the process had held after the short runs, in KiB, and after one four times as long.
     peak_kib: u64,
     peak_kib_long: u64,
@@ -54,26 +96,26 @@ pub(super) fn run() -> Oracle {
         floor_hops_per_s: FLOOR,
         goal_hops_per_s: GOAL,
         ns3_source: NS3_SOURCE,
-        scenarios: NS3.map(|(senders, ns3)| measure(Scenario::Incast(senders), ns3)).into(),
+        scenarios: ROWS.map(|(scenario, load, ns3)| measure(scenario, load, ns3)).into(),
     }
 }
 
-fn measure(scenario: Scenario, ns3: [u64; 2]) -> Measured {
-    let round = |_| timed(|| simulate(scenario, Features::all(), SHORT));
+fn measure(scenario: Scenario, load: Load, ns3: Option<[u64; 2]>) -> Measured {
+    let round = |_| timed(|| simulate(scenario, load.features(), SHORT));
     let all: Vec<(Figures, Dur)> = (0..ROUNDS).map(round).collect();
     let peak_kib = peak_kib();
-    let _figures = simulate(scenario, Features::all(), LONG);
+    let _figures = simulate(scenario, load.features(), LONG);
     let rates = |count: fn(&Figures) -> u64| {
         Rounds::of(all.iter().map(|(figures, took)| rate(count(figures), *took)).collect())
     };
     let (hops, data_hops) = all.first().map_or((0, 0), |(of, _)| (of.hops, of.data_hops));
     Measured {
-        scenario: scenario.name(),
+        scenario: load.name(scenario),
         hops,
         data_hops,
         hops_per_cpu_s: rates(|figures| figures.hops),
         data_hops_per_cpu_s: rates(|figures| figures.data_hops),
-        ns3_hops_per_cpu_s: ns3.map(|thousands| thousands * 1_000),
+        ns3_hops_per_cpu_s: ns3.map(|ns3| ns3.map(|thousands| thousands * 1_000)),
         peak_kib,
         peak_kib_long: self::peak_kib(),
     }
@@ -101,8 +143,14 @@ impl fmt::Display for Oracle {
         )?;
         for of in &self.scenarios {
             let Measured { scenario, hops_per_cpu_s: all, data_hops_per_cpu_s: data, .. } = of;
-            let [hpcc, ali] = of.ns3_hops_per_cpu_s.map(mega);
-            let times = tenths(all.median / (of.ns3_hops_per_cpu_s[0].max(1) / 10));
+            let beside = match of.ns3_hops_per_cpu_s {
+                Some(ns3) => {
+                    let [hpcc, ali] = ns3.map(mega);
+                    let times = tenths(all.median / (ns3[0].max(1) / 10));
+                    format!("; ns-3 {hpcc} and {ali}: {times} times the former")
+                }
+                None => String::new(),
+            };
             let reached = match all.median {
                 of if of >= GOAL => "goal reached",
                 of if of >= FLOOR => "above the floor",
@@ -110,7 +158,7 @@ impl fmt::Display for Oracle {
             };
             writeln!(
                 f,
-                "{scenario:>12} {} all, {} data; ns-3 {hpcc} and {ali}: {times} times the former; {reached}",
+                "{scenario:>12} {} all, {} data{beside}; {reached}",
                 rounds(all),
                 rounds(data)
             )?;
