@@ -24,8 +24,9 @@ pub struct Ledger {
 struct Stream {
     /// The rig port to which it is addressed.
     to: u16,
-    /// Of CNPs the connection that they are for.
+    /// Of CNPs the connection that they are for, and whether this is the stream that sends them now.
     of: Option<u16>,
+    notifies: bool,
     /// Whether every frame of it is worth a record.
     probe: bool,
     count: StreamCount,
@@ -48,6 +49,7 @@ impl Ledger {
         let stream = |spec: &rig_testcases::StreamSpec| Stream {
             to: spec.to,
             of: spec.of,
+            notifies: false,
             probe: matches!(spec.rate, StreamRate::Every(_)),
             count: StreamCount::default(),
             next: 0,
@@ -91,11 +93,23 @@ impl Ledger {
         }
     }
 
+    /// A stream starts: of two that send CNPs to one connection, one after the other, it is the one that sends them now.
+    pub fn starts(&mut self, stream: u16) {
+        let Some(of) = self.streams.get(usize::from(stream)).map(|stream| stream.of) else {
+            return;
+        };
+        for (index, other) in (0..).zip(&mut self.streams) {
+            if of.is_some() && other.of == of {
+                other.notifies = index == stream;
+            }
+        }
+    }
+
     /// A CNP of the rig counts for the stream that sends them to this connection.
     fn notified(&mut self, record: &Record, roce: Roce) {
         if record.dir == Dir::Tx && matches!(roce.kind, RoceKind::Cnp { .. }) {
-            let mut notify = self.streams.iter_mut();
-            if let Some(stream) = notify.find(|stream| stream.of == Some(roce.connection)) {
+            let own = |one: &&mut Stream| one.notifies && one.of == Some(roce.connection);
+            if let Some(stream) = self.streams.iter_mut().find(own) {
                 stream.count.sent += 1;
             }
         }

@@ -47,6 +47,7 @@ impl Recorder {
 
     /// A stream is started, perhaps again: the id under which the engine is to run it. Its numbers go on.
     pub fn start(&mut self, stream: u16) -> u16 {
+        self.ledger.starts(stream);
         let sent = self.ledger.sent(stream);
         self.begin(stream, u32::try_from(sent).unwrap_or(u32::MAX))
     }
