@@ -1,6 +1,6 @@
 //! An RDMA NIC: reliable connections, each a queue pair at either end, and DCQCN. The rule is `docs/nic.md`.
 //!
-//! A NIC is a component as the others are: `now` comes in with every call, and [`wake`](Nic::wake) says when it wants to be
+//! A NIC is a component as the others are: `now` comes in with every call, and `wake` says when it wants to be
 //! called again. The port that it sends by is its host's, which obeys PFC and asks for the next frame when it is free.
 //!
 //! Left out on purpose, where the rule leaves it open: a bound to the packets under way, and more than one READ under way of a

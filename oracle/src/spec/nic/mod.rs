@@ -10,4 +10,3 @@ pub mod np;
 pub mod pipeline;
 pub mod rc;
 pub mod rp;
-pub mod told;

@@ -267,11 +267,11 @@ fn a_lost_tail_is_sent_again_after_the_timeout_and_not_before() {
     let lost = trace.sent.iter().filter(|sent| sent.psn == Psn::new(9)).count();
     assert_eq!((lost, both(&rc, first, &trace)), (2, Vec::new()));
     let of = |rc: &Rc, sent: &[Sent]| sender(rc, first, sent, &trace.came, &EXACT).faults;
-    let longer = Rc { timeout: Dur(5_200), ..rc.clone() };
+    let longer = Rc { timeout: Dur(5_200), ..rc };
     assert_eq!(of(&longer, &trace.sent), [Fault::Unprompted { packet: 3 }]);
     let cut = sender(&rc, first, &trace.sent[..3], &trace.came[..2], &EXACT);
     assert_eq!(cut.faults, [Fault::NoTimeout { packet: 2 }]);
-    let never = Rc { timeout: Dur::ZERO, ..rc.clone() };
+    let never = Rc { timeout: Dur::ZERO, ..rc };
     assert_eq!(of(&never, &trace.sent), [Fault::Unprompted { packet: 3 }]);
     let none = Rc { retries: 0, ..rc };
     assert_eq!(of(&none, &trace.sent), [Fault::TooMany { packet: 3 }]);

@@ -65,7 +65,7 @@ fn a_sender_with_nothing_to_send_is_late_only_where_that_is_not_allowed() {
 fn each_parameter_shows_in_the_frames_of_three_cuts() {
     // Cuts at 1, 6 and 501 us; between the last two there are nine increases: four of recovery, one additive, four hyper.
     let declared = Rp { cut_window: Dur::us(4), byte_counter: Bytes(0), ..rp() };
-    let bursts = Rp { limiting: Limiting::Burst, ..declared.clone() };
+    let bursts = Rp { limiting: Limiting::Burst, ..declared };
     let cnps = [0, 5, 500].map(|us| Time(0) + Dur::us(us));
     type Change = fn(&mut Rp);
     let changes: [(&str, Change); 16] = [
@@ -91,7 +91,7 @@ fn each_parameter_shows_in_the_frames_of_three_cuts() {
     ];
     for declared in [declared, bursts] {
         for (name, change) in changes {
-            let mut other = declared.clone();
+            let mut other = declared;
             change(&mut other);
             let frames = greedy(&other, LINE, &cnps, Bytes(4_000), 1_500);
             let faults = judged(&declared, &cnps, &frames).faults.len();
