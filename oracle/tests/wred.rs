@@ -1,7 +1,7 @@
 //! The emulated device against the closed form, on every bundled profile: a burst is held and let go, and each frame is marked or
 //! not as its depth says. Neither side knows the other's code.
 
-use rig_lab::{Declared, Kind, Marking, Profile, Setting, Wred};
+use rig_lab::{Declared, Marking, Profile, Setting, Wred};
 use rig_oracle::judge::likelihood::{self, Verdict};
 use rig_oracle::judge::pairs::pairs;
 use rig_oracle::judge::tally::Tally;
@@ -16,7 +16,7 @@ const SIZE: u16 = 1_024;
 
 fn profiles() -> Vec<Profile> {
     let lab = rig_lab::read::lab(None).unwrap_or_else(|faults| panic!("{}", faults[0]));
-    lab.duts.into_iter().filter(|dut| dut.kind == Kind::Switch).collect()
+    lab.duts.into_iter().filter(|dut| dut.kind == rig_lab::Kind::Switch).collect()
 }
 
 /// The profile's own way of marking, with a curve that a short burst goes through: 20 to 90 frames, up to 30 %.
