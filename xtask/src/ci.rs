@@ -8,7 +8,8 @@ use std::process::Command;
 const STEPS: &[(&str, &[&str])] = &[
     ("format", &["fmt", "--all", "--check"]),
     ("lint", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
-    ("test", &["test", "--workspace", "--locked"]),
+    // All of what fails, not the first of it.
+    ("test", &["test", "--workspace", "--locked", "--no-fail-fast"]),
     ("doc", &["doc", "--workspace", "--no-deps", "--locked"]),
 ];
 
