@@ -6,7 +6,7 @@
 use crate::{Dir, PfcFault, Record, What};
 use rig_frames::{MacAddr, ethernet, pfc};
 use rig_testcases::wire::macsec::{Cable, End};
-use rig_testcases::{Script, wire};
+use rig_testcases::{Script, Verb, wire};
 use rig_units::Bytes;
 
 /// Ethernet type of frames that stand for anything else: local experimental (IEEE 802 clause 9.2.4).
@@ -60,7 +60,10 @@ pub fn encode(record: &Record, script: &Script) -> Vec<u8> {
             let spec = &script.streams[usize::from(stream)];
             wire::data(spec, stream, seq, Bytes(size.into()), ce)
         }
-        What::Roce(roce) => wire::nic::frame(script, record.port, record.dir == Dir::Tx, &roce),
+        What::Roce(roce) => {
+            let verb = script.flow_of(roce.connection).map_or(Verb::Write, |(_, flow)| flow.verb);
+            wire::nic::frame(verb, record.port, record.dir == Dir::Tx, &roce)
+        }
         What::Pfc { enable, quanta } => wire::pfc(from, enable, quanta),
         What::BadPfc { fault, enable, quanta } => bad_pfc(wire::pfc(from, enable, quanta), fault),
         What::Other { size } => {

@@ -8,7 +8,7 @@ use crate::{Dir, PfcFault, What};
 use core::net::{IpAddr, Ipv4Addr};
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::ip::{Ecn, Ip, UDP};
-use rig_frames::packet::{self, Packet, RoceFrame};
+use rig_frames::packet::{Packet, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::opcode::Payload;
 use rig_frames::{MacAddr, fcs, ipv4, pfc, udp};
@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 
 mod nic;
 mod opener;
+pub use nic::to_nic;
 use opener::Opener;
 
 /// What the frames of one stream have in common.
@@ -159,7 +160,7 @@ impl Decoder {
         } else {
             frame
         };
-        let data = match packet::parse(frame) {
+        let data = match nic::read(frame) {
             Ok(Packet::Roce { frame: parsed, icrc_ok }) if icrc_ok || cut => {
                 let data = roce(&parsed);
                 let of_rig = |data: &Data| self.open || self.streams.contains_key(&data.flow);

@@ -134,6 +134,19 @@ impl Profile {
         Ok(Profile::new(name, about, Kind::Nic, first.asic.clone(), first.rule.clone(), declared))
     }
 
+    /// The profile as a file says it, which reads back as the same: without what a device of its kind has not.
+    pub fn written(&self) -> serde_json::Value {
+        let mut all = serde_json::to_value(self).unwrap_or_default();
+        if let Some(file) = all.as_object_mut().filter(|_| self.kind == Kind::Nic) {
+            // A NIC has no watchdog.
+            file.remove("rule");
+        }
+        if let Some(declared) = all.get_mut("declared").and_then(|parts| parts.as_object_mut()) {
+            declared.retain(|key, _| self.kind.has(key));
+        }
+        all
+    }
+
     /// How the emulated device departs from its declaration. For `oracle::model` and the emulated adapters only.
     pub fn actual(&self) -> &Actual {
         &self.actual

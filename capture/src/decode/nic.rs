@@ -1,11 +1,30 @@
 //! Frames between a port of the rig and the NIC behind it, but for the data of the rig's own streams.
 
+use super::on_wire;
+use rig_frames::Malformed;
 use rig_frames::ip::Ip;
-use rig_frames::packet::RoceFrame;
+use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::roce::aeth::{Nak, Syndrome};
 use rig_frames::roce::opcode::{Opcode, Payload};
 use rig_testcases::wire::{self, nic_ip, rig_ip};
 use rig_testcases::{CnpFault, Roce, RoceKind};
+
+/// What a frame says to the NIC behind rig port `port`; `None` where it says nothing to it.
+pub fn to_nic(port: u16, bytes: &[u8]) -> Option<Roce> {
+    let Ok(Packet::Roce { frame, icrc_ok }) = read(bytes) else { return None };
+    let Ip::V4(ip) = frame.path.ip else { return None };
+    let size = u16::try_from(on_wire(bytes.len()).0).ok()?;
+    let heard = roce(port, &frame, size, bytes).filter(|_| ip.dst == nic_ip(port));
+    heard.map(|roce| Roce { harmed: !icrc_ok, ..roce })
+}
+
+/// A frame, and one that is a CNP but for its BECN as if it were one: what is wrong with it is told later.
+pub(super) fn read(bytes: &[u8]) -> Result<Packet, Malformed> {
+    packet::parse(bytes).or_else(|bad| match bad.field {
+        "cnp.becn" => packet::parse(&wire::nic::with_becn(bytes.to_vec())),
+        _ => Err(bad),
+    })
+}
 
 /// What a frame was that passed rig port `port`; `None` where it is not between the rig and the NIC there, or nothing that a
 /// NIC sends. `bytes` are those of the frame.

@@ -4,7 +4,7 @@ use crate::codec::{Encoder, encode};
 use crate::sample::{Sample, protection};
 use proptest::prelude::*;
 use rig_testcases::wire::least_size;
-use rig_testcases::{CipherSuite, Harm, StreamSpec};
+use rig_testcases::{CipherSuite, CnpFault, Harm, Roce, RoceKind, StreamSpec};
 use rig_units::{Dur, Time};
 
 /// A script with a stream of each kind.
@@ -46,7 +46,33 @@ fn any_what() -> impl Strategy<Value = What> {
         What::BadPfc { fault, enable, quanta: quanta.map(Quanta) }
     });
     let other = (64_u64..9216).prop_map(|size| What::Other { size: Bytes(size) });
-    prop_oneof![4 => data, 2 => pfc, 1 => bad, 1 => other]
+    prop_oneof![4 => data, 2 => pfc, 1 => bad, 1 => other, 4 => any_roce().prop_map(What::Roce)]
+}
+
+/// A frame of a connection that is none of the rig's streams.
+fn any_roce() -> impl Strategy<Value = Roce> {
+    let data = |(first, last, response)| RoceKind::Data { first, last, response };
+    let fault = [CnpFault::Becn, CnpFault::Fecn, CnpFault::Psn, CnpFault::Reserved];
+    let fault = proptest::option::of(proptest::sample::select(fault.to_vec()));
+    let kind = prop_oneof![
+        any::<(bool, bool, bool)>().prop_map(data),
+        fault.prop_map(|fault| RoceKind::Cnp { fault }),
+        Just(RoceKind::Ack),
+        Just(RoceKind::Nak),
+        Just(RoceKind::ReadRequest),
+    ];
+    let ecn = proptest::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
+    (kind, 3_u16..200, 0_u32..1 << 24, 100_u16..4_200, ecn, 0_u8..64).prop_map(
+        |(kind, connection, psn, size, ecn, dscp)| {
+            let (psn, size) = match kind {
+                RoceKind::Data { .. } => (psn, size),
+                RoceKind::Ack | RoceKind::Nak => (psn, 66),
+                RoceKind::ReadRequest => (psn, 78),
+                RoceKind::Cnp { fault } => (u32::from(fault == Some(CnpFault::Psn)), 78),
+            };
+            Roce { connection, kind, psn, size, ecn, dscp, harmed: false }
+        },
+    )
 }
 
 proptest! {

@@ -33,6 +33,21 @@ fn files(folder: &str) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
+fn a_profile_that_is_written_reads_back_as_the_same() {
+    let mut duts = lab(None).unwrap_or_else(|faults| panic!("{}", all(&faults))).duts;
+    for mutation in ["deviation=counters_off", "pfcwd.detection_time=x1.1"] {
+        let mut mutated = duts[0].clone();
+        mutated.mutate(&mutation.parse().expect("a mutation")).expect("of a switch");
+        duts.push(mutated);
+    }
+    for dut in duts {
+        let text = dut.written().to_string();
+        let read = profile_from(&Source::new("profile.yaml", &text));
+        assert_eq!(read.unwrap_or_else(|faults| panic!("{}", all(&faults))), dut);
+    }
+}
+
+#[test]
 fn every_lab_of_the_repository_is_read() {
     let labs = files("");
     assert!(labs.len() >= 8, "{labs:?}");

@@ -5,12 +5,12 @@
 
 use super::{dut_mac, nic_ip, qpn, rig_ip, rig_mac, udp_port};
 use crate::roce::{CnpFault, Roce, RoceKind};
-use crate::{Script, Verb};
+use crate::Verb;
 use rig_frames::ip::Dscp;
 use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::{Ext, Opcode, Qpn, aeth, bth, reth};
-use rig_frames::{ethernet, ipv4, udp};
+use rig_frames::{ethernet, icrc, ipv4, udp};
 use rig_units::Bytes;
 
 /// Offset of the BTH's partition key, of its byte with FECN and BECN, of the last byte of its PSN, and of a CNP's first reserved byte.
@@ -31,11 +31,11 @@ fn queue_pair(connection: u16) -> Qpn {
     Qpn::new(qpn(connection)).expect("connections are few")
 }
 
-/// The bytes of a frame that passes a rig port, towards the NIC behind it or from there.
+/// The bytes of a frame that passes a rig port, towards the NIC behind it or from there; `verb` is what its message does.
 ///
 /// # Panics
 /// On a connection of 16384 or more.
-pub fn frame(script: &Script, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
+pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
     let (rig, nic) = ((rig_mac(port), rig_ip(port)), (dut_mac(port), nic_ip(port)));
     let ((src, src_ip), (dst, dst_ip)) = if to_nic { (rig, nic) } else { (nic, rig) };
     let dscp = Dscp::new(roce.dscp).expect("a DSCP has six bits");
@@ -44,7 +44,6 @@ pub fn frame(script: &Script, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
     let qp = queue_pair(roce.connection);
     let psn = Psn::new(roce.psn);
     let aeth = |syndrome| aeth::Repr { syndrome, msn: aeth::Msn::default() };
-    let verb = script.flow_of(roce.connection).map_or(Verb::Write, |(_, flow)| flow.verb);
     let sized = |frame: RoceFrame| {
         let frame = frame.sized(Bytes(roce.size.into())).unwrap_or(frame);
         match frame.ext {
@@ -65,6 +64,8 @@ pub fn frame(script: &Script, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
                 Some(CnpFault::Psn) => frame[PSN] = 1,
                 Some(CnpFault::Reserved) => frame[RESERVED] = 1,
             }
+            // What sends a wrong CNP covers it with an ICRC as any other.
+            icrc::seal(&mut frame).expect("it is a frame with an ICRC");
             frame
         }
         RoceKind::Ack => RoceFrame::ack(path, qp, psn, aeth(aeth::Syndrome::ACK)).emit(),
@@ -113,6 +114,14 @@ fn opcode(verb: Verb, first: bool, last: bool, response: bool) -> Opcode {
         (false, _, false, true) => Opcode::RcWriteLast,
         (false, _, false, false) => Opcode::RcWriteMiddle,
     }
+}
+
+/// The same bytes with BECN set, which the ICRC does not cover.
+pub fn with_becn(mut frame: Vec<u8>) -> Vec<u8> {
+    if let Some(notice) = frame.get_mut(NOTICE) {
+        *notice |= 0x40;
+    }
+    frame
 }
 
 /// What is wrong with the bytes of a CNP, FCS not among them.

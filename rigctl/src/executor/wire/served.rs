@@ -92,9 +92,8 @@ fn served<'a>(
 ) -> Result<EmulatedWire, String> {
     let failed = |why: &dyn core::fmt::Display| format!("cannot hand over the profile: {why}");
     let memory = memfd_create(c"profile.yaml", MFdFlags::empty()).map_err(|why| failed(&why))?;
-    let text = serde_json::to_string(profile).map_err(|why| failed(&why))?;
     let mut memory = File::from(memory);
-    memory.write_all(text.as_bytes()).map_err(|why| failed(&why))?;
+    memory.write_all(profile.written().to_string().as_bytes()).map_err(|why| failed(&why))?;
     let mut command = Command::new(program);
     command.args(["dut", "serve", "--until-hangup", "--control", "-", "--profile"]);
     command.arg(format!("/proc/self/fd/{}", memory.as_raw_fd()));
