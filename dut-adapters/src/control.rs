@@ -5,8 +5,10 @@
 //! answers with what it would have understood, and goes on. Instants are nanoseconds of CLOCK_MONOTONIC, which is one
 //! clock for every process of a machine; lengths of time carry their unit.
 
+mod flow;
 mod keyring;
 
+pub use flow::{Does, FlowOrder};
 pub use keyring::Keyring;
 
 use core::fmt;
@@ -18,7 +20,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The language. Another number is another language.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Its name.
 pub const PROTOCOL: &str = "rig-dut";
 /// The longest line that is read.
@@ -75,6 +77,22 @@ pub enum Ask {
         port: u16,
         /// Whether it is up from now on.
         up: bool,
+    },
+    /// Lets every connection of a NIC begin anew, as after it was torn down and made again.
+    Disconnect,
+    /// Lets the NIC at a port send messages by itself.
+    StartFlow {
+        /// The port, counted from 0.
+        port: u16,
+        /// Which.
+        flow: FlowOrder,
+    },
+    /// Lets it send nothing new on a connection.
+    StopFlow {
+        /// The port, counted from 0.
+        port: u16,
+        /// The number of the connection.
+        connection: u16,
     },
     /// Reads counters.
     Counters {

@@ -4,7 +4,9 @@
 //! never taken for that to a later question. [`Dut`] has no room for that error: whoever uses this device through it looks
 //! at [`EmulatedWire::lost`] before it believes a refusal or an empty answer.
 
-use crate::control::{self, Answer, Ask, Happened, Health, Hello, Keyring, PROTOCOL, Set, VERSION};
+use crate::control::{
+    self, Answer, Ask, FlowOrder, Happened, Health, Hello, Keyring, PROTOCOL, Set, VERSION,
+};
 use crate::serve::Place;
 use crate::{Dut, Refused};
 use core::fmt;
@@ -232,6 +234,30 @@ impl EmulatedWire {
     /// There is no such port, or the device is lost.
     pub fn set_link(&mut self, port: u16, up: bool) -> Result<(), Undone> {
         self.done("link", &Ask::Link { port, up })
+    }
+
+    /// Lets every connection of a NIC begin anew.
+    ///
+    /// # Errors
+    /// The device is lost.
+    pub fn disconnect(&mut self) -> Result<(), Undone> {
+        self.done("disconnect", &Ask::Disconnect)
+    }
+
+    /// Lets the NIC at a port send by itself.
+    ///
+    /// # Errors
+    /// It is no NIC, has no such port, or is lost.
+    pub fn start_flow(&mut self, port: u16, flow: FlowOrder) -> Result<(), Undone> {
+        self.done("start-flow", &Ask::StartFlow { port, flow })
+    }
+
+    /// Lets it send nothing new on a connection.
+    ///
+    /// # Errors
+    /// It is no NIC, has no such port, or is lost.
+    pub fn stop_flow(&mut self, port: u16, connection: u16) -> Result<(), Undone> {
+        self.done("stop-flow", &Ask::StopFlow { port, connection })
     }
 
     /// How it has kept up since this was last asked.

@@ -6,6 +6,7 @@ pub mod control;
 pub mod dut;
 pub mod emulated;
 pub mod emulated_wire;
+pub mod roce;
 pub mod serve;
 
 pub use dut::{Dut, Refused};

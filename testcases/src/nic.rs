@@ -1,6 +1,6 @@
 //! What a case says of NICs: what they send by themselves, and what of their behaviour is measured.
 
-use rig_units::Bytes;
+use rig_units::{Bytes, Dur};
 
 /// What a NIC sends by itself, as written: messages of one reliable connection, one right after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,12 +123,14 @@ pub enum NicMeasure {
         /// The flow.
         flow: String,
     },
-    /// `rate.goodput`: what a flow carries on average, payload alone.
+    /// `rate.goodput`: what a flow carries on average from some instant on, payload alone.
     Goodput {
         /// The flow.
         flow: String,
         /// The least and the greatest that the case wants, in bits a second.
         wanted: (u64, u64),
+        /// From when on, since the trial's start.
+        from: Dur,
     },
     /// `rc.sender`: what a NIC sends after a NAK or none (go-back-N).
     Sender {

@@ -80,8 +80,8 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
     let covers = fields.get("covers").map_or_else(Vec::new, |at| at.one_or_many());
     let covers = covers.iter().filter_map(|at| at.choice(&Part::NAMES)).collect();
     let setup = fields.get("setup");
-    const SETUP: [&str; 8] =
-        ["dut", "ports", "streams", "flows", "between", "storms", "endpoints", "taps"];
+    const SETUP: [&str; 9] =
+        ["dut", "ports", "streams", "flows", "between", "storms", "endpoints", "taps", "precision"];
     let setup = setup.and_then(|at| at.fields(&SETUP));
     let broken = |why| at.fault(format!("the bundled pattern is broken: {why}"), "a whole program");
     let pattern = declare::pattern().map_err(broken).ok()?;

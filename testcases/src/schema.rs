@@ -319,8 +319,10 @@ fn measure() -> Value {
         properties[name] = object(&json!({ "flow": to("name") }), &["flow"]);
     }
     let rate = of::<L2Rate>();
-    properties["rate.goodput"] =
-        object(&json!({ "flow": to("name"), "at_least": rate, "at_most": rate }), &["flow"]);
+    properties["rate.goodput"] = object(
+        &json!({ "flow": to("name"), "from": to("duration"), "at_least": rate, "at_most": rate }),
+        &["flow"],
+    );
     properties["rc.receiver"] = object(&json!({ "stream": to("name"), "flow": to("name") }), &[]);
     let mut measure = object(&properties, &[]);
     measure["minProperties"] = json!(1);
@@ -363,6 +365,7 @@ fn setup() -> Value {
         "streams": streams(),
         "flows": by_name("flow"),
         "between": to("between"),
+        "precision": to("duration"),
         "storms": by_name("storm"),
         "endpoints": by_port(&to("endpoint")),
         "taps": by_port(&taps()),

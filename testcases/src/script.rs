@@ -224,6 +224,11 @@ pub struct StreamSpec {
 }
 
 impl StreamSpec {
+    /// Whether it goes to the NIC behind the port that it leaves by.
+    pub const fn is_to_nic(&self) -> bool {
+        self.from == self.to
+    }
+
     /// Size of a frame as it travels, FCS counted.
     pub fn on_wire(&self) -> Bytes {
         self.size + self.overhead

@@ -50,7 +50,7 @@ pub fn nic_ip(port: u16) -> Ipv4Addr {
 
 /// Where a stream goes: to a port of the rig, or to the NIC behind the port that it leaves by.
 pub fn destination(spec: &StreamSpec) -> (MacAddr, Ipv4Addr) {
-    match spec.from == spec.to {
+    match spec.is_to_nic() {
         true => (dut_mac(spec.to), nic_ip(spec.to)),
         false => (rig_mac(spec.to), rig_ip(spec.to)),
     }

@@ -159,7 +159,7 @@ fn another_language_is_told_with_both_names() {
     hello.version = VERSION + 1;
     let (place, speaking) = speaks("newer", &control::line(&hello));
     let lost = EmulatedWire::connect(&place).unwrap_err();
-    assert!(lost.why.starts_with("it speaks rig-dut 4: want rig-dut 3"), "{lost}");
+    assert!(lost.why.starts_with("it speaks rig-dut 5: want rig-dut 4"), "{lost}");
     speaking.join().expect("no panic");
     let (place, speaking) = speaks("other", "SSH-2.0-OpenSSH_9.2\n");
     let lost = EmulatedWire::connect(&place).unwrap_err();

@@ -115,7 +115,7 @@ mod tests {
             "expected value at line 1 column 1",
             "invalid utf-8",
             "EOF while parsing",
-            "expected one of `boot`, `configure`, `key`, `cable`, `link`, `counters`, `clear-watermarks`, `clear-copy`, `events`, `status`, `lateness`, `quit`",
+            "expected one of `boot`, `configure`, `key`, `cable`, `link`, `disconnect`, `start-flow`, `stop-flow`, `counters`, `clear-watermarks`, `clear-copy`, `events`, `status`, `lateness`, `quit`",
             "there is no port 9: want 0 to 3",
         ];
         for (line, want) in said[1..].iter().zip(wants) {

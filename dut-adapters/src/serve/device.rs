@@ -8,17 +8,23 @@
 
 use super::frame::{Heard, Reader, pauses};
 use super::meter::Meter;
+use super::nics::{Nics, is_control};
 use super::secure::Secure;
 use super::store::{Store, number, numbered};
 use super::tos;
+use crate::control::FlowOrder;
 use crate::{Dut as _, Emulated, Refused};
 use rig_frames::macsec::BadKey;
 use rig_lab::{Declared, Keys, Macsec, Profile, Setting};
 use rig_oracle::model::network::Delivered;
 use rig_oracle::model::packet::Tag;
-use rig_oracle::model::{Dir, Kind, Packet};
+use rig_oracle::model::{Dir, Kind, Packet, nic};
+use rig_testcases::Verb;
 use rig_testcases::wire::macsec::is_protected;
 use rig_units::Time;
+
+/// What somebody is told who wants flows of a switch.
+const NO_NIC: &str = "the device is a switch, which sends nothing by itself: want a NIC";
 
 /// A device that runs.
 #[derive(Debug)]
@@ -27,6 +33,8 @@ pub(super) struct Device {
     pub(super) meter: Meter,
     reader: Reader,
     store: Store,
+    /// Its connections, if it is a NIC.
+    nics: Option<Nics>,
     /// The keys that it has been given.
     keys: Option<Keys>,
     /// Its ports' side of MACsec, where it speaks it and has keys; and for which configuration that was made.
@@ -89,6 +97,7 @@ impl Device {
             meter,
             reader,
             store,
+            nics: Nics::of(profile),
             keys: None,
             secure: None,
             macsec,
@@ -112,7 +121,13 @@ impl Device {
             None if is_protected(frame) => return self.meter.note(|health| health.foreign += 1),
             None => (frame, None),
         };
-        let what = match self.reader.read(port, frame) {
+        let rig = self.reader.rig(port);
+        let heard = match self.nics.as_mut().filter(|_| !is_control(frame)) {
+            Some(nics) => nics.read(port, rig, frame),
+            None => self.reader.read(port, frame),
+        };
+        let what = match heard {
+            Heard::Data(packet) if self.nics.is_some() => Heard::Data(packet),
             Heard::Data(packet) => Heard::Data(numbered(packet, self.store.put(frame))),
             Heard::Pfc(repr) => Heard::Pfc(repr),
             // Noise, which the engine throws away for its tag.
@@ -140,6 +155,7 @@ impl Device {
             let mut tap = Tap {
                 reader: &self.reader,
                 store: &mut self.store,
+                nics: self.nics.as_ref(),
                 secure: self.secure.as_mut(),
                 meter: &mut self.meter,
                 departures: &mut self.departures,
@@ -149,7 +165,8 @@ impl Device {
             match what {
                 Heard::Data(packet) => {
                     let packet = behind(packet);
-                    if self.emulated.deliver(port, packet, &mut tap) == Delivered::Done {
+                    let done = self.emulated.deliver(port, packet, &mut tap) == Delivered::Done;
+                    if done && self.nics.is_none() {
                         tap.store.take(number(&packet));
                     }
                 }
@@ -162,6 +179,7 @@ impl Device {
         let mut tap = Tap {
             reader: &self.reader,
             store: &mut self.store,
+            nics: self.nics.as_ref(),
             secure: self.secure.as_mut(),
             meter: &mut self.meter,
             departures: &mut self.departures,
@@ -193,6 +211,42 @@ impl Device {
             let lost = u64::try_from(before - self.arrivals.len()).unwrap_or(u64::MAX);
             self.meter.note(|health| health.cut += lost);
         }
+    }
+
+    /// Every connection of a NIC begins anew.
+    pub(super) fn disconnect(&mut self) {
+        self.nics.iter_mut().for_each(Nics::disconnect);
+    }
+
+    /// Lets the NIC at a port send by itself from now on.
+    ///
+    /// # Errors
+    /// It is no NIC.
+    pub(super) fn start_flow(&mut self, port: u16, order: &FlowOrder) -> Result<(), String> {
+        let FlowOrder { connection, message, mtu, count, psn, class, dscp, .. } = *order;
+        let verb = order.verb.into();
+        let id = self.nics.as_mut().ok_or(NO_NIC)?.begin(connection, verb);
+        let verb = match verb {
+            Verb::Send => nic::Verb::Send,
+            Verb::Write => nic::Verb::Write,
+            Verb::Read => nic::Verb::Read,
+        };
+        let host = self.emulated.nic_host(port);
+        let flow =
+            nic::Flow { id, verb, message, mtu, count, psn, dst: port, class, dscp, ect: true };
+        self.emulated.rig().start_flow(host, &flow);
+        Ok(())
+    }
+
+    /// Lets it send nothing new on a connection.
+    ///
+    /// # Errors
+    /// It is no NIC.
+    pub(super) fn stop_flow(&mut self, port: u16, connection: u16) -> Result<(), String> {
+        let id = self.nics.as_mut().ok_or(NO_NIC)?.name(connection);
+        let host = self.emulated.nic_host(port);
+        self.emulated.rig().stop_flow(host, id);
+        Ok(())
     }
 
     /// Rig port `i` is cabled to port `behind[i]`: it is behind that cable that its channels are.
@@ -248,6 +302,7 @@ impl Device {
 struct Tap<'a> {
     reader: &'a Reader,
     store: &'a mut Store,
+    nics: Option<&'a Nics>,
     secure: Option<&'a mut Secure>,
     meter: &'a mut Meter,
     departures: &'a mut Vec<Departure>,
@@ -260,9 +315,14 @@ impl rig_oracle::model::Tap for Tap<'_> {
         }
         let (packet, tag) = packet.opened();
         let packet = &packet;
-        let bytes = match packet.kind {
-            Kind::Pfc => self.reader.pfc(port, packet),
-            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
+        let bytes = match (packet.kind, self.nics) {
+            (Kind::Pfc, _) => self.reader.pfc(port, packet),
+            (_, Some(nics)) => {
+                // Of a connection that was torn down nothing leaves.
+                let Some(bytes) = nics.bytes(self.reader.rig(port), packet) else { return };
+                bytes
+            }
+            (Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest, None) => {
                 let Some(mut bytes) = self.store.take(number(packet)) else {
                     return self.meter.note(|health| health.evicted += 1);
                 };

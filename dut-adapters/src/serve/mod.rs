@@ -9,6 +9,7 @@ mod frame;
 mod gate;
 mod mailbox;
 mod meter;
+mod nics;
 mod ports;
 mod secure;
 pub(crate) mod served;

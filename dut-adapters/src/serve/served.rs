@@ -281,6 +281,17 @@ impl<C: Clock> Served<C> {
                 Answer::Done
             }
             Ask::Link { port, .. } => Answer::Bad { why: self.no_port(port) },
+            Ask::Disconnect => {
+                self.device.disconnect();
+                Answer::Done
+            }
+            Ask::StartFlow { port, .. } | Ask::StopFlow { port, .. }
+                if usize::from(port) >= self.lines.len() =>
+            {
+                Answer::Bad { why: self.no_port(port) }
+            }
+            Ask::StartFlow { port, flow } => told(self.device.start_flow(port, &flow)),
+            Ask::StopFlow { port, connection } => told(self.device.stop_flow(port, connection)),
             Ask::Counters { names } => {
                 let mut values = self.device.emulated.counters();
                 if !names.is_empty() {
@@ -354,6 +365,11 @@ impl<C: Clock> Served<C> {
     fn since_boot(&self, at: Time) -> Time {
         Time::ZERO + at.since(self.epoch).unwrap_or_default()
     }
+}
+
+/// Done, or why it was not understood.
+fn told(done: Result<(), String>) -> Answer {
+    done.map_or_else(|why| Answer::Bad { why }, |()| Answer::Done)
 }
 
 #[cfg(test)]

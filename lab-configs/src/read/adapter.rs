@@ -163,9 +163,14 @@ fn length(fields: &Fields<'_>, name: &str, example: &str) -> Option<Dur> {
 /// the interfaces of the rig.
 pub(super) fn fit(adapter: &Adapter, duts: &mut [Profile], listed: &[At<'_>]) {
     for (dut, at) in duts.iter_mut().zip(listed) {
-        if dut.kind == Kind::Nic && *adapter != Adapter::Emulated {
-            let found = format!("the NIC `{}` in a lab with a wire", dut.name);
-            at.fault(found, "a switch; NICs are reached in labs of `adapter: emulated` alone");
+        if dut.kind == Kind::Nic && matches!(adapter, Adapter::Declared(_)) {
+            let found = format!("the NIC `{}` on interfaces of the rig", dut.name);
+            at.fault(found, "a switch: nobody there makes connections with a NIC yet");
+            continue;
+        }
+        if dut.declared.peer.exists() && *adapter != Adapter::Emulated {
+            let found = format!("the pair of NICs `{}` in a lab with a wire", dut.name);
+            at.fault(found, "one NIC: the rig passes on between two in virtual time alone");
             continue;
         }
         match adapter {

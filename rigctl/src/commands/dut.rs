@@ -7,7 +7,7 @@ use nix::sys::prctl;
 use rig_dut::serve::{Conversation, Gate, Line, Place, Served, on_ports};
 use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
-use rig_lab::{Adapter, Kind, Lab, Profile, read};
+use rig_lab::{Adapter, Lab, Profile, read};
 use rig_reports::Exit;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
@@ -26,7 +26,7 @@ const SLOTS: u32 = 256;
 /// # Errors
 /// Flags or a profile that cannot be used.
 pub fn serve(args: &ServeArgs) -> Result<Exit, Bad> {
-    let profile = mutated(served_kind(profile(args)?)?, &args.mutate)?;
+    let profile = mutated(alone(profile(args)?)?, &args.mutate)?;
     let count = u16::try_from(args.port.len()).unwrap_or(u16::MAX);
     let profile = on_ports(profile, count, args.speed).map_err(Bad::of)?;
     let place: Place = args
@@ -115,12 +115,12 @@ fn profile(args: &ServeArgs) -> Result<Profile, Bad> {
     Err(bad)
 }
 
-/// Refuses a NIC: nothing would tell it when to send, and its queue pairs would have no peers.
-fn served_kind(profile: Profile) -> Result<Profile, Bad> {
-    if profile.kind == Kind::Nic {
+/// Refuses two NICs at once: nobody would pass on between them.
+fn alone(profile: Profile) -> Result<Profile, Bad> {
+    if profile.declared.peer.exists() {
         let name = &profile.name;
         return Err(Bad::of(format!(
-            "`{name}` is a NIC: want a switch; NICs are emulated in virtual time alone"
+            "`{name}` is a pair of NICs: want one of them; the rig passes on between two in virtual time alone"
         )));
     }
     Ok(profile)

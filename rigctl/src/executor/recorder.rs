@@ -2,11 +2,10 @@
 
 use super::ledger::Ledger;
 use rig_capture::{Dir, Record, StreamCount, What};
-use rig_frames::ip::Ecn;
 use rig_frames::macsec;
 use rig_oracle::model::packet::{CLASSES, Kind, Packet, Tag};
 use rig_oracle::model::tap::{self, Tap};
-use rig_testcases::{CnpFault, Roce, RoceKind, Script, Secured};
+use rig_testcases::{Script, Secured};
 use rig_units::{Quanta, Time};
 use std::collections::BTreeMap;
 
@@ -140,52 +139,22 @@ impl Tap for Recorder {
 
 /// The record of a frame of the model; `own`: of one of the rig's streams.
 fn what(packet: &Packet, (stream, seq): (u16, u32), own: bool) -> What {
-    let roce = |kind| {
-        let psn = packet.seq & 0xff_ffff;
-        let (size, dscp, ecn) = (packet.size, packet.dscp, ecn(packet));
-        let harmed = packet.bad_icrc();
-        What::Roce(Roce { connection: stream, kind, psn, size, ecn, dscp, harmed })
-    };
-    match packet.kind {
-        Kind::Data if own => What::Data { stream, seq, size: packet.size, ce: packet.ce() },
-        Kind::Data => roce(RoceKind::Data {
-            first: packet.is_first(),
-            last: packet.is_last(),
-            response: packet.is_response(),
-        }),
-        Kind::Ack => roce(RoceKind::Ack),
-        Kind::Nak => roce(RoceKind::Nak),
-        Kind::ReadRequest => roce(RoceKind::ReadRequest),
-        Kind::Cnp => roce(RoceKind::Cnp {
-            fault: match (packet.becn(), packet.reserved_set()) {
-                (false, _) => Some(CnpFault::Becn),
-                (true, true) => Some(CnpFault::Reserved),
-                (true, false) => None,
-            },
-        }),
-        Kind::Pfc => {
-            let mut quanta = [Quanta(0); CLASSES];
-            for (class, time) in quanta.iter_mut().enumerate() {
-                if packet.enable >> class & 1 == 1 && packet.zero >> class & 1 == 0 {
-                    *time = packet.quanta;
-                }
-            }
-            let enable = packet.enable;
-            match packet.fault() {
-                Some(fault) => What::BadPfc { fault, enable, quanta },
-                None => What::Pfc { enable, quanta },
-            }
+    if packet.kind == Kind::Data && own {
+        return What::Data { stream, seq, size: packet.size, ce: packet.ce() };
+    }
+    if let Some(roce) = rig_dut::roce::roce(packet, stream) {
+        return What::Roce(roce);
+    }
+    let mut quanta = [Quanta(0); CLASSES];
+    for (class, time) in quanta.iter_mut().enumerate() {
+        if packet.enable >> class & 1 == 1 && packet.zero >> class & 1 == 0 {
+            *time = packet.quanta;
         }
     }
-}
-
-/// What a frame of the model says of congestion.
-fn ecn(packet: &Packet) -> Ecn {
-    match (packet.ce(), packet.ect(), packet.ect1()) {
-        (true, ..) => Ecn::Ce,
-        (false, true, true) => Ecn::Ect1,
-        (false, true, false) => Ecn::Ect0,
-        (false, false, _) => Ecn::NotEct,
+    let enable = packet.enable;
+    match packet.fault() {
+        Some(fault) => What::BadPfc { fault, enable, quanta },
+        None => What::Pfc { enable, quanta },
     }
 }
 

@@ -310,7 +310,7 @@ impl Trial<'_> {
         let paced = paced.copied().find(|paced| paced.index == stream);
         let PacedStream { pace, recorded, .. } =
             paced.expect("a program has every stream of its script");
-        let to_nic = spec.from == spec.to;
+        let to_nic = spec.is_to_nic();
         let (id, names, first) = match (spec.of, to_nic) {
             // CNPs name the connection that they are for; before it has begun, none.
             (Some(of), _) => {

@@ -138,7 +138,7 @@ impl<'w> Reading<'w, '_> {
             Some(at) => at.whole(1..=100_000, "a number of trials").map(Some),
             None => Some(None),
         };
-        let precision = match self.fields.get("precision") {
+        let precision = match self.blocks("precision").pop() {
             Some(at) => traffic::interval(&at).map(Some),
             None => Some(None),
         };

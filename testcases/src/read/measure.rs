@@ -178,7 +178,7 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             Some(each.map(Measure::Nic).collect())
         }
         "rate.goodput" => {
-            let fields = at.fields(&["flow", "at_least", "at_most"])?;
+            let fields = at.fields(&["flow", "from", "at_least", "at_most"])?;
             let flows = traffic.names.flow(&fields.need("flow", "a flow of the case")?)?;
             let rate = |key| match fields.get(key) {
                 Some(at) => at.quantity::<L2Rate>().map(|rate| Some(rate.bps)),
@@ -190,7 +190,12 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
                 return None;
             }
             let wanted = (least.unwrap_or(0), most.unwrap_or(u64::MAX));
-            let each = flows.into_iter().map(|flow| NicMeasure::Goodput { flow, wanted });
+            let from = match fields.get("from") {
+                Some(at) => at.quantity()?,
+                None => Dur::ZERO,
+            };
+            let goodput = |flow| NicMeasure::Goodput { flow, wanted, from };
+            let each = flows.into_iter().map(goodput);
             Some(each.map(Measure::Nic).collect())
         }
         "rc.receiver" => {

@@ -4,8 +4,8 @@
 //! sends follows from the addresses.
 
 use super::{dut_mac, nic_ip, qpn, rig_ip, rig_mac, udp_port};
-use crate::roce::{CnpFault, Roce, RoceKind};
 use crate::Verb;
+use crate::roce::{CnpFault, Roce, RoceKind};
 use rig_frames::ip::Dscp;
 use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::psn::Psn;

@@ -3,6 +3,7 @@
 mod agree;
 mod behaves;
 pub(crate) mod bench;
+mod nics;
 mod pressed;
 mod secured;
 mod steered;

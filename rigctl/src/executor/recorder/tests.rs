@@ -1,6 +1,7 @@
 //! What each tap keeps of the same frames, and that it never changes what is counted.
 
 use super::*;
+use rig_frames::ip::Ecn;
 use rig_testcases::{StreamKind, StreamRate, StreamSpec, Tap::*};
 use rig_units::{Bytes, Dur};
 

@@ -1,7 +1,7 @@
 //! What is at the other ends of the rig's ports, as far as the rig can reach it.
 
 use rig_capture::DutEvent;
-use rig_dut::control::Health;
+use rig_dut::control::{FlowOrder, Health};
 use rig_dut::emulated_wire::{Lost, Undone};
 use rig_dut::{EmulatedWire, Refused};
 use rig_generator::Lane;
@@ -62,6 +62,30 @@ impl Behind {
     pub(super) fn cable(&mut self, behind: &[u16]) -> Result<(), Undone> {
         match self {
             Behind::Emulated(device) => device.cable(behind),
+            Behind::Declared { .. } => Ok(()),
+        }
+    }
+
+    /// Lets every connection of a NIC begin anew.
+    pub(super) fn disconnect(&mut self) -> Result<(), Undone> {
+        match self {
+            Behind::Emulated(device) => device.disconnect(),
+            Behind::Declared { .. } => Ok(()),
+        }
+    }
+
+    /// Lets the NIC behind a port send by itself. Labs have NICs that nobody could ask only where a case asks none.
+    pub(super) fn start_flow(&mut self, port: u16, flow: FlowOrder) -> Result<(), Undone> {
+        match self {
+            Behind::Emulated(device) => device.start_flow(port, flow),
+            Behind::Declared { .. } => Ok(()),
+        }
+    }
+
+    /// Lets it send nothing new.
+    pub(super) fn stop_flow(&mut self, port: u16, connection: u16) -> Result<(), Undone> {
+        match self {
+            Behind::Emulated(device) => device.stop_flow(port, connection),
             Behind::Declared { .. } => Ok(()),
         }
     }

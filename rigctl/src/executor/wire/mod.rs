@@ -29,6 +29,7 @@ use rig_capture::deep::{Capture, Interface};
 use rig_capture::{
     ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, What,
 };
+use rig_dut::control::FlowOrder;
 use rig_dut::emulated_wire::{Lost, Undone};
 use rig_frames::ethernet;
 use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
@@ -36,7 +37,7 @@ use rig_generator::{
     Clock, Departure, Impossible, Job, Kept, Obeys, Program, Rhythm, Template, Watcher, Who,
 };
 use rig_lab::{Declared, Setting};
-use rig_testcases::{Action, EndpointSpec, PfcFrames, Script, wire};
+use rig_testcases::{Action, EndpointSpec, FlowSpec, PfcFrames, Script, wire};
 use rig_units::{Bytes, Dur, FCS, PortSpeed, Time};
 use std::sync::Arc;
 use tape::Tape;
@@ -154,6 +155,7 @@ impl WireLab {
         self.secure(script, declared)?;
         self.assign(script);
         self.bench.behind.clear_watermarks()?;
+        self.bench.behind.disconnect()?;
         let before = self.bench.behind.counters()?;
         let _earlier = self.bench.behind.happened()?;
         let _earlier = self.bench.behind.health()?;
@@ -337,7 +339,22 @@ impl Trial<'_> {
         let now = self.lab.now();
         let Bench { behind, pacer, .. } = &mut *self.lab.bench;
         pacer.lanes.iter_mut().for_each(|lane| lane.sender.stop_all());
-        Ok(behind.mend_all(&mut pacer.lanes, now)?)
+        behind.mend_all(&mut pacer.lanes, now)?;
+        (0..self.script.flows.len()).try_for_each(|flow| self.stop_flow(index(flow)))
+    }
+
+    fn stop_flow(&mut self, flow: u16) -> Result<(), Broken> {
+        let (port, connection) = (self.behind(self.flow(flow).nic), self.script.connection(flow));
+        Ok(self.lab.bench.behind.stop_flow(port, connection)?)
+    }
+
+    fn flow(&self, flow: u16) -> &FlowSpec {
+        &self.script.flows[usize::from(flow)]
+    }
+
+    /// The device's port behind one of the rig's.
+    fn behind(&self, port: u16) -> u16 {
+        self.script.dut_ports[usize::from(port)]
     }
 
     fn act(&mut self, at: Time, action: &Action) -> Result<(), Broken> {
@@ -347,7 +364,12 @@ impl Trial<'_> {
                 let from = self.script.streams[usize::from(*stream)].from;
                 self.lane(from).sender.stop(Who::Stream(*stream));
             }
-            Action::StartFlow(_) | Action::StopFlow(_) => {}
+            Action::StartFlow(flow) => {
+                let order = FlowOrder::of(self.script.connection(*flow), self.flow(*flow));
+                let port = self.behind(self.flow(*flow).nic);
+                self.lab.bench.behind.start_flow(port, order)?;
+            }
+            Action::StopFlow(flow) => self.stop_flow(*flow)?,
             Action::StartStorm(storm) => {
                 let spec = &self.script.storms[usize::from(*storm)];
                 let (from, size) = (spec.from, spec.on_wire());
@@ -406,6 +428,7 @@ impl Trial<'_> {
             first: self.tape.next_number(stream),
             count: spec.count,
         };
+        self.tape.ledger.starts(stream);
         let from = spec.from;
         self.lane(from).sender.start(at, job);
     }

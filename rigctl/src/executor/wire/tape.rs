@@ -8,7 +8,7 @@ use rig_capture::{Dir, Lateness, Record, What};
 use rig_frames::ip::Ecn;
 use rig_generator::port::StampedBy;
 use rig_generator::{Departure, Kept, Watcher, Who};
-use rig_testcases::{Script, Secured};
+use rig_testcases::{Roce, RoceKind, Script, Secured, StreamSpec};
 use rig_units::{Dur, Quanta, Time};
 use std::collections::BTreeMap;
 
@@ -83,7 +83,13 @@ impl<'a> Tape<'a> {
 
     /// The number under which a stream that is started now sends its next frame.
     pub(super) fn next_number(&self, stream: u16) -> u64 {
-        self.first + self.ledger.sent(stream)
+        self.first_of(stream) + self.ledger.sent(stream)
+    }
+
+    /// The number of a stream's first frame. Connections with a NIC begin anew with each trial, and nothing of them comes back.
+    fn first_of(&self, stream: u16) -> u64 {
+        let to_nic = self.script.streams[usize::from(stream)].is_to_nic();
+        if to_nic { 0 } else { self.first }
     }
 
     /// What a frame says that the rig itself sent.
@@ -91,7 +97,10 @@ impl<'a> Tape<'a> {
         match departure.who {
             Who::Stream(stream) => {
                 let spec = &self.script.streams[usize::from(stream)];
-                let seq = departure.number - self.first;
+                if let Some(connection) = spec.of {
+                    return What::Roce(cnp(spec, connection));
+                }
+                let seq = departure.number - self.first_of(stream);
                 What::Data {
                     stream,
                     seq: u32::try_from(seq).unwrap_or(u32::MAX),
@@ -126,6 +135,19 @@ impl<'a> Tape<'a> {
         let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
         let Some(since) = at.since(self.origin) else { return };
         self.ledger.saw(Record { secured, at: Time(since.0), port, dir, what });
+    }
+}
+
+/// A CNP for the sender of a connection.
+fn cnp(spec: &StreamSpec, connection: u16) -> Roce {
+    Roce {
+        connection,
+        kind: RoceKind::Cnp { fault: None },
+        psn: 0,
+        size: u16::try_from(spec.size.0).unwrap_or(u16::MAX),
+        ecn: spec.ecn,
+        dscp: spec.dscp,
+        harmed: false,
     }
 }
 

@@ -27,7 +27,9 @@ pub(super) fn judge(done: &Done<'_>, measure: &NicMeasure, judged: &mut Judged) 
         NicMeasure::Least { flow } => rp::rate(done, flow, rp::Which::Least, judged),
         NicMeasure::Final { flow } => rp::rate(done, flow, rp::Which::Final, judged),
         NicMeasure::Bursts { flow } => rp::bursts(done, flow, judged),
-        NicMeasure::Goodput { flow, wanted } => rp::goodput(done, flow, *wanted, judged),
+        NicMeasure::Goodput { flow, wanted, from } => {
+            rp::goodput(done, flow, (*wanted, *from), judged);
+        }
         NicMeasure::Sender { flow } => rc::sender(done, flow, judged),
         NicMeasure::Receiver { of } => rc::receiver(done, of, judged),
     }

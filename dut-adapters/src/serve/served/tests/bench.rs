@@ -19,6 +19,13 @@ pub(crate) fn profile(name: &str) -> Profile {
     on_ports(found, PORTS, PortSpeed::from_bps(1_000_000_000)).expect("it has four ports")
 }
 
+/// A NIC of the bundled lab, on one port at 1 Gb/s.
+pub(crate) fn nic(name: &str) -> Profile {
+    let lab = rig_lab::read::lab(None).expect("the bundled lab");
+    let found = lab.duts.into_iter().find(|dut| dut.name == name).expect("a bundled profile");
+    on_ports(found, 1, PortSpeed::from_bps(1_000_000_000)).expect("it has a port")
+}
+
 /// A served device and the rig's side of it.
 pub(crate) struct Bench {
     pub(crate) clock: Manual,
@@ -55,7 +62,7 @@ impl Bench {
             rig.push(near);
             change(port, Line { interface: format!("m{port}"), tx, rx })
         };
-        let lines = (0..PORTS).map(line).collect();
+        let lines = (0..profile.declared.port_count()).map(line).collect();
         let served = Served::new(profile, lines, clock.clone(), seed);
         let (served, post) = served.expect("it takes its own configuration");
         Bench { clock, served, post, rig }

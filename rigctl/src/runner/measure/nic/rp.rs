@@ -349,13 +349,19 @@ pub(super) fn bursts(done: &Done<'_>, flow: &str, judged: &mut Judged) {
 }
 
 /// Judges what a flow carries on average, against what the case wants.
-pub(super) fn goodput(done: &Done<'_>, flow: &str, wanted: (u64, u64), judged: &mut Judged) {
+pub(super) fn goodput(
+    done: &Done<'_>,
+    flow: &str,
+    (wanted, from): ((u64, u64), Dur),
+    judged: &mut Judged,
+) {
     done.each("rate.goodput", flow, judged, |trial| {
         let (index, spec) = trial.flow(flow)?;
         let connection = trial.script.connection(index);
         let seen = Seen::of(done, trial, spec.nic);
         let data = seen.left.iter().filter(|one| {
-            one.roce.connection == connection && matches!(one.roce.kind, RoceKind::Data { .. })
+            let of_flow = one.roce.connection == connection && one.at >= Time::ZERO + from;
+            of_flow && matches!(one.roce.kind, RoceKind::Data { .. })
         });
         let sent: Vec<_> = data.collect();
         let (Some(first), Some(last)) = (sent.first(), sent.last()) else {
@@ -363,7 +369,9 @@ pub(super) fn goodput(done: &Done<'_>, flow: &str, wanted: (u64, u64), judged: &
         };
         // Payload alone: what the longest packet has around it all have, but for a header of 16 bytes in a message's first.
         const AROUND: u64 = 62;
-        let bytes: u64 = sent.iter().map(|one| u64::from(one.roce.size) - AROUND).sum();
+        // From the first packet on to the last, which belongs to what comes after.
+        let before = &sent[..sent.len() - 1];
+        let bytes: u64 = before.iter().map(|one| u64::from(one.roce.size) - AROUND).sum();
         let took = last.at.since(first.at).unwrap_or_default();
         let rate = |took: Dur| {
             let bits_ps = u128::from(bytes) * 8 * 1_000_000_000_000;

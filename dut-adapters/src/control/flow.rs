@@ -1,0 +1,63 @@
+//! What a served NIC is asked to send by itself, as it travels.
+
+use rig_testcases::{FlowSpec, Verb};
+use serde::{Deserialize, Serialize};
+
+/// Messages of one connection to the port of the rig at the other end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowOrder {
+    /// The number of the connection.
+    pub connection: u16,
+    /// What it does with its messages.
+    pub verb: Does,
+    /// Bytes of a message.
+    pub message: u32,
+    /// Most bytes of it in a packet.
+    pub mtu: u32,
+    /// How many messages; `null`: until it is stopped.
+    #[serde(default)]
+    pub count: Option<u32>,
+    /// The first packet sequence number.
+    #[serde(default)]
+    pub psn: u32,
+    /// The class in which it is paused.
+    pub class: u8,
+    /// The DSCP of its packets.
+    pub dscp: u8,
+}
+
+/// What a connection does with its messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Does {
+    /// Sends them.
+    Send,
+    /// Writes them.
+    Write,
+    /// Reads them.
+    Read,
+}
+
+impl FlowOrder {
+    /// What a case asks of connection `connection`.
+    pub fn of(connection: u16, spec: &FlowSpec) -> FlowOrder {
+        let FlowSpec { verb, message, mtu, count, psn, class, dscp, .. } = *spec;
+        let verb = match verb {
+            Verb::Send => Does::Send,
+            Verb::Write => Does::Write,
+            Verb::Read => Does::Read,
+        };
+        FlowOrder { connection, verb, message, mtu, count, psn, class, dscp }
+    }
+}
+
+impl From<Does> for Verb {
+    fn from(does: Does) -> Verb {
+        match does {
+            Does::Send => Verb::Send,
+            Does::Write => Verb::Write,
+            Does::Read => Verb::Read,
+        }
+    }
+}

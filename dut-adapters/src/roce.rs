@@ -1,0 +1,112 @@
+//! Between the engine's frames of reliable connections and what is said of them everywhere else.
+
+use rig_frames::ip::Ecn;
+use rig_oracle::model::{Kind, Packet};
+use rig_testcases::{CnpFault, Roce, RoceKind};
+
+/// What a frame of the engine is, of the connection that the engine calls by its stream's name; `None` for PFC.
+pub fn roce(packet: &Packet, connection: u16) -> Option<Roce> {
+    let kind = match packet.kind {
+        Kind::Data => RoceKind::Data {
+            first: packet.is_first(),
+            last: packet.is_last(),
+            response: packet.is_response(),
+        },
+        Kind::Ack => RoceKind::Ack,
+        Kind::Nak => RoceKind::Nak,
+        Kind::ReadRequest => RoceKind::ReadRequest,
+        Kind::Cnp => RoceKind::Cnp {
+            fault: match (packet.becn(), packet.reserved_set()) {
+                (false, _) => Some(CnpFault::Becn),
+                (true, true) => Some(CnpFault::Reserved),
+                (true, false) => None,
+            },
+        },
+        Kind::Pfc => return None,
+    };
+    let (size, dscp, ecn) = (packet.size, packet.dscp, ecn(packet));
+    let (psn, harmed) = (packet.seq & 0xff_ffff, packet.bad_icrc());
+    Some(Roce { connection, kind, psn, size, ecn, dscp, harmed })
+}
+
+/// The frame of the engine that says the same, from host `src` to host `dst`. A READ request is for nothing: how much it asks for
+/// is not said of it.
+pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Packet {
+    let mut packet = Packet::data(stream, src, dst, class, roce.dscp, roce.size);
+    packet.seq = roce.psn;
+    packet.kind = match roce.kind {
+        RoceKind::Data { .. } => Kind::Data,
+        RoceKind::Ack => Kind::Ack,
+        RoceKind::Nak => Kind::Nak,
+        RoceKind::Cnp { .. } => Kind::Cnp,
+        RoceKind::ReadRequest => Kind::ReadRequest,
+    };
+    packet = match roce.ecn {
+        Ecn::NotEct => packet,
+        Ecn::Ect0 => packet.with_ect(true),
+        Ecn::Ect1 => packet.with_ect1(),
+        Ecn::Ce => packet.with_ect(true).with_ce(true),
+    };
+    packet = match roce.kind {
+        RoceKind::Data { first, last, response } => {
+            packet.with_place(first, last).with_response(response)
+        }
+        RoceKind::Cnp { fault } => packet
+            .with_becn(fault != Some(CnpFault::Becn))
+            .with_reserved_set(fault == Some(CnpFault::Reserved)),
+        RoceKind::Ack | RoceKind::Nak | RoceKind::ReadRequest => packet,
+    };
+    if roce.harmed { packet.with_bad_icrc() } else { packet }
+}
+
+/// What a frame of the engine says of congestion.
+fn ecn(packet: &Packet) -> Ecn {
+    match (packet.ce(), packet.ect(), packet.ect1()) {
+        (true, ..) => Ecn::Ce,
+        (false, true, true) => Ecn::Ect1,
+        (false, true, false) => Ecn::Ect0,
+        (false, false, _) => Ecn::NotEct,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_kind() -> impl Strategy<Value = RoceKind> {
+        let data = |(first, last, response)| RoceKind::Data { first, last, response };
+        let fault =
+            prop::sample::select(vec![None, Some(CnpFault::Becn), Some(CnpFault::Reserved)]);
+        prop_oneof![
+            any::<(bool, bool, bool)>().prop_map(data),
+            fault.prop_map(|fault| RoceKind::Cnp { fault }),
+            Just(RoceKind::Ack),
+            Just(RoceKind::Nak),
+            Just(RoceKind::ReadRequest),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_frame_passes_through_the_engine_whole(
+            kind in any_kind(),
+            (connection, stream) in any::<(u16, u16)>(),
+            psn in 0_u32..1 << 24,
+            size in 66_u16..9_000,
+            ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]),
+            dscp in 0_u8..64,
+            harmed in any::<bool>(),
+        ) {
+            let one = Roce { connection, kind, psn, size, ecn, dscp, harmed };
+            let through = packet(&one, stream, (0, 1), 3);
+            prop_assert_eq!((through.stream, through.src, through.dst), (stream, 0, 1));
+            prop_assert_eq!(roce(&through, connection), Some(one));
+        }
+    }
+
+    #[test]
+    fn pfc_is_of_no_connection() {
+        assert_eq!(roce(&Packet::pfc(8, 0, rig_units::Quanta::MAX, 64), 0), None);
+    }
+}

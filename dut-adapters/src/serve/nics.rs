@@ -1,0 +1,89 @@
+//! The frames of a served device that is a NIC: from bytes to what its connections take them for, and back.
+//!
+//! On the wire a connection has one number for as long as a case says; the engine gets another one each time that connections
+//! begin anew. So nothing of earlier ones is left, as after connection management has torn them down: what they still have to
+//! send goes nowhere.
+
+use super::frame::Heard;
+use crate::roce;
+use rig_capture::decode::to_nic;
+use rig_frames::ethernet::{self, ethertype};
+use rig_lab::{Kind, Profile};
+use rig_oracle::model::Packet;
+use rig_testcases::wire;
+use rig_testcases::{RoceKind, Verb};
+
+/// The connections of a NIC.
+#[derive(Debug, Clone)]
+pub(super) struct Nics {
+    /// How many ports there are: that many hosts of the engine are the rig's, and the NICs come behind them.
+    ports: u16,
+    /// What the engine calls the first connection.
+    first: u16,
+    /// How many connections there are.
+    used: u16,
+    /// What each connection that sends by itself does.
+    verbs: Vec<(u16, Verb)>,
+}
+
+impl Nics {
+    /// Of a device that is a NIC; `None`: it is a switch.
+    pub(super) fn of(profile: &Profile) -> Option<Nics> {
+        (profile.kind == Kind::Nic).then(|| Nics {
+            ports: profile.declared.port_count(),
+            first: 0,
+            used: 0,
+            verbs: Vec::new(),
+        })
+    }
+
+    /// All connections begin anew.
+    pub(super) fn disconnect(&mut self) {
+        self.first = self.first.wrapping_add(self.used);
+        self.used = 0;
+        self.verbs.clear();
+    }
+
+    /// What the engine calls a connection.
+    pub(super) fn name(&mut self, connection: u16) -> u16 {
+        self.used = self.used.max(connection.saturating_add(1));
+        self.first.wrapping_add(connection)
+    }
+
+    /// A connection begins to do something by itself; what the engine calls it.
+    pub(super) fn begin(&mut self, connection: u16, verb: Verb) -> u16 {
+        self.verbs.retain(|(known, _)| *known != connection);
+        self.verbs.push((connection, verb));
+        self.name(connection)
+    }
+
+    /// What a frame is that arrived at `port`, cabled to rig port `rig`, in clear and no MAC Control.
+    pub(super) fn read(&mut self, port: u16, rig: u16, frame: &[u8]) -> Heard {
+        let to =
+            ethernet::Repr::parse(frame).ok().filter(|(link, _)| link.dst == wire::dut_mac(rig));
+        // How much a READ asks for is not taken in: the rig sends none.
+        let roce =
+            to.and_then(|_| to_nic(rig, frame)).filter(|roce| roce.kind != RoceKind::ReadRequest);
+        let Some(roce) = roce else { return Heard::Foreign };
+        let name = self.name(roce.connection);
+        // What it answers is in the class of its code point, as NICs have it by default.
+        Heard::Data(roce::packet(&roce, name, (port, self.ports + port), roce.dscp >> 3))
+    }
+
+    /// The bytes of a frame that leaves by a port, cabled to rig port `rig`; `None` where its connection is gone.
+    pub(super) fn bytes(&self, rig: u16, packet: &Packet) -> Option<Vec<u8>> {
+        let connection = packet.stream.wrapping_sub(self.first);
+        if connection >= self.used {
+            return None;
+        }
+        let roce = roce::roce(packet, connection)?;
+        let verb = self.verbs.iter().find(|(known, _)| *known == connection);
+        let verb = verb.map_or(Verb::Write, |(_, verb)| *verb);
+        Some(wire::nic::frame(verb, rig, false, &roce))
+    }
+}
+
+/// Whether a frame is MAC Control: pauses are for every kind of device.
+pub(super) fn is_control(frame: &[u8]) -> bool {
+    ethernet::Repr::parse(frame).is_ok_and(|(link, _)| link.ethertype == ethertype::MAC_CONTROL)
+}
