@@ -44,9 +44,20 @@ impl Unit {
                 let text = format!("{}.{:06}", value / 1_000_000, value % 1_000_000);
                 text.trim_end_matches('0').trim_end_matches('.').to_owned()
             }
-            Unit::Bps => format!("{}.{:03} Gbps", value / 1_000_000_000, value / 1_000_000 % 1_000),
+            Unit::Bps => show_rate(value),
         }
     }
+}
+
+/// A rate for people, in the unit that suits it and to its thousandth.
+fn show_rate(bps: u64) -> String {
+    let (thousandth, unit) = match bps {
+        1_000_000_000.. => (1_000_000, "Gbps"),
+        1_000_000.. => (1_000, "Mbps"),
+        _ => return format!("{bps} bps"),
+    };
+    let thousandths = bps / thousandth;
+    format!("{}.{:03} {unit}", thousandths / 1_000, thousandths % 1_000)
 }
 
 /// A length of time for people, in the unit that suits it and to its nanosecond.
@@ -117,5 +128,19 @@ impl fmt::Display for Reading {
         } else {
             write!(f, "{} to {}", unit.show(span.lo), unit.show(span.hi))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_told_in_the_unit_that_suits_it() {
+        let rates = [100_000_000_000, 1_000_000_000, 999_999_999, 1_970_000, 999_999, 0];
+        let told = rates.map(|bps| Unit::Bps.show(bps));
+        let want =
+            ["100.000 Gbps", "1.000 Gbps", "999.999 Mbps", "1.970 Mbps", "999999 bps", "0 bps"];
+        assert_eq!(told, want);
     }
 }

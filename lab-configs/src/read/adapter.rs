@@ -53,7 +53,7 @@ fn emulated(at: &At<'_>) -> Option<EmulatedWire> {
     let fields = at.fields(&["speed", "ports", "bound", "benches", "budget"])?;
     let speed = fields.need("speed", "a port speed such as 1Gbps").and_then(|at| at.quantity());
     let ports = fields.need("ports", "how many ports each device has");
-    let ports = ports.and_then(|at| at.whole(2..=MOST, "a number of ports"));
+    let ports = ports.and_then(|at| at.whole(1..=MOST, "a number of ports"));
     let bound = length(&fields, "bound", "1ms");
     let benches = match fields.get("benches") {
         Some(at) => at.whole(1..=MOST, "a number of devices side by side"),
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn what_a_wire_lacks_is_told_at_once() {
         insta::assert_snapshot!(faults_of_lab(&wire(
-            "{speed: 1furlong, ports: 1, benches: 0, pots: 3}"
+            "{speed: 1furlong, ports: 0, benches: 0, pots: 3}"
         )));
         insta::assert_snapshot!(faults_of_lab(EMULATED));
         let declared = EMULATED.replace("emulated-wire", "declared");
