@@ -72,7 +72,7 @@ impl Decoder {
         let flow = |(stream, spec): (u16, &rig_testcases::StreamSpec)| {
             let rdma = spec.kind != StreamKind::Udp;
             let flow = Flow {
-                src: wire::rig_ip(spec.from).into(),
+                src: wire::rig_address(spec.from, spec.address).into(),
                 dst: wire::destination(spec).1.into(),
                 udp_src: wire::udp_port(stream),
                 qpn: rdma.then(|| wire::qpn(stream)),

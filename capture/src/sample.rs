@@ -56,6 +56,7 @@ impl Sample {
     /// Three ports of 100 Gb/s, a stream, a storm, and nothing that happened.
     pub(crate) fn new() -> Sample {
         let stream = StreamSpec {
+            address: 0,
             of: None,
             psn: 0,
             overhead: Bytes(0),

@@ -39,6 +39,7 @@ fn tshark(file: &Path, more: &[&str]) -> Option<Vec<String>> {
 fn trial() -> (Observation, Script) {
     let kinds = [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp];
     let stream = |(n, kind): (u16, StreamKind)| StreamSpec {
+        address: 0,
         of: None,
         psn: 0,
         overhead: Bytes(0),

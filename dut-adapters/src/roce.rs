@@ -1,6 +1,7 @@
 //! Between the engine's frames of reliable connections and what is said of them everywhere else.
 
 use rig_frames::ip::Ecn;
+use rig_oracle::model::host::{self, number};
 use rig_oracle::model::{Kind, Packet};
 use rig_testcases::{CnpFault, Roce, RoceKind};
 
@@ -26,12 +27,14 @@ pub fn roce(packet: &Packet, connection: u16) -> Option<Roce> {
     };
     let (size, dscp, ecn) = (packet.size, packet.dscp, ecn(packet));
     let (psn, harmed) = (packet.seq & 0xff_ffff, packet.bad_icrc());
-    Some(Roce { connection, kind, psn, size, ecn, dscp, harmed })
+    let address = number(packet.src).max(number(packet.dst));
+    Some(Roce { connection, kind, psn, size, ecn, dscp, harmed, address })
 }
 
 /// The frame of the engine that says the same, from host `src` to host `dst`. A READ request is for nothing: how much it asks for
 /// is not said of it.
 pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Packet {
+    let src = host::at(src, roce.address);
     let mut packet = Packet::data(stream, src, dst, class, roce.dscp, roce.size);
     packet.seq = roce.psn;
     packet.kind = match roce.kind {
@@ -97,10 +100,11 @@ mod tests {
             ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]),
             dscp in 0_u8..64,
             harmed in any::<bool>(),
+            address in 0_u8..100,
         ) {
-            let one = Roce { connection, kind, psn, size, ecn, dscp, harmed };
+            let one = Roce { connection, kind, psn, size, ecn, dscp, harmed, address };
             let through = packet(&one, stream, (0, 1), 3);
-            prop_assert_eq!((through.stream, through.src, through.dst), (stream, 0, 1));
+            prop_assert_eq!((through.stream, through.src & 0xff, through.dst), (stream, 0, 1));
             prop_assert_eq!(roce(&through, connection), Some(one));
         }
     }

@@ -240,6 +240,7 @@ mod tests {
         ] {
             let size = Bytes(254);
             let spec = StreamSpec {
+                address: 0,
                 of: None,
                 psn: 0,
                 overhead: Bytes(0),

@@ -157,6 +157,7 @@ fn send<C: Clock>(
 /// What is sent: RoCEv2 to the rig's next port, a device in between willing.
 fn probe(port: u16, dscp: u8) -> StreamSpec {
     StreamSpec {
+        address: 0,
         of: None,
         psn: 0,
         overhead: Bytes(0),

@@ -133,6 +133,7 @@ mod tests {
 
     fn stream(rate: StreamRate) -> StreamSpec {
         StreamSpec {
+            address: 0,
             of: None,
             psn: 0,
             overhead: Bytes(0),

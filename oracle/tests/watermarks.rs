@@ -43,6 +43,7 @@ fn shown(profile: &Profile, seed: u64, cleared: u64, at: u64) -> [u64; 3] {
     dut.rig().start_stream(
         0,
         &Stream {
+            address: 0,
             first: 0,
             id: 1,
             kind: Kind::Data,

@@ -137,6 +137,8 @@ pub struct Stream {
     pub psn: u32,
     /// Of CNPs the flow that they are to slow down.
     pub of: Option<String>,
+    /// Which of the addresses of its port it comes from; 0 is the usual one.
+    pub address: u8,
 }
 
 /// After how many frames a stream ends.

@@ -21,6 +21,8 @@ pub struct Flow {
     pub count: Option<u32>,
     /// Packet sequence number of its first packet.
     pub psn: u32,
+    /// Which of the addresses of the rig's port it goes to; 0 is the usual one.
+    pub address: u8,
 }
 
 /// The same, worked out for one device. Ports are indices of the script.
@@ -46,6 +48,8 @@ pub struct FlowSpec {
     pub count: Option<u32>,
     /// Packet sequence number of its first packet.
     pub psn: u32,
+    /// Which of the addresses of the rig's port it goes to; 0 is the usual one.
+    pub address: u8,
 }
 
 /// What the messages of a reliable connection are.

@@ -226,6 +226,11 @@ impl Resolving<'_> {
             overhead,
             psn: stream.psn,
             of: stream.of.as_ref().and_then(|of| self.connection(of)),
+            // A CNP comes from where its flow goes to.
+            address: match stream.of.as_ref().and_then(|of| self.case.flows.get(of)) {
+                Some(flow) => flow.address,
+                None => stream.address,
+            },
         })
     }
 
@@ -285,6 +290,7 @@ impl Resolving<'_> {
             mtu: whole(flow.mtu),
             count: flow.count,
             psn: flow.psn,
+            address: flow.address,
         })
     }
 

@@ -19,6 +19,8 @@ pub struct Roce {
     pub dscp: u8,
     /// Whether its ICRC is wrong.
     pub harmed: bool,
+    /// At which of the rig's addresses the other end is; 0 is the usual one.
+    pub address: u8,
 }
 
 /// What a frame of a reliable connection is.

@@ -1,6 +1,7 @@
 //! JSON Schema of a file of test cases, so that an editor completes keys and underlines what a run would refuse.
 
 use crate::read::{INTERVALS, PREDICTIONS};
+use crate::wire::ADDRESSES;
 use crate::{NicMeasure, Shield, Takes, Tap, Target, Verb};
 use rig_lab::schema::{DRAFT, families, settings};
 use rig_lab::{Kind, Part, WatermarkCopy};
@@ -141,6 +142,7 @@ fn to_nic() -> Value {
         properties["count"] = json!({ "type": "integer", "minimum": 1 });
         properties.insert("psn".to_owned(), psn());
         properties.insert("of".to_owned(), to("name"));
+        properties.insert("address".to_owned(), address());
     }
     stream["description"] =
         json!("to the NIC behind the port; `of`, with `kind: cnp`, is the flow to slow down");
@@ -170,8 +172,16 @@ fn flow() -> Value {
         "mtu": of::<Bytes>(),
         "count": { "type": "integer", "minimum": 1 },
         "psn": psn(),
+        "address": address(),
     });
     object(&properties, &[])
+}
+
+fn address() -> Value {
+    json!({
+        "description": "which of the addresses of the rig's port; 1 is the usual one",
+        "type": "integer", "minimum": 1, "maximum": ADDRESSES,
+    })
 }
 
 /// The rig between two NICs.

@@ -221,6 +221,8 @@ pub struct StreamSpec {
     pub psn: u32,
     /// Of CNPs the connection whose sender they are to slow down.
     pub of: Option<u16>,
+    /// Which of the addresses of its port it comes from; 0 is the usual one.
+    pub address: u8,
 }
 
 impl StreamSpec {

@@ -42,6 +42,21 @@ pub fn rig_ip(port: u16) -> Ipv4Addr {
     Ipv4Addr::new(10, hi, lo, 1)
 }
 
+/// Most addresses that the rig has at each port.
+pub const ADDRESSES: u8 = 100;
+
+/// One of the IP addresses of the rig's port: the usual one is number 0, the others are `10.0.port.10` and so on.
+pub fn rig_address(port: u16, number: u8) -> Ipv4Addr {
+    let [a, b, c, usual] = rig_ip(port).octets();
+    let last = if number == 0 { usual } else { 9 + number };
+    Ipv4Addr::new(a, b, c, last)
+}
+
+/// Which of the addresses of the rig's port this is.
+pub fn address_number(port: u16, address: Ipv4Addr) -> Option<u8> {
+    (0..ADDRESSES).find(|&number| rig_address(port, number) == address)
+}
+
 /// IP address of the NIC behind the rig's port: `10.0.port.2`, from port 256 on in 10.1 and further.
 pub fn nic_ip(port: u16) -> Ipv4Addr {
     let [hi, lo] = port.to_be_bytes();
@@ -96,7 +111,8 @@ pub fn data(spec: &StreamSpec, stream: u16, seq: u32, size: Bytes, ce: bool) -> 
         (false, sent) => sent,
     };
     let (dst, dst_ip) = destination(spec);
-    let ip = ipv4::Repr { ecn, ..ipv4::Repr::udp(rig_ip(spec.from), dst_ip, dscp) };
+    let ip =
+        ipv4::Repr { ecn, ..ipv4::Repr::udp(rig_address(spec.from, spec.address), dst_ip, dscp) };
     let src = rig_mac(spec.from);
     let size = size.max(least_size(spec.kind));
     let opcode = match spec.kind {
@@ -173,6 +189,7 @@ mod tests {
         for kind in [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp] {
             for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
                 let spec = StreamSpec {
+                    address: 0,
                     of: None,
                     psn: 0,
                     overhead: Bytes(0),

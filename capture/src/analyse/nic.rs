@@ -2,7 +2,7 @@
 
 use crate::{Dir, Observation, What};
 use rig_frames::ip::Ecn;
-use rig_testcases::{Roce, RoceKind};
+use rig_testcases::{Roce, RoceKind, StreamSpec};
 use rig_units::{Bytes, Dur, PortSpeed, Time};
 
 /// Preamble and start delimiter: a frame leaves with their first bit.
@@ -23,6 +23,8 @@ pub struct Reached {
     pub kind: RoceKind,
     /// Whether it was marked.
     pub ce: bool,
+    /// From which of the rig's addresses.
+    pub address: u8,
 }
 
 /// A frame that the NIC sent.
@@ -39,9 +41,8 @@ pub struct Left {
 /// A frame of one of the rig's streams: a message of one packet.
 const WHOLE: RoceKind = RoceKind::Data { first: true, last: true, response: false };
 
-/// Everything of reliable connections that reached the NIC behind `port`, in order. `first` is the packet sequence number of
-/// each stream's first frame.
-pub fn reached(observation: &Observation, port: u16, first: &[u32]) -> Vec<Reached> {
+/// Everything of reliable connections that reached the NIC behind `port`, in order. `streams` are the rig's.
+pub fn reached(observation: &Observation, port: u16, streams: &[StreamSpec]) -> Vec<Reached> {
     let Some(cable) = observation.ports.get(usize::from(port)).map(|port| port.cable) else {
         return Vec::new();
     };
@@ -52,14 +53,16 @@ pub fn reached(observation: &Observation, port: u16, first: &[u32]) -> Vec<Reach
         let at = one.at + cable;
         match one.what {
             What::Data { stream, seq, ce, .. } => {
-                let first = first.get(usize::from(stream)).copied().unwrap_or(0);
+                let spec = streams.get(usize::from(stream));
+                let (first, address) = spec.map_or((0, 0), |spec| (spec.psn, spec.address));
                 let psn = first.wrapping_add(seq) & 0xff_ffff;
-                Some(Reached { record, at, connection: stream, psn, kind: WHOLE, ce })
+                Some(Reached { record, at, connection: stream, psn, kind: WHOLE, ce, address })
             }
             // Nobody takes a frame whose ICRC is wrong.
             What::Roce(Roce { harmed: true, .. }) => None,
-            What::Roce(Roce { connection, kind, psn, ecn, .. }) => {
-                Some(Reached { record, at, connection, psn, kind, ce: ecn == Ecn::Ce })
+            What::Roce(Roce { connection, kind, psn, ecn, address, .. }) => {
+                let ce = ecn == Ecn::Ce;
+                Some(Reached { record, at, connection, psn, kind, ce, address })
             }
             What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
         }
@@ -95,6 +98,7 @@ mod tests {
         sample.data(0, Dur::us(1), None);
         let cnp = RoceKind::Cnp { fault: None };
         let roce = Roce {
+            address: 0,
             connection: 0,
             kind: cnp,
             psn: 0,
@@ -104,10 +108,12 @@ mod tests {
             harmed: false,
         };
         sample.push(Dur::us(3), 0, Dir::Rx, What::Roce(roce));
+        let mut streams = sample.script.streams.clone();
+        (streams[0].psn, streams[0].address) = (0xff_ffff, 3);
         let (observation, _) = sample.done(Dur::us(9));
-        let [reached] = reached(&observation, 0, &[0xff_ffff])[..] else { panic!("one frame") };
+        let [reached] = reached(&observation, 0, &streams)[..] else { panic!("one frame") };
         assert_eq!((reached.at, reached.psn), (Time::ZERO + Dur::us(1) + CABLE, 0xff_ffff));
-        assert_eq!((reached.kind, reached.ce), (WHOLE, false));
+        assert_eq!((reached.kind, reached.ce, reached.address), (WHOLE, false, 3));
         let [left] = left(&observation, 0)[..] else { panic!("one frame") };
         // 86 bytes of 80 ps, and the cable.
         assert_eq!(left.at, Time::ZERO + Dur::us(3) - Dur(86 * 80) - CABLE);

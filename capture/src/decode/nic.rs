@@ -6,7 +6,7 @@ use rig_frames::ip::Ip;
 use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::roce::aeth::{Nak, Syndrome};
 use rig_frames::roce::opcode::{Opcode, Payload};
-use rig_testcases::wire::{self, nic_ip, rig_ip};
+use rig_testcases::wire::{self, address_number, nic_ip};
 use rig_testcases::{CnpFault, Roce, RoceKind};
 
 /// What a frame says to the NIC behind rig port `port`; `None` where it says nothing to it.
@@ -30,16 +30,27 @@ pub(super) fn read(bytes: &[u8]) -> Result<Packet, Malformed> {
 /// NIC sends. `bytes` are those of the frame.
 pub(super) fn roce(port: u16, frame: &RoceFrame, size: u16, bytes: &[u8]) -> Option<Roce> {
     let Ip::V4(ip) = frame.path.ip else { return None };
-    let ends = (rig_ip(port), nic_ip(port));
-    if (ip.src, ip.dst) != ends && (ip.dst, ip.src) != ends {
-        return None;
-    }
+    let nic = nic_ip(port);
+    let address = match (ip.src == nic, ip.dst == nic) {
+        (true, false) => address_number(port, ip.dst)?,
+        (false, true) => address_number(port, ip.src)?,
+        _ => return None,
+    };
     let connection = frame.bth.dest_qp.get().checked_sub(wire::FIRST_QPN)?;
     let connection = u16::try_from(connection).ok()?;
     let fault = (frame.bth.opcode == Opcode::Cnp).then(|| wire::nic::fault(bytes)).flatten();
     let kind = kind(frame, fault)?;
     let psn = frame.bth.psn.get();
-    Some(Roce { connection, kind, psn, size, ecn: ip.ecn, dscp: ip.dscp.get(), harmed: false })
+    Some(Roce {
+        connection,
+        kind,
+        psn,
+        size,
+        ecn: ip.ecn,
+        dscp: ip.dscp.get(),
+        harmed: false,
+        address,
+    })
 }
 
 fn kind(frame: &RoceFrame, fault: Option<CnpFault>) -> Option<RoceKind> {

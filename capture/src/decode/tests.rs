@@ -62,15 +62,15 @@ fn any_roce() -> impl Strategy<Value = Roce> {
         Just(RoceKind::ReadRequest),
     ];
     let ecn = proptest::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
-    (kind, 3_u16..200, 0_u32..1 << 24, 100_u16..4_200, ecn, 0_u8..64).prop_map(
-        |(kind, connection, psn, size, ecn, dscp)| {
+    (kind, 3_u16..200, 0_u32..1 << 24, 100_u16..4_200, ecn, 0_u8..64, 0_u8..100).prop_map(
+        |(kind, connection, psn, size, ecn, dscp, address)| {
             let (psn, size) = match kind {
                 RoceKind::Data { .. } => (psn, size),
                 RoceKind::Ack | RoceKind::Nak => (psn, 66),
                 RoceKind::ReadRequest => (psn, 78),
                 RoceKind::Cnp { fault } => (u32::from(fault == Some(CnpFault::Psn)), 78),
             };
-            Roce { connection, kind, psn, size, ecn, dscp, harmed: false }
+            Roce { connection, kind, psn, size, ecn, dscp, harmed: false, address }
         },
     )
 }

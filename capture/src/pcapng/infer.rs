@@ -217,6 +217,7 @@ fn streams(
             last.since(first)?.0.checked_div(count.saturating_sub(1)).map(Dur)
         });
         StreamSpec {
+            address: 0,
             of: None,
             psn: 0,
             overhead: rig_units::Bytes(0),

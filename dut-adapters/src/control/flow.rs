@@ -25,6 +25,9 @@ pub struct FlowOrder {
     pub class: u8,
     /// The DSCP of its packets.
     pub dscp: u8,
+    /// Which of the addresses of the rig's port it goes to; 0 is the usual one.
+    #[serde(default)]
+    pub address: u8,
 }
 
 /// What a connection does with its messages.
@@ -42,13 +45,13 @@ pub enum Does {
 impl FlowOrder {
     /// What a case asks of connection `connection`.
     pub fn of(connection: u16, spec: &FlowSpec) -> FlowOrder {
-        let FlowSpec { verb, message, mtu, count, psn, class, dscp, .. } = *spec;
+        let FlowSpec { verb, message, mtu, count, psn, class, dscp, address, .. } = *spec;
         let verb = match verb {
             Verb::Send => Does::Send,
             Verb::Write => Does::Write,
             Verb::Read => Does::Read,
         };
-        FlowOrder { connection, verb, message, mtu, count, psn, class, dscp }
+        FlowOrder { connection, verb, message, mtu, count, psn, class, dscp, address }
     }
 }
 

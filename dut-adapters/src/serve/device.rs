@@ -18,7 +18,7 @@ use rig_frames::macsec::BadKey;
 use rig_lab::{Declared, Keys, Macsec, Profile, Setting};
 use rig_oracle::model::network::Delivered;
 use rig_oracle::model::packet::Tag;
-use rig_oracle::model::{Dir, Kind, Packet, nic};
+use rig_oracle::model::{Dir, Kind, Packet, host, nic};
 use rig_testcases::Verb;
 use rig_testcases::wire::macsec::is_protected;
 use rig_units::Time;
@@ -232,8 +232,8 @@ impl Device {
             Verb::Read => nic::Verb::Read,
         };
         let host = self.emulated.nic_host(port);
-        let flow =
-            nic::Flow { id, verb, message, mtu, count, psn, dst: port, class, dscp, ect: true };
+        let dst = host::at(port, order.address);
+        let flow = nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, ect: true };
         self.emulated.rig().start_flow(host, &flow);
         Ok(())
     }

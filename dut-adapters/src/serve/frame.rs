@@ -154,6 +154,7 @@ mod tests {
         let rate = StreamRate::Every(Dur::us(1));
         let ecn = Ecn::Ect0;
         StreamSpec {
+            address: 0,
             of: None,
             psn: 0,
             overhead: Bytes(0),

@@ -22,6 +22,7 @@ fn at(dur: Dur) -> Time {
 
 fn spec() -> StreamSpec {
     StreamSpec {
+        address: 0,
         of: None,
         psn: 0,
         overhead: Bytes(0),

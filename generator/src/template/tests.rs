@@ -6,6 +6,7 @@ use rig_units::{Bytes, Dur};
 
 fn stream(kind: StreamKind, size: u64) -> StreamSpec {
     StreamSpec {
+        address: 0,
         of: None,
         psn: 0,
         overhead: Bytes(0),

@@ -30,6 +30,7 @@ fn a_paced_stream_comes_back_while_the_pacer_sleeps() {
         return;
     }
     let spec = StreamSpec {
+        address: 0,
         of: None,
         psn: 0,
         overhead: Bytes(0),

@@ -122,6 +122,7 @@ pub fn start<Q: EventQueue>(network: &mut Network<Q>, scenario: Scenario, two_cl
     for sender in 0..scenario.senders() {
         let class = CLASSES[usize::from(two_classes && sender % 2 == 1)];
         let stream = Stream {
+            address: 0,
             first: 0,
             id: sender,
             kind: Kind::Data,

@@ -15,7 +15,7 @@ use rig_units::{Dur, PortSpeed, Time};
 mod nic_port;
 mod plan;
 mod security;
-pub use plan::{PFC_SIZE, Storm, Stream};
+pub use plan::{PFC_SIZE, Storm, Stream, at, number};
 use plan::{Plan, first, go_on};
 use security::Peer;
 pub use security::{Obeys, Security};

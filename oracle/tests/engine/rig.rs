@@ -73,6 +73,7 @@ pub(crate) fn network(ports: u16) -> Network {
 pub(crate) fn stream(id: u16, class: u8, percent: u64, dst: u16) -> Stream {
     let line = SPEED.slot(Bytes(SIZE.into()));
     Stream {
+        address: 0,
         first: 0,
         id,
         kind: Kind::Data,

@@ -280,7 +280,8 @@ impl Trial<'_> {
     fn start_flow(&mut self, flow: u16) {
         let spec = &self.script.flows[usize::from(flow)];
         let (host, behind) = (self.nic(spec.nic), self.script.dut_ports[usize::from(spec.to)]);
-        let dst = if spec.nic == spec.to { behind } else { self.nic(spec.to) };
+        let dst =
+            if spec.nic == spec.to { host::at(behind, spec.address) } else { self.nic(spec.to) };
         let id = self.recorder.begin(self.script.connection(flow), 0);
         let verb = match spec.verb {
             Verb::Send => nic::Verb::Send,
@@ -340,6 +341,7 @@ impl Trial<'_> {
             ce: spec.ecn == Ecn::Ce,
             record: recorded,
             shield: spec.macsec,
+            address: spec.address,
         }
     }
 }

@@ -95,6 +95,7 @@ mod tests {
     /// A stream that runs for 10 ms, one frame every 100 us, of which so many were sent and received.
     fn trial(number: u32, sent: u64, received: u64) -> Trial {
         let stream = StreamSpec {
+            address: 0,
             of: None,
             psn: 0,
             overhead: Bytes(0),

@@ -62,12 +62,14 @@ const STREAM: Kind<Stream> = Kind {
 };
 const TO_NIC: Kind<Stream> = Kind {
     part: "streams",
-    keys: &["from", "class", "kind", "ecn", "size", "every", "rate", "count", "psn", "of"],
+    keys: &[
+        "from", "class", "kind", "ecn", "size", "every", "rate", "count", "psn", "of", "address",
+    ],
     read: nic::stream,
 };
 const FLOW: Kind<Flow> = Kind {
     part: "flows",
-    keys: &["nic", "to", "class", "verb", "message", "mtu", "count", "psn"],
+    keys: &["nic", "to", "class", "verb", "message", "mtu", "count", "psn", "address"],
     read: nic::flow,
 };
 const STORM: Kind<Storm> = Kind {

@@ -3,7 +3,7 @@
 use super::traffic::{self, Named};
 use crate::case::{Count, Stream};
 use crate::nic::{Flow, Verb};
-use crate::{Shield, StreamKind, StreamRate};
+use crate::{Shield, StreamKind, StreamRate, wire};
 use rig_frames::ip::Ecn;
 use rig_lab::Color;
 use rig_lab::walk::{At, Fields};
@@ -71,12 +71,36 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
         None => None,
     };
     let psn = first_psn(fields)?;
+    let address = address(fields)?;
+    if kind == StreamKind::Cnp && address > 0 {
+        fields
+            .at
+            .at_key("a CNP from an address of its own", "no `address`: it has that of its flow");
+        return None;
+    }
     let (from, class) = (from?, class?);
     let single = from.len() == 1;
     let named = from.into_iter().map(|from| {
         let name = if single { name.to_owned() } else { format!("{name}-{from}") };
         let (to, of, color, macsec) = (from.clone(), of.clone(), Color::Green, Shield::Usual);
-        (name, Stream { from, to, class, color, kind, ecn, size, rate, count, macsec, psn, of })
+        (
+            name,
+            Stream {
+                from,
+                to,
+                class,
+                color,
+                kind,
+                ecn,
+                size,
+                rate,
+                count,
+                macsec,
+                psn,
+                of,
+                address,
+            },
+        )
     });
     Some(named.collect())
 }
@@ -84,6 +108,18 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
 fn first_psn(fields: &Fields<'_>) -> Option<u32> {
     match fields.get("psn") {
         Some(at) => at.whole(0..=MOST_PSN, "a packet sequence number"),
+        None => Some(0),
+    }
+}
+
+/// Which of the rig's addresses: they are counted from 1.
+fn address(fields: &Fields<'_>) -> Option<u8> {
+    match fields.get("address") {
+        Some(at) => {
+            let number: u8 =
+                at.whole(1..=i64::from(wire::ADDRESSES), "one of the rig's addresses")?;
+            Some(number - 1)
+        }
         None => Some(0),
     }
 }
@@ -104,13 +140,17 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
         Some(at) => Some(at.whole(1..=100_000_000, "a number of messages")?),
         None => None,
     };
-    let psn = first_psn(fields)?;
+    let (psn, address) = (first_psn(fields)?, address(fields)?);
+    if let (Some(at), Some(_)) = (fields.get("address"), fields.get("to")) {
+        at.at_key("an address of the rig for a flow to a NIC", "no `address`, or no `to`");
+        return None;
+    }
     let (nics, class, verb, message, mtu) = (nics?, class?, verb?, message?, mtu?);
     let single = nics.len() == 1;
     let named = nics.into_iter().map(|nic| {
         let name = if single { name.to_owned() } else { format!("{name}-{nic}") };
         let to = to.clone().unwrap_or_else(|| nic.clone());
-        (name, Flow { nic, to, class, verb, message, mtu, count, psn })
+        (name, Flow { nic, to, class, verb, message, mtu, count, psn, address })
     });
     Some(named.collect())
 }

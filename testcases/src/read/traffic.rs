@@ -60,7 +60,24 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let named = pairs.into_iter().map(|(from, to, ending)| {
         let name = if single { name.to_owned() } else { format!("{name}-{ending}") };
         let (psn, of) = (0, None);
-        (name, Stream { from, to, class, color, kind, ecn, size, rate, count, macsec, psn, of })
+        (
+            name,
+            Stream {
+                address: 0,
+                from,
+                to,
+                class,
+                color,
+                kind,
+                ecn,
+                size,
+                rate,
+                count,
+                macsec,
+                psn,
+                of,
+            },
+        )
     });
     Some(named.collect())
 }

@@ -3,7 +3,7 @@
 //! Both ends of a connection use one number of queue pair and one UDP source port, which follow from the connection's index; who
 //! sends follows from the addresses.
 
-use super::{dut_mac, nic_ip, qpn, rig_ip, rig_mac, udp_port};
+use super::{dut_mac, nic_ip, qpn, rig_address, rig_mac, udp_port};
 use crate::Verb;
 use crate::roce::{CnpFault, Roce, RoceKind};
 use rig_frames::ip::Dscp;
@@ -36,7 +36,8 @@ fn queue_pair(connection: u16) -> Qpn {
 /// # Panics
 /// On a connection of 16384 or more.
 pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
-    let (rig, nic) = ((rig_mac(port), rig_ip(port)), (dut_mac(port), nic_ip(port)));
+    let rig = (rig_mac(port), rig_address(port, roce.address));
+    let nic = (dut_mac(port), nic_ip(port));
     let ((src, src_ip), (dst, dst_ip)) = if to_nic { (rig, nic) } else { (nic, rig) };
     let dscp = Dscp::new(roce.dscp).expect("a DSCP has six bits");
     let ip = ipv4::Repr { ecn: roce.ecn, ..ipv4::Repr::udp(src_ip, dst_ip, dscp) };

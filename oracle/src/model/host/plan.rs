@@ -35,6 +35,20 @@ pub struct Stream {
     pub record: bool,
     /// How its frames are protected by a host that speaks MACsec.
     pub shield: Shield,
+    /// Which of its addresses the host sends them from; 0 is the usual one.
+    pub address: u8,
+}
+
+/// The name of a host at one of its addresses. Only what tells senders apart by their addresses looks at it; frames find their way by
+/// the host alone, or by the cable.
+pub fn at(host: u16, address: u8) -> u16 {
+    assert!(address == 0 || host < 256, "few hosts have several addresses");
+    host | u16::from(address) << 8
+}
+
+/// At which of its addresses a host is meant, of a network of few.
+pub const fn number(host: u16) -> u8 {
+    host.to_be_bytes()[0]
 }
 
 /// PFC frames at fixed intervals.
@@ -79,7 +93,7 @@ impl Plan {
         let Stream { id, kind, names, class, dscp, size, pace, dst, count, .. } = *stream;
         let Stream { ect, ce, record, shield, .. } = *stream;
         assert!(matches!(kind, Kind::Data | Kind::Cnp), "a stream is of data or of CNPs");
-        let mut packet = Packet::data(names, host, dst, class, dscp, size);
+        let mut packet = Packet::data(names, at(host, stream.address), dst, class, dscp, size);
         packet.kind = kind;
         packet.seq = stream.first;
         let packet = packet.with_ect(ect).with_ce(ce).with_record(record);

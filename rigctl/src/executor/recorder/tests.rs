@@ -12,6 +12,7 @@ const FRAMES: u32 = 1_000;
 fn recorder(taps: &[rig_testcases::Tap]) -> Recorder {
     let load = StreamRate::Load("50%".parse().expect("a rate"));
     let stream = |name: &str, rate: StreamRate| StreamSpec {
+        address: 0,
         of: Option::None,
         psn: 0,
         overhead: Bytes(0),

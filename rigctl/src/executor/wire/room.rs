@@ -132,6 +132,7 @@ mod tests {
     /// One stream of 1 KiB frames, one every 340 us, that runs as `steps` say.
     fn share(steps: &[(u64, Action)], length: Dur) -> Share {
         let stream = StreamSpec {
+            address: 0,
             of: None,
             psn: 0,
             overhead: Bytes(0),

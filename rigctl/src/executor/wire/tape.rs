@@ -148,6 +148,7 @@ fn cnp(spec: &StreamSpec, connection: u16) -> Roce {
         ecn: spec.ecn,
         dscp: spec.dscp,
         harmed: false,
+        address: spec.address,
     }
 }
 

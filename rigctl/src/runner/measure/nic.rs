@@ -50,7 +50,6 @@ impl<'a> Seen<'a> {
         let Trial { script, observation, .. } = trial;
         let declared = &done.session.group.declared;
         let behind = script.dut_ports.get(usize::from(port)).copied().unwrap_or(0);
-        let first: Vec<u32> = script.streams.iter().map(|stream| stream.psn).collect();
         let left = nic::left(observation, port);
         let speed = observation.ports[usize::from(port)].speed;
         let longest = left.iter().map(|left| left.roce.size).max().unwrap_or(0);
@@ -59,7 +58,7 @@ impl<'a> Seen<'a> {
         const SMALL: Bytes = Bytes(78);
         let busy = speed.slot(Bytes(longest.into())) + speed.slot(SMALL) * (2 * connections);
         let nic = if behind == 0 { &declared.nic } else { &declared.peer };
-        let mut reached = nic::reached(observation, port, &first);
+        let mut reached = nic::reached(observation, port, &script.streams);
         let frames: Vec<_> = reached.iter().map(|one| (one.at, one.connection)).collect();
         for (one, at) in reached.iter_mut().zip(pipeline::passed(&nic.receive, &frames)) {
             one.at = at;

@@ -58,6 +58,7 @@ fn in_virtual_time(profile: &Profile, seed: u64) -> Virtual {
         let (count, ect, record) = (None, true, true);
         let shield = Shield::Usual;
         let stream = Stream {
+            address: 0,
             first: 0,
             id,
             kind,

@@ -136,6 +136,7 @@ impl Bench {
 /// A stream of class 3 between two of the rig's ports.
 pub(crate) fn stream(from: u16, to: u16, size: u64) -> StreamSpec {
     StreamSpec {
+        address: 0,
         of: None,
         psn: 0,
         overhead: Bytes(0),

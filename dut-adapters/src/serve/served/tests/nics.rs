@@ -46,6 +46,7 @@ fn order(connection: u16) -> FlowOrder {
         psn: 7,
         class: 3,
         dscp: 26,
+        address: 0,
     }
 }
 

@@ -174,6 +174,7 @@ impl Bench {
     /// Starts a stream of 1024 B frames, one per `every`.
     pub(super) fn stream(&mut self, from: u16, to: u16, class: u8, every: Dur) {
         let stream = Stream {
+            address: 0,
             first: 0,
             id: id(from, to, class),
             kind: Kind::Data,

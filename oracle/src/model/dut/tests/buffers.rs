@@ -41,6 +41,7 @@ impl Bench {
         let (size, ect, record) = (1_024, false, true);
         let count = Some(count);
         let stream = Stream {
+            address: 0,
             first: 0,
             id: 1,
             kind: Kind::Data,
@@ -239,6 +240,7 @@ fn overrun(deviation: Option<&str>) -> (u64, u64, u64, bool) {
 
 fn lossy(from: u16) -> Stream {
     Stream {
+        address: 0,
         first: 0,
         id: from,
         kind: Kind::Data,

@@ -103,6 +103,7 @@ impl Rig {
 
 pub(super) fn stream(from: u16, to: u16, shield: Shield) -> Stream {
     Stream {
+        address: 0,
         first: 0,
         id: from,
         kind: Kind::Data,

@@ -26,6 +26,7 @@ fn filled_on(case: Case, seed: u64, held: u64) -> Bench {
     let pace = Pace::every(Dur::us(1));
     let (size, ect, record, count) = (1_024, false, true, Some(10));
     let stream = Stream {
+        address: 0,
         first: 0,
         id: 1,
         kind: Kind::Data,

@@ -106,6 +106,7 @@ impl Bench {
     /// Lets the rig send frames of a connection.
     pub(super) fn stream(&mut self, kind: Kind, names: u16, every: Dur, count: u32) {
         let stream = Stream {
+            address: 0,
             first: 0,
             id: 100 + names,
             kind,

@@ -32,9 +32,9 @@ impl Traffic {
             RoceKind::Nak | RoceKind::Cnp { .. } | RoceKind::ReadRequest => false,
         };
         let marks = seen.reached.iter().filter(|reached| reached.ce && earns(reached.kind));
-        // The rig has one address at each port.
         let marks = marks.map(|reached| {
-            (reached.record, Mark { at: reached.at, qp: reached.connection, from: 0 })
+            let Reached { record, at, connection: qp, address, .. } = *reached;
+            (record, Mark { at, qp, from: address.into() })
         });
         let mut marks: Vec<(usize, Mark)> = marks.chain(of_naks(seen)).collect();
         marks.sort_by_key(|(_, mark)| mark.at);
@@ -90,6 +90,7 @@ fn of_naks(seen: &Seen<'_>) -> Vec<(usize, Mark)> {
     }
     let mut marks = Vec::new();
     for (connection, all) in connections {
+        let from = all.first().map_or(0, |one| one.address.into());
         let packets = all.iter().filter_map(|one| match one.kind {
             RoceKind::Data { last, response: false, .. } => {
                 Some((one.record, Packet { at: one.at, psn: Psn::new(one.psn), last }))
@@ -101,7 +102,7 @@ fn of_naks(seen: &Seen<'_>) -> Vec<(usize, Mark)> {
         for reply in replies(&seen.nic.rc, Data::Requests, first, &packets) {
             if reply.says == Says::Nak {
                 let at = packets[reply.packet].at;
-                marks.push((records[reply.packet], Mark { at, qp: connection, from: 0 }));
+                marks.push((records[reply.packet], Mark { at, qp: connection, from }));
             }
         }
     }
@@ -245,7 +246,8 @@ pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
             let what = fault
                 .map(|fault| fault.text().to_owned())
                 .or_else(|| (left.roce.dscp != np.dscp).then(|| format!("DSCP {}", left.roce.dscp)))
-                .or_else(|| (left.roce.ecn != ecn).then(|| format!("ECN {:?}", left.roce.ecn)));
+                .or_else(|| (left.roce.ecn != ecn).then(|| format!("ECN {:?}", left.roce.ecn)))
+                .or_else(|| astray(trial, left.roce.connection, left.roce.address));
             wrong.extend(what.map(|what| (left.record, what)));
         }
         if cnps == 0 {
@@ -263,6 +265,16 @@ pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
         let records = wrong.iter().map(|(record, _)| *record).collect();
         Ok(Some(Read { span, want, got, records }))
     });
+}
+
+/// What is wrong with a CNP that goes to another of the rig's addresses than its connection is with.
+fn astray(trial: &Trial, connection: u16, address: u8) -> Option<String> {
+    let script = &trial.script;
+    let stream = script.streams.get(usize::from(connection)).map(|stream| stream.address);
+    let own = stream.or_else(|| Some(script.flow_of(connection)?.1.address));
+    let to = |number: u8| u16::from(number) + 1;
+    let own = own.filter(|own| *own != address)?;
+    Some(format!("the rig's address {}, where its sender has {}", to(address), to(own)))
 }
 
 fn unanswered(trial: &Trial) -> Doubt {

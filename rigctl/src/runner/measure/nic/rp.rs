@@ -33,10 +33,11 @@ impl<'a> Limited<'a> {
         let (index, spec) = trial.flow(flow)?;
         let seen = Seen::of(done, trial, spec.nic);
         let rp = &seen.nic.rp;
-        // All flows of a port go to one address.
-        let own = |connection: u16| match rp.scope {
-            Scope::Qp => connection == trial.script.connection(index),
-            Scope::DestIp | Scope::Port => trial.script.flow_of(connection).is_some(),
+        let own = |connection: u16| match (rp.scope, trial.script.flow_of(connection)) {
+            (Scope::Qp, _) => connection == trial.script.connection(index),
+            (Scope::DestIp, Some((_, other))) => other.address == spec.address,
+            (Scope::Port, Some(_)) => true,
+            (Scope::DestIp | Scope::Port, None) => false,
         };
         let told = seen.reached.iter().filter(|one| matches!(one.kind, RoceKind::Cnp { .. }));
         let cnps = told.filter(|one| own(one.connection)).map(|one| (one.record, one.at));
