@@ -1,11 +1,13 @@
 //! Go-back-N as the wire shows it: a receiver's acknowledgements and NAKs, and a sender's way back.
 
 mod receiver;
+mod requester;
 mod sender;
 #[cfg(test)]
 mod tests;
 
 pub use receiver::{Answer, Answered, receiver};
+pub use requester::{Asked, Reading, requester};
 pub use sender::{Event, Resent, Sent, sender};
 
 use rig_units::{Dur, Time};
@@ -144,6 +146,28 @@ impl Fault {
             Fault::NoTimeout { .. } => "not sent again as the timeout ran out",
             Fault::TooMany { .. } => "sent again once too often",
         }
+    }
+
+    /// The same fault of a reply that has another index among more of them.
+    const fn with_reply(mut self, place: &[usize]) -> Fault {
+        match &mut self {
+            Fault::WrongPsn { reply, .. }
+            | Fault::SecondNak { reply }
+            | Fault::AckBack { reply }
+            | Fault::Unasked { reply }
+            | Fault::Late { reply, .. }
+            | Fault::Early { reply, .. } => *reply = place[*reply],
+            Fault::MissingAck { .. }
+            | Fault::MissingNak { .. }
+            | Fault::Skipped { .. }
+            | Fault::WrongRestart { .. }
+            | Fault::Unprompted { .. }
+            | Fault::NoRestart { .. }
+            | Fault::LateRestart { .. }
+            | Fault::NoTimeout { .. }
+            | Fault::TooMany { .. } => {}
+        }
+        self
     }
 
     /// The packet and the reply that show it, by index: a receiver's answer, or what came in to a sender.

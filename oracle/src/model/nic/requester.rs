@@ -207,8 +207,12 @@ impl Requester {
             Place::Ahead(_) if !self.hole => {
                 self.hole = true;
                 self.go_to(self.acked);
-                self.hold(now + rc.nak_latency);
-                true
+                // What is about to be asked for is asked for when it would have been.
+                let is_new = !self.is_held;
+                if is_new {
+                    self.hold(now + rc.nak_latency);
+                }
+                is_new
             }
             Place::Ahead(_) | Place::Behind(_) => false,
         }

@@ -67,6 +67,10 @@ pub fn replies(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> Vec<Reply
             Some(0) => {
                 expected = expected.advance(1);
                 (taken, asked) = (taken + 1, false);
+                if let Some(ask) = pending(data, &mut all, packet.at) {
+                    // It has not asked yet: when it does, it is for what is missing then.
+                    (ask.psn, asked) = (expected, true);
+                }
                 let due = packet.last || taken >= rc.ack_every;
                 due.then(|| reply(Says::Ack, packet.psn))
             }
@@ -88,6 +92,11 @@ pub fn replies(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> Vec<Reply
     all
 }
 
+/// A requester's question anew that has not left by `at`. A receiver's NAKs leave as they are.
+fn pending(data: Data, all: &mut [Reply], at: Time) -> Option<&mut Reply> {
+    all.last_mut().filter(|ask| data == Data::Responses && ask.ready >= at)
+}
+
 /// The number before another.
 pub const fn before(psn: Psn) -> Psn {
     Psn::new(psn.get().wrapping_sub(1))
@@ -102,6 +111,20 @@ mod tests {
     fn rc(ack_every: u16) -> Rc {
         let (ack_latency, nak_latency) = (Dur(3), Dur(7));
         Rc { ack_every, ack_latency, nak_latency, ..Nic::none().rc }
+    }
+
+    #[test]
+    fn a_requester_that_has_not_asked_yet_asks_once_for_what_is_missing_then() {
+        // 1 comes late, between the packet that shows the hole and the question; 2 was thrown away meanwhile.
+        let came = [(0, 0), (2, 2), (4, 1), (6, 3)];
+        let came: Vec<Packet> =
+            came.map(|(at, psn)| Packet { at: Time(at), psn: Psn::new(psn), last: false }).to_vec();
+        let asks = replies(&rc(1), Data::Responses, Psn::new(0), &came);
+        let [ask] = asks[..] else { panic!("{asks:?}") };
+        assert_eq!((ask.psn, ask.ready, ask.packet), (Psn::new(2), Time(2 + 7), 1));
+        let naks = replies(&rc(100), Data::Requests, Psn::new(0), &came);
+        let named = naks.iter().filter(|nak| nak.says == Says::Nak).map(|nak| nak.psn.get());
+        assert_eq!(named.collect::<Vec<_>>(), [1, 2]);
     }
 
     /// Packets a hundred apart; those at `last` end messages.

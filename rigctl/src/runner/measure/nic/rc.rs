@@ -6,11 +6,11 @@ use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_oracle::Prediction;
-use rig_oracle::judge::nic::rc::{self, Answer, Event, Fault, Sent, Sight};
+use rig_oracle::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Sent, Sight};
 use rig_oracle::spec::nic::rc::{Data, Packet, SOURCE, Says};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::RoceKind;
-use rig_units::Time;
+use rig_testcases::{FlowSpec, RoceKind, Verb};
+use rig_units::{Dur, Time};
 
 /// One end of a connection.
 struct End {
@@ -19,24 +19,49 @@ struct End {
     connection: u16,
     /// The number of the connection's first packet.
     first: Psn,
+    /// Of a READ what is read: its requester receives, and its responder sends.
+    reads: Option<Reading>,
 }
 
 impl End {
     /// The end that receives what a stream or flow sends.
     fn receiver(trial: &Trial, name: &str) -> Result<End, Doubt> {
         if let Ok((index, spec)) = trial.stream(name) {
-            return Ok(End { port: spec.to, connection: index, first: Psn::new(spec.psn) });
+            let (port, first) = (spec.to, Psn::new(spec.psn));
+            return Ok(End { port, connection: index, first, reads: None });
         }
-        let (index, spec) = trial.flow(name)?;
-        let connection = trial.script.connection(index);
-        Ok(End { port: spec.to, connection, first: Psn::new(spec.psn) })
+        End::of_flow(trial, name, |spec, reads| if reads { spec.nic } else { spec.to })
     }
 
-    /// The NIC that sends a flow.
+    /// The end that sends the data of a flow.
     fn sender(trial: &Trial, name: &str) -> Result<End, Doubt> {
+        End::of_flow(trial, name, |spec, reads| if reads { spec.to } else { spec.nic })
+    }
+
+    fn of_flow(
+        trial: &Trial,
+        name: &str,
+        port: impl Fn(&FlowSpec, bool) -> u16,
+    ) -> Result<End, Doubt> {
         let (index, spec) = trial.flow(name)?;
         let connection = trial.script.connection(index);
-        Ok(End { port: spec.nic, connection, first: Psn::new(spec.psn) })
+        let (first, packets) = (Psn::new(spec.psn), spec.message.div_ceil(spec.mtu));
+        let total = spec.count.map(|count| count.saturating_mul(packets));
+        let reads = (spec.verb == Verb::Read).then_some(Reading { first, packets, total });
+        let port = port(spec, reads.is_some());
+        Ok(End { port, connection, first, reads })
+    }
+
+    /// Tells READ requests anew from those that begin a message, in their order; where nothing is read, nothing.
+    fn again(&self) -> impl FnMut(RoceKind, u32) -> Option<Says> + use<> {
+        let (first, reads) = (self.first, self.reads);
+        let mut begun = 0;
+        move |kind, psn| {
+            let packets = reads.filter(|_| kind == RoceKind::ReadRequest)?.packets;
+            let fresh = first.advance(begun * packets).get() == psn;
+            begun += u32::from(fresh);
+            (!fresh).then_some(Says::Nak)
+        }
     }
 }
 
@@ -69,7 +94,7 @@ pub(super) fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
             .iter()
             .filter(|one| own(one.connection))
             .filter_map(|one| match one.kind {
-                RoceKind::Data { last, .. } => {
+                RoceKind::Data { last, response, .. } if response == end.reads.is_some() => {
                     let packet = Packet { at: one.at, psn: Psn::new(one.psn), last };
                     Some((one.record, packet))
                 }
@@ -77,21 +102,34 @@ pub(super) fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
             })
             .unzip();
         let replies = seen.left.iter().filter(|one| own(one.roce.connection));
+        if packets.is_empty() {
+            return Err(trial.doubt(&format!("nothing of {name} reached the NIC")));
+        }
+        let (rc, sight) = (&seen.nic.rc, sight(trial, &seen));
+        if let Some(reading) = &end.reads {
+            let asked = replies.filter(|one| one.roce.kind == RoceKind::ReadRequest);
+            let (asked_by, asked): (Vec<usize>, Vec<Asked>) = asked
+                .map(|one| (one.record, Asked { at: one.at, psn: Psn::new(one.roce.psn) }))
+                .unzip();
+            let answered = rc::requester(rc, reading, &asked, &packets, &sight);
+            let text = format!(
+                "{} requests for {} packets: one a message, one a hole, one a timeout",
+                asked.len(),
+                packets.len()
+            );
+            return Ok(Some(read(&answered.faults, text, &records, &asked_by)));
+        }
         let (replied, answers): (Vec<usize>, Vec<Answer>) = replies
             .filter_map(|one| {
                 let says = says(one.roce.kind)?;
                 Some((one.record, Answer { at: one.at, says, psn: Psn::new(one.roce.psn) }))
             })
             .unzip();
-        if packets.is_empty() {
-            return Err(trial.doubt(&format!("nothing of {name} reached the NIC")));
-        }
         let data = (Data::Requests, end.first);
-        let sight = sight(trial, &seen);
-        let answered = rc::receiver(&seen.nic.rc, data, &packets, &answers, &sight);
+        let answered = rc::receiver(rc, data, &packets, &answers, &sight);
         let text = format!(
             "one in {} of {} packets acknowledged and the last of each message, one NAK for each hole",
-            seen.nic.rc.ack_every,
+            rc.ack_every,
             packets.len()
         );
         Ok(Some(read(&answered.faults, text, &records, &replied)))
@@ -108,12 +146,13 @@ pub(super) fn sender(done: &Done<'_>, name: &str, judged: &mut Judged) {
         let data = data.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
         let (records, sent): (Vec<usize>, Vec<Sent>) =
             data.map(|one| (one.record, Sent { at: one.at, psn: Psn::new(one.roce.psn) })).unzip();
+        let mut again = end.again();
         let (came_by, came): (Vec<usize>, Vec<Event>) = seen
             .reached
             .iter()
             .filter(|one| own(one.connection))
             .filter_map(|one| {
-                let says = says(one.kind)?;
+                let says = says(one.kind).or_else(|| again(one.kind, one.psn))?;
                 Some((one.record, Event { at: one.at, says, psn: Psn::new(one.psn) }))
             })
             .unzip();
@@ -124,7 +163,12 @@ pub(super) fn sender(done: &Done<'_>, name: &str, judged: &mut Judged) {
         let slowed = seen.reached.iter().any(|one| matches!(one.kind, RoceKind::Cnp { .. }));
         let sight = sight(trial, &seen);
         let sight = Sight { allowance: sight.allowance.filter(|_| !slowed), ..sight };
-        let resent = rc::sender(&seen.nic.rc, end.first, &sent, &came, &sight);
+        // A responder sends what it is asked for; only a requester takes its time to go back.
+        let mut rc = seen.nic.rc;
+        if end.reads.is_some() {
+            rc.resend_latency = Dur::ZERO;
+        }
+        let resent = rc::sender(&rc, end.first, &sent, &came, &sight);
         let naks = came.iter().filter(|one| one.says == Says::Nak).count();
         let text = format!(
             "{} packets in order, and after each of {naks} NAKs on from the one that it names",

@@ -1,0 +1,176 @@
+//! A requester's READ requests: one for each message, anew where a hole is, and anew as the timeout runs out.
+
+use super::receiver::{Answer, Answered, receiver};
+use super::{Fault, Sight};
+use crate::spec::nic::rc::{Data, Packet, Says};
+use rig_frames::psn::Psn;
+use rig_lab::Rc;
+use rig_units::{Dur, Time};
+
+/// What is read on one queue pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// The number of the first packet.
+    pub first: Psn,
+    /// Packets of a message.
+    pub packets: u32,
+    /// Packets of all messages; `None`: for ever.
+    pub total: Option<u32>,
+}
+
+/// A READ request that left, with its first bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// When it did.
+    pub at: Time,
+    /// The number that it names.
+    pub psn: Psn,
+}
+
+/// Judges what a requester asked for, in order, by the responses that reached it, in order.
+pub fn requester(
+    rc: &Rc,
+    reading: &Reading,
+    asked: &[Asked],
+    brought: &[Packet],
+    sight: &Sight,
+) -> Answered {
+    let mut standing = Standing { rc, reading, sight, taken: 0, begun: 0, since: None, tries: 0 };
+    // Requests that a hole has to explain, by their place among all.
+    let (mut anew, mut places) = (Vec::new(), Vec::new());
+    let mut packets = brought.iter().peekable();
+    for (place, ask) in asked.iter().enumerate() {
+        while let Some(packet) = packets.next_if(|packet| packet.at <= ask.at) {
+            standing.takes(packet);
+        }
+        if !standing.explains(ask) {
+            anew.push(Answer { at: ask.at, says: Says::Nak, psn: ask.psn });
+            places.push(place);
+        }
+    }
+    packets.for_each(|packet| standing.takes(packet));
+    let mut answered = receiver(rc, (Data::Responses, reading.first), brought, &anew, sight);
+    for fault in &mut answered.faults {
+        *fault = fault.with_reply(&places);
+    }
+    if standing.is_overdue() {
+        answered.faults.push(Fault::NoTimeout { packet: brought.len().saturating_sub(1) });
+    }
+    answered
+}
+
+/// How far a requester has come.
+struct Standing<'a> {
+    rc: &'a Rc,
+    reading: &'a Reading,
+    sight: &'a Sight,
+    /// Packets that it has taken.
+    taken: u32,
+    /// Messages that it has asked for.
+    begun: u32,
+    /// The last progress.
+    since: Option<Time>,
+    /// Timeouts in a row.
+    tries: u32,
+}
+
+impl Standing<'_> {
+    fn expected(&self) -> Psn {
+        self.reading.first.advance(self.taken)
+    }
+
+    fn takes(&mut self, packet: &Packet) {
+        if packet.psn == self.expected() {
+            self.taken += 1;
+            (self.since, self.tries) = (Some(packet.at), 0);
+        }
+    }
+
+    /// Whether a request begins a message, or is due as the timeout runs out.
+    fn explains(&mut self, ask: &Asked) -> bool {
+        let whole = self.begun * self.reading.packets;
+        if self.taken == whole && ask.psn == self.expected() {
+            (self.begun, self.since) = (self.begun + 1, Some(ask.at));
+            return true;
+        }
+        let due = self.due().is_some_and(|due| self.sight.on_time(due, ask.at));
+        if due && ask.psn == self.expected() {
+            (self.since, self.tries) = (Some(ask.at), self.tries + 1);
+            return true;
+        }
+        false
+    }
+
+    /// When the timeout runs out.
+    fn due(&self) -> Option<Time> {
+        let waits = self.taken < self.begun * self.reading.packets;
+        let timeout = Some(self.rc.timeout).filter(|timeout| waits && *timeout > Dur::ZERO)?;
+        Some(self.since? + timeout)
+    }
+
+    /// Whether it should have asked again by the end of what was seen.
+    fn is_overdue(&self) -> bool {
+        let late = self.sight.busy + self.sight.blur();
+        let more = self.reading.total.is_none_or(|total| self.taken < total);
+        more && self.tries < self.rc.retries.into()
+            && self.due().is_some_and(|due| due + late <= self.sight.until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_lab::Nic;
+
+    const READING: Reading = Reading { first: Psn::new(7), packets: 2, total: Some(4) };
+    const EXACT: Sight =
+        Sight { bound: Dur::ZERO, busy: Dur::ZERO, allowance: None, until: Time(10_000) };
+
+    fn rc(timeout: u64) -> Rc {
+        Rc { nak_latency: Dur(5), timeout: Dur(timeout), retries: 2, ..Nic::none().rc }
+    }
+
+    fn judged(timeout: u64, asked: &[(u64, u32)], brought: &[(u64, u32)]) -> Vec<Fault> {
+        let asked: Vec<Asked> =
+            asked.iter().map(|&(at, psn)| Asked { at: Time(at), psn: Psn::new(psn) }).collect();
+        let brought: Vec<Packet> = brought
+            .iter()
+            .map(|&(at, psn)| Packet { at: Time(at), psn: Psn::new(psn), last: psn % 2 == 0 })
+            .collect();
+        requester(&rc(timeout), &READING, &asked, &brought, &EXACT).faults
+    }
+
+    const WHOLE: [(u64, u32); 4] = [(100, 7), (110, 8), (200, 9), (210, 10)];
+
+    #[test]
+    fn one_request_for_each_message_is_right_and_one_more_is_unasked() {
+        assert_eq!(judged(0, &[(0, 7), (150, 9)], &WHOLE), []);
+        let faults = judged(0, &[(0, 7), (150, 9), (160, 9)], &WHOLE);
+        assert_eq!(faults, [Fault::Unasked { reply: 2 }]);
+    }
+
+    #[test]
+    fn a_hole_is_asked_for_once_and_in_time() {
+        let brought = [(100, 7), (200, 9), (210, 8), (300, 9), (310, 10)];
+        let brought = &brought[..];
+        // Number 8 is missing once 9 is there; it comes with what was asked for anew.
+        let holed = [(100, 7), (110, 9), (220, 8), (300, 9), (310, 10)];
+        assert_eq!(judged(0, &[(0, 7), (115, 8), (250, 9)], &holed), []);
+        assert_eq!(
+            judged(0, &[(0, 7), (116, 8), (250, 9)], &holed),
+            [Fault::Late { packet: 1, reply: 1 }]
+        );
+        assert!(!judged(0, &[(0, 7), (250, 9)], brought).is_empty());
+    }
+
+    #[test]
+    fn a_request_that_brings_nothing_is_repeated_as_the_timeout_runs_out_and_not_before() {
+        let late = [(600, 7), (610, 8), (700, 9), (710, 10)];
+        assert_eq!(judged(500, &[(0, 7), (500, 7), (650, 9)], &late), []);
+        assert_eq!(judged(500, &[(0, 7), (499, 7), (650, 9)], &late).len(), 1);
+        // One that is never repeated is missed, unless it may give up.
+        assert_eq!(judged(500, &[(0, 7)], &[]), [Fault::NoTimeout { packet: 0 }]);
+        assert_eq!(judged(500, &[(0, 7), (500, 7), (1_000, 7)], &[]), []);
+        assert_eq!(judged(0, &[(0, 7)], &[]), []);
+    }
+}
