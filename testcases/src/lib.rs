@@ -20,7 +20,7 @@ pub mod threshold;
 pub mod wire;
 
 pub use amount::{Amount, Lookup};
-pub use between::{Between, Injected, Injection, Target, Which};
+pub use between::{Between, Bottleneck, Injected, Injection, Target, Which};
 pub use case::{Case, CaseId, Expect, Suite, Sweep};
 pub use macsec::{Harm, Protection, Secured, Shield, Takes};
 pub use measure::{First, Measure, Wanted};

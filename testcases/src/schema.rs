@@ -4,7 +4,7 @@ use crate::read::{INTERVALS, PREDICTIONS};
 use crate::{NicMeasure, Shield, Takes, Tap, Target, Verb};
 use rig_lab::schema::{DRAFT, families, settings};
 use rig_lab::{Kind, Part, WatermarkCopy};
-use rig_units::{Bytes, Dur, L2Rate, Length, PortSpeed, Quanta, Rate};
+use rig_units::{Bytes, Dur, L2Rate, Length, PortSpeed, Ppm, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -176,7 +176,30 @@ fn flow() -> Value {
 
 /// The rig between two NICs.
 fn between() -> Value {
-    object(&json!({ "delay": to("duration"), "inject": list("injection") }), &[])
+    let depth = |description: &str| {
+        let mut depth = of::<Bytes>();
+        depth["description"] = json!(description);
+        depth
+    };
+    let mut bottleneck = object(
+        &json!({
+            "to": to("port"),
+            "speed": of::<PortSpeed>(),
+            "kmin": depth("the depth from which on data may be marked"),
+            "kmax": depth("the depth from which on all data is marked"),
+            "pmax": of::<Ppm>(),
+            "buffer": depth("what may wait; the rest is lost"),
+        }),
+        &["to", "speed", "kmin", "kmax", "pmax", "buffer"],
+    );
+    bottleneck["description"] =
+        json!("a queue on the way to one of the NICs, slower than its port");
+    let properties = json!({
+        "delay": to("duration"),
+        "inject": list("injection"),
+        "bottleneck": bottleneck,
+    });
+    object(&properties, &[])
 }
 
 fn injection() -> Value {

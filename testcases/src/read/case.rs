@@ -107,10 +107,7 @@ impl<'w> Reading<'w, '_> {
         let streams = self.group(to_device, &mut places);
         let flows = self.group(&FLOW, &mut places);
         self.flows_of_nics();
-        let between = between::between(&self.blocks("between"));
-        if let Some(at) = self.blocks("between").last() {
-            places.insert("between".to_owned(), at.place());
-        }
+        let between = between::between(&self.blocks("between"), &mut places);
         let storms = self.group(&STORM, &mut places);
         self.distinct(("streams", &streams.groups), ("storms", &storms.groups));
         self.distinct(("streams", &streams.groups), ("flows", &flows.groups));
