@@ -44,7 +44,8 @@ impl<'a> Limited<'a> {
         let frames = data.filter(|one| own(one.roce.connection));
         let frames = frames.map(|one| (one.record, one.at, Bytes(one.roce.size.into())));
         let line = trial.observation.ports[usize::from(spec.nic)].speed;
-        // What else the NIC sends may be in the way of a packet: a frame of each other connection at the most.
+        // What else the NIC sends may be in the way of a packet: what is under way, and a frame of each other connection; two where
+        // a burst that had to wait is followed by the next one, which has waited longer than the packet.
         let others = seen.left.iter().filter(|one| {
             !matches!(one.roce.kind, RoceKind::Data { .. }) || !own(one.roce.connection)
         });
@@ -54,11 +55,17 @@ impl<'a> Limited<'a> {
             let of = longest.entry(one.roce.connection).or_default();
             *of = slot.max(*of);
         }
+        let under_way = longest.values().max().copied().unwrap_or_default();
+        let turn: Dur = longest.into_values().sum();
+        let turns = match rp.limiting {
+            Limiting::Packet => turn,
+            Limiting::Burst => turn * 2,
+        };
         Ok(Limited {
             rp,
             line,
             bound: trial.observation.bound(),
-            allowance: longest.into_values().sum(),
+            allowance: turns + under_way,
             cnps: cnps.collect(),
             frames: frames.collect(),
         })
