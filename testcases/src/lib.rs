@@ -17,6 +17,7 @@ pub mod roce;
 mod schema;
 pub mod script;
 pub mod threshold;
+pub mod window;
 pub mod wire;
 
 pub use amount::{Amount, Lookup};
@@ -33,6 +34,7 @@ pub use script::{
     Tap,
 };
 pub use threshold::{Growth, Threshold};
+pub use window::Window;
 
 /// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.
 pub use rig_lab::{

@@ -4,6 +4,7 @@ mod endpoints;
 mod growth;
 mod load;
 mod ports;
+mod windows;
 
 pub(crate) use ports::port_number;
 
@@ -87,6 +88,7 @@ impl Case {
         load::check(self, declared, &script)?;
         endpoints::check(self, declared, &script)?;
         growth::check(self, declared, &script)?;
+        windows::check(self, &script)?;
         Ok(script)
     }
 }

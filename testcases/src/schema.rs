@@ -344,6 +344,14 @@ fn measure() -> Value {
     let rate = of::<L2Rate>();
     properties["rate.goodput"] =
         object(&json!({ "flow": to("name"), "at_least": rate, "at_most": rate }), &["flow"]);
+    let shared = json!({ "flows": list("name"), "from": to("duration"), "until": to("duration") });
+    let window = object(&shared, &["flows", "from", "until"]);
+    let mut shares = window.clone();
+    shares["properties"]["within"] = of::<Ppm>();
+    shares["required"] = json!(["flows", "from", "until", "within"]);
+    properties["rate.shares"] = shares;
+    let windows = json!({ "type": "array", "minItems": 2, "items": window });
+    properties["rate.fixed_point"] = object(&json!({ "windows": windows }), &["windows"]);
     properties["rc.receiver"] = object(&json!({ "stream": to("name"), "flow": to("name") }), &[]);
     let mut measure = object(&properties, &[]);
     measure["minProperties"] = json!(1);

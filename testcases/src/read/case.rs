@@ -125,7 +125,7 @@ impl<'w> Reading<'w, '_> {
         };
         let steps = self.steps(&names, &mut places);
         let traffic = Traffic { streams: &streams.all, storms: &storms.all, names: &names };
-        let mut measures = self.measures(&traffic);
+        let mut measures = self.measures(&traffic, &mut places);
         let expect = self.expect(&mut measures);
         let length = match self.fields.get("length") {
             Some(at) => super::amount::amount(&at, &names).map(Some),
@@ -264,7 +264,7 @@ impl<'w> Reading<'w, '_> {
         (read.len() == all.len()).then_some(read)
     }
 
-    fn measures(&self, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
+    fn measures(&self, traffic: &Traffic<'_>, places: &mut Places) -> Option<Vec<Measure>> {
         const WANT: &str =
             "a list of measures, such as pfcwd.detection: {storm: storm, stream: victim}";
         let at = match self.fields.get("measure") {
@@ -279,6 +279,7 @@ impl<'w> Reading<'w, '_> {
         if all.is_empty() {
             at.fault("nothing is measured", WANT);
         }
+        places.insert("measure".to_owned(), at.place());
         let read: Vec<_> = all.iter().filter_map(|at| measure(at, traffic)).collect();
         (read.len() == all.len()).then(|| read.concat())
     }
