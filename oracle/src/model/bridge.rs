@@ -1,5 +1,5 @@
 //! The rig between two NICs: what arrives at one of its ports leaves by the other a while later, in order, but for the frames to
-//! which something is done on the way. The way to one of them may be a [bottleneck](bottleneck): what waits there leaves later.
+//! which something is done on the way. The way to one of them may be a bottleneck: what waits there leaves later.
 
 mod bottleneck;
 
