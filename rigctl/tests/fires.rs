@@ -120,10 +120,13 @@ fn of_nic(measure: &NicMeasure) -> Run {
         NicMeasure::Final { .. } => Mutated("additive-increase", "nic.rp.ai_rate=x1.1"),
         NicMeasure::Bursts { .. } => Mutated("packets-or-bursts", "nic.rp.limiting=packet"),
         NicMeasure::Goodput { .. } => Mutated("rate-over-a-long-way", "nic.rp.timer=x2"),
-        NicMeasure::Sender { .. } => Mutated("lost-packet", "deviation=restarts_one_psn_late"),
-        NicMeasure::Receiver { .. } => {
-            Mutated("acknowledgements-of-each-message", "nic.rc.ack_every=2")
+        // The first queue pair never hears of its marks.
+        NicMeasure::Shares { .. } => Mutated("eight-flows-share", "deviation=cnp_wrong_qp"),
+        NicMeasure::FixedPoint { .. } => {
+            Mutated("more-senders-are-marked-more", "nic.rp.enable=false")
         }
+        NicMeasure::Sender { .. } => Mutated("lost-packet", "deviation=restarts_one_psn_late"),
+        NicMeasure::Receiver { .. } => Mutated("hole-and-nak", "deviation=nak_repeated"),
     }
 }
 

@@ -36,7 +36,7 @@ fn a_port_obeys_as_its_trial_says_and_as_usual_in_the_next() {
     let lab = rig_lab::read::lab(None).unwrap_or_else(|faults| panic!("{}", faults[0]));
     let profile = lab.duts.iter().find(|dut| dut.name == "broadcom").expect("in the default lab");
     let dut = Emulated::boot(profile, &[], lab.cable_cm, 1).expect("it takes nothing");
-    let mut session = VirtualLab::new(dut, Dur::ns(15));
+    let mut session = VirtualLab::new(dut, Dur::ns(15), 1);
     let mut trial = |endpoint: &str| -> StreamCount {
         let script = case(endpoint).script(&profile.declared, &Literal);
         let script = script.unwrap_or_else(|fault| panic!("{fault}"));

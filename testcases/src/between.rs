@@ -1,7 +1,8 @@
 //! The rig between two NICs: what it passes on, and what it does to single frames on the way.
 
 use core::fmt;
-use rig_units::Dur;
+use rig_lab::Curve;
+use rig_units::{Bytes, Dur, PortSpeed};
 
 /// The rig between the NICs behind two of its ports, as written and as it is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +11,21 @@ pub struct Between<Name> {
     pub delay: Dur,
     /// What is done to single frames, in the order of the case.
     pub inject: Vec<Injection<Name>>,
+    /// What the frames to one of the NICs have to pass.
+    pub bottleneck: Option<Bottleneck<Name>>,
+}
+
+/// A queue on the way to a NIC that is slower than its port. `Port`: the port's name as written, its index as it is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bottleneck<Port> {
+    /// The rig port that they leave by.
+    pub to: Port,
+    /// How fast they leave, as if on a wire of this speed.
+    pub speed: PortSpeed,
+    /// At which depth data is marked that is ECN-capable: by what waits before it, when it comes.
+    pub curve: Curve,
+    /// What may wait; the rest is lost.
+    pub buffer: Bytes,
 }
 
 /// One thing that is done to frames of one connection. `Name`: the flow's as written, its connection's number as it is run.

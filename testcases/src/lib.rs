@@ -17,10 +17,11 @@ pub mod roce;
 mod schema;
 pub mod script;
 pub mod threshold;
+pub mod window;
 pub mod wire;
 
 pub use amount::{Amount, Lookup};
-pub use between::{Between, Injected, Injection, Target, Which};
+pub use between::{Between, Bottleneck, Injected, Injection, Target, Which};
 pub use case::{Case, CaseId, Expect, Suite, Sweep};
 pub use macsec::{Harm, Protection, Secured, Shield, Takes};
 pub use measure::{First, Measure, Wanted};
@@ -33,6 +34,7 @@ pub use script::{
     Tap,
 };
 pub use threshold::{Growth, Threshold};
+pub use window::Window;
 
 /// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.
 pub use rig_lab::{

@@ -1,6 +1,7 @@
 //! What a case says of NICs: what they send by themselves, and what of their behaviour is measured.
 
-use rig_units::{Bytes, Dur};
+use crate::Window;
+use rig_units::{Bytes, Dur, Ppm};
 
 /// What a NIC sends by itself, as written: messages of one reliable connection, one right after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,6 +137,18 @@ pub enum NicMeasure {
         /// From when on, since the trial's start.
         from: Dur,
     },
+    /// `rate.shares`: flows through one bottleneck get the same, in the long run.
+    Shares {
+        /// The flows, and when.
+        window: Window,
+        /// How far a share may be off an equal one, as a part of that.
+        within: Ppm,
+    },
+    /// `rate.fixed_point`: more flows through one bottleneck are marked more, and get more CNPs; beside the fluid model.
+    FixedPoint {
+        /// The flows, and when: each of more than the one before.
+        windows: Vec<Window>,
+    },
     /// `rc.sender`: what a NIC sends after a NAK or none (go-back-N).
     Sender {
         /// The flow.
@@ -204,19 +217,21 @@ impl NicMeasure {
             NicMeasure::Final { .. } => "rate.final",
             NicMeasure::Bursts { .. } => "rate.bursts",
             NicMeasure::Goodput { .. } => "rate.goodput",
+            NicMeasure::Shares { .. } => "rate.shares",
+            NicMeasure::FixedPoint { .. } => "rate.fixed_point",
             NicMeasure::Sender { .. } => "rc.sender",
             NicMeasure::Receiver { .. } => "rc.receiver",
         }
     }
 
-    /// The rig port, flow or stream that it looks at.
-    pub fn subject(&self) -> &str {
+    /// The rig port, stream or flows that it looks at.
+    pub fn subjects(&self) -> Vec<&str> {
         match self {
             NicMeasure::Answers { port }
             | NicMeasure::Latency { port }
             | NicMeasure::Interval { port }
             | NicMeasure::Format { port }
-            | NicMeasure::Counters { port } => port,
+            | NicMeasure::Counters { port } => vec![port],
             NicMeasure::Follows { flow }
             | NicMeasure::Cut { flow }
             | NicMeasure::Reaction { flow }
@@ -224,13 +239,27 @@ impl NicMeasure {
             | NicMeasure::Final { flow }
             | NicMeasure::Bursts { flow }
             | NicMeasure::Goodput { flow, .. }
-            | NicMeasure::Sender { flow } => flow,
-            NicMeasure::Receiver { of } => of,
+            | NicMeasure::Sender { flow } => vec![flow],
+            NicMeasure::Receiver { of } => vec![of],
+            NicMeasure::Shares { window, .. } => flows_of(core::slice::from_ref(window)),
+            NicMeasure::FixedPoint { windows } => flows_of(windows),
         }
     }
 
     /// The rig port that it looks at, if it is one.
     pub fn port(&self) -> Option<&str> {
-        NicMeasure::OF_PORT.contains(&self.name()).then(|| self.subject())
+        let of_port = NicMeasure::OF_PORT.contains(&self.name());
+        self.subjects().first().copied().filter(|_| of_port)
     }
+}
+
+/// Every flow of some windows, once.
+fn flows_of(windows: &[Window]) -> Vec<&str> {
+    let mut all: Vec<&str> = Vec::new();
+    for flow in windows.iter().flat_map(|window| &window.flows) {
+        if !all.contains(&flow.as_str()) {
+            all.push(flow);
+        }
+    }
+    all
 }

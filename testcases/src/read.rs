@@ -17,6 +17,7 @@ mod sense;
 mod steps;
 mod sweep;
 mod traffic;
+mod window;
 
 pub use amount::PREDICTIONS;
 pub use sweep::INTERVALS;

@@ -4,13 +4,14 @@ mod endpoints;
 mod growth;
 mod load;
 mod ports;
+mod windows;
 
 pub(crate) use ports::port_number;
 
 use crate::case::{CaseAction, Count, Refresh, Storm, Stream};
 use crate::{
-    Action, Amount, Between, Case, EndpointSpec, Expect, Flow, FlowSpec, Harm, Injection, Lookup,
-    Measure, PfcFrames, Script, Shield, Step, StormSpec, StreamRate, StreamSpec,
+    Action, Amount, Between, Bottleneck, Case, EndpointSpec, Expect, Flow, FlowSpec, Harm,
+    Injection, Lookup, Measure, PfcFrames, Script, Shield, Step, StormSpec, StreamRate, StreamSpec,
 };
 use rig_lab::{Color, Declared, Fault, Form};
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed};
@@ -87,6 +88,7 @@ impl Case {
         load::check(self, declared, &script)?;
         endpoints::check(self, declared, &script)?;
         growth::check(self, declared, &script)?;
+        windows::check(self, &script)?;
         Ok(script)
     }
 }
@@ -242,9 +244,9 @@ impl Resolving<'_> {
 
     /// The rig between two NICs, where a flow goes from one to the other.
     fn between(&self, flows: &[FlowSpec]) -> Result<Option<(u16, u16, Between<u16>)>, Fault> {
-        let Between { delay, inject } = &self.case.between;
+        let Between { delay, inject, bottleneck } = &self.case.between;
         let Some(flow) = flows.iter().find(|flow| flow.nic != flow.to) else {
-            if inject.is_empty() {
+            if inject.is_empty() && bottleneck.is_none() {
                 return Ok(None);
             }
             let found = "the rig passes nothing on: no flow goes from one NIC to another";
@@ -262,7 +264,30 @@ impl Resolving<'_> {
         });
         let inject = each.collect::<Result<_, _>>()?;
         let (a, b) = (flow.nic.min(flow.to), flow.nic.max(flow.to));
-        Ok(Some((a, b, Between { delay: *delay, inject })))
+        let bottleneck = bottleneck.as_ref().map(|of| self.bottleneck((a, b), of)).transpose()?;
+        Ok(Some((a, b, Between { delay: *delay, inject, bottleneck })))
+    }
+
+    /// What the frames to one of the two ports have to pass: it is one only if it is slower than the port.
+    fn bottleneck(
+        &self,
+        (a, b): (u16, u16),
+        bottleneck: &Bottleneck<String>,
+    ) -> Result<Bottleneck<u16>, Fault> {
+        let Bottleneck { to: name, speed, curve, buffer } = bottleneck;
+        let to = [a, b].into_iter().find(|&port| self.ports[usize::from(port)] == *name);
+        let Some(to) = to else {
+            let found = format!("nothing is passed on to {name}");
+            let [a, b] = [a, b].map(|port| &self.ports[usize::from(port)]);
+            let want = format!("{a} or {b}, the ports of the flows");
+            return Err(self.case.fault("between.bottleneck.to", found, want));
+        };
+        if *speed >= self.speed(to) {
+            let found = format!("a bottleneck of {speed} before a port of {}", self.speed(to));
+            let want = format!("less than {}", self.speed(to));
+            return Err(self.case.fault("between.bottleneck.speed", found, want));
+        }
+        Ok(Bottleneck { to, speed: *speed, curve: *curve, buffer: *buffer })
     }
 
     fn flow(&self, name: &str, flow: &Flow) -> Result<FlowSpec, Fault> {

@@ -5,7 +5,7 @@ use crate::wire::ADDRESSES;
 use crate::{NicMeasure, Shield, Takes, Tap, Target, Verb};
 use rig_lab::schema::{DRAFT, families, settings};
 use rig_lab::{Kind, Part, WatermarkCopy};
-use rig_units::{Bytes, Dur, L2Rate, Length, PortSpeed, Quanta, Rate};
+use rig_units::{Bytes, Dur, L2Rate, Length, PortSpeed, Ppm, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -186,7 +186,30 @@ fn address() -> Value {
 
 /// The rig between two NICs.
 fn between() -> Value {
-    object(&json!({ "delay": to("duration"), "inject": list("injection") }), &[])
+    let depth = |description: &str| {
+        let mut depth = of::<Bytes>();
+        depth["description"] = json!(description);
+        depth
+    };
+    let mut bottleneck = object(
+        &json!({
+            "to": to("port"),
+            "speed": of::<PortSpeed>(),
+            "kmin": depth("the depth from which on data may be marked"),
+            "kmax": depth("the depth from which on all data is marked"),
+            "pmax": of::<Ppm>(),
+            "buffer": depth("what may wait; the rest is lost"),
+        }),
+        &["to", "speed", "kmin", "kmax", "pmax", "buffer"],
+    );
+    bottleneck["description"] =
+        json!("a queue on the way to one of the NICs, slower than its port");
+    let properties = json!({
+        "delay": to("duration"),
+        "inject": list("injection"),
+        "bottleneck": bottleneck,
+    });
+    object(&properties, &[])
 }
 
 fn injection() -> Value {
@@ -333,6 +356,14 @@ fn measure() -> Value {
         &json!({ "flow": to("name"), "from": to("duration"), "at_least": rate, "at_most": rate }),
         &["flow"],
     );
+    let shared = json!({ "flows": list("name"), "from": to("duration"), "until": to("duration") });
+    let window = object(&shared, &["flows", "from", "until"]);
+    let mut shares = window.clone();
+    shares["properties"]["within"] = of::<Ppm>();
+    shares["required"] = json!(["flows", "from", "until", "within"]);
+    properties["rate.shares"] = shares;
+    let windows = json!({ "type": "array", "minItems": 2, "items": window });
+    properties["rate.fixed_point"] = object(&json!({ "windows": windows }), &["windows"]);
     properties["rc.receiver"] = object(&json!({ "stream": to("name"), "flow": to("name") }), &[]);
     let mut measure = object(&properties, &[]);
     measure["minProperties"] = json!(1);

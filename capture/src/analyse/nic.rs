@@ -83,7 +83,7 @@ pub fn left(observation: &Observation, port: u16) -> Vec<Left> {
 }
 
 /// From the first bit of a frame to its last.
-fn taken(speed: PortSpeed, size: u16) -> Dur {
+pub(super) fn taken(speed: PortSpeed, size: u16) -> Dur {
     speed.serialise(PREAMBLE + Bytes(size.into()))
 }
 

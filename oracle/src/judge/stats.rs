@@ -98,6 +98,37 @@ pub fn normal_beyond(alpha: f64) -> f64 {
     f64::midpoint(lo, hi)
 }
 
+/// What a variable of Student's distribution with `free` degrees of freedom exceeds, one way or the other, with a chance of
+/// `alpha`; `alpha` down to 10^-12 or so. The chance is a finite sum (Abramowitz and Stegun 26.7.3 and 26.7.4).
+pub fn student_beyond(free: u32, alpha: f64) -> f64 {
+    let free = free.max(1);
+    let tail = |t: f64| {
+        let angle = (t / f64::from(free).sqrt()).atan();
+        let square = angle.cos().powi(2);
+        let odd = free % 2 == 1;
+        // Each term is the one before times cos^2 and k / (k + 1).
+        let first = if odd { angle.cos() } else { 1.0 };
+        let terms = if odd { (free - 1) / 2 } else { free / 2 };
+        let (mut term, mut sum) = (first, 0.0);
+        for i in 0..terms {
+            sum += term;
+            let k = f64::from(2 * i + if odd { 2 } else { 1 });
+            term *= square * k / (k + 1.0);
+        }
+        let within = angle.sin() * sum;
+        if odd { 1.0 - (angle + within) * core::f64::consts::FRAC_2_PI } else { 1.0 - within }
+    };
+    let (mut lo, mut hi) = (0.0, 1.0);
+    while tail(hi) > alpha && hi < 1e13 {
+        hi *= 2.0;
+    }
+    for _ in 0..100 {
+        let middle = f64::midpoint(lo, hi);
+        if tail(middle) > alpha { lo = middle } else { hi = middle }
+    }
+    f64::midpoint(lo, hi)
+}
+
 /// The greatest distance between the sampled distribution and a uniform one on `[0, 1]`, both ways (Kolmogorov and
 /// Smirnov). Samples outside count as at the ends.
 pub fn distance_from_uniform(samples: &[f64]) -> f64 {
@@ -145,6 +176,24 @@ mod tests {
         {
             assert!((normal_beyond(alpha) - z).abs() < 2e-6, "{alpha}: {}", normal_beyond(alpha));
         }
+    }
+
+    #[test]
+    fn students_tail_is_where_tables_have_it() {
+        for (free, alpha, t) in [
+            (1, 0.05, 12.706_2),
+            (2, 0.05, 4.302_65),
+            (5, 0.01, 4.032_14),
+            (10, 0.05, 2.228_14),
+            (11, 0.05, 2.200_99),
+            (30, 0.001, 3.646_0),
+        ] {
+            let got = student_beyond(free, alpha);
+            assert!((got - t).abs() < 1e-4, "{free} {alpha}: {got}");
+        }
+        // 2 t (2 + t^2)^-1/2 in closed form for two: far out it is 1 / sqrt(alpha).
+        assert!((student_beyond(2, 1e-10) * 1e-5 - 1.0).abs() < 1e-4);
+        assert!((student_beyond(2_000, 1e-6) - normal_beyond(1e-6)).abs() < 0.02);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! The rig between two NICs: what arrives at one of its ports leaves by the other a while later, in order, but for the frames to
-//! which something is done on the way.
+//! which something is done on the way. The way to one of them may be a bottleneck: what waits there leaves later.
 
+mod bottleneck;
+
+use self::bottleneck::{Bottleneck, Fate};
 use super::packet::{Kind, Packet};
 use rig_testcases::{Injected, Injection, Target, Which};
 use rig_units::{Dur, Time};
@@ -13,6 +16,8 @@ pub struct Bridge {
     delay: Dur,
     began: Time,
     injections: Vec<Armed>,
+    /// The side that frames leave by at less than its speed.
+    bottleneck: Option<(usize, Bottleneck)>,
     /// What leaves by each of the hosts, by time; of one time in the order in which it came.
     leaves: [VecDeque<(Time, Packet)>; 2],
     /// What waits for so many more frames that leave by each of the hosts.
@@ -48,6 +53,7 @@ impl Bridge {
             delay,
             began,
             injections: Vec::new(),
+            bottleneck: None,
             leaves: Default::default(),
             held: Default::default(),
             passed: BTreeMap::new(),
@@ -58,6 +64,12 @@ impl Bridge {
     /// Adds something that is done from now on. Packet sequence numbers are those in the frames.
     pub(super) fn inject(&mut self, injection: Injection<u16>) {
         self.injections.push(Armed { injection, seen: 0 });
+    }
+
+    /// Makes the way to a host a bottleneck.
+    pub(super) fn narrow(&mut self, host: u16, config: &rig_testcases::Bottleneck<u16>, seed: u64) {
+        let bottleneck = Bottleneck::new(self.began, config, seed);
+        self.bottleneck = self.side(host).map(|side| (side, bottleneck));
     }
 
     /// Which side a host is, if it is one.
@@ -89,21 +101,39 @@ impl Bridge {
     pub(super) fn pass(&mut self, now: Time, side: usize, packet: &Packet) {
         let to = 1 - side;
         let harm = self.harm(now, packet);
-        self.touched.extend(harm.map(|what| Touched { at: now, host: self.hosts[side], what }));
-        let due = now + self.delay;
+        let host = self.hosts[side];
+        self.touched.extend(harm.map(|what| Touched { at: now, host, what }));
+        if harm == Some(Injected::Drop) {
+            return;
+        }
+        let Some((begins, packet)) = self.through(now, to, packet) else {
+            return self.touched.push(Touched { at: now, host, what: Injected::Drop });
+        };
+        let due = begins + self.delay;
         match harm {
-            None => self.leave(to, due, *packet),
-            Some(Injected::Drop) => return,
-            Some(Injected::Behind(frames)) => return self.held[to].push((frames, *packet)),
+            None | Some(Injected::Drop) => self.leave(to, due, packet),
+            Some(Injected::Behind(frames)) => return self.held[to].push((frames, packet)),
             Some(Injected::Ce) => self.leave(to, due, packet.with_ect(true).with_ce(true)),
-            Some(Injected::Delay(by)) => self.leave(to, due + by, *packet),
+            Some(Injected::Delay(by)) => self.leave(to, due + by, packet),
             Some(Injected::BadIcrc) => self.leave(to, due, packet.with_bad_icrc()),
             Some(Injected::Duplicate) => {
-                self.leave(to, due, *packet);
-                self.leave(to, due, *packet);
+                self.leave(to, due, packet);
+                self.leave(to, due, packet);
             }
         }
         self.release(to, due);
+    }
+
+    /// Lets a frame through the bottleneck, where there is one: when it leaves that, and whether it leaves marked. `None`: it does
+    /// not fit. Marks are not told one by one: each frame shows its own.
+    fn through(&mut self, now: Time, to: usize, packet: &Packet) -> Option<(Time, Packet)> {
+        let Some((_, queue)) = self.bottleneck.as_mut().filter(|(side, _)| *side == to) else {
+            return Some((now, *packet));
+        };
+        match queue.take(now, packet) {
+            Fate::Leaves { at, marked } => Some((at, packet.with_ce(packet.ce() || marked))),
+            Fate::Full => None,
+        }
     }
 
     /// A frame has gone ahead of those that wait for some.
@@ -234,6 +264,30 @@ mod tests {
             let left = bridge.pop(0).expect("it passed");
             assert_eq!((left.ce(), left.bad_icrc()), (ce, bad));
         }
+    }
+
+    #[test]
+    fn frames_leave_a_bottleneck_a_slot_apart_and_what_it_has_no_room_for_is_told() {
+        let mut bridge = Bridge::new(Time::ZERO, [3, 5], Dur::us(10));
+        let speed = rig_units::PortSpeed::from_bps(40_000_000_000).expect("200 ps a byte");
+        let [kmin, kmax, buffer] = [1_000, 1_000, 2_000].map(rig_units::Bytes);
+        let curve = rig_lab::Curve { kmin, kmax, pmax: rig_units::Ppm(0) };
+        let config = rig_testcases::Bottleneck { to: 5, speed, curve, buffer };
+        bridge.narrow(5, &config, 1);
+        for seq in 0..4 {
+            bridge.pass(Time::ZERO, 0, &packet(seq).with_ect(true));
+        }
+        bridge.pass(Time::ZERO, 1, &packet(9));
+        let mut left = Vec::new();
+        while bridge.due(1) < Time::MAX {
+            let due = bridge.due(1).0 / 1_000;
+            left.extend(bridge.pop(1).map(|packet| (due, packet.seq, packet.ce())));
+        }
+        // 1000 B and 20 B around them: 204 ns.
+        assert_eq!(left, [(10_000, 0, false), (10_204, 1, false), (10_408, 2, true)]);
+        assert_eq!(bridge.due(0), Time::ZERO + Dur::us(10), "the other way is as wide as its port");
+        let lost = Touched { at: Time::ZERO, host: 3, what: Injected::Drop };
+        assert_eq!(bridge.into_touched(), [lost]);
     }
 
     #[test]

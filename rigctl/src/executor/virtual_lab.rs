@@ -23,6 +23,8 @@ use rig_units::{Dur, PortSpeed, Quanta, Time};
 pub struct VirtualLab {
     dut: Emulated,
     cable: Dur,
+    /// Where the draws of the rig itself come from.
+    seed: u64,
     /// First id of the next trial's streams, so that a frame of an earlier trial is never taken for one of a later. Ids
     /// wrap around after thousands of trials, when nothing of the first is left.
     next_id: u16,
@@ -34,9 +36,9 @@ pub struct VirtualLab {
 const BY_HAND: u16 = u16::MAX;
 
 impl VirtualLab {
-    /// A session with a device that was just configured.
-    pub fn new(dut: Emulated, cable: Dur) -> VirtualLab {
-        VirtualLab { dut, cable, next_id: 0, fresh: true }
+    /// A session with a device that was just configured. What the rig itself leaves to chance is drawn from `seed`.
+    pub fn new(dut: Emulated, cable: Dur, seed: u64) -> VirtualLab {
+        VirtualLab { dut, cable, seed, next_id: 0, fresh: true }
     }
 
     /// The present, on the clock of the session.
@@ -161,6 +163,10 @@ impl Trial<'_> {
         if let Some((a, b, between)) = &self.script.between {
             let hosts = [*a, *b].map(|port| self.script.dut_ports[usize::from(port)]);
             self.lab.dut.rig().bridge(hosts, between.delay);
+            if let Some(bottleneck) = &between.bottleneck {
+                let host = self.script.dut_ports[usize::from(bottleneck.to)];
+                self.lab.dut.rig().narrow(host, bottleneck, self.lab.seed);
+            }
         }
     }
 

@@ -15,6 +15,8 @@ use rig_units::Dur;
 pub struct Mutant {
     /// As it is typed behind `--mutate`.
     pub text: String,
+    /// The suites that say that they cover the part of the device that is broken.
+    pub near: Vec<String>,
 }
 
 /// What became of a mutant.
@@ -117,6 +119,7 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("action=drop", &["action-forward", "action-alert"]),
     ("action=forward", &["action-drop", "action-alert"]),
     ("action=alert", &["action-drop", "detection-latency"]),
+    ("big_red_switch_misses", &["big-red-switch"]),
     ("big_red_switch", &["isolation", "detection-latency"]),
     ("charge=interval", &["near-a-multiple", "late-polls"]),
     ("charge=elapsed", &["near-a-multiple", "late-polls"]),
@@ -142,7 +145,6 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("poll_stops", &["second-storm"]),
     ("counters_off", &["storm-counters"]),
     ("pfc_continues", &["pfc-ends"]),
-    ("big_red_switch_misses", &["big-red-switch"]),
     ("accepts_out_of_range", &["limits-refused"]),
     ("buffer_change", &["buffer-change"]),
     ("link_toggle", &["port-toggle"]),
@@ -203,6 +205,11 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("macsec_pfc_sent", &["pfc-sent"]),
     ("macsec_encrypted", &["protected-pfc"]),
     ("macsec_ok", &["protected-pfc"]),
+    ("nak_earns", &["nak-that-comes"]),
+    ("depth_of_port", &["two-queues"]),
+    ("clears_ce", &["marked-before"]),
+    ("ce_not_counted", &["marked-before"]),
+    ("marks_non_ect", &["not-capable"]),
     ("pool_oversubscribed", &["headroom-broadcom"]),
     ("headroom_unused", &["headroom-broadcom"]),
 ];
@@ -237,7 +244,11 @@ pub fn all(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
             .filter(|deviation| covered(deviation.part()))
             .map(|deviation| format!("deviation={}", mutation::name(deviation))),
     );
-    texts.into_iter().map(|text| Mutant { text }).collect()
+    let near = |part: Option<Part>| {
+        let covers = |suite: &&Suite| part.is_some_and(|part| suite.covers.contains(&part));
+        suites.iter().filter(covers).map(|suite| suite.name.clone()).collect()
+    };
+    texts.into_iter().map(|text| Mutant { near: near(part_of(&text)), text }).collect()
 }
 
 /// Runs cases on a mutant until one fails, its likely killers first.
@@ -261,20 +272,16 @@ pub fn try_one(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Result<Fate, 
         .map_or(Fate::Survived, |because| Fate::Equivalent { because }))
 }
 
-/// The kind of device that a mutant changes.
-fn concerned(mutant: &Mutant) -> Kind {
-    let part = match mutation::parse(&mutant.text) {
+/// The part of a device that a mutation changes.
+fn part_of(text: &str) -> Option<Part> {
+    match mutation::parse(text) {
         Ok(Mutation::Override { path, .. }) => Part::of_path(&path),
         Ok(Mutation::Deviation(switched)) => Some(switched.name.part()),
         Err(_) => None,
-    };
-    match part {
-        Some(Part::Np | Part::Rp | Part::Rc) => Kind::Nic,
-        _ => Kind::Switch,
     }
 }
 
-/// The cases, likely killers first.
+/// The cases, likely killers first, then those of the suites that cover its part.
 fn ordered<'a>(cases: &[&'a Case], mutant: &Mutant) -> Vec<&'a Case> {
     let names = LIKELY
         .iter()
@@ -284,9 +291,12 @@ fn ordered<'a>(cases: &[&'a Case], mutant: &Mutant) -> Vec<&'a Case> {
         names.iter().position(|name| case.id.case.contains(name)).unwrap_or(names.len())
     };
     // What a device of another kind does it cannot touch.
-    let kind = concerned(mutant);
+    let kind = match part_of(&mutant.text) {
+        Some(Part::Np | Part::Rp | Part::Rc) => Kind::Nic,
+        _ => Kind::Switch,
+    };
     let mut ordered: Vec<&Case> = cases.iter().copied().filter(|case| case.kind == kind).collect();
-    ordered.sort_by_key(|case| likely(case));
+    ordered.sort_by_key(|case| (likely(case), !mutant.near.contains(&case.id.suite)));
     ordered
 }
 

@@ -337,7 +337,8 @@ impl<'a> Session<'a> {
         let Some(benches) = &self.benches else {
             let dut = Emulated::boot(&self.profile, settings, self.cable_cm, seed);
             let dut = dut.map_err(Obstacle::Device)?;
-            return Ok(Executor::Virtual(Box::new(VirtualLab::new(dut, cable))));
+            let rig = Seed::of_run(seed).split("rig").value();
+            return Ok(Executor::Virtual(Box::new(VirtualLab::new(dut, cable, rig))));
         };
         let program = Program::of(script, &speeds(script, &self.group.declared));
         // A script that cannot be sent is refused by its trial.

@@ -1,5 +1,6 @@
 //! What a case sends, in words, for pages and for `rigctl explain`.
 
+use rig_lab::Curve;
 use rig_testcases::case::Count;
 use rig_testcases::{Between, Case, EndpointSpec, FlowSpec, Script, Verb, Which};
 use rig_units::Bytes;
@@ -80,6 +81,15 @@ pub fn between_text(script: &Script, (a, b, between): &(u16, u16, Between<u16>))
         port(*b),
         between.delay
     )];
+    all.extend(between.bottleneck.as_ref().map(|narrow| {
+        let Curve { kmin, kmax, pmax } = narrow.curve;
+        format!(
+            "the way to {} is a bottleneck of {}: none marked up to {kmin}, {pmax} at {kmax}, all from there on; {} may wait",
+            port(narrow.to),
+            narrow.speed,
+            narrow.buffer
+        )
+    }));
     all.extend(between.inject.iter().map(|one| {
         let frames = rig_testcases::Target::NAMES.iter().find(|(_, target)| *target == one.frames);
         let frames = frames.map_or("", |(name, _)| name);

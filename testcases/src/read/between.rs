@@ -1,7 +1,9 @@
 //! The rig between two NICs.
 
+use super::case::Places;
 use super::traffic;
-use crate::between::{Between, Injected, Injection, Target, Which};
+use crate::between::{Between, Bottleneck, Injected, Injection, Target, Which};
+use rig_lab::Curve;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
 use rig_units::Dur;
@@ -9,10 +11,11 @@ use rig_units::Dur;
 const WANT: &str = "a list such as [{on: sender, frames: data, every: 50, do: ce}]";
 
 /// Reads the blocks, a later one over an earlier one.
-pub(super) fn between(blocks: &[At<'_>]) -> Option<Between<String>> {
-    let mut read = Between { delay: Dur::ZERO, inject: Vec::new() };
+pub(super) fn between(blocks: &[At<'_>], places: &mut Places) -> Option<Between<String>> {
+    let mut read = Between { delay: Dur::ZERO, inject: Vec::new(), bottleneck: None };
     for at in blocks {
-        let fields = at.fields(&["delay", "inject"])?;
+        places.insert("between".to_owned(), at.place());
+        let fields = at.fields(&["delay", "inject", "bottleneck"])?;
         if let Some(at) = fields.get("delay") {
             read.delay = at.quantity()?;
         }
@@ -24,8 +27,41 @@ pub(super) fn between(blocks: &[At<'_>]) -> Option<Between<String>> {
             }
             read.inject = each;
         }
+        if let Some(at) = fields.get("bottleneck") {
+            read.bottleneck = Some(bottleneck(&at, places)?);
+        }
     }
     Some(read)
+}
+
+fn bottleneck(at: &At<'_>, places: &mut Places) -> Option<Bottleneck<String>> {
+    let fields = at.fields(&["to", "speed", "kmin", "kmax", "pmax", "buffer"])?;
+    for (key, at) in ["to", "speed"].into_iter().filter_map(|key| Some((key, fields.get(key)?))) {
+        places.insert(format!("between.bottleneck.{key}"), at.place());
+    }
+    let to = fields.need("to", "the rig port in front of the NIC that receives, such as p2");
+    let to = to.and_then(|at| traffic::port(&at));
+    let speed = fields.need("speed", "a speed below that of the port, such as 40Gbps");
+    let speed = speed.and_then(|at| at.quantity());
+    let size = |key: &str, want: &str| {
+        let at = fields.need(key, want)?;
+        Some((at.quantity()?, at))
+    };
+    let kmin = size("kmin", "the depth from which on data may be marked, such as 100KB");
+    let kmax = size("kmax", "the depth from which on all data is marked, such as 400KB");
+    let buffer = size("buffer", "what may wait, such as 4MB");
+    let pmax = fields.need("pmax", "the chance of a mark just below kmax, such as 10%");
+    let pmax = pmax.and_then(|at| at.quantity());
+    let ((kmin, at_kmin), (kmax, _), (buffer, at_buffer)) = (kmin?, kmax?, buffer?);
+    if kmin > kmax {
+        let found = format!("a kmin of {kmin} above a kmax of {kmax}");
+        at_kmin.fault(found, format!("a kmin of at most {kmax}"));
+    }
+    if buffer < kmax {
+        let found = format!("a buffer of {buffer} is full before the depth is {kmax}");
+        at_buffer.fault(found, format!("at least the kmax of {kmax}"));
+    }
+    Some(Bottleneck { to: to?, speed: speed?, curve: Curve { kmin, kmax, pmax: pmax? }, buffer })
 }
 
 fn injection(at: &At<'_>) -> Option<Injection<String>> {
@@ -99,4 +135,66 @@ fn injected(at: &At<'_>) -> Option<Injected> {
         ("duplicate", Injected::Duplicate),
         ("bad-icrc", Injected::BadIcrc),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Lookup;
+    use rig_lab::yaml::Source;
+    use rig_units::Dur;
+
+    /// Nothing has a name.
+    struct Nameless;
+
+    impl Lookup for Nameless {
+        fn duration(&self, _: &str) -> Option<Dur> {
+            None
+        }
+    }
+
+    const RIGHT: &str = "about: x
+device: nic
+cases:
+  it:
+    why: x
+    source: [x]
+    between: {bottleneck: {to: p2, speed: 40Gbps, kmin: 1KB, kmax: 2KB, pmax: 10%, buffer: 2KB}}
+    flows: {sender: {nic: p1, to: p2, class: 3, verb: write, message: 64KiB, mtu: 1024B}}
+    steps: [{at: 0us, start: sender, for: 1ms}]
+    measure: [{rate.follows: {flow: sender}}]
+";
+
+    /// What is said about `RIGHT` with one thing changed, by the reader or once the device is known: the place, and the rest.
+    fn said(right: &str, wrong: &str) -> String {
+        assert!(RIGHT.contains(right), "`{right}` does not stand in the text");
+        let text = RIGHT.replacen(right, wrong, 1);
+        let fault = match crate::read::suite(&Source::new("t.yaml", &text)) {
+            Err(faults) => faults[0].clone(),
+            Ok(suite) => {
+                let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
+                let suits = |dut: &&rig_lab::Profile| suite.cases[0].suits(dut).is_ok();
+                let dut = lab.duts.iter().find(suits).expect("a pair of NICs");
+                let script = suite.cases[0].script(&dut.declared, &Nameless);
+                script.expect_err("nothing is wrong")
+            }
+        };
+        let (line, column) = (fault.place.line, fault.place.column);
+        format!("{line}:{column}: {}; {}", fault.found, fault.want)
+    }
+
+    #[test]
+    fn a_bottleneck_that_cannot_be_one_is_refused_where_it_stands() {
+        let wrong = [
+            ("kmin: 1KB", "kmin: 3KB"),
+            ("pmax: 10%", "pmax: 110%"),
+            ("buffer: 2KB", "buffer: 1KB"),
+            ("to: p2, speed", "to: p3, speed"),
+            ("speed: 40Gbps", "speed: 100Gbps"),
+            ("speed: 40Gbps, ", ""),
+            ("{to: p2", "{too: p2"),
+            ("{sender: {nic: p1, to: p2,", "{sender: {nic: p1,"),
+        ];
+        let told: Vec<String> = wrong.iter().map(|(right, wrong)| said(right, wrong)).collect();
+        insta::assert_snapshot!(told.join("\n"));
+    }
 }

@@ -109,10 +109,7 @@ impl<'w> Reading<'w, '_> {
         let streams = self.group(to_device, &mut places);
         let flows = self.group(&FLOW, &mut places);
         self.flows_of_nics();
-        let between = between::between(&self.blocks("between"));
-        if let Some(at) = self.blocks("between").last() {
-            places.insert("between".to_owned(), at.place());
-        }
+        let between = between::between(&self.blocks("between"), &mut places);
         let storms = self.group(&STORM, &mut places);
         self.distinct(("streams", &streams.groups), ("storms", &storms.groups));
         self.distinct(("streams", &streams.groups), ("flows", &flows.groups));
@@ -130,7 +127,7 @@ impl<'w> Reading<'w, '_> {
         };
         let steps = self.steps(&names, &mut places);
         let traffic = Traffic { streams: &streams.all, storms: &storms.all, names: &names };
-        let mut measures = self.measures(&traffic);
+        let mut measures = self.measures(&traffic, &mut places);
         let expect = self.expect(&mut measures);
         let length = match self.fields.get("length") {
             Some(at) => super::amount::amount(&at, &names).map(Some),
@@ -269,7 +266,7 @@ impl<'w> Reading<'w, '_> {
         (read.len() == all.len()).then_some(read)
     }
 
-    fn measures(&self, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
+    fn measures(&self, traffic: &Traffic<'_>, places: &mut Places) -> Option<Vec<Measure>> {
         const WANT: &str =
             "a list of measures, such as pfcwd.detection: {storm: storm, stream: victim}";
         let at = match self.fields.get("measure") {
@@ -284,6 +281,7 @@ impl<'w> Reading<'w, '_> {
         if all.is_empty() {
             at.fault("nothing is measured", WANT);
         }
+        places.insert("measure".to_owned(), at.place());
         let read: Vec<_> = all.iter().filter_map(|at| measure(at, traffic)).collect();
         (read.len() == all.len()).then(|| read.concat())
     }

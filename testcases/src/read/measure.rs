@@ -2,7 +2,7 @@
 
 use super::amount::amount;
 use super::names::Names;
-use super::traffic;
+use super::{traffic, window};
 use crate::case::{Count, Storm, Stream};
 use crate::{First, Growth, Measure, NicMeasure, Threshold, Wanted};
 use indexmap::IndexMap;
@@ -12,7 +12,7 @@ use rig_lab::walk::{At, Fields};
 use rig_units::{Dur, L2Rate};
 
 /// Names of measures in YAML. `config` is not among them: a case asks for it with `configure:` and `expect:`.
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 32] = [
     "pfcwd.detection",
     "pfcwd.restoration",
     "pfcwd.fired",
@@ -43,6 +43,8 @@ const NAMES: [&str; 30] = [
     "macsec.pfc",
     "rc.receiver",
     "rate.goodput",
+    "rate.shares",
+    "rate.fixed_point",
 ];
 
 /// The streams and storms that a measure's names point at.
@@ -198,6 +200,8 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             let each = flows.into_iter().map(goodput);
             Some(each.map(Measure::Nic).collect())
         }
+        "rate.shares" => window::shares(at, traffic.names),
+        "rate.fixed_point" => window::fixed_point(at, traffic.names),
         "rc.receiver" => {
             let fields = at.fields(&["stream", "flow"])?;
             let named = match (fields.get("stream"), fields.get("flow")) {

@@ -127,12 +127,16 @@ fn of_measure<'a>(case: &'a Case, measure: &'a Measure) -> Vec<Need<'a>> {
             }
         }
         Measure::Nic(measure) => {
-            let flow = case.flows.get(measure.subject());
-            let flow = flow.map(|flow| vec![flow.nic.as_str(), flow.to.as_str()]);
-            let stream = case.streams.get(measure.subject());
-            let stream = stream.map(|stream| vec![stream.from.as_str()]);
-            let ports = measure.port().map(|port| vec![port]).or(flow).or(stream);
-            for port in ports.unwrap_or_default() {
+            let of = measure.subjects();
+            let flows = of.iter().filter_map(|name| case.flows.get(*name));
+            let flows = flows.flat_map(|flow| [flow.nic.as_str(), flow.to.as_str()]);
+            let streams = of.iter().filter_map(|name| case.streams.get(*name));
+            let streams = streams.map(|stream| stream.from.as_str());
+            let mut ports: Vec<&str> =
+                measure.port().into_iter().chain(flows).chain(streams).collect();
+            ports.sort_unstable();
+            ports.dedup();
+            for port in ports {
                 let what = format!("`{name}` looks at every frame");
                 all.push(Need { port, tap: Tap::All, what, place: String::new() });
             }

@@ -2,7 +2,7 @@
 
 use super::recorded;
 use crate::case::{CaseAction, Count, Refresh};
-use crate::{Amount, Case, Expect, Measure, Sweep};
+use crate::{Amount, Case, Expect, Measure, NicMeasure, Sweep};
 use rig_lab::Pfcwd;
 use rig_lab::fault::one_of;
 use rig_lab::walk::At;
@@ -18,6 +18,7 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     searched(at, case);
     copies(at, case);
     notified(at, case);
+    at_rest(at, case);
     recorded::check(at, case);
 }
 
@@ -93,6 +94,15 @@ fn notified(at: &At<'_>, case: &Case) {
             flows => one_of(of, flows.iter().copied()),
         };
         case.note(at, &format!("streams.{name}.of"), format!("there is no flow `{of}`"), want);
+    }
+}
+
+/// Only a queue that marks has a fixed point.
+fn at_rest(at: &At<'_>, case: &Case) {
+    let asks = |measure: &Measure| matches!(measure, Measure::Nic(NicMeasure::FixedPoint { .. }));
+    if case.between.bottleneck.is_none() && case.measure.iter().any(asks) {
+        let found = "`rate.fixed_point` without a queue that marks".to_owned();
+        case.note(at, "between", found, "`between:` with a `bottleneck:`");
     }
 }
 

@@ -173,6 +173,8 @@ fn the_keys_of_the_schema_are_those_that_the_reader_takes() {
     all.push(of_nic("streams: {s: {zz: 1}}", "to_nic"));
     all.push(of_nic("flows: {s: {zz: 1}}", "flow"));
     all.push(of_nic("between: {zz: 1}", "between"));
+    let narrow = "between/properties/bottleneck";
+    all.push(of_nic("between: {bottleneck: {zz: 1}}", narrow));
     all.push(of_nic("between: {inject: [{zz: 1}]}", "injection"));
     all.extend(keys("/$defs/measure/properties").iter().map(|name| measure(name)));
     for (text, name) in all {

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod fixture;
+pub mod growth;
 pub mod np;
 pub mod rc;
 pub mod rp;

@@ -1,5 +1,6 @@
 //! How evenly senders share a port.
 
+use crate::judge::batches::{self, Mean};
 use rig_capture::Span;
 use rig_units::{Bytes, Ppm};
 
@@ -13,6 +14,57 @@ pub struct Shares {
     pub least: Span,
     /// The greatest.
     pub greatest: Span,
+}
+
+/// How a share stands to an equal one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Equal {
+    /// Whatever it is, it is near enough.
+    Yes,
+    /// Whatever it is, it is too far off.
+    No,
+    /// What was seen leaves both open.
+    Open,
+}
+
+/// The share of each sender in the long run, as a multiple of an equal one, from what each sent in each batch of each run:
+/// `sent[sender][run][batch]`. Senders that share equally are alike, so that one variance is told from all of them. `None`: too
+/// little to tell, or a batch in which nobody sent anything.
+pub fn in_the_long_run(sent: &[Vec<Vec<Bytes>>], alpha: f64) -> Option<Vec<Mean>> {
+    let senders = float(u64::try_from(sent.len()).ok()?);
+    let all = |run: usize, batch: usize| -> Option<u64> {
+        sent.iter().map(|runs| Some(runs.get(run)?.get(batch)?.0)).sum()
+    };
+    let shares = |runs: &Vec<Vec<Bytes>>| -> Option<Vec<Vec<f64>>> {
+        let of_run = |(run, batches): (usize, &Vec<Bytes>)| {
+            let share = |(batch, bytes): (usize, &Bytes)| {
+                let all = all(run, batch).filter(|&all| all > 0)?;
+                Some(float(bytes.0) * senders / float(all))
+            };
+            batches.iter().enumerate().map(share).collect()
+        };
+        runs.iter().enumerate().map(of_run).collect()
+    };
+    let series: Vec<_> = sent.iter().map(shares).collect::<Option<_>>()?;
+    batches::means(&series, alpha)
+}
+
+/// Whether a share is equal to within `within` of an equal one.
+pub fn is_equal(share: &Mean, within: Ppm) -> Equal {
+    let within = f64::from(within.0) / f64::from(Ppm::ONE.0);
+    let (least, most) = (1.0 - within, 1.0 + within);
+    if share.hi() < least || share.lo() > most {
+        Equal::No
+    } else if share.lo() >= least && share.hi() <= most {
+        Equal::Yes
+    } else {
+        Equal::Open
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes of one run are far below 2^53")]
+fn float(value: u64) -> f64 {
+    value as f64
 }
 
 /// Reads the shares off what each sent in the same time. `None`: nobody sent anything. The spans hold the values between two
@@ -79,6 +131,35 @@ mod tests {
     fn a_share_off_by_as_much_as_allowed_is_equal_and_by_a_millionth_more_it_is_not() {
         assert!(!of(&[9, 11]).are_unequal(Ppm(100_000)));
         assert!(of(&[9, 11]).are_unequal(Ppm(99_999)));
+    }
+
+    /// What two senders send in 64 batches, the first of them `first` of 1000 on the average, to and fro by up to `about`.
+    fn batches(first: u64, about: u64, count: u64) -> Vec<Vec<Vec<Bytes>>> {
+        let spread = |i: u64| (i * 2_654_435_761 % 4_294_967_296) % (2 * about + 1);
+        let each: Vec<u64> = (1..=count).map(|i| first + spread(i) - about).collect();
+        let of =
+            |bytes: &dyn Fn(u64) -> u64| vec![each.iter().map(|&one| Bytes(bytes(one))).collect()];
+        vec![of(&|one| one), of(&|one| 1_000 - one)]
+    }
+
+    #[test]
+    fn equal_shares_pass_unequal_ones_do_not_and_too_little_leaves_it_open() {
+        let judged = |sent: &[Vec<Vec<Bytes>>]| -> Vec<Equal> {
+            let shares = in_the_long_run(sent, 1e-6).expect("enough to tell");
+            shares.iter().map(|share| is_equal(share, Ppm(100_000))).collect()
+        };
+        assert_eq!(judged(&batches(500, 20, 64)), [Equal::Yes; 2]);
+        assert_eq!(judged(&batches(600, 20, 64)), [Equal::No; 2]);
+        // The same shares with more to and fro, and over less time.
+        assert_eq!(judged(&batches(500, 300, 16)), [Equal::Open; 2]);
+        assert_eq!(judged(&batches(600, 300, 16)), [Equal::Open; 2]);
+        // Off by as much as is allowed: no span of time tells.
+        assert_eq!(judged(&batches(550, 20, 64)), [Equal::Open; 2]);
+        assert_eq!(in_the_long_run(&batches(500, 20, 8), 1e-6), None);
+        assert_eq!(
+            in_the_long_run(&[vec![vec![Bytes(0); 64]], vec![vec![Bytes(0); 64]]], 1e-6),
+            None
+        );
     }
 
     proptest! {

@@ -6,13 +6,20 @@ use crate::model::bridge::{Bridge, Touched};
 use crate::model::packet::Kind;
 use crate::model::queue::EventQueue;
 use crate::model::tap::{Dir, Tap};
-use rig_testcases::Injection;
+use rig_testcases::{Bottleneck, Injection};
 use rig_units::{Dur, Time};
 
 impl<Q: EventQueue> Network<Q> {
     /// Lets two hosts, each cabled to a NIC, pass on what arrives from now on, `delay` from the last bit in to the first bit out.
     pub fn bridge(&mut self, hosts: [u16; 2], delay: Dur) {
         self.bridge = Some(Box::new(Bridge::new(self.wires.now, hosts, delay)));
+    }
+
+    /// Makes what is passed on to a host pass a bottleneck, from now on. Its draws are those of `seed`.
+    pub fn narrow(&mut self, host: u16, bottleneck: &Bottleneck<u16>, seed: u64) {
+        if let Some(bridge) = &mut self.bridge {
+            bridge.narrow(host, bottleneck, seed);
+        }
     }
 
     /// Does something to frames that are passed on, from now on.

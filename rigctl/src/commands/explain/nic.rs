@@ -2,7 +2,7 @@
 
 use super::page::Page;
 use crate::runner::session::Session;
-use rig_oracle::spec::nic::{forms, np};
+use rig_oracle::spec::nic::{fluid, forms, np};
 use rig_testcases::NicMeasure;
 use rig_units::Dur;
 
@@ -81,6 +81,24 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &NicMeasu
                 (least, most) => format!("{} to {}", show(least), show(most)),
             };
             tell(&text, "", "the case");
+        }
+        NicMeasure::Shares { window, within } => {
+            let text = format!(
+                "each of {} flows gets what the others get, within {within}, from {} to {}",
+                window.flows.len(),
+                window.from,
+                window.until
+            );
+            tell(&text, "", fluid::SOURCE);
+        }
+        NicMeasure::FixedPoint { windows } => {
+            let senders: Vec<String> =
+                windows.iter().map(|window| window.flows.len().to_string()).collect();
+            let text = format!(
+                "more marks and more CNPs with each of {} senders; how many, the fluid model says, and only for people",
+                senders.join(", ")
+            );
+            tell(&text, "a^2 alpha = tau^2 R_AI R (b + d)(c + e)", fluid::SOURCE);
         }
         NicMeasure::Sender { .. } => {
             tell("numbers in order; after a NAK from the one that it names", "go-back-N", RC);

@@ -43,7 +43,7 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
         | Measure::EcnOrder { stream, .. } => stream.clone(),
         Measure::PfcCounters { port, class } => format!("{port} class {class}"),
         Measure::Duty { storm, stream, .. } => format!("{storm} on {stream}"),
-        Measure::Nic(measure) => measure.subject().to_owned(),
+        Measure::Nic(measure) => measure.subjects().join(" and "),
         Measure::Config { .. } => String::new(),
     };
     page.at(4, 24, measure.name(), &on);

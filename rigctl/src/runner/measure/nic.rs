@@ -3,7 +3,9 @@
 mod counters;
 mod np;
 mod rc;
+mod rest;
 mod rp;
+mod shares;
 
 use super::{Done, Judged};
 use crate::runner::trial::Trial;
@@ -30,6 +32,8 @@ pub(super) fn judge(done: &Done<'_>, measure: &NicMeasure, judged: &mut Judged) 
         NicMeasure::Goodput { flow, wanted, from } => {
             rp::goodput(done, flow, (*wanted, *from), judged);
         }
+        NicMeasure::Shares { window, within } => shares::judge(done, window, *within, judged),
+        NicMeasure::FixedPoint { windows } => rest::judge(done, windows, judged),
         NicMeasure::Sender { flow } => rc::sender(done, flow, judged),
         NicMeasure::Receiver { of } => rc::receiver(done, of, judged),
     }

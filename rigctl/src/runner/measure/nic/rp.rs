@@ -45,7 +45,8 @@ impl<'a> Limited<'a> {
         let frames = data.filter(|one| own(one.roce.connection));
         let frames = frames.map(|one| (one.record, one.at, Bytes(one.roce.size.into())));
         let line = trial.observation.ports[usize::from(spec.nic)].speed;
-        // What else the NIC sends may be in the way of a packet: a frame of each other connection at the most.
+        // What else the NIC sends may be in the way of a packet: what is under way, and a frame of each other connection; two where
+        // a burst that had to wait is followed by the next one, which has waited longer than the packet.
         let others = seen.left.iter().filter(|one| {
             !matches!(one.roce.kind, RoceKind::Data { .. }) || !own(one.roce.connection)
         });
@@ -55,11 +56,17 @@ impl<'a> Limited<'a> {
             let of = longest.entry(one.roce.connection).or_default();
             *of = slot.max(*of);
         }
+        let under_way = longest.values().max().copied().unwrap_or_default();
+        let turn: Dur = longest.into_values().sum();
+        let turns = match rp.limiting {
+            Limiting::Packet => turn,
+            Limiting::Burst => turn * 2,
+        };
         Ok(Limited {
             rp,
             line,
             bound: trial.observation.bound(),
-            allowance: longest.into_values().sum(),
+            allowance: turns + under_way,
             cnps: cnps.collect(),
             frames: frames.collect(),
         })
@@ -144,14 +151,22 @@ pub(super) fn follows(done: &Done<'_>, flow: &str, judged: &mut Judged) {
 
 /// More points than these say no more.
 const POINTS: usize = 400;
+/// Nor do more points at which the rate changes.
+const CHANGES: usize = 2_000;
 
 /// The rate over time, thinned out; the points at which it changes stay.
 fn curve(points: &[Point], x: String) -> Option<Curve> {
     let step = points.len().div_ceil(POINTS).max(1);
     let changes =
         |index: usize| index == 0 || points[index].predicted != points[index - 1].predicted;
-    let kept = (0..points.len()).filter(|&index| index % step == 0 || changes(index));
+    let changing: Vec<usize> = (0..points.len()).filter(|&index| changes(index)).collect();
+    let each = changing.len().div_ceil(CHANGES).max(1);
+    let mut kept: Vec<usize> = (0..points.len()).step_by(step).collect();
+    kept.extend(changing.into_iter().step_by(each));
+    kept.sort_unstable();
+    kept.dedup();
     let points: Vec<CurvePoint> = kept
+        .into_iter()
         .map(|index| {
             let Point { at, measured, predicted } = points[index];
             CurvePoint { x: at.0, measured, predicted }
@@ -179,14 +194,16 @@ fn alphas(limited: &Limited<'_>, points: &[Point], x: String) -> Option<Curve> {
     };
     let effects = limited.cnps.iter().map(|(_, at)| *at + limited.rp.latency);
     let at_cut = effects.filter_map(|effect| {
-        let next = points.iter().position(|point| point.at >= effect)?;
+        let next = points.partition_point(|point| point.at < effect);
         let [before, after] = [points.get(next.checked_sub(1)?)?, points.get(next)?];
         let fell = after.predicted.hi < before.predicted.lo;
         let measured = alpha(before.measured, after.measured);
         let predicted = alpha(before.predicted, after.predicted);
         fell.then_some(CurvePoint { x: effect.0, measured, predicted })
     });
-    let points: Vec<CurvePoint> = at_cut.collect();
+    let cuts: Vec<CurvePoint> = at_cut.collect();
+    let each = cuts.len().div_ceil(CHANGES).max(1);
+    let points: Vec<CurvePoint> = cuts.into_iter().step_by(each).collect();
     (points.len() > 1).then_some(Curve {
         measure: "rate.follows",
         x,

@@ -1,0 +1,122 @@
+//! How evenly flows share a path. Several trials are runs of one series.
+
+use super::super::{Done, Judged, Read, judgement};
+use rig_capture::analyse::{Carried, carried};
+use rig_capture::{Span, Unit};
+use rig_oracle::Prediction;
+use rig_oracle::judge::batches::Mean;
+use rig_oracle::judge::nic::shares::{self, Equal};
+use rig_oracle::spec::nic::fluid;
+use rig_oracle::verdict::Doubt;
+use rig_testcases::Window;
+use rig_units::{Bytes, Ppm, Time};
+
+/// So many batches a trial, as long as they tell more than fewer of them.
+const BATCHES: usize = 64;
+
+/// What flows carried in a window, as `[flow][trial][batch]`, and the number of the first trial.
+pub(super) struct Runs {
+    pub(super) first: u32,
+    pub(super) carried: Vec<Vec<Vec<Carried>>>,
+}
+
+/// Everything that the trials at one point show of a window. `None`: no trial counts.
+pub(super) fn runs(done: &Done<'_>, point: usize, window: &Window) -> Result<Option<Runs>, Doubt> {
+    let mut runs = Runs { first: 0, carried: vec![Vec::new(); window.flows.len()] };
+    for trial in done.valid(point) {
+        if runs.first == 0 {
+            runs.first = trial.number;
+        }
+        let connection = |flow: &String| Ok(trial.script.connection(trial.flow(flow)?.0));
+        let connections = window.flows.iter().map(connection).collect::<Result<Vec<u16>, _>>()?;
+        let within = (Time::ZERO + window.from, Time::ZERO + window.until);
+        let all = carried(&trial.observation, &connections, within, BATCHES);
+        runs.carried.iter_mut().zip(all).for_each(|(runs, run)| runs.push(run));
+    }
+    Ok((runs.first > 0).then_some(runs))
+}
+
+/// Judges the share of each flow.
+pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut Judged) {
+    for (index, point) in done.points.iter().enumerate() {
+        let runs = match runs(done, index, window) {
+            Ok(Some(runs)) => runs,
+            Ok(None) => continue,
+            Err(doubt) => {
+                judged.doubts.push(doubt);
+                continue;
+            }
+        };
+        let place = done.place(point);
+        let bytes = |batch: &Carried| Bytes(batch.bytes);
+        let of_run = |run: &Vec<Carried>| run.iter().map(bytes).collect();
+        let of_flow = |flow: &Vec<Vec<Carried>>| flow.iter().map(of_run).collect();
+        let sent: Vec<Vec<Vec<Bytes>>> = runs.carried.iter().map(of_flow).collect();
+        let Some(means) = shares::in_the_long_run(&sent, done.alpha) else {
+            let detail = format!("{place} too little was carried to tell shares");
+            judged
+                .doubts
+                .push(Doubt { reason: "not-observable", detail: detail.trim().to_owned() });
+            continue;
+        };
+        for (flow, mean) in window.flows.iter().zip(&means) {
+            if shares::is_equal(mean, within) == Equal::Open {
+                let shown = Unit::Ppm.show(span(mean).lo) + " to " + &Unit::Ppm.show(span(mean).hi);
+                let why = format!(
+                    "{flow} has {shown} of an equal share, from {} batches: within {within} or not, more trials or a longer window tell",
+                    mean.batches
+                );
+                let detail = format!("{place} {why}").trim().to_owned();
+                judged.doubts.push(Doubt { reason: "not-observable", detail });
+            }
+            let read = share(window, within, mean);
+            let trials = u32::try_from(sent[0].len()).unwrap_or(u32::MAX);
+            let all = [(runs.first, read)];
+            if let Some(mut one) = judgement("rate.shares", flow, place.clone(), &all) {
+                one.trials = trials;
+                one.resolution = jain(&sent);
+                judged.judgements.push(one);
+            }
+        }
+    }
+}
+
+fn share(window: &Window, within: Ppm, mean: &Mean) -> Read {
+    let Window { flows, from, until } = window;
+    let one = u64::from(Ppm::ONE.0);
+    let (lo, hi) = (one - u64::from(within.0), one + u64::from(within.0));
+    let want = Prediction {
+        unit: Unit::Ppm,
+        span: Span { lo, hi },
+        formula: "what it got over the mean of all, by means of batches and Student's t",
+        text: format!("an equal share of {} from {from} to {until}, within {within}", flows.len()),
+        source: fluid::SOURCE,
+    };
+    let span = span(mean);
+    let got = format!(
+        "{} to {} of an equal share, {} on the average of {} batches",
+        Unit::Ppm.show(span.lo),
+        Unit::Ppm.show(span.hi),
+        Unit::Ppm.show(ppm(mean.mean)),
+        mean.batches
+    );
+    Read { span, want, got: Some(got), records: Vec::new() }
+}
+
+/// Jain's index of all that was carried, for people.
+fn jain(sent: &[Vec<Vec<Bytes>>]) -> String {
+    let total = |runs: &Vec<Vec<Bytes>>| runs.iter().flatten().copied().sum::<Bytes>();
+    let totals: Vec<Bytes> = sent.iter().map(total).collect();
+    let read = shares::shares(&totals);
+    read.map_or(String::new(), |shares| format!("Jain's index {}", Unit::Ppm.show(shares.jain.lo)))
+}
+
+/// What a mean may be, in millionths, rounded outwards.
+pub(super) fn span(mean: &Mean) -> Span {
+    Span { lo: ppm(mean.lo()), hi: ppm(mean.hi()).saturating_add(u64::from(mean.off > 0.0)) }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+pub(super) fn ppm(value: f64) -> u64 {
+    (value.max(0.0) * 1e6) as u64
+}
