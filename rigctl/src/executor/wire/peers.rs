@@ -1,7 +1,8 @@
 //! The rig's ports as peers of a device that speaks MACsec: keyed before the first trial of a session, and keyed anew with
 //! the device.
 
-use super::{Broken, Trial, WireLab};
+use super::trial::Trial;
+use super::{Broken, WireLab};
 use rig_generator::Peer;
 use rig_lab::Declared;
 use rig_testcases::Script;

@@ -2,6 +2,7 @@
 
 mod counters;
 mod np;
+mod rates;
 mod rc;
 mod rest;
 mod rp;
@@ -26,11 +27,11 @@ pub(super) fn judge(done: &Done<'_>, measure: &NicMeasure, judged: &mut Judged) 
         NicMeasure::Follows { flow } => rp::follows(done, flow, judged),
         NicMeasure::Cut { flow } => rp::cut(done, flow, judged),
         NicMeasure::Reaction { flow } => rp::reaction(done, flow, judged),
-        NicMeasure::Least { flow } => rp::rate(done, flow, rp::Which::Least, judged),
-        NicMeasure::Final { flow } => rp::rate(done, flow, rp::Which::Final, judged),
-        NicMeasure::Bursts { flow } => rp::bursts(done, flow, judged),
+        NicMeasure::Least { flow } => rates::rate(done, flow, rates::Which::Least, judged),
+        NicMeasure::Final { flow } => rates::rate(done, flow, rates::Which::Final, judged),
+        NicMeasure::Bursts { flow } => rates::bursts(done, flow, judged),
         NicMeasure::Goodput { flow, wanted, from } => {
-            rp::goodput(done, flow, (*wanted, *from), judged);
+            rates::goodput(done, flow, (*wanted, *from), judged);
         }
         NicMeasure::Shares { window, within } => shares::judge(done, window, *within, judged),
         NicMeasure::FixedPoint { windows } => rest::judge(done, windows, judged),

@@ -1,0 +1,144 @@
+//! One trial under way: the steps of its script, each at its time.
+
+use super::super::virtual_lab::association;
+use super::tape::{self, Tape};
+use super::{Bench, Broken, WireLab, frame, index};
+use rig_capture::ConfigOutcome;
+use rig_dut::control::FlowOrder;
+use rig_dut::emulated_wire::Undone;
+use rig_generator::{Job, Program, Rhythm, Template, Who};
+use rig_testcases::{Action, FlowSpec, PfcFrames, Script};
+use rig_units::{Bytes, Time};
+
+/// One trial under way.
+pub(super) struct Trial<'a> {
+    pub(super) lab: &'a mut WireLab,
+    pub(super) script: &'a Script,
+    pub(super) program: &'a Program,
+    pub(super) tape: Tape<'a>,
+    pub(super) config: Vec<ConfigOutcome>,
+}
+
+impl Trial<'_> {
+    /// Does every step when it is due.
+    pub(super) fn run(&mut self, origin: Time) -> Result<(), Broken> {
+        for step in &self.script.steps {
+            let at = origin + step.at;
+            self.lab.bench.pacer.run_until(at, &mut self.tape)?;
+            self.tape.ledger.event();
+            self.act(at, &step.action)?;
+        }
+        let end = origin + self.script.length;
+        Ok(self.lab.bench.pacer.run_until(end, &mut self.tape)?)
+    }
+
+    /// What still runs stops, and links that were cut are mended; frames under way belong to no trial.
+    pub(super) fn stop(&mut self) -> Result<(), Broken> {
+        let now = self.lab.now();
+        let Bench { behind, pacer, .. } = &mut *self.lab.bench;
+        pacer.lanes.iter_mut().for_each(|lane| lane.sender.stop_all());
+        behind.mend_all(&mut pacer.lanes, now)?;
+        (0..self.script.flows.len()).try_for_each(|flow| self.stop_flow(index(flow)))
+    }
+
+    fn stop_flow(&mut self, flow: u16) -> Result<(), Broken> {
+        let (port, connection) = (self.behind(self.flow(flow).nic), self.script.connection(flow));
+        Ok(self.lab.bench.behind.stop_flow(port, connection)?)
+    }
+
+    fn flow(&self, flow: u16) -> &FlowSpec {
+        &self.script.flows[usize::from(flow)]
+    }
+
+    /// The device's port behind one of the rig's.
+    fn behind(&self, port: u16) -> u16 {
+        self.script.dut_ports[usize::from(port)]
+    }
+
+    fn act(&mut self, at: Time, action: &Action) -> Result<(), Broken> {
+        match action {
+            Action::StartStream(stream) => self.start_stream(at, *stream),
+            Action::StopStream(stream) => {
+                let from = self.script.streams[usize::from(*stream)].from;
+                self.lane(from).sender.stop(Who::Stream(*stream));
+            }
+            Action::StartFlow(flow) => {
+                let order = FlowOrder::of(self.script.connection(*flow), self.flow(*flow));
+                let port = self.behind(self.flow(*flow).nic);
+                self.lab.bench.behind.start_flow(port, order)?;
+            }
+            Action::StopFlow(flow) => self.stop_flow(*flow)?,
+            Action::StartStorm(storm) => {
+                let spec = &self.script.storms[usize::from(*storm)];
+                let (from, size) = (spec.from, spec.on_wire());
+                let job = Job { size, ..Job::pfc(Who::Storm(*storm), spec.every, None) };
+                self.lane(from).sender.start(at, job);
+            }
+            Action::StopStorm(storm) => {
+                let from = self.script.storms[usize::from(*storm)].from;
+                self.lane(from).sender.stop(Who::Storm(*storm));
+            }
+            Action::Pfc(PfcFrames { from, enable, quanta, count, every, macsec }) => {
+                let what = tape::pfc(*enable, *quanta);
+                let who = Who::ByHand(self.tape.by_hand(what));
+                let template = Template::new(frame(*from, &what)).shielded(*macsec);
+                let lane = self.lane(*from);
+                lane.assign(who, template);
+                let secured = lane.peer.as_ref().and_then(|peer| peer.next(*macsec, true));
+                let overhead = Bytes(secured.map_or(0, |secured| secured.overhead()).into());
+                let job = Job::pfc(who, *every, Some((*count).into()));
+                lane.sender.start(at, Job { size: job.size + overhead, ..job });
+            }
+            Action::LinkDown(port) => self.link(at, *port, false)?,
+            Action::LinkUp(port) => self.link(at, *port, true)?,
+            Action::Configure(setting) => {
+                let refused = match self.lab.bench.behind.set(setting) {
+                    Ok(()) => None,
+                    Err(Undone::Refused(refused)) => Some(refused.to_string()),
+                    Err(Undone::Lost(lost)) => return Err(lost.into()),
+                };
+                let taken = refused.is_none();
+                self.config.push(ConfigOutcome { setting: setting.clone(), refused });
+                if !taken {
+                    return Ok(());
+                }
+                if let Some(an) = association(setting) {
+                    self.rekey(an);
+                } else if setting.path == "macsec.next_pn" {
+                    setting.value.as_u64().into_iter().for_each(|first| self.renumber(first));
+                }
+            }
+            Action::ClearWatermarks(copy) => self.lab.bench.behind.clear_copy(*copy)?,
+        }
+        Ok(())
+    }
+
+    fn start_stream(&mut self, at: Time, stream: u16) {
+        let spec = &self.script.streams[usize::from(stream)];
+        let paced = self.program.ports[usize::from(spec.from)].streams.iter();
+        let paced = paced.copied().find(|paced| paced.index == stream);
+        let pace = paced.expect("a program has every stream of its script").pace;
+        let job = Job {
+            who: Who::Stream(stream),
+            class: Some(spec.class),
+            size: spec.on_wire(),
+            rhythm: Rhythm::Even(pace),
+            first: self.tape.next_number(stream),
+            count: spec.count,
+        };
+        self.tape.ledger.starts(stream);
+        let from = spec.from;
+        self.lane(from).sender.start(at, job);
+    }
+
+    fn link(&mut self, at: Time, port: u16, up: bool) -> Result<(), Broken> {
+        let index = self.script.dut_ports[usize::from(port)];
+        let Bench { behind, pacer, .. } = &mut *self.lab.bench;
+        behind.link(&mut pacer.lanes[usize::from(index)], index, at, up)
+    }
+
+    fn lane(&mut self, port: u16) -> &mut rig_generator::Lane {
+        let lane = usize::from(self.script.dut_ports[usize::from(port)]);
+        &mut self.lab.bench.pacer.lanes[lane]
+    }
+}
