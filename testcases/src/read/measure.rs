@@ -186,16 +186,17 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
                 Some(at) => at.quantity::<L2Rate>().map(|rate| Some(rate.bps)),
                 None => Some(None),
             };
-            let (least, most) = (rate("at_least")?, rate("at_most")?);
+            let from = match fields.get("from") {
+                Some(at) => at.quantity(),
+                None => Some(Dur::ZERO),
+            };
+            let (least, most) = (rate("at_least"), rate("at_most"));
+            let (from, least, most) = (from?, least?, most?);
             if least.is_none() && most.is_none() {
                 at.fault("nothing is wanted of it", "`at_least: 40Gbps-L2`, `at_most:` or both");
                 return None;
             }
             let wanted = (least.unwrap_or(0), most.unwrap_or(u64::MAX));
-            let from = match fields.get("from") {
-                Some(at) => at.quantity()?,
-                None => Dur::ZERO,
-            };
             let goodput = |flow| NicMeasure::Goodput { flow, wanted, from };
             let each = flows.into_iter().map(goodput);
             Some(each.map(Measure::Nic).collect())

@@ -37,7 +37,11 @@ pub(super) fn fixed_point(at: &At<'_>, names: &Names<'_>) -> Option<Vec<Measure>
     if few || windows.len() < 2 {
         let flows: Vec<String> =
             windows.iter().map(|window| window.flows.len().to_string()).collect();
-        listed.fault(format!("windows of {} flows", flows.join(", ")), WANT);
+        let found = match flows.is_empty() {
+            true => "no window".to_owned(),
+            false => format!("windows of {} flows", flows.join(", ")),
+        };
+        listed.fault(found, WANT);
         return None;
     }
     Some(vec![Measure::Nic(NicMeasure::FixedPoint { windows })])
