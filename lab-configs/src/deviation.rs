@@ -163,6 +163,8 @@ pub enum Deviation {
     CnpOnCnp,
     /// A CNP names the queue pair after the one that it is for.
     CnpWrongQp,
+    /// A CNP goes to the usual address of the port that the mark came from, whichever address that was.
+    CnpWrongAddress,
     /// The reserved bytes of a CNP are not zero.
     CnpReservedSet,
     /// A CNP lacks the bit that says what it is (BECN).
@@ -203,7 +205,7 @@ pub enum Deviation {
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 91] = [
+    pub const ALL: [Deviation; 92] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -277,6 +279,7 @@ impl Deviation {
         Deviation::CnpHiddenInterval,
         Deviation::CnpOnCnp,
         Deviation::CnpWrongQp,
+        Deviation::CnpWrongAddress,
         Deviation::CnpReservedSet,
         Deviation::CnpWithoutBecn,
         Deviation::CnpNotCounted,
@@ -371,6 +374,7 @@ impl Deviation {
             | Deviation::CnpPerPacket
             | Deviation::CnpOnCnp
             | Deviation::CnpWrongQp
+            | Deviation::CnpWrongAddress
             | Deviation::CnpReservedSet
             | Deviation::CnpWithoutBecn
             | Deviation::CnpNotCounted

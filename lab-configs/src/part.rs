@@ -141,6 +141,7 @@ impl Deviation {
             | Deviation::CnpHiddenInterval
             | Deviation::CnpOnCnp
             | Deviation::CnpWrongQp
+            | Deviation::CnpWrongAddress
             | Deviation::CnpReservedSet
             | Deviation::CnpWithoutBecn
             | Deviation::CnpNotCounted

@@ -97,10 +97,11 @@ const WRONG: [(&str, &str); 9] = [
 ];
 
 /// Wrong NICs, and the case that notices each.
-const WRONG_NICS: [(&str, &str); 11] = [
+const WRONG_NICS: [(&str, &str); 12] = [
     ("deviation=cnp_per_packet", "cnp::interval-of-many-milliseconds"),
     ("deviation=cnp_on_cnp", "cnp::marked-cnp-earns-none"),
     ("deviation=cnp_wrong_qp", "cnp::each-mark-answered"),
+    ("deviation=cnp_wrong_address", "cnp::interval-of-a-scope-of-many-milliseconds"),
     ("deviation=cnp_reserved_set", "cnp::form-of-a-cnp"),
     ("deviation=cnp_without_becn", "cnp::form-of-a-cnp"),
     ("deviation=cnp_not_counted", "cnp::each-mark-answered"),

@@ -15,6 +15,7 @@ use rig_units::{Dur, PortSpeed, Time};
 mod nic_port;
 mod plan;
 mod security;
+pub(crate) use plan::usual;
 pub use plan::{PFC_SIZE, Storm, Stream, at, number};
 use plan::{Plan, first, go_on};
 use security::Peer;

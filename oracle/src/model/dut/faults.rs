@@ -231,6 +231,7 @@ impl Faults {
                 | Deviation::CnpHiddenInterval
                 | Deviation::CnpOnCnp
                 | Deviation::CnpWrongQp
+                | Deviation::CnpWrongAddress
                 | Deviation::CnpReservedSet
                 | Deviation::CnpWithoutBecn
                 | Deviation::CnpNotCounted

@@ -46,6 +46,11 @@ pub fn at(host: u16, address: u8) -> u16 {
     host | u16::from(address) << 8
 }
 
+/// The same host at its usual address.
+pub(crate) const fn usual(host: u16) -> u16 {
+    host & 0xff
+}
+
 /// At which of its addresses a host is meant, of a network of few.
 pub const fn number(host: u16) -> u8 {
     host.to_be_bytes()[0]

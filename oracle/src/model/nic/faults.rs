@@ -14,6 +14,8 @@ pub struct Faults {
     pub cnp_on_cnp: bool,
     /// A CNP names the queue pair after its own.
     pub cnp_wrong_pair: bool,
+    /// A CNP goes to the usual address of a port.
+    pub cnp_wrong_address: bool,
     /// The reserved bytes of a CNP are not zero.
     pub cnp_reserved_set: bool,
     /// A CNP has no BECN.
@@ -59,6 +61,7 @@ impl Faults {
         hidden_interval: Dur::ZERO,
         cnp_on_cnp: false,
         cnp_wrong_pair: false,
+        cnp_wrong_address: false,
         cnp_reserved_set: false,
         cnp_without_becn: false,
         cnp_not_counted: false,
@@ -102,6 +105,7 @@ impl Faults {
             Deviation::CnpOnCnp => &mut self.cnp_on_cnp,
             // The sender of another queue pair slows down.
             Deviation::CnpWrongQp => &mut self.cnp_wrong_pair,
+            Deviation::CnpWrongAddress => &mut self.cnp_wrong_address,
             Deviation::CnpReservedSet => &mut self.cnp_reserved_set,
             Deviation::CnpWithoutBecn => &mut self.cnp_without_becn,
             // Counter and CNPs on the wire disagree.

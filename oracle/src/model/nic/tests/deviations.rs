@@ -1,9 +1,11 @@
 //! Each deviation is seen from outside, beside the NIC that does right.
 
 use super::bench::*;
+use crate::model::host;
 use crate::model::nic::rp::{Limiter, ONE};
 use crate::model::nic::{Config, Faults, Flow, Verb};
 use crate::model::packet::{Kind, Packet};
+use crate::model::tap::NoTap;
 use rig_lab::{Deviation, Switched};
 use rig_units::{Bytes, Dur, L2Rate, Ppm};
 
@@ -62,6 +64,18 @@ fn cnp_on_cnp_answers_a_marked_cnp() {
 #[test]
 fn cnp_wrong_qp_names_the_next() {
     assert_eq!(both("cnp_wrong_qp", |config| cnps(config)[0].stream), [7, 8]);
+}
+
+#[test]
+fn cnp_wrong_address_goes_to_the_usual_one() {
+    let to = |config: Config| {
+        let mut bench = bench(&config);
+        let marked = Packet { src: host::at(RIG, 3), ..data(7, 0, true) };
+        bench.network.deliver_to_host(NIC, &marked, &mut NoTap);
+        bench.run(Dur::us(10));
+        host::number(bench.received(Kind::Cnp)[0].packet.dst)
+    };
+    assert_eq!(both("cnp_wrong_address", to), [3, 0]);
 }
 
 #[test]
