@@ -1,6 +1,6 @@
 //! PFC frames that the device itself sends.
 
-use super::{Done, Judged, Read, checks, wanted};
+use super::{Done, Judged, Read, blame, checks, show, wanted};
 use crate::runner::subject::Subject;
 use crate::runner::trial::Trial;
 use rig_capture::analyse;
@@ -41,12 +41,10 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
             Wanted::Predicted => (Span { lo: 0, hi: u64::MAX }, "any number of XOFFs"),
         };
         let want = wanted(span, text);
-        Ok(Some(Read {
-            span: Span::exactly(count),
-            want,
-            got: Some(format!("{count} XOFFs")),
-            records: sent.xoff,
-        }))
+        let other = if count == 0 { blame::other_class(trial, index, *class) } else { None };
+        let got = other.unwrap_or_else(|| format!("{count} XOFFs"));
+        let span = Span::exactly(count);
+        Ok(Some(Read { span, want, got: Some(got), records: sent.xoff }))
     });
     if matches!(expect, Wanted::Some | Wanted::Predicted) {
         asked(done, port, *class, judged);
@@ -119,7 +117,9 @@ fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
             source: "IEEE 802.1Q clause 36; the declared refresh",
         };
         let span = Span { lo: gap.saturating_sub(slack).0, hi: (gap + slack).0 };
-        Ok(Some(Read { span, want, got: None, records: records.to_vec() }))
+        let other = blame::other_class(trial, index, class);
+        let got = other.map(|other| format!("{}, and {other}", show(Unit::Ps, span)));
+        Ok(Some(Read { span, want, got, records: records.to_vec() }))
     });
 }
 
