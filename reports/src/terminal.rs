@@ -153,10 +153,14 @@ impl<W: Write> Terminal<W> {
         let measured = figure::span(reading.unit, reading.span);
         let predicted = figure::span(prediction.unit, prediction.span);
         let trials = count(*trials as usize, "trial");
-        let formula = prediction.formula;
         let looked = format!("{} {}", looked.count, looked.of);
+        // What the case itself wants follows from no formula.
+        let formula = match prediction.formula {
+            "" => String::new(),
+            formula => format!(" ({formula})"),
+        };
         let text =
-            format!("{name}: {measured}, predicted {predicted} ({formula}), {trials}, {looked}");
+            format!("{name}: {measured}, predicted {predicted}{formula}, {trials}, {looked}");
         self.under(lines, &text);
         if !resolution.is_empty() {
             self.under(lines, &format!("  cannot tell apart: {}", printable(resolution)));

@@ -14,6 +14,7 @@ use rig_testcases::{Amount, Lookup, Measure, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
 
 mod action;
+mod blame;
 mod checks;
 mod config;
 mod copies;
