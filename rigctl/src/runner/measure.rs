@@ -30,6 +30,7 @@ mod storm;
 mod throughput;
 mod watchdog;
 mod watermarks;
+mod withheld;
 
 pub use ecn::class;
 pub use search::{happened, searched};
@@ -85,6 +86,9 @@ impl<'a> Done<'a> {
                 Measure::Loss { stream, expect } => loss::judge(self, stream, *expect, &mut judged),
                 Measure::Throughput { streams, from, until } => {
                     throughput::judge(self, streams, (from, until), &mut judged);
+                }
+                Measure::Withheld { streams, from, until } => {
+                    withheld::judge(self, streams, (from, until), &mut judged);
                 }
                 Measure::Counters { .. } => counters::judge(self, measure, &mut judged),
                 Measure::Coverage { storm } => storm::judge(self, storm, &mut judged),
