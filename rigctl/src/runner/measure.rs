@@ -32,6 +32,7 @@ mod storm;
 mod throughput;
 mod watchdog;
 mod watermarks;
+mod withheld;
 
 use judged::{At, Judged, Unread, looked};
 
@@ -80,6 +81,9 @@ impl<'a> Done<'a> {
                 Measure::Loss { stream, expect } => loss::judge(self, stream, *expect, &mut judged),
                 Measure::Throughput { streams, from, until } => {
                     throughput::judge(self, streams, (from, until), &mut judged);
+                }
+                Measure::Withheld { streams, from, until } => {
+                    withheld::judge(self, streams, (from, until), &mut judged);
                 }
                 Measure::Counters { .. } => counters::judge(self, measure, &mut judged),
                 Measure::Coverage { storm } => storm::judge(self, storm, &mut judged),
