@@ -12,4 +12,4 @@ pub mod spec;
 pub mod verdict;
 
 pub use prediction::Prediction;
-pub use verdict::{Curve, CurvePoint, Doubt, Finding, Judgement, Verdict};
+pub use verdict::{Curve, CurvePoint, Doubt, Finding, Judgement, Taken, Verdict};

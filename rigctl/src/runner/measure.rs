@@ -9,7 +9,7 @@ use crate::runner::values::Values;
 use rig_capture::{Reading, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::Stimulus;
-use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Finding, Judgement};
+use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Finding, Judgement, Taken};
 use rig_testcases::{Amount, Lookup, Measure, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
 
@@ -267,6 +267,7 @@ fn judgement(
         reading: Reading { unit, span, frames },
         prediction,
         trials: u32::try_from(all.len()).unwrap_or(u32::MAX),
+        taken: all.iter().map(|(trial, read)| Taken { trial: *trial, span: read.span }).collect(),
         resolution: String::new(),
         findings,
     })

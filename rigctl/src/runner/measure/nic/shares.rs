@@ -74,6 +74,8 @@ pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut 
             let all = [(runs.first, read)];
             if let Some(mut one) = judgement("rate.shares", flow, place.clone(), &all) {
                 one.trials = trials;
+                // It rests on all trials together.
+                one.taken.clear();
                 one.resolution = jain(&sent);
                 judged.judgements.push(one);
             }
