@@ -5,7 +5,9 @@ use crate::{
 };
 use rig_capture::analyse::timeline::Timeline;
 use rig_capture::{FrameRef, Reading, Span, Unit};
-use rig_oracle::{Curve, CurvePoint, Doubt, Finding, Judgement, Prediction, Taken, Verdict};
+use rig_oracle::{
+    Curve, CurvePoint, Doubt, Finding, Judgement, Looked, Prediction, Taken, Verdict,
+};
 use rig_testcases::CaseId;
 use rig_units::{Dur, Time};
 
@@ -36,6 +38,7 @@ pub(crate) fn case(name: &str, dut: &str) -> CaseReport {
         judgements: Vec::new(),
         curves: Vec::new(),
         left_out: Vec::new(),
+        not_applicable: Vec::new(),
         trials: Trials { planned: 10, run: 10, void: Vec::new() },
         sending: vec![sending("victim")],
         evidence: vec![evidence(&id, 1)],
@@ -93,6 +96,7 @@ pub(crate) fn detection(d: u64, lo: u64, hi: u64) -> Judgement {
         },
         trials: 10,
         taken: spread_over(lo * US, hi * US),
+        looked: Looked { count: 10, of: "storms" },
         resolution: format!("pfcwd.detection_time in ({}ms, {}ms]", (n - 1) * 100, n * 100),
         findings: Vec::new(),
     }
@@ -125,6 +129,7 @@ pub(crate) fn loss(lost: u64) -> Judgement {
         },
         trials: 10,
         taken: (1..=10).map(|trial| Taken { trial, span: Span::exactly(lost) }).collect(),
+        looked: Looked { count: 1_200, of: "frames" },
         resolution: String::new(),
         findings: Vec::new(),
     }
@@ -357,6 +362,7 @@ pub(crate) fn hostile() -> Run {
         CaseReport {
             id: CaseId { suite: text(), case: format!("case-{i}{HOSTILE}") },
             left_out: vec![text()],
+            not_applicable: vec![text()],
             why: text(),
             source: vec![text()],
             verdict,

@@ -53,9 +53,13 @@ fn change(out: &Path) {
     };
     for case in results["cases"].as_array_mut().expect("cases") {
         for measured in case["measurements"].as_array_mut().expect("measurements") {
-            ["lo", "hi"].map(|end| more(&mut measured[end]));
+            for end in ["lo", "hi"] {
+                more(&mut measured[end]);
+            }
             for reading in measured["readings"].as_array_mut().expect("readings") {
-                ["lo", "hi"].map(|end| more(&mut reading[end]));
+                for end in ["lo", "hi"] {
+                    more(&mut reading[end]);
+                }
             }
         }
     }

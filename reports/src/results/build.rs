@@ -82,6 +82,7 @@ impl Case {
                 .collect(),
             curves: report.curves.iter().map(Curve::of).collect(),
             left_out: report.left_out.clone(),
+            not_applicable: report.not_applicable.clone(),
             evidence: report.evidence.iter().map(Evidence::of).collect(),
             evidence_left_out: report.evidence_left_out.clone(),
         }
@@ -98,6 +99,7 @@ impl Measurement {
             prediction,
             trials,
             taken,
+            looked,
             resolution,
             ..
         } = judgement;
@@ -132,6 +134,8 @@ impl Measurement {
             formula_source: prediction.source.to_owned(),
             trials: *trials,
             readings: taken.iter().map(Reading::of).collect(),
+            looked: looked.count,
+            looked_at: looked.of.to_owned(),
             resolution: resolution.clone(),
         }
     }
