@@ -20,6 +20,7 @@ mod copies;
 mod counters;
 mod ecn;
 mod headroom;
+mod in_time;
 mod loss;
 mod macsec;
 mod nic;
@@ -28,12 +29,13 @@ mod pfc;
 mod search;
 mod storm;
 mod throughput;
+mod void;
 mod watchdog;
 mod watermarks;
 
 pub use ecn::class;
 pub use search::{happened, searched};
-pub use storm::void;
+pub use void::{as_planned, void};
 pub use watchdog::seen;
 
 /// What the measures of one session came to.

@@ -18,6 +18,7 @@ pub mod points;
 pub mod pool;
 pub mod preflight;
 pub mod reach;
+pub mod repeats;
 pub mod see;
 pub mod seed;
 pub mod sent;
