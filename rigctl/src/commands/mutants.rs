@@ -20,6 +20,7 @@ use std::sync::Arc;
 pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
     let watch = Stopwatch::start();
     let input = Input::read(&args.selection)?;
+    input.tell_unmatched();
     let all = mutants::all(&input.lab, &input.suites);
     let mut out = io::stdout().lock();
     if args.list {

@@ -34,12 +34,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     bad.all(unmutable(&input.lab, &args.mutate));
     bad.all(uncapturable(&input.lab, args).into_iter().collect());
     let cases = input.cases();
-    if let (true, Some(only)) = (cases.is_empty(), &args.selection.only) {
-        let _closed = writeln!(
-            io::stderr(),
-            "note: no case matches `--only {only}`; rigctl list names them all"
-        );
-    }
+    input.tell_unmatched();
     for case in &cases {
         bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }

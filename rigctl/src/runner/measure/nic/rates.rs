@@ -1,6 +1,6 @@
 //! What a flow comes to: its least and its last rate, and what leaves back to back.
 
-use super::super::{Done, Judged, Read};
+use super::super::{Done, Judged, Read, looked};
 use super::rp::{Limited, SOURCE};
 use rig_capture::{Span, Unit};
 use rig_lab::Limiting;
@@ -33,7 +33,7 @@ pub(super) fn rate(done: &Done<'_>, flow: &str, which: Which, judged: &mut Judge
             }
         };
         let (Some(span), Some(predicted)) = (measured, predicted) else {
-            return Err(trial.doubt(&format!("{flow} sent no two packets")));
+            return Err(trial.doubt(&format!("{flow} sent no two packets")).into());
         };
         let want = Prediction {
             unit: Unit::Bps,
@@ -47,7 +47,8 @@ pub(super) fn rate(done: &Done<'_>, flow: &str, which: Which, judged: &mut Judge
             ),
             source: SOURCE,
         };
-        Ok(Some(Read { span, want, got: None, records: Vec::new() }))
+        let looked = looked(curve.len(), "rates between two packets");
+        Ok(Read { span, want, got: None, records: Vec::new(), looked })
     });
 }
 
@@ -68,7 +69,7 @@ pub(super) fn bursts(done: &Done<'_>, flow: &str, judged: &mut Judged) {
             run += 1;
         }
         let (Some(&lo), Some(&hi)) = (runs.iter().min(), runs.iter().max()) else {
-            return Err(trial.doubt("the flow was not held back long enough"));
+            return Err(trial.doubt("the flow was not held back long enough").into());
         };
         let size = after.iter().map(|(.., bytes)| bytes.0).min().unwrap_or(1);
         let most = after.iter().map(|(.., bytes)| bytes.0).max().unwrap_or(1);
@@ -95,6 +96,7 @@ pub(super) fn bursts(done: &Done<'_>, flow: &str, judged: &mut Judged) {
             Span::exactly(if lo < lo_want { lo } else { hi })
         };
         let records = vec![limited.frames[held].0, limited.frames[held + 1].0];
-        Ok(Some(Read { span, want, got, records }))
+        let looked = looked(runs.len(), "runs of packets");
+        Ok(Read { span, want, got, records, looked })
     });
 }

@@ -1,6 +1,6 @@
 //! Reliable connections: what a receiver answers, and how a sender goes back.
 
-use super::super::{Done, Judged, Read};
+use super::super::{Done, Judged, Read, looked};
 use super::Seen;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
@@ -110,7 +110,7 @@ pub(super) fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
         let seen = Seen::of(done, trial, end.port);
         let (records, packets) = packets(&end, &seen);
         if packets.is_empty() {
-            return Err(trial.doubt(&format!("nothing of {name} reached the NIC")));
+            return Err(trial.doubt(&format!("nothing of {name} reached the NIC")).into());
         }
         let (rc, sight) = (&seen.nic.rc, sight(trial, &seen));
         if let Some(reading) = &end.reads {
@@ -121,7 +121,7 @@ pub(super) fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
                 asked.len(),
                 packets.len()
             );
-            return Ok(Some(read(&answered.faults, text, &records, &asked_by)));
+            return Ok(read(&answered.faults, text, &records, &asked_by));
         }
         let replies = seen.left.iter().filter(|one| one.roce.connection == end.connection);
         let (replied, answers): (Vec<usize>, Vec<Answer>) = replies
@@ -137,7 +137,7 @@ pub(super) fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
             rc.ack_every,
             packets.len()
         );
-        Ok(Some(read(&answered.faults, text, &records, &replied)))
+        Ok(read(&answered.faults, text, &records, &replied))
     });
 }
 
@@ -186,13 +186,13 @@ pub(super) fn sender(done: &Done<'_>, name: &str, judged: &mut Judged) {
         let seen = Seen::of(done, trial, end.port);
         let Resends { records, came_by, naks, resent } = resends(trial, &end, &seen);
         if records.is_empty() {
-            return Err(trial.doubt(&format!("{name} sent nothing")));
+            return Err(trial.doubt(&format!("{name} sent nothing")).into());
         }
         let text = format!(
             "{} packets in order, and after each of {naks} NAKs on from the one that it names",
             records.len()
         );
-        Ok(Some(read(&resent.faults, text, &records, &came_by)))
+        Ok(read(&resent.faults, text, &records, &came_by))
     });
 }
 
@@ -238,5 +238,6 @@ fn read(faults: &[Fault], text: String, packets: &[usize], replies: &[usize]) ->
         source: SOURCE,
     };
     let span = Span::exactly(u64::try_from(faults.len()).unwrap_or(u64::MAX));
-    Read { span, want, got, records: packet.into_iter().chain(reply).copied().collect() }
+    let records = packet.into_iter().chain(reply).copied().collect();
+    Read { span, want, got, records, looked: looked(packets.len(), "packets") }
 }
