@@ -219,11 +219,33 @@ pub enum Deviation {
     RestartsOnePsnLate,
     /// Packet sequence numbers are compared as if they did not wrap.
     PsnWithoutWrap,
+    /// A frame whose ICRC is wrong is counted as such, and taken all the same.
+    BadIcrcAccepted,
+    /// A packet that comes again is taken as if it were new: it counts towards the next acknowledgement, and not as a duplicate.
+    DuplicateTaken,
+    /// A packet that comes again is acknowledged with its own number, which goes back.
+    DuplicateAckedAsItself,
+    /// An acknowledgement counts for the packet that it names alone: one that is lost is never made up for.
+    AckCountsForOne,
+    /// Progress does not restart the timeout: it runs out while acknowledgements come.
+    TimeoutNotRestarted,
+    /// Progress does not begin a new count of tries: one that times out now and then gives up.
+    TriesNotReset,
+    /// The reaction point takes its port for half as fast as it is.
+    LineRateHalved,
+    /// Where a READ has a hole the requester asks from one packet after the one that is missing.
+    ReadAsksOnePsnLate,
+    /// Packets that are ECN-capable and not marked are answered as if they were marked.
+    CnpWithoutMark,
+    /// Holes found in what a READ brings do not count.
+    ImpliedNakNotCounted,
+    /// Timeouts do not count.
+    TimeoutNotCounted,
 }
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 101] = [
+    pub const ALL: [Deviation; 112] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -325,6 +347,17 @@ impl Deviation {
         Deviation::NakRepeated,
         Deviation::RestartsOnePsnLate,
         Deviation::PsnWithoutWrap,
+        Deviation::BadIcrcAccepted,
+        Deviation::DuplicateTaken,
+        Deviation::DuplicateAckedAsItself,
+        Deviation::AckCountsForOne,
+        Deviation::TimeoutNotRestarted,
+        Deviation::TriesNotReset,
+        Deviation::LineRateHalved,
+        Deviation::ReadAsksOnePsnLate,
+        Deviation::CnpWithoutMark,
+        Deviation::ImpliedNakNotCounted,
+        Deviation::TimeoutNotCounted,
     ];
 
     /// The sentence of its row above, for people.

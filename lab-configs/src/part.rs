@@ -43,7 +43,7 @@ impl Part {
     /// The part that a setting belongs to; `None` for what no part is asked about: ports, maps, delays.
     pub fn of_path(path: &str) -> Option<Part> {
         let key = path.split('.').next()?;
-        if key == "nic" {
+        if key == "nic" || key == "peer" {
             return match path.split('.').nth(1)? {
                 "np" | "receive" => Some(Part::Np),
                 "rp" => Some(Part::Rp),
@@ -155,7 +155,8 @@ impl Deviation {
             | Deviation::CnpReservedSet
             | Deviation::CnpWithoutBecn
             | Deviation::CnpNotCounted
-            | Deviation::CnpMissedOnRead => Part::Np,
+            | Deviation::CnpMissedOnRead
+            | Deviation::CnpWithoutMark => Part::Np,
             Deviation::AlphaNotDecayed
             | Deviation::AlphaNotRaised
             | Deviation::CutWithoutCnp
@@ -166,10 +167,20 @@ impl Deviation {
             | Deviation::TimerNotRestarted
             | Deviation::BytesNotReset
             | Deviation::StagesNotReset
-            | Deviation::HyperBeforeAdditive => Part::Rp,
-            Deviation::NakRepeated | Deviation::RestartsOnePsnLate | Deviation::PsnWithoutWrap => {
-                Part::Rc
-            }
+            | Deviation::HyperBeforeAdditive
+            | Deviation::LineRateHalved => Part::Rp,
+            Deviation::NakRepeated
+            | Deviation::RestartsOnePsnLate
+            | Deviation::PsnWithoutWrap
+            | Deviation::BadIcrcAccepted
+            | Deviation::DuplicateTaken
+            | Deviation::DuplicateAckedAsItself
+            | Deviation::AckCountsForOne
+            | Deviation::TimeoutNotRestarted
+            | Deviation::TriesNotReset
+            | Deviation::ReadAsksOnePsnLate
+            | Deviation::ImpliedNakNotCounted
+            | Deviation::TimeoutNotCounted => Part::Rc,
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod amount;
 mod between;
+mod carried;
 mod case;
 mod dut;
 mod group;

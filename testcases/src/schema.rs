@@ -352,6 +352,11 @@ fn measure() -> Value {
         &json!({ "flow": to("name"), "from": to("duration"), "at_least": rate, "at_most": rate }),
         &["flow"],
     );
+    let whole = json!({ "type": "integer", "minimum": 1 });
+    properties["rc.completion"] = object(
+        &json!({ "flow": to("name"), "by": to("duration"), "unfinished": whole }),
+        &["flow"],
+    );
     let shared = json!({ "flows": list("name"), "from": to("duration"), "until": to("duration") });
     let window = object(&shared, &["flows", "from", "until"]);
     let mut shares = window.clone();

@@ -263,7 +263,9 @@ pub fn every(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
         Some(_) => true,
     };
     for path in paths.iter().filter(parameters) {
-        if let Some((_, words)) = WORDS.iter().find(|(word, _)| word == path) {
+        // What is tried of a NIC is tried of the other one, too.
+        let of_nic = path.replacen("peer.", "nic.", 1);
+        if let Some((_, words)) = WORDS.iter().find(|(word, _)| *word == of_nic) {
             texts.extend(words.iter().map(|word| format!("{path}={word}")));
             continue;
         }

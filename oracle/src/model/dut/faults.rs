@@ -272,7 +272,18 @@ impl Faults {
                 | Deviation::HyperBeforeAdditive
                 | Deviation::NakRepeated
                 | Deviation::RestartsOnePsnLate
-                | Deviation::PsnWithoutWrap => {
+                | Deviation::PsnWithoutWrap
+                | Deviation::BadIcrcAccepted
+                | Deviation::DuplicateTaken
+                | Deviation::DuplicateAckedAsItself
+                | Deviation::AckCountsForOne
+                | Deviation::TimeoutNotRestarted
+                | Deviation::TriesNotReset
+                | Deviation::LineRateHalved
+                | Deviation::ReadAsksOnePsnLate
+                | Deviation::CnpWithoutMark
+                | Deviation::ImpliedNakNotCounted
+                | Deviation::TimeoutNotCounted => {
                     let built = faults.nic.switch_on(switched);
                     debug_assert!(built, "{name} is in the list of NICs");
                 }

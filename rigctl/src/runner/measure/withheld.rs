@@ -3,7 +3,7 @@
 
 use super::headroom::ahead;
 use super::throughput::offered;
-use super::{Done, Judged, Read, judgement};
+use super::{At, Done, Judged, Read, judgement};
 use crate::runner::fill::Fill;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::ActionView;
@@ -14,7 +14,7 @@ use rig_oracle::Prediction;
 use rig_oracle::spec::buffer::occupied;
 use rig_oracle::spec::in_flight::{self, InFlight};
 use rig_oracle::spec::share::{Offer, shares, withheld};
-use rig_oracle::verdict::Doubt;
+use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Amount, StreamSpec};
 use rig_units::{Length, Time};
 use std::collections::BTreeMap;
@@ -33,11 +33,13 @@ pub(super) fn judge(
                 Ok(all) => all.into_iter().for_each(|(on, read)| {
                     by_subject.entry(on).or_default().push((trial.number, read));
                 }),
-                Err(doubt) => judged.doubts.push(doubt),
+                Err(doubt) => judged.doubt(At::Point(index), doubt),
             }
         }
         for (on, all) in by_subject {
-            judged.judgements.extend(judgement("share.withheld", &on, done.place(point), &all));
+            if let Some(one) = judgement("share.withheld", &on, done.place(point), &all) {
+                judged.file(At::Point(index), one);
+            }
         }
     }
 }
@@ -167,10 +169,10 @@ struct Held<'a> {
 /// What PFC holds back of sources that are granted so much together: by the frames that arrive.
 fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<Read, Doubt> {
     let Held { sources, offered, window: (from, until) } = *held;
-    let (mut least, mut most, mut records) = (0, 0, Vec::new());
+    let (mut arrived, mut least, mut most, mut records) = (0, 0, 0, Vec::new());
     for Source { index, spec, .. } in sources {
-        let arrived = trial.observation.of_stream(*index, (spec.to, Dir::Rx));
-        let within = arrived.filter(|(_, record)| (from..=until).contains(&record.at));
+        let own = trial.observation.of_stream(*index, (spec.to, Dir::Rx));
+        let within = own.filter(|(_, record)| (from..=until).contains(&record.at));
         let own: Vec<usize> = within.map(|(at, _)| at).collect();
         let trace = &trial.observation.ports[usize::from(spec.to)];
         // Of each source one frame lies across either end, and those whose stamps may lie beyond it.
@@ -178,6 +180,7 @@ fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<Read, Doubt> {
         let edge = 1 + (trace.provenance.bound() * 2).0.div_ceil(slot);
         let count = u64::try_from(own.len()).unwrap_or(u64::MAX);
         let bits = spec.on_wire().0 * 8;
+        arrived += count;
         least += count.saturating_sub(edge) * bits;
         most += (count + edge) * bits;
         records.extend(own.first().into_iter().chain(own.last()));
@@ -202,7 +205,8 @@ fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<Read, Doubt> {
         "a queue serves first what came first; each source holds of it what XON and XOFF leave it";
     let want = Prediction { unit: Unit::Ppm, span: of(granted), formula: "F11", text, source };
     let span = of(Span { lo: rate(least), hi: rate(most) });
-    Ok(Read { span, want, got: None, records })
+    let looked = Looked { count: arrived, of: "frames that arrived" };
+    Ok(Read { span, want, got: None, records, looked })
 }
 
 /// What a lossy queue that is full loses of all that is sent to it.
@@ -255,5 +259,6 @@ fn lost(
     let share = |lost: u64| lost * 1_000_000 / sent;
     let read = Span { lo: share(lost), hi: share(lost + open) };
     let got = format!("{lost} of {sent} frames lost, {}", Unit::Ppm.show(read.lo));
-    Ok(Read { span: read, want, got: Some(got), records })
+    let looked = Looked { count: sent, of: "frames sent" };
+    Ok(Read { span: read, want, got: Some(got), records, looked })
 }
