@@ -6,13 +6,15 @@
 #![expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
 
 mod common;
+#[path = "common/packed.rs"]
+mod packed;
 
 use common::root;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use serde_json::Value;
-use std::fs::File;
+use std::io::Cursor;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
@@ -205,8 +207,7 @@ cases:
 
 /// Every frame of a file: its port, its direction and its time in nanoseconds.
 fn frames(file: &Path) -> Vec<(String, u32, u128)> {
-    let opened = File::open(file).unwrap_or_else(|why| panic!("{}: {why}", file.display()));
-    let mut reader = PcapNgReader::new(opened).expect("a pcapng file");
+    let mut reader = PcapNgReader::new(Cursor::new(packed::plain(file))).expect("a pcapng file");
     let (mut ports, mut all) = (Vec::new(), Vec::new());
     while let Some(block) = reader.next_block() {
         match block.expect("a whole block") {

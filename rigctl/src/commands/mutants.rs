@@ -23,6 +23,7 @@ use std::sync::Arc;
 pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
     let watch = Stopwatch::start();
     let input = Input::read(&args.selection)?;
+    input.tell_unmatched();
     let all = match args.per_case {
         // A case may show what its suite does not claim to cover.
         true => mutants::every(&input.lab, &input.suites),

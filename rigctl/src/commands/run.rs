@@ -11,6 +11,7 @@ use crate::runner::case::{self, Rig};
 use crate::runner::effort::{self, Effort};
 use crate::runner::pausing::Tried;
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
+use crate::runner::room::Room;
 use crate::runner::{budget, evidence, floor, preflight};
 use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
@@ -34,12 +35,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     bad.all(unmutable(&input.lab, &args.mutate));
     bad.all(uncapturable(&input.lab, args).into_iter().collect());
     let cases = input.cases();
-    if let (true, Some(only)) = (cases.is_empty(), &args.selection.only) {
-        let _closed = writeln!(
-            io::stderr(),
-            "note: no case matches `--only {only}`; rigctl list names them all"
-        );
-    }
+    input.tell_unmatched();
     for case in &cases {
         bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }
@@ -112,11 +108,13 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         let kept = evidence::keep(args.evidence, &out, &mut ran);
         (ran.report, kept)
     };
+    let mut room = Room::new(args.evidence_budget);
     let mut ended = vec![false; cases.len()];
     in_order(cases.len(), jobs, &stop, work, |index, news| match news {
         News::Began => reporters.on(RunEvent::CaseStarted(cases[index].id.clone())),
-        News::Done((report, kept)) => {
+        News::Done((mut report, kept)) => {
             ended[index] = true;
+            room.settle(&out, &mut report);
             if let Err(error) = kept {
                 reporters.broke(format!("evidence of {} could not be kept: {error}", report.id));
             }

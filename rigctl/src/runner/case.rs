@@ -315,6 +315,7 @@ fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
         trials,
         sending: work.sent.report(),
         evidence: Vec::new(),
+        evidence_left_out: Vec::new(),
         timeline: work.timeline,
         stimulus: work.stimulus,
         repeat: String::new(),

@@ -9,11 +9,14 @@ use crate::runner::values::Values;
 use rig_capture::{Reading, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::Stimulus;
-use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable};
+use rig_oracle::verdict::{
+    Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable, Taken,
+};
 use rig_testcases::{Amount, Lookup, Measure, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
 
 mod action;
+mod blame;
 mod checks;
 mod config;
 mod copies;
@@ -278,6 +281,7 @@ fn judgement(
         reading: Reading { unit, span, frames },
         prediction,
         trials: u32::try_from(all.len()).unwrap_or(u32::MAX),
+        taken: all.iter().map(|(trial, read)| Taken { trial: *trial, span: read.span }).collect(),
         looked: Looked {
             count: all.iter().map(|(_, read)| read.looked.count).sum(),
             ..first.looked

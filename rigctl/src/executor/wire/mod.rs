@@ -23,6 +23,7 @@ pub use cabled::backend;
 pub use room::Share;
 pub use served::Serve;
 
+use super::ledger::Seen;
 use super::virtual_lab::speeds;
 use core::fmt;
 use losses::Losses;
@@ -180,7 +181,7 @@ impl WireLab {
         }
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
         self.bench.next += most.unwrap_or(0);
-        let (records, streams, unrecorded) = ledger.finish();
+        let Seen { records, streams, loads, unrecorded } = ledger.finish();
         let events = self.bench.behind.happened()?.map(|events| since(origin, events));
         let bound = self.bench.bound;
         let health = self.bench.behind.health()?;
@@ -206,6 +207,7 @@ impl WireLab {
             ports: ports.collect(),
             records,
             streams,
+            loads,
             counters: Counters {
                 before,
                 after: self.bench.behind.counters()?,

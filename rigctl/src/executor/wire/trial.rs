@@ -25,7 +25,7 @@ impl Trial<'_> {
         for step in &self.script.steps {
             let at = origin + step.at;
             self.lab.bench.pacer.run_until(at, &mut self.tape)?;
-            self.tape.ledger.event();
+            self.tape.ledger.event(step.at);
             self.act(at, &step.action)?;
         }
         let end = origin + self.script.length;

@@ -1,6 +1,6 @@
 //! PFC frames that the device itself sends.
 
-use super::{Done, Judged, Read, Unread, checks, looked, wanted};
+use super::{Done, Judged, Read, Unread, blame, checks, looked, show, wanted};
 use crate::runner::subject::Subject;
 use crate::runner::trial::Trial;
 use rig_capture::analyse;
@@ -45,7 +45,8 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
             Wanted::Predicted => (Span { lo: 0, hi: u64::MAX }, "any number of XOFFs"),
         };
         let want = wanted(span, text);
-        let got = Some(format!("{count} XOFFs"));
+        let other = if count == 0 { blame::other_class(trial, index, *class) } else { None };
+        let got = Some(other.unwrap_or_else(|| format!("{count} XOFFs")));
         let looked = Looked {
             count: if *expect == Wanted::Predicted {
                 count
@@ -164,8 +165,10 @@ fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
             source: "IEEE 802.1Q clause 36; the declared refresh",
         };
         let span = Span { lo: gap.saturating_sub(slack).0, hi: (gap + slack).0 };
+        let other = blame::other_class(trial, index, class);
+        let got = other.map(|other| format!("{}, and {other}", show(Unit::Ps, span)));
         let looked = looked(sent.xoff.len(), "XOFFs");
-        Ok(Read { span, want, got: None, records: records.to_vec(), looked })
+        Ok(Read { span, want, got, records: records.to_vec(), looked })
     });
 }
 

@@ -3,7 +3,7 @@
 
 use super::headroom::ahead;
 use super::throughput::offered;
-use super::{At, Done, Judged, Read, judgement};
+use super::{At, Done, Judged, Read, judgement, looked};
 use crate::runner::fill::Fill;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::ActionView;
@@ -37,8 +37,8 @@ pub(super) fn judge(
             }
         }
         for (on, all) in by_subject {
-            if let Some(one) = judgement("share.withheld", &on, done.place(point), &all) {
-                judged.file(At::Point(index), one);
+            if let Some(judgement) = judgement("share.withheld", &on, done.place(point), &all) {
+                judged.file(At::Point(index), judgement);
             }
         }
     }
@@ -169,10 +169,10 @@ struct Held<'a> {
 /// What PFC holds back of sources that are granted so much together: by the frames that arrive.
 fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<Read, Doubt> {
     let Held { sources, offered, window: (from, until) } = *held;
-    let (mut arrived, mut least, mut most, mut records) = (0, 0, 0, Vec::new());
+    let (mut least, mut most, mut seen, mut records) = (0, 0, 0, Vec::new());
     for Source { index, spec, .. } in sources {
-        let own = trial.observation.of_stream(*index, (spec.to, Dir::Rx));
-        let within = own.filter(|(_, record)| (from..=until).contains(&record.at));
+        let arrived = trial.observation.of_stream(*index, (spec.to, Dir::Rx));
+        let within = arrived.filter(|(_, record)| (from..=until).contains(&record.at));
         let own: Vec<usize> = within.map(|(at, _)| at).collect();
         let trace = &trial.observation.ports[usize::from(spec.to)];
         // Of each source one frame lies across either end, and those whose stamps may lie beyond it.
@@ -180,9 +180,9 @@ fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<Read, Doubt> {
         let edge = 1 + (trace.provenance.bound() * 2).0.div_ceil(slot);
         let count = u64::try_from(own.len()).unwrap_or(u64::MAX);
         let bits = spec.on_wire().0 * 8;
-        arrived += count;
         least += count.saturating_sub(edge) * bits;
         most += (count + edge) * bits;
+        seen += own.len();
         records.extend(own.first().into_iter().chain(own.last()));
     }
     if records.is_empty() {
@@ -205,8 +205,7 @@ fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<Read, Doubt> {
         "a queue serves first what came first; each source holds of it what XON and XOFF leave it";
     let want = Prediction { unit: Unit::Ppm, span: of(granted), formula: "F11", text, source };
     let span = of(Span { lo: rate(least), hi: rate(most) });
-    let looked = Looked { count: arrived, of: "frames that arrived" };
-    Ok(Read { span, want, got: None, records, looked })
+    Ok(Read { span, want, got: None, records, looked: looked(seen, "frames that arrived") })
 }
 
 /// What a lossy queue that is full loses of all that is sent to it.
@@ -259,6 +258,6 @@ fn lost(
     let share = |lost: u64| lost * 1_000_000 / sent;
     let read = Span { lo: share(lost), hi: share(lost + open) };
     let got = format!("{lost} of {sent} frames lost, {}", Unit::Ppm.show(read.lo));
-    let looked = Looked { count: sent, of: "frames sent" };
+    let looked = Looked { count: sent - open, of: "frames whose fate is known" };
     Ok(Read { span: read, want, got: Some(got), records, looked })
 }
