@@ -269,7 +269,12 @@ fn void(report: &CaseReport) -> String {
         .map(|(reason, trials)| format!("{} in {}", printable(reason), some(trials)))
         .collect();
     let run = count(trials.run as usize, "trial");
-    format!("{} of {run} void: {}", trials.void.len(), reasons.join("; "))
+    let more = match reasons.len().saturating_sub(NAMED) {
+        0 | 1 => String::new(),
+        more => format!("; {more} others"),
+    };
+    let shown = if more.is_empty() { &reasons[..] } else { &reasons[..NAMED] };
+    format!("{} of {run} void: {}{more}", trials.void.len(), shown.join("; "))
 }
 
 /// The first few of `items`, and how many more.

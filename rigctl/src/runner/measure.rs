@@ -23,6 +23,7 @@ mod copies;
 mod counters;
 mod ecn;
 mod headroom;
+mod in_time;
 mod judged;
 mod loss;
 mod macsec;
@@ -32,6 +33,7 @@ mod pfc;
 mod search;
 mod storm;
 mod throughput;
+mod void;
 mod watchdog;
 mod watermarks;
 mod withheld;
@@ -41,7 +43,7 @@ use judged::{At, Judged, Unread, looked};
 pub use ecn::class;
 pub use judged::Settled;
 pub use search::{happened, searched};
-pub use storm::void;
+pub use void::{as_planned, void};
 pub use watchdog::seen;
 
 /// A session whose trials have been run.
