@@ -49,8 +49,8 @@ fn what_is_not_results_is_refused_with_its_place() {
     let events = "{\"event\":\"started\",\"seed\":7}\n{\"event\":\"case\"}\n";
     insta::assert_snapshot!(refusal(events), @"old.json: these are the events of a run (events.jsonl): want its results.json (`rig-results/1`), which lies beside them");
     let text = Results::of(&fixture::run()).to_json();
-    insta::assert_snapshot!(refusal(&text.replace("\"verdict\": \"fail\"", "\"verdict\": \"meh\"")), @"old.json:140:22: unknown variant `meh`, expected one of `pass`, `fail`, `inconclusive`, `skipped`, `broken`");
-    insta::assert_snapshot!(refusal(&text.replace("\"seed\": 7307,", "")), @"old.json:794:1: missing field `seed`");
+    insta::assert_snapshot!(refusal(&text.replace("\"verdict\": \"fail\"", "\"verdict\": \"meh\"")), @"old.json:365:22: unknown variant `meh`, expected one of `pass`, `fail`, `inconclusive`, `skipped`, `broken`");
+    insta::assert_snapshot!(refusal(&text.replace("\"seed\": 7307,", "")), @"old.json:1144:1: missing field `seed`");
     insta::assert_snapshot!(refusal(&text[..200]), @"old.json:11:12: EOF while parsing a value");
 }
 
