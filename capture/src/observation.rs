@@ -165,6 +165,8 @@ pub struct Touched {
     pub at: Time,
     /// The rig port that it arrived at.
     pub port: u16,
+    /// By which of the injections, in the order of the script; `None`: by a bottleneck without room.
+    pub injection: Option<u16>,
     /// What was done to it.
     pub what: Injected,
 }

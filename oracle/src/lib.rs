@@ -12,4 +12,6 @@ pub mod spec;
 pub mod verdict;
 
 pub use prediction::Prediction;
-pub use verdict::{Curve, CurvePoint, Doubt, Finding, Judgement, Verdict};
+pub use verdict::{
+    Answer, Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable, Verdict,
+};

@@ -22,7 +22,8 @@ pub enum Verdict {
 /// Why the evidence does not decide: a stable word that cases may expect, and the details for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
-    /// `storm-lapse`, `capture-hole`, `late-send`, `dut-late`, `not-observable`, `too-few-trials`, `pause-not-honoured`.
+    /// `storm-lapse`, `capture-hole`, `late-send`, `dut-late`, `not-observable`, `not-measured`, `stimulus-not-applied`,
+    /// `too-few-trials`, `pause-not-honoured`.
     pub reason: &'static str,
     /// When, how long, how many.
     pub detail: String,
@@ -69,10 +70,56 @@ pub struct Judgement {
     pub prediction: Prediction,
     /// How many trials it rests on.
     pub trials: u32,
+    /// What it looked at.
+    pub looked: Looked,
     /// What could not have been told apart: `pfcwd.detection_time in (900ms, 1s]`; empty where there is no such thing.
     pub resolution: String,
     /// Every departure, one a trial at most.
     pub findings: Vec<Finding>,
+}
+
+/// How many things were looked at, each of which could have been otherwise: of none nothing was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Looked {
+    /// So many.
+    pub count: u64,
+    /// What they are: `frames`, `marks`.
+    pub of: &'static str,
+}
+
+/// What one thing that a case asked for came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// It was measured, on so many things.
+    Measured(Looked),
+    /// There is no such thing on this device, or in this stimulus.
+    NotApplicable(NotApplicable),
+    /// It could not be told.
+    Doubt(Doubt),
+}
+
+/// A part of a measure that does not apply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotApplicable {
+    /// The measure, as named in the case.
+    pub measure: &'static str,
+    /// What it would be taken on.
+    pub subject: String,
+    /// Where in the sweep; empty without one.
+    pub point: String,
+    /// Why.
+    pub why: String,
+}
+
+impl fmt::Display for NotApplicable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NotApplicable { measure, subject, point, why } = self;
+        write!(f, "{measure} of {subject}")?;
+        if !point.is_empty() {
+            write!(f, " at {point}")?;
+        }
+        write!(f, ": {why}")
+    }
 }
 
 /// A measured curve beside its prediction.

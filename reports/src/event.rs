@@ -82,6 +82,8 @@ pub struct CaseReport {
     pub curves: Vec<Curve>,
     /// What of the case could not be done in this lab, each with the reason.
     pub left_out: Vec<String>,
+    /// What of its measures does not apply to this device or stimulus, each with the reason.
+    pub not_applicable: Vec<String>,
     /// Trials.
     pub trials: Trials,
     /// What the rig sent in those that count.

@@ -5,7 +5,7 @@ use crate::{
 };
 use rig_capture::analyse::timeline::Timeline;
 use rig_capture::{FrameRef, Reading, Span, Unit};
-use rig_oracle::{Curve, CurvePoint, Doubt, Finding, Judgement, Prediction, Verdict};
+use rig_oracle::{Curve, CurvePoint, Doubt, Finding, Judgement, Looked, Prediction, Verdict};
 use rig_testcases::CaseId;
 use rig_units::{Dur, Time};
 
@@ -36,6 +36,7 @@ pub(crate) fn case(name: &str, dut: &str) -> CaseReport {
         judgements: Vec::new(),
         curves: Vec::new(),
         left_out: Vec::new(),
+        not_applicable: Vec::new(),
         trials: Trials { planned: 10, run: 10, void: Vec::new() },
         sending: vec![sending("victim")],
         evidence: vec![evidence(&id, 1)],
@@ -91,6 +92,7 @@ pub(crate) fn detection(d: u64, lo: u64, hi: u64) -> Judgement {
             source: "SONiC pfc_detect_broadcom.lua, recorded; sonic.md section 6",
         },
         trials: 10,
+        looked: Looked { count: 10, of: "storms" },
         resolution: format!("pfcwd.detection_time in ({}ms, {}ms]", (n - 1) * 100, n * 100),
         findings: Vec::new(),
     }
@@ -111,6 +113,7 @@ pub(crate) fn loss(lost: u64) -> Judgement {
             source: "IEEE 802.1Q clause 36",
         },
         trials: 10,
+        looked: Looked { count: 1_200, of: "frames" },
         resolution: String::new(),
         findings: Vec::new(),
     }
@@ -343,6 +346,7 @@ pub(crate) fn hostile() -> Run {
         CaseReport {
             id: CaseId { suite: text(), case: format!("case-{i}{HOSTILE}") },
             left_out: vec![text()],
+            not_applicable: vec![text()],
             why: text(),
             source: vec![text()],
             verdict,

@@ -63,6 +63,9 @@ fn test_case(report: &CaseReport, seed: u64) -> TestCase {
     for left_out in &report.left_out {
         case.add_property(Property::new("left-out", printable(left_out)));
     }
+    for what in &report.not_applicable {
+        case.add_property(Property::new("not-applicable", printable(what)));
+    }
     if !report.evidence.is_empty() {
         // The form in which Jenkins and GitLab pick up files.
         let attach = |path: &str| format!("[[ATTACHMENT|{}]]\n", printable(path));

@@ -88,6 +88,9 @@ pub struct Case {
     /// What of the case could not be done in this lab, each with the reason; absent where there is no such thing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+    /// What of its measures does not apply to this device or stimulus, each with the reason; absent where there is no such thing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_applicable: Vec<String>,
     /// Captures kept.
     pub evidence: Vec<Evidence>,
 }
@@ -142,6 +145,12 @@ pub struct Measurement {
     pub formula_source: String,
     /// How many trials it rests on.
     pub trials: u32,
+    /// How many things it looked at, each of which could have been otherwise.
+    #[serde(default)]
+    pub looked: u64,
+    /// What they are, such as `frames`.
+    #[serde(default)]
+    pub looked_at: String,
     /// What could not have been told apart; empty where there is no such thing.
     pub resolution: String,
 }

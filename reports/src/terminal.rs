@@ -133,6 +133,9 @@ impl<W: Write> Terminal<W> {
         for left_out in &report.left_out {
             self.under(&mut lines, &format!("left out: {}", printable(left_out)));
         }
+        for what in &report.not_applicable {
+            self.under(&mut lines, &format!("not applicable: {}", printable(what)));
+        }
         let unsettled = matches!(outcome, Outcome::Fail | Outcome::Inconclusive | Outcome::Broken);
         if !report.trials.void.is_empty() && (unsettled || self.style.detail) {
             self.under(&mut lines, &void(report));
@@ -145,7 +148,7 @@ impl<W: Write> Terminal<W> {
     }
 
     fn measured(&self, lines: &mut String, judgement: &Judgement) {
-        let Judgement { reading, prediction, trials, resolution, .. } = judgement;
+        let Judgement { reading, prediction, trials, looked, resolution, .. } = judgement;
         let name = printable(&figure::name(judgement));
         let measured = figure::span(reading.unit, reading.span);
         let predicted = figure::span(prediction.unit, prediction.span);
@@ -155,7 +158,9 @@ impl<W: Write> Terminal<W> {
             "" => String::new(),
             formula => format!(" ({formula})"),
         };
-        let text = format!("{name}: {measured}, predicted {predicted}{formula}, {trials}");
+        let looked = format!("{} {}", looked.count, looked.of);
+        let text =
+            format!("{name}: {measured}, predicted {predicted}{formula}, {trials}, {looked}");
         self.under(lines, &text);
         if !resolution.is_empty() {
             self.under(lines, &format!("  cannot tell apart: {}", printable(resolution)));

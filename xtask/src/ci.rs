@@ -1,24 +1,50 @@
-//! What CI runs, one step after the other; stops at the first that fails.
+//! What CI runs, one step after the other; stops at the first that fails. Each step's minutes are printed, with its share
+//! of what CI may take: what exceeds its share belongs to `cargo xtask nightly`.
 
 use crate::dpdk_shim;
+use crate::watch::{Minutes, Watch};
+use core::time::Duration;
 use std::path::Path;
 use std::process::Command;
 
-/// The steps: a name and a cargo command line. The tests open the DPDK shim at run time; the last steps link it in.
-const STEPS: &[(&str, &[&str])] = &[
-    ("format", &["fmt", "--all", "--check"]),
-    ("lint", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
+/// One step: a cargo command line.
+struct Step {
+    name: &'static str,
+    args: &'static [&'static str],
+    /// Minutes that it may take of [`WHOLE`]; `None` where only the whole is limited.
+    share: Option<u64>,
+}
+
+/// Minutes that all steps together may take on two cores, from a checkout in which nothing is built.
+const WHOLE: u64 = 25;
+
+/// The steps. The tests open the DPDK shim at run time; the last steps link it in.
+const STEPS: &[Step] = &[
+    Step { name: "format", args: &["fmt", "--all", "--check"], share: None },
+    Step {
+        name: "lint",
+        args: &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+        share: None,
+    },
     // All of what fails, not the first of it.
-    ("test", &["test", "--workspace", "--locked", "--no-fail-fast"]),
-    ("doc", &["doc", "--workspace", "--no-deps", "--locked"]),
+    Step {
+        name: "test",
+        args: &["test", "--workspace", "--locked", "--no-fail-fast"],
+        share: None,
+    },
+    Step { name: "doc", args: &["doc", "--workspace", "--no-deps", "--locked"], share: None },
 ];
 
 /// Steps that need DPDK.
-const DPDK_STEPS: &[(&str, &[&str])] = &[
-    ("shim", &["run", "--quiet", "--package", "xtask", "--locked", "--", "dpdk-shim"]),
-    (
-        "lint with DPDK",
-        &[
+const DPDK_STEPS: &[Step] = &[
+    Step {
+        name: "shim",
+        args: &["run", "--quiet", "--package", "xtask", "--locked", "--", "dpdk-shim"],
+        share: None,
+    },
+    Step {
+        name: "lint with DPDK",
+        args: &[
             "clippy",
             "--package",
             "rig-generator",
@@ -30,11 +56,22 @@ const DPDK_STEPS: &[(&str, &[&str])] = &[
             "-D",
             "warnings",
         ],
-    ),
-    (
-        "test with DPDK",
-        &["test", "--package", "rig-generator", "--features", "dpdk", "--test", "dpdk", "--locked"],
-    ),
+        share: None,
+    },
+    Step {
+        name: "test with DPDK",
+        args: &[
+            "test",
+            "--package",
+            "rig-generator",
+            "--features",
+            "dpdk",
+            "--test",
+            "dpdk",
+            "--locked",
+        ],
+        share: None,
+    },
 ];
 
 /// Runs every step; the tidy rules come with the tests.
@@ -48,23 +85,64 @@ pub(crate) fn run(root: &Path) -> bool {
             &[]
         }
     };
-    STEPS.iter().chain(dpdk).all(|(name, args)| {
-        println!("== {name}: cargo {}", args.join(" "));
+    let mut took = Vec::new();
+    let well = STEPS.iter().chain(dpdk).all(|step| {
+        println!("== {}: cargo {}", step.name, step.args.join(" "));
+        let watch = Watch::start();
         let mut command = Command::new(&cargo);
-        command.args(*args).current_dir(root);
-        if *name == "doc" {
+        command.args(step.args).current_dir(root);
+        if step.name == "doc" {
             command.env("RUSTDOCFLAGS", "-D warnings");
         }
-        match command.status() {
+        let well = match command.status() {
             Ok(status) if status.success() => true,
             Ok(status) => {
-                eprintln!("== {name} failed: {status}");
+                eprintln!("== {} failed: {status}", step.name);
                 false
             }
             Err(error) => {
-                eprintln!("== {name}: cannot start cargo: {error}");
+                eprintln!("== {}: cannot start cargo: {error}", step.name);
                 false
             }
-        }
-    })
+        };
+        took.push((step, watch.elapsed()));
+        well
+    });
+    print!("{}", told(&took));
+    well
+}
+
+/// What each step took, and all of them.
+fn told(took: &[(&Step, Duration)]) -> String {
+    let over = |took: Duration, share: u64| match took > Duration::from_secs(share * 60) {
+        true => format!(" of {share}: the rest belongs to `cargo xtask nightly`"),
+        false => format!(" of {share}"),
+    };
+    let mut text = String::from("== what it took\n");
+    for (step, took) in took {
+        let share = step.share.map(|share| over(*took, share)).unwrap_or_default();
+        text += &format!("   {:<16}{:>10}{share}\n", step.name, Minutes(*took).to_string());
+    }
+    let whole: Duration = took.iter().map(|(_, took)| *took).sum();
+    text + &format!("   {:<16}{:>10}{}\n", "all", Minutes(whole).to_string(), over(whole, WHOLE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_step_is_told_with_its_minutes_and_its_share() {
+        let step = |name, share| Step { name, args: &[], share };
+        let (lint, test, slow) = (step("lint", None), step("test", None), step("matrix", Some(3)));
+        let seconds = Duration::from_secs;
+        let text = told(&[(&lint, seconds(66)), (&test, seconds(1_200)), (&slow, seconds(240))]);
+        let want = "== what it took\n\
+                    \x20  lint               1.1 min\n\
+                    \x20  test              20.0 min\n\
+                    \x20  matrix             4.0 min of 3: the rest belongs to `cargo xtask nightly`\n\
+                    \x20  all               25.1 min of 25: the rest belongs to `cargo xtask nightly`\n";
+        assert_eq!(text, want);
+        assert!(told(&[(&slow, seconds(180))]).contains("3.0 min of 3\n"));
+    }
 }

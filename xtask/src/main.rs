@@ -1,5 +1,5 @@
-//! The project's own chores. `cargo xtask ci` is what CI runs; `cargo xtask tidy` checks the house rules alone;
-//! `cargo xtask dpdk-shim` builds what the back end DPDK opens at run time.
+//! The project's own chores. `cargo xtask ci` is what CI runs; `cargo xtask nightly` runs for hours what CI has no time for;
+//! `cargo xtask tidy` checks the house rules alone; `cargo xtask dpdk-shim` builds what the back end DPDK opens at run time.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -8,12 +8,15 @@
 
 mod ci;
 mod dpdk_shim;
+mod nightly;
 mod tidy;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "cargo xtask ci | tidy | dpdk-shim [FILE]";
+const USAGE: &str =
+    "cargo xtask ci | nightly [--hours N] [--check NAME]... | tidy | dpdk-shim [FILE]";
 
 fn main() -> ExitCode {
     let root = root();
@@ -21,6 +24,7 @@ fn main() -> ExitCode {
     let ok = match args.next().as_deref() {
         Some("dpdk-shim") => dpdk_shim::report(&root, args.next().map(PathBuf::from)),
         Some("ci") => ci::run(&root),
+        Some("nightly") => nightly::run(&root, args),
         Some("tidy") => tidy::report(&root),
         _ => {
             eprintln!("usage: {USAGE}");

@@ -1,5 +1,6 @@
 //! From the judgements of a case to its verdict.
 
+use super::answers::{Answers, NOT_MEASURED};
 use crate::verdict::Doubt;
 use crate::{Finding, Verdict};
 use rig_testcases::Expect;
@@ -37,11 +38,14 @@ impl Trials {
 }
 
 /// The verdict of a case: undecided when too many trials were void; else failed when anything departs, for a departure in
-/// a valid trial stands whatever else could not be seen; else undecided when a measurement could not be taken.
+/// a valid trial stands whatever else could not be seen; else undecided when a measurement could not be taken: `doubts` are those
+/// of the trials, `answers` what became of everything that the plan asked for. What nobody answered was not measured, and a case
+/// of which nothing was measured does not pass.
 /// A case that expects to be undecided passes with exactly that reason only.
 pub fn conclude(
     expect: &Expect,
     trials: &Trials,
+    answers: &Answers,
     doubts: &[Doubt],
     findings: Vec<Finding>,
 ) -> Verdict {
@@ -51,12 +55,25 @@ pub fn conclude(
     } else if !findings.is_empty() {
         Verdict::Fail(findings)
     } else {
-        doubts.first().map_or(Verdict::Pass, |doubt| Verdict::Inconclusive(doubt.clone()))
+        let first = doubts.first().cloned().or_else(|| answers.doubts().into_iter().next());
+        first.or_else(|| nothing(answers)).map_or(Verdict::Pass, Verdict::Inconclusive)
     };
     match expect {
         Expect::Pass => verdict,
         Expect::Inconclusive { reason } => as_expected(reason, verdict),
     }
+}
+
+/// Why a case of which nothing was measured does not pass.
+fn nothing(answers: &Answers) -> Option<Doubt> {
+    if answers.measured() {
+        return None;
+    }
+    let first = answers.not_applicable().into_iter().next();
+    let detail = first.map_or("the case asks for nothing".to_owned(), |first| {
+        format!("nothing of it applies: {first}")
+    });
+    Some(Doubt { reason: NOT_MEASURED, detail })
 }
 
 /// The verdict of a case that is about a void measurement.
@@ -77,6 +94,7 @@ fn as_expected(reason: &str, verdict: Verdict) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::{Answer, Looked, NotApplicable};
 
     fn doubt(reason: &'static str) -> Doubt {
         Doubt { reason, detail: "gap of 2ms at 300ms".to_owned() }
@@ -96,22 +114,34 @@ mod tests {
         }
     }
 
+    /// One question, with its answers.
+    fn asked(all: Vec<Answer>) -> Answers {
+        let mut answers = Answers::default();
+        let question = answers.ask("loss", String::new());
+        all.into_iter().for_each(|answer| answers.file(question, answer));
+        answers
+    }
+
+    fn measured() -> Answers {
+        asked(vec![Answer::Measured(Looked { count: 9, of: "frames" })])
+    }
+
     fn lapse() -> Expect {
         Expect::Inconclusive { reason: "storm-lapse".to_owned() }
     }
 
     #[test]
     fn nothing_found_passes_and_anything_found_fails() {
-        assert_eq!(conclude(&Expect::Pass, &trials(3, 0), &[], vec![]), Verdict::Pass);
-        let verdict = conclude(&Expect::Pass, &trials(3, 0), &[], vec![finding()]);
+        assert_eq!(conclude(&Expect::Pass, &trials(3, 0), &measured(), &[], vec![]), Verdict::Pass);
+        let verdict = conclude(&Expect::Pass, &trials(3, 0), &measured(), &[], vec![finding()]);
         assert_eq!(verdict, Verdict::Fail(vec![finding()]));
     }
 
     #[test]
     fn one_void_trial_in_five_is_borne_and_one_in_four_is_not() {
-        assert_eq!(conclude(&Expect::Pass, &trials(4, 1), &[], vec![]), Verdict::Pass);
+        assert_eq!(conclude(&Expect::Pass, &trials(4, 1), &measured(), &[], vec![]), Verdict::Pass);
         let Verdict::Inconclusive(doubt) =
-            conclude(&Expect::Pass, &trials(3, 1), &[], vec![finding()])
+            conclude(&Expect::Pass, &trials(3, 1), &measured(), &[], vec![finding()])
         else {
             panic!("void trials were taken for evidence")
         };
@@ -121,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_case_without_a_trial_is_undecided() {
-        let verdict = conclude(&Expect::Pass, &Trials::default(), &[], vec![]);
+        let verdict = conclude(&Expect::Pass, &Trials::default(), &measured(), &[], vec![]);
         assert!(
             matches!(verdict, Verdict::Inconclusive(doubt) if doubt.reason == "too-few-trials")
         );
@@ -130,35 +160,72 @@ mod tests {
     #[test]
     fn what_cannot_be_observed_is_undecided_unless_something_else_departs() {
         let doubts = [doubt("not-observable")];
-        let verdict = conclude(&Expect::Pass, &trials(3, 0), &doubts, vec![]);
+        let verdict = conclude(&Expect::Pass, &trials(3, 0), &measured(), &doubts, vec![]);
         assert!(
             matches!(verdict, Verdict::Inconclusive(doubt) if doubt.reason == "not-observable")
         );
-        let verdict = conclude(&Expect::Pass, &trials(3, 0), &doubts, vec![finding()]);
+        let verdict = conclude(&Expect::Pass, &trials(3, 0), &measured(), &doubts, vec![finding()]);
         assert_eq!(verdict, Verdict::Fail(vec![finding()]));
     }
 
     #[test]
     fn the_commonest_reason_is_named() {
         let void = vec![doubt("late-send"), doubt("storm-lapse"), doubt("storm-lapse")];
-        let verdict = conclude(&Expect::Pass, &Trials { valid: 1, void }, &[], vec![]);
+        let verdict = conclude(&Expect::Pass, &Trials { valid: 1, void }, &measured(), &[], vec![]);
         assert!(matches!(verdict, Verdict::Inconclusive(doubt) if doubt.reason == "storm-lapse"));
     }
 
     #[test]
     fn an_expected_lapse_passes_with_exactly_that() {
-        assert_eq!(conclude(&lapse(), &trials(0, 3), &[], vec![]), Verdict::Pass);
+        assert_eq!(conclude(&lapse(), &trials(0, 3), &measured(), &[], vec![]), Verdict::Pass);
         let other = Trials { valid: 0, void: vec![doubt("late-send")] };
         let said = |verdict: Verdict| match verdict {
             Verdict::Fail(findings) => findings[0].to_string(),
             other => format!("{other:?}"),
         };
         assert_eq!(
-            said(conclude(&lapse(), &other, &[], vec![])),
+            said(conclude(&lapse(), &other, &measured(), &[], vec![])),
             "expect: want inconclusive for storm-lapse, got inconclusive for late-send, trial 1"
         );
-        assert!(said(conclude(&lapse(), &trials(3, 0), &[], vec![])).contains("got a pass"));
-        let failed = said(conclude(&lapse(), &trials(3, 0), &[], vec![finding()]));
+        assert!(
+            said(conclude(&lapse(), &trials(3, 0), &measured(), &[], vec![]))
+                .contains("got a pass")
+        );
+        let failed = said(conclude(&lapse(), &trials(3, 0), &measured(), &[], vec![finding()]));
         assert!(failed.contains("got 1 findings, the first loss: want none"), "{failed}");
+    }
+
+    #[test]
+    fn what_nobody_answered_was_not_measured() {
+        let said = |answers: &Answers| match conclude(
+            &Expect::Pass,
+            &trials(3, 0),
+            answers,
+            &[],
+            vec![],
+        ) {
+            Verdict::Inconclusive(doubt) => format!("{}: {}", doubt.reason, doubt.detail),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(said(&asked(vec![])), "not-measured: loss: nothing was read");
+        let none = Answer::Measured(Looked { count: 0, of: "frames" });
+        assert_eq!(said(&asked(vec![none])), "not-measured: loss: no frames to look at");
+        assert_eq!(said(&Answers::default()), "not-measured: the case asks for nothing");
+    }
+
+    #[test]
+    fn a_part_that_does_not_apply_passes_beside_one_that_was_measured_and_not_alone() {
+        let part = Answer::NotApplicable(NotApplicable {
+            measure: "loss",
+            subject: "load".to_owned(),
+            point: String::new(),
+            why: "it is off".to_owned(),
+        });
+        let alone = conclude(&Expect::Pass, &trials(3, 0), &asked(vec![part.clone()]), &[], vec![]);
+        let Verdict::Inconclusive(doubt) = alone else { panic!("nothing passed") };
+        assert_eq!(doubt.reason, "not-measured");
+        assert_eq!(doubt.detail, "nothing of it applies: loss of load: it is off");
+        let beside = asked(vec![part, Answer::Measured(Looked { count: 1, of: "frames" })]);
+        assert_eq!(conclude(&Expect::Pass, &trials(3, 0), &beside, &[], vec![]), Verdict::Pass);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing here reads a clock; chance comes in as a seed; floating point never decides the order of events.
 
+pub mod answers;
 pub mod batches;
 pub mod conclude;
 pub mod detection;

@@ -1,6 +1,6 @@
 //! What one trial showed of the watchdog, and what a judgement is about.
 
-use crate::{Finding, Judgement, Prediction};
+use crate::{Finding, Judgement, Looked, Prediction};
 use rig_capture::{FrameRef, Reading, Span};
 use rig_units::{Dur, Time};
 
@@ -69,7 +69,7 @@ impl Subject {
         Finding { rule: self.measure, want, got, trial: seen.trial, frames }
     }
 
-    /// A judgement on this subject.
+    /// A judgement on this subject: each trial is a storm that was looked at.
     pub(super) fn judgement(
         &self,
         reading: Reading,
@@ -85,6 +85,7 @@ impl Subject {
             reading,
             prediction,
             trials: u32::try_from(trials).unwrap_or(u32::MAX),
+            looked: Looked { count: u64::try_from(trials).unwrap_or(u64::MAX), of: "storms" },
             resolution,
             findings,
         }

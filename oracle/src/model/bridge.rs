@@ -34,6 +34,8 @@ pub struct Touched {
     pub at: Time,
     /// The host that it arrived at.
     pub host: u16,
+    /// By which of the injections, in the order in which they were added; `None`: by a bottleneck without room.
+    pub injection: Option<u16>,
     /// What.
     pub what: Injected,
 }
@@ -102,12 +104,14 @@ impl Bridge {
         let to = 1 - side;
         let harm = self.harm(now, packet);
         let host = self.hosts[side];
-        self.touched.extend(harm.map(|what| Touched { at: now, host, what }));
+        let (injection, harm) = harm.unzip();
+        self.touched.extend(harm.map(|what| Touched { at: now, host, injection, what }));
         if harm == Some(Injected::Drop) {
             return;
         }
         let Some((begins, packet)) = self.through(now, to, packet) else {
-            return self.touched.push(Touched { at: now, host, what: Injected::Drop });
+            let what = Injected::Drop;
+            return self.touched.push(Touched { at: now, host, injection: None, what });
         };
         let due = begins + self.delay;
         match harm {
@@ -154,8 +158,8 @@ impl Bridge {
         self.leaves[to].insert(behind.map_or(0, |behind| behind + 1), (due, packet));
     }
 
-    /// The first thing that is to be done to a frame.
-    fn harm(&mut self, now: Time, packet: &Packet) -> Option<Injected> {
+    /// The first thing that is to be done to a frame, and the injection that says so.
+    fn harm(&mut self, now: Time, packet: &Packet) -> Option<(u16, Injected)> {
         let target = target(packet.kind)?;
         let own =
             |armed: &Armed| (armed.injection.on, armed.injection.frames) == (packet.stream, target);
@@ -172,7 +176,8 @@ impl Bridge {
         };
         let since = now.since(self.began).unwrap_or_default();
         let mut harm = None;
-        for armed in self.injections.iter_mut().filter(|armed| own(armed)) {
+        let armed = (0_u16..).zip(&mut self.injections);
+        for (index, armed) in armed.filter(|(_, armed)| own(armed)) {
             armed.seen += 1;
             let Injection { which, iteration, harm: what, .. } = armed.injection;
             let hit = match which {
@@ -182,7 +187,7 @@ impl Bridge {
                 Which::During { lasting, every } => since % every < lasting,
             };
             if hit && iteration.is_none_or(|wanted| wanted == round) {
-                harm = harm.or(Some(what));
+                harm = harm.or(Some((index, what)));
             }
         }
         harm
@@ -286,7 +291,7 @@ mod tests {
         // 1000 B and 20 B around them: 204 ns.
         assert_eq!(left, [(10_000, 0, false), (10_204, 1, false), (10_408, 2, true)]);
         assert_eq!(bridge.due(0), Time::ZERO + Dur::us(10), "the other way is as wide as its port");
-        let lost = Touched { at: Time::ZERO, host: 3, what: Injected::Drop };
+        let lost = Touched { at: Time::ZERO, host: 3, injection: None, what: Injected::Drop };
         assert_eq!(bridge.into_touched(), [lost]);
     }
 

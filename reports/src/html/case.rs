@@ -19,6 +19,10 @@ pub(super) fn section(case: &CaseReport) -> String {
     for left_out in &case.left_out {
         body += &format!("<div class=\"note skipped\"><p>Left out: {}</p></div>\n", esc(left_out));
     }
+    for what in &case.not_applicable {
+        body +=
+            &format!("<div class=\"note skipped\"><p>Not applicable: {}</p></div>\n", esc(what));
+    }
     if !case.judgements.is_empty() {
         body += &format!(
             "<h3>Measured against predicted <span class=\"key\"><i class=\"predicted\"></i> predicted <i class=\"measured\"></i> measured</span></h3>\n{}{}",
@@ -118,15 +122,18 @@ fn formulas(judgements: &[Judgement]) -> String {
     let mut rows = String::new();
     let mut sources: Vec<(&str, &str)> = Vec::new();
     for judgement in judgements {
-        let Judgement { measure, subject, point, prediction, trials, resolution, .. } = judgement;
+        let Judgement { measure, subject, point, prediction, trials, looked, resolution, .. } =
+            judgement;
         let place = if point.is_empty() { subject } else { point };
         rows += &format!(
-            "<tr><td>{}<small>{}</small></td><td><b>{}</b> {}</td><td>{}</td><td class=\"number\">{trials}</td></tr>\n",
+            "<tr><td>{}<small>{}</small></td><td><b>{}</b> {}</td><td>{}</td><td class=\"number\">{trials}</td><td class=\"number\">{}<small>{}</small></td></tr>\n",
             esc(measure),
             esc(place),
             esc(prediction.formula),
             esc(&prediction.text),
             esc(resolution),
+            looked.count,
+            esc(looked.of),
         );
         let source = (prediction.formula, prediction.source);
         if !sources.contains(&source) {
@@ -136,7 +143,7 @@ fn formulas(judgements: &[Judgement]) -> String {
     let sources =
         sources.iter().map(|(formula, source)| format!("<b>{}</b> {}", esc(formula), esc(source)));
     format!(
-        "<table class=\"formulas\">\n<thead><tr><th>Measure</th><th>Formula</th><th>Cannot tell apart</th><th class=\"number\">Trials</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n<p class=\"sources\">{}</p>\n",
+        "<table class=\"formulas\">\n<thead><tr><th>Measure</th><th>Formula</th><th>Cannot tell apart</th><th class=\"number\">Trials</th><th class=\"number\">Looked at</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n<p class=\"sources\">{}</p>\n",
         sources.collect::<Vec<_>>().join("<br/>"),
     )
 }

@@ -80,6 +80,7 @@ impl Case {
                 .collect(),
             curves: report.curves.iter().map(Curve::of).collect(),
             left_out: report.left_out.clone(),
+            not_applicable: report.not_applicable.clone(),
             evidence: report.evidence.iter().map(Evidence::of).collect(),
         }
     }
@@ -87,8 +88,17 @@ impl Case {
 
 impl Measurement {
     fn of(judgement: &Judgement) -> Measurement {
-        let Judgement { measure, subject, point, reading, prediction, trials, resolution, .. } =
-            judgement;
+        let Judgement {
+            measure,
+            subject,
+            point,
+            reading,
+            prediction,
+            trials,
+            looked,
+            resolution,
+            ..
+        } = judgement;
         Measurement {
             name: (*measure).to_owned(),
             subject: subject.clone(),
@@ -103,6 +113,8 @@ impl Measurement {
             formula_text: prediction.text.clone(),
             formula_source: prediction.source.to_owned(),
             trials: *trials,
+            looked: looked.count,
+            looked_at: looked.of.to_owned(),
             resolution: resolution.clone(),
         }
     }

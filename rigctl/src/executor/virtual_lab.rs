@@ -179,7 +179,8 @@ impl Trial<'_> {
         let touched = self.lab.dut.rig().unbridge().into_iter();
         let told = |one: bridge::Touched| {
             let at = Time(one.at.since(origin)?.0);
-            Some(Touched { at, port: port(one.host)?, what: one.what })
+            let bridge::Touched { host, injection, what, .. } = one;
+            Some(Touched { at, port: port(host)?, injection, what })
         };
         touched.filter_map(told).collect()
     }

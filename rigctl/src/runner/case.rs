@@ -1,6 +1,7 @@
 //! One case from its first trial to its verdict.
 
 use super::along::Along;
+use super::applied;
 use super::choose::choose;
 use super::effort::Effort;
 use super::measure::{self, Done};
@@ -21,8 +22,9 @@ use crate::wall::Stopwatch;
 use rig_capture::analyse::lanes;
 use rig_capture::analyse::timeline::Timeline;
 use rig_lab::{Lab, Profile};
+use rig_oracle::judge::answers::Answers;
 use rig_oracle::judge::conclude;
-use rig_oracle::verdict::{Curve, Doubt, Judgement, Verdict};
+use rig_oracle::verdict::{Curve, Doubt, Judgement, NotApplicable, Verdict};
 use rig_reports::{CaseReport, Trials};
 use rig_testcases::{Case, Script};
 use rig_units::{Dur, Time};
@@ -106,6 +108,7 @@ struct Work {
     planned: u32,
     judgements: Vec<Judgement>,
     curves: Vec<Curve>,
+    answers: Answers,
     doubts: Vec<Doubt>,
     stimulus: Vec<String>,
     timeline: Option<Timeline>,
@@ -122,7 +125,11 @@ impl Work {
         let trials = conclude::Trials { valid: u32::try_from(valid).unwrap_or(u32::MAX), void };
         let findings =
             self.judgements.iter().flat_map(|judgement| judgement.findings.clone()).collect();
-        conclude::conclude(&case.expect, &trials, &self.doubts, findings)
+        // What did not happen comes before what could not be seen of it.
+        let counts = self.trials.iter().filter(|trial| trial.void.is_none());
+        let mut doubts: Vec<Doubt> = counts.filter_map(applied::doubt).collect();
+        doubts.extend(self.doubts.iter().cloned());
+        conclude::conclude(&case.expect, &trials, &self.answers, &doubts, findings)
     }
 }
 
@@ -151,7 +158,7 @@ fn all_groups(
         along.add(&session, &judged.judgements);
         work.judgements.extend(judged.judgements);
         work.curves.extend(judged.curves);
-        work.doubts.extend(judged.doubts);
+        work.answers.extend(judged.answers);
         if work.timeline.is_none() {
             work.timeline = work.trials.first().and_then(|trial| timeline(&session, trial));
         }
@@ -304,6 +311,7 @@ fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
         judgements: work.judgements,
         curves: work.curves,
         left_out: Vec::new(),
+        not_applicable: not_applicable(&work.answers),
         trials,
         sending: work.sent.report(),
         evidence: Vec::new(),
@@ -314,4 +322,23 @@ fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
         wall: Dur::ZERO,
     };
     Ran { report, trials: work.trials }
+}
+
+/// What does not apply, each once, with how often.
+fn not_applicable(answers: &Answers) -> Vec<String> {
+    let mut all: Vec<(NotApplicable, usize)> = Vec::new();
+    for one in answers.not_applicable() {
+        let same = |(other, _): &&mut (NotApplicable, usize)| {
+            (other.measure, &other.subject, &other.why) == (one.measure, &one.subject, &one.why)
+        };
+        match all.iter_mut().find(same) {
+            Some((_, times)) => *times += 1,
+            None => all.push((one, 1)),
+        }
+    }
+    let told = |(one, times): (NotApplicable, usize)| match times {
+        1 => one.to_string(),
+        times => format!("{one} ({times} points)"),
+    };
+    all.into_iter().map(told).collect()
 }

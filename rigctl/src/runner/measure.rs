@@ -9,7 +9,7 @@ use crate::runner::values::Values;
 use rig_capture::{Reading, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::Stimulus;
-use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Finding, Judgement};
+use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable};
 use rig_testcases::{Amount, Lookup, Measure, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
 
@@ -21,6 +21,7 @@ mod copies;
 mod counters;
 mod ecn;
 mod headroom;
+mod judged;
 mod loss;
 mod macsec;
 mod nic;
@@ -32,21 +33,13 @@ mod throughput;
 mod watchdog;
 mod watermarks;
 
+use judged::{At, Judged, Unread, looked};
+
 pub use ecn::class;
+pub use judged::Settled;
 pub use search::{happened, searched};
 pub use storm::void;
 pub use watchdog::seen;
-
-/// What the measures of one session came to.
-#[derive(Debug, Default)]
-pub struct Judged {
-    /// Measured values beside predicted ones.
-    pub judgements: Vec<Judgement>,
-    /// Measured curves.
-    pub curves: Vec<Curve>,
-    /// What could not be decided.
-    pub doubts: Vec<Doubt>,
-}
 
 /// A session whose trials have been run.
 #[derive(Debug, Clone, Copy)]
@@ -74,10 +67,11 @@ impl<'a> Done<'a> {
         Stimulus { data_gap: gap.map(|gap| gap + self.bound() * 2) }
     }
 
-    /// Judges every measure of the case.
-    pub fn judge(&self) -> Judged {
+    /// Judges every measure of the case: each of them owes an answer at each point.
+    pub fn judge(&self) -> Settled {
         let mut judged = Judged::default();
         for (index, measure) in self.session.case.measure.iter().enumerate() {
+            judged.ask(measure.name(), self.points.iter().map(|point| self.place(point)));
             match measure {
                 Measure::Detection { .. } | Measure::Restoration { .. } | Measure::Fired { .. } => {
                     watchdog::judge(self, measure, &mut judged);
@@ -128,7 +122,7 @@ impl<'a> Done<'a> {
                 Measure::Config { rejected } => config::judge(self, *rejected, &mut judged),
             }
         }
-        judged
+        judged.settle()
     }
 
     /// What the names in an amount stand for in one trial, the lengths of its counted streams included.
@@ -161,32 +155,43 @@ impl<'a> Done<'a> {
         measure: &'static str,
         on: &str,
         judged: &mut Judged,
-        read: impl Fn(&Trial) -> Result<Option<Read>, Doubt>,
+        read: impl Fn(&Trial) -> Result<Read, Unread>,
     ) {
         let mut curve = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
-            let mut all = Vec::new();
-            for trial in self.valid(index) {
+            let (mut all, mut idle) = (Vec::new(), None);
+            let (place, here) = (self.place(point), At::Point(index));
+            let trials = self.valid(index);
+            for trial in &trials {
                 match read(trial) {
-                    Ok(Some(read)) => all.push((trial.number, read)),
-                    Ok(None) => {}
-                    Err(doubt) => judged.doubts.push(doubt),
+                    Ok(read) => all.push((trial.number, read)),
+                    Err(Unread::NotApplicable(why)) => idle = Some(why),
+                    Err(Unread::Doubt(doubt)) => judged.doubt(here, doubt),
                 }
             }
-            let judgement = judgement(measure, on, self.place(point), &all);
+            if trials.is_empty() {
+                judged.not_measured(here, &format!("{measure} of {on}: no trial counts {place}"));
+            }
+            if let Some(why) = idle.filter(|_| all.is_empty()) {
+                let (subject, point) = (on.to_owned(), place.clone());
+                judged.not_applicable(here, NotApplicable { measure, subject, point, why });
+            }
+            let judgement = judgement(measure, on, place, &all);
             let at = point.swept.iter().next().map(|(name, value)| (name.clone(), value.0));
             curve.extend(judgement.as_ref().zip(at).map(|(judgement, (name, x))| {
                 let (measured, predicted) = (judgement.reading.span, judgement.prediction.span);
                 (name, judgement.reading.unit, CurvePoint { x, measured, predicted })
             }));
-            judged.judgements.extend(judgement);
+            if let Some(judgement) = judgement {
+                judged.file(here, judgement);
+            }
         }
         if let [(name, unit, _), _, ..] = &curve[..] {
             let x = [self.session.group.label.as_str(), name].join(" ").trim().to_owned();
             let unit = *unit;
             let points = curve.into_iter().map(|(_, _, point)| point).collect();
             let fitted = Vec::new();
-            judged.curves.push(Curve { measure, x, x_unit: Unit::Ps, unit, points, fitted });
+            judged.curve(Curve { measure, x, x_unit: Unit::Ps, unit, points, fitted });
         }
     }
 }
@@ -220,6 +225,8 @@ struct Read {
     got: Option<String>,
     /// Records that show it.
     records: Vec<usize>,
+    /// What was looked at: of nothing nothing was measured.
+    looked: Looked,
 }
 
 /// Most frames that one finding cites.
@@ -268,6 +275,10 @@ fn judgement(
         reading: Reading { unit, span, frames },
         prediction,
         trials: u32::try_from(all.len()).unwrap_or(u32::MAX),
+        looked: Looked {
+            count: all.iter().map(|(_, read)| read.looked.count).sum(),
+            ..first.looked
+        },
         resolution: String::new(),
         findings,
     })

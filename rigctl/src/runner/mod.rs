@@ -1,6 +1,7 @@
 //! From cases and a lab to a stream of run events.
 
 pub mod along;
+pub mod applied;
 pub mod baseline;
 pub mod budget;
 pub mod case;

@@ -2,7 +2,7 @@
 
 use rig_lab::Curve;
 use rig_testcases::case::Count;
-use rig_testcases::{Between, Case, EndpointSpec, FlowSpec, Script, Verb, Which};
+use rig_testcases::{Between, Case, EndpointSpec, FlowSpec, Injection, Script, Verb, Which};
 use rig_units::Bytes;
 
 /// What is sent, a line for each sender, and which ports are unusual peers.
@@ -74,7 +74,6 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
 /// What the rig does between two NICs, a line for each thing.
 pub fn between_text(script: &Script, (a, b, between): &(u16, u16, Between<u16>)) -> Vec<String> {
     let port = |index: u16| script.ports[usize::from(index)].as_str();
-    let name = |connection| script.flow_of(connection).map_or("", |(_, flow)| flow.name.as_str());
     let mut all = vec![format!(
         "the rig passes on between {} and {}, {} later",
         port(*a),
@@ -90,21 +89,25 @@ pub fn between_text(script: &Script, (a, b, between): &(u16, u16, Between<u16>))
             narrow.buffer
         )
     }));
-    all.extend(between.inject.iter().map(|one| {
-        let frames = rig_testcases::Target::NAMES.iter().find(|(_, target)| *target == one.frames);
-        let frames = frames.map_or("", |(name, _)| name);
-        let which = match one.which {
-            Which::Psn(psn) => format!("{frames} {psn}"),
-            Which::Nth(nth) => format!("{frames} number {nth}"),
-            Which::Every { every: 1, .. } => format!("each {frames}"),
-            Which::Every { every, run: 1 } => format!("one {frames} in {every}"),
-            Which::Every { every, run } => format!("{run} {frames} in each {every}"),
-            Which::During { lasting, every } => {
-                format!("{frames} in the first {lasting} of each {every}")
-            }
-        };
-        let round = one.iteration.map_or(String::new(), |round| format!(", in round {round}"));
-        format!("{which} of {}: {}{round}", name(one.on), one.harm)
-    }));
+    all.extend(between.inject.iter().map(|one| injection_text(script, one)));
     all
+}
+
+/// What is done to which frames on the way.
+pub(super) fn injection_text(script: &Script, one: &Injection<u16>) -> String {
+    let name = |connection| script.flow_of(connection).map_or("", |(_, flow)| flow.name.as_str());
+    let frames = rig_testcases::Target::NAMES.iter().find(|(_, target)| *target == one.frames);
+    let frames = frames.map_or("", |(name, _)| name);
+    let which = match one.which {
+        Which::Psn(psn) => format!("{frames} {psn}"),
+        Which::Nth(nth) => format!("{frames} number {nth}"),
+        Which::Every { every: 1, .. } => format!("each {frames}"),
+        Which::Every { every, run: 1 } => format!("one {frames} in {every}"),
+        Which::Every { every, run } => format!("{run} {frames} in each {every}"),
+        Which::During { lasting, every } => {
+            format!("{frames} in the first {lasting} of each {every}")
+        }
+    };
+    let round = one.iteration.map_or(String::new(), |round| format!(", in round {round}"));
+    format!("{which} of {}: {}{round}", name(one.on), one.harm)
 }

@@ -1,6 +1,6 @@
 //! What becomes of frames that meet a stormed queue.
 
-use super::{Done, Judged, Read, wanted};
+use super::{Done, Judged, Read, looked, wanted};
 use crate::runner::session::Session;
 use crate::runner::subject::{Places, Subject};
 use rig_capture::analyse::{self, ActionView};
@@ -26,12 +26,13 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
                 "a detection, and every frame after it treated as declared",
             );
             let got = Some("no detection".to_owned());
-            return Ok(Some(Read { span: Span::exactly(1), want, got, records: Vec::new() }));
+            let looked = looked(1, "storms");
+            return Ok(Read { span: Span::exactly(1), want, got, records: Vec::new(), looked });
         };
         let taken =
             analyse::action(&trial.observation, &trial.script, places.stream, &view, window);
         if taken.frames() == 0 {
-            return Err(trial.doubt("no frame of the stream met the stormed queue"));
+            return Err(trial.doubt("no frame of the stream met the stormed queue").into());
         }
         let breaking = taken.breaking(view.action);
         let all = taken.frames();
@@ -47,7 +48,8 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         let count = u64::try_from(breaking.len()).unwrap_or(u64::MAX);
         let got = Some(format!("{count} of {all} frames fared otherwise"));
         let records = breaking.iter().map(|fate| fate.received.unwrap_or(fate.sent)).collect();
-        Ok(Some(Read { span: Span::exactly(count), want, got, records }))
+        let looked = looked(all, "frames that meet the stormed queue");
+        Ok(Read { span: Span::exactly(count), want, got, records, looked })
     });
 }
 

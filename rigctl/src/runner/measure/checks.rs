@@ -1,34 +1,35 @@
 //! Counters of the device, each of which must have grown by what the wire shows.
 
-use super::Read;
+use super::{Read, Unread};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::CounterCheck;
 use rig_capture::{Counters, Span, Unit};
 use rig_oracle::Prediction;
-use rig_oracle::verdict::Doubt;
+use rig_oracle::verdict::Looked;
 
 /// By how much a counter grew, and by how much it must have.
 pub(super) fn grown(counters: &Counters, name: String, want: Span) -> CounterCheck {
     CounterCheck { want, got: counters.grew(&name), name, frames: Vec::new() }
 }
 
-/// What all of them show: how many are wrong, the first of them in words.
+/// What all of them show: how many are wrong, the first of them in words. `looked`: what they had to count, or not to.
 ///
 /// # Errors
 /// The device does not offer one of them.
 pub(super) fn read(
     trial: &Trial,
     checks: &[CounterCheck],
+    looked: Looked,
     source: &'static str,
-) -> Result<Read, Doubt> {
+) -> Result<Read, Unread> {
     if let Some(missing) = checks.iter().find(|check| check.got.is_none()) {
-        return Err(trial.doubt(&format!("the device offers no counter {}", missing.name)));
+        return Err(trial.doubt(&format!("the device offers no counter {}", missing.name)).into());
     }
     let (span, text, got) = said(checks);
     let want = Prediction { unit: Unit::Count, span: Span::exactly(0), formula: "", text, source };
     let wrong = checks.iter().find(|check| check.wrong());
     let records = wrong.map(|check| check.frames.clone()).unwrap_or_default();
-    Ok(Read { span, want, got, records })
+    Ok(Read { span, want, got, records, looked })
 }
 
 /// How many are wrong, what was wanted, and what the first that is wrong shows instead.

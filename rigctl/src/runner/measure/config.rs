@@ -1,6 +1,6 @@
 //! Settings that a device must take, and settings that it must refuse.
 
-use super::{Done, Judged, Read, judgement};
+use super::{At, Done, Judged, Read, judgement, looked};
 use rig_capture::{Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::accepts;
@@ -18,7 +18,7 @@ pub(super) fn judge(done: &Done<'_>, rejected: bool, judged: &mut Judged) {
         let answer = match session.try_setting(setting) {
             Ok(answer) => answer,
             Err(why) => {
-                judged.doubts.push(Doubt { reason: "not-observable", detail: why });
+                judged.doubt(At::Whole, Doubt { reason: "not-observable", detail: why });
                 continue;
             }
         };
@@ -42,19 +42,18 @@ pub(super) fn judge(done: &Done<'_>, rejected: bool, judged: &mut Judged) {
                 "the case wants {label} the other way round than the oracle: {}",
                 want.text
             );
-            judged.doubts.push(Doubt { reason: "not-observable", detail });
+            judged.doubt(At::Whole, Doubt { reason: "not-observable", detail });
         }
         let got = match &answer {
             None => "accepted".to_owned(),
             Some(why) => format!("refused: {why}"),
         };
         let span = Span::exactly(u64::from(answer.is_some()));
-        let read = Read { span, want, got: Some(got), records: Vec::new() };
-        judged.judgements.extend(judgement(
-            "config",
-            &label,
-            session.group.label.clone(),
-            &[(1, read)],
-        ));
+        let looked = looked(1, "settings");
+        let read = Read { span, want, got: Some(got), records: Vec::new(), looked };
+        let place = session.group.label.clone();
+        if let Some(one) = judgement("config", &label, place, &[(1, read)]) {
+            judged.file(At::Whole, one);
+        }
     }
 }

@@ -6,14 +6,14 @@
 //! shows grows with the level, so that the least of the lower bound and the greatest of the upper one hold it. The chip is
 //! cleared before each trial and no copy is: what earlier trials left is in the upper bound until the copy is cleared.
 
-use super::{Done, Judged, Read, watermarks};
+use super::{Done, Judged, Read, Unread, watermarks};
 use crate::runner::fill::Fill;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_lab::{Declared, Watermark, WatermarkCopy};
 use rig_oracle::Prediction;
 use rig_oracle::spec::watermark::{self, Step};
-use rig_oracle::verdict::Doubt;
+use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Action, StreamSpec};
 use rig_units::{Dur, Time};
 
@@ -47,18 +47,22 @@ fn read(
     stream: &str,
     copy: WatermarkCopy,
     of: Of,
-) -> Result<Option<Read>, Doubt> {
+) -> Result<Read, Unread> {
     let declared = &done.session.group.declared;
     let config = &declared.watermark;
     let Some(poll) = config.poll else {
-        return Err(trial.doubt("the device does not poll its watermarks: it keeps no copies"));
+        return Err(trial
+            .doubt("the device does not poll its watermarks: it keeps no copies")
+            .into());
     };
-    let Some(own) = bump(declared, trial, stream, of)? else { return Ok(None) };
+    let Some(own) = bump(declared, trial, stream, of)? else {
+        return Err(Unread::NotApplicable("no group holds frames of a lossy class".to_owned()));
+    };
     let peak = own.peak;
     let chip = name(trial, stream, of)?;
     let after = &trial.observation.counters.after;
     if !after.contains_key(&chip) {
-        return Err(trial.doubt(&format!("the device offers no counter {chip}")));
+        return Err(trial.doubt(&format!("the device offers no counter {chip}")).into());
     }
     let name = format!("{} {chip}", copy.table());
     // Before the first poll there is no such entry.
@@ -76,7 +80,9 @@ fn read(
         text: format!("{name} {wanted}, for a peak of {peak}B and a poll every {poll}"),
         source: watermark::SOURCE,
     };
-    Ok(Some(Read { span: Span::exactly(got), want, got: None, records: Vec::new() }))
+    let frames = trial.stream(stream)?.1.count.unwrap_or(0);
+    let looked = Looked { count: if peak > 0 { frames } else { 0 }, of: "frames held" };
+    Ok(Read { span: Span::exactly(got), want, got: None, records: Vec::new(), looked })
 }
 
 /// The level of one trial, on the session's clock.

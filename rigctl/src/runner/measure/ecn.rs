@@ -1,6 +1,6 @@
 //! Early detection: what becomes of each frame of a queue at the depth that it sees.
 
-use super::{Done, Judged, Read, judgement, wanted};
+use super::{At, Done, Judged, Read, judgement, looked, wanted};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView, Passed, Visit};
 use rig_capture::{Span, Unit};
@@ -30,7 +30,7 @@ pub(super) fn marks(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut 
             passed.iter().partition(|passed| passed.marked);
         let (all, count) = (passed.len() as u64, marked.len() as u64);
         if all == 0 {
-            return Err(trial.doubt(&format!("no frame of {stream} arrived")));
+            return Err(trial.doubt(&format!("no frame of {stream} arrived")).into());
         }
         let (want, odd) = match expect {
             Wanted::None => (wanted(Span::exactly(0), "no frame marked"), marked),
@@ -41,7 +41,8 @@ pub(super) fn marks(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut 
         };
         let records = odd.iter().map(|passed| passed.record).collect();
         let got = Some(format!("{count} of {all} frames marked"));
-        Ok(Some(Read { span: Span::exactly(count), want, got, records }))
+        let looked = looked(passed.len(), "frames that arrived");
+        Ok(Read { span: Span::exactly(count), want, got, records, looked })
     });
 }
 

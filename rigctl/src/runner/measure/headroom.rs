@@ -1,14 +1,14 @@
 //! What becomes of a crossing: how soon the device says so, and what is lost when the sender stops too late.
 
-use super::{Done, Judged, Read, blame};
+use super::{At, Done, Judged, Read, Unread, blame, looked};
 use crate::runner::fill::Fill;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView, Delay, Word};
-use rig_capture::{Reading, Span, Unit};
+use rig_capture::{Dir, Reading, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::buffer;
 use rig_oracle::spec::in_flight::{self, InFlight};
-use rig_oracle::verdict::{Doubt, Finding, Judgement};
+use rig_oracle::verdict::{Finding, Judgement, Looked};
 use rig_testcases::{Script, StreamSpec, Wanted};
 use rig_units::{Bytes, Dur, Length};
 
@@ -58,7 +58,7 @@ pub(super) fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             text: crossed(crossing, declared.emission(), wait),
             source: "IEEE 802.1Q clause 36",
         };
-        told(trial, index, (Word::Xoff, crossing), want).map(Some)
+        told(trial, index, (Word::Xoff, crossing), want)
     });
 }
 
@@ -71,7 +71,10 @@ pub(super) fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let others = Fill::empty(declared).others(spec.from);
         let count = spec.count.unwrap_or(0);
         let leave = buffer::xon_after(&declared.buffer, spec.size, &others, count);
-        let Some(leave) = leave.filter(|leave| *leave > 0) else { return Ok(None) };
+        let Some(leave) = leave.filter(|leave| *leave > 0) else {
+            let why = format!("none is due: {count} frames leave the group within its XON");
+            return Err(Unread::NotApplicable(why));
+        };
         let wait = wait(trial, spec.from);
         let leaving = trial.observation.ports[usize::from(spec.to)].speed.slot(spec.on_wire());
         let want = Prediction {
@@ -84,7 +87,7 @@ pub(super) fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             ),
             source: "IEEE 802.1Q clause 36",
         };
-        told(trial, index, (Word::Xon, leave), want).map(Some)
+        told(trial, index, (Word::Xon, leave), want)
     });
 }
 
@@ -94,11 +97,12 @@ fn told(
     index: u16,
     (word, n): (Word, u64),
     want: Prediction,
-) -> Result<Read, Doubt> {
+) -> Result<Read, Unread> {
     let nth = usize::try_from(n - 1).unwrap_or(usize::MAX);
     let telling = analyse::telling(&trial.observation, &trial.script, index, word, nth);
     let Some(telling) = telling else {
-        return Err(trial.doubt(&format!("frame {n}, on which it depends, was not recorded")));
+        let why = format!("frame {n}, on which it depends, was not recorded");
+        return Err(trial.doubt(&why).into());
     };
     let name = if word == Word::Xoff { "XOFF" } else { "XON" };
     let never = Span::exactly(u64::MAX);
@@ -116,12 +120,13 @@ fn told(
         Some((_, Delay::After(span))) => (span, None),
     };
     let records = core::iter::once(telling.frame).chain(telling.word.map(|(index, _)| index));
-    Ok(Read { span, want, got, records: records.collect() })
+    let looked = looked(1, "crossings");
+    Ok(Read { span, want, got, records: records.collect(), looked })
 }
 
 /// Judges how many frames are lost because the sender goes on for longer than the headroom lasts.
 pub(super) fn loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
-    let before = judged.judgements.len();
+    let before = judged.judgements().len();
     each_loss(done, stream, expect, judged);
     if expect == Wanted::Some {
         somewhere(done, stream, before, judged);
@@ -130,7 +135,7 @@ pub(super) fn loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut J
 
 /// The headroom is one step short of what may come: at some phase a frame must be lost, and the trials must have met it.
 fn somewhere(done: &Done<'_>, stream: &str, from: usize, judged: &mut Judged) {
-    let own = &judged.judgements[from..];
+    let own = &judged.judgements()[from..];
     let Some(worst) = own.iter().max_by_key(|one| one.reading.span.hi).cloned() else { return };
     let lost = worst.reading.span.hi;
     // None came nearer than another: the first that counts.
@@ -149,12 +154,15 @@ fn somewhere(done: &Done<'_>, stream: &str, from: usize, judged: &mut Judged) {
         trial: first,
         frames: Vec::new(),
     });
-    judged.judgements.push(Judgement {
+    let looked = Looked { count: own.iter().map(|one| one.looked.count).sum(), ..worst.looked };
+    let all = Judgement {
         subject: format!("{stream}, worst phase"),
         prediction,
         findings: finding.into_iter().collect(),
+        looked,
         ..worst
-    });
+    };
+    judged.file(At::Whole, all);
 }
 
 fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
@@ -165,7 +173,7 @@ fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged)
         let trace = &trial.observation.ports[usize::from(spec.from)];
         let lost = analyse::loss(&trial.observation, &trial.script, index, view.delays());
         if lost.sent == 0 {
-            return Err(trial.doubt(&format!("nothing of {stream} was sent")));
+            return Err(trial.doubt(&format!("nothing of {stream} was sent")).into());
         }
         let response = trial.script.endpoint(spec.from).response;
         let in_flight = InFlight {
@@ -201,6 +209,9 @@ fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged)
         };
         let got = Some(format!("{} of {} frames lost", lost.lost, lost.sent));
         let span = Span { lo: lost.lost, hi: lost.lost + lost.open };
-        Ok(Some(Read { span, want, got, records: lost.frames }))
+        // Without an XOFF nobody had to stop.
+        let told = trial.observation.words((spec.from, Dir::Rx), spec.class).any(|(_, _, quanta)| Word::Xoff.is(quanta));
+        let looked = Looked { count: if told { most } else { 0 }, of: "frames behind the crossing one" };
+        Ok(Read { span, want, got, records: lost.frames, looked })
     });
 }

@@ -8,7 +8,7 @@ use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Action, Backlog, DropBy, RuleFamily};
 use rig_oracle::Prediction;
 use rig_oracle::judge::Seen;
-use rig_oracle::verdict::Doubt;
+use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::Wanted;
 
 /// Judges the loss of one stream: what the case wants, or what follows from the declared action.
@@ -18,7 +18,7 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut 
         let (index, _) = trial.stream(stream)?;
         let loss = analyse::loss(&trial.observation, &trial.script, index, view.delays());
         if loss.sent == 0 {
-            return Err(trial.doubt(&format!("nothing of {stream} was sent")));
+            return Err(trial.doubt(&format!("nothing of {stream} was sent")).into());
         }
         let want = match expect {
             Wanted::None => wanted(Span::exactly(0), "no frame lost"),
@@ -46,7 +46,10 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut 
             Span { lo: loss.lost, hi: loss.lost + loss.open }
         };
         let records = if odd > 0 { loss.odd } else { loss.frames };
-        Ok(Some(Read { span, want, got: Some(got), records }))
+        // What is still under way when the trial ends has not shown what becomes of it.
+        let count = loss.sent.saturating_sub(loss.open);
+        let looked = Looked { count, of: "frames whose fate is known" };
+        Ok(Read { span, want, got: Some(got), records, looked })
     });
 }
 

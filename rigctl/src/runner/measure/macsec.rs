@@ -1,13 +1,13 @@
 //! MACsec on a port of the device: what it counts of the frames that it receives, what it sends, and which PFC it obeys.
 
-use super::{Done, Judged, Read, checks, wanted};
+use super::{Done, Judged, Read, Unread, checks, looked, wanted};
 use crate::runner::trial::Trial;
 use rig_capture::analyse;
 use rig_capture::{Dir, Record, Span, Unit, What};
 use rig_lab::{Declared, Form, Macsec};
 use rig_oracle::Prediction;
 use rig_oracle::spec::macsec::{self, Arrival, Fate, Outcome};
-use rig_oracle::verdict::Doubt;
+use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Action, Script};
 use rig_units::{Bytes, Dur, FCS, Time};
 use std::collections::BTreeSet;
@@ -28,6 +28,18 @@ fn epochs(declared: &Declared, script: &Script) -> Vec<(Time, Macsec)> {
         }
     }
     all
+}
+
+/// The same, of a device that speaks MACsec at some time in the trial.
+///
+/// # Errors
+/// It does not.
+fn speaks(done: &Done<'_>, trial: &Trial) -> Result<Vec<(Time, Macsec)>, Unread> {
+    let epochs = epochs(&done.session.group.declared, &trial.script);
+    if epochs.iter().any(|(_, macsec)| macsec.enable) {
+        return Ok(epochs);
+    }
+    Err(Unread::NotApplicable("the device does not speak MACsec".to_owned()))
 }
 
 /// What becomes of every frame that was sent to the port, by record: as if every change came so much later than it was asked for.
@@ -77,12 +89,15 @@ pub(super) fn counters(done: &Done<'_>, port: &str, judged: &mut Judged) {
         let mut all: Vec<_> =
             fates.map(|(fate, counter)| grown(counter, &|outcome| outcome.fate == fate)).collect();
         all.push(grown(IN_ERRORS, &|outcome| outcome.error));
+        let known = |outcome: &Outcome| outcome.error || outcome.fate.counter().is_some();
+        let mut counted = seen[0].iter().filter(|(_, outcome)| known(outcome)).count();
         let mut sent = [(0, 0); 2];
         // What is still under way when the trial ends is counted and not on record.
         let (frames_late, octets_late) = under_way(trial, index);
         for record in passing(trial, index, Dir::Rx) {
             let record = &trial.observation.records[record];
             let Some(secured) = record.secured else { continue };
+            counted += 1;
             let (frames, octets) = &mut sent[usize::from(!secured.encrypted)];
             *frames += 1;
             *octets += (record.what.size() - OUTSIDE).0;
@@ -99,7 +114,12 @@ pub(super) fn counters(done: &Done<'_>, port: &str, judged: &mut Judged) {
                 all.push(checks::grown(counters, counter, want));
             }
         }
-        checks::read(trial, &all, macsec::SOURCE).map(Some)
+        checks::read(
+            trial,
+            &all,
+            looked(counted, "protected frames, or refused ones"),
+            macsec::SOURCE,
+        )
     });
 }
 
@@ -143,10 +163,10 @@ pub(super) fn frames(done: &Done<'_>, port: &str, judged: &mut Judged) {
     done.each("macsec.frames", port, judged, |trial| {
         let index = trial.port(port)?;
         whole(trial, index)?;
-        let epochs = epochs(&done.session.group.declared, &trial.script);
+        let epochs = speaks(done, trial)?;
         let seen = analyse::protection(&trial.observation, index, &epochs);
         if seen.frames == 0 {
-            return Err(trial.doubt(&format!("the device sent no frame to {port}")));
+            return Err(trial.doubt(&format!("the device sent no frame to {port}")).into());
         }
         let want = Prediction {
             source: "IEEE 802.1AE-2018 clause 9, 10.5; the declared policy and PFC mode",
@@ -157,7 +177,8 @@ pub(super) fn frames(done: &Done<'_>, port: &str, judged: &mut Judged) {
             if others == 0 { why.clone() } else { format!("{why}, and {others} more off") }
         });
         let records = seen.odd.iter().map(|(record, _)| *record).collect();
-        Ok(Some(Read { span: Span::exactly(seen.odd.len() as u64), want, got, records }))
+        let looked = Looked { count: seen.frames, of: "frames" };
+        Ok(Read { span: Span::exactly(seen.odd.len() as u64), want, got, records, looked })
     });
 }
 
@@ -165,6 +186,7 @@ pub(super) fn frames(done: &Done<'_>, port: &str, judged: &mut Judged) {
 pub(super) fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mut Judged) {
     done.each("macsec.pfc", &format!("{storm}, seen in {stream}"), judged, |trial| {
         trial.taken()?;
+        speaks(done, trial)?;
         let (index, spec) = trial.stream(stream)?;
         let storm = trial.script.storms.iter().find(|spec| spec.name == storm);
         let storm = storm.ok_or_else(|| trial.doubt("the storm is not in the script"))?;
@@ -178,10 +200,11 @@ pub(super) fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mu
         let own: Vec<&(usize, Outcome)> =
             outcomes.iter().filter(|(record, _)| of_storm(*record)).collect();
         let [(first, outcome), .., (last, _)] = own[..] else {
-            return Err(trial.doubt(&format!("{} never left", storm.name)));
+            return Err(trial.doubt(&format!("{} never left", storm.name)).into());
         };
         if own.iter().any(|(_, other)| other.pauses != outcome.pauses) {
-            return Err(trial.doubt(&format!("some frames of {} are obeyed, some not", storm.name)));
+            let why = format!("some frames of {} are obeyed, some not", storm.name);
+            return Err(trial.doubt(&why).into());
         }
         let declared = &done.session.group.declared;
         let bound = trial.observation.bound() * 2;
@@ -198,7 +221,8 @@ pub(super) fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mu
         let behind = bound + trace.speed.slot(spec.on_wire());
         let ready = Span { lo: ready(Dur::ZERO, behind), hi: ready(behind, Dur::ZERO) };
         if ready.lo < 3 {
-            return Err(trial.doubt(&format!("hardly a frame of {stream} met {}", storm.name)));
+            let why = format!("hardly a frame of {stream} met {}", storm.name);
+            return Err(trial.doubt(&why).into());
         }
         let left = trial.observation.of_stream(index, (to, Dir::Rx));
         let left: Vec<usize> = left
@@ -216,7 +240,9 @@ pub(super) fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mu
             Prediction { unit: Unit::Frames, span, formula: "", text, source: macsec::SOURCE };
         let mut records = vec![*first];
         records.extend(left.iter().take(3));
-        Ok(Some(Read { span: Span::exactly(left.len() as u64), want, got: None, records }))
+        let looked = Looked { count: ready.lo, of: "frames that met the storm" };
+        let span = Span::exactly(left.len() as u64);
+        Ok(Read { span, want, got: None, records, looked })
     });
 }
 

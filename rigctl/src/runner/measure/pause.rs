@@ -1,7 +1,7 @@
 //! What an XOFF does to a port of the device that has a full load to send: how soon it stops, for how long, and what share
 //! of the time frames with gaps between them take from it (F1, F2).
 
-use super::{Done, Judged, Read};
+use super::{Done, Judged, Read, looked};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, Stop};
 use rig_capture::{Dir, Span, Unit};
@@ -52,7 +52,7 @@ pub(super) fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let shows = |stop: &&Stop| pause_time(stop.quanta, port.speed) > declared + port.slot();
         let Some(stop) = stops.iter().filter(shows).max_by_key(off) else {
             let why = format!("no XOFF that outlasts the response met {stream}");
-            return Err(trial.doubt(&why));
+            return Err(trial.doubt(&why).into());
         };
         let span = after(stop);
         let want = Prediction {
@@ -65,7 +65,8 @@ pub(super) fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             ),
             source: "IEEE 802.3 31B.3.7; the declared response of the MAC",
         };
-        Ok(Some(Read { span, want, got: None, records: vec![stop.records[0]] }))
+        let looked = looked(stops.iter().filter(shows).count(), "XOFFs");
+        Ok(Read { span, want, got: None, records: vec![stop.records[0]], looked })
     });
 }
 
@@ -87,7 +88,7 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         // One that is off, else the first.
         let off = stops.iter().find(|stop| !stop.idle.meets(wanted(stop)));
         let Some(stop) = off.or(stops.first()) else {
-            return Err(trial.doubt(&format!("no XOFF met {stream}")));
+            return Err(trial.doubt(&format!("no XOFF met {stream}")).into());
         };
         let want = Prediction {
             unit: Unit::Ps,
@@ -106,7 +107,8 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             },
             source: "IEEE 802.3 Annex 31B: a quantum is 512 bit times",
         };
-        Ok(Some(Read { span: stop.idle, want, got: None, records: stop.records.to_vec() }))
+        let looked = looked(stops.len(), "XOFFs");
+        Ok(Read { span: stop.idle, want, got: None, records: stop.records.to_vec(), looked })
     });
 }
 
@@ -129,7 +131,7 @@ pub(super) fn duty(
             Ok(rate) => Some(rate),
             // A port that sends nothing is idle all of the time.
             Err(_) if none => None,
-            Err(why) => return Err(trial.doubt(&why)),
+            Err(why) => return Err(trial.doubt(&why).into()),
         };
         let frame = u128::from(port.spec.on_wire().0);
         let idle = |bps: u64| {
@@ -163,6 +165,9 @@ pub(super) fn duty(
             hi: idle(rate.bps.lo),
         });
         let records = rate.map(|rate| rate.records.to_vec()).unwrap_or_default();
-        Ok(Some(Read { span, want, got: None, records }))
+        let xoffs = trial.observation.words((spec.from, Dir::Tx), port.spec.class);
+        let xoffs = xoffs.filter(|(_, record, _)| (from..=until).contains(&record.at));
+        let looked = looked(xoffs.count(), "XOFFs");
+        Ok(Read { span, want, got: None, records, looked })
     });
 }

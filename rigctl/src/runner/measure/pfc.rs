@@ -1,12 +1,14 @@
 //! PFC frames that the device itself sends.
 
-use super::{Done, Judged, Read, blame, checks, show, wanted};
+use super::{Done, Judged, Read, Unread, blame, checks, looked, show, wanted};
 use crate::runner::subject::Subject;
 use crate::runner::trial::Trial;
 use rig_capture::analyse;
-use rig_capture::{Dir, Span, Unit};
+use rig_capture::{Dir, Span, Unit, What};
 use rig_oracle::Prediction;
-use rig_testcases::{Action, Measure, Script, Wanted};
+use rig_oracle::judge::answers::NOT_MEASURED;
+use rig_oracle::verdict::{Doubt, Looked};
+use rig_testcases::{Action, Measure, Script, StreamSpec, Wanted};
 use rig_units::{Dur, MIN_FRAME, Quanta, Time};
 
 /// How many XOFF frames it sends for a class, and whether it repeats them in time.
@@ -25,10 +27,12 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
             let shown = done.session.case.measure.iter().filter_map(Subject::of);
             let Some(subject) = shown.into_iter().find(|subject| subject.storm == *storm) else {
                 let why = format!("no measure of the case shows when {storm} is acted on");
-                return Err(trial.doubt(&why));
+                return Err(trial.doubt(&why).into());
             };
             let seen = super::seen(done.session, trial, &subject)?;
-            let Some(detected) = seen.detection() else { return Ok(None) };
+            let Some(detected) = seen.detection() else {
+                return Err(trial.doubt(&format!("nothing acted on {storm}")).into());
+            };
             let start = seen.storm_start - trial.observation.origin;
             let drained = Time(start.0 + detected.after.hi) + draining(done, trial, storm);
             window = (drained, Time(start.0 + seen.pause_length.0));
@@ -42,14 +46,48 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         };
         let want = wanted(span, text);
         let other = if count == 0 { blame::other_class(trial, index, *class) } else { None };
-        let got = other.unwrap_or_else(|| format!("{count} XOFFs"));
-        let span = Span::exactly(count);
-        Ok(Some(Read { span, want, got: Some(got), records: sent.xoff }))
+        let got = Some(other.unwrap_or_else(|| format!("{count} XOFFs")));
+        let looked = Looked {
+            count: if *expect == Wanted::Predicted {
+                count
+            } else {
+                chances(trial, index, *class, window).max(count)
+            },
+            of: "frames of the class into that port, or PFC out of it",
+        };
+        Ok(Read { span: Span::exactly(count), want, got, records: sent.xoff, looked })
     });
     if matches!(expect, Wanted::Some | Wanted::Predicted) {
         asked(done, port, *class, judged);
         repeated(done, port, *class, judged);
     }
+}
+
+/// Frames of the class that the rig sent by the port within the window, each of which might have made the device send an XOFF
+/// there, and PFC frames of the device, each of which might have been of the class.
+fn chances(trial: &Trial, port: u16, class: u8, (from, until): (Time, Time)) -> u64 {
+    let observation = &trial.observation;
+    let own = |spec: &StreamSpec| (spec.from, spec.class) == (port, class);
+    let streams = (0_u16..).zip(&trial.script.streams).filter(|(_, spec)| own(spec));
+    let whole = from == Time::ZERO && until >= Time::ZERO + observation.length;
+    let count = |(stream, _): (u16, &StreamSpec)| {
+        if whole {
+            return observation.streams.get(usize::from(stream)).map_or(0, |count| count.sent);
+        }
+        let sent = observation.of_stream(stream, (port, Dir::Tx));
+        let sent = sent.filter(|(_, record)| (from..=until).contains(&record.at));
+        u64::try_from(sent.count()).unwrap_or(u64::MAX)
+    };
+    let told = observation.records.iter().filter(|record| {
+        let sent = (record.port, record.dir) == (port, Dir::Rx);
+        sent && is_pfc(&record.what) && (from..=until).contains(&record.at)
+    });
+    streams.map(count).sum::<u64>() + u64::try_from(told.count()).unwrap_or(u64::MAX)
+}
+
+/// Whether a frame is PFC, well formed or not.
+const fn is_pfc(what: &What) -> bool {
+    matches!(what, What::Pfc { .. } | What::BadPfc { .. })
 }
 
 /// For how long each XOFF asks the sender to pause: the declared quanta.
@@ -63,7 +101,11 @@ fn asked(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
             let asked = trial.observation.records[*record].what.pauses(class);
             asked.map_or(0, |quanta| u64::from(quanta.0))
         };
-        let Some(first) = sent.xoff.first() else { return Ok(None) };
+        let Some(first) = sent.xoff.first() else {
+            return Err(
+                Doubt { reason: NOT_MEASURED, ..trial.doubt("no XOFF asked for a pause") }.into()
+            );
+        };
         let other = sent.xoff.iter().find(|record| quanta(record) != u64::from(declared.0));
         let want = Prediction {
             unit: Unit::Count,
@@ -74,7 +116,9 @@ fn asked(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
         };
         let shown = other.unwrap_or(first);
         let got = Some(format!("{}q", quanta(shown)));
-        Ok(Some(Read { span: Span::exactly(quanta(shown)), want, got, records: vec![*shown] }))
+        let looked = looked(sent.xoff.len(), "XOFFs");
+        let span = Span::exactly(quanta(shown));
+        Ok(Read { span, want, got, records: vec![*shown], looked })
     });
 }
 
@@ -94,11 +138,15 @@ fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
     done.each("pfc.sent", &format!("{port} class {class} repeated"), judged, |trial| {
         let index = trial.port(port)?;
         if falls_silent(&trial.script, index, class) {
-            return Ok(None);
+            let why = "a storm, a link that goes down or PFC by hand may end its PFC without an XON";
+            return Err(Unread::NotApplicable(why.to_owned()));
         }
         let whole = (Time::ZERO, Time::ZERO + trial.observation.length);
         let sent = analyse::pfc_sent(&trial.observation, index, class, whole);
-        let Some((gap, records)) = sent.slowest else { return Ok(None) };
+        let Some((gap, records)) = sent.slowest else {
+            let why = "no XOFF was followed by another, nor by an XON";
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(why) }.into());
+        };
         let trace = &trial.observation.ports[usize::from(index)];
         // A frame in flight, and a PFC frame for each class; both timestamps are off by their bound.
         let ahead = trace.speed.slot(declared.mtu) + trace.speed.slot(MIN_FRAME) * 8;
@@ -119,7 +167,8 @@ fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
         let span = Span { lo: gap.saturating_sub(slack).0, hi: (gap + slack).0 };
         let other = blame::other_class(trial, index, class);
         let got = other.map(|other| format!("{}, and {other}", show(Unit::Ps, span)));
-        Ok(Some(Read { span, want, got, records: records.to_vec() }))
+        let looked = looked(sent.xoff.len(), "XOFFs");
+        Ok(Read { span, want, got, records: records.to_vec(), looked })
     });
 }
 
@@ -169,7 +218,10 @@ pub(super) fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judg
             grown(format!("{name} SAI_PORT_STAT_PFC_{class}_TX_PKTS"), seen(Dir::Rx, true)),
             grown(format!("{name} SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS"), 0),
         ];
-        checks::read(trial, &all, "SAI_PORT_STAT_PFC; the wire is the count").map(Some)
+        let words = trial.observation.records.iter();
+        let words = words.filter(|one| one.port == index && is_pfc(&one.what));
+        let looked = looked(words.count(), "PFC frames");
+        checks::read(trial, &all, looked, "SAI_PORT_STAT_PFC; the wire is the count")
     });
 }
 
@@ -179,7 +231,7 @@ pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
         let index = trial.port(port)?;
         let (all, bad) = analyse::pfc_format(&trial.observation, index);
         if all == 0 {
-            return Err(trial.doubt(&format!("the device sent no PFC frame to {port}")));
+            return Err(trial.doubt(&format!("the device sent no PFC frame to {port}")).into());
         }
         let mut want = wanted(Span::exactly(0), format!("each of {all} PFC frames well formed"));
         want.source = "IEEE 802.1Q clause 36, IEEE 802.3 Annex 31D";
@@ -187,6 +239,7 @@ pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
             bad.first().map(|first| format!("{} malformed, the first: {}", bad.len(), first.what));
         let count = u64::try_from(bad.len()).unwrap_or(u64::MAX);
         let records = bad.iter().map(|bad| bad.record).collect();
-        Ok(Some(Read { span: Span::exactly(count), want, got, records }))
+        let looked = Looked { count: all, of: "PFC frames" };
+        Ok(Read { span: Span::exactly(count), want, got, records, looked })
     });
 }

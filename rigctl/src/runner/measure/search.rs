@@ -1,6 +1,6 @@
 //! Numbers of frames that were searched: what all trials of a search enclose, beside what the closed forms say.
 
-use super::{Done, Judged, Read, blame, judgement};
+use super::{At, Done, Judged, Read, blame, judgement, looked};
 use crate::runner::hunt::{Event, Mark, Stage, stages};
 use crate::runner::plan::Role;
 use crate::runner::points::Point;
@@ -25,7 +25,11 @@ use seen::{Tried, evidence};
 pub(super) fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &mut Judged) {
     for (at, stage) in stages(search).iter().enumerate() {
         let trials = trials(done, index, at);
-        let Some((first, _)) = trials.first() else { continue };
+        let Some((first, _)) = trials.first() else {
+            let on = stage.streams.join(" and ");
+            judged.not_measured(At::Whole, &format!("{} of {on}: no trial counts", search.name()));
+            continue;
+        };
         // The XOFF of a group of which frames are to leave is only where that search begins.
         if stage.event == Event::Xon || !matches!(search, Threshold::Xon { .. }) {
             let tried: Vec<Tried<'_>> = trials
@@ -99,12 +103,13 @@ fn one(
             (Span { lo: up_to + 1, hi: u64::MAX }, Some(got), up_to)
         }
     };
-    judged.curves.push(curve(done, search, stage, (tried, want.span)));
+    judged.curve(curve(done, search, stage, (tried, want.span)));
     // The first trial that shows it, and its first frames of note.
     let shown = tried.iter().find(|one| one.held == at).map(|one| one.trial);
     let records = shown.map(|trial| evidence(trial, stage)).unwrap_or_default();
     let number = shown.map_or(first.number, |trial| trial.number);
-    let read = Read { span, want, got, records };
+    let looked = looked(tried.len(), "numbers that were tried");
+    let read = Read { span, want, got, records, looked };
     let on = stage.streams.join(" and ");
     let place = done.session.group.label.clone();
     let leaks: u64 = tried.iter().map(|one| one.leaked).sum();
@@ -121,7 +126,7 @@ fn one(
             }
             (Found::Never { .. }, _) => String::new(),
         };
-        judged.judgements.push(judgement);
+        judged.file(At::Whole, judgement);
     }
 }
 

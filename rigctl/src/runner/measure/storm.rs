@@ -1,13 +1,13 @@
 //! The rig's own storms: how much of the time they held, and which trials they void.
 
-use super::{Done, Judged, Read, judgement};
+use super::{At, Done, Judged, Read, judgement, looked};
 use crate::runner::session::Session;
 use rig_capture::analyse;
-use rig_capture::{Observation, Span, Unit};
+use rig_capture::{Dir, Observation, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Measure, Script, StreamSpec};
-use rig_units::Dur;
+use rig_units::{Dur, Quanta};
 
 /// Why a trial does not count; `None` when it does. Storms that the case wants to have gaps, or whose coverage it
 /// measures, may have those that their script gives them.
@@ -44,7 +44,8 @@ pub(super) fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
                 let Some(coverage) =
                     analyse::coverage(&trial.observation, &trial.script, at, class)
                 else {
-                    judged.doubts.push(trial.doubt(&format!("the storm {storm} never left")));
+                    let doubt = trial.doubt(&format!("the storm {storm} never left"));
+                    judged.doubt(At::Point(index), doubt);
                     continue;
                 };
                 let speed = trial.observation.ports[usize::from(spec.from)].speed;
@@ -76,6 +77,8 @@ pub(super) fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
                 let share = Unit::Ppm.show(coverage.covered);
                 let got = Some(format!("{share} of the storm paused{}", lapse.unwrap_or_default()));
                 let records = vec![coverage.first_record, coverage.last_record];
+                let words = trial.observation.words((spec.from, Dir::Tx), class);
+                let xoffs = words.filter(|(_, _, quanta)| *quanta > Quanta(0)).count();
                 all.push((
                     trial.number,
                     Read {
@@ -83,10 +86,13 @@ pub(super) fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
                         want,
                         got,
                         records,
+                        looked: looked(xoffs, "XOFFs"),
                     },
                 ));
             }
         }
-        judged.judgements.extend(judgement("storm.coverage", storm, done.place(point), &all));
+        if let Some(one) = judgement("storm.coverage", storm, done.place(point), &all) {
+            judged.file(At::Point(index), one);
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! The rates at which streams that share a port arrive. Streams of one queue are taken together: how PFC divides a queue
 //! among its senders over a few milliseconds is no property of the scheduler.
 
-use super::{Done, Judged, Read, judgement};
+use super::{At, Done, Judged, Read, judgement};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, Throughput};
 use rig_capture::{Dir, Record, Span, Unit, What};
 use rig_lab::Scheduling;
 use rig_oracle::Prediction;
 use rig_oracle::spec::share::{Offer, shares};
-use rig_oracle::verdict::Doubt;
+use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Amount, Script, StreamRate, StreamSpec, Tap};
 use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate, Time};
 use std::collections::BTreeMap;
@@ -27,12 +27,14 @@ pub(super) fn judge(
                 Ok(read) => read.into_iter().for_each(|(queue, read)| {
                     by_queue.entry(queue).or_default().push((trial.number, read));
                 }),
-                Err(doubt) => judged.doubts.push(doubt),
+                Err(doubt) => judged.doubt(At::Point(index), doubt),
             }
         }
         for (queue, all) in by_queue {
             let on = format!("{}, queue {queue}", streams.join(" and "));
-            judged.judgements.extend(judgement("throughput", &on, done.place(point), &all));
+            if let Some(one) = judgement("throughput", &on, done.place(point), &all) {
+                judged.file(At::Point(index), one);
+            }
         }
     }
 }
@@ -67,6 +69,7 @@ fn queues<'a>(
     let round = Round::of(&done.session.group.declared.scheduler, &offers);
     let mut over = until - from;
     let mut sums: BTreeMap<u8, (Span, Span, Vec<usize>)> = BTreeMap::new();
+    let mut sent: BTreeMap<u8, u64> = BTreeMap::new();
     for ((index, spec), granted) in specs.iter().zip(granted) {
         let measured =
             analyse::throughput(&trial.observation, &trial.script, *index, (from, until));
@@ -77,6 +80,9 @@ fn queues<'a>(
             measured => measured.map_err(|why| trial.doubt(&format!("{}: {why}", spec.name)))?,
         };
         over = over.min(measured.over);
+        // A stream of which nothing arrived may still have been sent.
+        let count = trial.observation.streams.get(usize::from(*index)).map_or(0, |one| one.sent);
+        *sent.entry(spec.class).or_default() += count;
         let (got, want, records) =
             sums.entry(spec.class).or_insert((Span::exactly(0), Span::exactly(0), Vec::new()));
         *got = Span { lo: got.lo + measured.bps.lo, hi: got.hi + measured.bps.hi };
@@ -99,7 +105,9 @@ fn queues<'a>(
         );
         let source = "max-min water-filling over the declared scheduler";
         let want = Prediction { unit: Unit::Bps, span, formula: "F10", text, source };
-        (queue, Read { span: got, want, got: None, records })
+        let count = sent.get(&queue).copied().unwrap_or(0);
+        let looked = Looked { count, of: "frames sent" };
+        (queue, Read { span: got, want, got: None, records, looked })
     };
     Ok(sums.into_iter().map(read).collect())
 }

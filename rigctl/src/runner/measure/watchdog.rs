@@ -1,6 +1,6 @@
 //! Detection, restoration and the trigger ramp of the watchdog.
 
-use super::{Done, Judged};
+use super::{At, Done, Judged};
 use crate::runner::plan::Role;
 use crate::runner::see::see;
 use crate::runner::session::Session;
@@ -32,7 +32,8 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         return along_a_ramp(done, measure, &subject, judged);
     }
     for (index, point) in done.points.iter().enumerate() {
-        let Some(seen) = all_seen(done, &done.valid(index), &subject, judged) else { continue };
+        let (at, trials) = (At::Point(index), done.valid(index));
+        let Some(seen) = all_seen(done, (at, &trials), &subject, judged) else { continue };
         let about = about(measure, &subject, done.place(point));
         let (rule, stimulus) = (&done.session.rule, &done.stimulus());
         let slack = limits(done).slack;
@@ -49,7 +50,7 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
             }
             _ => continue,
         };
-        judged.judgements.push(judgement);
+        judged.file(at, judgement);
     }
 }
 
@@ -58,14 +59,19 @@ fn along_a_ramp(done: &Done<'_>, measure: &Measure, subject: &Subject, judged: &
     let of_role = |role: Role| -> Vec<&Trial> {
         done.trials.iter().filter(|trial| trial.role == role && trial.void.is_none()).collect()
     };
-    let Some(calibrations) = all_seen(done, &of_role(Role::Calibration), subject, judged) else {
+    let calibrating = of_role(Role::Calibration);
+    let Some(calibrations) = all_seen(done, (At::Whole, &calibrating), subject, judged) else {
         return;
     };
-    let mut lengths = Vec::new();
+    let (mut points, mut lengths) = (Vec::new(), Vec::new());
     for index in 0..done.points.len() {
-        let Some(trials) = all_seen(done, &done.valid(index), subject, judged) else { return };
+        let trials = done.valid(index);
+        let Some(trials) = all_seen(done, (At::Point(index), &trials), subject, judged) else {
+            return;
+        };
         // The length that was held, not the one that was asked for.
         let Some(length) = trials.iter().map(|seen| seen.pause_length).max() else { continue };
+        points.push(At::Point(index));
         lengths.push(Storms { length, trials });
     }
     let about = about(measure, subject, done.session.group.label.clone());
@@ -74,8 +80,9 @@ fn along_a_ramp(done: &Done<'_>, measure: &Measure, subject: &Subject, judged: &
     if let Some(first) = ramp.judgements.first_mut() {
         first.findings.append(&mut ramp.findings);
     }
-    judged.judgements.extend(ramp.judgements);
-    judged.curves.push(ramp.curve);
+    let judgements = points.into_iter().zip(ramp.judgements);
+    judgements.for_each(|(at, judgement)| judged.file(at, judgement));
+    judged.curve(ramp.curve);
 }
 
 fn swept(done: &Done<'_>) -> bool {
@@ -84,14 +91,14 @@ fn swept(done: &Done<'_>) -> bool {
 
 fn all_seen(
     done: &Done<'_>,
-    trials: &[&Trial],
+    (at, trials): (At, &[&Trial]),
     subject: &Subject,
     judged: &mut Judged,
 ) -> Option<Vec<Seen>> {
     match trials.iter().map(|trial| seen(done.session, trial, subject)).collect() {
         Ok(seen) => Some(seen),
         Err(doubt) => {
-            judged.doubts.push(doubt);
+            judged.doubt(at, doubt);
             None
         }
     }

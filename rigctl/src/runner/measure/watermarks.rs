@@ -1,6 +1,6 @@
 //! The device's own watermarks and drop counters of a group and a queue, after every number of frames that was tried (F7).
 
-use super::{Done, Judged, Read, judgement};
+use super::{At, Done, Judged, Read, judgement};
 use crate::runner::fill::Fill;
 use crate::runner::plan::Role;
 use crate::runner::trial::Trial;
@@ -8,6 +8,7 @@ use rig_capture::{Span, Unit};
 use rig_lab::Declared;
 use rig_oracle::Prediction;
 use rig_oracle::spec::buffer::{self, Others};
+use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Script, StreamSpec};
 
 /// One counter of the device, and what it must show.
@@ -22,7 +23,7 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.session.group.declared;
     if let Some(poll) = declared.watermark.poll {
         let detail = format!("the device reads and clears its watermarks by itself every {poll}");
-        judged.doubts.push(rig_oracle::verdict::Doubt { reason: "not-observable", detail });
+        judged.doubt(At::Whole, Doubt { reason: "not-observable", detail });
         return;
     }
     let mut all = Vec::new();
@@ -35,9 +36,8 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         };
         let checks = checks(declared, trial, spec);
         if let Some(missing) = checks.iter().find(|check| check.got.is_none()) {
-            judged
-                .doubts
-                .push(trial.doubt(&format!("the device offers no counter {}", missing.name)));
+            let why = format!("the device offers no counter {}", missing.name);
+            judged.doubt(At::Whole, trial.doubt(&why));
             return;
         }
         let wrong: Vec<&Check> =
@@ -64,10 +64,14 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             format!("{}{more}", first.got.unwrap_or_default())
         });
         let off = u64::try_from(wrong.len()).unwrap_or(u64::MAX);
-        all.push((trial.number, Read { span: Span::exactly(off), want, got, records: Vec::new() }));
+        let looked = Looked { count: frames, of: "frames held" };
+        let span = Span::exactly(off);
+        all.push((trial.number, Read { span, want, got, records: Vec::new(), looked }));
     }
     let place = done.session.group.label.clone();
-    judged.judgements.extend(judgement("buffer.watermarks", stream, place, &all));
+    if let Some(one) = judgement("buffer.watermarks", stream, place, &all) {
+        judged.file(At::Whole, one);
+    }
 }
 
 /// What the counters must show after a trial.

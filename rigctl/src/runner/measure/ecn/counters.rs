@@ -2,7 +2,7 @@
 
 use super::super::checks;
 use super::draws::Rule;
-use super::{Done, Fate, Judged, Span, visits, wred};
+use super::{Done, Fate, Judged, Span, looked, visits, wred};
 use rig_lab::Marking;
 
 /// Judges them: packets and bytes that were marked, and that were dropped. A frame that came marked is counted where it would
@@ -67,6 +67,6 @@ pub(in super::super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged
             grown(at_group, Span { lo: 0, hi: full }),
         ];
         let source = "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS; the wire is the count";
-        checks::read(trial, &all, source).map(Some)
+        checks::read(trial, &all, looked(visits.len(), "frames sent to the queue"), source)
     });
 }

@@ -2,14 +2,14 @@
 //! by how much a device is off.
 
 use super::draws::{Draw, Rule, draws};
-use super::{Done, Fate, Judged, Prediction, Read, Span, Unit, judgement, wred};
+use super::{At, Done, Fate, Judged, Prediction, Read, Span, Unit, judgement, looked, wred};
 use crate::runner::points::Point;
 use rig_lab::Marking;
 use rig_oracle::judge::likelihood::{self, Bin, Verdict};
 use rig_oracle::judge::marking_fit::{self, Estimate, Fit};
 use rig_oracle::judge::tally::Tally;
 use rig_oracle::judge::{pairs, stats};
-use rig_oracle::verdict::{Curve, CurvePoint};
+use rig_oracle::verdict::{Curve, CurvePoint, Looked};
 use std::collections::BTreeMap;
 
 /// Points of a drawn curve.
@@ -19,6 +19,7 @@ const POINTS: usize = 32;
 struct Sample<'a> {
     done: &'a Done<'a>,
     on: String,
+    at: At,
     place: String,
     rule: Rule,
     queue: u8,
@@ -53,7 +54,7 @@ fn sample<'a>(
         let (drawn, streams_of) = match drawn {
             Ok(drawn) => drawn,
             Err(doubt) => {
-                judged.doubts.push(doubt);
+                judged.doubt(At::Point(index), doubt);
                 continue;
             }
         };
@@ -65,7 +66,8 @@ fn sample<'a>(
                 let rule = Rule::of(declared, &trial.script, *streams_of.first()?);
                 let queue = trial.script.streams[usize::from(streams_of[0])].class;
                 let (on, place) = (streams.join(" and "), done.place(point));
-                all = Some(Sample { done, on, place, rule, queue, trials: 1, draws: drawn, once });
+                let (at, trials, draws) = (At::Point(index), 1, drawn);
+                all = Some(Sample { done, on, at, place, rule, queue, trials, draws, once });
             }
             Some(sample) => {
                 sample.trials += 1;
@@ -85,7 +87,7 @@ impl Sample<'_> {
             let why = format!("no frame of {} shows what early detection did", self.on);
             let detail =
                 format!("{}{}{why}", self.place, if self.place.is_empty() { "" } else { ": " });
-            judged.doubts.push(super::Doubt { reason: "not-observable", detail });
+            judged.doubt(self.at, super::Doubt { reason: "not-observable", detail });
             return;
         }
         let wred = &self.rule.declared.wred;
@@ -93,7 +95,7 @@ impl Sample<'_> {
         if wred.queues.contains(&self.queue) && !climbed {
             let detail =
                 format!("no frame of {} came as deep as kmin: the curve does not show", self.on);
-            judged.doubts.push(super::Doubt { reason: "not-observable", detail });
+            judged.doubt(self.at, super::Doubt { reason: "not-observable", detail });
             return;
         }
         let fit = marking_fit::fit(&self.bins(), self.done.alpha);
@@ -105,7 +107,12 @@ impl Sample<'_> {
         self.certain(judged);
         self.count(judged);
         self.pairs(judged);
-        judged.curves.push(self.curve(fit.as_ref()));
+        judged.curve(self.curve(fit.as_ref()));
+    }
+
+    /// Each of its frames may have fared otherwise.
+    fn looked(&self) -> Looked {
+        looked(self.draws.len(), "frames")
     }
 
     /// What is done to frames, in words.
@@ -129,7 +136,7 @@ impl Sample<'_> {
         {
             judgement.trials = self.trials;
             judgement.resolution = resolution;
-            judged.judgements.push(judgement);
+            judged.file(self.at, judgement);
         }
     }
 
@@ -161,7 +168,7 @@ impl Sample<'_> {
             let not = if draw.taken { "" } else { "not " };
             format!("{count} frames {not}{done_to} where it should be the other way round")
         });
-        let read = Read { span: Span::exactly(count), want, got, records };
+        let read = Read { span: Span::exactly(count), want, got, records, looked: self.looked() };
         self.push("where nothing is left to chance", (trial, read), String::new(), judged);
     }
 
@@ -190,7 +197,13 @@ impl Sample<'_> {
             f64::midpoint(least.mean(), most.mean()),
         );
         let want = self.prediction(Unit::Frames, span, text);
-        let read = Read { span: Span::exactly(taken), want, got: None, records: Vec::new() };
+        let read = Read {
+            span: Span::exactly(taken),
+            want,
+            got: None,
+            records: Vec::new(),
+            looked: self.looked(),
+        };
         self.push(self.done_to(), (self.draws[0].trial, read), String::new(), judged);
     }
 
@@ -210,7 +223,13 @@ impl Sample<'_> {
             span.lo, span.hi
         );
         let want = self.prediction(Unit::Count, span, text);
-        let read = Read { span: Span::exactly(pairs), want, got: None, records: Vec::new() };
+        let read = Read {
+            span: Span::exactly(pairs),
+            want,
+            got: None,
+            records: Vec::new(),
+            looked: self.looked(),
+        };
         let what = format!("{} one after the other", self.done_to());
         self.push(&what, (self.draws[0].trial, read), String::new(), judged);
     }
@@ -245,7 +264,13 @@ impl Sample<'_> {
         };
         let text = format!("marks that follow the depth that frames see when they {here}");
         let want = self.prediction(Unit::Count, Span::exactly(0), text);
-        let read = Read { span: Span::exactly(off), want, got: Some(got), records: Vec::new() };
+        let read = Read {
+            span: Span::exactly(off),
+            want,
+            got: Some(got),
+            records: Vec::new(),
+            looked: self.looked(),
+        };
         self.push("point of marking", (self.draws[0].trial, read), String::new(), judged);
     }
 
@@ -274,7 +299,7 @@ impl Sample<'_> {
         for (what, unit, span, declared) in all {
             let text = format!("{what} = {}, by maximum likelihood", unit.show(declared));
             let want = self.prediction(unit, Span::exactly(declared), text);
-            let read = Read { span, want, got: None, records: Vec::new() };
+            let read = Read { span, want, got: None, records: Vec::new(), looked: self.looked() };
             let resolution = format!("{what} {}", super::super::show(unit, span));
             self.push(what, (self.draws[0].trial, read), resolution, judged);
         }

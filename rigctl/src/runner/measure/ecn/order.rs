@@ -1,6 +1,6 @@
 //! Whether marks come before pauses when a queue fills up (B6).
 
-use super::{Done, First, Judged, Prediction, Read, Span, Unit, visits};
+use super::{Done, First, Judged, Prediction, Read, Span, Unit, looked, visits};
 use rig_capture::Dir;
 use rig_testcases::Declared;
 use rig_units::{Dur, Time};
@@ -44,8 +44,9 @@ pub(in super::super) fn judge(done: &Done<'_>, stream: &str, first: First, judge
         };
         let got = format!("{}, {}", at(mark, "mark"), at(xoff, "XOFF"));
         let got = Some(if came { format!("{wish} first: {got}") } else { got });
-        let records = mark.into_iter().chain(xoff).collect();
-        Ok(Some(Read { span: Span::exactly(u64::from(came)), want, got, records }))
+        let records: Vec<usize> = mark.into_iter().chain(xoff).collect();
+        let looked = looked(records.len(), "first marks and XOFFs");
+        Ok(Read { span: Span::exactly(u64::from(came)), want, got, records, looked })
     });
 }
 

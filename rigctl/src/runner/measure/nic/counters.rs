@@ -1,6 +1,6 @@
 //! The NIC's counters against what passed its port.
 
-use super::super::{Done, Judged, checks};
+use super::super::{Done, Judged, checks, looked};
 use super::Seen;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Observation, Record, Span, What};
@@ -47,7 +47,8 @@ pub(super) fn judge(done: &Done<'_>, port: &str, judged: &mut Judged) {
         } else {
             all.extend([handled, ignored]);
         }
-        checks::read(trial, &all, SOURCE).map(Some)
+        let looked = looked(seen.reached.len() + seen.left.len(), "frames to and from the NIC");
+        checks::read(trial, &all, looked, SOURCE)
     });
 }
 

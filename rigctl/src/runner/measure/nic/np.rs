@@ -1,6 +1,6 @@
 //! The notification point: which marks are answered, how soon, how often and in what form.
 
-use super::super::{Done, Judged, Read};
+use super::super::{Done, Judged, Read, looked};
 use super::Seen;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
@@ -9,10 +9,11 @@ use rig_frames::ip::Ecn;
 use rig_frames::psn::Psn;
 use rig_lab::{EcnField, Np};
 use rig_oracle::Prediction;
+use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::judge::nic::np::{Checked, Cnp, Fault, Sight, check};
 use rig_oracle::spec::nic::np::{Mark, SOURCE, answered};
 use rig_oracle::spec::nic::rc::{Data, Packet, Says, replies};
-use rig_oracle::verdict::{Curve, CurvePoint, Doubt};
+use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Looked};
 use rig_testcases::RoceKind;
 use rig_units::Time;
 use std::collections::BTreeMap;
@@ -140,7 +141,9 @@ pub(super) fn answers(done: &Done<'_>, port: &str, judged: &mut Judged) {
         let Ok(number) = trial.port(port) else { continue };
         let seen = Seen::of(done, trial, number);
         let x = format!("{} time at {port}", done.place(point)).trim().to_owned();
-        judged.curves.extend(counted(&Traffic::of(trial, &seen), &seen.nic.np, x));
+        if let Some(curve) = counted(&Traffic::of(trial, &seen), &seen.nic.np, x) {
+            judged.curve(curve);
+        }
     }
     done.each("cnp.answers", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
@@ -164,7 +167,9 @@ pub(super) fn answers(done: &Done<'_>, port: &str, judged: &mut Judged) {
         };
         let records = first.map(|(records, _)| records).unwrap_or_default();
         let span = Span::exactly(u64::try_from(faults.len()).unwrap_or(u64::MAX));
-        Ok(Some(Read { span, want, got, records }))
+        // What is not marked might have been answered, too.
+        let looked = looked(seen.reached.len(), "frames that reached the NIC");
+        Ok(Read { span, want, got, records, looked })
     });
 }
 
@@ -174,7 +179,7 @@ pub(super) fn latency(done: &Done<'_>, port: &str, judged: &mut Judged) {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let traffic = Traffic::of(trial, &seen);
         let checked = traffic.check(&seen);
-        let Some(span) = checked.latency() else { return Err(unanswered(trial)) };
+        let Some(span) = checked.latency() else { return Err(unanswered(trial).into()) };
         let least = seen.nic.np.latency;
         let want = Prediction {
             unit: Unit::Ps,
@@ -189,7 +194,8 @@ pub(super) fn latency(done: &Done<'_>, port: &str, judged: &mut Judged) {
         };
         let cited = checked.latencies.iter().max_by_key(|(_, span)| span.hi);
         let records = cited.map(|(cnp, _)| traffic.cnps[*cnp].0).into_iter().collect();
-        Ok(Some(Read { span, want, got: None, records }))
+        let looked = looked(checked.latencies.len(), "CNPs");
+        Ok(Read { span, want, got: None, records, looked })
     });
 }
 
@@ -201,16 +207,22 @@ pub(super) fn interval(done: &Done<'_>, port: &str, judged: &mut Judged) {
         let marks: Vec<Mark> = traffic.marks.iter().map(|(_, mark)| *mark).collect();
         let np = &seen.nic.np;
         let mut last: BTreeMap<u16, Time> = BTreeMap::new();
-        let mut least = None;
+        let (mut least, mut pairs) = (None, 0);
         for answer in answered(np, &marks) {
             let mark = marks[answer.mark];
             let before = last.insert(mark.scoped(np.scope), mark.at);
             let apart = before.and_then(|before| mark.at.since(before));
+            pairs += usize::from(apart.is_some());
             least = least.into_iter().chain(apart).min();
         }
-        // Where no two are to be answered nothing is to be measured; whether that holds is `cnp.answers`' business.
-        let Some(least) = least else { return Ok(None) };
-        let Some(span) = traffic.check(&seen).interval else { return Err(unanswered(trial)) };
+        // Where no two are to be answered there is no interval; whether that holds is `cnp.answers`' business.
+        let Some(least) = least else {
+            let why = format!("an interval takes two marks of one scope that are answered, and of {} there are none", marks.len());
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        };
+        let Some(span) = traffic.check(&seen).interval else {
+            return Err(unanswered(trial).into());
+        };
         let blur = traffic.sight.bound * 2;
         let want = Prediction {
             unit: Unit::Ps,
@@ -223,7 +235,8 @@ pub(super) fn interval(done: &Done<'_>, port: &str, judged: &mut Judged) {
             ),
             source: SOURCE,
         };
-        Ok(Some(Read { span, want, got: None, records: Vec::new() }))
+        let looked = looked(pairs, "intervals");
+        Ok(Read { span, want, got: None, records: Vec::new(), looked })
     });
 }
 
@@ -252,7 +265,7 @@ pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
             wrong.extend(what.map(|what| (left.record, what)));
         }
         if cnps == 0 {
-            return Err(unanswered(trial));
+            return Err(unanswered(trial).into());
         }
         let want = Prediction {
             unit: Unit::Frames,
@@ -268,7 +281,8 @@ pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
         let got = wrong.first().map(|(_, what)| format!("{} with {what}", wrong.len()));
         let span = Span::exactly(u64::try_from(wrong.len()).unwrap_or(u64::MAX));
         let records = wrong.iter().map(|(record, _)| *record).collect();
-        Ok(Some(Read { span, want, got, records }))
+        let looked = Looked { count: cnps, of: "CNPs" };
+        Ok(Read { span, want, got, records, looked })
     });
 }
 

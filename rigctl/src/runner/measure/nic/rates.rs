@@ -1,6 +1,6 @@
 //! What a flow comes to: its least and its last rate, what leaves back to back, and what it carries on average.
 
-use super::super::{Done, Judged, Read};
+use super::super::{Done, Judged, Read, looked};
 use super::Seen;
 use super::rp::{Limited, SOURCE};
 use rig_capture::{Span, Unit};
@@ -36,7 +36,7 @@ pub(super) fn rate(done: &Done<'_>, flow: &str, which: Which, judged: &mut Judge
             }
         };
         let (Some(span), Some(predicted)) = (measured, predicted) else {
-            return Err(trial.doubt(&format!("{flow} sent no two packets")));
+            return Err(trial.doubt(&format!("{flow} sent no two packets")).into());
         };
         let want = Prediction {
             unit: Unit::Bps,
@@ -50,7 +50,8 @@ pub(super) fn rate(done: &Done<'_>, flow: &str, which: Which, judged: &mut Judge
             ),
             source: SOURCE,
         };
-        Ok(Some(Read { span, want, got: None, records: Vec::new() }))
+        let looked = looked(curve.len(), "rates between two packets");
+        Ok(Read { span, want, got: None, records: Vec::new(), looked })
     });
 }
 
@@ -71,7 +72,7 @@ pub(super) fn bursts(done: &Done<'_>, flow: &str, judged: &mut Judged) {
             run += 1;
         }
         let (Some(&lo), Some(&hi)) = (runs.iter().min(), runs.iter().max()) else {
-            return Err(trial.doubt("the flow was not held back long enough"));
+            return Err(trial.doubt("the flow was not held back long enough").into());
         };
         let size = after.iter().map(|(.., bytes)| bytes.0).min().unwrap_or(1);
         let most = after.iter().map(|(.., bytes)| bytes.0).max().unwrap_or(1);
@@ -98,7 +99,8 @@ pub(super) fn bursts(done: &Done<'_>, flow: &str, judged: &mut Judged) {
             Span::exactly(if lo < lo_want { lo } else { hi })
         };
         let records = vec![limited.frames[held].0, limited.frames[held + 1].0];
-        Ok(Some(Read { span, want, got, records }))
+        let looked = looked(runs.len(), "runs of packets");
+        Ok(Read { span, want, got, records, looked })
     });
 }
 
@@ -119,7 +121,7 @@ pub(super) fn goodput(
         });
         let sent: Vec<_> = data.collect();
         let (Some(first), Some(last)) = (sent.first(), sent.last()) else {
-            return Err(trial.doubt(&format!("{flow} sent nothing")));
+            return Err(trial.doubt(&format!("{flow} sent nothing")).into());
         };
         // Payload alone: what the longest packet has around it all have, but for a header of 16 bytes in a message's first.
         const AROUND: u64 = 62;
@@ -144,6 +146,7 @@ pub(super) fn goodput(
             },
             source: "the case",
         };
-        Ok(Some(Read { span, want, got: None, records: Vec::new() }))
+        let looked = looked(before.len(), "packets");
+        Ok(Read { span, want, got: None, records: Vec::new(), looked })
     });
 }

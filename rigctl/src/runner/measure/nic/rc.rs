@@ -1,6 +1,6 @@
 //! Reliable connections: what a receiver answers, and how a sender goes back.
 
-use super::super::{Done, Judged, Read};
+use super::super::{Done, Judged, Read, looked};
 use super::Seen;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
@@ -103,7 +103,7 @@ pub(super) fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
             .unzip();
         let replies = seen.left.iter().filter(|one| own(one.roce.connection));
         if packets.is_empty() {
-            return Err(trial.doubt(&format!("nothing of {name} reached the NIC")));
+            return Err(trial.doubt(&format!("nothing of {name} reached the NIC")).into());
         }
         let (rc, sight) = (&seen.nic.rc, sight(trial, &seen));
         if let Some(reading) = &end.reads {
@@ -117,7 +117,7 @@ pub(super) fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
                 asked.len(),
                 packets.len()
             );
-            return Ok(Some(read(&answered.faults, text, &records, &asked_by)));
+            return Ok(read(&answered.faults, text, &records, &asked_by));
         }
         let (replied, answers): (Vec<usize>, Vec<Answer>) = replies
             .filter_map(|one| {
@@ -132,7 +132,7 @@ pub(super) fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
             rc.ack_every,
             packets.len()
         );
-        Ok(Some(read(&answered.faults, text, &records, &replied)))
+        Ok(read(&answered.faults, text, &records, &replied))
     });
 }
 
@@ -157,7 +157,7 @@ pub(super) fn sender(done: &Done<'_>, name: &str, judged: &mut Judged) {
             })
             .unzip();
         if sent.is_empty() {
-            return Err(trial.doubt(&format!("{name} sent nothing")));
+            return Err(trial.doubt(&format!("{name} sent nothing")).into());
         }
         // A flow that is held back goes back when its rate allows it.
         let slowed = seen.reached.iter().any(|one| matches!(one.kind, RoceKind::Cnp { .. }));
@@ -174,7 +174,7 @@ pub(super) fn sender(done: &Done<'_>, name: &str, judged: &mut Judged) {
             "{} packets in order, and after each of {naks} NAKs on from the one that it names",
             sent.len()
         );
-        Ok(Some(read(&resent.faults, text, &records, &came_by)))
+        Ok(read(&resent.faults, text, &records, &came_by))
     });
 }
 
@@ -196,5 +196,6 @@ fn read(faults: &[Fault], text: String, packets: &[usize], replies: &[usize]) ->
         source: SOURCE,
     };
     let span = Span::exactly(u64::try_from(faults.len()).unwrap_or(u64::MAX));
-    Read { span, want, got, records: packet.into_iter().chain(reply).copied().collect() }
+    let records = packet.into_iter().chain(reply).copied().collect();
+    Read { span, want, got, records, looked: looked(packets.len(), "packets") }
 }

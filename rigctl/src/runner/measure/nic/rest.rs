@@ -1,7 +1,7 @@
 //! Where several senders through one marking queue come to rest: how many packets are marked and how many CNPs there are, for each
 //! number of senders. That both grow is judged; what the fluid model has to say of it is printed beside, with how far it is off.
 
-use super::super::{Done, Judged, Read, judgement};
+use super::super::{At, Done, Judged, Read, judgement, looked};
 use super::shares::{Runs, ppm, runs, span};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::Carried;
@@ -20,8 +20,8 @@ pub(super) fn judge(done: &Done<'_>, windows: &[Window], judged: &mut Judged) {
         let place = done.place(point);
         let Some(trial) = done.valid(index).into_iter().next() else { continue };
         match rests(done, index, trial, windows) {
-            Ok(rests) => tell(&rests, &place, judged),
-            Err(doubt) => judged.doubts.push(doubt),
+            Ok(rests) => tell(&rests, (At::Point(index), &place), judged),
+            Err(doubt) => judged.doubt(At::Point(index), doubt),
         }
     }
 }
@@ -150,7 +150,7 @@ impl Part {
     }
 }
 
-fn tell(rests: &[Seen], place: &str, judged: &mut Judged) {
+fn tell(rests: &[Seen], (at, place): (At, &str), judged: &mut Judged) {
     for part in [Part::Marked, Part::Cnps] {
         let before = core::iter::once(None).chain(rests.iter().map(Some));
         for (seen, before) in rests.iter().zip(before) {
@@ -158,13 +158,13 @@ fn tell(rests: &[Seen], place: &str, judged: &mut Judged) {
             let all = [(seen.first, read(part, seen, before))];
             if let Some(mut one) = judgement("rate.fixed_point", &on, place.to_owned(), &all) {
                 one.trials = seen.trials;
-                judged.judgements.push(one);
+                judged.file(at, one);
             }
         }
         let means: Vec<Mean> = rests.iter().map(|seen| part.of(seen)).collect();
         let open =
             rests.windows(2).zip(growth(&means)).filter(|(_, growth)| *growth == Growth::Open);
-        judged.doubts.extend(open.map(|(two, _)| {
+        let open = open.map(|(two, _)| {
             let shown = |seen: &Seen| show(part.unit(), &part.of(seen));
             let detail = format!(
                 "{place} {}: {} with {} senders, {} with {}: more or not, more trials or longer windows tell",
@@ -175,9 +175,10 @@ fn tell(rests: &[Seen], place: &str, judged: &mut Judged) {
                 two[1].senders
             );
             Doubt { reason: "not-observable", detail: detail.trim().to_owned() }
-        }));
+        });
+        open.for_each(|doubt| judged.doubt(at, doubt));
     }
-    judged.curves.push(curve(rests, place));
+    judged.curve(curve(rests, place));
 }
 
 /// What a window shows, against the one before it.
@@ -196,7 +197,9 @@ fn read(part: Part, seen: &Seen, before: Option<&Seen>) -> Read {
         text: text.join("; "),
         source: fluid::SOURCE,
     };
-    Read { span: span(&part.of(seen)), want, got: None, records: Vec::new() }
+    let mean = part.of(seen);
+    let looked = looked(mean.batches, "batches");
+    Read { span: span(&mean), want, got: None, records: Vec::new(), looked }
 }
 
 /// What the fluid model says of a window, how far the measured fraction is from it, and what waited.

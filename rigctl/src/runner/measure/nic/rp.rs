@@ -1,6 +1,6 @@
 //! The reaction point: how far and how soon a CNP cuts, and whether every packet after it leaves when the rate allows it.
 
-use super::super::{Done, Judged, Read};
+use super::super::{Done, Judged, Read, looked};
 use super::Seen;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
@@ -105,18 +105,19 @@ pub(super) fn follows(done: &Done<'_>, flow: &str, judged: &mut Judged) {
         let place = done.place(point);
         let x = format!("{place} time of {flow}").trim().to_owned();
         let points = limited.follow().curve;
-        judged.curves.extend(alphas(&limited, &points, format!("{x}, alpha at each cut")));
-        judged.curves.extend(curve(&points, x));
+        let alphas = alphas(&limited, &points, format!("{x}, alpha at each cut"));
+        let curves = alphas.into_iter().chain(curve(&points, x));
+        curves.for_each(|curve| judged.curve(curve));
     }
     done.each("rate.follows", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
         let followed = limited.follow();
         if followed.judged == 0 {
-            return Err(trial.doubt(&format!("{flow} sent no two packets")));
+            return Err(trial.doubt(&format!("{flow} sent no two packets")).into());
         }
         if followed.lost > 0 {
             let why = format!("stamps leave too many orders open for {} packets", followed.lost);
-            return Err(trial.doubt(&why));
+            return Err(trial.doubt(&why).into());
         }
         let first = followed.faults.first();
         let got = first.map(|fault| {
@@ -146,7 +147,8 @@ pub(super) fn follows(done: &Done<'_>, flow: &str, judged: &mut Judged) {
             source: SOURCE,
         };
         let span = Span::exactly(u64::try_from(followed.faults.len()).unwrap_or(u64::MAX));
-        Ok(Some(Read { span, want, got, records: records.unwrap_or_default() }))
+        let looked = looked(followed.judged, "packets");
+        Ok(Read { span, want, got, records: records.unwrap_or_default(), looked })
     });
 }
 
@@ -220,14 +222,14 @@ pub(super) fn cut(done: &Done<'_>, flow: &str, judged: &mut Judged) {
     done.each("rate.cut", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
         let Some(&(record, cnp)) = limited.cnps.first() else {
-            return Err(trial.doubt("no CNP was sent"));
+            return Err(trial.doubt("no CNP was sent").into());
         };
         let curve = limited.follow().curve;
         let full = curve.first().map_or(u64::MAX, |point| point.measured.lo);
         // Rates of packets of different sizes at the speed of the port differ by their preambles and gaps.
         let below = |point: &&Point| point.at >= cnp && point.measured.hi < full - full / 500;
         let Some(point) = curve.iter().find(below) else {
-            return Err(trial.doubt("no packet was held back"));
+            return Err(trial.doubt("no packet was held back").into());
         };
         let line = u128::from(limited.line.bps());
         let ppm = |bps: u64| u64::try_from(u128::from(bps) * 1_000_000 / line).unwrap_or(u64::MAX);
@@ -247,7 +249,8 @@ pub(super) fn cut(done: &Done<'_>, flow: &str, judged: &mut Judged) {
         };
         let sent = limited.frames.iter().find(|(_, at, _)| *at == point.at);
         let records = [record].into_iter().chain(sent.map(|(record, ..)| *record)).collect();
-        Ok(Some(Read { span: of(point.measured), want, got: None, records }))
+        let looked = looked(1, "cuts");
+        Ok(Read { span: of(point.measured), want, got: None, records, looked })
     });
 }
 
@@ -270,6 +273,6 @@ pub(super) fn reaction(done: &Done<'_>, flow: &str, judged: &mut Judged) {
             source: "the declared latency",
         };
         let records = vec![limited.cnps[0].0, limited.frames[held].0];
-        Ok(Some(Read { span, want, got: None, records }))
+        Ok(Read { span, want, got: None, records, looked: looked(1, "cuts") })
     });
 }

@@ -1,6 +1,6 @@
 //! How evenly flows share a path. Several trials are runs of one series.
 
-use super::super::{Done, Judged, Read, judgement};
+use super::super::{At, Done, Judged, Read, judgement, looked};
 use rig_capture::analyse::{Carried, carried};
 use rig_capture::{Span, Unit};
 use rig_oracle::Prediction;
@@ -41,9 +41,16 @@ pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut 
     for (index, point) in done.points.iter().enumerate() {
         let runs = match runs(done, index, window) {
             Ok(Some(runs)) => runs,
-            Ok(None) => continue,
+            Ok(None) => {
+                let flows = window.flows.join(", ");
+                judged.not_measured(
+                    At::Point(index),
+                    &format!("rate.shares of {flows}: no trial counts"),
+                );
+                continue;
+            }
             Err(doubt) => {
-                judged.doubts.push(doubt);
+                judged.doubt(At::Point(index), doubt);
                 continue;
             }
         };
@@ -54,9 +61,8 @@ pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut 
         let sent: Vec<Vec<Vec<Bytes>>> = runs.carried.iter().map(of_flow).collect();
         let Some(means) = shares::in_the_long_run(&sent, done.alpha) else {
             let detail = format!("{place} too little was carried to tell shares");
-            judged
-                .doubts
-                .push(Doubt { reason: "not-observable", detail: detail.trim().to_owned() });
+            let detail = detail.trim().to_owned();
+            judged.doubt(At::Point(index), Doubt { reason: "not-observable", detail });
             continue;
         };
         for (flow, mean) in window.flows.iter().zip(&means) {
@@ -67,7 +73,7 @@ pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut 
                     mean.batches
                 );
                 let detail = format!("{place} {why}").trim().to_owned();
-                judged.doubts.push(Doubt { reason: "not-observable", detail });
+                judged.doubt(At::Point(index), Doubt { reason: "not-observable", detail });
             }
             let read = share(window, within, mean);
             let trials = u32::try_from(sent[0].len()).unwrap_or(u32::MAX);
@@ -75,7 +81,7 @@ pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut 
             if let Some(mut one) = judgement("rate.shares", flow, place.clone(), &all) {
                 one.trials = trials;
                 one.resolution = jain(&sent);
-                judged.judgements.push(one);
+                judged.file(At::Point(index), one);
             }
         }
     }
@@ -100,7 +106,8 @@ fn share(window: &Window, within: Ppm, mean: &Mean) -> Read {
         Unit::Ppm.show(ppm(mean.mean)),
         mean.batches
     );
-    Read { span, want, got: Some(got), records: Vec::new() }
+    let looked = looked(mean.batches, "batches");
+    Read { span, want, got: Some(got), records: Vec::new(), looked }
 }
 
 /// Jain's index of all that was carried, for people.

@@ -2,7 +2,7 @@
 
 use super::{Tried, found, stages, trials};
 use crate::runner::fill::Fill;
-use crate::runner::measure::{Done, Judged, Read, judgement};
+use crate::runner::measure::{At, Done, Judged, Read, judgement, looked};
 use rig_capture::{Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::judge::Found;
@@ -43,10 +43,13 @@ pub(super) fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &
         text: format!("the declared {want}, to a frame"),
         source: buffer::SOURCE,
     };
-    let read = Read { span, want: prediction, got: None, records: Vec::new() };
+    let looked = looked(1, "numbers that were found");
+    let read = Read { span, want: prediction, got: None, records: Vec::new(), looked };
     let on = format!("{what} behind {}", spec.name);
     let place = done.session.group.label.clone();
-    judged.judgements.extend(judgement(search.name(), &on, place, &[(trial, read)]));
+    if let Some(one) = judgement(search.name(), &on, place, &[(trial, read)]) {
+        judged.file(At::Whole, one);
+    }
 }
 
 /// What the first stage of a search found for one stream alone, and a trial that shows it.
