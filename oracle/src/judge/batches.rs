@@ -51,7 +51,7 @@ pub fn means(series: &[Vec<Vec<f64>>], alpha: f64) -> Option<Vec<Mean>> {
     if readings < FEWEST || series.iter().flatten().any(|run| run.len() < 2) {
         return None;
     }
-    let means: Vec<f64> = series.iter().map(mean).collect();
+    let means: Vec<f64> = series.iter().map(|runs| mean(runs)).collect();
     let alike = Alike::of(series, &means);
     let off = if alike.variance > 0.0 { alike.off(series, alpha)? } else { 0.0 };
     let alone = alike.beyond(series.len(), alpha) * alike.variance.sqrt();
@@ -167,7 +167,7 @@ fn halved(run: &[f64]) -> Vec<f64> {
     run.chunks_exact(2).map(|pair| f64::midpoint(pair[0], pair[1])).collect()
 }
 
-fn mean(runs: &Vec<Vec<f64>>) -> f64 {
+fn mean(runs: &[Vec<f64>]) -> f64 {
     let all = runs.iter().flatten();
     let (sum, count) = all.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     sum / f64::max(count, 1.0)
