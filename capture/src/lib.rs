@@ -10,6 +10,7 @@ pub mod codec;
 pub mod decode;
 pub mod deep;
 pub mod fate;
+pub mod load;
 pub mod measurement;
 pub mod observation;
 pub mod passage;
@@ -20,6 +21,7 @@ pub mod record;
 #[cfg(test)]
 mod sample;
 
+pub use load::{Load, Loads};
 pub use measurement::{Reading, Span, Unit};
 pub use observation::{
     ConfigOutcome, Counters, DutEvent, DutEventKind, Integrity, Lateness, Observation, PortTrace,

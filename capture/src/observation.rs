@@ -1,6 +1,6 @@
 //! Everything that one trial left behind, with how much of it can be trusted.
 
-use crate::{Dir, Record, What};
+use crate::{Dir, Loads, Record, What};
 use rig_testcases::{Injected, Setting};
 use rig_units::{Dur, PortSpeed, Time};
 use std::collections::BTreeMap;
@@ -18,6 +18,8 @@ pub struct Observation {
     pub records: Vec<Record>,
     /// Frames of each stream: sent and received, recorded or not, by index in the script.
     pub streams: Vec<StreamCount>,
+    /// What loads came to, recorded or not.
+    pub loads: Loads,
     /// The device's counters before and after, under their SAI names; empty when the adapter offers none.
     pub counters: Counters,
     /// What the device said, on the rig's clock; `None` when the adapter offers no events.
@@ -193,6 +195,9 @@ pub struct Integrity {
     pub cut: Option<String>,
     /// Why the device itself cannot be trusted in this trial (an emulated one that fell behind).
     pub dut: Option<String>,
+    /// How often the device acted between the trial and the readings of its counters, before or after it: what they then say
+    /// is not what the trial shows.
+    pub unseen: u64,
 }
 
 /// A frame that left later than planned.

@@ -170,6 +170,7 @@ impl Sample {
             records: self.records,
             counters: crate::Counters::default(),
             events: None,
+            loads: Default::default(),
             config: Vec::new(),
             integrity: Integrity::default(),
         };

@@ -116,6 +116,7 @@ fn trial() -> (Observation, Script) {
         streams: vec![StreamCount::default(); 3],
         counters: Counters::default(),
         events: None,
+        loads: Default::default(),
         config: Vec::new(),
         integrity: Integrity { unrecorded: 5, ..Integrity::default() },
     };

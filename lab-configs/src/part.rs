@@ -43,7 +43,7 @@ impl Part {
     /// The part that a setting belongs to; `None` for what no part is asked about: ports, maps, delays.
     pub fn of_path(path: &str) -> Option<Part> {
         let key = path.split('.').next()?;
-        if key == "nic" {
+        if key == "nic" || key == "peer" {
             return match path.split('.').nth(1)? {
                 "np" | "receive" => Some(Part::Np),
                 "rp" => Some(Part::Rp),
@@ -86,6 +86,7 @@ impl Deviation {
             | Deviation::PfcContinuesAfterDrop
             | Deviation::BigRedSwitchMissesQueue
             | Deviation::AcceptsOutOfRange
+            | Deviation::RefusesLimits
             | Deviation::BufferChangeEndsStorm
             | Deviation::LinkToggleFires
             | Deviation::OwnPfcCountsAsStorm
@@ -101,6 +102,7 @@ impl Deviation {
             | Deviation::LossyUsesHeadroom
             | Deviation::PoolOversubscribedTwice
             | Deviation::LossyPauses
+            | Deviation::DropCounterOff
             | Deviation::HeadroomUnused
             | Deviation::VoqPerSource
             | Deviation::XonOfAnyQueue
@@ -112,8 +114,15 @@ impl Deviation {
             | Deviation::XonLate
             | Deviation::PfcHonouredForOtherClass
             | Deviation::PauseTimeNotRestarted
-            | Deviation::XoffWrongClass => Part::Pfc,
-            Deviation::WeightsIgnored | Deviation::EgressRateLow => Part::Scheduler,
+            | Deviation::XoffWrongClass
+            | Deviation::XonIgnored
+            | Deviation::LossyObeysPfc
+            | Deviation::EmptyVectorPauses
+            | Deviation::OneClassOfTwoObeyed
+            | Deviation::PfcForwarded => Part::Pfc,
+            Deviation::WeightsIgnored | Deviation::EgressRateLow | Deviation::FlowReordered => {
+                Part::Scheduler
+            }
             Deviation::MarksAtOtherPoint
             | Deviation::DepthAveraged
             | Deviation::MarksNonEct
@@ -123,7 +132,8 @@ impl Deviation {
             | Deviation::DepthOfPort
             | Deviation::MarksTooOften
             | Deviation::DrawsCorrelated
-            | Deviation::CeNotCounted => Part::Wred,
+            | Deviation::CeNotCounted
+            | Deviation::WredOnEveryQueue => Part::Wred,
             Deviation::MacsecEncryptedPfcDropped
             | Deviation::MacsecClearPfcAccepted
             | Deviation::MacsecReplayWindowIgnored
@@ -145,7 +155,8 @@ impl Deviation {
             | Deviation::CnpReservedSet
             | Deviation::CnpWithoutBecn
             | Deviation::CnpNotCounted
-            | Deviation::CnpMissedOnRead => Part::Np,
+            | Deviation::CnpMissedOnRead
+            | Deviation::CnpWithoutMark => Part::Np,
             Deviation::AlphaNotDecayed
             | Deviation::AlphaNotRaised
             | Deviation::CutWithoutCnp
@@ -156,10 +167,20 @@ impl Deviation {
             | Deviation::TimerNotRestarted
             | Deviation::BytesNotReset
             | Deviation::StagesNotReset
-            | Deviation::HyperBeforeAdditive => Part::Rp,
-            Deviation::NakRepeated | Deviation::RestartsOnePsnLate | Deviation::PsnWithoutWrap => {
-                Part::Rc
-            }
+            | Deviation::HyperBeforeAdditive
+            | Deviation::LineRateHalved => Part::Rp,
+            Deviation::NakRepeated
+            | Deviation::RestartsOnePsnLate
+            | Deviation::PsnWithoutWrap
+            | Deviation::BadIcrcAccepted
+            | Deviation::DuplicateTaken
+            | Deviation::DuplicateAckedAsItself
+            | Deviation::AckCountsForOne
+            | Deviation::TimeoutNotRestarted
+            | Deviation::TriesNotReset
+            | Deviation::ReadAsksOnePsnLate
+            | Deviation::ImpliedNakNotCounted
+            | Deviation::TimeoutNotCounted => Part::Rc,
         }
     }
 }

@@ -13,5 +13,5 @@ pub mod verdict;
 
 pub use prediction::Prediction;
 pub use verdict::{
-    Answer, Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable, Verdict,
+    Answer, Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable, Taken, Verdict,
 };

@@ -70,12 +70,23 @@ pub struct Judgement {
     pub prediction: Prediction,
     /// How many trials it rests on.
     pub trials: u32,
+    /// What each trial gave by itself, in the unit of the reading; empty where it rests on all of them together.
+    pub taken: Vec<Taken>,
     /// What it looked at.
     pub looked: Looked,
     /// What could not have been told apart: `pfcwd.detection_time in (900ms, 1s]`; empty where there is no such thing.
     pub resolution: String,
     /// Every departure, one a trial at most.
     pub findings: Vec<Finding>,
+}
+
+/// What one trial gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// Its number, from 1.
+    pub trial: u32,
+    /// An interval that surely holds the value; `u64::MAX` is never.
+    pub span: Span,
 }
 
 /// How many things were looked at, each of which could have been otherwise: of none nothing was measured.

@@ -1,10 +1,11 @@
 //! What a run in real time was planned to be: as much as fits into the lab's budget.
 
 use rig_units::Dur;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Budget {
     /// How long the run may take, in picoseconds.
     pub budget: u64,

@@ -3,13 +3,14 @@
 mod text;
 
 use crate::outcome::Outcome;
+use crate::results::number::bound;
 use crate::results::{Case, Curve, Measurement, Results};
 use crate::{figure, text::count};
 use indexmap::IndexMap;
 use serde::Serialize;
 
 /// The format of [`Comparison::to_json`].
-pub const FORMAT: &str = "rig-comparison/1";
+pub const FORMAT: &str = "rig-comparison/2";
 
 /// What changed from one run to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -111,10 +112,53 @@ pub struct Moved {
     pub measurement: String,
     /// Unit of the numbers.
     pub unit: String,
-    /// Before: the least and the greatest.
-    pub was: (u64, u64),
+    /// Before.
+    pub was: Ends,
     /// Now.
-    pub is: (u64, u64),
+    pub is: Ends,
+    /// By how much each moved; `null` from or to what has no limit or never happened.
+    pub by: By,
+}
+
+/// An interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Ends {
+    /// The least; `null`: it never happened.
+    #[serde(serialize_with = "bound::serialize")]
+    pub lo: u64,
+    /// The greatest; `null`: unbounded, or it never happened.
+    #[serde(serialize_with = "bound::serialize")]
+    pub hi: u64,
+}
+
+/// By how much an interval moved; negative downwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each is the move of the place that its name says")]
+pub struct By {
+    pub lo: Option<i64>,
+    pub middle: Option<i64>,
+    pub hi: Option<i64>,
+}
+
+impl Moved {
+    fn new(measurement: &str, unit: &str, was: (u64, u64), is: (u64, u64)) -> Moved {
+        let [was, is] = [was, is].map(|(lo, hi)| Ends { lo, hi });
+        let by = |was: u64, is: u64| {
+            let finite = was != u64::MAX && is != u64::MAX;
+            let by = i128::from(is) - i128::from(was);
+            i64::try_from(by).ok().filter(|_| finite)
+        };
+        let middle = |ends: Ends| match ends.hi {
+            u64::MAX => u64::MAX,
+            hi => ends.lo + (hi - ends.lo) / 2,
+        };
+        let by = By {
+            lo: by(was.lo, is.lo),
+            middle: by(middle(was), middle(is)),
+            hi: by(was.hi, is.hi),
+        };
+        Moved { measurement: measurement.to_owned(), unit: unit.to_owned(), was, is, by }
+    }
 }
 
 impl Comparison {
@@ -245,8 +289,7 @@ fn measurements(old: &[Measurement], new: &[Measurement], kinds: &mut Vec<Kind>)
             kinds.push(Kind::Measured { measurement });
             continue;
         };
-        let moved =
-            |was, is| Moved { measurement: measurement.clone(), unit: unit.clone(), was, is };
+        let moved = |was, is| Moved::new(&measurement, &unit, was, is);
         if was.hi < is.lo || is.hi < was.lo {
             kinds.push(Kind::Shifted(moved((was.lo, was.hi), (is.lo, is.hi))));
         }
@@ -275,12 +318,7 @@ fn points(old: &[Curve], new: &[Curve], kinds: &mut Vec<Kind>) {
             };
             let measurement = figure::join(&is.name, "", &format!("{}={at}", is.x));
             let unit = if is.unit.is_empty() { rig_capture::Unit::Ppm.name() } else { &is.unit };
-            let moved = |was, is| Moved {
-                measurement: measurement.clone(),
-                unit: unit.to_owned(),
-                was,
-                is,
-            };
+            let moved = |was, is| Moved::new(&measurement, unit, was, is);
             if before.hi < point.lo || point.hi < before.lo {
                 kinds.push(Kind::Shifted(moved((before.lo, before.hi), (point.lo, point.hi))));
             }

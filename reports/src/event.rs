@@ -5,6 +5,7 @@ use rig_capture::analyse::timeline::Timeline;
 use rig_oracle::{Curve, Judgement, Verdict};
 use rig_testcases::CaseId;
 use rig_units::Dur;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One event of a run.
@@ -40,7 +41,7 @@ pub struct Started {
 }
 
 /// Wall-clock facts: all that may differ between two runs of one seed.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Wall {
     /// When the run started, RFC 3339 in UTC.
     pub started: String,
@@ -90,6 +91,8 @@ pub struct CaseReport {
     pub sending: Vec<Sending>,
     /// Evidence files, paths relative to the output directory.
     pub evidence: Vec<EvidenceFile>,
+    /// Captures that the evidence budget had no room for.
+    pub evidence_left_out: Vec<LeftOut>,
     /// What happened in the first trial, for the page.
     pub timeline: Option<Timeline>,
     /// What of the stimulus a reader must know, a line each.
@@ -122,6 +125,19 @@ pub struct EvidenceFile {
     pub trial: u32,
     /// Frames in it.
     pub frames: u64,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// A capture that the evidence budget had no room for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOut {
+    /// The trial that it would show, from 1.
+    pub trial: u32,
+    /// What it would have taken.
+    pub bytes: u64,
+    /// Whether a finding cites it.
+    pub cited: bool,
 }
 
 /// How a run ended.

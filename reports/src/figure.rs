@@ -36,12 +36,60 @@ pub(crate) fn value(unit: Unit, value: u64) -> String {
     }
 }
 
-/// How far the value may lie from the middle of what was measured: `±345us`, `exact`.
-pub(crate) fn uncertainty(unit: Unit, span: Span) -> String {
-    match (span.hi - span.lo).div_ceil(2) {
-        _ if span.hi == u64::MAX => "unbounded".to_owned(),
-        0 => "exact".to_owned(),
-        half => format!("\u{b1}{}", value(unit, half)),
+/// How far the value may lie from the middle of what was measured: `±345us`, `exact`, `unbounded`.
+pub(crate) fn uncertainty(unit: Unit, half: Option<u64>) -> String {
+    match half {
+        None => "unbounded".to_owned(),
+        Some(0) => "exact".to_owned(),
+        Some(half) => format!("\u{b1}{}", value(unit, half)),
+    }
+}
+
+/// Half the width of an interval, rounded up so that it covers it; `None` where it has no upper end. What never happened
+/// did so exactly.
+pub(crate) fn half(span: Span) -> Option<u64> {
+    match (span.lo, span.hi) {
+        (u64::MAX, u64::MAX) => Some(0),
+        (_, u64::MAX) => None,
+        (lo, hi) => Some((hi - lo).div_ceil(2)),
+    }
+}
+
+/// What the readings of single trials came to, where a judgement rests on such.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spread {
+    /// The middle one, by its own middle.
+    pub(crate) median: u64,
+    /// From the least middle to the greatest; `None` where something never happened.
+    pub(crate) spread: Option<u64>,
+    /// How far a value may lie from the middle of its reading, in the least certain one.
+    pub(crate) uncertainty: Option<u64>,
+}
+
+impl Spread {
+    /// Of `judgement`; `None` where its interval was estimated from all trials together.
+    pub(crate) fn of(judgement: &Judgement) -> Option<Spread> {
+        let taken = &judgement.taken;
+        let lo = taken.iter().map(|taken| taken.span.lo).min()?;
+        let hi = taken.iter().map(|taken| taken.span.hi).max()?;
+        let span = judgement.reading.span;
+        let happened = || taken.iter().filter(|taken| taken.span.lo != u64::MAX);
+        let hull = |all: (u64, u64)| (span.lo, span.hi) == all;
+        let ends = happened()
+            .map(|taken| taken.span)
+            .reduce(|a, b| Span { lo: a.lo.min(b.lo), hi: a.hi.max(b.hi) });
+        if !hull((lo, hi)) && !ends.is_some_and(|ends| hull((ends.lo, ends.hi))) {
+            return None;
+        }
+        let mut middles: Vec<u64> = taken.iter().map(|taken| taken.span.middle()).collect();
+        middles.sort_unstable();
+        let (least, greatest) = (middles[0], middles[middles.len() - 1]);
+        let halves = taken.iter().map(|taken| half(taken.span));
+        Some(Spread {
+            median: middles[(middles.len() - 1) / 2],
+            spread: (greatest != u64::MAX).then_some(greatest - least),
+            uncertainty: halves.reduce(|a, b| Some(a?.max(b?))).flatten(),
+        })
     }
 }
 
@@ -90,12 +138,12 @@ mod tests {
         assert_eq!(span(Unit::Ps, Span { lo: 2 * MS, hi: u64::MAX }), "at least 2ms");
         assert_eq!(span(Unit::Frames, Span { lo: 0, hi: u64::MAX }), "anything");
         assert_eq!(span(Unit::Ps, Span::exactly(u64::MAX)), "never");
-        assert_eq!(uncertainty(Unit::Ps, Span { lo: 2, hi: u64::MAX }), "unbounded");
+        assert_eq!(uncertainty(Unit::Ps, half(Span { lo: 2, hi: u64::MAX })), "unbounded");
     }
 
     #[test]
     fn half_a_width_is_rounded_up_so_that_it_covers_the_interval() {
-        assert_eq!(uncertainty(Unit::Frames, Span { lo: 3, hi: 6 }), "±2 frames");
-        assert_eq!(uncertainty(Unit::Ps, Span::exactly(7)), "exact");
+        assert_eq!(uncertainty(Unit::Frames, half(Span { lo: 3, hi: 6 })), "±2 frames");
+        assert_eq!(uncertainty(Unit::Ps, half(Span::exactly(7))), "exact");
     }
 }

@@ -150,6 +150,7 @@ mod tests {
             path: format!("evidence/a/b/{trial:02}.pcapng"),
             trial,
             frames: 9,
+            bytes: 99,
         };
         let files = [file(1), file(2)];
         assert_eq!(

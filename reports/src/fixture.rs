@@ -5,7 +5,9 @@ use crate::{
 };
 use rig_capture::analyse::timeline::Timeline;
 use rig_capture::{FrameRef, Reading, Span, Unit};
-use rig_oracle::{Curve, CurvePoint, Doubt, Finding, Judgement, Looked, Prediction, Verdict};
+use rig_oracle::{
+    Curve, CurvePoint, Doubt, Finding, Judgement, Looked, Prediction, Taken, Verdict,
+};
 use rig_testcases::CaseId;
 use rig_units::{Dur, Time};
 
@@ -40,6 +42,7 @@ pub(crate) fn case(name: &str, dut: &str) -> CaseReport {
         trials: Trials { planned: 10, run: 10, void: Vec::new() },
         sending: vec![sending("victim")],
         evidence: vec![evidence(&id, 1)],
+        evidence_left_out: Vec::new(),
         timeline: None,
         stimulus: vec![
             "victim: p1 to p2, class 3, rocev2-write 1024B every 500us".to_owned(),
@@ -69,7 +72,7 @@ fn sending(name: &str) -> Sending {
 
 pub(crate) fn evidence(id: &CaseId, trial: u32) -> EvidenceFile {
     let path = format!("evidence/{}/{}/{trial:02}.pcapng", id.suite, id.case);
-    EvidenceFile { path, trial, frames: 12_345 }
+    EvidenceFile { path, trial, frames: 12_345, bytes: 67_890 }
 }
 
 /// The detection time at D = `d` ms, P = 100 ms, measured from `lo` to `hi` microseconds.
@@ -92,10 +95,22 @@ pub(crate) fn detection(d: u64, lo: u64, hi: u64) -> Judgement {
             source: "SONiC pfc_detect_broadcom.lua, recorded; sonic.md section 6",
         },
         trials: 10,
+        taken: spread_over(lo * US, hi * US),
         looked: Looked { count: 10, of: "storms" },
         resolution: format!("pfcwd.detection_time in ({}ms, {}ms]", (n - 1) * 100, n * 100),
         findings: Vec::new(),
     }
+}
+
+/// Readings of ten trials, good to a microsecond, the first at `lo` and the last at `hi`.
+fn spread_over(lo: u64, hi: u64) -> Vec<Taken> {
+    let width = US.min(hi - lo);
+    let step = (hi - lo - width) / 9;
+    let span = |n: u64| Span { lo: lo + step * n, hi: lo + step * n + width };
+    let mut taken: Vec<Taken> =
+        (1..=10).map(|trial| Taken { trial, span: span(u64::from(trial) - 1) }).collect();
+    taken[9].span = Span { lo: hi - width, hi };
+    taken
 }
 
 /// Frames lost of a neighbour that must not lose any.
@@ -113,6 +128,7 @@ pub(crate) fn loss(lost: u64) -> Judgement {
             source: "IEEE 802.1Q clause 36",
         },
         trials: 10,
+        taken: (1..=10).map(|trial| Taken { trial, span: Span::exactly(lost) }).collect(),
         looked: Looked { count: 1_200, of: "frames" },
         resolution: String::new(),
         findings: Vec::new(),
@@ -359,7 +375,7 @@ pub(crate) fn hostile() -> Run {
             }],
             curves: vec![Curve { x: text(), ..curve().curves[0].clone() }],
             trials: Trials { void: vec![(1, text())], ..base.trials },
-            evidence: vec![EvidenceFile { path: text(), trial: 1, frames: 1 }],
+            evidence: vec![EvidenceFile { path: text(), trial: 1, frames: 1, bytes: 1 }],
             timeline: Some(timeline.clone()),
             stimulus: vec![text()],
             sending: vec![sending(HOSTILE)],

@@ -1,9 +1,11 @@
 //! JUnit XML: one `testsuite` a suite, one `testcase` a case.
 //!
 //! `failure`: the device deviates. `error`: the rig or the lab broke, or the case never ran because the run was cut
-//! short. `skipped`, with the reason: inconclusive or not applicable. What was measured and predicted is in properties;
+//! short. `skipped`, with the reason: inconclusive or not applicable. What was measured and predicted is in properties, with
+//! how far trials lay apart (`spread`) and how far off one reading may be (`uncertainty`);
 //! exact values are in `results.json`. Only timestamps and durations differ between equal runs.
 
+use crate::figure::Spread;
 use crate::text::{count, printable};
 use crate::{CaseReport, Run, figure, finding};
 use core::time::Duration;
@@ -52,10 +54,23 @@ fn test_case(report: &CaseReport, seed: u64) -> TestCase {
         let name = printable(&figure::name(judgement));
         let reading = &judgement.reading;
         let prediction = &judgement.prediction;
-        let half = figure::uncertainty(reading.unit, reading.span);
-        let uncertainty = format!("{half} over {}", count(judgement.trials as usize, "trial"));
+        let trials = count(judgement.trials as usize, "trial");
+        let measured = figure::span(reading.unit, reading.span);
+        case.add_property((format!("measured[{name}]"), measured));
+        let uncertainty = match Spread::of(judgement) {
+            Some(Spread { spread, uncertainty, .. }) => {
+                let spread = spread
+                    .map_or("unbounded".to_owned(), |spread| figure::value(reading.unit, spread));
+                let over = format!("{spread} over {trials}");
+                case.add_property((format!("spread[{name}]"), over));
+                format!("{} a reading", figure::uncertainty(reading.unit, uncertainty))
+            }
+            None => {
+                let half = figure::uncertainty(reading.unit, figure::half(reading.span));
+                format!("{half} from {trials} together")
+            }
+        };
         case.add_properties([
-            (format!("measured[{name}]"), figure::span(reading.unit, reading.span)),
             (format!("uncertainty[{name}]"), uncertainty),
             (format!("predicted[{name}]"), figure::span(prediction.unit, prediction.span)),
         ]);
@@ -65,6 +80,9 @@ fn test_case(report: &CaseReport, seed: u64) -> TestCase {
     }
     for what in &report.not_applicable {
         case.add_property(Property::new("not-applicable", printable(what)));
+    }
+    for (trial, reason) in &report.trials.void {
+        case.add_property(Property::new(format!("void[{trial}]"), printable(reason)));
     }
     if !report.evidence.is_empty() {
         // The form in which Jenkins and GitLab pick up files.

@@ -13,6 +13,7 @@ mod fixture;
 pub mod html;
 pub mod jsonl;
 pub mod junit;
+mod left_out;
 pub mod outcome;
 pub mod pausing;
 pub mod results;
@@ -23,7 +24,7 @@ mod text;
 
 pub use budget::Budget;
 pub use compare::Comparison;
-pub use event::{CaseReport, EvidenceFile, Finished, RunEvent, Started, Trials, Wall};
+pub use event::{CaseReport, EvidenceFile, Finished, LeftOut, RunEvent, Started, Trials, Wall};
 pub use jsonl::JsonLines;
 pub use outcome::{Exit, Outcome, Tally};
 pub use pausing::{PausedClass, Pausing};

@@ -2,10 +2,13 @@
 
 use core::fmt;
 use rig_oracle::Verdict;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A verdict without its reasons: what tables, counters and `results.json` say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// As predicted.

@@ -3,10 +3,11 @@
 
 use crate::text::list;
 use rig_units::Dur;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Every class that was tried, by port.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pausing {
     /// Where the pauses came from: `wire`, the other ends of the wires; `fed`, the rig itself, where nobody else can be
     /// made to send them.
@@ -18,7 +19,7 @@ pub struct Pausing {
 }
 
 /// How one class took its pause.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PausedClass {
     /// The rig's port.
     pub port: String,

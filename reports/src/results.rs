@@ -1,29 +1,38 @@
 //! `results.json`: the measurements of a run for scripts, versioned.
 //!
 //! Equal runs give equal bytes, apart from what sits under `wall`. Lengths of time are picoseconds, probabilities
-//! and rates millionths, as the `unit` beside them says.
+//! and rates millionths, as the `unit` beside them says. Numbers above 2^53 are strings of digits.
 
 mod build;
+pub(crate) mod number;
 mod read;
+mod schema;
 
 pub use read::Unreadable;
+pub use schema::schema;
 
-use crate::Sending;
 use crate::outcome::Outcome;
+use crate::{LeftOut, Sending};
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The format that this version writes, and the only one it reads.
-pub const FORMAT: &str = "rig-results/1";
+/// The format that this version writes.
+pub const FORMAT: &str = "rig-results/2";
+/// The format before: without the readings of each trial, numbers above 2^53 as such, and `18446744073709551615` for no
+/// limit. It is read, too.
+pub const EARLIER: &str = "rig-results/1";
 
 /// A whole run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Results {
     /// [`FORMAT`].
     pub format: String,
     /// Version of the rig.
     pub version: String,
     /// The seed.
+    #[serde(with = "number::whole")]
+    #[schemars(schema_with = "number::whole::schema")]
     pub seed: u64,
     /// The lab.
     pub lab: String,
@@ -44,7 +53,7 @@ pub struct Results {
 }
 
 /// How many cases ended how.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "each is the number of cases that its name says")]
 pub struct Summary {
     pub run: usize,
@@ -58,7 +67,7 @@ pub struct Summary {
 }
 
 /// One case.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Case {
     /// `suite::case`
     pub id: String,
@@ -93,10 +102,13 @@ pub struct Case {
     pub not_applicable: Vec<String>,
     /// Captures kept.
     pub evidence: Vec<Evidence>,
+    /// Captures that the evidence budget had no room for; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence_left_out: Vec<LeftOut>,
 }
 
 /// How many trials a case took.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Trials {
     /// Planned by the judgement.
     pub planned: u32,
@@ -107,7 +119,7 @@ pub struct Trials {
 }
 
 /// A trial that does not count.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Void {
     /// Its number, from 1.
     pub trial: u32,
@@ -116,8 +128,7 @@ pub struct Void {
 }
 
 /// One measured value beside its prediction. `name`, `subject` and `point` name it within its case.
-/// `18446744073709551615` stands for no limit as an upper end, and for what never happened as the value itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
     /// The measure, such as `pfcwd.detection`.
     pub name: String,
@@ -125,18 +136,41 @@ pub struct Measurement {
     pub subject: String,
     /// Where in the sweep; empty without one.
     pub point: String,
-    /// `ps`, `frames`, `ppm` or `bps`: the unit of the five values that follow.
+    /// `ps`, `frames`, `ppm`, `bps`, `bytes` or `count`: the unit of all numbers that follow.
     pub unit: String,
-    /// The middle of `lo` and `hi`, rounded down.
+    /// The middle one of the readings, each by its own middle; without readings the middle of `lo` and `hi`, rounded down.
+    /// `null` where `words` says why.
+    #[serde(with = "number::bound")]
+    #[schemars(schema_with = "number::bound::schema")]
     pub value: u64,
     /// The least that the trials leave possible.
+    #[serde(with = "number::bound")]
+    #[schemars(schema_with = "number::bound::schema")]
     pub lo: u64,
     /// The greatest.
+    #[serde(with = "number::bound")]
+    #[schemars(schema_with = "number::bound::schema")]
     pub hi: u64,
+    /// From the least reading to the greatest, middle to middle; `null` where they are no readings of one value.
+    #[serde(default)]
+    #[schemars(schema_with = "number::optional_schema")]
+    pub spread: Option<u64>,
+    /// How far the value may lie from the middle of one reading: of the least certain one; without readings half of what
+    /// lies between `lo` and `hi`. `null` where that has no limit.
+    #[serde(default)]
+    #[schemars(schema_with = "number::optional_schema")]
+    pub uncertainty: Option<u64>,
     /// The least that was predicted.
+    #[serde(with = "number::bound")]
+    #[schemars(schema_with = "number::bound::schema")]
     pub predicted_lo: u64,
     /// The greatest.
+    #[serde(with = "number::bound")]
+    #[schemars(schema_with = "number::bound::schema")]
     pub predicted_hi: u64,
+    /// What each `null` among the numbers above stands for, by key: `unbounded`, `never`; absent without any.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub words: IndexMap<String, String>,
     /// The formula's id, such as `F13`.
     pub formula: String,
     /// The formula with this case's numbers.
@@ -145,6 +179,9 @@ pub struct Measurement {
     pub formula_source: String,
     /// How many trials it rests on.
     pub trials: u32,
+    /// What each trial gave by itself, in the order of the trials; empty where it rests on all of them together.
+    #[serde(default)]
+    pub readings: Vec<Reading>,
     /// How many things it looked at, each of which could have been otherwise.
     #[serde(default)]
     pub looked: u64,
@@ -155,8 +192,23 @@ pub struct Measurement {
     pub resolution: String,
 }
 
+/// What one trial gave: an interval that surely holds the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reading {
+    /// The trial, from 1.
+    pub trial: u32,
+    /// The least; `null`: it never happened.
+    #[serde(with = "number::bound")]
+    #[schemars(schema_with = "number::bound::schema")]
+    pub lo: u64,
+    /// The greatest; `null`: unbounded.
+    #[serde(with = "number::bound")]
+    #[schemars(schema_with = "number::bound::schema")]
+    pub hi: u64,
+}
+
 /// One departure of the device.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// The measure.
     pub rule: String,
@@ -173,7 +225,7 @@ pub struct Finding {
 }
 
 /// A measured curve.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Curve {
     /// The measure.
     pub name: String,
@@ -190,21 +242,31 @@ pub struct Curve {
 }
 
 /// One point of a curve.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {
     /// Where.
+    #[serde(with = "number::whole")]
+    #[schemars(schema_with = "number::whole::schema")]
     pub x: u64,
     /// The least that the trials leave possible.
+    #[serde(with = "number::bound")]
+    #[schemars(schema_with = "number::bound::schema")]
     pub lo: u64,
     /// The greatest.
+    #[serde(with = "number::bound")]
+    #[schemars(schema_with = "number::bound::schema")]
     pub hi: u64,
     /// Predicted: the middle.
+    #[serde(with = "number::bound")]
+    #[schemars(schema_with = "number::bound::schema")]
     pub predicted: u64,
     /// The least that is predicted.
-    #[serde(default)]
+    #[serde(default, with = "number::bound")]
+    #[schemars(schema_with = "number::bound::schema")]
     pub predicted_lo: u64,
     /// The greatest.
-    #[serde(default)]
+    #[serde(default, with = "number::bound")]
+    #[schemars(schema_with = "number::bound::schema")]
     pub predicted_hi: u64,
     /// What the likeliest device would show, where one was fitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -212,7 +274,7 @@ pub struct Point {
 }
 
 /// A capture kept as evidence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// Path relative to the output directory.
     pub path: String,
@@ -220,10 +282,13 @@ pub struct Evidence {
     pub trial: u32,
     /// Frames in it.
     pub frames: u64,
+    /// Its size.
+    #[serde(default)]
+    pub bytes: u64,
 }
 
 /// All that may differ between two runs of one seed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Wall {
     /// What was known at the start.
     #[serde(flatten)]

@@ -2,10 +2,11 @@
 //! and on real ports how exactly it kept to its plan.
 
 use rig_units::Dur;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One stream or storm.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sending {
     /// Its name in the case.
     pub name: String,
@@ -28,7 +29,7 @@ pub struct Sending {
 }
 
 /// Figures of a histogram, in picoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "each is the quantile that its name says")]
 pub struct Errors {
     pub p50: u64,
@@ -39,7 +40,7 @@ pub struct Errors {
 }
 
 /// What the machine itself allowed right before the run: a loop that keeps the same gap and sends nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Floor {
     /// The gap, in picoseconds.
     pub gap: u64,

@@ -8,7 +8,7 @@ pub use progress::Progress;
 
 use crate::outcome::{Outcome, Tally};
 use crate::text::{count, list, printable, seconds};
-use crate::{CaseReport, Finished, RunEvent, Started, figure, finding};
+use crate::{CaseReport, Finished, RunEvent, Started, figure, finding, left_out};
 use indexmap::IndexMap;
 use rig_oracle::{Judgement, Verdict};
 use std::io::{self, Write};
@@ -49,12 +49,21 @@ pub struct Terminal<W: Write> {
     cases: usize,
     tally: Tally,
     report: Option<String>,
+    /// Captures that there was no room for, their bytes, and how many of them findings cite.
+    left_out: (usize, u64, usize),
 }
 
 impl<W: Write> Terminal<W> {
     /// Writes to `out` in `style`.
     pub fn new(out: W, style: Style) -> Terminal<W> {
-        Terminal { out, style, cases: 0, tally: Tally::default(), report: None }
+        Terminal {
+            out,
+            style,
+            cases: 0,
+            tally: Tally::default(),
+            report: None,
+            left_out: (0, 0, 0),
+        }
     }
 
     /// Writes what is to be said about `event`, whole lines only, in one piece.
@@ -133,6 +142,14 @@ impl<W: Write> Terminal<W> {
         for left_out in &report.left_out {
             self.under(&mut lines, &format!("left out: {}", printable(left_out)));
         }
+        if !report.evidence_left_out.is_empty() {
+            let left_out = &report.evidence_left_out;
+            self.under(&mut lines, &format!("no room for {}", left_out::line(left_out)));
+            let cited = left_out.iter().filter(|left| left.cited).count();
+            self.left_out.0 += left_out.len();
+            self.left_out.1 += left_out.iter().map(|left| left.bytes).sum::<u64>();
+            self.left_out.2 += cited;
+        }
         for what in &report.not_applicable {
             self.under(&mut lines, &format!("not applicable: {}", printable(what)));
         }
@@ -153,12 +170,12 @@ impl<W: Write> Terminal<W> {
         let measured = figure::span(reading.unit, reading.span);
         let predicted = figure::span(prediction.unit, prediction.span);
         let trials = count(*trials as usize, "trial");
+        let looked = format!("{} {}", looked.count, looked.of);
         // What the case itself wants follows from no formula.
         let formula = match prediction.formula {
             "" => String::new(),
             formula => format!(" ({formula})"),
         };
-        let looked = format!("{} {}", looked.count, looked.of);
         let text =
             format!("{name}: {measured}, predicted {predicted}{formula}, {trials}, {looked}");
         self.under(lines, &text);
@@ -188,6 +205,10 @@ impl<W: Write> Terminal<W> {
         };
         let text = format!("{} (exit {exit})", self.tally);
         lines += &self.line("Summary", Some((worst, &head)), &text);
+        if let (1.., bytes, cited) = self.left_out {
+            let text = left_out::total(self.left_out.0, bytes, cited);
+            lines += &self.line("No room", None, &format!("for {text} (--evidence-budget)"));
+        }
         if let Some(report) = &self.report {
             lines += &self.line("Report", None, report);
         }
@@ -248,7 +269,12 @@ fn void(report: &CaseReport) -> String {
         .map(|(reason, trials)| format!("{} in {}", printable(reason), some(trials)))
         .collect();
     let run = count(trials.run as usize, "trial");
-    format!("{} of {run} void: {}", trials.void.len(), reasons.join("; "))
+    let more = match reasons.len().saturating_sub(NAMED) {
+        0 | 1 => String::new(),
+        more => format!("; {more} others"),
+    };
+    let shown = if more.is_empty() { &reasons[..] } else { &reasons[..NAMED] };
+    format!("{} of {run} void: {}{more}", trials.void.len(), shown.join("; "))
 }
 
 /// The first few of `items`, and how many more.

@@ -7,6 +7,7 @@ pub use capture::{CaptureFlags, CaptureKind};
 pub use stream::StreamFlags;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rig_units::Bytes;
 use std::path::PathBuf;
 
 /// Exit codes, printed below every help text.
@@ -116,6 +117,10 @@ pub struct RunArgs {
     /// Which trials keep their capture: the first of each case and every one with a finding, all, or none.
     #[arg(long, value_enum, default_value_t = Keep::First)]
     pub evidence: Keep,
+    /// Most that the captures of the run take, such as 20MB, given away in the order of the cases; of it, captures that no
+    /// finding cites get three quarters. What is left out is told.
+    #[arg(long, value_name = "SIZE")]
+    pub evidence_budget: Option<Bytes>,
     /// Print measured and predicted values of passed cases too.
     #[arg(long, short)]
     pub verbose: bool,
@@ -175,9 +180,15 @@ pub struct MutantsArgs {
     /// Mutants tried side by side; without it one per core.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
-    /// Print every mutant and every deviation, run nothing.
+    /// Print every mutant, and what each deviation is; run nothing.
     #[arg(long)]
     pub list: bool,
+    /// The other way round: for each case the first mutant that turns it red by itself; exit 1 when one shows nothing.
+    #[arg(long, conflicts_with = "list")]
+    pub per_case: bool,
+    /// With --per-case: try every mutant on every case.
+    #[arg(long, requires = "per_case")]
+    pub full: bool,
     /// What stdout gets.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
@@ -203,9 +214,9 @@ pub struct AnalyzeArgs {
 /// `compare`
 #[derive(Debug, Clone, Args)]
 pub struct CompareArgs {
-    /// The earlier results.json.
+    /// The earlier results.json, or the folder of its run.
     pub old: PathBuf,
-    /// The later results.json.
+    /// The later results.json, or the folder of its run.
     pub new: PathBuf,
     /// What stdout gets.
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -229,6 +240,8 @@ pub enum SchemaKind {
     Lab,
     /// DUT profiles.
     Dut,
+    /// What `rigctl run` leaves in results.json.
+    Results,
 }
 
 /// `doctor`

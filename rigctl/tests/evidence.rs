@@ -2,6 +2,9 @@
 //!
 //! Without tshark the tests say so and pass; with `RIG_REQUIRE_ALL=1` they fail.
 
+#[path = "common/packed.rs"]
+mod packed;
+
 use rigctl::runner::pool::{News, Stop, default_jobs, in_order};
 use serde_json::Value;
 use std::path::Path;
@@ -95,6 +98,61 @@ fn tshark_reads_every_capture_of_a_green_run_whole_and_finds_no_malformed_frame(
     });
 }
 
+/// The number of frames of a file and its compression, as capinfos has them; `None` when there is none.
+fn capinfos(file: &Path) -> Option<String> {
+    match Command::new("capinfos").args(["-T", "-r", "-c", "-t"]).arg(file).output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            Some(String::from_utf8_lossy(&output.stdout).into_owned())
+        }
+        Err(_) if std::env::var_os("RIG_REQUIRE_ALL").is_none_or(|all| all != "1") => None,
+        Err(error) => panic!("capinfos: {error} (apt-get install tshark)"),
+    }
+}
+
+#[test]
+fn capinfos_opens_a_packed_capture_as_it_is() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let (_, cases) = run(out.path(), "--only pfcwd::pfc-frame-format-broadcom");
+    let (path, frames) = &cases[0].1[0];
+    assert!(path.ends_with(".pcapng.gz"), "{path}");
+    let Some(said) = capinfos(&out.path().join(path)) else { return };
+    assert!(said.contains("pcapng\t") && said.contains(&format!("\t{frames}")), "{said}");
+}
+
+#[test]
+fn the_same_captures_have_room_whatever_finishes_first_and_what_has_none_is_told() {
+    let only = "--only pfcwd::{detection-latency-broadcom,action-drop-*,action-alert-mellanox}";
+    let kept = |jobs: u32| {
+        let out = tempfile::tempdir().expect("a temporary folder");
+        let budget = format!("{only} --evidence-budget 300KB --jobs {jobs}");
+        let (code, cases) = run(out.path(), &budget);
+        assert_eq!(code, Some(0));
+        let files = cases.into_iter().flat_map(|(_, captures)| captures);
+        let files: Vec<(String, Vec<u8>)> = files
+            .map(|(path, _)| {
+                let bytes = std::fs::read(out.path().join(&path)).expect("a capture");
+                (path, bytes)
+            })
+            .collect();
+        let text = std::fs::read_to_string(out.path().join("results.json")).expect("results");
+        let results: Value = serde_json::from_str(&text).expect("JSON");
+        let left = results["cases"]
+            .as_array()
+            .expect("cases")
+            .iter()
+            .map(|case| case["evidence_left_out"].as_array().map_or(0, Vec::len));
+        let left: usize = left.sum();
+        let page = std::fs::read_to_string(out.path().join("report.html")).expect("a page");
+        assert!(page.contains("The evidence budget had no room for"));
+        (files, left)
+    };
+    let (files, left) = kept(1);
+    let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
+    assert!(!files.is_empty() && left > 0 && bytes <= 225_000, "{bytes} bytes, {left} left out");
+    assert!(kept(4) == (files, left), "another choice");
+}
+
 #[test]
 fn tshark_finds_the_malformed_frames_of_a_device_that_sends_such() {
     // Of the faults that a PFC frame can have these two are faults to tshark.
@@ -120,10 +178,11 @@ fn tshark_finds_a_frame_that_is_broken_by_hand() {
     let out = tempfile::tempdir().expect("a temporary folder");
     let (_, cases) = run(out.path(), "--only pfcwd::action-drop-broadcom");
     let file = out.path().join(&cases[0].1[0].0);
-    let mut bytes = std::fs::read(&file).expect("a capture");
+    let mut bytes = packed::plain(&file);
     // The IP header of the first RoCEv2 frame says that it is shorter than a header.
     let ip = bytes.windows(3).position(|three| three == [0x08, 0x00, 0x45]).expect("an IP frame");
     bytes[ip + 4..ip + 6].copy_from_slice(&[0, 8]);
+    let file = out.path().join("broken.pcapng");
     std::fs::write(&file, bytes).expect("writable");
     let Some(Read { wrong, .. }) = tshark(&file) else { return };
     assert_eq!(wrong.len(), 1, "{wrong:?}");

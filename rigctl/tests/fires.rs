@@ -40,6 +40,9 @@ fn red(measure: &Measure) -> Run {
             Mutated("isolation-of-queue-and-port-broadcom", "deviation=drop_spreads_to_queue")
         }
         Measure::Throughput { .. } => Mutated("shares-after-a-storm", "deviation=weights_ignored"),
+        Measure::Withheld { .. } => {
+            Mutated("loss-of-lossy-queues-broadcom", "deviation=egress_rate_low")
+        }
         Measure::Counters { .. } => Mutated("storm-counters-broadcom", "deviation=counters_off"),
         Measure::Coverage { .. } => Written(FILLED_GAPS),
         Measure::PfcSent { .. } => {
@@ -125,6 +128,7 @@ fn of_nic(measure: &NicMeasure) -> Run {
         NicMeasure::FixedPoint { .. } => {
             Mutated("more-senders-are-marked-more", "nic.rp.enable=false")
         }
+        NicMeasure::Completion { .. } => Written(NEVER_AGAIN),
         NicMeasure::Sender { .. } => Mutated("lost-packet", "deviation=restarts_one_psn_late"),
         NicMeasure::Receiver { .. } => Mutated("hole-and-nak", "deviation=nak_repeated"),
     }
@@ -147,6 +151,25 @@ cases:
       - {at: 30ms, pfc: {from: p2, classes: [3], quanta: 65535q, count: 20, every: 1ms}}
     measure:
       - storm.coverage: {storm: storm}
+";
+
+/// A packet that is lost each time that it is sent, and a sender without a timeout: it hangs, and does so by the rule.
+const NEVER_AGAIN: &str = "about: \"one case\"
+device: nic
+cases:
+  never-again:
+    why: \"a connection that hangs is not one that is through\"
+    source: [\"a test\"]
+    dut: {nic: {generation: gen2, rc: {timeout: 0us}}, peer: {generation: gen2}}
+    between: {delay: 500ns, inject: [{on: sender, frames: data, psn: 40, do: drop}]}
+    flows: {sender: {nic: p1, to: p2, class: 3, verb: write, message: 16KiB, mtu: 1024B, count: 12}}
+    steps: [{at: 0us, start: sender}]
+    length: 500us
+    trials: 1
+    measure:
+      - rc.completion: {flow: sender}
+      - rc.sender: {flow: sender}
+      - rc.receiver: {flow: sender}
 ";
 
 fn written(text: &str) -> Suite {

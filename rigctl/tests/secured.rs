@@ -3,11 +3,14 @@
 //! A machine that looks away for long makes trials void, and a case inconclusive with that reason: nothing here fails for it.
 
 mod common;
+#[path = "common/packed.rs"]
+mod packed;
 
 use common::root;
+use packed::plain;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use serde_json::Value;
-use std::fs::File;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -49,7 +52,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// The frames of a capture.
 fn frames(file: &Path) -> Vec<Vec<u8>> {
-    let mut reader = PcapNgReader::new(File::open(file).expect("a file")).expect("a pcapng file");
+    let mut reader = PcapNgReader::new(Cursor::new(plain(file))).expect("a pcapng file");
     let mut all = Vec::new();
     while let Some(block) = reader.next_block() {
         if let Block::EnhancedPacket(frame) = block.expect("a whole block") {
@@ -91,9 +94,9 @@ fn frames_pass_a_healthy_device_protected_and_no_key_is_written_anywhere() {
     };
     let mut captures = 0;
     for file in files(desk.path()) {
-        let bytes = std::fs::read(&file).expect("a file");
+        let bytes = plain(&file);
         assert!(!keys.iter().any(|key| holds(&bytes, key)), "a key in {}", file.display());
-        if file.extension().is_some_and(|ending| ending == "pcapng") {
+        if file.extension().is_some_and(|ending| ending == "pcapng" || ending == "gz") {
             captures += 1;
             let frames = frames(&file);
             let clear = frames.iter().filter(|frame| frame[12..14] != MACSEC).count();

@@ -6,13 +6,18 @@
 #![expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
 
 mod common;
+#[path = "common/packed.rs"]
+mod packed;
+#[path = "common/processes.rs"]
+mod processes;
 
 use common::root;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
 use pcap_file::pcapng::{Block, PcapNgReader};
+use processes::children;
 use serde_json::Value;
-use std::fs::File;
+use std::io::Cursor;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
@@ -134,21 +139,6 @@ fn devices_that_depart_from_what_they_declare_fail_in_real_time() {
     }
 }
 
-/// The processes that `parent` has started.
-fn children(parent: u32) -> Vec<u32> {
-    let list = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
-    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-    let of_threads = threads
-        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
-        .collect::<Vec<_>>()
-        .join(" ");
-    let all = format!("{} {of_threads}", list.unwrap_or_default());
-    let mut all: Vec<u32> = all.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
 #[test]
 fn a_rig_that_is_killed_leaves_no_process_behind() {
     if !root() {
@@ -205,8 +195,7 @@ cases:
 
 /// Every frame of a file: its port, its direction and its time in nanoseconds.
 fn frames(file: &Path) -> Vec<(String, u32, u128)> {
-    let opened = File::open(file).unwrap_or_else(|why| panic!("{}: {why}", file.display()));
-    let mut reader = PcapNgReader::new(opened).expect("a pcapng file");
+    let mut reader = PcapNgReader::new(Cursor::new(packed::plain(file))).expect("a pcapng file");
     let (mut ports, mut all) = (Vec::new(), Vec::new());
     while let Some(block) = reader.next_block() {
         match block.expect("a whole block") {

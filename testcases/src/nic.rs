@@ -128,7 +128,8 @@ pub enum NicMeasure {
         /// The flow.
         flow: String,
     },
-    /// `rate.goodput`: what a flow carries on average from some instant on, payload alone.
+    /// `rate.goodput`: what of a flow is acknowledged on average from some instant on, payload alone; of a READ what is brought,
+    /// and to the rig, which acknowledges nothing, what reaches it.
     Goodput {
         /// The flow.
         flow: String,
@@ -148,6 +149,15 @@ pub enum NicMeasure {
     FixedPoint {
         /// The flows, and when: each of more than the one before.
         windows: Vec<Window>,
+    },
+    /// `rc.completion`: every message of a flow is acknowledged, and by when; of a READ, brought.
+    Completion {
+        /// The flow.
+        flow: String,
+        /// When the last one has to be, since the trial's start; absent: at its end.
+        by: Option<Dur>,
+        /// How many messages never are, where the case is about that.
+        unfinished: u32,
     },
     /// `rc.sender`: what a NIC sends after a NAK or none (go-back-N).
     Sender {
@@ -219,6 +229,7 @@ impl NicMeasure {
             NicMeasure::Goodput { .. } => "rate.goodput",
             NicMeasure::Shares { .. } => "rate.shares",
             NicMeasure::FixedPoint { .. } => "rate.fixed_point",
+            NicMeasure::Completion { .. } => "rc.completion",
             NicMeasure::Sender { .. } => "rc.sender",
             NicMeasure::Receiver { .. } => "rc.receiver",
         }
@@ -239,6 +250,7 @@ impl NicMeasure {
             | NicMeasure::Final { flow }
             | NicMeasure::Bursts { flow }
             | NicMeasure::Goodput { flow, .. }
+            | NicMeasure::Completion { flow, .. }
             | NicMeasure::Sender { flow } => vec![flow],
             NicMeasure::Receiver { of } => vec![of],
             NicMeasure::Shares { window, .. } => flows_of(core::slice::from_ref(window)),

@@ -1,6 +1,7 @@
 //! An observation as a capture file.
 
 use super::select::{LIMIT, select};
+use super::{loads, snap};
 use crate::codec::Encoder;
 use crate::{Dir, FrameRef, Observation, PortTrace, Touched};
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
@@ -51,8 +52,14 @@ pub struct Written {
 impl<'a> Evidence<'a> {
     /// Chooses what the file shows. Records that findings cite are in it whatever its size.
     pub fn of(observation: &'a Observation, script: &'a Script, cited: &[usize]) -> Evidence<'a> {
-        let (kept, windows) = select(observation, cited, LIMIT);
+        let (kept, windows) = select(observation, script, cited, LIMIT);
         Evidence { observation, script, kept, windows }
+    }
+
+    /// A file that shows every record, however many they are.
+    pub fn whole(observation: &'a Observation, script: &'a Script) -> Evidence<'a> {
+        let kept = (0..observation.records.len()).collect();
+        Evidence { observation, script, kept, windows: 1 }
     }
 
     /// The number of a record's frame in the file; `None` when it is not in it.
@@ -76,8 +83,8 @@ impl<'a> Evidence<'a> {
             ..SectionHeaderBlock::default()
         };
         let mut file = PcapNgWriter::with_section_header(&mut to, header).map_err(io_error)?;
-        for port in &self.observation.ports {
-            put(&mut file, self.interface(port))?;
+        for (index, port) in (0..).zip(&self.observation.ports) {
+            put(&mut file, self.interface(index, port))?;
         }
         let touched = self.touched();
         let mut said: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
@@ -146,7 +153,7 @@ impl<'a> Evidence<'a> {
         lines.join("\n")
     }
 
-    fn interface(&self, port: &'a PortTrace) -> InterfaceDescriptionBlock<'a> {
+    fn interface(&self, index: u16, port: &'a PortTrace) -> InterfaceDescriptionBlock<'a> {
         let mut options = vec![
             InterfaceDescriptionOption::IfName((&port.name).into()),
             InterfaceDescriptionOption::IfDescription((&port.dut_port).into()),
@@ -167,6 +174,8 @@ impl<'a> Evidence<'a> {
                 format!("{} frames {NOT_RECORDED}", self.observation.integrity.unrecorded);
             options.push(InterfaceDescriptionOption::Comment(comment.into()));
         }
+        let loads = loads::lines(self.observation, self.script, index).into_iter();
+        options.extend(loads.map(|line| InterfaceDescriptionOption::Comment(line.into())));
         InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options }
     }
 
@@ -177,14 +186,16 @@ impl<'a> Evidence<'a> {
         comments: &[&'b str],
     ) -> EnhancedPacketBlock<'b> {
         let record = &self.observation.records[record];
-        let data = encoder.frame(record);
+        let mut data = encoder.frame(record);
+        let original_len = u32::try_from(data.len()).expect("a frame is short");
+        data.truncate(snap::kept(record));
         let comment = |text: &&'b str| EnhancedPacketOption::Comment(Cow::Borrowed(*text));
         let mut options: Vec<EnhancedPacketOption<'b>> = comments.iter().map(comment).collect();
         options.push(EnhancedPacketOption::Flags(direction(record.dir)));
         EnhancedPacketBlock {
             interface_id: record.port.into(),
             timestamp: Duration::from_nanos(record.at.0 / PS_PER_NS),
-            original_len: u32::try_from(data.len()).expect("a frame is short"),
+            original_len,
             data: data.into(),
             options,
         }

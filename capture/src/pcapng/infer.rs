@@ -7,7 +7,7 @@ use super::storms::storms;
 use crate::decode::{Decoder, Found};
 use crate::passage::Passages;
 use crate::{
-    Counters, Dir, Integrity, Observation, PortTrace, Provenance, Record, StreamCount, What,
+    Counters, Dir, Integrity, Loads, Observation, PortTrace, Provenance, Record, StreamCount, What,
 };
 use rig_testcases::{Script, StreamKind, StreamRate, StreamSpec};
 use rig_units::{Dur, PortSpeed, Time};
@@ -57,6 +57,7 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
         ports,
         records,
         streams: Vec::new(),
+        loads: Loads::default(),
         counters: Counters::default(),
         events: None,
         config: Vec::new(),

@@ -7,15 +7,19 @@
 mod evidence;
 mod frame_file;
 mod infer;
+mod loads;
 mod raw;
 mod read;
 mod select;
+mod snap;
 mod storms;
+mod zip;
 
 pub use evidence::{Evidence, Written};
 pub(crate) use evidence::{LEFT_OUT, NANOSECONDS, direction, io_error, put};
 pub use frame_file::FrameFile;
 pub use read::{Assume, Capture, Fault, parse, read};
+pub use zip::Zip;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
-//! Any capture as an observation: pcapng, or pcap in micro- or nanoseconds.
+//! Any capture as an observation: pcapng, or pcap in micro- or nanoseconds, packed by gzip or not.
 
-use super::{infer, raw};
+use super::{infer, raw, zip};
 use crate::Observation;
 use core::fmt;
 use rig_testcases::Script;
@@ -67,12 +67,15 @@ pub fn read(path: &Path, assume: Assume<'_>) -> Result<Capture, Fault> {
     parse(&file, &bytes, assume)
 }
 
-/// Reads the bytes of a capture file; `file` is its name for messages.
+/// Reads the bytes of a capture file; `file` is its name for messages. In one that is packed, places are those of what it
+/// holds.
 ///
 /// # Errors
 /// As [`read`].
 pub fn parse(file: &str, bytes: &[u8], assume: Assume<'_>) -> Result<Capture, Fault> {
     let fault = |(at, what): raw::Located| Fault { file: file.to_owned(), at: Some(at), what };
+    let plain = zip::unzip(bytes).map_err(|what| fault((0, what)))?;
+    let bytes = &plain[..];
     let frames = if bytes.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) {
         raw::pcapng(bytes)
     } else {

@@ -1,12 +1,15 @@
-//! Which records go into an evidence file: all of them, or windows around events when all would be too much.
+//! Which records go into an evidence file: every frame that is worth a look of its own, and of loads as much as fits,
+//! around events when all would be too much.
 
+use super::snap;
 use crate::{Dir, Observation, Record, What};
-use rig_testcases::Roce;
+use rig_frames::ip::Ecn;
+use rig_testcases::{Roce, RoceKind, Script, StreamRate};
 use rig_units::{Quanta, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Above this many bytes a file keeps windows around events only.
-pub(super) const LIMIT: u64 = 8_000_000;
+/// Above this many bytes of frames of loads a file keeps windows around events only.
+pub(super) const LIMIT: u64 = 1_000_000;
 
 /// With fewer neighbours than this on each side an event is hard to read: fewer events are shown instead.
 const LEAST_REACH: usize = 8;
@@ -14,37 +17,70 @@ const LEAST_REACH: usize = 8;
 /// Bytes of a block around a frame: block header and trailer, interface, timestamp, lengths, direction, end of options.
 const AROUND: u64 = 12 + 20 + 8 + 4;
 
-/// The records that a file of at most `limit` bytes keeps, by time, and in how many windows. The cited ones are always
-/// kept, and the first and last frames of the trial and of each stream; then the frames that begin, end or last prolong
-/// a pause, or where they are too many the first and the last of them; then as many neighbours of all these as fit.
-pub(super) fn select(observation: &Observation, cited: &[usize], limit: u64) -> (Vec<usize>, u64) {
+/// The records that a file keeps, by time, and in how many windows those of loads. Always: what a verdict counts one by
+/// one (PFC, CNPs, marks, answers, probes, frames that broke), the cited ones, and the first and last frames of the trial
+/// and of each stream. Of loads all, or at most `limit` bytes: around the frames that begin, end or last prolong a pause,
+/// or where they are too many the first and the last of them, as many neighbours as fit.
+pub(super) fn select(
+    observation: &Observation,
+    script: &Script,
+    cited: &[usize],
+    limit: u64,
+) -> (Vec<usize>, u64) {
     let records = &observation.records;
-    if bytes(observation, &BTreeSet::from([(0, records.len())])) <= limit {
+    let load: Vec<bool> = records.iter().map(|record| is_load(record, script)).collect();
+    let bytes = |windows: &BTreeSet<(usize, usize)>| -> u64 {
+        let all = windows.iter().flat_map(|&(from, until)| from..until);
+        all.filter(|&index| load[index]).map(|index| block(&records[index])).sum()
+    };
+    let whole = BTreeSet::from([(0, records.len())]);
+    if bytes(&whole) <= limit {
         return ((0..records.len()).collect(), 1);
     }
     let ends: BTreeSet<usize> = cited.iter().copied().chain(ends(observation)).collect();
     let edges = pause_edges(observation);
     let outer = edges.first().into_iter().chain(edges.last()).copied();
     let most: BTreeSet<usize> = ends.iter().copied().chain(edges.iter().copied()).collect();
-    let fit = bytes(observation, &windows(&most, LEAST_REACH, records.len())) <= limit;
+    let fit = bytes(&windows(&most, LEAST_REACH, records.len())) <= limit;
     let events = if fit { most } else { ends.iter().copied().chain(outer).collect() };
     let mut reach = records.len();
     let kept = loop {
         let kept = windows(&events, reach, records.len());
-        if reach == 0 || bytes(observation, &kept) <= limit {
+        if reach == 0 || bytes(&kept) <= limit {
             break kept;
         }
         reach /= 2;
     };
     let count = u64::try_from(kept.len()).unwrap_or(u64::MAX);
-    (kept.into_iter().flat_map(|(from, until)| from..until).collect(), count)
+    let mut shown: Vec<bool> = load.iter().map(|load| !load).collect();
+    for (from, until) in kept {
+        shown[from..until].fill(true);
+    }
+    let shown = shown.into_iter().enumerate().filter_map(|(index, shown)| shown.then_some(index));
+    (shown.collect(), count)
 }
 
-/// What the records in `windows` take in a file.
-fn bytes(observation: &Observation, windows: &BTreeSet<(usize, usize)>) -> u64 {
-    let block = |record: &Record| AROUND + record.on_wire().0.next_multiple_of(4);
-    let kept = windows.iter().flat_map(|&(from, until)| &observation.records[from..until]);
-    kept.map(block).sum()
+/// Whether a frame is one of many that only their sum says something of.
+fn is_load(record: &Record, script: &Script) -> bool {
+    let harmed = record.secured.is_some_and(|secured| secured.harm.is_some());
+    match record.what {
+        _ if harmed => false,
+        What::Data { ce: true, .. } => false,
+        What::Data { stream, .. } => {
+            let spec = script.streams.get(usize::from(stream));
+            !spec.is_some_and(|spec| matches!(spec.rate, StreamRate::Every(_)))
+        }
+        What::Roce(Roce { kind: RoceKind::Data { .. }, ecn, harmed, .. }) => {
+            ecn != Ecn::Ce && !harmed
+        }
+        What::Roce(_) | What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => false,
+    }
+}
+
+/// What a record takes in a file.
+fn block(record: &Record) -> u64 {
+    let frame = u64::try_from(snap::kept(record)).unwrap_or(u64::MAX).min(record.on_wire().0);
+    AROUND + frame.next_multiple_of(4)
 }
 
 /// Up to `reach` records on both sides of each event, windows that touch made one.
@@ -107,63 +143,72 @@ fn pause_edges(observation: &Observation) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::sample::{Sample, TRANSIT};
-    use rig_units::Dur;
+    use rig_units::{Dur, Rate};
 
-    fn long() -> Observation {
+    /// A storm amid frames of a stream.
+    fn long() -> (Observation, Script) {
         let mut sample = Sample::new();
         sample.storm(Dur::ms(300), Dur::ms(400));
         sample.probes(Dur::ZERO, Dur::ms(1_000), |sent| Some(sent + TRANSIT));
-        sample.done(Dur::s(1)).0
+        sample.done(Dur::s(1))
+    }
+
+    /// The same, where the stream is a load.
+    fn loaded() -> (Observation, Script) {
+        let (observation, mut script) = long();
+        script.streams[0].rate = StreamRate::Load("16Mbps-L2".parse::<Rate>().expect("a rate"));
+        (observation, script)
+    }
+
+    fn is_pfc(record: &Record) -> bool {
+        matches!(record.what, What::Pfc { .. })
     }
 
     #[test]
     fn a_small_capture_is_kept_whole() {
-        let observation = long();
-        let (kept, windows) = select(&observation, &[], LIMIT);
+        let (observation, script) = loaded();
+        let (kept, windows) = select(&observation, &script, &[], LIMIT);
         assert_eq!((kept.len(), windows), (observation.records.len(), 1));
     }
 
     #[test]
-    fn a_large_one_keeps_windows_around_its_events() {
-        let observation = long();
-        let cited = 3_000;
-        let (kept, windows) = select(&observation, &[cited], 200_000);
-        assert!(kept.contains(&cited) && kept.contains(&(cited + 1)), "a neighbour as well");
-        assert!(kept.contains(&0) && kept.contains(&(observation.records.len() - 1)));
-        assert!((3..10).contains(&windows), "{windows}");
-        let all = kept.iter().map(|&at| (at, at + 1)).collect();
-        assert!(bytes(&observation, &all) <= 200_000);
-        assert!(kept.is_sorted() && kept.len() > 100, "{}", kept.len());
-        let xoffs: Vec<usize> = pause_edges(&observation);
-        assert_eq!(xoffs.len(), 2, "the first and the last XOFF");
-        assert!(xoffs.iter().all(|xoff| kept.contains(xoff)));
+    fn probes_are_kept_whatever_the_limit() {
+        let (observation, script) = long();
+        let (kept, _) = select(&observation, &script, &[], 0);
+        assert_eq!(kept.len(), observation.records.len());
     }
 
     #[test]
-    fn of_too_many_pauses_the_first_and_the_last_are_shown() {
-        let mut sample = Sample::new();
-        for ms in 100..900 {
-            sample.pfc(Dur::ms(ms), 1, Dir::Tx, Quanta::MAX);
-        }
-        sample.probes(Dur::ZERO, Dur::ms(1_000), |sent| Some(sent + TRANSIT));
-        let observation = sample.done(Dur::s(1)).0;
-        let (kept, windows) = select(&observation, &[], 200_000);
-        assert!((2..10).contains(&windows), "{windows}");
-        let edges = pause_edges(&observation);
-        assert!(kept.contains(&edges[0]) && kept.contains(&edges[edges.len() - 1]));
+    fn of_a_large_load_windows_around_events_are_kept_and_every_pfc_frame() {
+        let (observation, script) = loaded();
+        let cited = 3_000;
+        let (kept, windows) = select(&observation, &script, &[cited], 100_000);
+        assert!(kept.contains(&cited) && kept.contains(&(cited + 1)), "a neighbour as well");
+        assert!(kept.contains(&0) && kept.contains(&(observation.records.len() - 1)));
+        assert!((3..10).contains(&windows), "{windows}");
+        assert!(kept.is_sorted() && kept.len() < observation.records.len());
+        let load = kept.iter().map(|&at| &observation.records[at]).filter(|record| !is_pfc(record));
+        assert!(load.map(block).sum::<u64>() <= 100_000);
+        let pfc = |(at, record): (usize, &Record)| is_pfc(record).then_some(at);
+        let mut pfcs = observation.records.iter().enumerate().filter_map(pfc);
+        assert!(pfcs.clone().count() > 2_000 && pfcs.all(|at| kept.binary_search(&at).is_ok()));
+    }
+
+    #[test]
+    fn a_mark_and_a_wrong_frame_of_a_load_are_kept() {
+        let (mut observation, script) = loaded();
+        let load = |record: &Record| !is_pfc(record);
+        let at = observation.records.iter().position(load).expect("a load") + 3_001;
+        let at = at + usize::from(is_pfc(&observation.records[at]));
+        let What::Data { ce, .. } = &mut observation.records[at].what else { panic!("a load") };
+        *ce = true;
+        assert!(select(&observation, &script, &[], 0).0.contains(&at));
     }
 
     #[test]
     fn what_is_cited_is_kept_whatever_the_limit() {
-        let observation = long();
-        let (kept, _) = select(&observation, &[17, 1_000], 0);
+        let (observation, script) = loaded();
+        let (kept, _) = select(&observation, &script, &[17, 1_000], 0);
         assert!(kept.contains(&17) && kept.contains(&1_000));
-        assert!(kept.len() < 12, "{kept:?}");
-    }
-
-    #[test]
-    fn an_empty_observation_has_nothing_to_keep() {
-        let (observation, _) = Sample::new().done(Dur::ms(1));
-        assert_eq!(select(&observation, &[], LIMIT).0, [0; 0]);
     }
 }

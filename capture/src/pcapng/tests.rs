@@ -3,8 +3,10 @@ use crate::analyse::{coverage, fired, restored};
 use crate::sample::{CABLE, CLASS, FORWARDING, Sample, TRANSIT, protection, view};
 use crate::{Dir, Observation, Provenance, Record};
 use proptest::prelude::*;
-use rig_testcases::{Backlog, CipherSuite, Script, Secured, StreamKind, WatchdogAction};
-use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
+use rig_testcases::{
+    Backlog, CipherSuite, Script, Secured, StreamKind, StreamRate, WatchdogAction,
+};
+use rig_units::{Bytes, Dur, PortSpeed, Quanta, Rate, Time};
 use std::io::{self, Write};
 
 const ASSUME: Assume<'_> = Assume { class_of: &|dscp| dscp, speed: PortSpeed::G100, cable: CABLE };
@@ -138,27 +140,71 @@ fn a_file_that_leaves_frames_out_says_so_to_its_reader() {
     let cut = capture.observation.integrity.cut.expect("it says so");
     assert_eq!(cut, "7 frames were counted and not recorded");
 
-    // 3000 frames of 9 KB are more than 8 MB.
+    // 40 000 frames of a load.
     let mut sample = Sample::new();
     sample.storm(Dur::ms(100), Dur::ms(200));
-    sample.script.streams[0].size = Bytes(9022);
-    for seq in 0..1_500 {
+    sample.script.streams[0].rate = StreamRate::Load("1Gbps-L2".parse::<Rate>().expect("a rate"));
+    for seq in 0..20_000 {
         let what = crate::What::Data { stream: 0, seq, size: 9022, ce: false };
-        let at = Dur::us(200) * u64::from(seq);
+        let at = Dur::us(20) * u64::from(seq);
         sample.push(at, 0, Dir::Tx, what);
         sample.push(at + Dur::us(2), 1, Dir::Rx, what);
     }
-    let (observation, script) = sample.done(Dur::ms(400));
+    let (mut observation, script) = sample.done(Dur::ms(400));
+    for record in &observation.records.clone() {
+        if let crate::What::Data { stream, .. } = record.what {
+            observation.loads.saw(record, stream);
+        }
+    }
     let cited = 1_600;
     let evidence = Evidence::of(&observation, &script, &[cited]);
     let mut bytes = Vec::new();
     let comment = [(cited, "here".to_owned())];
     let written = evidence.write(&comment, &mut bytes).expect("memory has room");
-    assert!(written.bytes <= 8_100_000 && written.bytes > 2_000_000, "{written:?}");
+    assert!(written.bytes < 1_500_000 && written.bytes > 400_000, "{written:?}");
     assert!(written.windows > 1 && evidence.frame(cited).is_some());
     let capture = parse("windows.pcapng", &bytes, ASSUME).expect("reads");
     let cut = capture.observation.integrity.cut.expect("it says so");
     assert!(cut.contains(" windows around events; "), "{cut}");
+    let said = String::from_utf8_lossy(&bytes);
+    let sums = "dir=received window=0 from=0.000000000 frames=20000 bytes=180440000 first=0.000002000 last=0.399982000";
+    assert!(said.contains(sums), "what the load came to is told all the same");
+}
+
+#[test]
+fn a_packed_file_is_read_as_it_is_and_equal_captures_are_equal_bytes() {
+    let (observation, script) = trial();
+    let pack = || {
+        let mut packed = Vec::new();
+        let mut zip = Zip::new(&mut packed);
+        Evidence::of(&observation, &script, &[]).write(&[], &mut zip).expect("memory");
+        let size = zip.finish().expect("memory");
+        assert_eq!(size, u64::try_from(packed.len()).expect("small"));
+        packed
+    };
+    let packed = pack();
+    // RFC 1952: magic, deflate, no name and no comment, no time, no extra flags, an unknown system.
+    assert_eq!(packed[..10], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, packed[8], 255]);
+    assert_eq!(packed, pack());
+    let plain = written(&observation, &script, &[]);
+    assert!(packed.len() * 4 < plain.len(), "{} of {}", packed.len(), plain.len());
+    let read = |bytes: &[u8]| parse("a.pcapng.gz", bytes, ASSUME).expect("reads").observation;
+    assert_eq!(read(&packed).records, read(&plain).records);
+    let cut = read(&packed[..packed.len() / 2]).integrity.cut.expect("it was cut");
+    assert!(cut.starts_with("the file ends in the middle of"), "{cut}");
+    let wrong = parse("a.gz", &[0x1f, 0x8b, 9, 9, 9], ASSUME).expect_err("broken").to_string();
+    assert!(wrong.starts_with("a.gz: byte 0: a broken gzip file ("), "{wrong}");
+}
+
+#[test]
+fn of_a_frame_of_data_the_headers_are_kept_and_its_length() {
+    let (observation, script) = trial();
+    let bytes = written(&observation, &script, &[]);
+    let frames = raw::pcapng(&bytes).expect("reads").frames;
+    let data = frames.iter().filter(|frame| frame.len == 1_020);
+    assert!(data.clone().count() > 1_000);
+    assert!(data.clone().all(|frame| frame.bytes.len() == 72));
+    assert!(frames.iter().filter(|frame| frame.len == 60).all(|frame| frame.bytes.len() == 60));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use super::{Fired, Grid, Phase, Seen, Subject, stats};
 use crate::spec::pfcwd::{Rule, Stimulus};
+use crate::verdict::Taken;
 use crate::{Finding, Judgement, Prediction};
 use rig_capture::{Reading, Span, Unit};
 use rig_units::Dur;
@@ -44,7 +45,11 @@ pub fn judge(
     let frames = detections().next().map(|at| at.frames.clone()).unwrap_or_default();
     let reading = Reading { unit: prediction.unit, span, frames };
     let resolution = rule.detection_resolution();
-    subject.judgement(reading, prediction, trials.len(), resolution, findings)
+    let taken = trials.iter().map(|seen| taken(seen, never(&prediction))).collect();
+    Judgement {
+        taken,
+        ..subject.judgement(reading, prediction, trials.len(), resolution, findings)
+    }
 }
 
 /// The rule's interval, cut at the case's own limit; a probability of nothing when it never fires.
@@ -58,6 +63,16 @@ fn prediction(rule: &Rule, stimulus: &Stimulus, at_most: Option<Dur>) -> Predict
         prediction.text = format!("{}, and at most {limit} as the case wants", prediction.text);
     }
     prediction
+}
+
+/// What one storm gave: when it was detected, or only whether. A storm that was not detected in time has no time.
+fn taken(seen: &Seen, whether: bool) -> Taken {
+    let span = match (seen.detection(), whether) {
+        (at, true) => Span::exactly(if at.is_some() { 1_000_000 } else { 0 }),
+        (Some(at), false) => at.after,
+        (None, false) => Span::exactly(u64::MAX),
+    };
+    Taken { trial: seen.trial, span }
 }
 
 /// Whether no storm is to be detected.

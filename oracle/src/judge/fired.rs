@@ -4,6 +4,7 @@
 use super::stats;
 use super::{Fired, Grid, Seen, Subject};
 use crate::spec::pfcwd::{Chance, Rule, Stimulus};
+use crate::verdict::Taken;
 use crate::{Finding, Judgement};
 use rig_capture::{Reading, Span, Unit};
 use rig_units::Dur;
@@ -54,7 +55,13 @@ pub fn judge(
         frames: frames.unwrap_or_default(),
     };
     let resolution = rule.detection_resolution();
-    subject.judgement(reading, prediction, storms.trials.len(), resolution, findings)
+    let taken = storms.trials.iter().map(|seen| {
+        let fired = if seen.detection().is_some() { 1_000_000 } else { 0 };
+        Taken { trial: seen.trial, span: Span::exactly(fired) }
+    });
+    let taken = taken.collect();
+    let trials = storms.trials.len();
+    Judgement { taken, ..subject.judgement(reading, prediction, trials, resolution, findings) }
 }
 
 /// What this storm must do, if anything is certain of it, whatever `slack` hides.

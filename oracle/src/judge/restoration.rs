@@ -4,6 +4,7 @@
 use super::detection::{hull, show};
 use super::{Grid, Phase, Seen, Sighting, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus, Storm};
+use crate::verdict::Taken;
 use crate::{Finding, Judgement, Prediction};
 use rig_capture::{Reading, Span, Unit};
 use rig_lab::RuleFamily;
@@ -44,7 +45,20 @@ pub fn judge(
     let frames = restored().next().map(|(_, at)| at.frames.clone()).unwrap_or_default();
     let reading = Reading { unit: prediction.unit, span, frames };
     let resolution = rule.restoration_resolution().unwrap_or_default();
-    subject.judgement(reading, prediction, stormed.len(), resolution, findings)
+    let whether = prediction.unit == Unit::Ppm;
+    let taken = stormed.iter().map(|seen| {
+        let span = match (&seen.restored, whether) {
+            (at, true) => Span::exactly(if at.is_some() { 1_000_000 } else { 0 }),
+            (Some(at), false) => latency(seen, rule, at.after),
+            (None, false) => Span::exactly(u64::MAX),
+        };
+        Taken { trial: seen.trial, span }
+    });
+    let taken = taken.collect();
+    Judgement {
+        taken,
+        ..subject.judgement(reading, prediction, stormed.len(), resolution, findings)
+    }
 }
 
 /// The interval for all storms together, or a probability of nothing when the rule never restores.

@@ -85,6 +85,7 @@ impl Subject {
             reading,
             prediction,
             trials: u32::try_from(trials).unwrap_or(u32::MAX),
+            taken: Vec::new(),
             looked: Looked { count: u64::try_from(trials).unwrap_or(u64::MAX), of: "storms" },
             resolution,
             findings,

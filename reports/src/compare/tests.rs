@@ -34,7 +34,16 @@ fn a_measurement_has_shifted_once_nothing_is_common_to_both_intervals() {
     else {
         panic!("one microsecond above was missed")
     };
-    assert_eq!((up.was, up.is.0), ((203_000_000_000, 298_000_000_000), 298_001_000_000));
+    assert_eq!(
+        (up.was.lo, up.was.hi, up.is.lo),
+        (203_000_000_000, 298_000_000_000, 298_001_000_000)
+    );
+    let By { lo, middle, hi } = up.by;
+    assert_eq!(
+        (lo, middle, hi),
+        (Some(95_001_000_000), Some(48_000_500_000), Some(1_000_000_000)),
+        "what moved, not the gap between the intervals"
+    );
     assert!(matches!(kinds(&compare(&old, &measured(1, 202_999)))[..], [Kind::Shifted(_)]));
 }
 
@@ -64,7 +73,7 @@ fn a_curve_shifts_point_by_point() {
     let comparison = compare(&old, &new);
     assert_eq!(comparison.changes.len(), 1);
     insta::assert_snapshot!(comparison.to_string(), @r"
-SHIFTED pfcwd::trigger-ramp: pfcwd.fired, storm-length=220ms: was 0.11 to 0.27, is 0.9 to 1, 0.63 more
+SHIFTED pfcwd::trigger-ramp: pfcwd.fired, storm-length=220ms: was 0.11 to 0.27, is 0.9 to 1: the least 0.79 more, the middle 0.76 more, the greatest 0.73 more
 Summary 1 case in both, 0 unchanged, 1 shifted measurement
 ");
 }
@@ -146,8 +155,8 @@ NEW FAILURE pfcwd::was-fine: was pass; pfcwd.detection: want 200ms to under 300m
    APPEARED pfcwd::fresh: pass
      DEVICE pfcwd::detection-latency-broadcom: was broadcom-th2, is broadcom-th3
      DEVICE pfcwd::trigger-ramp: was broadcom-th2, is cisco-8102
-    SHIFTED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=200ms: was 203.41ms to 298.1ms, is 341ms to 350ms, 42.9ms more
-  PREDICTED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=200ms: was 200ms to under 300ms, is 200ms to under 400ms
+    SHIFTED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=200ms: was 203.41ms to 298.1ms, is 341ms to 350ms: the least 137.59ms more, the middle 94.745ms more, the greatest 51.9ms more
+  PREDICTED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=200ms: was 200ms to under 300ms, is 200ms to under 400ms: the least as before, the middle 50ms more, the greatest 100ms more
  UNMEASURED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=250ms, no longer
  UNMEASURED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=1000ms, no longer
  UNMEASURED pfcwd::detection-latency-broadcom: loss neighbour, no longer

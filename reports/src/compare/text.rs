@@ -1,6 +1,6 @@
 //! A comparison for people, laid out like a run: twelve columns of what happened, then to whom and how.
 
-use super::{Change, Circumstance, Comparison, Kind, Moved};
+use super::{By, Change, Circumstance, Comparison, Ends, Kind, Moved};
 use crate::figure;
 use crate::text::{count, printable};
 use core::fmt;
@@ -47,27 +47,38 @@ fn line(kind: &Kind) -> (&'static str, String) {
     }
 }
 
-/// `pfcwd.detection storm@p2: was 203ms to 298ms, is 341ms to 350ms, 43ms more`
+/// `pfcwd.detection storm@p2: was 203ms to 298ms, is 341ms to 350ms: the least 138ms more, the middle 95ms more, the
+/// greatest 52ms more`
 fn interval(moved: &Moved) -> String {
-    let Moved { measurement, unit, was, is } = moved;
-    let show = |(lo, hi): (u64, u64)| match figure::unit(unit) {
-        Some(unit) => figure::span(unit, Span { lo, hi }),
+    let Moved { measurement, unit, was, is, by } = moved;
+    let known = figure::unit(unit);
+    let show = |Ends { lo, hi }: &Ends| match known {
+        Some(unit) => figure::span(unit, Span { lo: *lo, hi: *hi }),
         None => format!("{lo} to {hi} {unit}"),
     };
-    let by = |amount| {
-        figure::unit(unit)
-            .map_or_else(|| format!("{amount} {unit}"), |unit| figure::value(unit, amount))
+    let more = |by: i64| {
+        let amount = by.unsigned_abs();
+        let amount =
+            known.map_or_else(|| format!("{amount} {unit}"), |unit| figure::value(unit, amount));
+        match by {
+            0 => "as before".to_owned(),
+            1.. => format!("{amount} more"),
+            _ => format!("{amount} less"),
+        }
     };
-    let apart = if was.0.max(is.0) == u64::MAX {
-        String::new() // from or to never
-    } else if was.1 < is.0 {
-        format!(", {} more", by(is.0 - was.1))
-    } else if is.1 < was.0 {
-        format!(", {} less", by(was.0 - is.1))
-    } else {
-        String::new()
-    };
-    format!("{measurement}: was {}, is {}{apart}", show(*was), show(*is))
+    let intervals = format!("{measurement}: was {}, is {}", show(was), show(is));
+    match by {
+        // Of one value each there is one thing to say.
+        By { lo: Some(lo), hi: Some(hi), .. } if was.lo == was.hi && is.lo == is.hi && lo == hi => {
+            format!("{intervals}, {}", more(*lo))
+        }
+        By { lo: Some(lo), middle: Some(middle), hi: Some(hi) } => {
+            let [lo, middle, hi] = [lo, middle, hi].map(|by| more(*by));
+            format!("{intervals}: the least {lo}, the middle {middle}, the greatest {hi}")
+        }
+        By { lo: Some(lo), hi: None, .. } => format!("{intervals}: the least {}", more(*lo)),
+        By { .. } => intervals, // from or to never
+    }
 }
 
 fn summary(comparison: &Comparison) -> String {

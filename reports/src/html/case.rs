@@ -5,7 +5,7 @@ use super::summary::name;
 use super::{badge, curve, intervals, timeline, wall};
 use crate::outcome::Outcome;
 use crate::text::{count, seconds};
-use crate::{CaseReport, Errors, EvidenceFile, Sending, finding};
+use crate::{CaseReport, Errors, EvidenceFile, Sending, finding, left_out};
 use rig_oracle::{Finding, Judgement, Verdict};
 
 /// How many evidence files and void trials are listed.
@@ -18,6 +18,12 @@ pub(super) fn section(case: &CaseReport) -> String {
     body += &verdict(case);
     for left_out in &case.left_out {
         body += &format!("<div class=\"note skipped\"><p>Left out: {}</p></div>\n", esc(left_out));
+    }
+    if !case.evidence_left_out.is_empty() {
+        body += &format!(
+            "<div class=\"note skipped\"><p>The evidence budget had no room for {}</p></div>\n",
+            esc(&left_out::line(&case.evidence_left_out))
+        );
     }
     for what in &case.not_applicable {
         body +=

@@ -1,13 +1,15 @@
 //! From the events of a run to its results.
 
 use super::{
-    Case, Curve, Evidence, FORMAT, Finding, Measurement, Point, Results, Summary, Trials, Void,
-    Wall,
+    Case, Curve, Evidence, FORMAT, Finding, Measurement, Point, Reading, Results, Summary, Trials,
+    Void, Wall,
 };
+use crate::figure::{self, Spread};
 use crate::outcome::Outcome;
 use crate::text::milliseconds;
 use crate::{CaseReport, EvidenceFile, Run};
-use rig_oracle::{Judgement, Verdict};
+use indexmap::IndexMap;
+use rig_oracle::{Judgement, Taken, Verdict};
 
 impl Results {
     /// What `run` amounts to, finished or not.
@@ -82,6 +84,7 @@ impl Case {
             left_out: report.left_out.clone(),
             not_applicable: report.not_applicable.clone(),
             evidence: report.evidence.iter().map(Evidence::of).collect(),
+            evidence_left_out: report.evidence_left_out.clone(),
         }
     }
 }
@@ -95,29 +98,60 @@ impl Measurement {
             reading,
             prediction,
             trials,
+            taken,
             looked,
             resolution,
             ..
         } = judgement;
+        let spread = Spread::of(judgement);
+        let value = spread.map_or(reading.span.middle(), |spread| spread.median);
+        let (measured, predicted) = (reading.span, prediction.span);
         Measurement {
             name: (*measure).to_owned(),
             subject: subject.clone(),
             point: point.clone(),
             unit: reading.unit.name().to_owned(),
-            value: reading.span.middle(),
-            lo: reading.span.lo,
-            hi: reading.span.hi,
-            predicted_lo: prediction.span.lo,
-            predicted_hi: prediction.span.hi,
+            value,
+            lo: measured.lo,
+            hi: measured.hi,
+            spread: spread.and_then(|spread| spread.spread),
+            uncertainty: spread.map_or_else(|| figure::half(measured), |spread| spread.uncertainty),
+            predicted_lo: predicted.lo,
+            predicted_hi: predicted.hi,
+            words: words([
+                ("value", value, "never"),
+                ("lo", measured.lo, "never"),
+                ("hi", measured.hi, if measured.lo == u64::MAX { "never" } else { "unbounded" }),
+                ("predicted_lo", predicted.lo, "never"),
+                (
+                    "predicted_hi",
+                    predicted.hi,
+                    if predicted.lo == u64::MAX { "never" } else { "unbounded" },
+                ),
+            ]),
             formula: prediction.formula.to_owned(),
             formula_text: prediction.text.clone(),
             formula_source: prediction.source.to_owned(),
             trials: *trials,
+            readings: taken.iter().map(Reading::of).collect(),
             looked: looked.count,
             looked_at: looked.of.to_owned(),
             resolution: resolution.clone(),
         }
     }
+}
+
+impl Reading {
+    const fn of(taken: &Taken) -> Reading {
+        let Taken { trial, span } = *taken;
+        Reading { trial, lo: span.lo, hi: span.hi }
+    }
+}
+
+/// What `null` stands for, of the values that are written so.
+fn words<const N: usize>(values: [(&str, u64, &str); N]) -> IndexMap<String, String> {
+    let null = values.into_iter().filter(|&(_, value, _)| value == u64::MAX);
+    null.map(|(key, _, word)| (key.to_owned(), word.to_owned())).collect()
 }
 
 impl Finding {
@@ -158,7 +192,7 @@ impl Curve {
 
 impl Evidence {
     fn of(file: &EvidenceFile) -> Evidence {
-        let EvidenceFile { path, trial, frames } = file.clone();
-        Evidence { path, trial, frames }
+        let EvidenceFile { path, trial, frames, bytes } = file.clone();
+        Evidence { path, trial, frames, bytes }
     }
 }

@@ -1,6 +1,6 @@
 //! Reading `results.json` back, for comparison.
 
-use super::{FORMAT, Results};
+use super::{EARLIER, FORMAT, Results};
 use core::fmt;
 use serde::Deserialize;
 
@@ -67,9 +67,9 @@ impl Results {
         }
         let header: Header = serde_json::from_str(text).map_err(|error| at(&error))?;
         match header.format.as_deref() {
-            Some(FORMAT) => serde_json::from_str(text).map_err(|error| at(&error)),
+            Some(FORMAT | EARLIER) => serde_json::from_str(text).map_err(|error| at(&error)),
             Some(other) => Err(whole(format!(
-                "the format is `{other}`; this rigctl reads `{FORMAT}`: compare with the rigctl that wrote the file"
+                "the format is `{other}`; this rigctl reads `{FORMAT}` and `{EARLIER}`: compare with the rigctl that wrote the file"
             ))),
             None => {
                 Err(whole(format!("no key `format`: want the results.json of a run (`{FORMAT}`)")))

@@ -43,8 +43,8 @@ fn refusal(text: &str) -> String {
 #[test]
 fn what_is_not_results_is_refused_with_its_place() {
     insta::assert_snapshot!(refusal("{\n  \"format\": \"rig-results/1\",\n  \"seed\": oops\n}"), @"old.json:3:11: expected value");
-    insta::assert_snapshot!(refusal(r#"{"format": "rig-results/2"}"#), @"old.json: the format is `rig-results/2`; this rigctl reads `rig-results/1`: compare with the rigctl that wrote the file");
-    insta::assert_snapshot!(refusal(r#"{"cases": []}"#), @"old.json: no key `format`: want the results.json of a run (`rig-results/1`)");
+    insta::assert_snapshot!(refusal(r#"{"format": "rig-results/3"}"#), @"old.json: the format is `rig-results/3`; this rigctl reads `rig-results/2` and `rig-results/1`: compare with the rigctl that wrote the file");
+    insta::assert_snapshot!(refusal(r#"{"cases": []}"#), @"old.json: no key `format`: want the results.json of a run (`rig-results/2`)");
     insta::assert_snapshot!(refusal("[]"), @"old.json:1:2: invalid length 0, expected the results.json of a run");
     let events = "{\"event\":\"started\",\"seed\":7}\n{\"event\":\"case\"}\n";
     insta::assert_snapshot!(refusal(events), @"old.json: these are the events of a run (events.jsonl): want its results.json (`rig-results/1`), which lies beside them");
@@ -59,4 +59,67 @@ fn keys_of_a_later_rig_are_passed_over() {
     let text = Results::of(&fixture::run()).to_json();
     let later = text.replacen("\"seed\"", "\"colour\": \"blue\",\n  \"seed\"", 1);
     assert_eq!(Results::read("new.json", &later), Ok(Results::of(&fixture::run())));
+}
+
+#[test]
+fn what_never_happened_and_what_has_no_limit_are_null_with_a_word() {
+    let mut run = fixture::run();
+    run.started.seed = u64::MAX;
+    let judgement = &mut run.cases[0].judgements[0];
+    judgement.reading.span = rig_capture::Span::exactly(u64::MAX);
+    judgement.taken.clear();
+    judgement.prediction.span.hi = u64::MAX;
+    let results = Results::of(&run);
+    let json: serde_json::Value = serde_json::from_str(&results.to_json()).expect("JSON");
+    assert_eq!(json["seed"], u64::MAX.to_string());
+    let measured = &json["cases"][0]["measurements"][0];
+    for (key, word) in
+        [("value", "never"), ("lo", "never"), ("hi", "never"), ("predicted_hi", "unbounded")]
+    {
+        assert_eq!(
+            (&measured[key], &measured["words"][key]),
+            (&serde_json::Value::Null, &word.into())
+        );
+    }
+    assert_eq!(Results::read("results.json", &results.to_json()), Ok(results));
+}
+
+#[test]
+fn the_spread_of_the_trials_is_not_the_uncertainty_of_a_reading() {
+    let results = Results::of(&fixture::run());
+    let one = &results.cases[0].measurements[0];
+    assert_eq!((one.lo, one.hi), (203_410_000_000, 298_100_000_000));
+    assert_eq!((one.spread, one.uncertainty), (Some(94_689_000_000), Some(500_000)));
+    assert_eq!((one.readings.len(), one.readings[0].trial), (10, 1));
+    assert!(one.readings.iter().any(|reading| (reading.lo..=reading.hi).contains(&one.value)));
+}
+
+#[test]
+fn the_format_before_is_read_too() {
+    let old = r#"{"format": "rig-results/1", "version": "0.1.0", "seed": 18446744073709551615, "lab": "emulated",
+        "executor": "virtual", "mutations": [], "partial": null, "not_run": [],
+        "summary": {"run": 1, "passed": 1, "failed": 0, "inconclusive": 0, "broken": 0, "skipped": 0, "exit": 0},
+        "cases": [{"id": "a::b", "verdict": "pass", "reason": null, "detail": null, "dut": "d", "why": "", "source": [],
+            "trials": {"planned": 1, "run": 1, "void": []}, "findings": [], "curves": [],
+            "evidence": [{"path": "evidence/a/b/0001.pcapng", "trial": 1, "frames": 3}],
+            "measurements": [{"name": "loss", "subject": "s", "point": "", "unit": "frames", "value": 3, "lo": 3, "hi": 3,
+                "predicted_lo": 0, "predicted_hi": 18446744073709551615, "formula": "", "formula_text": "",
+                "formula_source": "", "trials": 1, "resolution": ""}]}],
+        "wall": {"started": "", "command": "", "out": "", "host": "", "jobs": 1, "took_ms": 0, "cases_ms": {}}}"#;
+    let results = Results::read("old.json", old).expect("it is read");
+    assert_eq!(results.seed, u64::MAX);
+    assert_eq!(results.cases[0].measurements[0].predicted_hi, u64::MAX);
+    assert_eq!(results.cases[0].measurements[0].readings, []);
+}
+
+#[test]
+fn the_schema_names_the_format_and_every_key_of_a_measurement() {
+    let schema = schema();
+    assert_eq!(schema["properties"]["format"]["const"], FORMAT);
+    let text = Results::of(&fixture::run()).to_json();
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let known = &schema["$defs"]["Measurement"]["properties"];
+    for key in json["cases"][0]["measurements"][0].as_object().expect("an object").keys() {
+        assert!(known.get(key).is_some(), "{key} is not in the schema");
+    }
 }

@@ -32,13 +32,17 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Bad> {
     Ok(if worse { Exit::Failed } else { Exit::Passed })
 }
 
+/// Where a run leaves its results in its folder.
+const RESULTS: &str = "results.json";
 /// What `results.json` calls runs in virtual time.
 const VIRTUAL: &str = "virtual";
 const OTHER_DRAWS: &str = "        Note the draws differ, and with them the phase of the device's polls: a shift is no alarm by itself\n";
 
+/// The results in a file, or in the folder of a run.
 fn read(path: &Path) -> Result<Results, String> {
+    let path = if path.is_dir() { path.join(RESULTS) } else { path.to_owned() };
     let file = path.display().to_string();
     let text =
-        fs::read_to_string(path).map_err(|error| format!("{file}: cannot be read: {error}"))?;
+        fs::read_to_string(&path).map_err(|error| format!("{file}: cannot be read: {error}"))?;
     Results::read(&file, &text).map_err(|why| why.to_string())
 }

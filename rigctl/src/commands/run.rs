@@ -11,6 +11,7 @@ use crate::runner::case::{self, Rig};
 use crate::runner::effort::{self, Effort};
 use crate::runner::pausing::Tried;
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
+use crate::runner::room::Room;
 use crate::runner::{budget, evidence, floor, preflight};
 use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
@@ -19,6 +20,7 @@ use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Results, Run, RunEvent, Started, Terminal, Wall, html, junit,
 };
+use rig_units::Dur;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
@@ -59,6 +61,11 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     });
     let (effort, planned) =
         planned.map_or((Effort::USUAL, None), |(effort, budget)| (effort, Some(budget)));
+    if let (Some(benches), Some(planned)) = (&benches, &planned) {
+        // On each bench the lab's budget once more: a machine that stalls makes the run longer by as much at most.
+        let benches_of_it = u64::try_from(benches.most()).unwrap_or(1);
+        benches.patience().grant(Dur(planned.budget) * benches_of_it);
+    }
     let floor = benches.as_ref().and_then(|_| floor::measure()).map(Box::new);
     let started = Started {
         seed,
@@ -107,11 +114,13 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         let kept = evidence::keep(args.evidence, &out, &mut ran);
         (ran.report, kept)
     };
+    let mut room = Room::new(args.evidence_budget);
     let mut ended = vec![false; cases.len()];
     in_order(cases.len(), jobs, &stop, work, |index, news| match news {
         News::Began => reporters.on(RunEvent::CaseStarted(cases[index].id.clone())),
-        News::Done((report, kept)) => {
+        News::Done((mut report, kept)) => {
             ended[index] = true;
+            room.settle(&out, &mut report);
             if let Err(error) = kept {
                 reporters.broke(format!("evidence of {} could not be kept: {error}", report.id));
             }

@@ -10,6 +10,7 @@ pub fn schema(args: &SchemaArgs) -> Exit {
         SchemaKind::Testcase => rig_testcases::schema(),
         SchemaKind::Lab => rig_lab::schema_lab(),
         SchemaKind::Dut => rig_lab::schema_dut(),
+        SchemaKind::Results => rig_reports::results::schema(),
     };
     let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
     let _closed = writeln!(io::stdout(), "{text}");

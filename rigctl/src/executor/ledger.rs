@@ -5,8 +5,9 @@
 //! frame says; between windows one in [`SAMPLE`], the same ones wherever they pass, so that rates and losses can be told
 //! over any stretch. Frames of streams are counted whatever the tap says.
 
-use rig_capture::{Dir, Record, SAMPLE, StreamCount, What};
+use rig_capture::{Dir, Loads, Record, SAMPLE, StreamCount, What};
 use rig_testcases::{Roce, RoceKind, Script, StreamRate, Tap};
+use rig_units::{Dur, Time};
 
 /// Frames of loads that are recorded after each event, per port.
 const WINDOW: u32 = 128;
@@ -17,7 +18,21 @@ pub struct Ledger {
     streams: Vec<Stream>,
     ports: Vec<Port>,
     records: Vec<Record>,
+    loads: Loads,
     unrecorded: u64,
+}
+
+/// What was seen during one trial.
+#[derive(Debug)]
+pub struct Seen {
+    /// Recorded frames, in order.
+    pub records: Vec<Record>,
+    /// Frames of each stream.
+    pub streams: Vec<StreamCount>,
+    /// What loads came to.
+    pub loads: Loads,
+    /// How many frames were counted only.
+    pub unrecorded: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -59,12 +74,14 @@ impl Ledger {
             streams: script.streams.iter().map(stream).collect(),
             ports: (0_u16..).take(script.ports.len()).map(port).collect(),
             records: Vec::new(),
+            loads: Loads::default(),
             unrecorded: 0,
         }
     }
 
     /// A step of the script happens: frames of loads are worth recording again.
-    pub fn event(&mut self) {
+    pub fn event(&mut self, at: Dur) {
+        self.loads.window(Time::ZERO + at);
         self.ports.iter_mut().for_each(|port| port.left = WINDOW);
     }
 
@@ -85,6 +102,12 @@ impl Ledger {
             What::Roce(roce) => !matches!(roce.kind, RoceKind::Data { .. }),
             What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => false,
         };
+        match record.what {
+            What::Data { stream: of, .. } | What::Roce(Roce { connection: of, .. }) if !probe => {
+                self.loads.saw(&record, of);
+            }
+            _ => {}
+        }
         let Some(port) = self.ports.get_mut(usize::from(record.port)) else { return };
         if port.wants(&record, probe) {
             self.records.push(record);
@@ -130,11 +153,12 @@ impl Ledger {
         }
     }
 
-    /// Ends: the records in order, the counts, and how many frames were counted only.
-    pub fn finish(mut self) -> (Vec<Record>, Vec<StreamCount>, u64) {
+    /// Ends: all that was seen.
+    pub fn finish(mut self) -> Seen {
         self.records.sort_by_key(|record| (record.at, record.port, record.dir));
-        let counts = self.streams.iter().map(|stream| stream.count).collect();
-        (self.records, counts, self.unrecorded)
+        let streams = self.streams.iter().map(|stream| stream.count).collect();
+        let Ledger { records, loads, unrecorded, .. } = self;
+        Seen { records, streams, loads, unrecorded }
     }
 }
 

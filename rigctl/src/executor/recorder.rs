@@ -1,12 +1,12 @@
 //! What the engine's hosts, which are the rig's ports, see during one trial.
 
-use super::ledger::Ledger;
-use rig_capture::{Dir, Record, StreamCount, What};
+use super::ledger::{Ledger, Seen};
+use rig_capture::{Dir, Record, What};
 use rig_frames::macsec;
 use rig_oracle::model::packet::{CLASSES, Kind, Packet, Tag};
 use rig_oracle::model::tap::{self, Tap};
 use rig_testcases::{Script, Secured};
-use rig_units::{Quanta, Time};
+use rig_units::{Dur, Quanta, Time};
 use std::collections::BTreeMap;
 
 /// Listens at the ports of one trial.
@@ -40,8 +40,8 @@ impl Recorder {
     }
 
     /// A step of the script happens: frames of loads are worth recording again.
-    pub fn event(&mut self) {
-        self.ledger.event();
+    pub fn event(&mut self, at: Dur) {
+        self.ledger.event(at);
     }
 
     /// A stream is started, perhaps again: the id under which the engine is to run it. Its numbers go on.
@@ -84,8 +84,8 @@ impl Recorder {
         u16::try_from(self.runs.len()).unwrap_or(u16::MAX)
     }
 
-    /// Ends: the records in order, the counts, and how many frames were counted only.
-    pub fn finish(self) -> (Vec<Record>, Vec<StreamCount>, u64) {
+    /// Ends: all that was seen.
+    pub fn finish(self) -> Seen {
         self.ledger.finish()
     }
 

@@ -3,6 +3,7 @@
 //! One session is one device, configured once, for any number of trials: its poll loop goes on between them, as a real
 //! device's does, so that a later trial can be placed against what earlier ones found out.
 
+use super::ledger::Seen;
 use super::recorder::Recorder;
 use super::sampler::Sampler;
 use rig_capture::{
@@ -103,7 +104,7 @@ impl VirtualLab {
         let injected = trial.unbridge(origin);
         let Trial { recorder, sampler, config, .. } = trial;
         self.next_id = self.next_id.wrapping_add(recorder.used());
-        let (records, streams, unrecorded) = recorder.finish();
+        let Seen { records, streams, loads, unrecorded } = recorder.finish();
         let events = self.dut.events().map(|events| {
             let since =
                 |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });
@@ -124,6 +125,7 @@ impl VirtualLab {
             ports: ports.collect(),
             records,
             streams,
+            loads,
             counters: Counters { before, after: self.dut.counters(), samples: sampler.finish() },
             events,
             config,
@@ -195,7 +197,7 @@ impl Trial<'_> {
     fn run(&mut self, origin: Time) {
         for step in &self.script.steps {
             self.pass(origin, step.at);
-            self.recorder.event();
+            self.recorder.event(step.at);
             self.act(&step.action);
             self.sampler.read(step.at, &self.lab.dut);
         }

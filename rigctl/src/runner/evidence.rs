@@ -5,10 +5,10 @@ use super::trial::Trial;
 use crate::cli::Keep;
 use crate::outdir::OutDir;
 use rig_capture::FrameRef;
-use rig_capture::pcapng::Evidence;
+use rig_capture::pcapng::{Evidence, Zip};
 use rig_oracle::verdict::{Finding, Verdict};
 use rig_reports::{CaseReport, EvidenceFile};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// How a record is cited until its capture is written: by its index in the trial, from 1. A capture that holds every
@@ -38,7 +38,10 @@ pub fn keep(keep: Keep, out: &OutDir, ran: &mut Ran) -> io::Result<()> {
         };
         let comments = findings.map(Vec::as_slice).unwrap_or_default();
         let records: Vec<usize> = comments.iter().map(|(record, _)| *record).collect();
-        let evidence = Evidence::of(&trial.observation, &trial.script, &records);
+        let evidence = match keep {
+            Keep::All => Evidence::whole(&trial.observation, &trial.script),
+            Keep::First | Keep::None => Evidence::of(&trial.observation, &trial.script, &records),
+        };
         number(&mut ran.report, trial.number, &evidence);
         if wanted && outcome.is_ok() {
             outcome = write(out, &mut ran.report, trial, &evidence, comments);
@@ -55,15 +58,16 @@ fn write(
     comments: &[(usize, String)],
 ) -> io::Result<()> {
     let path =
-        format!("evidence/{}/{}/{:04}.pcapng", report.id.suite, report.id.case, trial.number);
-    let written = out.file(&path).and_then(|file| evidence.write(comments, file));
+        format!("evidence/{}/{}/{:04}.pcapng.gz", report.id.suite, report.id.case, trial.number);
+    let written = out.file(&path).and_then(|file| {
+        let mut zip = Zip::new(file);
+        let written = evidence.write(comments, &mut zip)?;
+        Ok((written.frames, zip.finish()?))
+    });
     match written {
         Ok(written) => {
-            report.evidence.push(EvidenceFile {
-                path,
-                trial: trial.number,
-                frames: written.frames,
-            });
+            let (frames, bytes) = written;
+            report.evidence.push(EvidenceFile { path, trial: trial.number, frames, bytes });
             Ok(())
         }
         Err(error) => {
@@ -72,6 +76,11 @@ fn write(
             Err(io::Error::new(error.kind(), format!("{path}: {error}")))
         }
     }
+}
+
+/// The trials that findings cite.
+pub fn cited_trials(report: &CaseReport) -> BTreeSet<u32> {
+    findings(report).map(|finding| finding.trial).collect()
 }
 
 /// What findings say of which records, trial by trial.

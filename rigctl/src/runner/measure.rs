@@ -9,7 +9,9 @@ use crate::runner::values::Values;
 use rig_capture::{Reading, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::Stimulus;
-use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable};
+use rig_oracle::verdict::{
+    Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable, Taken,
+};
 use rig_testcases::{Amount, Lookup, Measure, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
 
@@ -21,6 +23,7 @@ mod copies;
 mod counters;
 mod ecn;
 mod headroom;
+mod in_time;
 mod judged;
 mod loss;
 mod macsec;
@@ -30,15 +33,17 @@ mod pfc;
 mod search;
 mod storm;
 mod throughput;
+mod void;
 mod watchdog;
 mod watermarks;
+mod withheld;
 
 use judged::{At, Judged, Unread, looked};
 
 pub use ecn::class;
 pub use judged::Settled;
 pub use search::{happened, searched};
-pub use storm::void;
+pub use void::{as_planned, void};
 pub use watchdog::seen;
 
 /// A session whose trials have been run.
@@ -80,6 +85,9 @@ impl<'a> Done<'a> {
                 Measure::Loss { stream, expect } => loss::judge(self, stream, *expect, &mut judged),
                 Measure::Throughput { streams, from, until } => {
                     throughput::judge(self, streams, (from, until), &mut judged);
+                }
+                Measure::Withheld { streams, from, until } => {
+                    withheld::judge(self, streams, (from, until), &mut judged);
                 }
                 Measure::Counters { .. } => counters::judge(self, measure, &mut judged),
                 Measure::Coverage { storm } => storm::judge(self, storm, &mut judged),
@@ -275,6 +283,7 @@ fn judgement(
         reading: Reading { unit, span, frames },
         prediction,
         trials: u32::try_from(all.len()).unwrap_or(u32::MAX),
+        taken: all.iter().map(|(trial, read)| Taken { trial: *trial, span: read.span }).collect(),
         looked: Looked {
             count: all.iter().map(|(_, read)| read.looked.count).sum(),
             ..first.looked

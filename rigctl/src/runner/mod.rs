@@ -19,6 +19,8 @@ pub mod points;
 pub mod pool;
 pub mod preflight;
 pub mod reach;
+pub mod repeats;
+pub mod room;
 pub mod see;
 pub mod seed;
 pub mod sent;

@@ -149,6 +149,7 @@ mod tests {
             streams: vec![StreamCount { sent, received, reordered: 0 }],
             counters: Counters::default(),
             events: None,
+            loads: Default::default(),
             config: Vec::new(),
             integrity: Integrity::default(),
         };

@@ -57,7 +57,7 @@ fn a_capture_is_told_to_people() {
     let case = "pfcwd::both-lossless-classes-broadcom";
     desk.rigctl(&format!("run --only {case} --seed 5 --out out"));
     let left = desk.rigctl(
-        "analyze out/evidence/pfcwd/both-lossless-classes-broadcom/0001.pcapng --dut broadcom",
+        "analyze out/evidence/pfcwd/both-lossless-classes-broadcom/0001.pcapng.gz --dut broadcom",
     );
     assert_eq!(left.code, 0, "{left:?}");
     insta::assert_snapshot!(layout(&left.stdout));

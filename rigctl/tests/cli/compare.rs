@@ -23,7 +23,7 @@ fn a_new_failure_exits_with_1() {
     assert!(left.stdout.contains("1 case in both, 0 unchanged, 1 new failure"), "{}", left.stdout);
     let json = desk.rigctl("compare old/results.json new/results.json --format json");
     let comparison: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
-    assert_eq!((json.code, &comparison["format"]), (1, &"rig-comparison/1".into()));
+    assert_eq!((json.code, &comparison["format"]), (1, &"rig-comparison/2".into()));
     assert_eq!(comparison["changes"][0]["kind"], "new-failure");
 }
 
@@ -31,7 +31,7 @@ fn a_new_failure_exits_with_1() {
 fn equal_runs_exit_with_0() {
     let desk = Desk::new();
     two_runs(&desk);
-    let left = desk.rigctl("compare old/results.json old/results.json");
+    let left = desk.rigctl("compare old/results.json old");
     assert_eq!(left.code, 0, "{left:?}");
     insta::assert_snapshot!(left.stdout, @"     Summary 1 case in both, 1 unchanged");
 }

@@ -33,9 +33,9 @@ fn ctrl_c_in_the_middle_leaves_a_partial_report() {
 #[test]
 fn a_disk_that_fills_up_under_the_evidence_costs_the_evidence_only() {
     let desk = Desk::new();
-    // Blocks of 512 bytes: enough for the reports, not for a capture.
+    // Blocks of 512 bytes: enough for each report, not for a capture.
     let run = "\"$RIGCTL\" run --only pfcwd::detection-latency-b* --seed 7 --out out";
-    let left = desk.shell(&format!("ulimit -f 400; {run}"));
+    let left = desk.shell(&format!("ulimit -f 120; {run}"));
     assert_eq!(left.code, 4, "{left:?}");
     let results = desk.json("out/results.json");
     let partial = results["partial"].as_str().expect("a reason");
@@ -45,7 +45,8 @@ fn a_disk_that_fills_up_under_the_evidence_costs_the_evidence_only() {
         assert!(!case["measurements"].as_array().expect("measurements").is_empty());
     }
     // Half a capture would be mistaken for one.
-    let captures = desk.files("out").into_iter().filter(|(path, _)| path.ends_with("0001.pcapng"));
+    let captures =
+        desk.files("out").into_iter().filter(|(path, _)| path.ends_with("0001.pcapng.gz"));
     assert_eq!(captures.count(), 0);
     assert!(left.stdout.contains("File too large"), "{}", left.stdout);
 }

@@ -75,7 +75,7 @@ fn json_on_stdout_is_the_results_and_nothing_else() {
     let left = desk.rigctl(&format!("run --only {FAST} --seed 7 --out out --format json"));
     let stdout: serde_json::Value = serde_json::from_str(&left.stdout).expect("JSON");
     assert_eq!(stdout, desk.json("out/results.json"));
-    assert_eq!(stdout["format"], "rig-results/1");
+    assert_eq!(stdout["format"], "rig-results/2");
     assert!(left.stderr.contains("1 run: 1 passed"), "{}", left.stderr);
 }
 
@@ -86,7 +86,7 @@ fn a_bench_and_a_schema_are_json() {
         serde_json::from_str(&desk.rigctl("bench frames --format json").stdout).expect("JSON");
     assert_eq!(frames["format"], "rig-bench/1");
     assert_eq!(frames["sizes"][1]["bytes"], 4096);
-    for kind in ["testcase", "lab", "dut"] {
+    for kind in ["testcase", "lab", "dut", "results"] {
         let left = desk.rigctl(&format!("schema {kind}"));
         let schema: serde_json::Value = serde_json::from_str(&left.stdout).expect("JSON");
         assert!(schema["$schema"].is_string(), "{kind}");

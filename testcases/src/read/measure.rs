@@ -2,23 +2,24 @@
 
 use super::amount::amount;
 use super::names::Names;
-use super::{traffic, window};
+use super::{carried, traffic, window};
 use crate::case::{Count, Storm, Stream};
-use crate::{First, Growth, Measure, NicMeasure, Threshold, Wanted};
+use crate::{Amount, First, Growth, Measure, NicMeasure, Threshold, Wanted};
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
 use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
-use rig_units::{Dur, L2Rate};
+use rig_units::Dur;
 
 /// Names of measures in YAML. `config` is not among them: a case asks for it with `configure:` and `expect:`.
-const NAMES: [&str; 32] = [
+const NAMES: [&str; 34] = [
     "pfcwd.detection",
     "pfcwd.restoration",
     "pfcwd.fired",
     "pfcwd.action",
     "loss",
     "throughput",
+    "share.withheld",
     "counters",
     "storm.coverage",
     "pfc.sent",
@@ -42,6 +43,7 @@ const NAMES: [&str; 32] = [
     "macsec.frames",
     "macsec.pfc",
     "rc.receiver",
+    "rc.completion",
     "rate.goodput",
     "rate.shares",
     "rate.fixed_point",
@@ -100,7 +102,14 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             each(pairs, &|storm, stream| Measure::Counters { storm, stream })
         }
         "loss" => loss(at, traffic),
-        "throughput" => throughput(at, traffic),
+        "throughput" => {
+            let (streams, (from, until)) = sharing(at, traffic)?;
+            Some(vec![Measure::Throughput { streams, from, until }])
+        }
+        "share.withheld" => {
+            let (streams, (from, until)) = sharing(at, traffic)?;
+            Some(vec![Measure::Withheld { streams, from, until }])
+        }
         "storm.coverage" => {
             let fields = at.fields(&["storm"])?;
             let storms = traffic.names.storm(&fields.need("storm", "a storm")?)?;
@@ -179,28 +188,8 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             let each = flows.into_iter().filter_map(|flow| NicMeasure::of_flow(name, flow));
             Some(each.map(Measure::Nic).collect())
         }
-        "rate.goodput" => {
-            let fields = at.fields(&["flow", "from", "at_least", "at_most"])?;
-            let flows = traffic.names.flow(&fields.need("flow", "a flow of the case")?)?;
-            let rate = |key| match fields.get(key) {
-                Some(at) => at.quantity::<L2Rate>().map(|rate| Some(rate.bps)),
-                None => Some(None),
-            };
-            let from = match fields.get("from") {
-                Some(at) => at.quantity(),
-                None => Some(Dur::ZERO),
-            };
-            let (least, most) = (rate("at_least"), rate("at_most"));
-            let (from, least, most) = (from?, least?, most?);
-            if least.is_none() && most.is_none() {
-                at.fault("nothing is wanted of it", "`at_least: 40Gbps-L2`, `at_most:` or both");
-                return None;
-            }
-            let wanted = (least.unwrap_or(0), most.unwrap_or(u64::MAX));
-            let goodput = |flow| NicMeasure::Goodput { flow, wanted, from };
-            let each = flows.into_iter().map(goodput);
-            Some(each.map(Measure::Nic).collect())
-        }
+        "rate.goodput" => carried::goodput(at, traffic.names),
+        "rc.completion" => carried::completion(at, traffic.names),
         "rate.shares" => window::shares(at, traffic.names),
         "rate.fixed_point" => window::fixed_point(at, traffic.names),
         "rc.receiver" => {
@@ -293,7 +282,8 @@ fn loss(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
     Some(streams?.into_iter().map(|stream| Measure::Loss { stream, expect }).collect())
 }
 
-fn throughput(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
+/// Streams that share a port, and from when until when.
+fn sharing(at: &At<'_>, traffic: &Traffic<'_>) -> Option<(Vec<String>, (Amount, Amount))> {
     let fields = at.fields(&["streams", "from", "until"])?;
     let streams = fields.need("streams", "the streams that share a port, such as [a, b]");
     let streams = streams.and_then(|at| {
@@ -309,12 +299,12 @@ fn throughput(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
     };
     let (from, until) = (when("from"), when("until"));
     let (streams, from, until) = (streams?, from?, until?);
-    if let (crate::Amount::Exactly(from), crate::Amount::Exactly(until)) = (&from, &until)
+    if let (Amount::Exactly(from), Amount::Exactly(until)) = (&from, &until)
         && until <= from
     {
         at.fault(format!("from {from} until {until}"), "an end after the beginning");
     }
-    Some(vec![Measure::Throughput { streams, from, until }])
+    Some((streams, (from, until)))
 }
 
 /// A measure for each port.

@@ -19,6 +19,7 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     copies(at, case);
     notified(at, case);
     at_rest(at, case);
+    completes(at, case);
     recorded::check(at, case);
 }
 
@@ -94,6 +95,17 @@ fn notified(at: &At<'_>, case: &Case) {
             flows => one_of(of, flows.iter().copied()),
         };
         case.note(at, &format!("streams.{name}.of"), format!("there is no flow `{of}`"), want);
+    }
+}
+
+/// The rig acknowledges nothing.
+fn completes(at: &At<'_>, case: &Case) {
+    for measure in &case.measure {
+        let Measure::Nic(NicMeasure::Completion { flow, .. }) = measure else { continue };
+        if case.flows.get(flow).is_some_and(|of| of.nic == of.to) {
+            let found = format!("`{flow}` goes to the rig, which acknowledges nothing");
+            case.note(at, "measure", found, "a flow from one NIC to another");
+        }
     }
 }
 

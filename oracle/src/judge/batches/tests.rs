@@ -125,7 +125,7 @@ fn independent_readings_cost_a_tenth_more_than_they_would_if_that_were_known() {
 fn slow_waves_under_a_loud_noise_are_seen_in_long_batches() {
     // Neighbours are hardly alike, and yet the mean moves with the wave.
     let mut normal = Normal::new(3);
-    let wave = |at: u32| if at / 64 % 2 == 0 { 0.5 } else { -0.5 };
+    let wave = |at: u32| if (at / 64).is_multiple_of(2) { 0.5 } else { -0.5 };
     let noise = normal.alike(0.0, 512);
     let loud: Vec<f64> = (0_u32..).zip(&noise).map(|(at, noise)| wave(at) + noise).collect();
     let off = |values: Vec<f64>| means(&[vec![values]], 1e-3).expect("enough")[0].off;

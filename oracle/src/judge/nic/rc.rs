@@ -1,11 +1,13 @@
 //! Go-back-N as the wire shows it: a receiver's acknowledgements and NAKs, and a sender's way back.
 
+mod progress;
 mod receiver;
 mod requester;
 mod sender;
 #[cfg(test)]
 mod tests;
 
+pub use progress::{Progress, Step, acknowledged, brought};
 pub use receiver::{Answer, Answered, receiver};
 pub use requester::{Asked, Reading, requester};
 pub use sender::{Event, Resent, Sent, sender};

@@ -1,5 +1,6 @@
 //! What a NIC is made of, and how that follows from a profile.
 
+use super::rp::Limiter;
 use super::{Faults, simulated};
 use rig_lab::{Np, Rc, Receive, Rp};
 
@@ -32,5 +33,11 @@ impl Config {
             simulated: None,
             faults: Faults::NONE,
         }
+    }
+
+    /// A limiter of a port of `line` bits a second that was told nothing yet.
+    pub(super) fn fresh(&self, line: u64) -> Limiter {
+        let line = if self.faults.line_halved { line / 2 } else { line };
+        Limiter::new(&self.rp, line)
     }
 }

@@ -52,6 +52,28 @@ pub struct Faults {
     pub restarts_late: bool,
     /// Packet sequence numbers are compared as if they did not wrap.
     pub without_wrap: bool,
+    /// A frame whose ICRC is wrong is taken.
+    pub bad_icrc_accepted: bool,
+    /// A packet that comes again is taken as if it were new.
+    pub duplicate_taken: bool,
+    /// A packet that comes again is acknowledged with its own number.
+    pub duplicate_as_itself: bool,
+    /// An acknowledgement counts for the packet that it names alone.
+    pub ack_for_one: bool,
+    /// Progress does not restart the timeout.
+    pub timeout_not_restarted: bool,
+    /// Progress does not begin a new count of tries.
+    pub tries_not_reset: bool,
+    /// The reaction point takes its port for half as fast as it is.
+    pub line_halved: bool,
+    /// Of a READ with a hole the packet that is missing is not asked for.
+    pub read_asks_late: bool,
+    /// Packets that are ECN-capable are answered as if they were marked.
+    pub cnp_without_mark: bool,
+    /// Holes in what a READ brings do not count.
+    pub implied_nak_not_counted: bool,
+    /// Timeouts do not count.
+    pub timeout_not_counted: bool,
 }
 
 impl Faults {
@@ -80,6 +102,17 @@ impl Faults {
         nak_repeated: false,
         restarts_late: false,
         without_wrap: false,
+        bad_icrc_accepted: false,
+        duplicate_taken: false,
+        duplicate_as_itself: false,
+        ack_for_one: false,
+        timeout_not_restarted: false,
+        tries_not_reset: false,
+        line_halved: false,
+        read_asks_late: false,
+        cnp_without_mark: false,
+        implied_nak_not_counted: false,
+        timeout_not_counted: false,
     };
 
     /// What `deviations` do to a NIC; those of a switch do nothing to it.
@@ -134,6 +167,21 @@ impl Faults {
             Deviation::RestartsOnePsnLate => &mut self.restarts_late,
             // A hole across the wrap is taken for duplicates.
             Deviation::PsnWithoutWrap => &mut self.without_wrap,
+            Deviation::BadIcrcAccepted => &mut self.bad_icrc_accepted,
+            // A message is delivered twice; fewer acknowledgements than packets ask for.
+            Deviation::DuplicateTaken => &mut self.duplicate_taken,
+            Deviation::DuplicateAckedAsItself => &mut self.duplicate_as_itself,
+            // One that is lost leaves the sender waiting for ever, or for its timeout.
+            Deviation::AckCountsForOne => &mut self.ack_for_one,
+            // A flow longer than the timeout is sent again although nothing was lost.
+            Deviation::TimeoutNotRestarted => &mut self.timeout_not_restarted,
+            Deviation::TriesNotReset => &mut self.tries_not_reset,
+            // Who was never told to slow down is slow.
+            Deviation::LineRateHalved => &mut self.line_halved,
+            Deviation::ReadAsksOnePsnLate => &mut self.read_asks_late,
+            Deviation::CnpWithoutMark => &mut self.cnp_without_mark,
+            Deviation::ImpliedNakNotCounted => &mut self.implied_nak_not_counted,
+            Deviation::TimeoutNotCounted => &mut self.timeout_not_counted,
             _ => return false,
         };
         *flag = true;

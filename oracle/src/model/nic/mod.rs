@@ -157,8 +157,7 @@ impl Nic {
         self.join(slot);
         if !is_new && self.config.rp.scope == Scope::Qp {
             let limit = self.pairs[usize::from(slot)].limit;
-            self.lanes.limits[usize::from(limit)].limiter =
-                Limiter::new(&self.config.rp, self.line);
+            self.lanes.limits[usize::from(limit)].limiter = self.config.fresh(self.line);
         }
         self.lanes.enqueue(&mut self.pairs, slot, now);
     }
@@ -244,7 +243,7 @@ impl Nic {
         };
         if *limit == NOBODY {
             let simulated = self.config.simulated.map(|_| simulated::Limiter::new(self.line));
-            *limit = self.lanes.add(Limiter::new(&self.config.rp, self.line), simulated);
+            *limit = self.lanes.add(self.config.fresh(self.line), simulated);
         }
         let limit = *limit;
         self.pairs[usize::from(slot)].limit = limit;

@@ -15,7 +15,9 @@ impl Nic {
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> bool {
         if packet.bad_icrc() {
             self.counters.rx_icrc_encapsulated += 1;
-            return false;
+            if !self.config.faults.bad_icrc_accepted {
+                return false;
+            }
         }
         !self.pipeline.takes(&self.config.receive, now, packet) || self.process(now, packet)
     }
@@ -100,13 +102,15 @@ impl Nic {
             if !(packet.is_response() && self.config.faults.cnp_missed_on_read) {
                 self.marked(now, packet, slot);
             }
+        } else if self.config.faults.cnp_without_mark && packet.ect() {
+            self.marked(now, packet, slot);
         }
         if packet.is_response() {
             return self.response(now, packet, slot);
         }
-        let (rc, without_wrap) = (&self.config.rc, self.config.faults.without_wrap);
+        let (rc, faults) = (&self.config.rc, &self.config.faults);
         let responder = &mut self.pairs[usize::from(slot)].responder;
-        match responder.takes_data(packet.seq, packet.is_last(), rc.ack_every, without_wrap) {
+        match responder.takes_data(packet.seq, packet.is_last(), rc.ack_every, faults) {
             Taken::Here { acks: false } => {}
             Taken::Here { acks: true } => {
                 let last = responder.last();
@@ -114,9 +118,9 @@ impl Nic {
             }
             Taken::Ahead { naks } => self.hole(now, packet, slot, naks),
             Taken::Behind => {
-                let last = responder.last();
+                let again = if faults.duplicate_as_itself { packet.seq } else { responder.last() };
                 self.counters.duplicate_request += 1;
-                self.acknowledge(now, packet, last);
+                self.acknowledge(now, packet, again);
             }
         }
     }
@@ -172,7 +176,7 @@ impl Nic {
         let earns = packet.ce() && self.config.np.ack_earns;
         let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return earns };
         let Some(requester) = &mut pair.requester else { return earns };
-        let skips = requester.acknowledged(now, packet.seq, self.config.faults.without_wrap);
+        let skips = requester.acknowledged(now, packet.seq, &self.config.faults);
         if skips {
             pair.prepare();
         }
@@ -207,10 +211,8 @@ impl Nic {
         }
         self.counters.packet_seq_err += 1;
         let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return };
-        let faults = &self.config.faults;
-        let (skips, without_wrap) = (faults.restarts_late, faults.without_wrap);
         if let Some(requester) = &mut pair.requester
-            && requester.refused(now, packet.seq, &self.config.rc, skips, without_wrap)
+            && requester.refused(now, packet.seq, &self.config.rc, &self.config.faults)
         {
             self.later.insert((requester.held_until(), slot, Later::Resend));
             pair.prepare();
@@ -220,9 +222,9 @@ impl Nic {
     fn response(&mut self, now: Time, packet: &Packet, slot: u16) {
         let pair = &mut self.pairs[usize::from(slot)];
         let Some(requester) = &mut pair.requester else { return };
-        let (rc, without_wrap) = (&self.config.rc, self.config.faults.without_wrap);
-        if requester.brought(now, packet.seq, rc, without_wrap) {
-            self.counters.implied_nak_seq_err += 1;
+        let (rc, faults) = (&self.config.rc, &self.config.faults);
+        if requester.brought(now, packet.seq, rc, faults) {
+            self.counters.implied_nak_seq_err += u64::from(!faults.implied_nak_not_counted);
             self.later.insert((requester.held_until(), slot, Later::Resend));
         }
         let is_ready = requester.is_ready();
@@ -321,7 +323,7 @@ impl Nic {
             self.later.insert((due, slot, Later::Timeout));
             return;
         }
-        self.counters.local_ack_timeout_err += 1;
+        self.counters.local_ack_timeout_err += u64::from(!self.config.faults.timeout_not_counted);
         if requester.timed_out(now, rc) {
             requester.is_watched = true;
             pair.prepare();

@@ -1,7 +1,7 @@
 //! The sending side of a reliable connection: which packet is next, which are acknowledged, and what is sent again.
 
 use super::psn::{Place, place, psn};
-use super::{Flow, Verb};
+use super::{Faults, Flow, Verb};
 use crate::model::packet::{READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD};
 use rig_lab::Rc;
 use rig_units::Time;
@@ -27,6 +27,8 @@ pub(super) struct Requester {
     pub(super) is_held: bool,
     /// A hole in what a READ brought has been seen and is not filled.
     hole: bool,
+    /// Packets after the one that is missing from which it is asked anew: one too late, if it does so.
+    late: u32,
     /// Since when there has been no progress.
     pub(super) idle_since: Time,
     /// Times in a row that no acknowledgement came.
@@ -61,6 +63,7 @@ impl Requester {
             held_until: Time::ZERO,
             is_held: false,
             hole: false,
+            late: 0,
             idle_since: Time::ZERO,
             tries: 0,
             is_watched: false,
@@ -117,12 +120,13 @@ impl Requester {
     #[inline]
     pub(super) fn next(&self) -> Request {
         let Flow { verb, message, mtu, .. } = self.flow;
-        let psn = self.psn(self.next);
         let rest = message - self.place * mtu;
         if verb == Verb::Read {
-            let size = READ_REQUEST_SIZE;
+            let (size, late) = (READ_REQUEST_SIZE, self.late.min(self.packets - self.place - 1));
+            let (psn, rest) = (self.psn(self.next + u64::from(late)), rest - late * mtu);
             return Request { psn, size, is_first: true, is_last: true, wanted: Some(rest) };
         }
+        let psn = self.psn(self.next);
         let (is_first, is_last) = (self.place == 0, self.place + 1 == self.packets);
         let payload = if is_last { rest } else { mtu };
         let header = if verb == Verb::Write && is_first { RETH } else { 0 };
@@ -138,6 +142,7 @@ impl Requester {
             self.idle_since = now;
         }
         let packets = if self.is_read() { self.packets - self.place } else { 1 };
+        self.late = 0;
         self.next += u64::from(packets);
         self.place += packets;
         if self.place == self.packets {
@@ -148,19 +153,24 @@ impl Requester {
 
     /// An acknowledgement of `number` and all before it. Whether packets need not be sent that would have been sent again.
     #[inline]
-    pub(super) fn acknowledged(&mut self, now: Time, number: u32, without_wrap: bool) -> bool {
-        let after = match place(number, self.psn(self.acked), without_wrap) {
+    pub(super) fn acknowledged(&mut self, now: Time, number: u32, faults: &Faults) -> bool {
+        let after = match place(number, self.psn(self.acked), faults.without_wrap) {
             Place::Here => self.acked + 1,
+            Place::Ahead(_) if faults.ack_for_one => return false,
             Place::Ahead(by) => self.acked + u64::from(by) + 1,
             Place::Behind(_) => return false,
         };
-        after <= self.reached && !self.is_read() && self.progress(now, after)
+        after <= self.reached && !self.is_read() && self.progress(now, after, faults)
     }
 
-    fn progress(&mut self, now: Time, acked: u64) -> bool {
+    fn progress(&mut self, now: Time, acked: u64, faults: &Faults) -> bool {
         self.acked = acked;
-        self.idle_since = now;
-        self.tries = 0;
+        if !faults.timeout_not_restarted {
+            self.idle_since = now;
+        }
+        if !faults.tries_not_reset {
+            self.tries = 0;
+        }
         let skips = acked > self.next;
         if skips {
             self.go_to(acked);
@@ -169,15 +179,8 @@ impl Requester {
     }
 
     /// A NAK that names `number`: whether it has to go back.
-    pub(super) fn refused(
-        &mut self,
-        now: Time,
-        number: u32,
-        rc: &Rc,
-        skips_one: bool,
-        without_wrap: bool,
-    ) -> bool {
-        let named = match place(number, self.psn(self.acked), without_wrap) {
+    pub(super) fn refused(&mut self, now: Time, number: u32, rc: &Rc, faults: &Faults) -> bool {
+        let named = match place(number, self.psn(self.acked), faults.without_wrap) {
             Place::Here => self.acked,
             Place::Ahead(by) => self.acked + u64::from(by),
             Place::Behind(_) => return false,
@@ -186,26 +189,27 @@ impl Requester {
             return false;
         }
         if named > self.acked {
-            self.progress(now, named);
+            self.progress(now, named, faults);
         }
-        self.go_to(if skips_one { named + 1 } else { named });
+        self.go_to(if faults.restarts_late { named + 1 } else { named });
         self.hold(now + rc.resend_latency);
         true
     }
 
     /// A packet of what a READ brings: whether it shows a hole that has not been seen. Then it asks anew, `rc.nak_latency` later.
-    pub(super) fn brought(&mut self, now: Time, number: u32, rc: &Rc, without_wrap: bool) -> bool {
+    pub(super) fn brought(&mut self, now: Time, number: u32, rc: &Rc, faults: &Faults) -> bool {
         if !self.is_read() || !self.is_waiting() {
             return false;
         }
-        match place(number, self.psn(self.acked), without_wrap) {
+        match place(number, self.psn(self.acked), faults.without_wrap) {
             Place::Here => {
                 self.hole = false;
-                self.progress(now, self.acked + 1);
+                self.progress(now, self.acked + 1, faults);
                 false
             }
             Place::Ahead(_) if !self.hole => {
                 self.hole = true;
+                self.late = u32::from(faults.read_asks_late);
                 self.go_to(self.acked);
                 // What is about to be asked for is asked for when it would have been.
                 let is_new = !self.is_held;

@@ -1,5 +1,6 @@
 //! The receiving side of a reliable connection: which packets are taken, what is said about them, and what a READ is answered with.
 
+use super::Faults;
 use super::psn::{Place, place, psn};
 use crate::model::packet::{AETH, ROCE_OVERHEAD};
 use std::collections::VecDeque;
@@ -77,12 +78,13 @@ impl Responder {
         number: u32,
         is_last: bool,
         ack_every: u16,
-        without_wrap: bool,
+        faults: &Faults,
     ) -> Taken {
-        let taken = self.takes(number, 1, without_wrap);
+        let taken = self.takes(number, 1, faults.without_wrap);
         match taken {
             Taken::Here { .. } => {}
             Taken::Ahead { .. } => return taken,
+            Taken::Behind if faults.duplicate_taken => {}
             // It is acknowledged, too.
             Taken::Behind => {
                 self.silent = 0;

@@ -84,7 +84,15 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &NicMeasu
                 (least, u64::MAX) => format!("at least {}", show(least)),
                 (least, most) => format!("{} to {}", show(least), show(most)),
             };
-            tell(&text, "", "the case");
+            tell(&text, "payload acknowledged over the time that it took", "the case");
+        }
+        NicMeasure::Completion { by, unfinished, .. } => {
+            let all = match *unfinished {
+                0 => "every message acknowledged".to_owned(),
+                some => format!("every message but {some} acknowledged"),
+            };
+            let by = by.map_or("by the end of the trial".to_owned(), |by| format!("by {by}"));
+            tell(&format!("{all}, {by}"), "", RC);
         }
         NicMeasure::Shares { window, within } => {
             let text = format!(

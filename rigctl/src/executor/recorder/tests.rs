@@ -1,6 +1,7 @@
 //! What each tap keeps of the same frames, and that it never changes what is counted.
 
 use super::*;
+use rig_capture::StreamCount;
 use rig_frames::ip::Ecn;
 use rig_testcases::{StreamKind, StreamRate, StreamSpec, Tap::*};
 use rig_units::{Bytes, Dur};
@@ -70,7 +71,8 @@ fn busy(taps: &[rig_testcases::Tap]) -> (Vec<Record>, Vec<StreamCount>, u64) {
             recorder.frame(at, 11, tap::Dir::Rx, packet);
         }
     }
-    recorder.finish()
+    let Seen { records, streams, unrecorded, .. } = recorder.finish();
+    (records, streams, unrecorded)
 }
 
 /// How many frames of the load, of the probe and of PFC were recorded at a port.
@@ -119,7 +121,7 @@ fn a_frame_astray_where_nothing_is_recorded_does_not_make_up_for_a_lost_one() {
             recorder.frame(Time(1), 10, tap::Dir::Tx, &packet);
             recorder.frame(Time(2), host, tap::Dir::Rx, &packet);
         }
-        let (_, counts, _) = recorder.finish();
+        let counts = recorder.finish().streams;
         let count = counts[usize::from(PROBE)];
         assert_eq!((count.sent, count.received), (2, received), "{tap}");
     }

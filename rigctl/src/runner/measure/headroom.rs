@@ -30,7 +30,7 @@ fn crossed(frame: u64, emission: Dur, wait: Dur) -> String {
 }
 
 /// The largest frame that the device may be sending out of a port.
-fn ahead(script: &Script, port: u16) -> Bytes {
+pub(super) fn ahead(script: &Script, port: u16) -> Bytes {
     let to = script.streams.iter().filter(|spec| spec.to == port);
     to.map(StreamSpec::on_wire).max().unwrap_or(Bytes(0))
 }

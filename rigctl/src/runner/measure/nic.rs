@@ -1,5 +1,6 @@
 //! What is measured of a NIC: how it answers marks, what it makes of CNPs, and how its connections recover.
 
+mod carried;
 mod counters;
 mod np;
 mod rates;
@@ -31,7 +32,10 @@ pub(super) fn judge(done: &Done<'_>, measure: &NicMeasure, judged: &mut Judged) 
         NicMeasure::Final { flow } => rates::rate(done, flow, rates::Which::Final, judged),
         NicMeasure::Bursts { flow } => rates::bursts(done, flow, judged),
         NicMeasure::Goodput { flow, wanted, from } => {
-            rates::goodput(done, flow, (*wanted, *from), judged);
+            carried::goodput(done, flow, (*wanted, *from), judged);
+        }
+        NicMeasure::Completion { flow, by, unfinished } => {
+            carried::completion(done, flow, (*by, *unfinished), judged);
         }
         NicMeasure::Shares { window, within } => shares::judge(done, window, *within, judged),
         NicMeasure::FixedPoint { windows } => rest::judge(done, windows, judged),

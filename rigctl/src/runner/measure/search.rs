@@ -115,6 +115,8 @@ fn one(
     let leaks: u64 = tried.iter().map(|one| one.leaked).sum();
     if let Some(mut judgement) = judgement(search.name(), &on, place, &[(number, read)]) {
         judgement.trials = u32::try_from(tried.len()).unwrap_or(u32::MAX);
+        // It rests on all trials together.
+        judgement.taken.clear();
         judgement.resolution = match (found, leaks) {
             (Found::At(span), 0) => format!("not with {}, with {}", span.lo - 1, span.hi),
             (Found::At(span), leaks) => {

@@ -35,7 +35,8 @@ pub fn requester(
     brought: &[Packet],
     sight: &Sight,
 ) -> Answered {
-    let mut standing = Standing { rc, reading, sight, taken: 0, begun: 0, since: None, tries: 0 };
+    let mut standing =
+        Standing { rc, reading, sight, taken: 0, begun: 0, since: None, tries: 0, expired: 0 };
     // Requests that a hole has to explain, by their place among all.
     let (mut anew, mut places) = (Vec::new(), Vec::new());
     let mut packets = brought.iter().peekable();
@@ -53,6 +54,7 @@ pub fn requester(
     for fault in &mut answered.faults {
         *fault = fault.with_reply(&places);
     }
+    answered.expired = standing.expired + usize::from(standing.gave_up());
     if standing.is_overdue() {
         answered.faults.push(Fault::NoTimeout { packet: brought.len().saturating_sub(1) });
     }
@@ -72,6 +74,8 @@ struct Standing<'a> {
     since: Option<Time>,
     /// Timeouts in a row.
     tries: u32,
+    /// Timeouts that it asked anew after.
+    expired: usize,
 }
 
 impl Standing<'_> {
@@ -96,6 +100,7 @@ impl Standing<'_> {
         let due = self.due().is_some_and(|due| self.sight.on_time(due, ask.at));
         if due && ask.psn == self.expected() {
             (self.since, self.tries) = (Some(ask.at), self.tries + 1);
+            self.expired += 1;
             return true;
         }
         false
@@ -106,6 +111,12 @@ impl Standing<'_> {
         let waits = self.taken < self.begun * self.reading.packets;
         let timeout = Some(self.rc.timeout).filter(|timeout| waits && *timeout > Dur::ZERO)?;
         Some(self.since? + timeout)
+    }
+
+    /// Whether the timeout ran out once more, after the last try.
+    fn gave_up(&self) -> bool {
+        let tried = self.tries >= self.rc.retries.into();
+        tried && self.due().is_some_and(|due| due <= self.sight.until)
     }
 
     /// Whether it should have asked again by the end of what was seen.
@@ -172,5 +183,19 @@ mod tests {
         assert_eq!(judged(500, &[(0, 7)], &[]), [Fault::NoTimeout { packet: 0 }]);
         assert_eq!(judged(500, &[(0, 7), (500, 7), (1_000, 7)], &[]), []);
         assert_eq!(judged(0, &[(0, 7)], &[]), []);
+    }
+
+    #[test]
+    fn timeouts_are_counted_and_the_one_with_which_it_gives_up() {
+        let expired = |asked: &[(u64, u32)], until: u64| {
+            let asked: Vec<Asked> =
+                asked.iter().map(|&(at, psn)| Asked { at: Time(at), psn: Psn::new(psn) }).collect();
+            let sight = Sight { until: Time(until), ..EXACT };
+            requester(&rc(500), &READING, &asked, &[], &sight).expired
+        };
+        assert_eq!(expired(&[(0, 7)], 10_000), 0);
+        assert_eq!(expired(&[(0, 7), (500, 7)], 10_000), 1);
+        let thrice = [(0, 7), (500, 7), (1_000, 7)];
+        assert_eq!((expired(&thrice, 1_499), expired(&thrice, 1_500)), (2, 3));
     }
 }

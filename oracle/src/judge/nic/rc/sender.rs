@@ -39,6 +39,15 @@ pub struct Resent {
     pub restarts: Vec<(usize, usize, Span)>,
     /// Ways back after a timeout: the packet, and picoseconds without progress.
     pub timeouts: Vec<(usize, Span)>,
+    /// Whether the timeout ran out once more, after the last try: it gave up.
+    pub gave_up: bool,
+}
+
+impl Resent {
+    /// How often the timeout ran out.
+    pub fn expired(&self) -> usize {
+        self.timeouts.len() + usize::from(self.gave_up)
+    }
 }
 
 /// Judges what a sender of one queue pair sent, in order, with all that came back to it, in order. `first`: the number of its
@@ -240,6 +249,9 @@ impl Sender<'_> {
 
     fn ended(&mut self, sent: usize) {
         let Sight { busy, allowance, until, .. } = *self.sight;
+        let waits = self.rc.timeout > Dur::ZERO && self.standing().unacked != self.top;
+        let tried = self.tries >= u32::from(self.rc.retries);
+        self.resent.gave_up = waits && tried && until >= self.active + self.rc.timeout;
         let Some(allowance) = allowance else { return };
         let after = self.rc.resend_latency + busy + self.sight.blur() + allowance;
         if let Some(nak) = self.naks.iter().find(|nak| nak.binds && until > nak.at + after) {

@@ -254,3 +254,141 @@ fn psn_without_wrap_takes_a_hole_across_the_wrap_for_a_duplicate() {
     };
     assert_eq!(both("psn_without_wrap", naks), [1, 0]);
 }
+
+/// Packets 0 and 1 of connection 1, and 0 again: what is acknowledged, and how many duplicates are counted.
+fn doubled(mut config: Config) -> (Vec<u32>, u64) {
+    config.rc.ack_every = 2;
+    let mut bench = bench(&config);
+    for seq in [0, 1, 0, 2] {
+        bench.send(data(1, seq, false).with_place(false, false));
+    }
+    bench.run(Dur::us(10));
+    let acks = bench.received(Kind::Ack).iter().map(|seen| seen.packet.seq).collect();
+    (acks, bench.network.nic(NIC).unwrap().counters().duplicate_request)
+}
+
+#[test]
+fn duplicate_taken_counts_it_towards_the_next_acknowledgement() {
+    // The one that does right acknowledges the duplicate and counts anew from there.
+    assert_eq!(both("duplicate_taken", doubled), [(vec![1, 1], 1), (vec![1, 2], 0)]);
+}
+
+#[test]
+fn duplicate_acked_as_itself_goes_back() {
+    assert_eq!(both("duplicate_acked_as_itself", doubled), [(vec![1, 1], 1), (vec![1, 0], 1)]);
+}
+
+#[test]
+fn bad_icrc_accepted_takes_a_spoilt_packet_and_counts_it() {
+    let taken = |config: Config| {
+        let mut bench = bench(&config);
+        bench.send(data(1, 0, false).with_bad_icrc());
+        bench.run(Dur::us(10));
+        let counted = bench.network.nic(NIC).unwrap().counters().rx_icrc_encapsulated;
+        (bench.received(Kind::Ack).len(), counted)
+    };
+    assert_eq!(both("bad_icrc_accepted", taken), [(0, 1), (1, 1)]);
+}
+
+#[test]
+fn ack_counts_for_one_leaves_those_before_it_open() {
+    let acked = |config: Config| {
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &Flow { count: Some(3), ..flow(1) });
+        bench.run(Dur::us(5));
+        bench.send(Packet { kind: Kind::Ack, ..data(1, 2, false) });
+        bench.run(Dur::us(10));
+        bench.network.nic(NIC).unwrap().acknowledged(1)
+    };
+    assert_eq!(both("ack_counts_for_one", acked), [Some(3), Some(0)]);
+}
+
+#[test]
+fn timeout_not_restarted_sends_again_too_early() {
+    let sent = |mut config: Config| {
+        config.rc.timeout = Dur::us(20);
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &Flow { count: Some(2), ..flow(1) });
+        bench.run(Dur::us(10));
+        bench.send(Packet { kind: Kind::Ack, ..data(1, 0, false) });
+        bench.run(Dur::us(25));
+        bench.received(Kind::Data).iter().map(|seen| seen.packet.seq).collect::<Vec<_>>()
+    };
+    assert_eq!(both("timeout_not_restarted", sent), [vec![0, 1], vec![0, 1, 1]]);
+}
+
+/// READ requests of a flow of a message of four packets, the second of which is lost, and holes that were counted.
+fn asked(config: Config) -> (Vec<(u32, u32)>, u64) {
+    let mut bench = bench(&config);
+    let read = Flow { verb: Verb::Read, message: 4_000, count: Some(1), psn: 7, ..flow(1) };
+    bench.network.start_flow(NIC, &read);
+    for seq in [7, 9, 10] {
+        bench.send(data(1, seq, false).with_response(true));
+    }
+    bench.run(Dur::us(10));
+    let requests = bench.received(Kind::ReadRequest);
+    let asked = requests.iter().map(|seen| (seen.packet.seq, seen.packet.wanted())).collect();
+    (asked, bench.network.nic(NIC).unwrap().counters().implied_nak_seq_err)
+}
+
+#[test]
+fn read_asks_one_psn_late_leaves_out_what_is_missing() {
+    let [sound, broken] = both("read_asks_one_psn_late", asked);
+    assert_eq!(sound, (vec![(7, 4_000), (8, 2_976)], 1));
+    assert_eq!(broken, (vec![(7, 4_000), (9, 1_952)], 1));
+}
+
+#[test]
+fn implied_nak_not_counted_asks_all_the_same() {
+    let [sound, broken] = both("implied_nak_not_counted", asked);
+    assert_eq!((sound.1, broken.1), (1, 0));
+    assert_eq!(sound.0, broken.0);
+}
+
+#[test]
+fn timeout_not_counted_sends_again_all_the_same() {
+    let counted = |mut config: Config| {
+        (config.rc.timeout, config.rc.retries) = (Dur::us(20), 2);
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
+        bench.run(Dur::us(100));
+        let counters = bench.network.nic(NIC).unwrap().counters();
+        (bench.received(Kind::Data).len(), counters.local_ack_timeout_err)
+    };
+    assert_eq!(both("timeout_not_counted", counted), [(3, 3), (3, 0)]);
+}
+
+#[test]
+fn cnp_without_mark_answers_what_is_capable_and_not_marked() {
+    let answers = |config: Config| {
+        let mut bench = bench(&config);
+        bench.send(data(7, 0, false));
+        bench.send(data(8, 0, false).with_ect(false));
+        bench.run(Dur::us(10));
+        let marked = bench.network.nic(NIC).unwrap().counters().np_ecn_marked_roce_packets;
+        let cnps = bench.received(Kind::Cnp);
+        (cnps.iter().map(|seen| seen.packet.stream).collect::<Vec<_>>(), marked)
+    };
+    assert_eq!(both("cnp_without_mark", answers), [(vec![], 0), (vec![7], 0)]);
+}
+
+#[test]
+fn tries_not_reset_gives_up_after_progress() {
+    let sent = |mut config: Config| {
+        (config.rc.timeout, config.rc.retries) = (Dur::us(20), 1);
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &Flow { count: Some(2), ..flow(1) });
+        bench.run(Dur::us(30));
+        // Both were sent again at 20 us. The first is acknowledged; the second has a try left.
+        bench.send(Packet { kind: Kind::Ack, ..data(1, 0, false) });
+        bench.run(Dur::us(70));
+        bench.received(Kind::Data).iter().map(|seen| seen.packet.seq).collect::<Vec<_>>()
+    };
+    assert_eq!(both("tries_not_reset", sent), [vec![0, 1, 0, 1, 1], vec![0, 1, 0, 1]]);
+}
+
+#[test]
+fn line_rate_halved_is_slow_without_a_cnp() {
+    let rate = |config: Config| limited(&config, &[], 10).rate();
+    assert_eq!(both("line_rate_halved", rate), [100 * GBPS, 50 * GBPS]);
+}

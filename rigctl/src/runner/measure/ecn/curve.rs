@@ -135,6 +135,8 @@ impl Sample<'_> {
             judgement("ecn.curve", &on, self.place.clone(), &[(trial, read)])
         {
             judgement.trials = self.trials;
+            // It rests on all trials together.
+            judgement.taken.clear();
             judgement.resolution = resolution;
             judged.file(self.at, judgement);
         }

@@ -1,7 +1,8 @@
 //! The NIC's counters against what passed its port.
 
 use super::super::{Done, Judged, checks, looked};
-use super::Seen;
+use super::{Seen, rc};
+use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Observation, Record, Span, What};
 use rig_frames::psn::Psn;
@@ -29,13 +30,16 @@ pub(super) fn judge(done: &Done<'_>, port: &str, judged: &mut Judged) {
             checks::grown(counters, format!("{name} {counter}"), Span::exactly(want))
         };
         let notified = ["rp_cnp_handled", "rp_cnp_ignored"].map(|counter| grown(counter, cnps));
-        let (ahead, behind) = out_of_order(&seen.reached);
+        let (ahead, behind) = out_of_order(trial, &seen.reached);
+        let [holes, timeouts] = rc::holes_and_timeouts(trial, index, &seen).map(count);
         let mut all = vec![
             grown("np_cnp_sent", left(|kind| matches!(kind, RoceKind::Cnp { .. }))),
             grown("np_ecn_marked_roce_packets", count(marked.count())),
             grown("out_of_sequence", ahead),
             grown("duplicate_request", behind),
             grown("rx_icrc_encapsulated", spoilt(&trial.observation, index)),
+            grown("implied_nak_seq_err", holes),
+            grown("local_ack_timeout_err", timeouts),
             grown("packet_seq_err", count(reached(|kind| *kind == RoceKind::Nak).count())),
         ];
         // Each CNP is either handled or ignored.
@@ -53,16 +57,26 @@ pub(super) fn judge(done: &Done<'_>, port: &str, judged: &mut Judged) {
 }
 
 /// Requests that came ahead of the one that was expected, and those that had been taken before.
-fn out_of_order(reached: &[Reached]) -> (u64, u64) {
+fn out_of_order(trial: &Trial, reached: &[Reached]) -> (u64, u64) {
     let mut expected: BTreeMap<u16, Psn> = BTreeMap::new();
     let (mut ahead, mut behind) = (0, 0);
     for one in reached {
-        let RoceKind::Data { response: false, .. } = one.kind else { continue };
         let psn = Psn::new(one.psn);
+        let numbers = match one.kind {
+            RoceKind::Data { response: false, .. } => 1,
+            // A READ request takes the numbers of all that it asks for: to the end of its message.
+            RoceKind::ReadRequest => {
+                let Some((_, flow)) = trial.script.flow_of(one.connection) else { continue };
+                let packets = flow.message.div_ceil(flow.mtu);
+                let place = psn.ahead_of(Psn::new(flow.psn)).unwrap_or(0) % packets;
+                packets - place
+            }
+            _ => continue,
+        };
         // A NIC learns a connection at its first packet.
         let want = expected.entry(one.connection).or_insert(psn);
         match psn.ahead_of(*want) {
-            Some(0) => *want = want.advance(1),
+            Some(0) => *want = want.advance(numbers),
             Some(_) => ahead += 1,
             None => behind += 1,
         }

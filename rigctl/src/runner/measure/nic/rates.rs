@@ -1,13 +1,10 @@
-//! What a flow comes to: its least and its last rate, what leaves back to back, and what it carries on average.
+//! What a flow comes to: its least and its last rate, and what leaves back to back.
 
 use super::super::{Done, Judged, Read, looked};
-use super::Seen;
 use super::rp::{Limited, SOURCE};
 use rig_capture::{Span, Unit};
 use rig_lab::Limiting;
 use rig_oracle::Prediction;
-use rig_testcases::RoceKind;
-use rig_units::{Dur, Time};
 
 /// Which rate of a trial is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,52 +98,5 @@ pub(super) fn bursts(done: &Done<'_>, flow: &str, judged: &mut Judged) {
         let records = vec![limited.frames[held].0, limited.frames[held + 1].0];
         let looked = looked(runs.len(), "runs of packets");
         Ok(Read { span, want, got, records, looked })
-    });
-}
-
-/// Judges what a flow carries on average, against what the case wants.
-pub(super) fn goodput(
-    done: &Done<'_>,
-    flow: &str,
-    (wanted, from): ((u64, u64), Dur),
-    judged: &mut Judged,
-) {
-    done.each("rate.goodput", flow, judged, |trial| {
-        let (index, spec) = trial.flow(flow)?;
-        let connection = trial.script.connection(index);
-        let seen = Seen::of(done, trial, spec.nic);
-        let data = seen.left.iter().filter(|one| {
-            let of_flow = one.roce.connection == connection && one.at >= Time::ZERO + from;
-            of_flow && matches!(one.roce.kind, RoceKind::Data { .. })
-        });
-        let sent: Vec<_> = data.collect();
-        let (Some(first), Some(last)) = (sent.first(), sent.last()) else {
-            return Err(trial.doubt(&format!("{flow} sent nothing")).into());
-        };
-        // Payload alone: what the longest packet has around it all have, but for a header of 16 bytes in a message's first.
-        const AROUND: u64 = 62;
-        // From the first packet on to the last, which belongs to what comes after.
-        let before = &sent[..sent.len() - 1];
-        let bytes: u64 = before.iter().map(|one| u64::from(one.roce.size) - AROUND).sum();
-        let took = last.at.since(first.at).unwrap_or_default();
-        let rate = |took: Dur| {
-            let bits_ps = u128::from(bytes) * 8 * 1_000_000_000_000;
-            u64::try_from(bits_ps / u128::from(took.0.max(1))).unwrap_or(u64::MAX)
-        };
-        let blur = trial.observation.bound() * 2;
-        let span = Span { lo: rate(took + blur), hi: rate(took.saturating_sub(blur)) };
-        let want = Prediction {
-            unit: Unit::Bps,
-            span: Span { lo: wanted.0, hi: wanted.1 },
-            formula: "payload sent over the time that it took",
-            text: match wanted {
-                (0, most) => format!("at most {}", Unit::Bps.show(most)),
-                (least, u64::MAX) => format!("at least {}", Unit::Bps.show(least)),
-                (least, most) => format!("{} to {}", Unit::Bps.show(least), Unit::Bps.show(most)),
-            },
-            source: "the case",
-        };
-        let looked = looked(before.len(), "packets");
-        Ok(Read { span, want, got: None, records: Vec::new(), looked })
     });
 }

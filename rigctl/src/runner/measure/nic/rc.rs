@@ -6,19 +6,19 @@ use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_oracle::Prediction;
-use rig_oracle::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Sent, Sight};
-use rig_oracle::spec::nic::rc::{Data, Packet, SOURCE, Says};
+use rig_oracle::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
+use rig_oracle::spec::nic::rc::{Data, Packet, SOURCE, Says, replies};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{FlowSpec, RoceKind, Verb};
 use rig_units::{Dur, Time};
 
 /// One end of a connection.
-struct End {
+pub(super) struct End {
     /// The rig port in front of it.
     port: u16,
     connection: u16,
     /// The number of the connection's first packet.
-    first: Psn,
+    pub(super) first: Psn,
     /// Of a READ what is read: its requester receives, and its responder sends.
     reads: Option<Reading>,
 }
@@ -34,7 +34,7 @@ impl End {
     }
 
     /// The end that sends the data of a flow.
-    fn sender(trial: &Trial, name: &str) -> Result<End, Doubt> {
+    pub(super) fn sender(trial: &Trial, name: &str) -> Result<End, Doubt> {
         End::of_flow(trial, name, |spec, reads| if reads { spec.to } else { spec.nic })
     }
 
@@ -66,7 +66,7 @@ impl End {
 }
 
 /// What an acknowledgement or a NAK says.
-const fn says(kind: RoceKind) -> Option<Says> {
+pub(super) const fn says(kind: RoceKind) -> Option<Says> {
     match kind {
         RoceKind::Ack => Some(Says::Ack),
         RoceKind::Nak => Some(Says::Nak),
@@ -83,34 +83,38 @@ fn sight(trial: &Trial, seen: &Seen<'_>) -> Sight {
     }
 }
 
+/// What reached an end that receives, in order, each with its record.
+fn packets(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Packet>) {
+    let reached = seen.reached.iter().filter(|one| one.connection == end.connection);
+    let data = reached.filter_map(|one| match one.kind {
+        RoceKind::Data { last, response, .. } if response == end.reads.is_some() => {
+            let packet = Packet { at: one.at, psn: Psn::new(one.psn), last };
+            Some((one.record, packet))
+        }
+        _ => None,
+    });
+    data.unzip()
+}
+
+/// What the requester of a READ asked for, in order, each with its record.
+fn asked(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Asked>) {
+    let left = seen.left.iter().filter(|one| one.roce.connection == end.connection);
+    let asked = left.filter(|one| one.roce.kind == RoceKind::ReadRequest);
+    asked.map(|one| (one.record, Asked { at: one.at, psn: Psn::new(one.roce.psn) })).unzip()
+}
+
 /// Judges what a NIC says to the packets that reach it.
 pub(super) fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
     done.each("rc.receiver", name, judged, |trial| {
         let end = End::receiver(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
-        let own = |connection: u16| connection == end.connection;
-        let (records, packets): (Vec<usize>, Vec<Packet>) = seen
-            .reached
-            .iter()
-            .filter(|one| own(one.connection))
-            .filter_map(|one| match one.kind {
-                RoceKind::Data { last, response, .. } if response == end.reads.is_some() => {
-                    let packet = Packet { at: one.at, psn: Psn::new(one.psn), last };
-                    Some((one.record, packet))
-                }
-                _ => None,
-            })
-            .unzip();
-        let replies = seen.left.iter().filter(|one| own(one.roce.connection));
+        let (records, packets) = packets(&end, &seen);
         if packets.is_empty() {
             return Err(trial.doubt(&format!("nothing of {name} reached the NIC")).into());
         }
         let (rc, sight) = (&seen.nic.rc, sight(trial, &seen));
         if let Some(reading) = &end.reads {
-            let asked = replies.filter(|one| one.roce.kind == RoceKind::ReadRequest);
-            let (asked_by, asked): (Vec<usize>, Vec<Asked>) = asked
-                .map(|one| (one.record, Asked { at: one.at, psn: Psn::new(one.roce.psn) }))
-                .unzip();
+            let (asked_by, asked) = asked(&end, &seen);
             let answered = rc::requester(rc, reading, &asked, &packets, &sight);
             let text = format!(
                 "{} requests for {} packets: one a message, one a hole, one a timeout",
@@ -119,6 +123,7 @@ pub(super) fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
             );
             return Ok(read(&answered.faults, text, &records, &asked_by));
         }
+        let replies = seen.left.iter().filter(|one| one.roce.connection == end.connection);
         let (replied, answers): (Vec<usize>, Vec<Answer>) = replies
             .filter_map(|one| {
                 let says = says(one.roce.kind)?;
@@ -136,46 +141,83 @@ pub(super) fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
     });
 }
 
+/// What a sender sent and what came back to it, each with its record, and what it comes to.
+struct Resends {
+    records: Vec<usize>,
+    came_by: Vec<usize>,
+    naks: usize,
+    resent: Resent,
+}
+
+fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
+    let own = |connection: u16| connection == end.connection;
+    let data = seen.left.iter().filter(|one| own(one.roce.connection));
+    let data = data.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
+    let (records, sent): (Vec<usize>, Vec<Sent>) =
+        data.map(|one| (one.record, Sent { at: one.at, psn: Psn::new(one.roce.psn) })).unzip();
+    let mut again = end.again();
+    let (came_by, came): (Vec<usize>, Vec<Event>) = seen
+        .reached
+        .iter()
+        .filter(|one| own(one.connection))
+        .filter_map(|one| {
+            let says = says(one.kind).or_else(|| again(one.kind, one.psn))?;
+            Some((one.record, Event { at: one.at, says, psn: Psn::new(one.psn) }))
+        })
+        .unzip();
+    // A flow that is held back goes back when its rate allows it.
+    let slowed = seen.reached.iter().any(|one| matches!(one.kind, RoceKind::Cnp { .. }));
+    let sight = sight(trial, seen);
+    let sight = Sight { allowance: sight.allowance.filter(|_| !slowed), ..sight };
+    // A responder sends what it is asked for; only a requester takes its time to go back.
+    let mut rc = seen.nic.rc;
+    if end.reads.is_some() {
+        rc.resend_latency = Dur::ZERO;
+    }
+    let resent = rc::sender(&rc, end.first, &sent, &came, &sight);
+    let naks = came.iter().filter(|one| one.says == Says::Nak).count();
+    Resends { records, came_by, naks, resent }
+}
+
 /// Judges the order in which a NIC sends the packets of a flow.
 pub(super) fn sender(done: &Done<'_>, name: &str, judged: &mut Judged) {
     done.each("rc.sender", name, judged, |trial| {
         let end = End::sender(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
-        let own = |connection: u16| connection == end.connection;
-        let data = seen.left.iter().filter(|one| own(one.roce.connection));
-        let data = data.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
-        let (records, sent): (Vec<usize>, Vec<Sent>) =
-            data.map(|one| (one.record, Sent { at: one.at, psn: Psn::new(one.roce.psn) })).unzip();
-        let mut again = end.again();
-        let (came_by, came): (Vec<usize>, Vec<Event>) = seen
-            .reached
-            .iter()
-            .filter(|one| own(one.connection))
-            .filter_map(|one| {
-                let says = says(one.kind).or_else(|| again(one.kind, one.psn))?;
-                Some((one.record, Event { at: one.at, says, psn: Psn::new(one.psn) }))
-            })
-            .unzip();
-        if sent.is_empty() {
+        let Resends { records, came_by, naks, resent } = resends(trial, &end, &seen);
+        if records.is_empty() {
             return Err(trial.doubt(&format!("{name} sent nothing")).into());
         }
-        // A flow that is held back goes back when its rate allows it.
-        let slowed = seen.reached.iter().any(|one| matches!(one.kind, RoceKind::Cnp { .. }));
-        let sight = sight(trial, &seen);
-        let sight = Sight { allowance: sight.allowance.filter(|_| !slowed), ..sight };
-        // A responder sends what it is asked for; only a requester takes its time to go back.
-        let mut rc = seen.nic.rc;
-        if end.reads.is_some() {
-            rc.resend_latency = Dur::ZERO;
-        }
-        let resent = rc::sender(&rc, end.first, &sent, &came, &sight);
-        let naks = came.iter().filter(|one| one.says == Says::Nak).count();
         let text = format!(
             "{} packets in order, and after each of {naks} NAKs on from the one that it names",
-            sent.len()
+            records.len()
         );
         Ok(read(&resent.faults, text, &records, &came_by))
     });
+}
+
+/// Holes that the NIC behind a port finds in what its READs bring, and how often its timeouts run out: as the wire shows both.
+pub(super) fn holes_and_timeouts(trial: &Trial, port: u16, seen: &Seen<'_>) -> [usize; 2] {
+    let mut all = [0, 0];
+    for spec in trial.script.flows.iter().filter(|spec| spec.nic == port) {
+        let name = spec.name.as_str();
+        let [holes, timeouts] = match spec.verb {
+            Verb::Read => {
+                let Ok(end) = End::receiver(trial, name) else { continue };
+                let Some(reading) = &end.reads else { continue };
+                let (rc, (_, packets)) = (&seen.nic.rc, packets(&end, seen));
+                let (_, asked) = asked(&end, seen);
+                let asks = replies(rc, Data::Responses, end.first, &packets).len();
+                [asks, rc::requester(rc, reading, &asked, &packets, &sight(trial, seen)).expired]
+            }
+            Verb::Send | Verb::Write => {
+                let Ok(end) = End::sender(trial, name) else { continue };
+                [0, resends(trial, &end, seen).resent.expired()]
+            }
+        };
+        all = [all[0] + holes, all[1] + timeouts];
+    }
+    all
 }
 
 /// What is wrong, with the frames that show the first of it.

@@ -158,6 +158,8 @@ fn tell(rests: &[Seen], (at, place): (At, &str), judged: &mut Judged) {
             let all = [(seen.first, read(part, seen, before))];
             if let Some(mut one) = judgement("rate.fixed_point", &on, place.to_owned(), &all) {
                 one.trials = seen.trials;
+                // It rests on all trials together.
+                one.taken.clear();
                 judged.file(at, one);
             }
         }

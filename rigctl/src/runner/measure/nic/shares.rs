@@ -80,6 +80,8 @@ pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut 
             let all = [(runs.first, read)];
             if let Some(mut one) = judgement("rate.shares", flow, place.clone(), &all) {
                 one.trials = trials;
+                // It rests on all trials together.
+                one.taken.clear();
                 one.resolution = jain(&sent);
                 judged.file(At::Point(index), one);
             }
