@@ -53,7 +53,7 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
             } else {
                 chances(trial, index, *class, window).max(count)
             },
-            of: "frames of the class into that port, or PFC out of it",
+            of: "frames of the class into that port, PFC out of it or into others",
         };
         Ok(Read { span: Span::exactly(count), want, got, records: sent.xoff, looked })
     });
@@ -64,7 +64,8 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
 }
 
 /// Frames of the class that the rig sent by the port within the window, each of which might have made the device send an XOFF
-/// there, and PFC frames of the device, each of which might have been of the class.
+/// there; PFC frames of the device, each of which might have been of the class; and those of the rig on other links, each of which
+/// might have been passed on.
 fn chances(trial: &Trial, port: u16, class: u8, (from, until): (Time, Time)) -> u64 {
     let observation = &trial.observation;
     let own = |spec: &StreamSpec| (spec.from, spec.class) == (port, class);
@@ -79,8 +80,9 @@ fn chances(trial: &Trial, port: u16, class: u8, (from, until): (Time, Time)) -> 
         u64::try_from(sent.count()).unwrap_or(u64::MAX)
     };
     let told = observation.records.iter().filter(|record| {
-        let sent = (record.port, record.dir) == (port, Dir::Rx);
-        sent && is_pfc(&record.what) && (from..=until).contains(&record.at)
+        let there = record.port == port;
+        let might = (record.dir == Dir::Rx) == there;
+        might && is_pfc(&record.what) && (from..=until).contains(&record.at)
     });
     streams.map(count).sum::<u64>() + u64::try_from(told.count()).unwrap_or(u64::MAX)
 }
