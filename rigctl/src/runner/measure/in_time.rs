@@ -209,7 +209,7 @@ mod tests {
         // 2604.1 us less 291 us, and half of that for each side.
         let veth = Some("veth.yaml");
         assert_eq!(of(veth, PAUSED, (Dur::us(1_156), true), 0), Vec::<String>::new());
-        insta::assert_snapshot!(of(veth, PAUSED, (Dur::us(1_157), true), 0).join("\n"), @"");
+        insta::assert_snapshot!(of(veth, PAUSED, (Dur::us(1_157), true), 0).join("\n"), @"late-send: the rig or the served device was 1.157ms late, and what filler sends meanwhile has to fit into the headroom: up to 1.15656ms");
         assert_eq!(
             of(veth, PAUSED, (Dur::ms(15), false), 0),
             Vec::<String>::new(),
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn what_a_device_did_before_its_counters_were_read_voids_only_what_reads_them() {
         let unseen = of(Some("veth.yaml"), "pfcwd::storm-counters-broadcom", (Dur::ZERO, false), 2);
-        insta::assert_snapshot!(unseen.join("\n"), @"");
+        insta::assert_snapshot!(unseen.join("\n"), @"late-reading: the device did something 2 times between the trial and a reading of its counters");
         assert_eq!(of(Some("veth.yaml"), PAUSED, (Dur::ZERO, false), 2), Vec::<String>::new());
     }
 }
