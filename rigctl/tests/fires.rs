@@ -123,8 +123,7 @@ fn of_nic(measure: &NicMeasure) -> Run {
         NicMeasure::Final { .. } => Mutated("additive-increase", "nic.rp.ai_rate=x1.1"),
         NicMeasure::Bursts { .. } => Mutated("packets-or-bursts", "nic.rp.limiting=packet"),
         NicMeasure::Goodput { .. } => Mutated("rate-over-a-long-way", "nic.rp.timer=x2"),
-        // The first queue pair never hears of its marks.
-        NicMeasure::Shares { .. } => Mutated("eight-flows-share", "deviation=cnp_wrong_qp"),
+        NicMeasure::Shares { .. } => Written(HELD_BACK),
         NicMeasure::FixedPoint { .. } => {
             Mutated("more-senders-are-marked-more", "nic.rp.enable=false")
         }
@@ -170,6 +169,25 @@ cases:
       - rc.completion: {flow: sender}
       - rc.sender: {flow: sender}
       - rc.receiver: {flow: sender}
+";
+
+/// Two flows through one bottleneck, of which one is told of congestion that is not there: it gets less than its share.
+const HELD_BACK: &str = "about: \"one case\"
+device: nic
+cases:
+  held-back:
+    why: \"a flow that hears of congestion that is not there gets less than its share\"
+    source: [\"a test\"]
+    dut: {nic: {generation: gen2, rp: {cut_window: 50us, inverse_g: 16}}, peer: {generation: gen2, rc: {ack_every: 16}}}
+    between: {delay: 1us, inject: [{on: held, frames: data, every: 20, do: ce}], bottleneck: {to: p2, speed: 10Gbps, kmin: 40KB, kmax: 400KB, pmax: 10%, buffer: 8MB}}
+    flows:
+      free: {nic: p1, to: p2, class: 3, verb: write, message: 64KiB, mtu: 4096B}
+      held: {nic: p1, to: p2, class: 3, verb: write, message: 64KiB, mtu: 4096B}
+    steps:
+      - {at: 0us, start: [held, free], for: 120ms}
+    trials: 8
+    measure:
+      - rate.shares: {flows: [held, free], from: 20ms, until: 120ms, within: 25%}
 ";
 
 fn written(text: &str) -> Suite {

@@ -6,7 +6,6 @@
 //! cases, `RIG_STALL_LAB` another lab (by its stem), and `RIG_PROGRAM` names another binary.
 
 #![expect(clippy::disallowed_methods, reason = "what is waited for here is other processes")]
-#![expect(clippy::disallowed_types, reason = "the stalls themselves are in real time")]
 
 mod common;
 #[path = "common/processes.rs"]
@@ -16,19 +15,21 @@ use common::root;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use processes::children;
+use rig_units::Dur;
+use rigctl::wall::Stopwatch;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What CI tries: one case of every measure that a stall has ever made look wrong, and of each that waits for the device.
 const CASES: &str = "pfcwd::*-broadcom";
 const SEEDS: Range<u64> = 1..3;
 /// A run that takes longer is stopped: what CI spends on a seed at most.
-const MOST: Duration = Duration::from_secs(60);
+const MOST: Dur = Dur::s(60);
 
 /// Who is taken off the processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,7 +96,7 @@ fn spin(lasts: Duration) {
 /// Stalls a run until it ends; how many stalls there were of each kind.
 fn stall(rig: &mut Child, seed: u64) -> BTreeMap<Whom, u32> {
     let (mut draws, mut stalls) = (Draws(seed), BTreeMap::new());
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     while rig.try_wait().expect("it was started here").is_none() {
         let (wait, whom, lasts) = draws.stall();
         sleep(wait);
