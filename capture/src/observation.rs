@@ -195,6 +195,9 @@ pub struct Integrity {
     pub cut: Option<String>,
     /// Why the device itself cannot be trusted in this trial (an emulated one that fell behind).
     pub dut: Option<String>,
+    /// How often the device acted between the trial and the readings of its counters, before or after it: what they then say
+    /// is not what the trial shows.
+    pub unseen: u64,
 }
 
 /// A frame that left later than planned.

@@ -50,6 +50,8 @@ pub enum Deviation {
     BigRedSwitchMissesQueue,
     /// Values outside the documented ranges are accepted.
     AcceptsOutOfRange,
+    /// Values at either end of the documented ranges are refused.
+    RefusesLimits,
     /// A buffer change while a queue is stormed resets the queue to operational.
     BufferChangeEndsStorm,
     /// A link that goes down and up counts as a storm.
@@ -97,6 +99,20 @@ pub enum Deviation {
     PoolOversubscribedTwice,
     /// XOFF frames name the class above the congested one (class 0 above class 7).
     XoffWrongClass,
+    /// An XON ends no pause: it has to run out by itself.
+    XonIgnored,
+    /// PFC holds back lossy classes, too.
+    LossyObeysPfc,
+    /// A PFC frame that enables no class pauses all of them.
+    EmptyVectorPauses,
+    /// Of the classes that a PFC frame names only the lowest is paused, or told to go on.
+    OneClassOfTwoObeyed,
+    /// PFC frames are passed on to every other port.
+    PfcForwarded,
+    /// Counters of dropped frames are off as soon as a frame was dropped (value: by how many; default 1).
+    DropCounterOff,
+    /// Now and then two frames of one flow that wait in a queue leave it in the other order (value: after how many; default 64).
+    FlowReordered,
     /// A lossy queue at its limit sends XOFF for its class to the port that the frame came from.
     LossyPauses,
     /// A lossless frame that does not go to the pool is dropped at once.
@@ -121,6 +137,8 @@ pub enum Deviation {
     DrawsCorrelated,
     /// Frames that arrive marked do not count as marked.
     CeNotCounted,
+    /// Early detection looks at every queue, whatever it is bound to.
+    WredOnEveryQueue,
     /// A switch of virtual output queues counts by the port that a frame came in by.
     VoqPerSource,
     /// A sender that one virtual output queue paused is told to go on as soon as a frame of its leaves another one.
@@ -227,7 +245,7 @@ pub enum Deviation {
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 103] = [
+    pub const ALL: [Deviation; 112] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -245,6 +263,7 @@ impl Deviation {
         Deviation::PfcContinuesAfterDrop,
         Deviation::BigRedSwitchMissesQueue,
         Deviation::AcceptsOutOfRange,
+        Deviation::RefusesLimits,
         Deviation::BufferChangeEndsStorm,
         Deviation::LinkToggleFires,
         Deviation::OwnPfcCountsAsStorm,
@@ -268,6 +287,13 @@ impl Deviation {
         Deviation::LossyUsesHeadroom,
         Deviation::PoolOversubscribedTwice,
         Deviation::XoffWrongClass,
+        Deviation::XonIgnored,
+        Deviation::LossyObeysPfc,
+        Deviation::EmptyVectorPauses,
+        Deviation::OneClassOfTwoObeyed,
+        Deviation::PfcForwarded,
+        Deviation::DropCounterOff,
+        Deviation::FlowReordered,
         Deviation::LossyPauses,
         Deviation::HeadroomUnused,
         Deviation::MarksAtOtherPoint,
@@ -280,6 +306,7 @@ impl Deviation {
         Deviation::MarksTooOften,
         Deviation::DrawsCorrelated,
         Deviation::CeNotCounted,
+        Deviation::WredOnEveryQueue,
         Deviation::VoqPerSource,
         Deviation::XonOfAnyQueue,
         Deviation::WatermarkClearClearsAll,
@@ -333,110 +360,30 @@ impl Deviation {
         Deviation::TimeoutNotCounted,
     ];
 
+    /// The sentence of its row above, for people.
+    pub fn about(self) -> String {
+        let schema = schemars::schema_for!(Deviation);
+        let name = self.to_string();
+        let rows = schema.get("oneOf").and_then(serde_json::Value::as_array).into_iter().flatten();
+        let mut rows = rows.filter(|row| row["const"] == name.as_str());
+        let said = rows.next().and_then(|row| row["description"].as_str()).unwrap_or_default();
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// The values that may follow the name; `None` when none may.
     pub const fn values(self) -> Option<RangeInclusive<u64>> {
         match self {
             Deviation::DetectionIgnoresClass => Some(0..=7),
-            Deviation::DropLeaks | Deviation::CountersOff => Some(0..=u32::MAX as u64),
+            Deviation::DropLeaks | Deviation::CountersOff | Deviation::DropCounterOff => {
+                Some(0..=u32::MAX as u64)
+            }
             Deviation::MalformedPfc => Some(0..=5),
             Deviation::EgressRateLow => Some(1..=99),
             Deviation::XonLate | Deviation::CnpHiddenInterval => Some(1..=1_000_000),
             Deviation::DepthAveraged => Some(1..=Wred::MOST_WEIGHT as u64),
             Deviation::MarksTooOften => Some(1..=100),
-            Deviation::DrawsCorrelated => Some(2..=1_000),
-            Deviation::TimerNotResetByGap
-            | Deviation::XonCountsAsStorm
-            | Deviation::RestoresTooEarly
-            | Deviation::RestoresDuringStorm
-            | Deviation::LateFrameDoesNotRestart
-            | Deviation::XonDoesNotRestart
-            | Deviation::DropSpreadsToQueue
-            | Deviation::DropSpreadsToPort
-            | Deviation::ForwardDrops
-            | Deviation::AlertActs
-            | Deviation::PollStopsAfterStorm
-            | Deviation::PfcContinuesAfterDrop
-            | Deviation::BigRedSwitchMissesQueue
-            | Deviation::AcceptsOutOfRange
-            | Deviation::BufferChangeEndsStorm
-            | Deviation::LinkToggleFires
-            | Deviation::OwnPfcCountsAsStorm
-            | Deviation::OnePortAtATime
-            | Deviation::RefreshLate
-            | Deviation::WeightsIgnored
-            | Deviation::HeadroomOneCellShort
-            | Deviation::XonNever
-            | Deviation::SharedHeadroomNotReleased
-            | Deviation::HeadroomCapIgnored
-            | Deviation::PfcHonouredForOtherClass
-            | Deviation::PauseTimeNotRestarted
-            | Deviation::ReservedNotCounted
-            | Deviation::DescriptorNotCounted
-            | Deviation::WatermarkNotCleared
-            | Deviation::DropLeaksBuffer
-            | Deviation::CounterCountsPfcAsData
-            | Deviation::LossyUsesHeadroom
-            | Deviation::PoolOversubscribedTwice
-            | Deviation::XoffWrongClass
-            | Deviation::LossyPauses
-            | Deviation::HeadroomUnused
-            | Deviation::MarksAtOtherPoint
-            | Deviation::MarksNonEct
-            | Deviation::ClearsCe
-            | Deviation::DropsEct
-            | Deviation::NoJumpAtKmax
-            | Deviation::DepthOfPort
-            | Deviation::CeNotCounted
-            | Deviation::VoqPerSource
-            | Deviation::XonOfAnyQueue
-            | Deviation::WatermarkClearClearsAll
-            | Deviation::WatermarkPersistentForgets
-            | Deviation::MacsecEncryptedPfcDropped
-            | Deviation::MacsecClearPfcAccepted
-            | Deviation::MacsecReplayWindowIgnored
-            | Deviation::MacsecIcvNotChecked
-            | Deviation::MacsecLateCountedAsOk
-            | Deviation::MacsecPfcSentClear
-            | Deviation::MacsecAnNotSwitched
-            | Deviation::MacsecSciNotChecked
-            | Deviation::MacsecBadFramePauses
-            | Deviation::MacsecPnWraps
-            | Deviation::MacsecOkCountsPfcTwice
-            | Deviation::MacsecRekeyForgetsOldSa
-            | Deviation::MacsecHeadroomTooSmall
-            | Deviation::CnpPerPacket
-            | Deviation::CnpOnCnp
-            | Deviation::CnpWrongQp
-            | Deviation::CnpWrongAddress
-            | Deviation::CnpReservedSet
-            | Deviation::CnpWithoutBecn
-            | Deviation::CnpNotCounted
-            | Deviation::CnpMissedOnRead
-            | Deviation::AlphaNotDecayed
-            | Deviation::AlphaNotRaised
-            | Deviation::CutWithoutCnp
-            | Deviation::CutTwicePerWindow
-            | Deviation::CutSpreads
-            | Deviation::TargetNotSaved
-            | Deviation::MinRateIgnored
-            | Deviation::TimerNotRestarted
-            | Deviation::BytesNotReset
-            | Deviation::StagesNotReset
-            | Deviation::HyperBeforeAdditive
-            | Deviation::NakRepeated
-            | Deviation::RestartsOnePsnLate
-            | Deviation::PsnWithoutWrap
-            | Deviation::BadIcrcAccepted
-            | Deviation::DuplicateTaken
-            | Deviation::DuplicateAckedAsItself
-            | Deviation::AckCountsForOne
-            | Deviation::TimeoutNotRestarted
-            | Deviation::TriesNotReset
-            | Deviation::LineRateHalved
-            | Deviation::ReadAsksOnePsnLate
-            | Deviation::CnpWithoutMark
-            | Deviation::ImpliedNakNotCounted
-            | Deviation::TimeoutNotCounted => None,
+            Deviation::DrawsCorrelated | Deviation::FlowReordered => Some(2..=1_000),
+            _ => None,
         }
     }
 

@@ -62,6 +62,17 @@ pub enum Scope {
     Port,
 }
 
+impl Scope {
+    /// What it is called in a sentence: `per queue pair`.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Scope::Qp => "queue pair",
+            Scope::DestIp => "address at the far end",
+            Scope::Port => "port",
+        }
+    }
+}
+
 /// The ECN field of an IP header (RFC 3168).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -76,6 +87,18 @@ pub enum EcnField {
     Ect0,
     /// 11
     Ce,
+}
+
+impl EcnField {
+    /// What RFC 3168 calls it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            EcnField::NotEct => "Not-ECT",
+            EcnField::Ect1 => "ECT(1)",
+            EcnField::Ect0 => "ECT(0)",
+            EcnField::Ce => "CE",
+        }
+    }
 }
 
 /// The reaction point.
@@ -126,6 +149,16 @@ pub enum Limiting {
     Packet,
     /// Bursts of packets, which leave at the speed of the port.
     Burst,
+}
+
+impl Limiting {
+    /// What it is called in a sentence: `per packet`.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Limiting::Packet => "packet",
+            Limiting::Burst => "burst",
+        }
+    }
 }
 
 /// Reliable connections.

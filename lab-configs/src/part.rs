@@ -86,6 +86,7 @@ impl Deviation {
             | Deviation::PfcContinuesAfterDrop
             | Deviation::BigRedSwitchMissesQueue
             | Deviation::AcceptsOutOfRange
+            | Deviation::RefusesLimits
             | Deviation::BufferChangeEndsStorm
             | Deviation::LinkToggleFires
             | Deviation::OwnPfcCountsAsStorm
@@ -101,6 +102,7 @@ impl Deviation {
             | Deviation::LossyUsesHeadroom
             | Deviation::PoolOversubscribedTwice
             | Deviation::LossyPauses
+            | Deviation::DropCounterOff
             | Deviation::HeadroomUnused
             | Deviation::VoqPerSource
             | Deviation::XonOfAnyQueue
@@ -112,8 +114,15 @@ impl Deviation {
             | Deviation::XonLate
             | Deviation::PfcHonouredForOtherClass
             | Deviation::PauseTimeNotRestarted
-            | Deviation::XoffWrongClass => Part::Pfc,
-            Deviation::WeightsIgnored | Deviation::EgressRateLow => Part::Scheduler,
+            | Deviation::XoffWrongClass
+            | Deviation::XonIgnored
+            | Deviation::LossyObeysPfc
+            | Deviation::EmptyVectorPauses
+            | Deviation::OneClassOfTwoObeyed
+            | Deviation::PfcForwarded => Part::Pfc,
+            Deviation::WeightsIgnored | Deviation::EgressRateLow | Deviation::FlowReordered => {
+                Part::Scheduler
+            }
             Deviation::MarksAtOtherPoint
             | Deviation::DepthAveraged
             | Deviation::MarksNonEct
@@ -123,7 +132,8 @@ impl Deviation {
             | Deviation::DepthOfPort
             | Deviation::MarksTooOften
             | Deviation::DrawsCorrelated
-            | Deviation::CeNotCounted => Part::Wred,
+            | Deviation::CeNotCounted
+            | Deviation::WredOnEveryQueue => Part::Wred,
             Deviation::MacsecEncryptedPfcDropped
             | Deviation::MacsecClearPfcAccepted
             | Deviation::MacsecReplayWindowIgnored

@@ -147,6 +147,11 @@ impl Source {
                 let want = "an anchor (`&name`) that is written before its alias".to_owned();
                 ("there is no such anchor".to_owned(), want)
             }
+            // An alias inside of what its own anchor names.
+            _ if said.contains("weak recursion") => {
+                let want = "an alias (`*name`) of something that is written before it".to_owned();
+                ("an alias stands inside of the very thing that it names".to_owned(), want)
+            }
             _ if said.contains("recursion limit") => limits("the nesting is too deep"),
             _ if said.contains("alias replay limit") => limits("aliases make the file too large"),
             _ => match self.tab_near(mark) {

@@ -81,6 +81,9 @@ fn test_case(report: &CaseReport, seed: u64) -> TestCase {
     for what in &report.not_applicable {
         case.add_property(Property::new("not-applicable", printable(what)));
     }
+    for (trial, reason) in &report.trials.void {
+        case.add_property(Property::new(format!("void[{trial}]"), printable(reason)));
+    }
     if !report.evidence.is_empty() {
         // The form in which Jenkins and GitLab pick up files.
         let attach = |path: &str| format!("[[ATTACHMENT|{}]]\n", printable(path));

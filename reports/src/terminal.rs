@@ -170,10 +170,14 @@ impl<W: Write> Terminal<W> {
         let measured = figure::span(reading.unit, reading.span);
         let predicted = figure::span(prediction.unit, prediction.span);
         let trials = count(*trials as usize, "trial");
-        let formula = prediction.formula;
         let looked = format!("{} {}", looked.count, looked.of);
+        // What the case itself wants follows from no formula.
+        let formula = match prediction.formula {
+            "" => String::new(),
+            formula => format!(" ({formula})"),
+        };
         let text =
-            format!("{name}: {measured}, predicted {predicted} ({formula}), {trials}, {looked}");
+            format!("{name}: {measured}, predicted {predicted}{formula}, {trials}, {looked}");
         self.under(lines, &text);
         if !resolution.is_empty() {
             self.under(lines, &format!("  cannot tell apart: {}", printable(resolution)));
@@ -265,7 +269,12 @@ fn void(report: &CaseReport) -> String {
         .map(|(reason, trials)| format!("{} in {}", printable(reason), some(trials)))
         .collect();
     let run = count(trials.run as usize, "trial");
-    format!("{} of {run} void: {}", trials.void.len(), reasons.join("; "))
+    let more = match reasons.len().saturating_sub(NAMED) {
+        0 | 1 => String::new(),
+        more => format!("; {more} others"),
+    };
+    let shown = if more.is_empty() { &reasons[..] } else { &reasons[..NAMED] };
+    format!("{} of {run} void: {}{more}", trials.void.len(), shown.join("; "))
 }
 
 /// The first few of `items`, and how many more.

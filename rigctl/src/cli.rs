@@ -180,9 +180,15 @@ pub struct MutantsArgs {
     /// Mutants tried side by side; without it one per core.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
-    /// Print every mutant and every deviation, run nothing.
+    /// Print every mutant, and what each deviation is; run nothing.
     #[arg(long)]
     pub list: bool,
+    /// The other way round: for each case the first mutant that turns it red by itself; exit 1 when one shows nothing.
+    #[arg(long, conflicts_with = "list")]
+    pub per_case: bool,
+    /// With --per-case: try every mutant on every case.
+    #[arg(long, requires = "per_case")]
+    pub full: bool,
     /// What stdout gets.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,

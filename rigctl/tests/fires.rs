@@ -40,6 +40,9 @@ fn red(measure: &Measure) -> Run {
             Mutated("isolation-of-queue-and-port-broadcom", "deviation=drop_spreads_to_queue")
         }
         Measure::Throughput { .. } => Mutated("shares-after-a-storm", "deviation=weights_ignored"),
+        Measure::Withheld { .. } => {
+            Mutated("loss-of-lossy-queues-broadcom", "deviation=egress_rate_low")
+        }
         Measure::Counters { .. } => Mutated("storm-counters-broadcom", "deviation=counters_off"),
         Measure::Coverage { .. } => Written(FILLED_GAPS),
         Measure::PfcSent { .. } => {

@@ -8,11 +8,14 @@
 mod common;
 #[path = "common/packed.rs"]
 mod packed;
+#[path = "common/processes.rs"]
+mod processes;
 
 use common::root;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
 use pcap_file::pcapng::{Block, PcapNgReader};
+use processes::children;
 use serde_json::Value;
 use std::io::Cursor;
 use std::path::Path;
@@ -134,21 +137,6 @@ fn devices_that_depart_from_what_they_declare_fail_in_real_time() {
     for (wrong, case) in WRONG_NICS {
         notices(NICS, wrong, case);
     }
-}
-
-/// The processes that `parent` has started.
-fn children(parent: u32) -> Vec<u32> {
-    let list = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
-    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-    let of_threads = threads
-        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
-        .collect::<Vec<_>>()
-        .join(" ");
-    let all = format!("{} {of_threads}", list.unwrap_or_default());
-    let mut all: Vec<u32> = all.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
 }
 
 #[test]

@@ -17,7 +17,8 @@ pub struct Suite {
     pub file: String,
     /// One line for people.
     pub about: String,
-    /// The parts of a device that its cases together look at: whatever breaks there, one of them notices. Empty: all parts.
+    /// The parts of a device that its cases together look at: whatever breaks there, one of them notices. All of them when
+    /// the file does not say.
     pub covers: Vec<Part>,
     /// Its cases, in the order of the file.
     pub cases: Vec<Case>,
@@ -88,8 +89,20 @@ pub struct Case {
     pub measure: Vec<Measure>,
     /// What the case as a whole expects.
     pub expect: Expect,
+    /// Why no wrong device turns it red, where none can. Absent: one must.
+    pub spared: Option<Spared>,
     /// Where its parts stand in the file, by key; the case itself under the empty one. See [`Case::fault`].
     pub places: BTreeMap<String, Place>,
+}
+
+/// `kills: {none: "why", tried: "pfcwd.action=drop"}`: a case that no wrong device turns red, because it is about a measurement
+/// that is void or about a refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spared {
+    /// Why none can.
+    pub why: String,
+    /// The mutant that was tried by hand, as behind `--mutate`.
+    pub tried: String,
 }
 
 /// What is asked of a rig port.

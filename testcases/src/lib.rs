@@ -22,7 +22,7 @@ pub mod wire;
 
 pub use amount::{Amount, Lookup};
 pub use between::{Between, Bottleneck, Injected, Injection, Target, Which};
-pub use case::{Case, CaseId, Expect, Suite, Sweep};
+pub use case::{Case, CaseId, Expect, Spared, Suite, Sweep};
 pub use macsec::{Harm, Protection, Secured, Shield, Takes};
 pub use measure::{First, Measure, Wanted};
 pub use nic::{Flow, FlowSpec, NicMeasure, Verb};

@@ -57,6 +57,16 @@ pub enum Measure {
         /// Until.
         until: crate::Amount,
     },
+    /// `share.withheld`: what streams that offer a port more than it carries do not get of it, in a time in which they all send
+    /// and their queue is full: each lossless source by PFC (F11), each lossy queue by loss (F12).
+    Withheld {
+        /// The streams that share the port.
+        streams: Vec<String>,
+        /// From, counted from the start of the trial.
+        from: crate::Amount,
+        /// Until.
+        until: crate::Amount,
+    },
     /// `counters`: the watchdog's and the queue's counters against what the wire shows.
     Counters {
         /// The storm.
@@ -227,6 +237,7 @@ impl Measure {
             Measure::ActionTaken { .. } => "pfcwd.action",
             Measure::Loss { .. } => "loss",
             Measure::Throughput { .. } => "throughput",
+            Measure::Withheld { .. } => "share.withheld",
             Measure::Counters { .. } => "counters",
             Measure::Coverage { .. } => "storm.coverage",
             Measure::PfcSent { .. } => "pfc.sent",
@@ -294,6 +305,7 @@ impl Measure {
             }
             Measure::Threshold(threshold) => threshold.streams(),
             Measure::Throughput { .. }
+            | Measure::Withheld { .. }
             | Measure::Coverage { .. }
             | Measure::PfcSent { .. }
             | Measure::PfcFormat { .. }

@@ -9,6 +9,7 @@ mod carried;
 mod case;
 mod dut;
 mod group;
+mod kills;
 mod measure;
 mod names;
 mod nic;
@@ -26,7 +27,7 @@ pub use sweep::INTERVALS;
 use crate::{Case, Suite};
 use rig_lab::fault::{Fault, one_of};
 use rig_lab::walk::{At, Walk};
-use rig_lab::yaml::Source;
+use rig_lab::yaml::{Source, Value};
 use rig_lab::{Declared, Kind, Part, declare, is_name};
 use rig_units::Dur;
 use std::path::Path;
@@ -79,8 +80,7 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
     let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
     let device = fields.need("device", "switch or nic");
     let device = device.and_then(|at| at.choice(&Kind::NAMES)).unwrap_or(Kind::Switch);
-    let covers = fields.get("covers").map_or_else(Vec::new, |at| at.one_or_many());
-    let covers = covers.iter().filter_map(|at| at.choice(&Part::NAMES)).collect();
+    let covers = covers(fields.get("covers").as_ref());
     let setup = fields.get("setup");
     const SETUP: [&str; 9] =
         ["dut", "ports", "streams", "flows", "between", "storms", "endpoints", "taps", "precision"];
@@ -127,6 +127,19 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
         covers,
         cases,
     })
+}
+
+/// The parts in which whatever breaks must turn some case of the file red; all where nothing is said.
+fn covers(at: Option<&At<'_>>) -> Vec<Part> {
+    let Some(at) = at else { return Part::NAMES.map(|(_, part)| part).to_vec() };
+    if matches!(&at.node.value, Value::Text(word) if word == "none") {
+        return Vec::new();
+    }
+    let all = at.one_or_many();
+    if all.is_empty() {
+        at.fault("no part is named", "`covers: none`, or a list of parts; without it: all of them");
+    }
+    all.iter().filter_map(|at| at.choice(&Part::NAMES)).collect()
 }
 
 /// Paths of the configuration that are lengths of time.

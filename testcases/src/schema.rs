@@ -4,11 +4,13 @@ use crate::read::{INTERVALS, PREDICTIONS};
 use crate::wire::ADDRESSES;
 use crate::{NicMeasure, Shield, Takes, Tap, Target, Verb};
 use rig_lab::schema::{DRAFT, families, settings};
-use rig_lab::{Kind, Part, WatermarkCopy};
+use rig_lab::{Kind, WatermarkCopy};
 use rig_units::{Bytes, Dur, L2Rate, Length, PortSpeed, Ppm, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
+
+mod worth;
 
 /// The schema of a file of test cases.
 pub fn schema() -> Value {
@@ -47,11 +49,7 @@ pub fn schema() -> Value {
         "properties": {
             "about": line("one line for people"),
             "device": { "enum": Kind::NAMES.map(|(name, _)| name) },
-            "covers": {
-                "description": "the parts of a device in which a deviation must turn some case of the file red; absent: all",
-                "type": "array",
-                "items": { "enum": Part::NAMES.map(|(name, _)| name) },
-            },
+            "covers": worth::covers(),
             "setup": to("setup"),
             "cases": by_name("case"),
         },
@@ -300,10 +298,8 @@ fn measure() -> Value {
         "pfcwd.action": storm_stream(&[]),
         "counters": storm_stream(&[]),
         "loss": object(&json!({ "stream": to("name"), "expect": wanted }), &["stream"]),
-        "throughput": object(
-            &json!({ "streams": list("name"), "from": to("amount"), "until": to("amount") }),
-            &["streams", "from", "until"],
-        ),
+        "throughput": sharing(),
+        "share.withheld": sharing(),
         "storm.coverage": object(&json!({ "storm": to("name") }), &["storm"]),
         "pfc.sent": object(
             &json!({ "port": to("port"), "class": to("class"), "after": to("name"), "expect": wanted }),
@@ -374,6 +370,14 @@ fn measure() -> Value {
     measure["minProperties"] = json!(1);
     measure["maxProperties"] = json!(1);
     measure
+}
+
+/// Streams that share a port for a while.
+fn sharing() -> Value {
+    object(
+        &json!({ "streams": list("name"), "from": to("amount"), "until": to("amount") }),
+        &["streams", "from", "until"],
+    )
 }
 
 fn sweep() -> Value {
@@ -479,6 +483,7 @@ fn case() -> Value {
         "precision": to("duration"),
         "measure": list("measure"),
         "expect": { "anyOf": [{ "enum": ["rejected", "accepted"] }, inconclusive] },
+        "kills": worth::kills(),
     });
     object(&properties, &["why", "source"])
 }

@@ -69,6 +69,14 @@ pub(crate) fn decimal(
     u64::try_from(scaled / ten).map_err(|_| bad())
 }
 
+/// The largest unit that needs no more than three decimals and is not below one.
+pub(crate) fn unit(units: &[Scale], value: u64) -> Option<&Scale> {
+    let fits = |unit: &&Scale| {
+        value >= unit.factor && (value % unit.factor * 1000).is_multiple_of(unit.factor)
+    };
+    units.iter().filter(fits).max_by_key(|unit| unit.factor)
+}
+
 /// Prints in the largest unit that needs no more than three decimals and is not below one; `zero` is the unit of 0.
 pub(crate) fn print(
     f: &mut fmt::Formatter<'_>,
@@ -79,11 +87,7 @@ pub(crate) fn print(
     if value == 0 {
         return f.pad(&format!("0{zero}"));
     }
-    let fits = |unit: &&Scale| {
-        value >= unit.factor && (value % unit.factor * 1000).is_multiple_of(unit.factor)
-    };
-    let smallest = &units[0];
-    let unit = units.iter().filter(fits).max_by_key(|unit| unit.factor).unwrap_or(smallest);
+    let unit = unit(units, value).unwrap_or(&units[0]);
     let thousandths = (value % unit.factor) * 1000 / unit.factor;
     let fraction = format!(".{thousandths:03}");
     let fraction = fraction.trim_end_matches('0').trim_end_matches('.');

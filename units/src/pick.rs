@@ -39,7 +39,8 @@ impl FromStr for Ppm {
         const WANT: &str = "a probability from 0% to 100%, or in ppm, such as 5% or 200ppm";
         let n = decimal("a probability", WANT, PPM, text)?;
         let n = u32::try_from(n).ok().filter(|&n| n <= Ppm::ONE.0);
-        n.map(Ppm).ok_or_else(|| BadQuantity::new("a probability", WANT, text))
+        let over = "a probability: it is more than the whole";
+        n.map(Ppm).ok_or_else(|| BadQuantity::new(over, WANT, text))
     }
 }
 impl fmt::Display for Quanta {

@@ -198,7 +198,9 @@ impl FromStr for Rate {
         } else {
             let share = [Scale { suffix: "%", factor: 10_000 }];
             let ppm = decimal(WHAT, WANT, &share, text).and_then(positive)?;
-            let ppm = u32::try_from(ppm).ok().filter(|&ppm| ppm <= 1_000_000).ok_or_else(bad)?;
+            let over = "a stream rate: it is more than the whole port";
+            let over = || BadQuantity::new(over, WANT, text);
+            let ppm = u32::try_from(ppm).ok().filter(|&ppm| ppm <= 1_000_000).ok_or_else(over)?;
             Ok(Rate::Share(Percent { ppm }))
         }
     }

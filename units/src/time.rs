@@ -1,7 +1,7 @@
 //! Instants and lengths of time in whole picoseconds: a byte lasts exactly 800 ps at 10 Gb/s and 5 ps at
 //! 1.6 Tb/s, so nothing is ever rounded. A `u64` of them reaches 213 days.
 
-use crate::parse::{BadQuantity, Scale, decimal, print, string_forms};
+use crate::parse::{BadQuantity, Scale, decimal, print, string_forms, unit};
 use core::fmt;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
@@ -154,9 +154,18 @@ impl FromStr for Dur {
     }
 }
 
+/// To the picosecond: in the largest unit that needs no more than three decimals, and where that takes more than four digits before
+/// the point (`1157335518.289ns`), in the largest that is not below one, with as many decimals as it takes.
 impl fmt::Display for Dur {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(f, UNITS, "ms", self.0)
+        let short = unit(UNITS, self.0).filter(|unit| self.0 / unit.factor < 10_000);
+        let largest = UNITS.iter().rfind(|unit| self.0 >= unit.factor);
+        let (None, Some(unit)) = (short, largest) else { return print(f, UNITS, "ms", self.0) };
+        let digits = unit.factor.ilog10() as usize;
+        let decimals = format!("{:0digits$}", self.0 % unit.factor);
+        let decimals = decimals.trim_end_matches('0');
+        let point = if decimals.is_empty() { "" } else { "." };
+        f.pad(&format!("{}{point}{decimals}{}", self.0 / unit.factor, unit.suffix))
     }
 }
 

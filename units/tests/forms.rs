@@ -187,3 +187,39 @@ proptest! {
         let _ = (read::<PortSpeed>(&text), read::<Quanta>(&text), read::<Ppm>(&text), read::<Length>(&text));
     }
 }
+
+#[test]
+fn a_length_of_time_is_told_in_the_unit_that_suits() {
+    let shown = [
+        1_157_335_518_289_u64,
+        335_539_200,
+        500_288_947_200,
+        9_999_999_999,
+        60_001_000_000_000,
+        10_000,
+        0,
+    ]
+    .map(|ps| Dur(ps).to_string());
+    assert_eq!(
+        shown,
+        [
+            "1.157335518289s",
+            "335.5392us",
+            "500.2889472ms",
+            "9.999999999ms",
+            "60.001s",
+            "10ns",
+            "0ms"
+        ]
+    );
+    for text in &shown[..6] {
+        assert_eq!(text.parse::<Dur>().unwrap().to_string(), *text);
+    }
+}
+
+#[test]
+fn more_than_the_whole_is_called_that() {
+    let said = |error: String| assert!(error.contains("more than the whole"), "{error}");
+    said("150%".parse::<Ppm>().unwrap_err().to_string());
+    said("150%".parse::<Rate>().unwrap_err().to_string());
+}

@@ -204,3 +204,14 @@ fn colours_go_by_code_point_and_the_modes_are_sonics_eight() {
     assert_eq!(marked("ecn_yellow_red"), [false, true, true]);
     assert_eq!(marked("ecn_all"), [true, true, true]);
 }
+
+#[test]
+fn every_deviation_has_a_sentence_of_its_own() {
+    let mut said: Vec<String> = Deviation::ALL.into_iter().map(Deviation::about).collect();
+    for (deviation, about) in Deviation::ALL.into_iter().zip(&said) {
+        assert!(about.ends_with('.') && about.len() > 20, "{deviation}: `{about}`");
+    }
+    said.sort();
+    said.dedup();
+    assert_eq!(said.len(), Deviation::ALL.len());
+}

@@ -101,3 +101,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_alias_inside_of_what_it_names_is_called_that() {
+    let said = said("a: &x\n  b: 1\n  c: *x\n");
+    assert!(said.contains("an alias stands inside of the very thing that it names"), "{said}");
+    assert!(said.starts_with("x.yaml:") && !said.contains("weak"), "{said}");
+}

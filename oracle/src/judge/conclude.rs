@@ -12,18 +12,24 @@ pub struct Trials {
     pub valid: u32,
     /// Why the others do not: one doubt a void trial, in the order of the trials.
     pub void: Vec<Doubt>,
+    /// Whether all that were planned were had: void ones were repeated, or are what the case is about.
+    pub complete: bool,
 }
 
+/// Reasons that are the rig's own and say nothing of the device.
+const OWN: [&str; 6] =
+    ["storm-lapse", "capture-hole", "late-send", "dut-late", "late-reading", "short-stream"];
+
 impl Trials {
-    /// More void trials than one in five leave the case undecided, whatever the others show.
-    fn too_many_void(&self) -> bool {
-        let void = u32::try_from(self.void.len()).unwrap_or(u32::MAX);
-        !Trials::bears(self.valid, void) || self.valid == 0
+    /// Fewer trials than were planned leave the case undecided, whatever those that were had show.
+    const fn too_few(&self) -> bool {
+        !self.complete || self.valid == 0
     }
 
-    /// Whether so many valid trials bear so many void ones: up to one in five.
-    pub fn bears(valid: u32, void: u32) -> bool {
-        u64::from(void) * 4 <= u64::from(valid)
+    /// Whether all planned trials were void for `reason`.
+    fn all_void_for(&self, reason: &str) -> bool {
+        let had = self.void.iter().any(|doubt| doubt.reason == reason);
+        self.complete && self.valid == 0 && had
     }
 
     /// The reason that most void trials share, of equal ones the first.
@@ -37,11 +43,12 @@ impl Trials {
     }
 }
 
-/// The verdict of a case: undecided when too many trials were void; else failed when anything departs, for a departure in
+/// The verdict of a case: undecided when planned trials could not be had; else failed when anything departs, for a departure in
 /// a valid trial stands whatever else could not be seen; else undecided when a measurement could not be taken: `doubts` are those
 /// of the trials, `answers` what became of everything that the plan asked for. What nobody answered was not measured, and a case
 /// of which nothing was measured does not pass.
-/// A case that expects to be undecided passes with exactly that reason only.
+/// A case that expects to be undecided passes with exactly that reason only; where the rig itself was in the way, nothing is
+/// known of it.
 pub fn conclude(
     expect: &Expect,
     trials: &Trials,
@@ -49,7 +56,7 @@ pub fn conclude(
     doubts: &[Doubt],
     findings: Vec<Finding>,
 ) -> Verdict {
-    let verdict = if trials.too_many_void() {
+    let verdict = if trials.too_few() {
         let none = || Doubt { reason: "too-few-trials", detail: "no trial was run".to_owned() };
         Verdict::Inconclusive(trials.commonest().unwrap_or_else(none))
     } else if !findings.is_empty() {
@@ -60,7 +67,7 @@ pub fn conclude(
     };
     match expect {
         Expect::Pass => verdict,
-        Expect::Inconclusive { reason } => as_expected(reason, verdict),
+        Expect::Inconclusive { reason } => as_expected(reason, trials, verdict),
     }
 }
 
@@ -77,8 +84,12 @@ fn nothing(answers: &Answers) -> Option<Doubt> {
 }
 
 /// The verdict of a case that is about a void measurement.
-fn as_expected(reason: &str, verdict: Verdict) -> Verdict {
+fn as_expected(reason: &str, trials: &Trials, verdict: Verdict) -> Verdict {
     let got = match verdict {
+        Verdict::Inconclusive(_) if trials.all_void_for(reason) => return Verdict::Pass,
+        Verdict::Inconclusive(doubt) if !trials.complete || OWN.contains(&doubt.reason) => {
+            return Verdict::Inconclusive(doubt);
+        }
         Verdict::Inconclusive(doubt) if doubt.reason == reason => return Verdict::Pass,
         Verdict::Inconclusive(doubt) => format!("inconclusive for {}", doubt.reason),
         Verdict::Pass => "a pass".to_owned(),
@@ -101,7 +112,7 @@ mod tests {
     }
 
     fn trials(valid: u32, void: usize) -> Trials {
-        Trials { valid, void: vec![doubt("storm-lapse"); void] }
+        Trials { valid, void: vec![doubt("storm-lapse"); void], complete: true }
     }
 
     fn finding() -> Finding {
@@ -138,12 +149,13 @@ mod tests {
     }
 
     #[test]
-    fn one_void_trial_in_five_is_borne_and_one_in_four_is_not() {
-        assert_eq!(conclude(&Expect::Pass, &trials(4, 1), &measured(), &[], vec![]), Verdict::Pass);
+    fn void_trials_that_were_repeated_are_borne_and_a_plan_that_was_not_had_is_not() {
+        assert_eq!(conclude(&Expect::Pass, &trials(1, 9), &measured(), &[], vec![]), Verdict::Pass);
+        let short = Trials { complete: false, ..trials(3, 1) };
         let Verdict::Inconclusive(doubt) =
-            conclude(&Expect::Pass, &trials(3, 1), &measured(), &[], vec![finding()])
+            conclude(&Expect::Pass, &short, &measured(), &[], vec![finding()])
         else {
-            panic!("void trials were taken for evidence")
+            panic!("half a plan was taken for evidence")
         };
         assert_eq!(doubt.reason, "storm-lapse");
         assert_eq!(doubt.detail, "1 of 4 trials void; gap of 2ms at 300ms");
@@ -171,21 +183,25 @@ mod tests {
     #[test]
     fn the_commonest_reason_is_named() {
         let void = vec![doubt("late-send"), doubt("storm-lapse"), doubt("storm-lapse")];
-        let verdict = conclude(&Expect::Pass, &Trials { valid: 1, void }, &measured(), &[], vec![]);
+        let short = Trials { valid: 1, void, complete: false };
+        let verdict = conclude(&Expect::Pass, &short, &measured(), &[], vec![]);
         assert!(matches!(verdict, Verdict::Inconclusive(doubt) if doubt.reason == "storm-lapse"));
     }
 
     #[test]
     fn an_expected_lapse_passes_with_exactly_that() {
         assert_eq!(conclude(&lapse(), &trials(0, 3), &measured(), &[], vec![]), Verdict::Pass);
-        let other = Trials { valid: 0, void: vec![doubt("late-send")] };
+        let repeated = ["late-send", "late-send", "late-send", "storm-lapse"].map(doubt).to_vec();
+        let repeated = Trials { valid: 0, void: repeated, complete: true };
+        assert_eq!(conclude(&lapse(), &repeated, &measured(), &[], vec![]), Verdict::Pass);
         let said = |verdict: Verdict| match verdict {
             Verdict::Fail(findings) => findings[0].to_string(),
             other => format!("{other:?}"),
         };
+        let other = [doubt("not-observable")];
         assert_eq!(
-            said(conclude(&lapse(), &other, &measured(), &[], vec![])),
-            "expect: want inconclusive for storm-lapse, got inconclusive for late-send, trial 1"
+            said(conclude(&lapse(), &trials(2, 0), &measured(), &other, vec![])),
+            "expect: want inconclusive for storm-lapse, got inconclusive for not-observable, trial 1"
         );
         assert!(
             said(conclude(&lapse(), &trials(3, 0), &measured(), &[], vec![]))
@@ -227,5 +243,18 @@ mod tests {
         assert_eq!(doubt.detail, "nothing of it applies: loss of load: it is off");
         let beside = asked(vec![part, Answer::Measured(Looked { count: 1, of: "frames" })]);
         assert_eq!(conclude(&Expect::Pass, &trials(3, 0), &beside, &[], vec![]), Verdict::Pass);
+    }
+
+    #[test]
+    fn a_machine_that_stalls_leaves_an_expected_lapse_undecided_and_accuses_nobody() {
+        let late = |complete| Trials { valid: 0, void: vec![doubt("late-send")], complete };
+        for complete in [false, true] {
+            let verdict = conclude(&lapse(), &late(complete), &measured(), &[], vec![]);
+            assert!(matches!(verdict, Verdict::Inconclusive(doubt) if doubt.reason == "late-send"));
+        }
+        // One lapse of the two that were planned.
+        let short = Trials { complete: false, ..trials(0, 1) };
+        let verdict = conclude(&lapse(), &short, &measured(), &[], vec![]);
+        assert!(matches!(verdict, Verdict::Inconclusive(doubt) if doubt.reason == "storm-lapse"));
     }
 }

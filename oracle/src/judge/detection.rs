@@ -84,7 +84,7 @@ fn never(prediction: &Prediction) -> bool {
 fn departure(seen: &Seen, prediction: &Prediction) -> Option<(String, String)> {
     let got = match &seen.fired {
         Fired::Never if never(prediction) => return None,
-        Fired::Never => format!("no detection within {}", seen.watched),
+        Fired::Never => format!("no detection within {}", Unit::Ps.show(seen.watched.0)),
         Fired::At(at) if never(prediction) => format!("a detection after {}", show(at.after)),
         Fired::At(at) if at.after.meets(prediction.span) => return None,
         Fired::At(at) => show(at.after),

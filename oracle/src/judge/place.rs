@@ -3,7 +3,6 @@
 //! strays: some ten trials instead of a thousand. Without a grid, because of jitter or of drifting clocks, storms are
 //! spread at random and counted.
 
-use super::conclude::Trials;
 use super::{Grid, Seen, stats};
 use crate::spec::pfcwd::{Chance, Rule, Stimulus};
 use rig_capture::Span;
@@ -100,47 +99,32 @@ impl Planner {
         Planner { rule, stimulus, goal, setup, calibrations: 0, done, voids: 0, seen: Vec::new() }
     }
 
-    /// The next trial; `None` when all are done, or when so many were void that the case cannot be decided. Asks the
-    /// same again until told what came of it. A short plan goes on after a void trial until the void ones are few enough
-    /// to be borne: that takes more evidence, whatever the device did.
+    /// The next trial; `None` when all are done. Asks the same again until told what came of it.
     pub fn ask(&self) -> Option<Ask> {
-        if self.voids > repeats(self.planned()) {
-            return None;
-        }
         let grid = Grid::of_trials(&self.rule, &self.seen);
         match &self.goal {
-            Goal::Detection(trials) => {
-                (self.done[0] < *trials || self.too_few()).then(|| self.at_an_edge(&grid))
-            }
+            Goal::Detection(trials) => (self.done[0] < *trials).then(|| self.at_an_edge(&grid)),
             Goal::Ramp(lengths) => self.along_the_ramp(lengths, &grid),
             Goal::Plain(_, trials) => {
-                let point = self.done.iter().position(|done| done < trials);
-                let point = point.or_else(|| self.one_more())?;
+                let point = self.done.iter().position(|done| done < trials)?;
                 Some(self.anywhere(point, "wherever it falls"))
             }
         }
     }
 
-    /// Whether the void trials would leave the case undecided.
-    fn too_few(&self) -> bool {
-        let valid = u32::try_from(self.seen.len()).unwrap_or(u32::MAX);
-        !Trials::bears(valid, self.voids)
-    }
-
-    /// The point with the fewest trials, if more are needed to bear the void ones.
-    fn one_more(&self) -> Option<usize> {
-        let fewest = (0..self.done.len()).min_by_key(|&point| self.done[point]);
-        fewest.filter(|_| self.too_few())
-    }
-
     /// Tells what a trial showed.
     pub fn seen(&mut self, ask: &Ask, seen: &Seen) {
+        self.spent(ask);
+        self.seen.push(seen.clone());
+    }
+
+    /// Tells that a trial is done with and showed nothing: what was to be seen could not be, or the case wants it void.
+    pub fn spent(&mut self, ask: &Ask) {
         if ask.calibrate {
             self.calibrations += 1;
         } else {
             self.done[ask.point] += 1;
         }
-        self.seen.push(seen.clone());
     }
 
     /// Tells that a trial was void, for a reason of the rig's own; it is repeated.
@@ -189,7 +173,7 @@ impl Planner {
             return Some(Ask { length, calibrate: true, ..ask });
         }
         let todo = |point: &usize| self.done[*point] < self.trials_of(lengths[*point], grid);
-        let point = (0..lengths.len()).find(todo).or_else(|| self.one_more())?;
+        let point = (0..lengths.len()).find(todo)?;
         let length = lengths[point];
         let ask = match grid.phase() {
             None => self.anywhere(point, "no grid of polls: counted at random phases"),
@@ -258,11 +242,6 @@ impl Planner {
         let wait = draw(self.setup.seed, number, self.rule.poll_interval);
         Ask { point, place: Place::Anywhere(wait), length: None, calibrate: false, why }
     }
-}
-
-/// How many void trials are repeated at most: half the planned ones, one even where one is planned.
-pub const fn repeats(planned: u32) -> u32 {
-    planned.div_ceil(2)
 }
 
 /// The `number`-th length of time drawn uniformly below `below` (splitmix64, Steele and others, OOPSLA 2014).

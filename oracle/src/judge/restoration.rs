@@ -117,7 +117,7 @@ fn departure(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<(String, S
         Some(at) if at.after.meets(window) => None,
         Some(at) => Some((want(), show(latency(seen, rule, at.after)))),
         None if window.hi > seen.watched.0 => None,
-        None => Some((want(), format!("no restoration within {}", seen.watched))),
+        None => Some((want(), format!("no restoration within {}", Unit::Ps.show(seen.watched.0)))),
     }
 }
 

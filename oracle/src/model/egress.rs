@@ -21,6 +21,10 @@ pub struct Egress {
     /// Bytes a queue may still send in this round; zero for an empty queue.
     deficit: [u32; CLASSES],
     quantum: [u32; CLASSES],
+    /// A fault: after so many frames two of one flow change places; 0 in a port that does right.
+    swaps_after: u32,
+    /// Frames until then.
+    until_swap: u32,
 }
 
 impl Egress {
@@ -42,6 +46,23 @@ impl Egress {
             queues: Default::default(),
             deficit: [0; CLASSES],
             quantum,
+            swaps_after: 0,
+            until_swap: 0,
+        }
+    }
+
+    /// The same queues, in which two frames of one flow change places after so many frames; 0: never.
+    pub fn swapping(mut self, after: u32) -> Egress {
+        (self.swaps_after, self.until_swap) = (after, after);
+        self
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn swap(&mut self, queue: u8) {
+        self.until_swap = self.until_swap.saturating_sub(1);
+        if self.until_swap == 0 && self.queues[slot(queue)].swap_front() {
+            self.until_swap = self.swaps_after;
         }
     }
 
@@ -125,6 +146,9 @@ impl Egress {
                 if ring.is_empty() {
                     self.nonempty &= !bit(queue);
                     self.deficit[slot(queue)] = 0;
+                }
+                if self.swaps_after != 0 {
+                    self.swap(queue);
                 }
             }
         }

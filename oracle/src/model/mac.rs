@@ -31,11 +31,34 @@ pub struct Faults {
     pub takes_class_above: bool,
     /// A frame that arrives during a pause does not restart it.
     pub never_restarts: bool,
+    /// XON ends no pause.
+    pub xon_ignored: bool,
+    /// A frame that enables no class pauses all.
+    pub empty_pauses_all: bool,
+    /// Of the classes that a frame names only the lowest is told.
+    pub one_class_of_many: bool,
 }
 
 impl Faults {
     /// Nothing wrong.
-    pub const NONE: Faults = Faults { takes_class_above: false, never_restarts: false };
+    pub const NONE: Faults = Faults {
+        takes_class_above: false,
+        never_restarts: false,
+        xon_ignored: false,
+        empty_pauses_all: false,
+        one_class_of_many: false,
+    };
+
+    /// The classes that are told something by a frame that enables those in `enable`.
+    const fn told(self, enable: u8) -> u8 {
+        if enable == 0 && self.empty_pauses_all {
+            u8::MAX
+        } else if self.one_class_of_many {
+            enable & enable.wrapping_neg()
+        } else {
+            enable
+        }
+    }
 }
 
 impl Config {
@@ -214,15 +237,19 @@ impl Mac {
 
     fn apply(&mut self, now: Time, received: Time, pfc: &Packet) -> u8 {
         let mut opened = 0;
-        for class in classes(pfc.enable) {
+        let faults = self.config.faults;
+        for class in classes(faults.told(pfc.enable)) {
             let xon = pfc.zero & bit(class) != 0;
+            if faults.xon_ignored && (xon || pfc.quanta == Quanta(0)) {
+                continue;
+            }
             let pause = self.quantum * if xon { 0 } else { u64::from(pfc.quanta.0) };
             let until = received + pause;
             if pause == Dur::ZERO || (self.config.expires && until <= now) {
                 opened |= self.end(now, class);
                 continue;
             }
-            if self.config.faults.never_restarts && self.paused & bit(class) != 0 {
+            if faults.never_restarts && self.paused & bit(class) != 0 {
                 continue;
             }
             self.until[slot(class)] = if self.config.expires { until } else { Time::MAX };

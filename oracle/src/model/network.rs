@@ -11,7 +11,7 @@ use super::queue::{EventQueue, Heap4, Source};
 use super::switch::{self, Received, Switch};
 use super::tap::Tap;
 use super::topology::PortId;
-use rig_units::Time;
+use rig_units::{Dur, Time};
 use wires::Wires;
 
 mod bridged;
@@ -178,9 +178,9 @@ impl<Q: EventQueue> Network<Q> {
             return self.arrival_secured(source, at, tap);
         }
         if packet.kind == Kind::Pfc {
-            let opened = device.ports[usize::from(at.port)].mac.on_pfc(self.wires.now, packet);
+            let pfc = *packet;
             self.wires.finish(source);
-            return self.port_opened(at, opened, tap);
+            return self.take_pfc(at, &pfc, Dur::ZERO, tap);
         }
         let received =
             device.receive(self.wires.now, at.port.into(), packet, self.shortcuts.bypass);

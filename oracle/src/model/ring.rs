@@ -59,6 +59,19 @@ impl Ring {
         }
     }
 
+    /// Lets the first two packets change places, if they are of one stream; whether they were.
+    pub fn swap_front(&mut self) -> bool {
+        if self.len < 2 {
+            return false;
+        }
+        let (first, second) = (self.head, (self.head + 1) & (self.slots.len() - 1));
+        let same = self.slots[first].stream == self.slots[second].stream;
+        if same {
+            self.slots.swap(first, second);
+        }
+        same
+    }
+
     /// Takes the packet that was appended first.
     pub fn pop(&mut self) -> Option<Packet> {
         let packet = *self.front()?;

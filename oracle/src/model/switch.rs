@@ -129,7 +129,7 @@ impl Switch {
             gate: Alarm::default(),
             refresh: Alarm::default(),
             mac: Mac::new(&config.mac, speed),
-            egress: Egress::new(&config.scheduling),
+            egress: Egress::new(&config.scheduling).swapping(config.faults.reorders_after),
             pfc: PfcGen::new(&pfc),
             counters: [Counters::default(); CLASSES],
             drop_in: 0,
@@ -303,6 +303,20 @@ impl Switch {
         let Some(frame) = frame.filter(|_| port.up) else { return false };
         port.egress.push_control(&frame);
         true
+    }
+
+    /// Passes a PFC frame that came in by `from` on to every other port, where the switch does that; whether it does.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn pass_on(&mut self, from: usize, pfc: &Packet) -> bool {
+        if self.faults.pfc_forwarded {
+            for (index, port) in self.ports.iter_mut().enumerate() {
+                if index != from && port.up {
+                    port.egress.push_control(pfc);
+                }
+            }
+        }
+        self.faults.pfc_forwarded
     }
 
     #[cold]

@@ -36,6 +36,16 @@ struct Header {
     format: Option<String>,
 }
 
+/// Whether a text is what a run writes into `events.jsonl`: JSON a line, each with the name of its event.
+fn is_events(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Line {
+        #[serde(rename = "event")]
+        _event: String,
+    }
+    text.lines().next().is_some_and(|line| serde_json::from_str::<Line>(line).is_ok())
+}
+
 impl Results {
     /// Reads the text of a `results.json`; `file` is its name for messages. Keys that this version does not know are
     /// passed over: a later rig may add some without a new format number.
@@ -50,6 +60,11 @@ impl Results {
             Unreadable { file: file.to_owned(), line, column, message: message.to_owned() }
         };
         let whole = |message| Unreadable { file: file.to_owned(), line: 0, column: 0, message };
+        if is_events(text) {
+            return Err(whole(format!(
+                "these are the events of a run (events.jsonl): want its results.json (`{FORMAT}`), which lies beside them"
+            )));
+        }
         let header: Header = serde_json::from_str(text).map_err(|error| at(&error))?;
         match header.format.as_deref() {
             Some(FORMAT | EARLIER) => serde_json::from_str(text).map_err(|error| at(&error)),

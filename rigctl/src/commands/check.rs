@@ -13,6 +13,7 @@ use std::io::{self, Write};
 /// Every fault.
 pub fn check(selection: &Selection) -> Result<Exit, Bad> {
     let input = Input::read(selection)?;
+    input.tell_unmatched();
     let mut bad = Bad::default();
     let cases = input.cases();
     let mut skipped = 0;

@@ -42,15 +42,27 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Bad> {
     Ok(Exit::Passed)
 }
 
-/// The explanation of the case that is called `id`, for people.
+/// The explanation of the case that is called `id`, for people; of a case that is written for several rule families and named as it
+/// is in its file, that of each.
 ///
 /// # Errors
 /// A case that does not exist, with the ones near it; what keeps it from being resolved on its device.
 pub fn text(input: &Input, id: &str) -> Result<String, Bad> {
     let cases = input.cases();
-    let Some(case) = cases.iter().find(|case| case.id.to_string() == id) else {
-        return Err(unknown(id, &cases));
+    let is_meant = |case: &&&Case| {
+        let own = case.id.to_string();
+        own == id || case.family.is_some_and(|family| own == format!("{id}-{family}"))
     };
+    let meant: Vec<&&Case> = cases.iter().filter(is_meant).collect();
+    if meant.is_empty() {
+        return Err(unknown(id, &cases));
+    }
+    let each: Result<Vec<String>, Bad> = meant.into_iter().map(|case| one(input, case)).collect();
+    each.map(|each| each.join("\n"))
+}
+
+/// The explanation of one case.
+fn one(input: &Input, case: &Case) -> Result<String, Bad> {
     let mut page = Page::default();
     about(&mut page, case);
     match choose(&input.lab, input.only_dut.as_deref(), case) {

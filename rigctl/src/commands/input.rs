@@ -8,6 +8,7 @@ use rig_lab::{Lab, Profile};
 use rig_testcases::{Case, Suite};
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Input that cannot be used: everything that is wrong with it, in words.
@@ -72,6 +73,8 @@ pub struct Input {
     pub only_dut: Option<String>,
     /// The paths as typed, for commands that repeat something.
     pub typed: String,
+    /// That `--only` matches nothing, and what may have been meant.
+    pub unmatched: Option<String>,
 }
 
 impl Input {
@@ -89,21 +92,34 @@ impl Input {
             _ => None,
         };
         let glob = selection.only.as_deref().map(|only| (only, matcher(only)));
+        let mut unmatched = None;
         let suites = match glob {
             Some((only, Err(why))) => {
                 bad.note(format!("`--only {only}`: {why}"));
                 suites
             }
-            Some((_, Ok(glob))) => matching(suites, &glob),
+            Some((only, Ok(glob))) => {
+                let ids = ids(&suites);
+                let kept = matching(suites, &glob);
+                unmatched = kept.is_empty().then(|| meant(only, &ids));
+                kept
+            }
             None => suites,
         };
         match lab {
             Some(lab) => {
                 let typed = selection.paths.iter().map(|path| path.display().to_string());
                 let typed = typed.collect::<Vec<_>>().join(" ");
-                bad.or(Input { suites, lab, only_dut, typed })
+                bad.or(Input { suites, lab, only_dut, typed, unmatched })
             }
             None => Err(bad),
+        }
+    }
+
+    /// Tells people on stderr when `--only` matches nothing.
+    pub fn tell_unmatched(&self) {
+        if let Some(unmatched) = &self.unmatched {
+            let _closed = writeln!(io::stderr(), "note: {unmatched}");
         }
     }
 
@@ -181,4 +197,30 @@ fn matching(suites: Vec<Suite>, glob: &GlobMatcher) -> Vec<Suite> {
         (!suite.cases.is_empty()).then_some(suite)
     };
     suites.into_iter().filter_map(keep).collect()
+}
+
+fn ids(suites: &[Suite]) -> Vec<String> {
+    suites.iter().flat_map(|suite| &suite.cases).map(|case| case.id.to_string()).collect()
+}
+
+/// That no case matches `only`, with the cases that may have been meant: those that have it as a part, else those that are
+/// spelt nearly so.
+fn meant(only: &str, ids: &[String]) -> String {
+    const FEW: usize = 3;
+    let wider = format!("*{}*", only.trim_matches('*'));
+    let part = matcher(&wider).ok();
+    let parts: Vec<&String> =
+        ids.iter().filter(|id| part.as_ref().is_some_and(|glob| glob.is_match(id))).collect();
+    let none = format!("no case matches `--only {only}`");
+    if !parts.is_empty() {
+        let few: Vec<&str> = parts.iter().take(FEW).map(|id| id.as_str()).collect();
+        let more = parts.len() - few.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        return format!("{none}; did you mean `--only '{wider}'`: {}{more}?", few.join(", "));
+    }
+    let bare = only.replace(['*', '?'], "");
+    match nearest(&bare, ids.iter().map(String::as_str)).as_slice() {
+        [] => format!("{none}; rigctl list names them all"),
+        near => format!("{none}; did you mean {}?", near.join(" or ")),
+    }
 }

@@ -12,6 +12,7 @@ use std::io::{self, Write};
 /// Every fault of what was to be listed.
 pub fn list(selection: &Selection) -> Result<Exit, Bad> {
     let input = Input::read(selection)?;
+    input.tell_unmatched();
     let mut out = io::stdout().lock();
     let cases = input.cases();
     let ids: Vec<String> = cases.iter().map(|case| case.id.to_string()).collect();

@@ -1,14 +1,17 @@
 //! `rigctl mutants`: which case notices which broken device.
 
+mod per_case;
+
 use super::input::{Bad, Input};
 use crate::cli::{Format, MutantsArgs};
-use crate::interrupt;
 use crate::runner::case::Rig;
 use crate::runner::effort::Effort;
 use crate::runner::mutants::{self, Fate, Mutant};
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
 use crate::runner::{baseline, budget, preflight};
 use crate::wall::Stopwatch;
+use crate::{interrupt, mutation};
+use rig_lab::Mutation;
 use rig_reports::Exit;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -20,14 +23,15 @@ use std::sync::Arc;
 pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
     let watch = Stopwatch::start();
     let input = Input::read(&args.selection)?;
-    let all = mutants::all(&input.lab, &input.suites);
+    input.tell_unmatched();
+    let all = match args.per_case {
+        // A case may show what its suite does not claim to cover.
+        true => mutants::every(&input.lab, &input.suites),
+        false => mutants::all(&input.lab, &input.suites),
+    };
     let mut out = io::stdout().lock();
     if args.list {
-        for mutant in &all {
-            if writeln!(out, "{}", mutant.text).is_err() {
-                break;
-            }
-        }
+        list(&mut out, &all, args.format == Format::Json);
         return Ok(Exit::Passed);
     }
     let cases = input.cases();
@@ -64,6 +68,10 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         );
         return Ok(Exit::Broken);
     }
+    if args.per_case {
+        let matrix = per_case::Matrix { rig: &rig, input: &input, all: &all, jobs, args };
+        return Ok(matrix.run(&mut out, &watch));
+    }
     let mut lines = Lines { out: &mut out, json: args.format == Format::Json, fates: Vec::new() };
     let work = |index: usize| mutants::try_one(&rig, &cases, &all[index]);
     in_order(all.len(), jobs, &stop, work, |index, news| {
@@ -72,17 +80,38 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         }
     });
     let interrupted = stop.requested();
-    let survivors = lines
-        .fates
-        .iter()
-        .filter(|(_, fate)| !matches!(fate, Ok(Fate::Killed { .. } | Fate::Equivalent { .. })));
-    let survivors = survivors.count();
+    let survivors =
+        lines.fates.iter().filter(|(_, fate)| matches!(fate, Ok(Fate::Survived) | Err(_))).count();
     lines.finish(&healthy, &watch, survivors);
     Ok(match (interrupted, survivors) {
         (true, _) => Exit::Broken,
         (false, 0) => Exit::Passed,
         (false, _) => Exit::Failed,
     })
+}
+
+/// Every mutant, a line each: as it is typed, and of a deviation what it is.
+fn list(out: &mut impl Write, all: &[Mutant], json: bool) {
+    let about = |mutant: &Mutant| match mutation::parse(&mutant.text) {
+        Ok(Mutation::Deviation(switched)) => switched.name.about(),
+        _ => String::new(),
+    };
+    if json {
+        let row =
+            |mutant: &Mutant| serde_json::json!({"mutant": mutant.text, "about": about(mutant)});
+        let value = serde_json::json!({
+            "format": "rig-mutants/1",
+            "mutants": all.iter().map(row).collect::<Vec<_>>(),
+        });
+        let _closed = writeln!(out, "{value:#}");
+        return;
+    }
+    for mutant in all {
+        let line = format!("{:44}  {}", mutant.text, about(mutant));
+        if writeln!(out, "{}", line.trim_end()).is_err() {
+            break;
+        }
+    }
 }
 
 /// What is written.
@@ -105,6 +134,9 @@ impl<W: Write> Lines<'_, W> {
                 Ok(Fate::Equivalent { because }) => {
                     format!("  EQUIVALENT {:44} {because}", mutant.text)
                 }
+                Ok(Fate::NotApplicable { because }) => {
+                    format!("NOT APPLICABLE {:42} {because}", mutant.text)
+                }
                 Ok(Fate::Survived) => format!("    SURVIVED {}", mutant.text),
                 Err(why) => format!("       ERROR {}: {why}", mutant.text),
             };
@@ -120,13 +152,14 @@ impl<W: Write> Lines<'_, W> {
         };
         let killed = count(|fate| matches!(fate, Fate::Killed { .. }));
         let equivalent = count(|fate| matches!(fate, Fate::Equivalent { .. }));
+        let elsewhere = count(|fate| matches!(fate, Fate::NotApplicable { .. }));
         if self.json {
             let mutants: Vec<_> = self.fates.iter().map(|(text, fate)| json(text, fate)).collect();
             let value = serde_json::json!({
                 "format": "rig-mutants/1",
                 "mutants": mutants,
                 "resolution": healthy.resolution,
-                "killed": killed, "equivalent": equivalent, "survived": survivors,
+                "killed": killed, "equivalent": equivalent, "not_applicable": elsewhere, "survived": survivors,
             });
             let _closed = writeln!(self.out, "{value:#}");
             return;
@@ -141,7 +174,7 @@ impl<W: Write> Lines<'_, W> {
         let seconds = watch.elapsed().0 / 1_000_000_000_000;
         let _closed = writeln!(
             self.out,
-            "     Summary [{seconds:4}s] {} mutants: {killed} killed, {equivalent} equivalent, {survivors} survived",
+            "     Summary [{seconds:4}s] {} mutants: {killed} killed, {equivalent} equivalent, {elsewhere} not applicable, {survivors} survived",
             self.fates.len()
         );
     }
@@ -154,6 +187,9 @@ fn json(text: &str, fate: &Result<Fate, String>) -> serde_json::Value {
         }
         Ok(Fate::Equivalent { because }) => {
             serde_json::json!({"mutant": text, "fate": "equivalent", "because": because})
+        }
+        Ok(Fate::NotApplicable { because }) => {
+            serde_json::json!({"mutant": text, "fate": "not-applicable", "because": because})
         }
         Ok(Fate::Survived) => serde_json::json!({"mutant": text, "fate": "survived"}),
         Err(why) => serde_json::json!({"mutant": text, "fate": "error", "why": why}),

@@ -20,6 +20,7 @@ use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Results, Run, RunEvent, Started, Terminal, Wall, html, junit,
 };
+use rig_units::Dur;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
@@ -35,12 +36,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     bad.all(unmutable(&input.lab, &args.mutate));
     bad.all(uncapturable(&input.lab, args).into_iter().collect());
     let cases = input.cases();
-    if let (true, Some(only)) = (cases.is_empty(), &args.selection.only) {
-        let _closed = writeln!(
-            io::stderr(),
-            "note: no case matches `--only {only}`; rigctl list names them all"
-        );
-    }
+    input.tell_unmatched();
     for case in &cases {
         bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }
@@ -65,6 +61,11 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     });
     let (effort, planned) =
         planned.map_or((Effort::USUAL, None), |(effort, budget)| (effort, Some(budget)));
+    if let (Some(benches), Some(planned)) = (&benches, &planned) {
+        // On each bench the lab's budget once more: a machine that stalls makes the run longer by as much at most.
+        let benches_of_it = u64::try_from(benches.most()).unwrap_or(1);
+        benches.patience().grant(Dur(planned.budget) * benches_of_it);
+    }
     let floor = benches.as_ref().and_then(|_| floor::measure()).map(Box::new);
     let started = Started {
         seed,

@@ -10,6 +10,7 @@ use super::plan::{Ask, Plan, Role};
 use super::points::{Point, groups, points};
 use super::pool::Stop;
 use super::reach::{self, Reach};
+use super::repeats::Repeats;
 use super::seed::Seed;
 use super::sent::Sent;
 use super::session::{Obstacle, Session};
@@ -29,6 +30,9 @@ use rig_reports::{CaseReport, Trials};
 use rig_testcases::{Case, Script};
 use rig_units::{Dur, Time};
 use std::sync::Arc;
+
+/// Void trials of a case whose frames are kept: a machine that stalls for minutes would fill the memory.
+const KEPT: usize = 3;
 
 /// What every case of a run shares.
 #[derive(Debug, Clone, Copy)]
@@ -106,6 +110,8 @@ fn on(rig: &Rig<'_>, profile: &Profile, Reach { case, .. }: &Reach) -> Ran {
 struct Work {
     trials: Vec<Trial>,
     planned: u32,
+    /// A trial was void and could not be repeated: not all that were planned were had.
+    short: bool,
     judgements: Vec<Judgement>,
     curves: Vec<Curve>,
     answers: Answers,
@@ -122,7 +128,8 @@ impl Work {
         let run = self.trials.len() - void.len();
         // Settings are tried without a trial; they count as one.
         let valid = if self.trials.is_empty() && !self.judgements.is_empty() { 1 } else { run };
-        let trials = conclude::Trials { valid: u32::try_from(valid).unwrap_or(u32::MAX), void };
+        let (valid, complete) = (u32::try_from(valid).unwrap_or(u32::MAX), !self.short);
+        let trials = conclude::Trials { valid, void, complete };
         let findings =
             self.judgements.iter().flat_map(|judgement| judgement.findings.clone()).collect();
         // What did not happen comes before what could not be seen of it.
@@ -177,6 +184,8 @@ fn all_trials<'a>(
 ) -> Result<(), String> {
     let mut plan = Plan::of(session, points, rig.alpha, rig.effort);
     let before = work.planned;
+    let mut repeats = Repeats::default();
+    let patience = rig.benches.map(|benches| benches.patience());
     while let Some(ask) = plan.ask() {
         work.planned = before + plan.planned();
         if rig.stop.hurried() {
@@ -184,19 +193,33 @@ fn all_trials<'a>(
         }
         let number = u32::try_from(work.trials.len() + 1).unwrap_or(u32::MAX);
         session.keep_on_disk(rig.to_disk, number);
-        let trial = one_trial(session, points, &ask, number)?;
+        let watch = Stopwatch::start();
+        let mut trial = one_trial(session, points, &ask, number)?;
         if work.stimulus.is_empty() {
             work.stimulus = stimulus::stimulus(session.case, &trial.script);
         }
         work.sent.add(&trial, session.kept());
         work.simulated += trial.observation.length;
         match (&trial.void, &session.subject) {
-            (Some(_), _) => plan.void(&ask),
+            (Some(void), _) if measure::as_planned(session.case, &trial, void) => {
+                plan.seen(&ask, None);
+            }
+            (Some(_), _) if repeats.again(plan.planned(), watch.elapsed(), patience) => {
+                plan.void(&ask);
+                if work.trials.iter().filter(|trial| trial.void.is_some()).count() >= KEPT {
+                    trial.forget();
+                }
+            }
+            (Some(_), _) => {
+                work.short = true;
+                work.trials.push(trial);
+                break;
+            }
             (None, _) if let Role::Search(mark) = ask.role => {
                 match measure::happened(session, &trial, &mark) {
                     Ok(happened) => plan.tried(&mark, happened),
                     Err(doubt) => {
-                        plan.void(&ask);
+                        plan.seen(&ask, None);
                         work.doubts.push(doubt);
                     }
                 }
@@ -212,6 +235,7 @@ fn all_trials<'a>(
         }
         work.trials.push(trial);
     }
+    work.planned = before + plan.planned();
     Ok(())
 }
 

@@ -16,12 +16,14 @@ use rig_testcases::{Amount, Lookup, Measure, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
 
 mod action;
+mod blame;
 mod checks;
 mod config;
 mod copies;
 mod counters;
 mod ecn;
 mod headroom;
+mod in_time;
 mod judged;
 mod loss;
 mod macsec;
@@ -31,15 +33,17 @@ mod pfc;
 mod search;
 mod storm;
 mod throughput;
+mod void;
 mod watchdog;
 mod watermarks;
+mod withheld;
 
 use judged::{At, Judged, Unread, looked};
 
 pub use ecn::class;
 pub use judged::Settled;
 pub use search::{happened, searched};
-pub use storm::void;
+pub use void::{as_planned, void};
 pub use watchdog::seen;
 
 /// A session whose trials have been run.
@@ -81,6 +85,9 @@ impl<'a> Done<'a> {
                 Measure::Loss { stream, expect } => loss::judge(self, stream, *expect, &mut judged),
                 Measure::Throughput { streams, from, until } => {
                     throughput::judge(self, streams, (from, until), &mut judged);
+                }
+                Measure::Withheld { streams, from, until } => {
+                    withheld::judge(self, streams, (from, until), &mut judged);
                 }
                 Measure::Counters { .. } => counters::judge(self, measure, &mut judged),
                 Measure::Coverage { storm } => storm::judge(self, storm, &mut judged),

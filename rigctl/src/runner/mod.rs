@@ -19,6 +19,7 @@ pub mod points;
 pub mod pool;
 pub mod preflight;
 pub mod reach;
+pub mod repeats;
 pub mod room;
 pub mod see;
 pub mod seed;

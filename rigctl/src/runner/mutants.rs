@@ -1,5 +1,8 @@
 //! Every way in which the emulated device is broken on purpose, against the catalogue: which case notices.
 
+mod lacking;
+pub mod per_case;
+
 use super::case::{self, Rig};
 use super::choose::choose;
 use super::points::groups;
@@ -15,8 +18,22 @@ use rig_units::Dur;
 pub struct Mutant {
     /// As it is typed behind `--mutate`.
     pub text: String,
-    /// The suites that say that they cover the part of the device that is broken.
+    /// The part of the device that is broken.
+    pub part: Option<Part>,
+    /// The suites that say that they cover it.
     pub near: Vec<String>,
+}
+
+impl Mutant {
+    /// What kind of device it is a mutant of.
+    fn kind(&self) -> Kind {
+        let nic = self.text.starts_with("nic.") || self.text.starts_with("peer.");
+        match self.part {
+            Some(Part::Np | Part::Rp | Part::Rc) => Kind::Nic,
+            _ if nic => Kind::Nic,
+            _ => Kind::Switch,
+        }
+    }
 }
 
 /// What became of a mutant.
@@ -32,6 +49,11 @@ pub enum Fate {
     /// The prediction shows that it cannot be told from the healthy device in any configuration used.
     Equivalent {
         /// What cannot be told apart.
+        because: String,
+    },
+    /// What is broken is not there: no device of the lab has it, or no case is for one that has.
+    NotApplicable {
+        /// What is missing.
         because: String,
     },
     /// No case failed on it.
@@ -146,6 +168,14 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("counters_off", &["storm-counters"]),
     ("pfc_continues", &["pfc-ends"]),
     ("accepts_out_of_range", &["limits-refused"]),
+    ("refuses_limits", &["limits-accepted"]),
+    ("flow_reordered", &["half-the-detection-time"]),
+    ("drop_counter_off", &["headroom-broadcom"]),
+    ("xon_ignored", &["xon-ends-the-pause"]),
+    ("lossy_obeys", &["lossy-class-not-paused"]),
+    ("empty_vector", &["frame-of-no-class"]),
+    ("one_class_of_two", &["both-classes-of-a-frame"]),
+    ("pfc_forwarded", &["pause-stays-on-its-link"]),
     ("buffer_change", &["buffer-change"]),
     ("link_toggle", &["port-toggle"]),
     ("own_pfc", &["own-pfc"]),
@@ -182,6 +212,7 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("lossy_pauses", &["lossy-never-pauses"]),
     ("counter_counts", &["pfc-counted-as-pfc"]),
     ("xoff_wrong_class", &["xoff-refreshed"]),
+    ("ce_not_counted", &["marked-before"]),
     ("not_counted", &["headroom-broadcom"]),
     ("watermark.poll", &["one-poll-after"]),
     ("watermark.telemetry", &["periodic-copy-forgets"]),
@@ -208,7 +239,7 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("nak_earns", &["nak-that-comes"]),
     ("depth_of_port", &["two-queues"]),
     ("clears_ce", &["marked-before"]),
-    ("ce_not_counted", &["marked-before"]),
+    ("on_every_queue", &["queue-without-a-profile"]),
     ("marks_non_ect", &["not-capable"]),
     ("pool_oversubscribed", &["headroom-broadcom"]),
     ("headroom_unused", &["headroom-broadcom"]),
@@ -216,16 +247,20 @@ const LIKELY: &[(&str, &[&str])] = &[
 
 /// Every mutant that `suites` are to notice: each parameter of the parts of a device that they cover, and each deviation there.
 pub fn all(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
+    let mut all = every(lab, suites);
+    all.retain(|mutant| !mutant.near.is_empty());
+    all
+}
+
+/// Every mutant of every part, whatever `suites` cover.
+pub fn every(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
     let Some(first) = lab.duts.first() else { return Vec::new() };
-    let covered = |part: Part| {
-        suites.iter().any(|suite| suite.covers.is_empty() || suite.covers.contains(&part))
-    };
     let mut texts = Vec::new();
     let paths = first.declared.paths();
     let parameters = |path: &&String| match Part::of_path(path) {
         // Weights are lists; what breaks there are deviations.
         None | Some(Part::Scheduler) => false,
-        Some(part) => covered(part),
+        Some(_) => true,
     };
     for path in paths.iter().filter(parameters) {
         // What is tried of a NIC is tried of the other one, too.
@@ -243,14 +278,17 @@ pub fn all(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
     texts.extend(
         Deviation::ALL
             .into_iter()
-            .filter(|deviation| covered(deviation.part()))
             .map(|deviation| format!("deviation={}", mutation::name(deviation))),
     );
     let near = |part: Option<Part>| {
         let covers = |suite: &&Suite| part.is_some_and(|part| suite.covers.contains(&part));
         suites.iter().filter(covers).map(|suite| suite.name.clone()).collect()
     };
-    texts.into_iter().map(|text| Mutant { near: near(part_of(&text)), text }).collect()
+    let whole = |text: String| {
+        let part = part_of(&text);
+        Mutant { part, near: near(part), text }
+    };
+    texts.into_iter().map(whole).collect()
 }
 
 /// Runs cases on a mutant until one fails, its likely killers first.
@@ -258,9 +296,10 @@ pub fn all(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
 /// # Errors
 /// When the mutation fits no device of the lab.
 pub fn try_one(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Result<Fate, String> {
-    let mut lab = rig.lab.clone();
-    mutation::apply(&mut lab, std::slice::from_ref(&mutant.text))
-        .map_err(|faults| faults.join("; "))?;
+    if let Some(because) = lacking::lacking(rig, cases, mutant) {
+        return Ok(Fate::NotApplicable { because });
+    }
+    let lab = broken(rig.lab, &mutant.text)?;
     let broken = Rig { lab: &lab, ..*rig };
     for (tried, case) in ordered(cases, mutant).into_iter().enumerate() {
         if rig.stop.requested() {
@@ -274,6 +313,13 @@ pub fn try_one(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Result<Fate, 
         .map_or(Fate::Survived, |because| Fate::Equivalent { because }))
 }
 
+/// The lab with the mutant in every device.
+fn broken(lab: &Lab, text: &String) -> Result<Lab, String> {
+    let mut lab = lab.clone();
+    mutation::apply(&mut lab, std::slice::from_ref(text)).map_err(|faults| faults.join("; "))?;
+    Ok(lab)
+}
+
 /// The part of a device that a mutation changes.
 fn part_of(text: &str) -> Option<Part> {
     match mutation::parse(text) {
@@ -283,20 +329,19 @@ fn part_of(text: &str) -> Option<Part> {
     }
 }
 
+/// Parts of the names of the cases that are likely to notice a mutant.
+fn likely(text: &str) -> &'static [&'static str] {
+    LIKELY.iter().find(|(part, _)| text.contains(part)).map_or(&[], |(_, names)| names)
+}
+
 /// The cases, likely killers first, then those of the suites that cover its part.
 fn ordered<'a>(cases: &[&'a Case], mutant: &Mutant) -> Vec<&'a Case> {
-    let names = LIKELY
-        .iter()
-        .find(|(part, _)| mutant.text.contains(part))
-        .map_or(&[][..], |(_, names)| names);
+    let names = likely(&mutant.text);
     let likely = |case: &Case| {
         names.iter().position(|name| case.id.case.contains(name)).unwrap_or(names.len())
     };
     // What a device of another kind does it cannot touch.
-    let kind = match part_of(&mutant.text) {
-        Some(Part::Np | Part::Rp | Part::Rc) => Kind::Nic,
-        _ => Kind::Switch,
-    };
+    let kind = mutant.kind();
     let mut ordered: Vec<&Case> = cases.iter().copied().filter(|case| case.kind == kind).collect();
     ordered.sort_by_key(|case| (likely(case), !mutant.near.contains(&case.id.suite)));
     ordered
@@ -352,4 +397,26 @@ fn alike(profile: &Profile, a: &Declared, b: &Declared) -> bool {
         });
         a == b
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_of_likely_killers_is_the_first_for_some_mutant() {
+        let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+        let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
+        let all = every(&lab, &suites);
+        for (row, (part, names)) in LIKELY.iter().enumerate() {
+            let first = |mutant: &&Mutant| {
+                LIKELY.iter().position(|(part, _)| mutant.text.contains(part)) == Some(row)
+            };
+            assert!(all.iter().any(|mutant| first(&mutant)), "`{part}` is never reached");
+            let ids = || suites.iter().flat_map(|suite| &suite.cases).map(|case| &case.id.case);
+            for name in *names {
+                assert!(ids().any(|id| id.contains(name)), "`{part}`: no case `{name}`");
+            }
+        }
+    }
 }

@@ -6,9 +6,8 @@ use super::measure::class;
 use super::points::Point;
 use super::seed::Seed;
 use super::session::{Place, Session};
-use rig_oracle::judge::conclude::Trials;
 use rig_oracle::judge::marking_fit;
-use rig_oracle::judge::place::{self, Setup};
+use rig_oracle::judge::place::Setup;
 use rig_oracle::judge::{self, Planner, Seen};
 use rig_oracle::spec::wred::Burst;
 use rig_testcases::{Measure, Sweep};
@@ -68,7 +67,6 @@ pub struct Anywhere {
     points: usize,
     each: u32,
     done: u32,
-    void: u32,
 }
 
 /// Trials at each point when neither the case nor a judgement says.
@@ -106,7 +104,6 @@ impl Plan {
                 points: points.len(),
                 each: if config { 0 } else { trials },
                 done: 0,
-                void: 0,
             });
         }
         if ramp {
@@ -131,7 +128,7 @@ impl Plan {
         }
     }
 
-    /// The next trial; `None` when there are enough, or when so many were void that more are no use.
+    /// The next trial; `None` when there are enough.
     pub fn ask(&mut self) -> Option<Ask> {
         match self {
             Plan::Placed(planner) => planner.ask().map(|inner| Ask {
@@ -150,13 +147,14 @@ impl Plan {
         }
     }
 
-    /// What a trial showed.
+    /// What a trial showed; `None`: it is done with and showed nothing.
     pub fn seen(&mut self, ask: &Ask, seen: Option<&Seen>) {
         match (self, &ask.inner, seen) {
             (Plan::Placed(planner), Some(inner), Some(seen)) => planner.seen(inner, seen),
-            (Plan::Placed(planner), Some(inner), None) => planner.void(inner),
+            (Plan::Placed(planner), Some(inner), None) => planner.spent(inner),
             (Plan::Anywhere(plan), _, _) => plan.done += 1,
-            (Plan::Placed(_), None, _) | (Plan::Hunt(_), _, _) => {}
+            (Plan::Hunt(hunted), _, _) => hunted.hunt.give_up(),
+            (Plan::Placed(_), None, _) => {}
         }
     }
 
@@ -167,13 +165,10 @@ impl Plan {
         }
     }
 
-    /// A trial was void.
+    /// A trial was void: it is asked for again.
     pub fn void(&mut self, ask: &Ask) {
-        match (self, &ask.inner) {
-            (Plan::Placed(planner), Some(inner)) => planner.void(inner),
-            (Plan::Anywhere(plan), _) => plan.void += 1,
-            (Plan::Hunt(hunted), _) => hunted.hunt.void(),
-            (Plan::Placed(_), None) => {}
+        if let (Plan::Placed(planner), Some(inner)) = (self, &ask.inner) {
+            planner.void(inner);
         }
     }
 }
@@ -212,15 +207,11 @@ impl Anywhere {
     }
 
     fn ask(&mut self) -> Option<Ask> {
-        let enough = self.done >= self.planned() && Trials::bears(self.done, self.void);
-        if enough || self.void > place::repeats(self.planned()) {
+        if self.done >= self.planned() {
             return None;
         }
         let place = Place::After(Dur(self.draws.draw(self.within.0)));
-        let turn = usize::try_from(self.done / self.each.max(1)).unwrap_or(0);
-        // Those that only bear void ones go round the points.
-        let more = usize::try_from(self.done.saturating_sub(self.planned())).unwrap_or(0);
-        let point = if turn < self.points { turn } else { more % self.points };
+        let point = usize::try_from(self.done / self.each.max(1)).unwrap_or(0);
         Some(Ask { point, place, length: None, counts: None, role: Role::Planned, inner: None })
     }
 }

@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(
             said[0].contains(
-                "storm `storm` is refreshed every 134215.68us, and the device looks every 100ms"
+                "storm `storm` is refreshed every 134.21568ms, and the device looks every 100ms"
             ),
             "{}",
             said[0]

@@ -201,6 +201,7 @@ fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
         | Measure::PfcSent { after: Some(_), .. } => silent.then_some(EVENTS),
         Measure::Loss { .. }
         | Measure::Throughput { .. }
+        | Measure::Withheld { .. }
         | Measure::Coverage { .. }
         | Measure::PfcSent { after: None, .. }
         | Measure::Threshold(_)

@@ -43,6 +43,8 @@ pub struct Session<'a> {
     keys: Option<Keys>,
     /// How far off a timestamp may be, or the device behind it.
     bound: Dur,
+    /// Whether the device is served by a process, which a stall of the machine makes late.
+    served: bool,
     seed: Seed,
     /// Where real ports come from; none in virtual time.
     benches: Option<Arc<Benches>>,
@@ -101,6 +103,7 @@ impl<'a> Session<'a> {
                 Adapter::EmulatedWire(wire) => wire.bound,
                 Adapter::Declared(wire) => wire.bound,
             },
+            served: matches!(lab.adapter, Adapter::EmulatedWire(_)),
             seed,
             benches: None,
             executor: None,
@@ -144,6 +147,11 @@ impl<'a> Session<'a> {
             Refresh::Every(every) => every,
         };
         (every > Dur::ZERO).then_some(Cadence { every, pause })
+    }
+
+    /// Whether the device is served by a process, which a stall of the machine makes late as the rig itself.
+    pub const fn is_served(&self) -> bool {
+        self.served
     }
 
     /// How far off its plan a storm may start, and a pause may last, at worst.
@@ -279,6 +287,9 @@ impl<'a> Session<'a> {
         let seen = lab.idle_until(start).and_then(|()| lab.trial(script, &declared, read));
         if let (Some((folder, number)), Some(capture)) = (to_disk, lab.onto_disk(None)) {
             folder.end(id, number, capture);
+        }
+        if matches!(seen, Err(Broken::Port(_) | Broken::Device(_))) {
+            lab.spoil();
         }
         seen.map_err(|broken| match broken {
             Broken::Impossible(faults) => {

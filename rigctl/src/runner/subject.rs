@@ -27,6 +27,7 @@ impl Subject {
             }
             Measure::Loss { .. }
             | Measure::Throughput { .. }
+            | Measure::Withheld { .. }
             | Measure::Coverage { .. }
             | Measure::PfcSent { .. }
             | Measure::PfcFormat { .. }

@@ -23,6 +23,14 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// Gives back the memory of its frames: it does not count, and another was run in its place.
+    pub fn forget(&mut self) {
+        self.observation.records = Vec::new();
+        let why =
+            "it was void and was run again: only the first such trials of a case keep their frames";
+        self.observation.integrity.cut = Some(why.to_owned());
+    }
+
     /// Why something cannot be told from this trial.
     pub fn doubt(&self, why: &str) -> Doubt {
         Doubt { reason: "not-observable", detail: format!("trial {}: {why}", self.number) }

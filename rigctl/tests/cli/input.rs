@@ -45,6 +45,7 @@ fn names_that_do_not_exist_are_answered_with_those_that_do() {
             "explain pfcwd::detection-latenzy-broadcom",
             "did you mean pfcwd::detection-latency-broadcom",
         ),
+        ("explain ecn::curv", "did you mean ecn::curve-broadcom"),
         ("analyze no-such.pcapng", "no-such.pcapng: cannot be read"),
         ("frobnicate", "unrecognized subcommand"),
     ] {
@@ -97,4 +98,59 @@ fn a_file_in_the_place_of_the_output_folder_is_refused() {
     let said = refused(&desk, "run --out out");
     assert!(said.contains("cannot make the output directory out"), "{said}");
     assert_eq!(desk.read("out"), "in the way");
+}
+
+#[test]
+fn a_filter_that_matches_nothing_is_answered_with_what_was_meant() {
+    let desk = Desk::new();
+    for (only, want) in [
+        (
+            "detection-latency",
+            "did you mean `--only '*detection-latency*'`: pfcwd::detection-latency-broadcom, ",
+        ),
+        ("pfcwd::detection-latenzy-broadcom", "did you mean pfcwd::detection-latency-broadcom"),
+        ("zzzzzzzz", "rigctl list names them all"),
+    ] {
+        for command in ["run --evidence none --out out", "list", "check"] {
+            let Left { code, stderr, .. } = desk.rigctl(&format!("{command} --only {only}"));
+            assert_eq!(code, 5, "{command} {only}: {stderr}");
+            let none = format!("note: no case matches `--only {only}`");
+            assert!(stderr.contains(&none) && stderr.contains(want), "{only}: {stderr}");
+            let _gone = std::fs::remove_dir_all(desk.path("out"));
+        }
+    }
+}
+
+#[test]
+fn a_family_is_explained_by_the_name_that_its_file_has() {
+    let desk = Desk::new();
+    let Left { code, stdout, stderr } = desk.rigctl("explain ecn::curve");
+    assert_eq!(code, 0, "{stderr}");
+    for family in ["broadcom", "mellanox", "cisco-8000", "barefoot"] {
+        assert!(stdout.contains(&format!("ecn::curve-{family}\n")), "{family}: {stdout}");
+    }
+}
+
+#[test]
+fn sizes_and_shares_are_told_what_is_wrong_with_them() {
+    let desk = Desk::new();
+    for (from, to, want) in [
+        (
+            "size: 254B",
+            "size: 1GB",
+            "a frame of 1GB is longer than the longest that any device takes",
+        ),
+        ("size: 254B", "size: 20B", "a frame of 20B does not hold its headers"),
+        (
+            "every: 500us}}",
+            "rate: 150%}}",
+            "`150%` is not a stream rate: it is more than the whole port",
+        ),
+        ("size: 254B", "size: 10000B", "at most the device's MTU of"),
+    ] {
+        let text = suite(&format!("{STORM}{DETECTION}")).replace(from, to);
+        desk.write("wrong.yaml", &text);
+        let said = refused(&desk, "run wrong.yaml --out out");
+        assert!(said.contains(want) && said.contains("wrong.yaml:8:"), "{to}: {said}");
+    }
 }

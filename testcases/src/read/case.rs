@@ -5,7 +5,7 @@ use super::group::{Group, Kind, group};
 use super::measure::{Traffic, measure};
 use super::names::Names;
 use super::ports::{self, Blocks};
-use super::{between, known, nic, sense, steps, sweep, traffic};
+use super::{between, kills, known, nic, sense, steps, sweep, traffic};
 use crate::case::{CaseStep, Storm, Stream};
 use crate::{Case, CaseId, Expect, Flow, Measure, Tap};
 use indexmap::IndexMap;
@@ -32,7 +32,7 @@ pub(super) struct Context<'w> {
     pub(super) durations: Vec<String>,
 }
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "why",
     "source",
     "dut",
@@ -51,6 +51,7 @@ const KEYS: [&str; 18] = [
     "precision",
     "measure",
     "expect",
+    "kills",
 ];
 
 const STREAM: Kind<Stream> = Kind {
@@ -129,6 +130,10 @@ impl<'w> Reading<'w, '_> {
         let traffic = Traffic { streams: &streams.all, storms: &storms.all, names: &names };
         let mut measures = self.measures(&traffic, &mut places);
         let expect = self.expect(&mut measures);
+        let spared = match self.fields.get("kills") {
+            Some(at) => kills::spared(&at, pattern).map(Some),
+            None => Some(None),
+        };
         let length = match self.fields.get("length") {
             Some(at) => super::amount::amount(&at, &names).map(Some),
             None => Some(None),
@@ -168,6 +173,7 @@ impl<'w> Reading<'w, '_> {
             precision: precision?,
             measure: measures?,
             expect: expect?,
+            spared: spared?,
             places,
         };
         let used = case.rig_ports();
@@ -183,6 +189,9 @@ impl<'w> Reading<'w, '_> {
             }
         }
         sense::check(self.at, &case);
+        if let Some(at) = self.fields.get("kills") {
+            kills::check(&at, &case);
+        }
         Some(match families? {
             Families::Any => vec![case],
             Families::One(family) => vec![Case { family: Some(family), ..case }],

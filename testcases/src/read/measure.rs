@@ -4,7 +4,7 @@ use super::amount::amount;
 use super::names::Names;
 use super::{carried, traffic, window};
 use crate::case::{Count, Storm, Stream};
-use crate::{First, Growth, Measure, NicMeasure, Threshold, Wanted};
+use crate::{Amount, First, Growth, Measure, NicMeasure, Threshold, Wanted};
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
 use rig_lab::fault::one_of;
@@ -12,13 +12,14 @@ use rig_lab::walk::{At, Fields};
 use rig_units::Dur;
 
 /// Names of measures in YAML. `config` is not among them: a case asks for it with `configure:` and `expect:`.
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 34] = [
     "pfcwd.detection",
     "pfcwd.restoration",
     "pfcwd.fired",
     "pfcwd.action",
     "loss",
     "throughput",
+    "share.withheld",
     "counters",
     "storm.coverage",
     "pfc.sent",
@@ -101,7 +102,14 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
             each(pairs, &|storm, stream| Measure::Counters { storm, stream })
         }
         "loss" => loss(at, traffic),
-        "throughput" => throughput(at, traffic),
+        "throughput" => {
+            let (streams, (from, until)) = sharing(at, traffic)?;
+            Some(vec![Measure::Throughput { streams, from, until }])
+        }
+        "share.withheld" => {
+            let (streams, (from, until)) = sharing(at, traffic)?;
+            Some(vec![Measure::Withheld { streams, from, until }])
+        }
         "storm.coverage" => {
             let fields = at.fields(&["storm"])?;
             let storms = traffic.names.storm(&fields.need("storm", "a storm")?)?;
@@ -274,7 +282,8 @@ fn loss(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
     Some(streams?.into_iter().map(|stream| Measure::Loss { stream, expect }).collect())
 }
 
-fn throughput(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
+/// Streams that share a port, and from when until when.
+fn sharing(at: &At<'_>, traffic: &Traffic<'_>) -> Option<(Vec<String>, (Amount, Amount))> {
     let fields = at.fields(&["streams", "from", "until"])?;
     let streams = fields.need("streams", "the streams that share a port, such as [a, b]");
     let streams = streams.and_then(|at| {
@@ -290,12 +299,12 @@ fn throughput(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
     };
     let (from, until) = (when("from"), when("until"));
     let (streams, from, until) = (streams?, from?, until?);
-    if let (crate::Amount::Exactly(from), crate::Amount::Exactly(until)) = (&from, &until)
+    if let (Amount::Exactly(from), Amount::Exactly(until)) = (&from, &until)
         && until <= from
     {
         at.fault(format!("from {from} until {until}"), "an end after the beginning");
     }
-    Some(vec![Measure::Throughput { streams, from, until }])
+    Some((streams, (from, until)))
 }
 
 /// A measure for each port.

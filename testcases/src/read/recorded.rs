@@ -64,6 +64,15 @@ fn of_measure<'a>(case: &'a Case, measure: &'a Measure) -> Vec<Need<'a>> {
                 all.push(Need { port: &of.to, tap: Tap::Sampled, what, place });
             }
         }
+        Measure::Withheld { streams, .. } => {
+            for (stream, of) in streams.iter().filter_map(|s| case.streams.get_key_value(s)) {
+                for port in [&of.from, &of.to] {
+                    let what = format!("`{name}` counts every frame of `{stream}`");
+                    let place = format!("streams.{stream}");
+                    all.push(Need { port, tap: Tap::All, what, place });
+                }
+            }
+        }
         Measure::PfcSent { port, .. }
         | Measure::PfcFormat { port }
         | Measure::PfcCounters { port, .. } => {

@@ -87,6 +87,11 @@ macro_rules! mistakes {
 }
 
 mistakes! {
+    covers_nothing_by_an_empty_list: [("device: switch", "device: switch\ncovers: []")];
+    kills_none_of_a_case_that_measures: [("    why:", "    kills: {none: because, tried: pfcwd.action=alert}\n    why:")];
+    kills_none_without_what_was_tried: [("    why:", "    kills: {none: because}\n    why:")];
+    kills_none_of_a_mutant_that_is_not: [("    why:", "    kills: {none: because, tried: drop_leaks}\n    why:")];
+    kills_none_of_a_value_that_does_not_fit: [("    why:", "    kills: {none: because, tried: pfcwd.action=hide}\n    why:")];
     unknown_key_at_the_top: [("device: switch", "devise: switch")];
     unknown_key_of_the_setup: [("  streams:", "  strems:")];
     unknown_key_of_a_stream: [("size: 1022B", "sise: 1022B")];

@@ -102,15 +102,18 @@ const LARGEST: Bytes = Bytes(16_383);
 pub(crate) const ECN: [(&str, Ecn); 4] =
     [("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("not-ect", Ecn::NotEct), ("ce", Ecn::Ce)];
 
-/// Whether a frame of this size holds its headers.
+/// Whether a frame of this size holds its headers, and is none that no device takes. What the device of a lab takes is its MTU.
 pub(super) fn fits(at: &At<'_>, kind: StreamKind, size: Bytes) -> bool {
     let least = smallest(kind);
-    let fits = (least..=LARGEST).contains(&size);
-    if !fits {
-        let want = format!("{}B to {}B, FCS counted", least.0, LARGEST.0);
-        at.fault(format!("a frame of {size} does not hold its headers"), want);
-    }
-    fits
+    let found = if size < least {
+        format!("a frame of {size} does not hold its headers")
+    } else if size > LARGEST {
+        format!("a frame of {size} is longer than the longest that any device takes")
+    } else {
+        return true;
+    };
+    at.fault(found, format!("{}B to {}B, FCS counted", least.0, LARGEST.0));
+    false
 }
 
 /// The smallest frame that holds the headers: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4, FCS 4, and for

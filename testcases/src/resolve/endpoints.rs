@@ -71,7 +71,7 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
 /// carries of a full queue is its share whatever becomes of the rest; a late sender leaves it idle.
 fn senders<'a>(case: &'a Case, measure: &'a Measure) -> (Vec<&'a str>, bool) {
     match measure {
-        Measure::Throughput { streams, .. } => {
+        Measure::Throughput { streams, .. } | Measure::Withheld { streams, .. } => {
             (streams.iter().map(String::as_str).collect(), false)
         }
         Measure::Loss { expect, .. } if *expect != Wanted::Predicted => (Vec::new(), true),

@@ -165,6 +165,7 @@ fn the_keys_of_the_schema_are_those_that_the_reader_takes() {
         of_case("length: {zz: 1}", "amount/anyOf/2"),
         of_case("sweep: {v: {zz: 1}}", "sweep/additionalProperties/anyOf/1"),
         of_case("expect: {zz: 1}", "case/properties/expect/anyOf/1"),
+        of_case("kills: {zz: 1}", "case/properties/kills"),
         ("about: x\ndevice: switch\nsetup: {zz: 1}\ncases: {}".to_owned(), "setup".to_owned()),
     ];
     let of_nic = |inside: &str, name: &str| {

@@ -197,6 +197,9 @@ impl Program {
     }
 }
 
+/// So many signals in a row are borne while a program is loaded, which takes a millisecond: as libbpf does.
+const SIGNALS: u32 = 5;
+
 fn load(code: &[Insn], log: &mut [u8]) -> Result<i32, Errno> {
     let count = code.len().try_into().map_err(|_| Errno::E2BIG)?;
     let log_size = log.len().try_into().map_err(|_| Errno::E2BIG)?;
@@ -214,7 +217,14 @@ fn load(code: &[Insn], log: &mut [u8]) -> Result<i32, Errno> {
         interface: 0,
         attach_type: ATTACH_XDP,
     };
-    bpf(PROG_LOAD, &mut program)
+    // The verifier gives up when a signal comes, such as one that stops the process for a moment (kernel/bpf/verifier.c).
+    for _ in 0..SIGNALS {
+        match bpf(PROG_LOAD, &mut program) {
+            Err(Errno::EAGAIN) => {}
+            answer => return answer,
+        }
+    }
+    Err(Errno::EAGAIN)
 }
 
 /// The verifier ends its log with its reason and a line of statistics.

@@ -34,14 +34,14 @@ mod tests {
 
     #[test]
     fn only_what_lies_apart_grows_or_falls() {
-        let mean = |mean, off| Mean { mean, off, batches: 16 };
+        let mean = |mean, off| Mean { mean, off, readings: 16, worth: 16 };
         let all = growth(&[mean(1.0, 0.4), mean(2.0, 0.4), mean(2.1, 0.4), mean(1.0, 0.4)]);
         assert_eq!(all, [Growth::Grows, Growth::Open, Growth::DoesNot]);
     }
 
     #[test]
     fn what_is_always_the_same_does_not_grow() {
-        let mean = Mean { mean: 1.0, off: 0.0, batches: 16 };
+        let mean = Mean { mean: 1.0, off: 0.0, readings: 16, worth: 16 };
         assert_eq!(growth(&[mean, mean]), [Growth::DoesNot]);
     }
 }

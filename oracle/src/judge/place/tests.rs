@@ -54,32 +54,32 @@ fn detections_are_placed_at_both_edges_once_two_have_shown_the_polls() {
 }
 
 #[test]
-fn a_void_trial_is_asked_again_up_to_half_the_planned() {
-    let rule = rule(RuleFamily::Broadcom, 200, 100);
-    let mut planner = Planner::detection(rule, PROBE, 4, setup(7));
-    for _ in 0..3 {
-        let ask = planner.ask().expect("asked again");
-        planner.void(&ask);
-    }
-    assert_eq!(planner.ask(), None);
-}
-
-#[test]
-fn a_short_plan_with_a_void_trial_goes_on_until_one_in_five_is_void() {
+fn a_void_trial_is_asked_again_and_all_that_were_planned_are_had() {
     let rule = rule(RuleFamily::Broadcom, 200, 100);
     let points = |planner: &mut Planner| {
-        planner.void(&planner.ask().expect("a first trial"));
+        for _ in 0..9 {
+            planner.void(&planner.ask().expect("asked again"));
+        }
         let all = run(planner, &device(rule, 33_333), Dur::ms(700), &PROBE);
         all.iter().map(|(ask, _)| ask.point).collect::<Vec<_>>()
     };
     let mut plain = Planner::plain(rule, PROBE, (2, 1), setup(7));
-    assert_eq!(points(&mut plain), [0, 1, 0, 1]);
+    assert_eq!(points(&mut plain), [0, 1]);
     let mut latency = Planner::detection(rule, PROBE, 2, setup(7));
-    assert_eq!(points(&mut latency).len(), 4);
-    let mut ramp = Planner::ramp(rule, PROBE, vec![Dur::ms(50)], setup(7));
-    assert_eq!(points(&mut ramp).len(), 4);
-    let mut long = Planner::plain(rule, PROBE, (1, 5), setup(7));
-    assert_eq!(points(&mut long).len(), 5);
+    assert_eq!(points(&mut latency), [0, 0]);
+}
+
+#[test]
+fn a_trial_that_showed_nothing_is_done_with() {
+    let rule = rule(RuleFamily::Broadcom, 200, 100);
+    let mut planner = Planner::plain(rule, PROBE, (2, 1), setup(7));
+    let asked: Vec<usize> = core::iter::from_fn(|| {
+        let ask = planner.ask()?;
+        planner.spent(&ask);
+        Some(ask.point)
+    })
+    .collect();
+    assert_eq!(asked, [0, 1]);
 }
 
 #[test]

@@ -62,16 +62,31 @@ impl From<BadSetting> for Refused {
     }
 }
 
+/// The times of a watchdog that have a documented range: path, value, range.
+const fn times(config: &Pfcwd) -> [(&'static str, Option<Dur>, (Dur, Dur)); 2] {
+    [
+        ("pfcwd.detection_time", Some(config.detection_time), Pfcwd::DETECTION_RANGE),
+        ("pfcwd.restoration_time", config.restoration_time, Pfcwd::RESTORATION_RANGE),
+    ]
+}
+
+/// The fault of a device that takes the ends of the ranges for outside them.
+fn within(config: &Pfcwd) -> Result<(), Refused> {
+    let ends = |&(_, value, (least, most)): &(&str, Option<Dur>, (Dur, Dur))| {
+        value.is_some_and(|value| value == least || value == most)
+    };
+    match times(config).into_iter().find(ends) {
+        Some((path, Some(value), accepted)) => Err(Refused::OutOfRange { path, value, accepted }),
+        _ => Ok(()),
+    }
+}
+
 /// Checks a watchdog configuration as the device would on its way in (pfcwdorch.cpp `createEntry`; sonic-pfcwd.yang).
 ///
 /// # Errors
 /// The first reason to refuse it.
 pub(super) fn check(family: RuleFamily, config: &Pfcwd) -> Result<(), Refused> {
-    let times = [
-        ("pfcwd.detection_time", Some(config.detection_time), Pfcwd::DETECTION_RANGE),
-        ("pfcwd.restoration_time", config.restoration_time, Pfcwd::RESTORATION_RANGE),
-    ];
-    for (path, value, accepted) in times {
+    for (path, value, accepted) in times(config) {
         if let Some(value) = value.filter(|value| !(accepted.0..=accepted.1).contains(value)) {
             return Err(Refused::OutOfRange { path, value, accepted });
         }
@@ -155,6 +170,9 @@ impl Dut {
             // Which way a configuration takes is the device's own matter, whatever it says of itself.
             let config_path = self.running.pfcwd.config_path;
             check(self.family, &Pfcwd { config_path, ..configured.pfcwd.clone() })?;
+        }
+        if self.faults.refuses_limits {
+            within(&configured.pfcwd)?;
         }
         let running = applied(&self.actual, &configured)?;
         if self.nics.is_some() {

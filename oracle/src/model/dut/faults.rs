@@ -32,6 +32,7 @@ pub(super) struct Faults {
     /// The last guarded queue is left out.
     pub(super) big_red_switch_misses_one: bool,
     pub(super) accepts_out_of_range: bool,
+    pub(super) refuses_limits: bool,
     pub(super) buffer_change_ends_storm: bool,
     pub(super) link_toggle_fires: bool,
     pub(super) own_pfc_counts: bool,
@@ -49,6 +50,7 @@ pub(super) struct Faults {
     mac: mac::Faults,
     xon: Option<Xon>,
     xoff_wrong_class: bool,
+    lossy_obeys: bool,
     /// What goes wrong with the copies of watermarks.
     pub(super) watermarks: watermarks::Faults,
     /// What MACsec does otherwise than declared.
@@ -104,6 +106,8 @@ impl Faults {
                 // One queue still forwards, or still holds.
                 Deviation::BigRedSwitchMissesQueue => faults.big_red_switch_misses_one = true,
                 Deviation::AcceptsOutOfRange => faults.accepts_out_of_range = true,
+                // A value that the documents allow is not taken.
+                Deviation::RefusesLimits => faults.refuses_limits = true,
                 // The queue obeys the storm again and is fired at a second time.
                 Deviation::BufferChangeEndsStorm => faults.buffer_change_ends_storm = true,
                 // A storm is published, and acted on, as long after the link came up as detection takes.
@@ -158,6 +162,23 @@ impl Faults {
                 Deviation::PoolOversubscribedTwice => faults.buffer.pool_twice = true,
                 // The sender that feeds the congested group is not paused, and another class of it is.
                 Deviation::XoffWrongClass => faults.xoff_wrong_class = true,
+                // A port sleeps on until the pause that it was let go from would have ended.
+                Deviation::XonIgnored => faults.mac.xon_ignored = true,
+                // A lossy queue waits that should be sending.
+                Deviation::LossyObeysPfc => faults.lossy_obeys = true,
+                // A frame that asks nothing of anybody stops the port.
+                Deviation::EmptyVectorPauses => faults.mac.empty_pauses_all = true,
+                // The higher of two paused classes goes on sending.
+                Deviation::OneClassOfTwoObeyed => faults.mac.one_class_of_many = true,
+                // Who sends to nobody that is congested is paused all the same.
+                Deviation::PfcForwarded => faults.switch.pfc_forwarded = true,
+                // The counters say that more was lost than is missing.
+                Deviation::DropCounterOff => faults.switch.drops_off_by = value.unwrap_or(1),
+                // What was sent later arrives sooner; nothing is lost.
+                Deviation::FlowReordered => {
+                    faults.switch.reorders_after =
+                        value.map_or(64, |frames| u32::try_from(frames).unwrap_or(u32::MAX));
+                }
                 // A sender of lossy traffic sees PFC for its class.
                 Deviation::LossyPauses => faults.switch.lossy_pauses = true,
                 // Frames are lost as soon as XOFF was sent.
@@ -191,6 +212,8 @@ impl Faults {
                 }
                 // Counter and marks on the wire disagree as soon as frames arrive marked.
                 Deviation::CeNotCounted => faults.wred.own.ce_not_counted = true,
+                // Queues that nobody asked to be marked are.
+                Deviation::WredOnEveryQueue => faults.wred.every_queue = true,
                 // Two senders into one queue fill it twice as far as it may be.
                 Deviation::VoqPerSource => faults.buffer.voq_per_source = true,
                 // XON comes while the queue that the sender was told about is as full as it was.
@@ -297,6 +320,9 @@ impl Faults {
             device.pfc.sends = u8::MAX;
         }
         device.mac.faults = self.mac;
+        if self.lossy_obeys {
+            device.mac.obeys = u8::MAX;
+        }
         device.pfc.xon = self.xon.unwrap_or(device.pfc.xon);
         device.pfc.class_off_by = u32::from(self.xoff_wrong_class);
     }

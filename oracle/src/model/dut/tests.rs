@@ -10,5 +10,6 @@ mod feeding;
 mod macsec;
 mod marking;
 mod nics;
+mod obeying;
 mod sending;
 mod watermarks;

@@ -203,8 +203,7 @@ impl<Q: EventQueue> Network<Q> {
             return self.take_secured(at, &packet, tap);
         }
         if packet.kind == Kind::Pfc {
-            let opened = device.ports[usize::from(at.port)].mac.on_pfc(self.wires.now, &packet);
-            self.port_opened(at, opened, tap);
+            self.take_pfc(at, &packet, Dur::ZERO, tap);
             return Delivered::Done;
         }
         let received = device.receive(self.wires.now, at.port.into(), &packet, false);

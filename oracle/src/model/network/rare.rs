@@ -1,11 +1,28 @@
 //! What happens seldom: PFC at a switch, its timers, and the pipeline of a switch that has a forwarding delay.
 
 use super::{Network, port_id};
+use crate::model::packet::Packet;
 use crate::model::queue::EventQueue;
 use crate::model::tap::Tap;
 use crate::model::topology::PortId;
+use rig_units::Dur;
 
 impl<Q: EventQueue> Network<Q> {
+    /// A PFC frame reached a port: it takes effect at once, or when the port has reacted.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_pfc(&mut self, at: PortId, pfc: &Packet, later: Dur, tap: &mut impl Tap) {
+        let device = &mut self.switches[usize::from(at.switch)];
+        let mac = &mut device.ports[usize::from(at.port)].mac;
+        let opened = mac.on_late_pfc(self.wires.now, pfc, later);
+        let passed_on = device.pass_on(at.port.into(), pfc);
+        self.port_opened(at, opened, tap);
+        let ports = self.switches[usize::from(at.switch)].port_count();
+        for other in (0..ports).filter(|&other| passed_on && other != usize::from(at.port)) {
+            self.port_send(port_id(at.switch, other), tap);
+        }
+    }
+
     /// A port received PFC, or a pause of it ended: goes on with the classes that may send again.
     #[cold]
     #[inline(never)]

@@ -32,9 +32,7 @@ impl<Q: EventQueue> Network<Q> {
         match device.open(at.port.into(), packet) {
             Received::Gone => Delivered::Done,
             Received::Pfc(pfc, later) => {
-                let mac = &mut device.ports[usize::from(at.port)].mac;
-                let opened = mac.on_late_pfc(now, &pfc, later);
-                self.port_opened(at, opened, tap);
+                self.take_pfc(at, &pfc, later, tap);
                 Delivered::Done
             }
             Received::Data(data) => {

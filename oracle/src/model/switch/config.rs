@@ -49,6 +49,12 @@ pub struct Faults {
     pub pfc_counts_as_data: bool,
     /// A lossy queue at its limit sends XOFF to the port that the frame came from.
     pub lossy_pauses: bool,
+    /// PFC frames are passed on to every other port.
+    pub pfc_forwarded: bool,
+    /// Counters of drops that are not zero show so many more.
+    pub drops_off_by: u64,
+    /// After so many frames of a queue the next two of one flow change places; 0: never.
+    pub reorders_after: u32,
 }
 
 impl Config {

@@ -98,8 +98,12 @@ impl Switch {
     fn shown(&self, index: usize, class: u8, now: Time) -> Shown {
         let port = &self.ports[index];
         let (headroom, rest) = self.buffer.held(index, class);
+        let mut counters = port.counters[slot(class)];
+        for drops in [&mut counters.queue_drops, &mut counters.group_drops] {
+            *drops += self.faults.drops_off_by * u64::from(*drops > 0);
+        }
         Shown {
-            counters: port.counters[slot(class)],
+            counters,
             pauses: port.mac.pauses(class, now),
             pfc_sent: port.pfc.sent(class),
             early: self.wred.counts(index, class),

@@ -29,8 +29,9 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &NicMeasu
         }
         NicMeasure::Answers { .. } => {
             let text = format!(
-                "a CNP for each mark that has none answered within {} before it, per {:?}",
-                nic.np.interval, nic.np.scope
+                "a CNP for each mark that has none answered within {} before it, per {}",
+                nic.np.interval,
+                nic.np.scope.words()
             );
             tell(&text, "marks every g: CNPs every ceil(I / g) g", np::SOURCE);
         }
@@ -43,7 +44,7 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &NicMeasu
             tell(&text, "ceil(I / g) g", np::SOURCE);
         }
         NicMeasure::Format { .. } => {
-            let text = format!("well formed, with DSCP {} and ECN {:?}", nic.np.dscp, nic.np.ecn);
+            let text = format!("well formed, with DSCP {} and {}", nic.np.dscp, nic.np.ecn.words());
             tell(&text, "", "RoCEv2, IBTA volume 1 A17.9.3; the declared DSCP and ECN field");
         }
         NicMeasure::Counters { .. } => {
@@ -69,8 +70,11 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &NicMeasu
         }
         NicMeasure::Final { .. } => tell("what cuts and increases come to", "", RP),
         NicMeasure::Bursts { .. } => {
-            let text =
-                format!("per {:?}: one packet, or {} at least", nic.rp.limiting, nic.rp.burst);
+            let text = format!(
+                "per {}: one packet, or {} at least",
+                nic.rp.limiting.words(),
+                nic.rp.burst
+            );
             tell(&text, "ceil(burst / packet)", RP);
         }
         NicMeasure::Goodput { wanted: (least, most), .. } => {

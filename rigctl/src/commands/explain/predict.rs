@@ -21,7 +21,9 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
         | Measure::MacsecPfc { storm, stream }
         | Measure::Counters { storm, stream } => format!("{storm}, seen in {stream}"),
         Measure::Loss { stream, .. } => stream.clone(),
-        Measure::Throughput { streams, .. } => streams.join(" and "),
+        Measure::Throughput { streams, .. } | Measure::Withheld { streams, .. } => {
+            streams.join(" and ")
+        }
         Measure::Coverage { storm } => storm.clone(),
         Measure::PfcSent { port, class, after, .. } => {
             let after = after.as_ref().map(|storm| format!(" once {storm} is acted on"));
@@ -68,6 +70,13 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
             );
             page.detail("predicted", &window);
             page.detail("formula", "F10: max-min water-filling over the declared scheduler");
+        }
+        Measure::Withheld { .. } => {
+            page.detail(
+                "predicted",
+                "of each lossless source and each lossy queue, the share that it does not get",
+            );
+            page.detail("formula", "F11, F12: 1 - granted / offered");
         }
         Measure::Counters { .. } => {
             page.detail("predicted", "each counter of the queue grown by what the wire shows");

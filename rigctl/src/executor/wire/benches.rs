@@ -1,6 +1,7 @@
 //! The benches of a run: each a device with the rig's ports cabled to it, lent to one session at a time.
 
 use super::bench::Bench;
+use super::patience::Patience;
 use super::room::{Room, Share};
 use super::served::Serve;
 use super::{cabled, served};
@@ -39,6 +40,8 @@ pub struct Benches {
     most: usize,
     /// How much of the machine all of them may take.
     room: Room,
+    /// What is left for trials that turn out void.
+    patience: Patience,
 }
 
 impl Benches {
@@ -52,7 +55,8 @@ impl Benches {
     pub fn by(clocks: Clocks, start: Start, most: usize) -> Arc<Benches> {
         let processors = available_parallelism().map_or(1, NonZero::get);
         let room = Room::of(processors);
-        Arc::new(Benches { start, clocks, idle: Mutex::default(), most, room })
+        let (idle, patience) = (Mutex::default(), Patience::default());
+        Arc::new(Benches { start, clocks, idle, most, room, patience })
     }
 
     /// How many may be in use side by side.
@@ -63,6 +67,11 @@ impl Benches {
     /// The share of the machine that all of them may take together.
     pub const fn whole(&self) -> Share {
         self.room.whole()
+    }
+
+    /// What a run has left for trials that turn out void; nothing until somebody grants it.
+    pub const fn patience(&self) -> &Patience {
+        &self.patience
     }
 
     /// A bench with the device of `profile`: an idle one, or one that is started now. Waits until the machine has `share`

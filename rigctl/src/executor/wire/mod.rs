@@ -10,16 +10,19 @@ mod bench;
 mod benches;
 mod cabled;
 mod losses;
+mod patience;
 mod peers;
 mod room;
 mod served;
 mod tape;
 mod trial;
+mod unseen;
 
 pub use behind::Behind;
 pub use bench::Bench;
 pub use benches::{Benches, Clocks, Lease, SessionClock, Start};
 pub use cabled::backend;
+pub use patience::Patience;
 pub use room::Share;
 pub use served::Serve;
 
@@ -110,7 +113,13 @@ impl WireLab {
         seed: u64,
         cable: Dur,
     ) -> Result<WireLab, Undone> {
-        let epoch = bench.behind.boot(settings, seed)?;
+        let epoch = match bench.behind.boot(settings, seed) {
+            Err(lost @ Undone::Lost(_)) => {
+                bench.spoil();
+                return Err(lost);
+            }
+            booted => booted?,
+        };
         let clock = bench.clock(epoch);
         bench.pacer.clock = Arc::clone(&clock);
         if bench.behind.boots() {
@@ -126,6 +135,11 @@ impl WireLab {
     /// Whether the device was booted for this session, so that it begins with nothing stormed.
     pub fn is_fresh(&self) -> bool {
         self.bench.behind.boots()
+    }
+
+    /// The bench is of no more use: what a trial found broken is not handed on to the next case.
+    pub fn spoil(&mut self) {
+        self.bench.spoil();
     }
 
     /// The present, on the clock of the session.
@@ -154,8 +168,9 @@ impl WireLab {
         self.assign(script);
         self.bench.behind.clear_watermarks()?;
         self.bench.behind.disconnect()?;
+        let read = self.now();
         let before = self.bench.behind.counters()?;
-        let _earlier = self.bench.behind.happened()?;
+        let earlier = self.bench.behind.happened()?.unwrap_or_default();
         let _earlier = self.bench.behind.health()?;
         let lost = Losses::of(&self.bench.pacer.lanes)?;
         // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
@@ -165,13 +180,14 @@ impl WireLab {
         let instant: Vec<bool> = self.bench.pacer.lanes.iter().map(|lane| lane.instant).collect();
         let mut tape = Tape::new(script, origin, self.bench.next, instant, self.bench.bound);
         tape.disk = self.disk.take();
+        tape.unseen.before(read, &earlier);
         let mut trial = Trial { lab: self, script, program: &program, tape, config: Vec::new() };
         let ran = trial.run(origin);
         let stopped = trial.stop();
         drop(real_time);
         let Trial { mut tape, config, .. } = trial;
         let kept = tape.kept();
-        let Tape { ledger, late, off, disk, .. } = tape;
+        let Tape { ledger, late, off, disk, mut unseen, .. } = tape;
         (self.kept, self.disk) = (kept, disk);
         ran?;
         stopped?;
@@ -182,9 +198,19 @@ impl WireLab {
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
         self.bench.next += most.unwrap_or(0);
         let Seen { records, streams, loads, unrecorded } = ledger.finish();
-        let events = self.bench.behind.happened()?.map(|events| since(origin, events));
+        let after = self.bench.behind.counters()?;
+        let read = self.now();
+        let happened = self.bench.behind.happened()?;
         let bound = self.bench.bound;
         let health = self.bench.behind.health()?;
+        // What had been sent by the end is still on its way, and leaves the device as late as that was.
+        let slowest = speeds.iter().map(|speed| speed.slot(declared.mtu)).max().unwrap_or_default();
+        let behind = health.as_ref().map_or(bound, |health| health.send_late);
+        let on_its_way = declared.transit() + self.cable * 2 + slowest * 2 + behind;
+        unseen.after(origin + script.length + on_its_way, read);
+        self.bench.pacer.run_until(read, &mut unseen)?;
+        unseen.events(origin, happened.as_deref().unwrap_or_default());
+        let events = happened.map(|events| since(origin, events));
         // How far off the instants of this trial may be is measured, frame by frame, at both ends; where nobody measures at
         // the other one, or on the way there, it is what the lab says.
         let off = match &health {
@@ -208,11 +234,7 @@ impl WireLab {
             records,
             streams,
             loads,
-            counters: Counters {
-                before,
-                after: self.bench.behind.counters()?,
-                ..Counters::default()
-            },
+            counters: Counters { before, after, ..Counters::default() },
             events,
             config,
             integrity: Integrity {
@@ -221,6 +243,7 @@ impl WireLab {
                 late,
                 cut: lost.told(|lane| self.bench.behind.interface(lane)),
                 dut: health.and_then(|health| health.doubt(bound)),
+                unseen: unseen.count(),
             },
         })
     }

@@ -2,6 +2,7 @@
 //! the way.
 
 use super::super::ledger::Ledger;
+use super::unseen::Unseen;
 use rig_capture::decode::Decoder;
 use rig_capture::deep::Capture;
 use rig_capture::{Dir, Lateness, Record, What};
@@ -34,6 +35,8 @@ pub(super) struct Tape<'a> {
     pub(super) off: Dur,
     /// Frames of an earlier trial that arrived in this one.
     pub(super) stale: u64,
+    /// What the device did between the trial and a reading of its counters.
+    pub(super) unseen: Unseen,
     /// Every frame goes onto a disk, too, if somebody asked for that.
     pub(super) disk: Option<Capture>,
 }
@@ -71,7 +74,18 @@ impl<'a> Tape<'a> {
             kept: senders(script).map(|who| (who, Kept::new())).collect(),
             off: Dur::ZERO,
             stale: 0,
+            unseen: Unseen::default(),
             disk: None,
+        }
+    }
+
+    /// Something that is not a frame was due at `due` and done at `now`.
+    pub(super) fn acted(&mut self, due: Time, now: Time) {
+        let by = now.since(due).unwrap_or_default();
+        self.off = self.off.max(by);
+        if by > self.bound {
+            let at = Time(now.since(self.origin).unwrap_or_default().0);
+            self.late.push(Lateness { at, by, sender: "a step".to_owned() });
         }
     }
 
@@ -187,6 +201,9 @@ impl Watcher for Tape<'_> {
     }
 
     fn received(&mut self, lane: u16, frame: &[u8], at: Time, by: StampedBy) {
+        if at < self.origin {
+            self.unseen.early(at);
+        }
         // A frame that belongs to no stream, or passes a port that the script does not use, passes the rig all the same.
         if let (Some(disk), Some(since)) = (&mut self.disk, at.since(self.origin)) {
             disk.received(lane, Time(since.0), frame);

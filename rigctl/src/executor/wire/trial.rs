@@ -10,6 +10,23 @@ use rig_generator::{Job, Program, Rhythm, Template, Who};
 use rig_testcases::{Action, FlowSpec, PfcFrames, Script};
 use rig_units::{Bytes, Time};
 
+/// Whether a step is done by the device itself, so that nobody else sees when.
+const fn reaches_the_device(action: &Action) -> bool {
+    match action {
+        Action::LinkDown(_)
+        | Action::LinkUp(_)
+        | Action::Configure(_)
+        | Action::ClearWatermarks(_)
+        | Action::StartFlow(_)
+        | Action::StopFlow(_) => true,
+        Action::StartStream(_)
+        | Action::StopStream(_)
+        | Action::StartStorm(_)
+        | Action::StopStorm(_)
+        | Action::Pfc(_) => false,
+    }
+}
+
 /// One trial under way.
 pub(super) struct Trial<'a> {
     pub(super) lab: &'a mut WireLab,
@@ -27,8 +44,13 @@ impl Trial<'_> {
             self.lab.bench.pacer.run_until(at, &mut self.tape)?;
             self.tape.ledger.event(step.at);
             self.act(at, &step.action)?;
+            if reaches_the_device(&step.action) && self.lab.bench.behind.boots() {
+                self.tape.acted(at, self.lab.now());
+            }
         }
         let end = origin + self.script.length;
+        self.lab.bench.pacer.run_until(end, &mut self.tape)?;
+        // The machine may have looked away right before the end: what arrived meanwhile waits in the rings.
         Ok(self.lab.bench.pacer.run_until(end, &mut self.tape)?)
     }
 

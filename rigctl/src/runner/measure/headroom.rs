@@ -1,6 +1,6 @@
 //! What becomes of a crossing: how soon the device says so, and what is lost when the sender stops too late.
 
-use super::{At, Done, Judged, Read, Unread, looked};
+use super::{At, Done, Judged, Read, Unread, blame, looked};
 use crate::runner::fill::Fill;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView, Delay, Word};
@@ -30,7 +30,7 @@ fn crossed(frame: u64, emission: Dur, wait: Dur) -> String {
 }
 
 /// The largest frame that the device may be sending out of a port.
-fn ahead(script: &Script, port: u16) -> Bytes {
+pub(super) fn ahead(script: &Script, port: u16) -> Bytes {
     let to = script.streams.iter().filter(|spec| spec.to == port);
     to.map(StreamSpec::on_wire).max().unwrap_or(Bytes(0))
 }
@@ -107,7 +107,15 @@ fn told(
     let name = if word == Word::Xoff { "XOFF" } else { "XON" };
     let never = Span::exactly(u64::MAX);
     let (span, got) = match telling.word {
-        None => (never, Some(format!("no {name}"))),
+        None => {
+            let (port, class) = (
+                trial.script.streams[usize::from(index)].from,
+                trial.script.streams[usize::from(index)].class,
+            );
+            let other = blame::other_class(trial, port, class);
+            let other = other.map(|other| format!("; {other}")).unwrap_or_default();
+            (never, Some(format!("no {name}{other}")))
+        }
         Some((_, Delay::Early(early))) => (never, Some(format!("{name} {early} before frame {n}"))),
         Some((_, Delay::After(span))) => (span, None),
     };

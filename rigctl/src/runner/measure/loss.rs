@@ -1,6 +1,6 @@
 //! Frames that were sent and never arrived.
 
-use super::{Done, Judged, Read, wanted};
+use super::{Done, Judged, Read, blame, wanted};
 use crate::runner::subject::Places;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView};
@@ -28,12 +28,14 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut 
             }
             Wanted::Predicted => predicted(done, trial, index)?,
         };
+        let blame = blame::watchdog(trial, index, &loss);
+        let blame = blame.map(|blame| format!("; {blame}")).unwrap_or_default();
         let odd = loss.stray + loss.duplicated + loss.reordered;
         let got = if odd == 0 {
-            format!("{} of {} frames lost", loss.lost, loss.sent)
+            format!("{} of {} frames lost{blame}", loss.lost, loss.sent)
         } else {
             format!(
-                "{} of {} frames lost, {} astray, {} twice, {} out of order",
+                "{} of {} frames lost, {} astray, {} twice, {} out of order{blame}",
                 loss.lost, loss.sent, loss.stray, loss.duplicated, loss.reordered
             )
         };

@@ -7,6 +7,7 @@ use rig_capture::analyse::{self, Stop};
 use rig_capture::{Dir, Span, Unit};
 use rig_lab::Form;
 use rig_oracle::Prediction;
+use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::spec::pause::{Periodic, pause_time};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Amount, StreamSpec};
@@ -124,6 +125,13 @@ pub(super) fn duty(
         let spec = trial.script.storms.iter().find(|spec| spec.name == storm);
         let spec = spec.ok_or_else(|| trial.doubt(&format!("{storm} is not in the script")))?;
         let (from, until) = (done.instant(trial, window.0)?, done.instant(trial, window.1)?);
+        let xoffs = trial.observation.words((spec.from, Dir::Tx), port.spec.class);
+        let xoffs = xoffs.filter(|(_, record, _)| (from..=until).contains(&record.at));
+        let looked = looked(xoffs.count(), "XOFFs");
+        if looked.count == 0 {
+            let why = format!("no XOFF of {storm} between {from} and {until}");
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         let rate = analyse::throughput(&trial.observation, &trial.script, index, (from, until));
         let mut arrivals = trial.observation.of_stream(index, (port.spec.to, Dir::Rx));
         let none = !arrivals.any(|(_, record)| (from..=until).contains(&record.at));
@@ -165,9 +173,6 @@ pub(super) fn duty(
             hi: idle(rate.bps.lo),
         });
         let records = rate.map(|rate| rate.records.to_vec()).unwrap_or_default();
-        let xoffs = trial.observation.words((spec.from, Dir::Tx), port.spec.class);
-        let xoffs = xoffs.filter(|(_, record, _)| (from..=until).contains(&record.at));
-        let looked = looked(xoffs.count(), "XOFFs");
         Ok(Read { span, want, got: None, records, looked })
     });
 }

@@ -1,6 +1,6 @@
 //! PFC frames that the device itself sends.
 
-use super::{Done, Judged, Read, Unread, checks, looked, wanted};
+use super::{Done, Judged, Read, Unread, blame, checks, looked, show, wanted};
 use crate::runner::subject::Subject;
 use crate::runner::trial::Trial;
 use rig_capture::analyse;
@@ -45,14 +45,15 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
             Wanted::Predicted => (Span { lo: 0, hi: u64::MAX }, "any number of XOFFs"),
         };
         let want = wanted(span, text);
-        let got = Some(format!("{count} XOFFs"));
+        let other = if count == 0 { blame::other_class(trial, index, *class) } else { None };
+        let got = Some(other.unwrap_or_else(|| format!("{count} XOFFs")));
         let looked = Looked {
             count: if *expect == Wanted::Predicted {
                 count
             } else {
                 chances(trial, index, *class, window).max(count)
             },
-            of: "frames of the class into that port, or PFC out of it",
+            of: "frames of the class into that port, PFC out of it or into others",
         };
         Ok(Read { span: Span::exactly(count), want, got, records: sent.xoff, looked })
     });
@@ -63,7 +64,8 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
 }
 
 /// Frames of the class that the rig sent by the port within the window, each of which might have made the device send an XOFF
-/// there, and PFC frames of the device, each of which might have been of the class.
+/// there; PFC frames of the device, each of which might have been of the class; and those of the rig on other links, each of which
+/// might have been passed on.
 fn chances(trial: &Trial, port: u16, class: u8, (from, until): (Time, Time)) -> u64 {
     let observation = &trial.observation;
     let own = |spec: &StreamSpec| (spec.from, spec.class) == (port, class);
@@ -78,8 +80,9 @@ fn chances(trial: &Trial, port: u16, class: u8, (from, until): (Time, Time)) -> 
         u64::try_from(sent.count()).unwrap_or(u64::MAX)
     };
     let told = observation.records.iter().filter(|record| {
-        let sent = (record.port, record.dir) == (port, Dir::Rx);
-        sent && is_pfc(&record.what) && (from..=until).contains(&record.at)
+        let there = record.port == port;
+        let might = (record.dir == Dir::Rx) == there;
+        might && is_pfc(&record.what) && (from..=until).contains(&record.at)
     });
     streams.map(count).sum::<u64>() + u64::try_from(told.count()).unwrap_or(u64::MAX)
 }
@@ -164,8 +167,10 @@ fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
             source: "IEEE 802.1Q clause 36; the declared refresh",
         };
         let span = Span { lo: gap.saturating_sub(slack).0, hi: (gap + slack).0 };
+        let other = blame::other_class(trial, index, class);
+        let got = other.map(|other| format!("{}, and {other}", show(Unit::Ps, span)));
         let looked = looked(sent.xoff.len(), "XOFFs");
-        Ok(Read { span, want, got: None, records: records.to_vec(), looked })
+        Ok(Read { span, want, got, records: records.to_vec(), looked })
     });
 }
 

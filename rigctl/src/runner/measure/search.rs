@@ -1,6 +1,6 @@
 //! Numbers of frames that were searched: what all trials of a search enclose, beside what the closed forms say.
 
-use super::{At, Done, Judged, Read, judgement, looked};
+use super::{At, Done, Judged, Read, blame, judgement, looked};
 use crate::runner::hunt::{Event, Mark, Stage, stages};
 use crate::runner::plan::Role;
 use crate::runner::points::Point;
@@ -10,7 +10,7 @@ use rig_capture::{Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::judge::{Found, Search};
 use rig_oracle::verdict::{Curve, CurvePoint};
-use rig_testcases::Threshold;
+use rig_testcases::{StreamSpec, Threshold};
 use std::collections::BTreeMap;
 
 mod predict;
@@ -90,7 +90,16 @@ fn one(
     let (span, got, at) = match found {
         Found::At(span) => (span, None, span.hi),
         Found::Never { up_to } => {
-            let got = format!("none in up to {up_to} frames");
+            let own = |spec: &&StreamSpec| stage.streams.contains(&spec.name);
+            let spec = first.script.streams.iter().find(own);
+            // The trial with the most frames shows it, if any does.
+            let last = tried.iter().max_by_key(|one| one.held);
+            let other = spec
+                .zip(last)
+                .filter(|_| stage.event != Event::Drop)
+                .and_then(|(spec, last)| blame::other_class(last.trial, spec.from, spec.class));
+            let other = other.map(|other| format!("; {other}")).unwrap_or_default();
+            let got = format!("none in up to {up_to} frames{other}");
             (Span { lo: up_to + 1, hi: u64::MAX }, Some(got), up_to)
         }
     };

@@ -1,37 +1,11 @@
-//! The rig's own storms: how much of the time they held, and which trials they void.
+//! The rig's own storms: how much of the time they held.
 
 use super::{At, Done, Judged, Read, judgement, looked};
-use crate::runner::session::Session;
 use rig_capture::analyse;
-use rig_capture::{Dir, Observation, Span, Unit};
+use rig_capture::{Dir, Span, Unit};
 use rig_oracle::Prediction;
-use rig_oracle::verdict::Doubt;
-use rig_testcases::{Measure, Script, StreamSpec};
+use rig_testcases::StreamSpec;
 use rig_units::{Dur, Quanta};
-
-/// Why a trial does not count; `None` when it does. Storms that the case wants to have gaps, or whose coverage it
-/// measures, may have those that their script gives them.
-pub fn void(
-    session: &Session<'_>,
-    number: u32,
-    script: &Script,
-    observation: &Observation,
-) -> Option<Doubt> {
-    let about_gaps = |storm: u16| {
-        let name = &script.storms[usize::from(storm)].name;
-        session
-            .case
-            .measure
-            .iter()
-            .any(|m| matches!(m, Measure::Coverage { storm } | Measure::Duty { storm, .. } if storm == name))
-    };
-    let mut voids = analyse::voids(observation, script, &about_gaps).into_iter();
-    let first = voids.next()?;
-    // The first one is the word for it; what else was amiss may be what it came from.
-    let more = voids.map(|void| format!("; {}: {}", void.reason, void.detail));
-    let detail = format!("trial {number}: {}{}", first.detail, more.collect::<String>());
-    Some(Doubt { reason: first.reason, detail })
-}
 
 /// Judges the coverage of a storm against its own plan: the rig measures itself.
 pub(super) fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {

@@ -158,7 +158,7 @@ impl<'a> Round<'a> {
 }
 
 /// Bits a second in frames that a stream offers from a port of `speed`.
-fn offered(rate: StreamRate, size: Bytes, speed: PortSpeed) -> u64 {
+pub(super) fn offered(rate: StreamRate, size: Bytes, speed: PortSpeed) -> u64 {
     let of_wire = |l1: u64| {
         let share = u128::from(l1) * u128::from(size.0) / u128::from((size + L1_OVERHEAD).0);
         u64::try_from(share).unwrap_or(u64::MAX)

@@ -52,6 +52,7 @@ pub(super) struct WredFaults {
     pub(super) own: wred::Faults,
     pub(super) other_point: bool,
     pub(super) weight: Option<u8>,
+    pub(super) every_queue: bool,
 }
 
 impl WredFaults {
@@ -59,6 +60,9 @@ impl WredFaults {
         wred.faults = self.own;
         wred.at_enqueue ^= self.other_point;
         wred.weight = self.weight.unwrap_or(wred.weight);
+        if self.every_queue {
+            wred.queues = u8::MAX;
+        }
     }
 }
 

@@ -307,3 +307,12 @@ fn counter_counts_pfc_as_data_moves_with_every_pfc_frame() {
     assert!(others == 0 && pfc > 5);
     assert_eq!(counted(Some("counter_counts_pfc_as_data")), (pfc, pfc));
 }
+
+#[test]
+fn drop_counter_off_says_more_than_is_missing() {
+    let lost = |count, deviation| sent(small(deviation), WITHIN + count).group().0;
+    assert_eq!((lost(2, None), lost(5, None)), (0, 3));
+    let off = Some("drop_counter_off");
+    assert_eq!((lost(2, off), lost(5, off)), (0, 4));
+    assert_eq!(lost(5, Some("drop_counter_off:7")), 10);
+}

@@ -248,6 +248,18 @@ fn accepts_out_of_range_takes_anything() {
 }
 
 #[test]
+fn refuses_limits_takes_only_what_lies_between_them() {
+    let takes = |mut bench: Bench, value: &str| {
+        bench.dut.configure(&[set("pfcwd.detection_time", value)]).is_ok()
+    };
+    for end in ["100ms", "5000ms"] {
+        assert!(takes(bench(), end));
+        assert!(!takes(broken("refuses_limits"), end));
+    }
+    assert!(takes(broken("refuses_limits"), "101ms"));
+}
+
+#[test]
 fn buffer_change_ends_storm_and_it_fires_again() {
     let storms = |mut bench: Bench| {
         bench.storm(1, 3);

@@ -253,6 +253,13 @@ fn queues_without_the_profile_are_left_alone() {
 }
 
 #[test]
+fn wred_on_every_queue_marks_where_nobody_asked() {
+    let elsewhere = |deviation| step(deviation).with("wred.queues", vec![4]);
+    let marks = marked(elsewhere(Some("wred_on_every_queue")), ect(), 30);
+    assert_eq!((marked(elsewhere(None), ect(), 30), marks), (Vec::new(), (0..10).collect()));
+}
+
+#[test]
 fn frames_count_one_size_in_packet_mode() {
     let unit = serde_json::json!({"packets": "2080B"});
     assert_eq!(marked(step(None).with("wred.unit", unit), ect(), 30), (0..20).collect::<Vec<_>>());

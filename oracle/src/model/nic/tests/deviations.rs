@@ -259,7 +259,9 @@ fn psn_without_wrap_takes_a_hole_across_the_wrap_for_a_duplicate() {
 fn doubled(mut config: Config) -> (Vec<u32>, u64) {
     config.rc.ack_every = 2;
     let mut bench = bench(&config);
-    [0, 1, 0, 2].into_iter().for_each(|seq| bench.send(data(1, seq, false)));
+    for seq in [0, 1, 0, 2] {
+        bench.send(data(1, seq, false).with_place(false, false));
+    }
     bench.run(Dur::us(10));
     let acks = bench.received(Kind::Ack).iter().map(|seen| seen.packet.seq).collect();
     (acks, bench.network.nic(NIC).unwrap().counters().duplicate_request)

@@ -245,21 +245,22 @@ pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.format", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let np = &seen.nic.np;
-        let ecn = match np.ecn {
-            EcnField::NotEct => Ecn::NotEct,
-            EcnField::Ect1 => Ecn::Ect1,
-            EcnField::Ect0 => Ecn::Ect0,
-            EcnField::Ce => Ecn::Ce,
+        let field = |ecn: Ecn| match ecn {
+            Ecn::NotEct => EcnField::NotEct,
+            Ecn::Ect1 => EcnField::Ect1,
+            Ecn::Ect0 => EcnField::Ect0,
+            Ecn::Ce => EcnField::Ce,
         };
         let mut cnps = 0_u64;
         let mut wrong = Vec::new();
         for left in &seen.left {
             let RoceKind::Cnp { fault } = left.roce.kind else { continue };
             cnps += 1;
+            let ecn = field(left.roce.ecn);
             let what = fault
                 .map(|fault| fault.text().to_owned())
                 .or_else(|| (left.roce.dscp != np.dscp).then(|| format!("DSCP {}", left.roce.dscp)))
-                .or_else(|| (left.roce.ecn != ecn).then(|| format!("ECN {:?}", left.roce.ecn)))
+                .or_else(|| (ecn != np.ecn).then(|| ecn.words().to_owned()))
                 .or_else(|| astray(trial, left.roce.connection, left.roce.address));
             wrong.extend(what.map(|what| (left.record, what)));
         }
@@ -270,7 +271,11 @@ pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
             unit: Unit::Frames,
             span: Span::exactly(0),
             formula: "",
-            text: format!("each of {cnps} CNPs well formed, with DSCP {} and ECN {ecn:?}", np.dscp),
+            text: format!(
+                "each of {cnps} CNPs well formed, with DSCP {} and {}",
+                np.dscp,
+                np.ecn.words()
+            ),
             source: "RoCEv2, IBTA volume 1 A17.9.3; the declared DSCP and ECN field",
         };
         let got = wrong.first().map(|(_, what)| format!("{} with {what}", wrong.len()));

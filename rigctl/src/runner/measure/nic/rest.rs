@@ -200,7 +200,7 @@ fn read(part: Part, seen: &Seen, before: Option<&Seen>) -> Read {
         source: fluid::SOURCE,
     };
     let mean = part.of(seen);
-    let looked = looked(mean.batches, "batches");
+    let looked = looked(mean.readings, "batches");
     Read { span: span(&mean), want, got: None, records: Vec::new(), looked }
 }
 

@@ -11,7 +11,7 @@ use rig_oracle::verdict::Doubt;
 use rig_testcases::Window;
 use rig_units::{Bytes, Ppm, Time};
 
-/// So many batches a trial, as long as they tell more than fewer of them.
+/// So many batches a trial.
 const BATCHES: usize = 64;
 
 /// What flows carried in a window, as `[flow][trial][batch]`, and the number of the first trial.
@@ -69,8 +69,8 @@ pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut 
             if shares::is_equal(mean, within) == Equal::Open {
                 let shown = Unit::Ppm.show(span(mean).lo) + " to " + &Unit::Ppm.show(span(mean).hi);
                 let why = format!(
-                    "{flow} has {shown} of an equal share, from {} batches: within {within} or not, more trials or a longer window tell",
-                    mean.batches
+                    "{flow} has {shown} of an equal share, from {} batches that are worth {} independent ones: within {within} or not, more trials or a longer window tell",
+                    mean.readings, mean.worth
                 );
                 let detail = format!("{place} {why}").trim().to_owned();
                 judged.doubt(At::Point(index), Doubt { reason: "not-observable", detail });
@@ -96,19 +96,20 @@ fn share(window: &Window, within: Ppm, mean: &Mean) -> Read {
     let want = Prediction {
         unit: Unit::Ppm,
         span: Span { lo, hi },
-        formula: "what it got over the mean of all, by means of batches and Student's t",
+        formula: "what it got over the mean of all, by batches, how alike neighbours are, and Student's t",
         text: format!("an equal share of {} from {from} to {until}, within {within}", flows.len()),
         source: fluid::SOURCE,
     };
     let span = span(mean);
     let got = format!(
-        "{} to {} of an equal share, {} on the average of {} batches",
+        "{} to {} of an equal share, {} on the average of {} batches, worth {} independent ones",
         Unit::Ppm.show(span.lo),
         Unit::Ppm.show(span.hi),
         Unit::Ppm.show(ppm(mean.mean)),
-        mean.batches
+        mean.readings,
+        mean.worth
     );
-    let looked = looked(mean.batches, "batches");
+    let looked = looked(mean.readings, "batches");
     Read { span, want, got: Some(got), records: Vec::new(), looked }
 }
 

@@ -1,0 +1,55 @@
+//! Whether what a mutant breaks is there to be broken.
+
+use super::{Mutant, ordered};
+use crate::runner::case::Rig;
+use crate::runner::choose::choose;
+use rig_lab::{Accounting, Kind, Part, Profile};
+use rig_testcases::Case;
+
+/// What the lab or the cases lack, so that nobody can tell.
+pub(super) fn lacking(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option<String> {
+    let kind = mutant.kind();
+    let called = match kind {
+        Kind::Switch => "a switch",
+        Kind::Nic => "a NIC",
+    };
+    let lab = &rig.lab.name;
+    let named = |profile: &&Profile| rig.only.is_none_or(|only| profile.name == only);
+    if !rig.lab.duts.iter().filter(named).any(|profile| profile.kind == kind) {
+        return Some(format!("no device of lab {lab} is {called}"));
+    }
+    let of_kind = ordered(cases, mutant);
+    if of_kind.is_empty() {
+        return Some(format!("no case is for {called}"));
+    }
+    let has = |case: &&Case| {
+        choose(rig.lab, rig.only, case).is_ok_and(|profile| has(mutant, profile, case))
+    };
+    let what = match mutant.part {
+        _ if mutant.text.starts_with("peer.") => "has two NICs",
+        Some(Part::Macsec) => "speaks MACsec",
+        _ if of_voqs(mutant) => "has virtual output queues",
+        _ => "runs",
+    };
+    (!of_kind.iter().any(has)).then(|| format!("no case {what} on lab {lab}"))
+}
+
+/// Whether a device, as a case configures it, has what the mutant breaks.
+fn has(mutant: &Mutant, profile: &Profile, case: &Case) -> bool {
+    let declared = case
+        .settings
+        .iter()
+        .try_fold(profile.declared.clone(), |declared, setting| declared.with(setting));
+    let Ok(declared) = declared else { return false };
+    match mutant.part {
+        _ if mutant.text.starts_with("peer.") => declared.peer.exists(),
+        Some(Part::Macsec) => declared.macsec.enable,
+        _ if of_voqs(mutant) => declared.buffer.accounting == Accounting::Voq,
+        _ => true,
+    }
+}
+
+/// Whether it breaks what only a switch of virtual output queues has.
+fn of_voqs(mutant: &Mutant) -> bool {
+    ["deviation=voq_per_source", "deviation=xon_of_any_queue"].contains(&mutant.text.as_str())
+}

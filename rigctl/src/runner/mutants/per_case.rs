@@ -1,0 +1,160 @@
+//! The other way round: each case against the mutants. A case that no wrong device turns red by itself shows nothing,
+//! whatever its suite notices.
+
+use super::{Mutant, broken, lacking, likely};
+use crate::runner::case::{self, Rig};
+use crate::runner::choose::choose;
+use rig_lab::Part;
+use rig_oracle::Verdict;
+use rig_testcases::{Case, Suite, Sweep};
+
+/// What a case is worth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Worth {
+    /// It fails on these mutants; on the first one alone, unless all were tried.
+    Kills {
+        /// As they are typed behind `--mutate`.
+        mutants: Vec<String>,
+        /// How many were tried.
+        tried: usize,
+    },
+    /// It fails on none, and says why.
+    Spared {
+        /// The mutant that was tried by hand; tried again now.
+        tried: String,
+    },
+    /// It says that no mutant turns it red, and this one does.
+    SparedWrongly {
+        /// The mutant.
+        by: String,
+    },
+    /// No device of the lab fits.
+    Skipped {
+        /// Why.
+        why: String,
+    },
+    /// It fails on none.
+    Nothing {
+        /// How many were tried.
+        tried: usize,
+    },
+}
+
+impl Worth {
+    /// Whether the case shows something, or is known to be unable to.
+    pub const fn holds(&self) -> bool {
+        !matches!(self, Worth::Nothing { .. } | Worth::SparedWrongly { .. })
+    }
+}
+
+/// Killers that were found once, by case without the family's ending: tried first, and no more than that.
+const FOUND: &str = include_str!("killers.tsv");
+
+/// Tries mutants on one case, likely killers first, until it fails; all of them with `full`. The device that does as it
+/// declares is taken to pass.
+///
+/// # Errors
+/// When a mutant fits no device of the lab.
+pub fn worth(
+    rig: &Rig<'_>,
+    suite: &Suite,
+    case: &Case,
+    all: &[Mutant],
+    full: bool,
+) -> Result<Worth, String> {
+    if let Err(why) = choose(rig.lab, rig.only, case) {
+        return Ok(Worth::Skipped { why });
+    }
+    let red = |text: &String| -> Result<bool, String> {
+        let lab = broken(rig.lab, text)?;
+        let rig = Rig { lab: &lab, ..*rig };
+        Ok(matches!(case::run(&rig, case).report.verdict, Verdict::Fail(_)))
+    };
+    if let Some(spared) = &case.spared {
+        let tried = spared.tried.clone();
+        return Ok(match red(&tried)? {
+            true => Worth::SparedWrongly { by: tried },
+            false => Worth::Spared { tried },
+        });
+    }
+    let mut mutants = Vec::new();
+    let mut tried = 0;
+    for mutant in ordered(suite, case, all) {
+        if rig.stop.requested() {
+            break;
+        }
+        if lacking::lacking(rig, &[case], mutant).is_some() {
+            continue;
+        }
+        tried += 1;
+        if red(&mutant.text)? {
+            mutants.push(mutant.text.clone());
+            if !full {
+                break;
+            }
+        }
+    }
+    Ok(match mutants.is_empty() {
+        true => Worth::Nothing { tried },
+        false => Worth::Kills { mutants, tried },
+    })
+}
+
+/// The mutants of the kind of device that a case is for: those that it is known to notice, those that its name tells, those of
+/// the parts that it measures, those of the parts that its suite covers, the rest.
+fn ordered<'a>(suite: &Suite, case: &Case, all: &'a [Mutant]) -> Vec<&'a Mutant> {
+    let found = found(case);
+    let parts = parts(case);
+    let place = |mutant: &Mutant| {
+        let known = found.iter().position(|text| *text == mutant.text).unwrap_or(found.len());
+        let named = likely(&mutant.text).iter().any(|name| case.id.case.contains(name));
+        let of = |parts: &[Part]| mutant.part.is_some_and(|part| parts.contains(&part));
+        let rank = match (named, of(&parts), of(&suite.covers)) {
+            (true, ..) => 0,
+            (_, true, _) => 1,
+            (_, _, true) => 2,
+            _ => 3,
+        };
+        // What is named misbehaves more often than what is merely off.
+        (known, rank, !mutant.text.starts_with("deviation="))
+    };
+    let mut ordered: Vec<&Mutant> = all.iter().filter(|of| of.kind() == case.kind).collect();
+    ordered.sort_by_key(|mutant| place(mutant));
+    ordered
+}
+
+/// What [`FOUND`] says of a case.
+fn found(case: &Case) -> Vec<&'static str> {
+    let id = case.id.to_string();
+    let family = case.family.map(|family| format!("-{family}")).unwrap_or_default();
+    let rows = FOUND.lines().filter_map(|line| line.split_once('\t'));
+    let of = rows.filter(|(of, _)| *of == id || id.strip_suffix(&family) == Some(*of));
+    of.map(|(_, mutant)| mutant).collect()
+}
+
+/// The parts of a device that a case measures or varies.
+fn parts(case: &Case) -> Vec<Part> {
+    let measured = case.measure.iter().flat_map(|measure| {
+        let name = measure.name();
+        let parts: &[Part] = match name.split_once('.').map_or(name, |(first, _)| first) {
+            "pfcwd" | "counters" => &[Part::Pfcwd],
+            "throughput" | "share" => &[Part::Scheduler],
+            "pfc" => &[Part::Pfc],
+            "headroom" => &[Part::Buffer, Part::Pfc],
+            "buffer" | "watermarks" => &[Part::Buffer],
+            "ecn" => &[Part::Wred],
+            "macsec" => &[Part::Macsec],
+            "cnp" => &[Part::Np],
+            "rate" => &[Part::Rp],
+            "rc" => &[Part::Rc],
+            _ => &[],
+        };
+        parts.iter().copied()
+    });
+    let swept = case.sweep.iter().filter_map(|sweep| match sweep {
+        Sweep::Setting { path, .. } => Part::of_path(path),
+        _ => None,
+    });
+    let tried = case.configure.iter().filter_map(|setting| Part::of_path(&setting.path));
+    measured.chain(swept).chain(tried).collect()
+}

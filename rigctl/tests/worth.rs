@@ -1,0 +1,158 @@
+//! Every bundled case earns its place: a wrong device turns it red by itself, or it says why none can. And what a suite says that
+//! it covers it notices alone.
+
+use rig_lab::{Kind, Lab, Part};
+use rig_testcases::{Case, Suite};
+use rigctl::mutation;
+use rigctl::runner::budget;
+use rigctl::runner::case::Rig;
+use rigctl::runner::effort::Effort;
+use rigctl::runner::mutants::per_case::{Worth, worth};
+use rigctl::runner::mutants::{self, Fate};
+use rigctl::runner::pool::{News, Stop, default_jobs, in_order};
+use std::collections::BTreeSet;
+
+fn catalogue() -> (Vec<Suite>, Lab) {
+    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
+    (suites, lab)
+}
+
+fn rig<'a>(lab: &'a Lab, stop: &'a Stop, cases: &[&Case]) -> Rig<'a> {
+    Rig {
+        lab,
+        only: None,
+        seed: 1,
+        stop,
+        alpha: budget::each(cases),
+        effort: Effort::USUAL,
+        path: "",
+        flags: "",
+        benches: None,
+        pausing: None,
+        to_disk: None,
+    }
+}
+
+/// Does `work` for every index on all cores; results in order.
+fn side_by_side<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut all = Vec::new();
+    in_order(count, default_jobs(), &Stop::default(), work, |_, news| {
+        if let News::Done(done) = news {
+            all.push(done);
+        }
+    });
+    all
+}
+
+#[test]
+fn every_case_is_turned_red_by_a_wrong_device_alone() {
+    let (suites, lab) = catalogue();
+    let cases: Vec<(&Suite, &Case)> =
+        suites.iter().flat_map(|suite| suite.cases.iter().map(move |case| (suite, case))).collect();
+    let stop = Stop::default();
+    let alone: Vec<&Case> = cases.iter().map(|(_, case)| *case).collect();
+    let rig = rig(&lab, &stop, &alone);
+    let all = mutants::every(&lab, &suites);
+    let worths = side_by_side(cases.len(), |index| {
+        let (suite, case) = cases[index];
+        worth(&rig, suite, case, &all, false)
+    });
+    let idle: Vec<String> = cases
+        .iter()
+        .zip(&worths)
+        .filter(|(_, worth)| !worth.as_ref().is_ok_and(Worth::holds))
+        .map(|((_, case), worth)| format!("{}: {worth:?}", case.id))
+        .collect();
+    assert!(idle.is_empty(), "{}", idle.join("\n"));
+    let tried: usize = worths
+        .iter()
+        .map(|worth| match worth {
+            Ok(Worth::Kills { tried, .. }) => *tried,
+            _ => 0,
+        })
+        .sum();
+    assert!(
+        tried < cases.len() * 2,
+        "{tried} mutants for {} cases: killers.tsv is out of date (rigctl mutants --per-case)",
+        cases.len()
+    );
+}
+
+#[test]
+fn what_may_show_nothing_is_a_handful_about_void_measurements_and_refusals() {
+    let (suites, _) = catalogue();
+    let mut names = BTreeSet::new();
+    for case in suites.iter().flat_map(|suite| &suite.cases) {
+        let Some(spared) = &case.spared else { continue };
+        assert!(spared.why.len() > 20, "{}: {}", case.id, spared.why);
+        assert!(mutation::parse(&spared.tried).is_ok(), "{}: {}", case.id, spared.tried);
+        let id = case.id.to_string();
+        let family = case.family.map(|family| format!("-{family}")).unwrap_or_default();
+        names.insert(id.strip_suffix(&family).unwrap_or(&id).to_owned());
+    }
+    assert!(names.len() <= 5, "{names:?}");
+}
+
+/// Whatever breaks in a part that a suite says it covers, a case of that suite notices.
+#[test]
+fn each_suite_notices_alone_what_it_covers() {
+    let (suites, lab) = catalogue();
+    for (_, part) in Part::NAMES {
+        let covered = suites.iter().any(|suite| suite.covers.contains(&part));
+        assert!(covered, "nobody covers {part}");
+    }
+    let claims: Vec<(&Suite, mutants::Mutant)> = suites
+        .iter()
+        .flat_map(|suite| {
+            mutants::all(&lab, std::slice::from_ref(suite)).into_iter().map(move |of| (suite, of))
+        })
+        .collect();
+    assert!(claims.len() >= 300, "{} mutants", claims.len());
+    let stop = Stop::default();
+    let whole: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+    let rig = rig(&lab, &stop, &whole);
+    let fates = side_by_side(claims.len(), |index| {
+        let (suite, mutant) = &claims[index];
+        let own: Vec<&Case> = suite.cases.iter().collect();
+        mutants::try_one(&rig, &own, mutant)
+    });
+    let missed: Vec<String> = claims
+        .iter()
+        .zip(fates)
+        .filter(|(_, fate)| !matches!(fate, Ok(Fate::Killed { .. } | Fate::Equivalent { .. })))
+        .map(|((suite, mutant), fate)| format!("{} alone: {}: {fate:?}", suite.name, mutant.text))
+        .collect();
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+/// What a lab has not cannot break.
+#[test]
+fn mutants_of_what_a_lab_has_not_are_not_applicable() {
+    let (suites, _) = catalogue();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/cisco-8000.yaml");
+    let lab = rig_lab::read::lab(Some(path.as_ref())).expect("the bundled lab has no fault");
+    let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+    let stop = Stop::default();
+    let rig = rig(&lab, &stop, &cases);
+    let fate = |text: &str| {
+        let all = mutants::every(&lab, &suites);
+        let mutant = all.into_iter().find(|mutant| mutant.text == text).expect(text);
+        mutants::try_one(&rig, &cases, &mutant)
+    };
+    let because = |text: &str| match fate(text) {
+        Ok(Fate::NotApplicable { because }) => because,
+        other => panic!("{text}: {other:?}"),
+    };
+    assert_eq!(because("deviation=cnp_on_cnp"), "no device of lab cisco-8000 is a NIC");
+    assert_eq!(because("nic.np.interval=x2"), "no device of lab cisco-8000 is a NIC");
+    assert!(matches!(fate("deviation=xon_ignored"), Ok(Fate::Killed { .. })));
+    let switches: Vec<&Case> =
+        cases.iter().copied().filter(|case| case.kind == Kind::Switch).collect();
+    let all = mutants::every(&rig.lab.clone(), &suites);
+    let of_nics = all.iter().filter(|mutant| mutant.text.starts_with("nic."));
+    for mutant in of_nics {
+        let fate = mutants::try_one(&rig, &switches, mutant);
+        assert!(matches!(fate, Ok(Fate::NotApplicable { .. })), "{}: {fate:?}", mutant.text);
+    }
+}
