@@ -27,16 +27,38 @@ struct Running {
 }
 
 fn start(only: &str) -> Running {
+    started(only, LAB.as_ref(), tempfile::tempdir().expect("a temporary folder"))
+}
+
+/// The same where void trials are repeated for seconds, not for minutes: what is broken here stays broken.
+fn start_briefly(only: &str) -> Running {
     let out = tempfile::tempdir().expect("a temporary folder");
-    let child = rigctl(env!("CARGO_BIN_EXE_rigctl").as_ref(), only, out.path())
-        .spawn()
-        .expect("rigctl starts");
+    let whole = std::fs::read_to_string(LAB).expect("the lab");
+    let folder = Path::new(LAB).parent().expect("a folder").display();
+    let brief = whole
+        .replace("budget: 240s", "budget: 20s")
+        .replace("benches: 8", "benches: 1")
+        .replace("- duts/", &format!("- {folder}/duts/"));
+    assert!(brief.contains("budget: 20s") && brief.contains("benches: 1"), "{brief}");
+    let lab = out.path().with_extension("yaml");
+    std::fs::write(&lab, brief).expect("writable");
+    let running = started(only, &lab, out);
+    // It is read before anything starts.
+    let _ = running.device();
+    std::fs::remove_file(&lab).expect("ours");
+    running
+}
+
+fn started(only: &str, lab: &Path, out: TempDir) -> Running {
+    let program = env!("CARGO_BIN_EXE_rigctl").as_ref();
+    let child = rigctl(program, only, lab, out.path()).spawn().expect("rigctl starts");
     Running { child, out }
 }
 
-fn rigctl(program: &Path, only: &str, out: &Path) -> Command {
+fn rigctl(program: &Path, only: &str, lab: &Path, out: &Path) -> Command {
     let mut command = Command::new(program);
-    command.args(["run", TESTCASES, "--lab", LAB, "--seed", "7", "--only", only, "--out"]).arg(out);
+    command.args(["run", TESTCASES, "--seed", "7", "--only", only, "--lab"]).arg(lab);
+    command.arg("--out").arg(out);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -130,7 +152,7 @@ fn an_interface_that_goes_away_in_mid_run_is_told_and_the_next_case_has_another(
 
 /// Runs `only` while the process that `whose` picks is stopped again and again.
 fn halting(only: &str, whose: impl Fn(&Running) -> u32, halt: Duration) -> (String, Value) {
-    let mut run = start(only);
+    let mut run = start_briefly(only);
     let pid = whose(&run);
     run.under_way();
     while run.child.try_wait().expect("a child").is_none() {
@@ -195,7 +217,7 @@ fn a_rig_that_does_not_read_while_frames_come_overruns_its_own_ring_and_says_so(
     if !root() {
         return;
     }
-    let mut run = start("pfcwd::action-drop-broadcom");
+    let mut run = start_briefly("pfcwd::action-drop-broadcom");
     let device = Namespace::of_process(run.device()).expect("the device runs");
     run.under_way();
     let config = Config { backend: Backend::AfPacket, ring: 8, slots: 8, ..Config::new("d2") };
@@ -276,6 +298,7 @@ fn a_kernel_without_btf_will_do() {
     let mut run = rigctl(
         env!("CARGO_BIN_EXE_rigctl").as_ref(),
         "pfcwd::limits-accepted-broadcom",
+        LAB.as_ref(),
         out.path(),
     );
     // Nothing else sees the empty folder that hides the kernel's types.

@@ -47,7 +47,7 @@ fn what_is_not_results_is_refused_with_its_place() {
     insta::assert_snapshot!(refusal(r#"{"cases": []}"#), @"old.json: no key `format`: want the results.json of a run (`rig-results/2`)");
     insta::assert_snapshot!(refusal("[]"), @"old.json:1:2: invalid length 0, expected the results.json of a run");
     let events = "{\"event\":\"started\",\"seed\":7}\n{\"event\":\"case\"}\n";
-    insta::assert_snapshot!(refusal(events), @"old.json: these are the events of a run (events.jsonl): want its results.json (`rig-results/1`), which lies beside them");
+    insta::assert_snapshot!(refusal(events), @"old.json: these are the events of a run (events.jsonl): want its results.json (`rig-results/2`), which lies beside them");
     let text = Results::of(&fixture::run()).to_json();
     insta::assert_snapshot!(refusal(&text.replace("\"verdict\": \"fail\"", "\"verdict\": \"meh\"")), @"old.json:365:22: unknown variant `meh`, expected one of `pass`, `fail`, `inconclusive`, `skipped`, `broken`");
     insta::assert_snapshot!(refusal(&text.replace("\"seed\": 7307,", "")), @"old.json:1144:1: missing field `seed`");

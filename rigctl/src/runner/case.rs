@@ -193,6 +193,7 @@ fn all_trials<'a>(
         }
         let number = u32::try_from(work.trials.len() + 1).unwrap_or(u32::MAX);
         session.keep_on_disk(rig.to_disk, number);
+        let watch = Stopwatch::start();
         let mut trial = one_trial(session, points, &ask, number)?;
         if work.stimulus.is_empty() {
             work.stimulus = stimulus::stimulus(session.case, &trial.script);
@@ -203,7 +204,7 @@ fn all_trials<'a>(
             (Some(void), _) if measure::as_planned(session.case, &trial, void) => {
                 plan.seen(&ask, None);
             }
-            (Some(_), _) if repeats.again(plan.planned(), trial.observation.length, patience) => {
+            (Some(_), _) if repeats.again(plan.planned(), watch.elapsed(), patience) => {
                 plan.void(&ask);
                 if work.trials.iter().filter(|trial| trial.void.is_some()).count() >= KEPT {
                     trial.forget();

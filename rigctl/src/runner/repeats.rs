@@ -11,11 +11,11 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Whether a trial of `length` that was void is repeated: up to half of `planned` always are, which is what a plan
-    /// allows for, and more as long as there is patience. Virtual time has none: the same trial is void again.
-    pub fn again(&mut self, planned: u32, length: Dur, patience: Option<&Patience>) -> bool {
+    /// Whether a void trial that `took` so long is repeated: up to half of `planned` always are, which is what a plan allows
+    /// for, and more as long as there is patience. Virtual time has none: the same trial is void again.
+    pub fn again(&mut self, planned: u32, took: Dur, patience: Option<&Patience>) -> bool {
         self.void += 1;
-        self.void <= planned.div_ceil(2) || patience.is_some_and(|patience| patience.spend(length))
+        self.void <= planned.div_ceil(2) || patience.is_some_and(|patience| patience.spend(took))
     }
 }
 
