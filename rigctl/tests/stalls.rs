@@ -25,8 +25,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// What CI tries: one case of every measure that a stall has ever made look wrong, and of each that waits for the device.
-const CASES: &str = "pfcwd::*-broadcom";
+/// What CI tries: the cases that a stall has made look wrong, and one of each measure of the watchdog.
+const CASES: &str = "pfcwd::{lapsing-storm-is-not-a-verdict,pfc-*-broadcom,action-*-broadcom,storm-counters-broadcom}";
 const SEEDS: Range<u64> = 1..3;
 /// A run that takes longer is stopped: what CI spends on a seed at most.
 const MOST: Dur = Dur::s(60);
