@@ -128,7 +128,7 @@ fn of_nic(measure: &NicMeasure) -> Run {
             Mutated("more-senders-are-marked-more", "nic.rp.enable=false")
         }
         NicMeasure::Completion { .. } => Written(NEVER_AGAIN),
-        NicMeasure::Sender { .. } => Mutated("lost-packet", "deviation=restarts_one_psn_late"),
+        NicMeasure::Sender { .. } => Mutated("lost-packet", "nic.rc.resend_latency=x1.5"),
         NicMeasure::Receiver { .. } => Mutated("hole-and-nak", "deviation=nak_repeated"),
     }
 }
