@@ -62,6 +62,13 @@ pub(crate) const CHECKS: &[Check] = &[
         round: mutants,
     },
     Check {
+        name: "matrix",
+        about: "every case of one suite after the other against every mutant: each is turned red by one, alone",
+        share: 3,
+        rounds: Some(SUITES.len() as u64),
+        round: matrix,
+    },
+    Check {
         name: "stalls",
         about: "a healthy device in real time while the rig and the device are stopped at seeded moments (root)",
         share: 3,
@@ -93,6 +100,11 @@ fn seeds(round: u64) -> Round {
 fn mutants(round: u64) -> Round {
     let suite = SUITES[usize::try_from(round).unwrap_or(0) % SUITES.len()];
     Round::Rigctl(words(&format!("mutants testcases/{suite}.yaml")))
+}
+
+fn matrix(round: u64) -> Round {
+    let suite = SUITES[usize::try_from(round).unwrap_or(0) % SUITES.len()];
+    Round::Rigctl(words(&format!("mutants testcases/{suite}.yaml --per-case --full")))
 }
 
 fn stalls(round: u64) -> Round {
