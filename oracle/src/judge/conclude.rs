@@ -12,6 +12,8 @@ pub struct Trials {
     pub valid: u32,
     /// Why the others do not: one doubt a void trial, in the order of the trials.
     pub void: Vec<Doubt>,
+    /// What the rig was to do in a trial that counts, and did not: nothing was predicted for what was done instead.
+    pub unapplied: Option<Doubt>,
     /// Whether all that were planned were had: void ones were repeated, or are what the case is about.
     pub complete: bool,
 }
@@ -43,10 +45,10 @@ impl Trials {
     }
 }
 
-/// The verdict of a case: undecided when planned trials could not be had; else failed when anything departs, for a departure in
-/// a valid trial stands whatever else could not be seen; else undecided when a measurement could not be taken: `doubts` are those
-/// of the trials, `answers` what became of everything that the plan asked for. What nobody answered was not measured, and a case
-/// of which nothing was measured does not pass.
+/// The verdict of a case: undecided when planned trials could not be had, or were of another stimulus than the case's; else failed
+/// when anything departs, for a departure in a valid trial stands whatever else could not be seen; else undecided when a
+/// measurement could not be taken: `doubts` are those of the trials, `answers` what became of everything that the plan asked for.
+/// What nobody answered was not measured, and a case of which nothing was measured does not pass.
 /// A case that expects to be undecided passes with exactly that reason only; where the rig itself was in the way, nothing is
 /// known of it.
 pub fn conclude(
@@ -59,6 +61,8 @@ pub fn conclude(
     let verdict = if trials.too_few() {
         let none = || Doubt { reason: "too-few-trials", detail: "no trial was run".to_owned() };
         Verdict::Inconclusive(trials.commonest().unwrap_or_else(none))
+    } else if let Some(doubt) = &trials.unapplied {
+        Verdict::Inconclusive(with(doubt, &findings))
     } else if !findings.is_empty() {
         Verdict::Fail(findings)
     } else {
@@ -69,6 +73,18 @@ pub fn conclude(
         Expect::Pass => verdict,
         Expect::Inconclusive { reason } => as_expected(reason, trials, verdict),
     }
+}
+
+/// A doubt beside which departures stand that may come of it.
+fn with(doubt: &Doubt, findings: &[Finding]) -> Doubt {
+    let also = match findings {
+        [] => String::new(),
+        [only] => format!("; what departs may come of that: {only}"),
+        [first, more @ ..] => {
+            format!("; what departs may come of that: {first}, and {} more", more.len())
+        }
+    };
+    Doubt { reason: doubt.reason, detail: format!("{}{also}", doubt.detail) }
 }
 
 /// Why a case of which nothing was measured does not pass.
@@ -112,7 +128,8 @@ mod tests {
     }
 
     fn trials(valid: u32, void: usize) -> Trials {
-        Trials { valid, void: vec![doubt("storm-lapse"); void], complete: true }
+        let void = vec![doubt("storm-lapse"); void];
+        Trials { valid, void, unapplied: None, complete: true }
     }
 
     fn finding() -> Finding {
@@ -181,9 +198,24 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_done_to_the_device_accuses_it_of_nothing() {
+        let unapplied =
+            || Trials { unapplied: Some(doubt("stimulus-not-applied")), ..trials(3, 0) };
+        let said =
+            |findings| match conclude(&Expect::Pass, &unapplied(), &measured(), &[], findings) {
+                Verdict::Inconclusive(doubt) => format!("{}: {}", doubt.reason, doubt.detail),
+                other => panic!("{other:?}"),
+            };
+        assert_eq!(said(vec![]), "stimulus-not-applied: gap of 2ms at 300ms");
+        let two = said(vec![finding(), finding()]);
+        let want = "; what departs may come of that: loss: want none, got 1, trial 1, and 1 more";
+        assert!(two.ends_with(want), "{two}");
+    }
+
+    #[test]
     fn the_commonest_reason_is_named() {
         let void = vec![doubt("late-send"), doubt("storm-lapse"), doubt("storm-lapse")];
-        let short = Trials { valid: 1, void, complete: false };
+        let short = Trials { valid: 1, void, unapplied: None, complete: false };
         let verdict = conclude(&Expect::Pass, &short, &measured(), &[], vec![]);
         assert!(matches!(verdict, Verdict::Inconclusive(doubt) if doubt.reason == "storm-lapse"));
     }
@@ -192,7 +224,7 @@ mod tests {
     fn an_expected_lapse_passes_with_exactly_that() {
         assert_eq!(conclude(&lapse(), &trials(0, 3), &measured(), &[], vec![]), Verdict::Pass);
         let repeated = ["late-send", "late-send", "late-send", "storm-lapse"].map(doubt).to_vec();
-        let repeated = Trials { valid: 0, void: repeated, complete: true };
+        let repeated = Trials { void: repeated, ..trials(0, 0) };
         assert_eq!(conclude(&lapse(), &repeated, &measured(), &[], vec![]), Verdict::Pass);
         let said = |verdict: Verdict| match verdict {
             Verdict::Fail(findings) => findings[0].to_string(),
@@ -247,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_stalls_leaves_an_expected_lapse_undecided_and_accuses_nobody() {
-        let late = |complete| Trials { valid: 0, void: vec![doubt("late-send")], complete };
+        let late = |complete| Trials { void: vec![doubt("late-send")], complete, ..trials(0, 0) };
         for complete in [false, true] {
             let verdict = conclude(&lapse(), &late(complete), &measured(), &[], vec![]);
             assert!(matches!(verdict, Verdict::Inconclusive(doubt) if doubt.reason == "late-send"));

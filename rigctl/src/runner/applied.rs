@@ -1,6 +1,6 @@
 //! Whether what a script does really happened in its trial: every stream, flow and storm that is started sends, PFC by hand
 //! leaves, settings are asked for, and each thing that is to be done to frames on the way met one. Where it did not, what was
-//! measured is not what the case is about.
+//! measured is not what the case is about: no departure is held against the device either.
 
 use super::stimulus::injection_text;
 use super::trial::Trial;
@@ -12,10 +12,17 @@ use rig_units::{Dur, Time};
 /// The word for a part of the stimulus that did not happen.
 pub const NOT_APPLIED: &str = "stimulus-not-applied";
 
-/// What of a trial's script did not happen: one doubt for all of it.
-pub fn doubt(trial: &Trial) -> Option<Doubt> {
-    let mut missing = senders(trial);
-    missing.extend(injections(trial));
+/// What the rig was to do in a trial and did not: one doubt for all of it. What is found beside it may come of it.
+pub fn unapplied(trial: &Trial) -> Option<Doubt> {
+    doubt(trial, steps(trial, of_the_rig).into_iter().chain(injections(trial)).collect())
+}
+
+/// Flows that were started and of which nothing came: what a NIC owes, so that a departure beside it stands.
+pub fn idle_flows(trial: &Trial) -> Option<Doubt> {
+    doubt(trial, steps(trial, |trial, _, action| of_a_nic(trial, action)))
+}
+
+fn doubt(trial: &Trial, missing: Vec<String>) -> Option<Doubt> {
     let first = missing.first()?;
     let more = match missing.len() {
         1 => String::new(),
@@ -25,17 +32,17 @@ pub fn doubt(trial: &Trial) -> Option<Doubt> {
 }
 
 /// Steps that left nothing on the wire.
-fn senders(trial: &Trial) -> Vec<String> {
-    let script = &trial.script;
+fn steps(trial: &Trial, idle: impl Fn(&Trial, Dur, &Action) -> Option<String>) -> Vec<String> {
+    let steps = trial.script.steps.iter();
     let mut missing: Vec<String> =
-        script.steps.iter().filter_map(|step| idle(trial, step.at, &step.action)).collect();
+        steps.filter_map(|step| idle(trial, step.at, &step.action)).collect();
     // What is started several times is told once.
     missing.dedup();
     missing
 }
 
-/// Why a step did nothing, if it did.
-fn idle(trial: &Trial, at: Dur, action: &Action) -> Option<String> {
+/// Why a step of the rig's did nothing, if it did.
+fn of_the_rig(trial: &Trial, at: Dur, action: &Action) -> Option<String> {
     let (script, observation) = (&trial.script, &trial.observation);
     match action {
         Action::StartStream(stream) => {
@@ -44,17 +51,6 @@ fn idle(trial: &Trial, at: Dur, action: &Action) -> Option<String> {
             // A search begins with streams of no frames.
             (sent == 0 && spec.count != Some(0))
                 .then(|| format!("nothing of {} was sent", spec.name))
-        }
-        Action::StartFlow(flow) => {
-            let spec = &script.flows[usize::from(*flow)];
-            let connection = script.connection(*flow);
-            let own = |record: &Record| match record.what {
-                What::Roce(roce) => (record.port, roce.connection) == (spec.nic, connection),
-                _ => false,
-            };
-            let known = script.tap(spec.nic) >= Tap::Sampled;
-            let none = known && !observation.records.iter().any(own);
-            none.then(|| format!("{} sent nothing", spec.name))
         }
         Action::StartStorm(storm) => {
             let spec = &script.storms[usize::from(*storm)];
@@ -70,13 +66,29 @@ fn idle(trial: &Trial, at: Dur, action: &Action) -> Option<String> {
             let asked = observation.config.iter().any(|outcome| outcome.setting == *setting);
             (!asked).then(|| format!("the device was not asked for {}", setting.path))
         }
-        Action::StopStream(_)
+        Action::StartFlow(_)
+        | Action::StopStream(_)
         | Action::StopFlow(_)
         | Action::StopStorm(_)
         | Action::LinkDown(_)
         | Action::LinkUp(_)
         | Action::ClearWatermarks(_) => None,
     }
+}
+
+/// Why a flow did nothing, if it did.
+fn of_a_nic(trial: &Trial, action: &Action) -> Option<String> {
+    let (script, observation) = (&trial.script, &trial.observation);
+    let Action::StartFlow(flow) = action else { return None };
+    let spec = &script.flows[usize::from(*flow)];
+    let connection = script.connection(*flow);
+    let own = |record: &Record| match record.what {
+        What::Roce(roce) => (record.port, roce.connection) == (spec.nic, connection),
+        _ => false,
+    };
+    let known = script.tap(spec.nic) >= Tap::Sampled;
+    let none = known && !observation.records.iter().any(own);
+    none.then(|| format!("{} sent nothing", spec.name))
 }
 
 /// Whether the rig sent PFC by a port from some time on. Where nobody records it nobody can tell: that it did not is not known.

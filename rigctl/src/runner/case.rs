@@ -129,13 +129,14 @@ impl Work {
         // Settings are tried without a trial; they count as one.
         let valid = if self.trials.is_empty() && !self.judgements.is_empty() { 1 } else { run };
         let (valid, complete) = (u32::try_from(valid).unwrap_or(u32::MAX), !self.short);
-        let trials = conclude::Trials { valid, void, complete };
+        let mut counts = self.trials.iter().filter(|trial| trial.void.is_none());
+        let unapplied = counts.clone().find_map(applied::unapplied);
+        let trials = conclude::Trials { valid, void, unapplied, complete };
         let findings =
             self.judgements.iter().flat_map(|judgement| judgement.findings.clone()).collect();
         // What did not happen comes before what could not be seen of it.
-        let counts = self.trials.iter().filter(|trial| trial.void.is_none());
-        let mut doubts: Vec<Doubt> = counts.filter_map(applied::doubt).collect();
-        doubts.extend(self.doubts.iter().cloned());
+        let idle = counts.find_map(applied::idle_flows);
+        let doubts: Vec<Doubt> = idle.into_iter().chain(self.doubts.iter().cloned()).collect();
         conclude::conclude(&case.expect, &trials, &self.answers, &doubts, findings)
     }
 }

@@ -172,6 +172,17 @@ impl<'a> Done<'a> {
             let trials = self.valid(index);
             for trial in &trials {
                 match read(trial) {
+                    // One trial that shows nothing is not made up for by the others.
+                    Ok(read) if read.looked.count == 0 && read.span.meets(read.want.span) => {
+                        let of = read.looked.of;
+                        judged.not_measured(
+                            here,
+                            &format!(
+                                "trial {}: {measure} of {on}: no {of} to look at {place}",
+                                trial.number
+                            ),
+                        );
+                    }
                     Ok(read) => all.push((trial.number, read)),
                     Err(Unread::NotApplicable(why)) => idle = Some(why),
                     Err(Unread::Doubt(doubt)) => judged.doubt(here, doubt),

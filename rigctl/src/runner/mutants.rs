@@ -236,6 +236,7 @@ const LIKELY: &[(&str, &[&str])] = &[
     ("macsec_pfc_sent", &["pfc-sent"]),
     ("macsec_encrypted", &["protected-pfc"]),
     ("macsec_ok", &["protected-pfc"]),
+    ("read_asks", &["one-lost-response"]),
     ("nak_earns", &["nak-that-comes"]),
     ("depth_of_port", &["two-queues"]),
     ("clears_ce", &["marked-before"]),
