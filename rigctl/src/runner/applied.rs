@@ -14,15 +14,17 @@ pub const NOT_APPLIED: &str = "stimulus-not-applied";
 
 /// What the rig was to do in a trial and did not: one doubt for all of it. What is found beside it may come of it.
 pub fn unapplied(trial: &Trial) -> Option<Doubt> {
-    doubt(trial, steps(trial, of_the_rig).into_iter().chain(injections(trial)).collect())
+    let mut missing = steps(trial, of_the_rig);
+    missing.extend(injections(trial));
+    doubt(trial, &missing)
 }
 
 /// Flows that were started and of which nothing came: what a NIC owes, so that a departure beside it stands.
 pub fn idle_flows(trial: &Trial) -> Option<Doubt> {
-    doubt(trial, steps(trial, |trial, _, action| of_a_nic(trial, action)))
+    doubt(trial, &steps(trial, |trial, _, action| of_a_nic(trial, action)))
 }
 
-fn doubt(trial: &Trial, missing: Vec<String>) -> Option<Doubt> {
+fn doubt(trial: &Trial, missing: &[String]) -> Option<Doubt> {
     let first = missing.first()?;
     let more = match missing.len() {
         1 => String::new(),
