@@ -24,7 +24,8 @@ use std::process::{Child, Command, Stdio};
 
 /// How long an answer may take. Far more than any does, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a process may take until its device is served: its ports wait for their links.
+/// How long a process may take until its device is served: its ports wait for their links. One that was started here may take as
+/// long for each answer: whether it has ended is seen at once, and one that lives is only kept waiting by a busy machine.
 const START: Duration = Duration::from_secs(20);
 /// How much of what a process said before it failed is passed on.
 const LAST_WORDS: u64 = 4_096;
@@ -130,6 +131,8 @@ impl EmulatedWire {
         let mut child = started.map_err(|error| failed(&error))?;
         match EmulatedWire::over(own, &tried, START) {
             Ok(mut wire) => {
+                let line = wire.line.get_mut().from.get_ref();
+                line.set_read_timeout(Some(START)).map_err(|error| failed(&error))?;
                 wire.child = Some(child);
                 Ok(wire)
             }

@@ -6,13 +6,13 @@ use super::points::Point;
 use super::session::Session;
 use super::trial::Trial;
 use crate::runner::values::Values;
-use rig_capture::{Reading, Span, Unit};
+use rig_capture::{Observation, Reading, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::Stimulus;
 use rig_oracle::verdict::{
     Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable, Taken,
 };
-use rig_testcases::{Amount, Lookup, Measure, StreamSpec};
+use rig_testcases::{Amount, Lookup, Measure, Script, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
 
 mod action;
@@ -135,7 +135,7 @@ impl<'a> Done<'a> {
 
     /// What the names in an amount stand for in one trial, the lengths of its counted streams included.
     fn values(&self, trial: &'a Trial) -> OfTrial<'a> {
-        OfTrial { values: self.session.values(), trial }
+        OfTrial::of(self.session, &trial.script, &trial.observation)
     }
 
     /// When in a trial an amount says.
@@ -218,13 +218,20 @@ impl<'a> Done<'a> {
 /// See [`Done::values`].
 struct OfTrial<'a> {
     values: Values<'a>,
-    trial: &'a Trial,
+    script: &'a Script,
+    observation: &'a Observation,
+}
+
+impl<'a> OfTrial<'a> {
+    fn of(session: &'a Session<'_>, script: &'a Script, observation: &'a Observation) -> Self {
+        OfTrial { values: session.values(), script, observation }
+    }
 }
 
 impl Lookup for OfTrial<'_> {
     fn duration(&self, name: &str) -> Option<Dur> {
-        let own = self.trial.script.streams.iter().find(|spec| spec.name == name);
-        let speed = |spec: &StreamSpec| self.trial.observation.ports[usize::from(spec.from)].speed;
+        let own = self.script.streams.iter().find(|spec| spec.name == name);
+        let speed = |spec: &StreamSpec| self.observation.ports[usize::from(spec.from)].speed;
         own.and_then(|spec| spec.length(speed(spec))).or_else(|| self.values.duration(name))
     }
 

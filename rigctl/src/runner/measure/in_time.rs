@@ -3,12 +3,13 @@
 //! What times something widens its readings by the trial's own bound. What counts something has no such bound: it holds as
 //! long as both are in time for what they answer, which follows from what the device declares. In virtual time nobody is late.
 
+use super::OfTrial;
 use crate::runner::fill::Fill;
 use crate::runner::session::Session;
-use rig_capture::analyse::{Void, pfc_sent};
+use rig_capture::analyse::{Void, pfc_sent, throughput};
 use rig_capture::{Observation, Unit};
 use rig_oracle::spec::buffer;
-use rig_testcases::{Measure, NicMeasure, Script, StreamRate, StreamSpec, Wanted};
+use rig_testcases::{Amount, Lookup, Measure, NicMeasure, Script, StreamRate, StreamSpec, Wanted};
 use rig_units::{Dur, MIN_FRAME, Time};
 
 /// How late both may be, and why not more.
@@ -80,6 +81,16 @@ fn limits(
             let crossing = |spec: &StreamSpec| crossing(session, observation, spec);
             script.streams.iter().filter(enters).filter_map(crossing).collect()
         }
+        Measure::Throughput { streams, from, until }
+        | Measure::Withheld { streams, from, until } => {
+            let values = OfTrial::of(session, script, observation);
+            let at = |end: &Amount| Some(Time::ZERO + end.resolve(&values as &dyn Lookup).ok()?);
+            let window = at(from).zip(at(until));
+            window
+                .and_then(|window| rate(script, observation, streams, window))
+                .into_iter()
+                .collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -123,6 +134,21 @@ fn lossless(
             why: format!("a pause of {name} runs out unless it is asked for again in time"),
         }
     })
+}
+
+/// A rate takes records from half of its time at least. Where they are missing, a stall at either end may have kept them away.
+fn rate(
+    script: &Script,
+    observation: &Observation,
+    streams: &[String],
+    window: (Time, Time),
+) -> Option<Limit> {
+    let named = (0_u16..).zip(&script.streams).filter(|(_, spec)| streams.contains(&spec.name));
+    let mut missing = named.filter_map(|(stream, spec)| {
+        Some((spec, throughput(observation, script, stream, window).err()?))
+    });
+    let (spec, why) = missing.next()?;
+    Some(Limit { within: (window.1 - window.0) / 4, why: format!("of {} {why}", spec.name) })
 }
 
 /// A stream that never makes the device pause it has no more frames in the device than it is meant to. Those that the rig is
@@ -220,6 +246,15 @@ mod tests {
             Vec::<String>::new(),
             "nobody serves it"
         );
+    }
+
+    #[test]
+    fn a_rate_over_a_short_while_asks_for_both_to_be_in_time() {
+        let veth = Some("veth.yaml");
+        // Nothing was recorded in those 6 ms.
+        let case = "pfcwd::drop-at-oversubscription-broadcom";
+        assert_eq!(of(veth, case, (Dur::us(1_500), false), 0), Vec::<String>::new());
+        insta::assert_snapshot!(of(veth, case, (Dur::us(1_501), false), 0).join("\n"), @"late-send: the rig or the served device was 1.501ms late, and of left fewer than two frames were recorded in that time: up to 1.5ms");
     }
 
     #[test]
