@@ -43,6 +43,14 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
     if cases.is_empty() {
         return Ok(Exit::NothingRan);
     }
+    if all.is_empty() {
+        let _closed = writeln!(
+            io::stderr(),
+            "no mutant to try: the suites chosen say `covers: none`. What their cases notice: \
+             `rigctl mutants --per-case`"
+        );
+        return Ok(Exit::NothingRan);
+    }
     let stop = Arc::new(Stop::default());
     let _listening = interrupt::listen(Arc::clone(&stop));
     let rig = Rig {
