@@ -36,9 +36,39 @@ pub fn sending(observation: &Observation, script: &Script, stream: u16) -> Sendi
     }
 }
 
+/// From when until when a stream is to send, by its rhythm and by the pauses that it was asked for; `None` where these are not known, or
+/// where it is not to send at all.
+pub fn sends(observation: &Observation, script: &Script, stream: u16) -> Option<(Time, Time)> {
+    let plan = plan(observation, script, stream)?;
+    Some((plan.begin?, plan.due))
+}
+
+/// What the rhythm of a stream asks for.
+struct Plan {
+    frames: u64,
+    /// Times in which it may send.
+    open: u64,
+    /// When the first frame is due, and when the next one after the last would be.
+    begin: Option<Time>,
+    due: Time,
+}
+
 /// How many frames the rhythm asks for. At the end of each time in which the stream may send, frames of the port's other
 /// senders may stand in its way, one of each, and an own one may be under way.
 fn planned(observation: &Observation, script: &Script, stream: u16) -> Option<Span> {
+    let spec = &script.streams[usize::from(stream)];
+    let Plan { frames: count, open, .. } = plan(observation, script, stream)?;
+    let others = (0..)
+        .zip(&script.streams)
+        .filter(|(index, other)| *index != stream && other.from == spec.from);
+    let storms = script.storms.iter().filter(|storm| storm.from == spec.from);
+    let slack = open * (1 + others.count() as u64 + storms.count() as u64);
+    let hi = spec.count.map_or(count + slack, |most| most.min(count + slack));
+    Some(Span { lo: count.saturating_sub(slack), hi })
+}
+
+/// See [`Plan`]; `None` where the pauses that the port was asked for are not known.
+fn plan(observation: &Observation, script: &Script, stream: u16) -> Option<Plan> {
     let spec = &script.streams[usize::from(stream)];
     let deaf = !script.endpoint(spec.from).obeys(spec.class);
     // What a port makes of a malformed PFC frame nobody knows.
@@ -55,25 +85,20 @@ fn planned(observation: &Observation, script: &Script, stream: u16) -> Option<Sp
         StreamRate::Every(gap) => Pace::every(gap),
         StreamRate::Load(rate) => rate.pace(spec.on_wire(), speed),
     };
-    let mut count = 0;
-    let mut due = Time::ZERO;
-    let mut open = 0;
+    let mut plan = Plan { frames: 0, open: 0, begin: None, due: Time::ZERO };
     for (from, until) in may_send(observation, script, spec, stream) {
-        due = due.max(from);
-        let Some(left) = until.since(due).filter(|left| *left > Dur::ZERO) else { continue };
-        let most = spec.count.map_or(u64::MAX, |most| most - count);
+        let most = spec.count.map_or(u64::MAX, |most| most - plan.frames);
+        let start = plan.due.max(from);
+        let Some(left) = until.since(start).filter(|left| *left > Dur::ZERO) else { continue };
         let frames = pace.within(left).min(most);
-        due += pace.after(frames);
-        count += frames;
-        open += 1;
+        if frames > 0 {
+            plan.begin.get_or_insert(start);
+            plan.due = start + pace.after(frames);
+        }
+        plan.frames += frames;
+        plan.open += 1;
     }
-    let others = (0..)
-        .zip(&script.streams)
-        .filter(|(index, other)| *index != stream && other.from == spec.from);
-    let storms = script.storms.iter().filter(|storm| storm.from == spec.from);
-    let slack = open * (1 + others.count() as u64 + storms.count() as u64);
-    let hi = spec.count.map_or(count + slack, |most| most.min(count + slack));
-    Some(Span { lo: count.saturating_sub(slack), hi })
+    Some(plan)
 }
 
 /// The times in which the stream runs, its port's link is up and its class is open.

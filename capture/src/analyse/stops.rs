@@ -41,6 +41,10 @@ pub fn stops(observation: &Observation, script: &Script, stream: u16, response: 
         let next = told.get(index + 1).filter(|(xon, of)| *of == Quanta(0) && *xon < over);
         let from = at.saturating_sub(bound * 2);
         let until = at + response * 4 + trace.cable + slot * 3 + bound * 2;
+        // A port that sends nothing more within the trial shows no gap, only its beginning.
+        if arrivals.last().is_none_or(|(last, _)| *last <= until) {
+            return None;
+        }
         let near = arrivals.windows(2).filter(|pair| (from..=until).contains(&pair[0].0));
         let gap = |pair: &&[(Time, usize)]| pair[1].0 - pair[0].0;
         // Of equal ones the first.

@@ -40,7 +40,7 @@ pub fn judge(
     let span = if never(&prediction) {
         Span::exactly(if detections().next().is_some() { 1_000_000 } else { 0 })
     } else {
-        hull(detections().map(|at| at.after))
+        hull(trials.iter().map(|seen| taken(seen, false).span))
     };
     let frames = detections().next().map(|at| at.frames.clone()).unwrap_or_default();
     let reading = Reading { unit: prediction.unit, span, frames };
@@ -50,6 +50,38 @@ pub fn judge(
         taken,
         ..subject.judgement(reading, prediction, trials.len(), resolution, findings)
     }
+}
+
+/// Why a storm that nothing detected shows nothing: it did not hold for as long as one that is detected for sure, or the trial
+/// was over before the latest detection. `None` where it shows something.
+pub fn unshown(
+    seen: &Seen,
+    rule: &Rule,
+    stimulus: &Stimulus,
+    (at_most, slack): (Option<Dur>, Dur),
+) -> Option<String> {
+    let prediction = prediction(rule, stimulus, at_most);
+    if seen.detection().is_some() || never(&prediction) {
+        return None;
+    }
+    let always = rule.always_fires_from(stimulus)?;
+    if seen.pause_length.saturating_sub(slack) <= always {
+        let held = seen.pause_length;
+        return Some(format!(
+            "a pause of {held} need not be detected, one longer than {always} must"
+        ));
+    }
+    too_soon(seen, "a detection", prediction.span.hi)
+}
+
+/// Why what was not seen within the trial may have come after it.
+pub(super) fn too_soon(seen: &Seen, what: &str, latest: u64) -> Option<String> {
+    (seen.watched.0 < latest).then(|| {
+        let [watched, latest] = [seen.watched.0, latest].map(|at| Unit::Ps.show(at));
+        format!(
+            "{what} is due by {latest} after the storm's start, and the trial ended after {watched}"
+        )
+    })
 }
 
 /// The rule's interval, cut at the case's own limit; a probability of nothing when it never fires.

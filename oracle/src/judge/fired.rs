@@ -64,6 +64,16 @@ pub fn judge(
     Judgement { taken, ..subject.judgement(reading, prediction, trials, resolution, findings) }
 }
 
+/// Why a storm that nothing detected does not show that nothing does: the trial was over before its pause and before the latest
+/// detection.
+pub fn unshown(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> {
+    if seen.detection().is_some() {
+        return None;
+    }
+    let latest = rule.predicted_detection(stimulus)?.span.hi;
+    super::detection::too_soon(seen, "a detection", latest.min(seen.pause_length.0))
+}
+
 /// What this storm must do, if anything is certain of it, whatever `slack` hides.
 fn must(seen: &Seen, rule: &Rule, stimulus: &Stimulus, grid: &Grid, slack: Dur) -> Option<bool> {
     // Both ends of the pause may be off.

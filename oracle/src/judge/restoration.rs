@@ -1,7 +1,7 @@
 //! Restoration latency: every reading must meet the interval that the rule allows for its storm, and, once the grid of
 //! the polls is known, the very poll that is predicted.
 
-use super::detection::{hull, show};
+use super::detection::{hull, show, too_soon};
 use super::{Grid, Phase, Seen, Sighting, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus, Storm};
 use crate::verdict::Taken;
@@ -35,22 +35,21 @@ pub fn judge(
         Some(Finding { rule: subject.measure, want, got, trial: seen.trial, frames })
     };
     let findings: Vec<Finding> = stormed.iter().filter_map(|seen| finding(seen)).collect();
-    let restored = || stormed.iter().filter_map(|seen| Some((seen, seen.restored.as_ref()?)));
+    let restored = || stormed.iter().filter_map(|seen| seen.restored.as_ref());
     let prediction = prediction(rule, stimulus, &stormed);
     let span = if prediction.unit == Unit::Ppm {
         Span::exactly(if restored().next().is_some() { 1_000_000 } else { 0 })
     } else {
-        hull(restored().map(|(seen, at)| latency(seen, rule, at.after)))
+        hull(stormed.iter().map(|seen| when(seen, rule)))
     };
-    let frames = restored().next().map(|(_, at)| at.frames.clone()).unwrap_or_default();
+    let frames = restored().next().map(|at| at.frames.clone()).unwrap_or_default();
     let reading = Reading { unit: prediction.unit, span, frames };
     let resolution = rule.restoration_resolution().unwrap_or_default();
     let whether = prediction.unit == Unit::Ppm;
     let taken = stormed.iter().map(|seen| {
-        let span = match (&seen.restored, whether) {
-            (at, true) => Span::exactly(if at.is_some() { 1_000_000 } else { 0 }),
-            (Some(at), false) => latency(seen, rule, at.after),
-            (None, false) => Span::exactly(u64::MAX),
+        let span = match &seen.restored {
+            at if whether => Span::exactly(if at.is_some() { 1_000_000 } else { 0 }),
+            _ => when(seen, rule),
         };
         Taken { trial: seen.trial, span }
     });
@@ -59,6 +58,20 @@ pub fn judge(
         taken,
         ..subject.judgement(reading, prediction, stormed.len(), resolution, findings)
     }
+}
+
+/// Why a storm that was detected and not restored shows nothing: the trial was over before the latest restoration.
+pub fn unshown(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> {
+    if seen.restored.is_some() {
+        return None;
+    }
+    too_soon(seen, "a restoration", window(seen, rule, stimulus)?.hi)
+}
+
+/// When a storm's queue was restored. One that never was has no time.
+fn when(seen: &Seen, rule: &Rule) -> Span {
+    let at = seen.restored.as_ref();
+    at.map_or(Span::exactly(u64::MAX), |at| latency(seen, rule, at.after))
 }
 
 /// The interval for all storms together, or a probability of nothing when the rule never restores.
@@ -116,7 +129,6 @@ fn departure(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<(String, S
     match got {
         Some(at) if at.after.meets(window) => None,
         Some(at) => Some((want(), show(latency(seen, rule, at.after)))),
-        None if window.hi > seen.watched.0 => None,
         None => Some((want(), format!("no restoration within {}", Unit::Ps.show(seen.watched.0)))),
     }
 }

@@ -4,9 +4,9 @@
 
 use super::stimulus::injection_text;
 use super::trial::Trial;
-use rig_capture::{Dir, Record, What};
+use rig_capture::{Dir, Record, Touched, What};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Action, Tap};
+use rig_testcases::{Action, Injected, Tap};
 use rig_units::{Dur, Time};
 
 /// The word for a part of the stimulus that did not happen.
@@ -66,7 +66,14 @@ fn of_the_rig(trial: &Trial, at: Dur, action: &Action) -> Option<String> {
         }
         Action::Configure(setting) => {
             let asked = observation.config.iter().any(|outcome| outcome.setting == *setting);
-            (!asked).then(|| format!("the device was not asked for {}", setting.path))
+            let refused = observation.config.iter().find_map(|outcome| outcome.refused.as_ref());
+            let refused =
+                || refused.map(|why| format!("the device refused a setting on the way: {why}"));
+            if asked {
+                refused()
+            } else {
+                Some(format!("the device was not asked for {}", setting.path))
+            }
         }
         Action::StartFlow(_)
         | Action::StopStream(_)
@@ -114,5 +121,31 @@ fn injections(trial: &Trial) -> Vec<String> {
     let told = idle.map(|(_, injection)| {
         format!("{}: no such frame came", injection_text(&trial.script, injection))
     });
-    told.collect()
+    let kept = trial.observation.injected.iter().filter(|one| kept(trial, one));
+    let kept = kept.filter_map(|one| between.inject.get(usize::from(one.injection?)));
+    told.chain(kept.map(|injection| {
+        format!("{}: it never went on within the trial", injection_text(&trial.script, injection))
+    }))
+    .collect()
+}
+
+/// Whether a frame that was only to go on later never did. Where nobody records what leaves the rig nobody can tell.
+fn kept(trial: &Trial, touched: &Touched) -> bool {
+    let (script, records) = (&trial.script, &trial.observation.records);
+    if !matches!(touched.what, Injected::Behind(_) | Injected::Delay(_)) {
+        return false;
+    }
+    let roce = |record: &Record| match record.what {
+        What::Roce(roce) => Some((roce.connection, roce.psn, roce.kind)),
+        _ => None,
+    };
+    let came = |record: &&Record| {
+        (record.port, record.dir, record.at) == (touched.port, Dir::Rx, touched.at)
+    };
+    let Some(frame) = records.iter().find(came).and_then(roce) else { return false };
+    let left = |record: &Record| {
+        record.port != touched.port && record.dir == Dir::Tx && record.at > touched.at
+    };
+    let known = (0_u16..).zip(&script.ports).all(|(port, _)| script.tap(port) == Tap::All);
+    known && !records.iter().any(|record| left(record) && roce(record) == Some(frame))
 }

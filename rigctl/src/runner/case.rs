@@ -27,7 +27,7 @@ use rig_oracle::judge::answers::Answers;
 use rig_oracle::judge::conclude;
 use rig_oracle::verdict::{Curve, Doubt, Judgement, NotApplicable, Verdict};
 use rig_reports::{CaseReport, Trials};
-use rig_testcases::{Case, Script};
+use rig_testcases::{Action, Case, Lookup as _, Script};
 use rig_units::{Dur, Time};
 use std::sync::Arc;
 
@@ -262,11 +262,28 @@ fn one_trial(
     if session.rule.restoration_time.is_none() {
         // A queue that never restores would still be stormed in the next trial.
         session.reboot();
+    } else if number > 1 && ends_stormed(session, &script) {
+        session.let_restore().map_err(broken)?;
     }
     let read = if number == 1 { counters(session, &script) } else { Vec::new() };
     let observation = session.run(&script, ask.place, &read).map_err(broken)?;
     let void = measure::void(session, number, &script, &observation);
     Ok(Trial { number, point: ask.point, role: ask.role, script, observation, void })
+}
+
+/// Whether a queue may still be stormed when a trial ends.
+fn ends_stormed(session: &Session<'_>, script: &Script) -> bool {
+    let values = session.values();
+    let Some(restored) = values.duration("predicted.restoration.latest") else { return false };
+    (0..).zip(&script.storms).any(|(storm, _)| {
+        let last = |action: Action| {
+            let steps = script.steps.iter().filter(|step| step.action == action);
+            steps.map(|step| step.at).max()
+        };
+        let stops = last(Action::StopStorm(storm));
+        last(Action::StartStorm(storm)).is_some()
+            && stops.is_none_or(|at| at + restored > script.length)
+    })
 }
 
 /// The counters to read during the first trial, which is the one that the page shows.

@@ -58,8 +58,15 @@ pub fn see(
         last_frame: Dur(last.0.saturating_sub(start.hi)),
         fired,
         restored,
-        watched: Dur(observation.length.0.saturating_sub(start.hi)),
+        watched: Dur(watched(observation, script, places).0.saturating_sub(start.hi)),
     })
+}
+
+/// Until when somebody looked: after the last frame that is sent to the queue nothing shows.
+fn watched(observation: &Observation, script: &Script, places: Places) -> Time {
+    let end = Time::ZERO + observation.length;
+    let sends = |stream| analyse::sends(observation, script, stream).map_or(end, |(_, last)| last);
+    sends(places.stream).max(sends(places.shown_by)).min(end)
 }
 
 /// When the device acted and when it let go, on the trial's clock.

@@ -322,6 +322,19 @@ impl<'a> Session<'a> {
         self.executor = None;
     }
 
+    /// Waits until whatever a trial before has left stormed is restored.
+    ///
+    /// # Errors
+    /// The device is lost.
+    pub fn let_restore(&mut self) -> Result<(), Obstacle> {
+        let restored = self.names.lookup("predicted.restoration.latest");
+        let (Some(executor), Some(restored)) = (&mut self.executor, restored) else {
+            return Ok(());
+        };
+        let until = executor.now() + self.names.tail + restored;
+        executor.idle_until(until).map_err(|broken| Obstacle::Broken(broken.to_string()))
+    }
+
     /// Trials of one session send much the same: the first one's script tells what they take of the machine.
     fn booted(&mut self, script: &Script) -> Result<&mut Executor, Obstacle> {
         if self.executor.is_none() {

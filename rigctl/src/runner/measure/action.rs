@@ -1,12 +1,15 @@
 //! What becomes of frames that meet a stormed queue.
 
+use super::watchdog::changed;
 use super::{Done, Judged, Read, looked, wanted};
 use crate::runner::session::Session;
 use crate::runner::subject::{Places, Subject};
 use rig_capture::analyse::{self, ActionView};
 use rig_capture::{Observation, Span};
 use rig_lab::{Action, RuleFamily};
-use rig_oracle::judge::Seen;
+use rig_oracle::judge::answers::NOT_MEASURED;
+use rig_oracle::judge::{Seen, detection};
+use rig_oracle::verdict::Doubt;
 use rig_testcases::Measure;
 use rig_units::Time;
 
@@ -16,11 +19,21 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
     let session = done.session;
     let view = ActionView::from(&session.group.declared);
     done.each(measure.name(), &subject.stream, judged, |trial| {
+        if let Some(doubt) = changed(trial) {
+            return Err(doubt.into());
+        }
         let seen = super::seen(session, trial, &subject)?;
         let places = Places::of(session.case, &trial.script, &subject)
             .ok_or_else(|| trial.doubt("the stream is not in the script"))?;
         let Some(window) = window(&seen, session, &trial.observation, &view) else {
-            // A storm that is not detected at all is the detection's finding; here there is nothing to look at.
+            // A storm that is not detected at all is the detection's finding; here there is nothing to look at. One that need not be
+            // detected is nobody's.
+            let slack = session.slack_within(done.bound());
+            if let Some(why) =
+                detection::unshown(&seen, &session.rule, &done.stimulus(), (None, slack))
+            {
+                return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+            }
             let want = wanted(
                 Span::exactly(0),
                 "a detection, and every frame after it treated as declared",

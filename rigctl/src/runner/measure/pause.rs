@@ -1,6 +1,7 @@
 //! What an XOFF does to a port of the device that has a full load to send: how soon it stops, for how long, and what share
 //! of the time frames with gaps between them take from it (F1, F2).
 
+use super::throughput::sends_all_the_time;
 use super::{Done, Judged, Read, looked};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, Stop};
@@ -78,6 +79,9 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let declared = port.response(done, trial);
         let stops = analyse::stops(&trial.observation, &trial.script, index, declared);
         let slot = port.slot();
+        // A pause that is over before the port has reacted leaves no gap, whoever obeys it.
+        let shows = |stop: &&Stop| pause_time(stop.quanta, port.speed) > declared + slot;
+        let stops: Vec<Stop> = stops.into_iter().filter(|stop| shows(&stop)).collect();
         let wanted = |stop: &Stop| {
             // The MAC takes its response to the one frame as to the other.
             let most = match stop.xon {
@@ -89,7 +93,8 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         // One that is off, else the first.
         let off = stops.iter().find(|stop| !stop.idle.meets(wanted(stop)));
         let Some(stop) = off.or(stops.first()) else {
-            return Err(trial.doubt(&format!("no XOFF met {stream}")).into());
+            let why = format!("no XOFF that outlasts the response, and ends within the trial, met {stream}");
+            return Err(trial.doubt(&why).into());
         };
         let want = Prediction {
             unit: Unit::Ps,
@@ -125,6 +130,7 @@ pub(super) fn duty(
         let spec = trial.script.storms.iter().find(|spec| spec.name == storm);
         let spec = spec.ok_or_else(|| trial.doubt(&format!("{storm} is not in the script")))?;
         let (from, until) = (done.instant(trial, window.0)?, done.instant(trial, window.1)?);
+        sends_all_the_time(trial, (index, port.spec), (from, until))?;
         let xoffs = trial.observation.words((spec.from, Dir::Tx), port.spec.class);
         let xoffs = xoffs.filter(|(_, record, _)| (from..=until).contains(&record.at));
         let looked = looked(xoffs.count(), "XOFFs");

@@ -1,6 +1,7 @@
 //! PFC frames that the device itself sends.
 
 use super::{Done, Judged, Read, Unread, blame, checks, looked, show, wanted};
+use crate::runner::fill::Fill;
 use crate::runner::subject::Subject;
 use crate::runner::trial::Trial;
 use rig_capture::analyse;
@@ -39,6 +40,9 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         }
         let sent = analyse::pfc_sent(&trial.observation, index, *class, window);
         let count = u64::try_from(sent.xoff.len()).unwrap_or(u64::MAX);
+        if count == 0 && matches!(expect, Wanted::Some | Wanted::All) {
+            fills(done, trial, (index, *class))?;
+        }
         let (span, text) = match expect {
             Wanted::None => (Span::exactly(0), "no XOFF"),
             Wanted::Some | Wanted::All => (Span { lo: 1, hi: u64::MAX }, "at least one XOFF"),
@@ -61,6 +65,21 @@ pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         asked(done, port, *class, judged);
         repeated(done, port, *class, judged);
     }
+}
+
+/// Whether all that the rig sent might have filled the buffer as far as makes the device send an XOFF by a port at all.
+fn fills(done: &Done<'_>, trial: &Trial, (port, class): (u16, u8)) -> Result<(), Doubt> {
+    let own = trial.script.streams.iter().filter(|spec| (spec.from, spec.class) == (port, class));
+    let fill = Fill::empty(&done.session.group.declared);
+    let Some(least) = own.map(|spec| fill.first_xoff(spec)).min() else { return Ok(()) };
+    let sent: u64 = trial.observation.streams.iter().map(|count| count.sent).sum();
+    if sent >= least {
+        return Ok(());
+    }
+    let why = format!(
+        "the rig sent {sent} frames, and the device asks for a pause at the {least}th at the earliest"
+    );
+    Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
 }
 
 /// Frames of the class that the rig sent by the port within the window, each of which might have made the device send an XOFF

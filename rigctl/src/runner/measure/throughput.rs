@@ -7,6 +7,7 @@ use rig_capture::analyse::{self, Throughput};
 use rig_capture::{Dir, Record, Span, Unit, What};
 use rig_lab::Scheduling;
 use rig_oracle::Prediction;
+use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::spec::share::{Offer, shares};
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Amount, Script, StreamRate, StreamSpec, Tap};
@@ -71,6 +72,7 @@ fn queues<'a>(
     let mut sums: BTreeMap<u8, (Span, Span, Vec<usize>)> = BTreeMap::new();
     let mut sent: BTreeMap<u8, u64> = BTreeMap::new();
     for ((index, spec), granted) in specs.iter().zip(granted) {
+        sends_all_the_time(trial, (*index, spec), (from, until))?;
         let measured =
             analyse::throughput(&trial.observation, &trial.script, *index, (from, until));
         let measured = match measured {
@@ -110,6 +112,26 @@ fn queues<'a>(
         (queue, Read { span: got, want, got: None, records, looked })
     };
     Ok(sums.into_iter().map(read).collect())
+}
+
+/// A share is of what a stream offers all the time: one that begins later or ends before tells nothing of it.
+pub(super) fn sends_all_the_time(
+    trial: &Trial,
+    (stream, spec): (u16, &StreamSpec),
+    (from, until): (Time, Time),
+) -> Result<(), Doubt> {
+    let Some((begin, end)) = analyse::sends(&trial.observation, &trial.script, stream) else {
+        return Ok(());
+    };
+    if begin <= from && until <= end {
+        return Ok(());
+    }
+    let [begin, end, from, until] = [begin, end, from, until].map(|at| Unit::Ps.show(at.0));
+    let name = &spec.name;
+    let why = format!(
+        "{name} is sent from {begin} to {end}, and was to be measured from {from} to {until}"
+    );
+    Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
 }
 
 /// Whether nothing of a stream arrived in that time, where every frame that arrives is recorded.

@@ -7,10 +7,11 @@ use crate::runner::session::Session;
 use crate::runner::subject::{Places, Subject};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::ActionView;
+use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::judge::fired::{self, Limits, Storms};
 use rig_oracle::judge::{self, Grid, Seen, detection, ramp, restoration};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Measure, Sweep};
+use rig_testcases::{Action, Measure, Sweep};
 
 /// What one trial showed of a subject.
 ///
@@ -37,6 +38,10 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         let about = about(measure, &subject, done.place(point));
         let (rule, stimulus) = (&done.session.rule, &done.stimulus());
         let slack = limits(done).slack;
+        let seen = telling(done, measure, (at, &about), seen, judged);
+        if seen.is_empty() {
+            continue;
+        }
         let judgement = match measure {
             Measure::Detection { at_most, .. } => {
                 detection::judge(&about, rule, stimulus, (*at_most, slack), &seen)
@@ -63,18 +68,20 @@ fn along_a_ramp(done: &Done<'_>, measure: &Measure, subject: &Subject, judged: &
     let Some(calibrations) = all_seen(done, (At::Whole, &calibrating), subject, judged) else {
         return;
     };
+    let about = about(measure, subject, done.session.group.label.clone());
     let (mut points, mut lengths) = (Vec::new(), Vec::new());
     for index in 0..done.points.len() {
         let trials = done.valid(index);
         let Some(trials) = all_seen(done, (At::Point(index), &trials), subject, judged) else {
             return;
         };
+        let here = (At::Point(index), &about);
+        let trials = telling(done, measure, here, trials, judged);
         // The length that was held, not the one that was asked for.
         let Some(length) = trials.iter().map(|seen| seen.pause_length).max() else { continue };
         points.push(At::Point(index));
         lengths.push(Storms { length, trials });
     }
-    let about = about(measure, subject, done.session.group.label.clone());
     let (rule, stimulus) = (&done.session.rule, &done.stimulus());
     let mut ramp = ramp::judge(&about, rule, stimulus, &calibrations, &lengths, &limits(done));
     if let Some(first) = ramp.judgements.first_mut() {
@@ -83,6 +90,35 @@ fn along_a_ramp(done: &Done<'_>, measure: &Measure, subject: &Subject, judged: &
     let judgements = points.into_iter().zip(ramp.judgements);
     judgements.for_each(|(at, judgement)| judged.file(at, judgement));
     judged.curve(ramp.curve);
+}
+
+/// The trials that tell something; each of the others is a doubt.
+fn telling(
+    done: &Done<'_>,
+    measure: &Measure,
+    (at, about): (At, &judge::Subject),
+    seen: Vec<Seen>,
+    judged: &mut Judged,
+) -> Vec<Seen> {
+    let (rule, stimulus) = (&done.session.rule, &done.stimulus());
+    let unshown = |seen: &Seen| match measure {
+        Measure::Detection { at_most, .. } => {
+            detection::unshown(seen, rule, stimulus, (*at_most, limits(done).slack))
+        }
+        Measure::Restoration { .. } => restoration::unshown(seen, rule, stimulus),
+        _ => fired::unshown(seen, rule, stimulus),
+    };
+    seen.into_iter()
+        .filter(|seen| {
+            let why = unshown(seen);
+            if let Some(why) = &why {
+                let judge::Subject { measure, on, point } = about;
+                let detail = format!("trial {}: {measure} of {on}: {why} {point}", seen.trial);
+                judged.not_measured(at, &detail);
+            }
+            why.is_none()
+        })
+        .collect()
 }
 
 fn swept(done: &Done<'_>) -> bool {
@@ -95,6 +131,11 @@ fn all_seen(
     subject: &Subject,
     judged: &mut Judged,
 ) -> Option<Vec<Seen>> {
+    let changed = trials.iter().find_map(|trial| changed(trial));
+    if let Some(doubt) = changed {
+        judged.doubt(at, doubt);
+        return None;
+    }
     match trials.iter().map(|trial| seen(done.session, trial, subject)).collect() {
         Ok(seen) => Some(seen),
         Err(doubt) => {
@@ -102,6 +143,22 @@ fn all_seen(
             None
         }
     }
+}
+
+/// What of the watchdog is predicted for.
+const SETTINGS: [&str; 4] =
+    ["pfcwd.detection_time", "pfcwd.restoration_time", "pfcwd.poll_interval", "pfcwd.action"];
+
+/// What is predicted holds for one setting of these: of a trial that changes it on the way it says nothing.
+pub(super) fn changed(trial: &Trial) -> Option<Doubt> {
+    trial.script.steps.iter().find_map(|step| match &step.action {
+        Action::Configure(setting) if SETTINGS.contains(&setting.path.as_str()) => {
+            let path = &setting.path;
+            let why = format!("{path} changes at {}, and one setting is predicted for", step.at);
+            Some(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+        }
+        _ => None,
+    })
 }
 
 fn about(measure: &Measure, subject: &Subject, point: String) -> judge::Subject {

@@ -2,7 +2,7 @@
 //! itself; of lossy queues frames are lost (F12).
 
 use super::headroom::ahead;
-use super::throughput::offered;
+use super::throughput::{offered, sends_all_the_time};
 use super::{At, Done, Judged, Read, judgement, looked};
 use crate::runner::fill::Fill;
 use crate::runner::trial::Trial;
@@ -11,6 +11,7 @@ use rig_capture::fate::Fates;
 use rig_capture::{Dir, Span, Unit};
 use rig_lab::{Accounting, Scheduling};
 use rig_oracle::Prediction;
+use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::spec::buffer::occupied;
 use rig_oracle::spec::in_flight::{self, InFlight};
 use rig_oracle::spec::share::{Offer, shares, withheld};
@@ -66,6 +67,9 @@ fn of_trial(
             Source { index, spec, offered: offered(spec.rate, spec.on_wire(), speed) }
         })
         .collect();
+    for source in &sources {
+        sends_all_the_time(trial, (source.index, source.spec), window)?;
+    }
     let Some(first) = sources.first() else {
         return Err(trial.doubt("the streams are not in the script"));
     };
@@ -247,6 +251,10 @@ fn lost(
         lo: withheld(offered, granted.hi).saturating_sub(few),
         hi: withheld(offered, granted.lo) + few,
     };
+    if span.lo == 0 && span.hi >= 1_000_000 {
+        let why = format!("the fate of {sent} frames tells nothing: any share of them may be lost");
+        return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) });
+    }
     let text = format!(
         "1 - granted / offered: {} of {}, give or take {} for single frames",
         Unit::Bps.show(granted.hi),

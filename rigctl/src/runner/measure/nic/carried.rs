@@ -1,18 +1,19 @@
 //! What a flow gets through: how much of it a second, and all of it by when. What has got through is what the wire shows: what was
 //! acknowledged, of a READ what was brought. To the rig, which acknowledges nothing, it is what reached it.
 
-use super::super::{Done, Judged, Read};
+use super::super::{Done, Judged, Read, Unread};
 use super::Seen;
 use super::rc::{End, says};
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_oracle::Prediction;
+use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::judge::nic::rc::{Event, Progress, Sent, Step, acknowledged, brought};
 use rig_oracle::spec::nic::rc::{Packet, SOURCE};
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Action, FlowSpec, RoceKind, Verb};
-use rig_units::{Dur, Time};
+use rig_units::{Bytes, Dur, Time};
 
 /// What of a flow got through in one trial.
 struct Carried<'a> {
@@ -95,6 +96,18 @@ impl<'a> Carried<'a> {
         whole * u64::from(self.spec.message) + rest * u64::from(self.spec.mtu)
     }
 
+    /// How long so many messages take the wire, at the speed of the port that they leave by.
+    fn least(&self, trial: &Trial, messages: u64) -> Dur {
+        let speed = trial.observation.ports[usize::from(self.spec.nic)].speed;
+        speed.serialise(Bytes(messages * u64::from(self.spec.message)))
+    }
+
+    /// Whether messages are left of which nothing got through for half of the time that there was.
+    fn hangs(&self) -> bool {
+        let last = self.progress.steps.last().map_or(Time::ZERO, |step| step.at);
+        self.finished() < self.messages() && (last - Time::ZERO) * 2 < self.until - Time::ZERO
+    }
+
     fn record(&self, step: Step) -> Option<usize> {
         self.shown_by.get(step.by).copied()
     }
@@ -115,6 +128,10 @@ pub(super) fn goodput(
 ) {
     done.each("rate.goodput", flow, judged, |trial| {
         let carried = Carried::of(done, trial, flow)?;
+        if wanted.0 == 0 && carried.hangs() {
+            let why = format!("{flow} got nothing through for the latter half of its time: that it is slow shows nothing");
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         let (span, records) = rate(&carried, Time::ZERO + from)
             .ok_or_else(|| trial.doubt(&format!("of {flow} too little got through to tell a rate")))?;
         let want = Prediction {
@@ -180,6 +197,14 @@ pub(super) fn completion(
         if messages == 0 {
             return Err(trial.doubt(&format!("{flow} sent no whole message")).into());
         }
+        let least = carried.least(trial, messages.saturating_sub(unfinished));
+        if trial.script.length < least {
+            let why = format!(
+                "{messages} messages of {flow} take the wire for {least}, and the trial for {}",
+                trial.script.length
+            );
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         let want = Prediction {
             unit: Unit::Count,
             span: Span::exactly(unfinished),
@@ -206,7 +231,16 @@ pub(super) fn completion(
     done.each("rc.completion", &format!("{flow}, the last message"), judged, |trial| {
         let carried = Carried::of(done, trial, flow)?;
         let last = carried.messages().saturating_sub(unfinished);
-        let by = by.unwrap_or(trial.script.length);
+        if last == 0 {
+            return Err(Unread::NotApplicable("no message is to get through".to_owned()));
+        }
+        let (by, least) = (by.unwrap_or(trial.script.length), carried.least(trial, last));
+        if by < least {
+            let why = format!(
+                "{last} messages of {flow} take the wire for {least}: none is done by {by}"
+            );
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         let want = Prediction {
             unit: Unit::Ps,
             span: Span { lo: 0, hi: by.0 },
@@ -215,7 +249,7 @@ pub(super) fn completion(
             source: "the case",
         };
         let step = carried.progress.reached(last * carried.packets);
-        // What has not come by the end comes later, if ever.
+        // What has not come by the end has no time.
         let (lo, hi, got) = match step {
             Some(step) => {
                 let bound = carried.bound;
@@ -223,7 +257,7 @@ pub(super) fn completion(
             }
             None => {
                 let end = carried.end.0;
-                (end + 1, end + 1, Some(format!("not by {}", Unit::Ps.show(end))))
+                (u64::MAX, u64::MAX, Some(format!("not by {}", Unit::Ps.show(end))))
             }
         };
         let records = step.and_then(|step| carried.record(step)).into_iter().collect();

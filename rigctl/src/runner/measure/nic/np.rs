@@ -167,8 +167,11 @@ pub(super) fn answers(done: &Done<'_>, port: &str, judged: &mut Judged) {
         };
         let records = first.map(|(records, _)| records).unwrap_or_default();
         let span = Span::exactly(u64::try_from(faults.len()).unwrap_or(u64::MAX));
-        // What is not marked might have been answered, too.
-        let looked = looked(seen.reached.len(), "frames that reached the NIC");
+        // What is not marked might have been answered, too. What came too late for an answer within the trial shows nothing.
+        let latest = seen.nic.np.latency + seen.busy;
+        let end = Time::ZERO + trial.observation.length;
+        let in_time = seen.reached.iter().filter(|one| one.at + latest <= end);
+        let looked = looked(in_time.count(), "frames that reached the NIC in time for an answer");
         Ok(Read { span, want, got, records, looked })
     });
 }

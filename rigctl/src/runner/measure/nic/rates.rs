@@ -5,6 +5,8 @@ use super::rp::{Limited, SOURCE};
 use rig_capture::{Span, Unit};
 use rig_lab::Limiting;
 use rig_oracle::Prediction;
+use rig_oracle::judge::answers::NOT_MEASURED;
+use rig_oracle::verdict::Doubt;
 
 /// Which rate of a trial is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +23,11 @@ pub(super) fn rate(done: &Done<'_>, flow: &str, which: Which, judged: &mut Judge
     };
     done.each(name, flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
+        if limited.cnps.is_empty() {
+            let why = format!("no CNP was sent for {flow}: it has no reason to slow down");
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
+        limited.takes_effect(trial, flow)?;
         let curve = limited.follow().curve;
         let (measured, predicted) = match which {
             Which::Least => (

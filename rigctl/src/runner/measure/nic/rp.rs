@@ -6,6 +6,7 @@ use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_lab::{Limiting, Rp, Scope};
 use rig_oracle::Prediction;
+use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::judge::nic::rp::{self, Followed, Kind, Point};
 use rig_oracle::spec::nic::forms;
 use rig_oracle::verdict::{Curve, CurvePoint, Doubt};
@@ -82,6 +83,17 @@ impl<'a> Limited<'a> {
         rp::follow(self.rp, self.line, &seen)
     }
 
+    /// Whether something is sent once the first CNP takes effect, if there is one.
+    pub(super) fn takes_effect(&self, trial: &Trial, flow: &str) -> Result<(), Doubt> {
+        let (first, last) = (self.cnps.first(), self.frames.last());
+        let (Some((_, cnp)), Some((_, last, _))) = (first, last) else { return Ok(()) };
+        if *last >= *cnp + self.rp.latency {
+            return Ok(());
+        }
+        let why = format!("{flow} sent nothing after a CNP took effect");
+        Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+    }
+
     /// The first packet behind which the port was idle: it, and the one before. Only after the first CNP.
     pub(super) fn held(&self, trial: &Trial) -> Result<(Time, usize), Doubt> {
         let Some(&(_, cnp)) = self.cnps.first() else {
@@ -115,6 +127,7 @@ pub(super) fn follows(done: &Done<'_>, flow: &str, judged: &mut Judged) {
         if followed.judged == 0 {
             return Err(trial.doubt(&format!("{flow} sent no two packets")).into());
         }
+        limited.takes_effect(trial, flow)?;
         if followed.lost > 0 {
             let why = format!("stamps leave too many orders open for {} packets", followed.lost);
             return Err(trial.doubt(&why).into());
