@@ -118,6 +118,9 @@ pub struct Counters {
     pub after: BTreeMap<String, u64>,
     /// On the way: for a page, not for a verdict.
     pub samples: Samples,
+    /// The longest that the device took to do as it was told or to be read, after that was due: what was cleared in the trial, what
+    /// was read at its end. None in virtual time.
+    pub took: Dur,
 }
 
 /// Counters that were read now and then during a trial; none when nobody asked.

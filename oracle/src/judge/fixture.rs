@@ -110,3 +110,34 @@ impl Draws {
         ((word ^ (word >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
+
+/// Everything that `times` draws of each of these chances can come to, with the chance of it: how many of each were taken.
+pub(super) fn all_that_shows(shares: &[f64], times: u32, mut see: impl FnMut(&[u32], f64)) {
+    let binomial = |taken: u32, p: f64| {
+        let way = |ways: f64, one: u32| ways * f64::from(times - one) / f64::from(one + 1);
+        let ways = (0..taken).fold(1.0, way);
+        ways * p.powi(taken.cast_signed()) * (1.0 - p).powi((times - taken).cast_signed())
+    };
+    let mut taken = vec![0_u32; shares.len()];
+    loop {
+        let each = taken.iter().zip(shares).map(|(&taken, &p)| binomial(taken, p));
+        let happens: f64 = each.product();
+        if happens > 0.0 {
+            see(&taken, happens);
+        }
+        // The next one, as an odometer counts; what is certain stands still.
+        let turns = |at: usize, taken: &mut [u32]| {
+            let (least, most) = match shares[at] {
+                0.0 => (0, 0),
+                1.0 => (times, times),
+                _ => (0, times),
+            };
+            let over = taken[at] >= most;
+            taken[at] = if over { least } else { taken[at] + 1 };
+            over
+        };
+        if (0..shares.len()).all(|at| turns(at, &mut taken)) {
+            return;
+        }
+    }
+}

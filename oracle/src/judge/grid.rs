@@ -8,10 +8,12 @@ use super::{Seen, Sighting};
 use crate::Finding;
 use crate::spec::pfcwd::Rule;
 use rig_capture::{FrameRef, Span};
-use rig_units::{Dur, Time};
+use rig_units::{Dur, Ppm, Time};
 
-/// Residuals that grow no faster than this, in millionths of the time passed, are two clocks drifting apart.
-const DRIFT_PPM: u64 = 200;
+/// How far a clock may be off: what IEEE 802.3 asks of the oscillator of a port.
+const CLOCK: Ppm = Ppm(100);
+/// Residuals that grow no faster than this share of the time passed are two clocks drifting apart, the rig's and the device's.
+const DRIFT: Ppm = Ppm(2 * CLOCK.0);
 
 /// A poll seen through what it did: where it surely lies on the session's clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,7 +164,7 @@ fn out_of_step(rule: &Rule, polls: &[&Poll]) -> Option<Finding> {
 fn drifts(polls: &[&Poll], p: Dur) -> bool {
     polls.windows(2).all(|pair| {
         let (before, after) = (pair[0].at, pair[1].at);
-        let slack = after.hi.abs_diff(before.lo) / 1_000_000 * DRIFT_PPM;
+        let slack = after.hi.abs_diff(before.lo) / 1_000_000 * u64::from(DRIFT.0);
         let wider = Span { lo: before.lo.saturating_sub(slack), hi: before.hi + slack };
         congruent(wider, after, p).is_some()
     })
@@ -178,7 +180,10 @@ fn finding(polls: &[&Poll], odd: &Poll, p: Dur) -> Finding {
         .map_or(String::new(), |(lo, hi)| format!("; an interval of {lo} to {hi} would fit"));
     Finding {
         rule: "pfcwd.poll_interval",
-        want: format!("detections congruent modulo {p}"),
+        want: format!(
+            "detections congruent modulo {p}, by clocks that are each good to {}ppm",
+            CLOCK.0
+        ),
         got: format!("{} modulo {p}{fits}", residues.join(", ")),
         trial: odd.trial,
         frames: odd.frames.clone(),
@@ -253,7 +258,7 @@ mod tests {
         };
         assert_eq!(
             finding.to_string(),
-            "pfcwd.poll_interval: want detections congruent modulo 100ms, got 30ms, 40ms, 70ms, 70ms \
+            "pfcwd.poll_interval: want detections congruent modulo 100ms, by clocks that are each good to 100ppm, got 30ms, 40ms, 70ms, 70ms \
              modulo 100ms; an interval of 109.998ms to 110.002ms would fit, trial 2, frames #9"
         );
     }

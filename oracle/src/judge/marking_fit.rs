@@ -7,8 +7,9 @@
 //! nothing tells one kmax from another: an interval ends at a depth, or at none.
 //!
 //! The intervals are where the likelihood is within the quantile of chi squared with one degree of freedom of its maximum (Wilks).
-//! That is asymptotic; simulated devices show that it holds for as many frames as a case has. What is *judged* are exact tests of the
-//! declared curve ([`super::tally`], [`super::likelihood`]); this says by how much a device is off.
+//! That is asymptotic, and nothing says that it holds at the chance which a run may spend on one judgement: of few frames the tests
+//! count it out exactly, of many nobody can. So what is *judged* are exact tests of the declared curve ([`super::tally`],
+//! [`super::moved`], [`super::pairs`]); an interval says by how much a device is off, and convicts nobody.
 
 mod line;
 
@@ -106,19 +107,6 @@ fn merged(bins: Vec<Bin>) -> Vec<Bin> {
         }
     }
     all
-}
-
-/// About how many repetitions of a burst it takes until pmax is known to a part of `precision` of itself, at a confidence of
-/// `1 - alpha`: by the information that frames at these chances have about the height of the line.
-pub fn repetitions(shares: &[f64], precision: f64, alpha: f64) -> Option<u32> {
-    // d ln p / d ln pmax = 1: the information about ln pmax is the sum of p / (1 - p).
-    let information: f64 =
-        shares.iter().filter(|&&p| p > 0.0 && p < 1.0).map(|p| p / (1.0 - p)).sum();
-    // Where the line begins has to be found out from the same marks: nearly a slope with a free offset, four times the variance.
-    const FREE_KMIN: f64 = 4.0;
-    let z = stats::normal_beyond(alpha);
-    let n = FREE_KMIN * (z / precision).powi(2) / information;
-    n.is_finite().then(|| stats::whole(n.ceil()).max(1))
 }
 
 #[cfg(test)]

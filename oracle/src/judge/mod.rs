@@ -12,6 +12,7 @@ mod fixture;
 mod grid;
 pub mod likelihood;
 pub mod marking_fit;
+pub mod moved;
 pub mod nic;
 pub mod pairs;
 pub mod place;

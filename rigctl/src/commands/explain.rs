@@ -143,8 +143,11 @@ fn configuration(
         bad.faults(&[case.fault("sweep", found, "a prediction that exists for this device")]);
         bad
     })?;
-    let planned = Plan::of(&session, &points, budget::each(&[case]), Effort::USUAL).planned();
-    page.field("trials", &trials(planned, &points));
+    let (alpha, effort) = (budget::each(&[case]), Effort::USUAL);
+    let plan = Plan::of(&session, &points, alpha, effort);
+    let why = plan.why(&session, &points, alpha, effort).filter(|_| plan.planned() > 0);
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    page.field("trials", &format!("{}{why}", trials(plan.planned(), &points)));
     for (index, point) in points.iter().enumerate() {
         // The points of a sweep differ in the swept length only: the first one stands for all.
         if index == 0 {

@@ -126,7 +126,12 @@ impl VirtualLab {
             records,
             streams,
             loads,
-            counters: Counters { before, after: self.dut.counters(), samples: sampler.finish() },
+            counters: Counters {
+                before,
+                after: self.dut.counters(),
+                samples: sampler.finish(),
+                took: Dur::ZERO,
+            },
             events,
             config,
             injected,

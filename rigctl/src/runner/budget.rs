@@ -15,9 +15,9 @@ pub fn each(cases: &[&Case]) -> f64 {
         Sweep::Values { values, .. } => values.len(),
         Sweep::Across { points, .. } => usize::try_from(*points).unwrap_or(usize::MAX),
     };
-    // A curve is judged in so many ways: three parameters, certain frames, marks, pairs, the point of marking.
+    // A curve is judged in so many ways: three corners, marks, pairs, the point of marking. Certain frames spend nothing.
     let of_measure = |measure: &Measure| match measure {
-        Measure::EcnCurve { .. } => 7,
+        Measure::EcnCurve { .. } => 6,
         _ => 1,
     };
     let of_case = |case: &&Case| {

@@ -6,12 +6,12 @@ use super::measure::class;
 use super::points::Point;
 use super::seed::Seed;
 use super::session::{Place, Session};
-use rig_oracle::judge::marking_fit;
+use rig_oracle::judge::moved;
 use rig_oracle::judge::place::Setup;
 use rig_oracle::judge::{self, Planner, Seen};
 use rig_oracle::spec::wred::Burst;
 use rig_testcases::{Measure, Sweep};
-use rig_units::Dur;
+use rig_units::{Dur, Ppm};
 
 /// What a trial is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +69,11 @@ pub struct Anywhere {
     done: u32,
 }
 
-/// Trials at each point when neither the case nor a judgement says.
+/// Trials at each point when neither the case nor a judgement says: what shows in every other one is missed by all of them in one
+/// run of 2^3.
 const DEFAULT_TRIALS: u32 = 3;
+/// The chance with which a corner that is off by as much as the effort says is to be noticed.
+const POWER: Ppm = Ppm(990_000);
 /// More bursts than these are not planned: a case that wants them says so.
 const MOST_BURSTS: u32 = 1_000;
 
@@ -90,8 +93,7 @@ impl Plan {
             wants(|m| matches!(m, Measure::Detection { .. } | Measure::Restoration { .. }));
         let ramp = wants(|m| matches!(m, Measure::Fired { .. }))
             && case.sweep.iter().any(Sweep::is_variable);
-        let trials = case.trials.or_else(|| bursts(session, points, setup.alpha, effort));
-        let trials = trials.unwrap_or(DEFAULT_TRIALS);
+        let (trials, _) = each(session, points, alpha, effort);
         if let Some(hunt) = Hunt::of(&case.measure) {
             let (draws, within) = (Seed::of_run(setup.seed), rule.longest_interval());
             return Plan::Hunt(Box::new(Hunted { hunt, draws, within }));
@@ -117,6 +119,20 @@ impl Plan {
             return Plan::Placed(Box::new(Planner::detection(rule, stimulus, trials, setup)));
         }
         Plan::Placed(Box::new(Planner::plain(rule, stimulus, (points.len(), trials), setup)))
+    }
+
+    /// Why there are as many trials as there are, where a number for each point says; a judge that places them, or searches, has
+    /// reasons of its own.
+    pub fn why(
+        &self,
+        session: &Session<'_>,
+        points: &[Point],
+        alpha: f64,
+        effort: Effort,
+    ) -> Option<String> {
+        let (each, why) = each(session, points, alpha, effort);
+        let points = u32::try_from(points.len()).unwrap_or(u32::MAX);
+        (self.planned() == each.saturating_mul(points)).then_some(why)
     }
 
     /// How many trials it takes when none is void.
@@ -173,7 +189,31 @@ impl Plan {
     }
 }
 
-/// How many bursts it takes to know pmax as precisely as the effort asks for, where a case measures the curve with a burst.
+/// How many trials there are to be at each point, and why.
+fn each(session: &Session<'_>, points: &[Point], alpha: f64, effort: Effort) -> (u32, String) {
+    if let Some(trials) = session.case.trials {
+        return (trials, "as the case says".to_owned());
+    }
+    match bursts(session, points, alpha, effort) {
+        Some(bursts) => {
+            let (part, missed) = (effort.corner, Ppm::ONE.0 - POWER.0);
+            (
+                bursts,
+                format!(
+                    "bursts, so that a corner off by {part} is missed in {} at most",
+                    Ppm(missed)
+                ),
+            )
+        }
+        None => {
+            let missed = 2_u32.pow(DEFAULT_TRIALS);
+            let why = format!("what shows in every other one is missed in one run of {missed}");
+            (DEFAULT_TRIALS, why)
+        }
+    }
+}
+
+/// How many bursts it takes to notice a corner that is off by as much as the effort says, where a case measures the curve with a burst.
 fn bursts(session: &Session<'_>, points: &[Point], alpha: f64, effort: Effort) -> Option<u32> {
     let case = session.case;
     let curves = case.measure.iter().filter_map(|measure| match measure {
@@ -187,7 +227,8 @@ fn bursts(session: &Session<'_>, points: &[Point], alpha: f64, effort: Effort) -
         let class = class(declared, spec);
         let (buffer, wred) = (&declared.buffer, &declared.wred);
         let burst = Burst::of(buffer, wred, class, spec.size, spec.count?);
-        marking_fit::repetitions(&burst.shares(), f64::from(effort.pmax) / 1e6, alpha)
+        let power = f64::from(POWER.0) / 1e6;
+        moved::repetitions(&burst, effort.corner, 2 * Effort::PARTS.len(), (alpha, power))
     });
     needed.max().map(|needed| needed.clamp(DEFAULT_TRIALS, MOST_BURSTS))
 }

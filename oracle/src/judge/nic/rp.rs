@@ -54,6 +54,8 @@ pub struct Point {
     pub measured: Span,
     /// Bits a second that the rule and the port allow.
     pub predicted: Span,
+    /// Whether the port was free before the next frame left, for longer than stamps and allowance explain.
+    pub held: bool,
 }
 
 /// What the frames of a limiter come to.
@@ -97,13 +99,14 @@ pub fn follow(rp: &Rp, line: PortSpeed, seen: &Seen<'_>) -> Followed {
         };
         let fault = |kind| Fault { kind, frame: index + 1, from: gap.from, want, got };
         followed.faults.extend(kind.map(fault));
-        followed.curve.extend(point(start, gap.bytes, want, (got, blur)));
+        let held = got > free + blur + seen.allowance.unwrap_or_default();
+        followed.curve.extend(point(start, gap.bytes, want, (got, blur), held));
     }
     followed
 }
 
 /// The rates of one gap, of what the port can carry at the most; `None` within a burst, which ends with no bytes.
-fn point(at: Time, bytes: Bytes, want: Span, (got, blur): (Dur, Dur)) -> Option<Point> {
+fn point(at: Time, bytes: Bytes, want: Span, (got, blur): (Dur, Dur), held: bool) -> Option<Point> {
     let rate = |ps: u64| {
         let bits_ps = u128::from(bytes.0) * 8 * 1_000_000_000_000;
         u64::try_from(bits_ps / u128::from(ps.max(1))).unwrap_or(u64::MAX)
@@ -112,6 +115,7 @@ fn point(at: Time, bytes: Bytes, want: Span, (got, blur): (Dur, Dur)) -> Option<
         at,
         measured: Span { lo: rate((got + blur).0), hi: rate(got.saturating_sub(blur).0) },
         predicted: Span { lo: rate(want.hi), hi: rate(want.lo) },
+        held,
     })
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use rig_testcases::{Measure, NicMeasure};
 
 /// The explanation of a bundled case, without its line in the file: that is another one after any edit of the catalogue.
 fn explained(id: &str) -> String {
@@ -51,5 +52,40 @@ fn every_case_of_the_catalogue_is_explained_with_each_of_its_measures() {
         let long = text.lines().find(|line| line.chars().count() > 160);
         assert_eq!(long, None, "{}", case.id);
         assert!(!text.contains("no value"), "{text}");
+    }
+}
+
+#[test]
+fn why_there_are_so_many_trials_is_told() {
+    let trials = |id: &str| {
+        let text = explained(id);
+        let line = text.lines().find(|line| line.starts_with("  trials"));
+        line.unwrap_or_default().trim_start_matches("  trials").trim().to_owned()
+    };
+    let bursts = trials("ecn::curve-broadcom");
+    assert!(
+        bursts.ends_with(": bursts, so that a corner off by 5% is missed in 1% at most"),
+        "{bursts}"
+    );
+    let default = "3: what shows in every other one is missed in one run of 8";
+    assert_eq!(trials("headroom::xoff-refreshed-broadcom"), default);
+    assert_eq!(trials("ecn::curve-with-a-low-pmax-broadcom"), "100: as the case says");
+    // The judge of a latency has reasons of its own.
+    assert_eq!(trials("pfcwd::detection-latency-broadcom"), "10");
+}
+
+#[test]
+fn what_an_interval_of_cnps_counts_for_is_told_in_words() {
+    let input = bundled();
+    let each = input.cases();
+    let asks = |case: &&&Case| {
+        case.measure.iter().any(|one| matches!(one, Measure::Nic(NicMeasure::Answers { .. })))
+    };
+    let told = each.iter().filter(asks).map(|case| explained(&case.id.to_string()));
+    let told: Vec<String> = told.collect();
+    let has = |words: &str| told.iter().any(|text| text.contains(words));
+    assert!(has("before it, per queue pair"));
+    for word in ["per Qp", "per DestIp", "per Port"] {
+        assert!(!has(word), "{word}");
     }
 }

@@ -187,7 +187,7 @@ impl WireLab {
         drop(real_time);
         let Trial { mut tape, config, .. } = trial;
         let kept = tape.kept();
-        let Tape { ledger, late, off, disk, mut unseen, .. } = tape;
+        let Tape { ledger, late, off, disk, mut unseen, took, .. } = tape;
         (self.kept, self.disk) = (kept, disk);
         ran?;
         stopped?;
@@ -200,6 +200,7 @@ impl WireLab {
         let Seen { records, streams, loads, unrecorded } = ledger.finish();
         let after = self.bench.behind.counters()?;
         let read = self.now();
+        let took = read.since(origin + script.length).unwrap_or_default().max(took);
         let happened = self.bench.behind.happened()?;
         let bound = self.bench.bound;
         let health = self.bench.behind.health()?;
@@ -234,7 +235,7 @@ impl WireLab {
             records,
             streams,
             loads,
-            counters: Counters { before, after, ..Counters::default() },
+            counters: Counters { before, after, took, ..Counters::default() },
             events,
             config,
             integrity: Integrity {

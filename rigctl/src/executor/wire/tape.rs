@@ -37,6 +37,8 @@ pub(super) struct Tape<'a> {
     pub(super) stale: u64,
     /// What the device did between the trial and a reading of its counters.
     pub(super) unseen: Unseen,
+    /// The longest that the device took to clear something after that was due.
+    pub(super) took: Dur,
     /// Every frame goes onto a disk, too, if somebody asked for that.
     pub(super) disk: Option<Capture>,
 }
@@ -75,6 +77,7 @@ impl<'a> Tape<'a> {
             off: Dur::ZERO,
             stale: 0,
             unseen: Unseen::default(),
+            took: Dur::ZERO,
             disk: None,
         }
     }

@@ -130,7 +130,11 @@ impl Trial<'_> {
                     setting.value.as_u64().into_iter().for_each(|first| self.renumber(first));
                 }
             }
-            Action::ClearWatermarks(copy) => self.lab.bench.behind.clear_copy(*copy)?,
+            Action::ClearWatermarks(copy) => {
+                self.lab.bench.behind.clear_copy(*copy)?;
+                let took = self.lab.now().since(at).unwrap_or_default();
+                self.tape.took = self.tape.took.max(took);
+            }
         }
         Ok(())
     }

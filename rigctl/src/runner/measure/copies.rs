@@ -17,11 +17,6 @@ use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Action, StreamSpec};
 use rig_units::{Dur, Time};
 
-/// Between the last frame leaving the rig and its place in the queue.
-const ARRIVES: Dur = Dur::us(100);
-/// What a request, or the reading of all counters, may take in real time.
-const ASKED: Dur = Dur::ms(100);
-
 /// What is kept copies of.
 #[derive(Debug, Clone, Copy)]
 enum Of {
@@ -73,11 +68,15 @@ fn read(
     let span = shown(config, poll, trial, copy, &own, &earlier);
     let Span { lo, hi } = span;
     let wanted = if lo == hi { format!("{lo}B") } else { format!("{lo}B to {hi}B") };
+    let took = match trial.observation.counters.took {
+        Dur::ZERO => String::new(),
+        took => format!(", read and cleared within {}", Unit::Ps.show(took.0)),
+    };
     let want = Prediction {
         unit: Unit::Bytes,
         span,
         formula: "F7",
-        text: format!("{name} {wanted}, for a peak of {peak}B and a poll every {poll}"),
+        text: format!("{name} {wanted}, for a peak of {peak}B and a poll every {poll}{took}"),
         source: watermark::SOURCE,
     };
     let frames = trial.stream(stream)?.1.count.unwrap_or(0);
@@ -117,9 +116,13 @@ fn bump(declared: &Declared, trial: &Trial, stream: &str, of: Of) -> Result<Opti
         speed(spec.to).slot(spec.on_wire()) * frames,
     );
     let bound = trial.observation.bound();
+    // A frame has its place in the queue when it has come there whole, and the last PFC frame tells when it has.
+    let to = |port: u16| trial.observation.ports[usize::from(port)].cable;
+    let arrives = to(spec.from) + speed(spec.from).slot(spec.on_wire()) + declared.transit();
+    let told = to(spec.to) + speed(spec.to).slot(declared.macsec.pfc_size());
     let at = |at: Dur| trial.observation.origin + at;
-    let most = (at(start), at(until + pause + drain + ARRIVES + bound));
-    let full = start + sent + ARRIVES + bound;
+    let most = (at(start), at(until + told + pause + drain + bound));
+    let full = start + sent + arrives + bound;
     let least = (at(full), at(until.max(full)));
     Ok(Some(Bump { peak, most, least }))
 }
@@ -167,9 +170,9 @@ fn shown(
     earlier: &[Bump],
 ) -> Span {
     let observation = &trial.observation;
-    let (origin, bound) = (observation.origin, observation.bound());
-    let asked = if bound == Dur::ZERO { Dur::ZERO } else { ASKED };
-    let (at, late) = (origin + observation.length, origin + observation.length + asked);
+    let (origin, bound, took) =
+        (observation.origin, observation.bound(), observation.counters.took);
+    let (at, late) = (origin + observation.length, origin + observation.length + took);
     let clears = trial.script.steps.iter().rev();
     let cleared = clears
         .filter(|step| step.action == Action::ClearWatermarks(copy))
@@ -198,7 +201,7 @@ fn shown(
         }
         WatermarkCopy::User | WatermarkCopy::Persistent => {
             let (after, before) = (
-                cleared.map(|at| at + asked),
+                cleared.map(|at| at + took),
                 cleared.map(|at| Time(at.0.saturating_sub(bound.0)).max(origin)),
             );
             Span {

@@ -4,13 +4,14 @@
 //! long as both are in time for what they answer, which follows from what the device declares. In virtual time nobody is late.
 
 use super::OfTrial;
+use super::headroom::in_the_way;
 use crate::runner::fill::Fill;
 use crate::runner::session::Session;
 use rig_capture::analyse::{Void, pfc_sent, throughput};
 use rig_capture::{Observation, Unit};
 use rig_oracle::spec::buffer;
 use rig_testcases::{Amount, Lookup, Measure, NicMeasure, Script, StreamRate, StreamSpec, Wanted};
-use rig_units::{Dur, MIN_FRAME, Time};
+use rig_units::{Dur, Time};
 
 /// How late both may be, and why not more.
 #[derive(Debug, PartialEq, Eq)]
@@ -120,7 +121,7 @@ fn lossless(
     let nominal = speed.slot(declared.mtu) + slot + endpoint.response + session.cable() * 2;
     // The XOFF may leave late, and the frames before it too.
     let headroom = fits.saturating_sub(nominal) / 2;
-    let ahead = speed.slot(declared.mtu) + speed.slot(MIN_FRAME) * 8;
+    let ahead = in_the_way(declared, script, spec.from, spec.class);
     let again = speed.pause(declared.pfc.quanta).saturating_sub(declared.pfc.refresh + ahead);
     let name = &spec.name;
     Some(if headroom <= again {

@@ -5,11 +5,12 @@ use crate::runner::subject::Places;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView};
 use rig_capture::{Dir, Span, Unit, What};
-use rig_lab::{Action, Backlog, DropBy, RuleFamily};
+use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
 use rig_oracle::Prediction;
 use rig_oracle::judge::Seen;
 use rig_oracle::verdict::{Doubt, Looked};
-use rig_testcases::Wanted;
+use rig_testcases::{StormSpec, StreamSpec, Wanted};
+use rig_units::Dur;
 
 /// Judges the loss of one stream: what the case wants, or what follows from the declared action.
 pub(super) fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
@@ -28,7 +29,13 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut 
             }
             Wanted::Predicted => predicted(done, trial, index)?,
         };
-        let blame = blame::watchdog(trial, index, &loss);
+        let blame = blame::watchdog(done, trial, index, &loss);
+        if blame.is_none()
+            && matches!(expect, Wanted::None | Wanted::Predicted)
+            && let Some(doubt) = blame::deaf(done, trial, index, &loss)
+        {
+            return Err(doubt.into());
+        }
         let blame = blame.map(|blame| format!("; {blame}")).unwrap_or_default();
         let odd = loss.stray + loss.duplicated + loss.reordered;
         let got = if odd == 0 {
@@ -86,20 +93,39 @@ fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, 
     let arrivals = |from: u64, until: u64| arrivals(trial, stream, from, until);
     // A frame at the device when the action begins or ends may fare either way.
     let delay = session.group.declared.transit().0;
-    let mut span = Span {
-        lo: arrivals(hi, until_lo.saturating_sub(delay)),
-        hi: arrivals(lo.saturating_sub(delay), until_hi),
+    let discarded = leaves && pfcwd.backlog == Backlog::Discarded;
+    let from = if discarded { closes(done, trial, (spec, storm), start) } else { Span { lo, hi } };
+    let span = Span {
+        lo: arrivals(from.hi, until_lo.saturating_sub(delay)),
+        hi: arrivals(from.lo.saturating_sub(delay), until_hi),
     };
-    if leaves && pfcwd.backlog == Backlog::Discarded {
-        let held = arrivals(start.0, hi);
-        span = Span { lo: span.lo + held.saturating_sub(2), hi: span.hi + held };
-    }
-    let text = format!(
-        "what reaches the queue from {} on until the restoration: {} frames",
-        what(&seen, session.rule.family),
-        show(span)
-    );
+    let since = if discarded {
+        format!("{}, when the pause holds it,", super::show(Unit::Ps, from))
+    } else {
+        format!("{} on", what(&seen, session.rule.family))
+    };
+    let text =
+        format!("what reaches the queue from {since} until the restoration: {} frames", show(span));
     Ok(frames(span, text))
+}
+
+/// From when on a frame that reaches the queue stays there, where the backlog is discarded: XOFF has to come, and the MAC to respond;
+/// a frame that it has begun leaves.
+fn closes(
+    done: &Done<'_>,
+    trial: &Trial,
+    (spec, storm): (&StreamSpec, &StormSpec),
+    start: Dur,
+) -> Span {
+    let declared = &done.session.group.declared;
+    let trace = &trial.observation.ports[usize::from(storm.from)];
+    let tagged = trial.observation.words((storm.from, Dir::Tx), spec.class);
+    let tagged = tagged.take(1).any(|(_, record, _)| record.secured.is_some());
+    let form = if tagged { Form::Encrypted } else { Form::Clear };
+    let comes = trace.cable + trace.speed.slot(declared.macsec.pfc_size());
+    let begun = trace.speed.slot(spec.on_wire());
+    let late = declared.response(form) + begun + trace.provenance.bound() * 2;
+    Span { lo: start.0, hi: (start + comes + late).0 }
 }
 
 fn frames(span: Span, text: String) -> Prediction {

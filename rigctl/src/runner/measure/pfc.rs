@@ -1,5 +1,6 @@
 //! PFC frames that the device itself sends.
 
+use super::headroom::in_the_way;
 use super::{Done, Judged, Read, Unread, blame, checks, looked, show, wanted};
 use crate::runner::fill::Fill;
 use crate::runner::subject::Subject;
@@ -10,7 +11,7 @@ use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Action, Measure, Script, StreamSpec, Wanted};
-use rig_units::{Dur, MIN_FRAME, Quanta, Time};
+use rig_units::{Dur, Quanta, Time};
 
 /// How many XOFF frames it sends for a class, and whether it repeats them in time.
 pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
@@ -159,7 +160,8 @@ fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
     done.each("pfc.sent", &format!("{port} class {class} repeated"), judged, |trial| {
         let index = trial.port(port)?;
         if falls_silent(&trial.script, index, class) {
-            let why = "a storm, a link that goes down or PFC by hand may end its PFC without an XON";
+            let why =
+                "a storm, a link that goes down or PFC by hand may end its PFC without an XON";
             return Err(Unread::NotApplicable(why.to_owned()));
         }
         let whole = (Time::ZERO, Time::ZERO + trial.observation.length);
@@ -169,8 +171,8 @@ fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(why) }.into());
         };
         let trace = &trial.observation.ports[usize::from(index)];
-        // A frame in flight, and a PFC frame for each class; both timestamps are off by their bound.
-        let ahead = trace.speed.slot(declared.mtu) + trace.speed.slot(MIN_FRAME) * 8;
+        // Both timestamps are off by their bound.
+        let ahead = in_the_way(declared, &trial.script, index, class);
         let (refresh, slack) = (declared.pfc.refresh, trace.provenance.bound() * 2);
         // From an XOFF to the next one: no sooner than declared, give or take what stood before either.
         let again = trial.observation.records[records[1]].what.pauses(class) > Some(Quanta(0));
@@ -180,7 +182,11 @@ fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
             span: Span { lo: least.0, hi: (refresh + ahead + slack).0 },
             formula: "F1",
             text: format!(
-                "XOFF again, or XON, after {refresh} as declared and {ahead} behind other frames; a pause lasts {}",
+                "XOFF again, or XON, after {refresh} as declared{}; a pause lasts {}",
+                match ahead {
+                    Dur::ZERO => ", nothing else leaving there".to_owned(),
+                    ahead => format!(" and up to {ahead} behind other frames"),
+                },
                 Unit::Ps.show(trace.speed.pause(declared.pfc.quanta).0)
             ),
             source: "IEEE 802.1Q clause 36; the declared refresh",

@@ -24,6 +24,9 @@ fn a_sender_that_keeps_the_rule_shows_its_rate_and_no_fault() {
     // At the speed of the port 8000 bits take 1020 x 80 ps = 81.6 ns: 98.04 Gb/s; after the cut 160 ns.
     assert_eq!(followed.curve[0].measured, Span::exactly(98_039_215_686));
     assert_eq!(followed.curve[0].predicted, Span::exactly(98_039_215_686));
+    // The port stands idle behind a packet only once the rate holds the next one back.
+    let held = followed.curve.iter().position(|point| point.held);
+    assert!(held.is_some_and(|first| followed.curve[first].at > cnps[0]), "{held:?}");
     let last = followed.curve[98];
     assert_eq!(
         (last.measured, last.predicted),

@@ -1,12 +1,14 @@
 //! The curve: what was done to frames at each depth, beside the declared chances. Each judgement is exact; the fitted curve says
 //! by how much a device is off.
 
+mod corners;
+
 use super::draws::{Draw, Rule, draws};
 use super::{At, Done, Fate, Judged, Prediction, Read, Span, Unit, judgement, looked, wred};
 use crate::runner::points::Point;
 use rig_lab::Marking;
 use rig_oracle::judge::likelihood::{self, Bin, Verdict};
-use rig_oracle::judge::marking_fit::{self, Estimate, Fit};
+use rig_oracle::judge::marking_fit::{self, Fit};
 use rig_oracle::judge::tally::Tally;
 use rig_oracle::judge::{pairs, stats};
 use rig_oracle::verdict::{Curve, CurvePoint, Looked};
@@ -98,10 +100,11 @@ impl Sample<'_> {
             judged.doubt(self.at, super::Doubt { reason: "not-observable", detail });
             return;
         }
-        let fit = marking_fit::fit(&self.bins(), self.done.alpha);
+        let bins = self.bins();
+        let fit = marking_fit::fit(&bins, self.done.alpha);
         // What a reader looks for comes first.
         if let Some(fit) = &fit {
-            self.fitted(fit, judged);
+            self.corners(fit, &bins, judged);
         }
         self.point(judged);
         self.certain(judged);
@@ -123,13 +126,7 @@ impl Sample<'_> {
         }
     }
 
-    fn push(
-        &self,
-        what: &str,
-        (trial, read): (u32, Read),
-        resolution: String,
-        judged: &mut Judged,
-    ) {
+    fn push(&self, what: &str, (trial, read): (u32, Read), judged: &mut Judged) {
         let on = [self.on.as_str(), what].join(", ");
         if let Some(mut judgement) =
             judgement("ecn.curve", &on, self.place.clone(), &[(trial, read)])
@@ -137,7 +134,6 @@ impl Sample<'_> {
             judgement.trials = self.trials;
             // It rests on all trials together.
             judgement.taken.clear();
-            judgement.resolution = resolution;
             judged.file(self.at, judgement);
         }
     }
@@ -171,18 +167,19 @@ impl Sample<'_> {
             format!("{count} frames {not}{done_to} where it should be the other way round")
         });
         let read = Read { span: Span::exactly(count), want, got, records, looked: self.looked() };
-        self.push("where nothing is left to chance", (trial, read), String::new(), judged);
+        self.push("where nothing is left to chance", (trial, read), judged);
     }
 
     /// How many in all. Where depths are open, the least that the least chances allow to the most that the greatest do.
     fn count(&self, judged: &mut Judged) {
-        let drawn = || self.draws.iter().filter(|draw| draw.shares.1 > 0.0 && draw.shares.0 < 1.0);
-        if drawn().next().is_none() {
+        let open = |draw: &&Draw| draw.shares.1 > 0.0 && draw.shares.0 < 1.0;
+        let drawn: Vec<&Draw> = self.draws.iter().filter(open).collect();
+        if drawn.is_empty() {
             return;
         }
         let shares = |of: &dyn Fn(&Draw) -> f64| -> Tally {
             let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
-            drawn().for_each(|draw| *counts.entry(of(draw).to_bits()).or_default() += 1);
+            drawn.iter().for_each(|draw| *counts.entry(of(draw).to_bits()).or_default() += 1);
             let counts: Vec<(f64, u32)> =
                 counts.into_iter().map(|(share, frames)| (f64::from_bits(share), frames)).collect();
             Tally::of_counts(&counts)
@@ -190,23 +187,23 @@ impl Sample<'_> {
         let (least, most) = (shares(&|draw| draw.shares.0), shares(&|draw| draw.shares.1));
         let alpha = self.done.alpha;
         let span = Span { lo: *least.bounds(alpha).start(), hi: *most.bounds(alpha).end() };
-        let taken = u64::try_from(drawn().filter(|draw| draw.taken).count()).unwrap_or(u64::MAX);
+        let taken = drawn.iter().filter(|draw| draw.taken).count();
         let text = format!(
             "{} of {} frames between kmin and kmax {}, {:.1} on the average",
             Unit::Frames.show(span.lo) + " to " + &Unit::Frames.show(span.hi),
-            drawn().count(),
+            drawn.len(),
             self.done_to(),
             f64::midpoint(least.mean(), most.mean()),
         );
         let want = self.prediction(Unit::Frames, span, text);
         let read = Read {
-            span: Span::exactly(taken),
+            span: Span::exactly(u64::try_from(taken).unwrap_or(u64::MAX)),
             want,
             got: None,
             records: Vec::new(),
-            looked: self.looked(),
+            looked: looked(drawn.len(), "frames"),
         };
-        self.push(self.done_to(), (self.draws[0].trial, read), String::new(), judged);
+        self.push(self.done_to(), (drawn[0].trial, read), judged);
     }
 
     /// Whether each frame is drawn for by itself.
@@ -233,7 +230,7 @@ impl Sample<'_> {
             looked: self.looked(),
         };
         let what = format!("{} one after the other", self.done_to());
-        self.push(&what, (self.draws[0].trial, read), String::new(), judged);
+        self.push(&what, (self.draws[0].trial, read), judged);
     }
 
     /// Whether marks follow the depth at the declared point, rather than at the other one.
@@ -273,38 +270,7 @@ impl Sample<'_> {
             records: Vec::new(),
             looked: self.looked(),
         };
-        self.push("point of marking", (self.draws[0].trial, read), String::new(), judged);
-    }
-
-    /// The likeliest kmin, kmax and pmax.
-    fn fitted(&self, fit: &Fit, judged: &mut Judged) {
-        let curve = self.rule.class.curve(&self.rule.declared.wred);
-        let weighted = self.rule.declared.wred.weight > 0;
-        if weighted || !self.rule.declared.wred.queues.contains(&self.queue) {
-            return;
-        }
-        let seen = |depth: u64| self.draws.iter().any(|draw| draw.depth.lo >= depth);
-        // A corner that no frame saw is not measured, nor what lies in front of it.
-        let whole = seen(curve.kmax.0);
-        let one = |estimate: Estimate, scale: f64| Span {
-            lo: floor(estimate.lo * scale),
-            hi: ceil(estimate.hi * scale),
-        };
-        let mut all = Vec::new();
-        if whole {
-            all.push(("pmax", Unit::Ppm, one(fit.pmax, 1e6), u64::from(curve.pmax.0)));
-        }
-        all.push(("kmin", Unit::Bytes, one(fit.kmin, 1.0), curve.kmin.0));
-        if whole {
-            all.push(("kmax", Unit::Bytes, one(fit.kmax, 1.0), curve.kmax.0));
-        }
-        for (what, unit, span, declared) in all {
-            let text = format!("{what} = {}, by maximum likelihood", unit.show(declared));
-            let want = self.prediction(unit, Span::exactly(declared), text);
-            let read = Read { span, want, got: None, records: Vec::new(), looked: self.looked() };
-            let resolution = format!("{what} {}", super::super::show(unit, span));
-            self.push(what, (self.draws[0].trial, read), resolution, judged);
-        }
+        self.push("point of marking", (self.draws[0].trial, read), judged);
     }
 
     /// Frames by the depth that decides about them.

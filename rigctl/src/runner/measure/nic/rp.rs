@@ -184,7 +184,7 @@ fn curve(points: &[Point], x: String) -> Option<Curve> {
     let points: Vec<CurvePoint> = kept
         .into_iter()
         .map(|index| {
-            let Point { at, measured, predicted } = points[index];
+            let Point { at, measured, predicted, .. } = points[index];
             CurvePoint { x: at.0, measured, predicted }
         })
         .collect();
@@ -238,10 +238,8 @@ pub(super) fn cut(done: &Done<'_>, flow: &str, judged: &mut Judged) {
             return Err(trial.doubt("no CNP was sent").into());
         };
         let curve = limited.follow().curve;
-        let full = curve.first().map_or(u64::MAX, |point| point.measured.lo);
-        // Rates of packets of different sizes at the speed of the port differ by their preambles and gaps.
-        let below = |point: &&Point| point.at >= cnp && point.measured.hi < full - full / 500;
-        let Some(point) = curve.iter().find(below) else {
+        let held = |point: &&Point| point.at >= cnp && point.held;
+        let Some(point) = curve.iter().find(held) else {
             return Err(trial.doubt("no packet was held back").into());
         };
         let line = u128::from(limited.line.bps());

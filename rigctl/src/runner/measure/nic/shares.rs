@@ -1,14 +1,16 @@
 //! How evenly flows share a path. Several trials are runs of one series.
 
 use super::super::{At, Done, Judged, Read, judgement, looked};
+use crate::runner::trial::Trial;
 use rig_capture::analyse::{Carried, carried};
-use rig_capture::{Span, Unit};
+use rig_capture::{Dir, Span, Unit, What};
+use rig_frames::ip::Ecn;
 use rig_oracle::Prediction;
 use rig_oracle::judge::batches::Mean;
 use rig_oracle::judge::nic::shares::{self, Equal};
 use rig_oracle::spec::nic::fluid;
 use rig_oracle::verdict::Doubt;
-use rig_testcases::Window;
+use rig_testcases::{RoceKind, Window};
 use rig_units::{Bytes, Ppm, Time};
 
 /// So many batches a trial.
@@ -60,7 +62,10 @@ pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut 
         let of_flow = |flow: &Vec<Vec<Carried>>| flow.iter().map(of_run).collect();
         let sent: Vec<Vec<Vec<Bytes>>> = runs.carried.iter().map(of_flow).collect();
         let Some(means) = shares::in_the_long_run(&sent, done.alpha) else {
-            let detail = format!("{place} too little was carried to tell shares");
+            starved(done, (index, &place), (window, within), &runs, judged);
+            let detail = format!(
+                "{place} shares did not settle in the time that the window lasts: it tells no long run"
+            );
             let detail = detail.trim().to_owned();
             judged.doubt(At::Point(index), Doubt { reason: "not-observable", detail });
             continue;
@@ -89,17 +94,21 @@ pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut 
     }
 }
 
-fn share(window: &Window, within: Ppm, mean: &Mean) -> Read {
+/// What each flow should have.
+fn wanted(window: &Window, within: Ppm) -> Prediction {
     let Window { flows, from, until } = window;
     let one = u64::from(Ppm::ONE.0);
     let (lo, hi) = (one - u64::from(within.0), one + u64::from(within.0));
-    let want = Prediction {
+    Prediction {
         unit: Unit::Ppm,
         span: Span { lo, hi },
         formula: "what it got over the mean of all, by batches, how alike neighbours are, and Student's t",
         text: format!("an equal share of {} from {from} to {until}, within {within}", flows.len()),
         source: fluid::SOURCE,
-    };
+    }
+}
+
+fn share(window: &Window, within: Ppm, mean: &Mean) -> Read {
     let span = span(mean);
     let got = format!(
         "{} to {} of an equal share, {} on the average of {} batches, worth {} independent ones",
@@ -109,8 +118,76 @@ fn share(window: &Window, within: Ppm, mean: &Mean) -> Read {
         mean.readings,
         mean.worth
     );
-    let looked = looked(mean.readings, "batches");
+    let (want, looked) = (wanted(window, within), looked(mean.readings, "batches"));
     Read { span, want, got: Some(got), records: Vec::new(), looked }
+}
+
+/// Files the flows that get less than their share and are told of more congestion than they met: a receiver answers a mark with a CNP
+/// at most, so that one which sends more of them for a flow than packets of it came marked holds that flow back for others. That is
+/// so for certain, however long it takes until shares settle.
+fn starved(
+    done: &Done<'_>,
+    (index, place): (usize, &str),
+    (window, within): (&Window, Ppm),
+    runs: &Runs,
+    judged: &mut Judged,
+) {
+    let one = u64::from(Ppm::ONE.0);
+    for (flow, carried) in window.flows.iter().zip(&runs.carried) {
+        let mut all = Vec::new();
+        for (at, trial) in done.valid(index).into_iter().enumerate() {
+            let Ok((number, _)) = trial.flow(flow) else { continue };
+            let Told { cnps, marks } = told(trial, trial.script.connection(number));
+            let sum = |batches: &[Carried]| batches.iter().map(|batch| batch.bytes).sum::<u64>();
+            let whole: u64 = runs.carried.iter().map(|runs| sum(&runs[at])).sum();
+            let flows = u64::try_from(window.flows.len()).unwrap_or(u64::MAX);
+            let share = u128::from(sum(&carried[at])) * u128::from(flows * one);
+            let share = u64::try_from(share / u128::from(whole.max(1))).unwrap_or(u64::MAX);
+            if share >= one.saturating_sub(within.0.into()) || cnps.len() <= marks {
+                continue;
+            }
+            let got = format!(
+                "{} of an equal share, held back by {} CNPs while {marks} of its packets came marked",
+                Unit::Ppm.show(share),
+                cnps.len()
+            );
+            let read = Read {
+                span: Span::exactly(share),
+                want: wanted(window, within),
+                got: Some(got),
+                looked: looked(carried[at].len(), "batches"),
+                records: cnps,
+            };
+            all.push((trial.number, read));
+        }
+        if let Some(one) = judgement("rate.shares", flow, place.to_owned(), &all) {
+            judged.file(At::Point(index), one);
+        }
+    }
+}
+
+/// What the rig saw of the congestion of a connection.
+struct Told {
+    /// Records of the CNPs that its receiver sent.
+    cnps: Vec<usize>,
+    /// Its packets that came there marked.
+    marks: usize,
+}
+
+fn told(trial: &Trial, connection: u16) -> Told {
+    let mut told = Told { cnps: Vec::new(), marks: 0 };
+    for (at, record) in trial.observation.records.iter().enumerate() {
+        let What::Roce(roce) = record.what else { continue };
+        if roce.connection != connection {
+            continue;
+        }
+        match (roce.kind, record.dir) {
+            (RoceKind::Cnp { .. }, Dir::Rx) => told.cnps.push(at),
+            (RoceKind::Data { .. }, Dir::Tx) if roce.ecn == Ecn::Ce => told.marks += 1,
+            _ => {}
+        }
+    }
+    told
 }
 
 /// Jain's index of all that was carried, for people.
