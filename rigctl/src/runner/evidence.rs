@@ -38,6 +38,9 @@ pub fn keep(keep: Keep, out: &OutDir, ran: &mut Ran) -> io::Result<()> {
             Keep::First => trial.number == 1 || findings.is_some(),
             Keep::None => false,
         };
+        if !wanted && findings.is_none() {
+            continue;
+        }
         let comments = findings.map(Vec::as_slice).unwrap_or_default();
         let records: Vec<usize> = comments.iter().map(|(record, _)| *record).collect();
         let (observation, script) = (&trial.observation, &trial.script);
