@@ -93,6 +93,8 @@ pub struct CaseReport {
     pub evidence: Vec<EvidenceFile>,
     /// Captures that the evidence budget had no room for.
     pub evidence_left_out: Vec<LeftOut>,
+    /// Files with what each trial showed of values that rest on all of them together.
+    pub tables: Vec<TableFile>,
     /// What happened in the first trial, for the page.
     pub timeline: Option<Timeline>,
     /// What of the stimulus a reader must know, a line each.
@@ -127,6 +129,17 @@ pub struct EvidenceFile {
     pub frames: u64,
     /// Its size.
     pub bytes: u64,
+}
+
+/// A table of what each trial showed of values that rest on all of them together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TableFile {
+    /// The measure.
+    pub measure: String,
+    /// Path relative to the output directory.
+    pub path: String,
+    /// Rows in it, but for the names of the columns.
+    pub rows: u64,
 }
 
 /// A capture that the evidence budget had no room for.

@@ -1,5 +1,6 @@
 //! Measured and predicted values for people.
 
+use crate::text::count;
 use rig_capture::{Span, Unit};
 use rig_oracle::Judgement;
 
@@ -90,6 +91,49 @@ impl Spread {
             spread: (greatest != u64::MAX).then_some(greatest - least),
             uncertainty: halves.reduce(|a, b| Some(a?.max(b?))).flatten(),
         })
+    }
+}
+
+/// How well a value is known, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// How far trials lie apart: `99.98ms over 10 trials`; `None` of one, and of a value that rests on all of them together.
+    pub(crate) spread: Option<String>,
+    /// How far off it may be: of readings `each ±345us`, of a value that rests on all trials `±2 frames from 10 trials
+    /// together`.
+    pub(crate) uncertainty: String,
+}
+
+impl Known {
+    /// Of `judgement`.
+    pub(crate) fn of(judgement: &Judgement) -> Known {
+        let Judgement { reading, taken, trials, .. } = judgement;
+        let unit = reading.unit;
+        let trials = count(*trials as usize, "trial");
+        match (Spread::of(judgement), taken.len()) {
+            (Some(one), 1) => Known {
+                spread: None,
+                uncertainty: format!("{} from {trials}", uncertainty(unit, one.uncertainty)),
+            },
+            (Some(all), _) => {
+                let apart = all.spread.map_or("unbounded".to_owned(), |apart| value(unit, apart));
+                let each = uncertainty(unit, all.uncertainty);
+                Known {
+                    spread: Some(format!("{apart} over {trials}")),
+                    uncertainty: format!("each {each}"),
+                }
+            }
+            (None, _) => {
+                let half = uncertainty(unit, half(reading.span));
+                Known { spread: None, uncertainty: format!("{half} from {trials} together") }
+            }
+        }
+    }
+
+    /// Both on one line: `spread 99.98ms over 10 trials, each ±345us`.
+    pub(crate) fn line(&self) -> String {
+        let spread = self.spread.as_ref().map(|spread| format!("spread {spread}, "));
+        spread.unwrap_or_default() + &self.uncertainty
     }
 }
 

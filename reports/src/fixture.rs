@@ -43,6 +43,7 @@ pub(crate) fn case(name: &str, dut: &str) -> CaseReport {
         sending: vec![sending("victim")],
         evidence: vec![evidence(&id, 1)],
         evidence_left_out: Vec::new(),
+        tables: Vec::new(),
         timeline: None,
         stimulus: vec![
             "victim: p1 to p2, class 3, rocev2-write 1024B every 500us".to_owned(),

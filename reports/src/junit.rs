@@ -5,7 +5,7 @@
 //! how far trials lay apart (`spread`) and how far off one reading may be (`uncertainty`);
 //! exact values are in `results.json`. Only timestamps and durations differ between equal runs.
 
-use crate::figure::Spread;
+use crate::figure::Known;
 use crate::text::{count, printable};
 use crate::{CaseReport, Run, figure, finding};
 use core::time::Duration;
@@ -54,22 +54,12 @@ fn test_case(report: &CaseReport, seed: u64) -> TestCase {
         let name = printable(&figure::name(judgement));
         let reading = &judgement.reading;
         let prediction = &judgement.prediction;
-        let trials = count(judgement.trials as usize, "trial");
         let measured = figure::span(reading.unit, reading.span);
         case.add_property((format!("measured[{name}]"), measured));
-        let uncertainty = match Spread::of(judgement) {
-            Some(Spread { spread, uncertainty, .. }) => {
-                let spread = spread
-                    .map_or("unbounded".to_owned(), |spread| figure::value(reading.unit, spread));
-                let over = format!("{spread} over {trials}");
-                case.add_property((format!("spread[{name}]"), over));
-                format!("{} a reading", figure::uncertainty(reading.unit, uncertainty))
-            }
-            None => {
-                let half = figure::uncertainty(reading.unit, figure::half(reading.span));
-                format!("{half} from {trials} together")
-            }
-        };
+        let Known { spread, uncertainty } = Known::of(judgement);
+        if let Some(spread) = spread {
+            case.add_property((format!("spread[{name}]"), spread));
+        }
         case.add_properties([
             (format!("uncertainty[{name}]"), uncertainty),
             (format!("predicted[{name}]"), figure::span(prediction.unit, prediction.span)),

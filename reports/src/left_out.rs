@@ -6,7 +6,7 @@ use crate::text::{count, list};
 /// How many trials are named.
 const NAMED: usize = 4;
 
-/// `captures of trials 1, 2 and 7 more, 12.3 MB; findings cite 2 of them`
+/// `the captures of trials 1, 2 and 7 more, 12.3 MB; findings cite 2 of them`
 pub(crate) fn line(left_out: &[LeftOut]) -> String {
     let mut trials: Vec<String> =
         left_out.iter().take(NAMED).map(|left| left.trial.to_string()).collect();
@@ -14,7 +14,7 @@ pub(crate) fn line(left_out: &[LeftOut]) -> String {
         trials.push(format!("{} more", left_out.len() - NAMED));
     }
     let (noun, plural) = if left_out.len() == 1 { ("capture", "") } else { ("captures", "s") };
-    format!("{noun} of trial{plural} {}, {}{}", list(&trials), sum(left_out), cited(left_out))
+    format!("the {noun} of trial{plural} {}, {}{}", list(&trials), sum(left_out), cited(left_out))
 }
 
 /// `12 captures, 12.3 MB; findings cite 2 of them`
@@ -52,9 +52,9 @@ mod tests {
     #[test]
     fn what_is_left_out_is_named_as_far_as_it_is_few() {
         let left = |trial, cited| LeftOut { trial, bytes: 1_250_000, cited };
-        insta::assert_snapshot!(line(&[left(1, false)]), @"capture of trial 1, 1.2 MB");
+        insta::assert_snapshot!(line(&[left(1, false)]), @"the capture of trial 1, 1.2 MB");
         let many: Vec<LeftOut> = (1..=9).map(|trial| left(trial, trial > 7)).collect();
-        insta::assert_snapshot!(line(&many), @"captures of trials 1, 2, 3, 4 and 5 more, 11.2 MB; findings cite 2 of them");
+        insta::assert_snapshot!(line(&many), @"the captures of trials 1, 2, 3, 4 and 5 more, 11.2 MB; findings cite 2 of them");
         insta::assert_snapshot!(total(1, 999, 0), @"1 capture, 999 B");
     }
 }

@@ -24,7 +24,9 @@ mod text;
 
 pub use budget::Budget;
 pub use compare::Comparison;
-pub use event::{CaseReport, EvidenceFile, Finished, LeftOut, RunEvent, Started, Trials, Wall};
+pub use event::{
+    CaseReport, EvidenceFile, Finished, LeftOut, RunEvent, Started, TableFile, Trials, Wall,
+};
 pub use jsonl::JsonLines;
 pub use outcome::{Exit, Outcome, Tally};
 pub use pausing::{PausedClass, Pausing};

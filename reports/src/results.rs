@@ -12,7 +12,7 @@ pub use read::Unreadable;
 pub use schema::schema;
 
 use crate::outcome::Outcome;
-use crate::{LeftOut, Sending};
+use crate::{LeftOut, Sending, TableFile};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,6 +105,9 @@ pub struct Case {
     /// Captures that the evidence budget had no room for; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence_left_out: Vec<LeftOut>,
+    /// Tables of what each trial showed, of measurements that rest on all trials together; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<TableFile>,
 }
 
 /// How many trials a case took.
@@ -179,7 +182,8 @@ pub struct Measurement {
     pub formula_source: String,
     /// How many trials it rests on.
     pub trials: u32,
-    /// What each trial gave by itself, in the order of the trials; empty where it rests on all of them together.
+    /// What each trial gave by itself, in the order of the trials; empty where it rests on all of them together, which the
+    /// tables of the case show one by one.
     #[serde(default)]
     pub readings: Vec<Reading>,
     /// How many things it looked at, each of which could have been otherwise.

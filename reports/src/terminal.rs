@@ -165,11 +165,11 @@ impl<W: Write> Terminal<W> {
     }
 
     fn measured(&self, lines: &mut String, judgement: &Judgement) {
-        let Judgement { reading, prediction, trials, looked, resolution, .. } = judgement;
+        let Judgement { reading, prediction, looked, resolution, .. } = judgement;
         let name = printable(&figure::name(judgement));
         let measured = figure::span(reading.unit, reading.span);
         let predicted = figure::span(prediction.unit, prediction.span);
-        let trials = count(*trials as usize, "trial");
+        let known = figure::Known::of(judgement).line();
         let looked = format!("{} {}", looked.count, looked.of);
         // What the case itself wants follows from no formula.
         let formula = match prediction.formula {
@@ -177,7 +177,7 @@ impl<W: Write> Terminal<W> {
             formula => format!(" ({formula})"),
         };
         let text =
-            format!("{name}: {measured}, predicted {predicted}{formula}, {trials}, {looked}");
+            format!("{name}: {measured} ({known}), predicted {predicted}{formula}, {looked}");
         self.under(lines, &text);
         if !resolution.is_empty() {
             self.under(lines, &format!("  cannot tell apart: {}", printable(resolution)));

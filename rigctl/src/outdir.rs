@@ -25,10 +25,12 @@ impl OutDir {
         let probe = path.join(".writable");
         fs::write(&probe, b"x").map_err(|e| cannot("write in the output directory", e))?;
         fs::remove_file(&probe).map_err(|e| cannot("write in the output directory", e))?;
-        // Evidence of an earlier run in the same folder would be taken for this one's.
-        let evidence = path.join("evidence");
-        if evidence.exists() {
-            fs::remove_dir_all(&evidence).map_err(|e| cannot("empty the evidence folder of", e))?;
+        // What an earlier run left in the same folder would be taken for this one's.
+        for folder in ["evidence", "readings"].map(|name| path.join(name)) {
+            if folder.exists() {
+                fs::remove_dir_all(&folder)
+                    .map_err(|e| cannot("empty the folders of evidence and readings in", e))?;
+            }
         }
         if named.is_none() {
             point_latest(&path).map_err(|e| cannot("point rig-runs/latest at", e))?;

@@ -52,6 +52,7 @@ fn run(lab: &Lab, cases: &[&Case], benches: Option<&Arc<Benches>>) -> Vec<CaseRe
         benches,
         pausing: None,
         to_disk: None,
+        all: None,
     };
     let jobs = benches.map_or(2, |benches| benches.most());
     let mut reports = Vec::new();

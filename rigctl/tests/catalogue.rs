@@ -35,6 +35,7 @@ fn rig<'a>(lab: &'a Lab, seed: u64, stop: &'a Stop, cases: &[&Case]) -> Rig<'a> 
         benches: None,
         pausing: None,
         to_disk: None,
+        all: None,
     }
 }
 

@@ -104,6 +104,7 @@ fn a_clock_that_leaps_ahead_voids_every_trial_and_fails_no_device() {
         benches: Some(&benches),
         pausing: None,
         to_disk: None,
+        all: None,
     };
     let ran = case::run(&rig, case);
     let Verdict::Inconclusive(doubt) = &ran.report.verdict else {

@@ -5,6 +5,9 @@
 #[path = "common/packed.rs"]
 mod packed;
 
+use rig_capture::pcapng::{self, Assume};
+use rig_capture::{Dir, What};
+use rig_units::{Dur, PortSpeed};
 use rigctl::runner::pool::{News, Stop, default_jobs, in_order};
 use serde_json::Value;
 use std::path::Path;
@@ -55,17 +58,22 @@ fn tshark(file: &Path) -> Option<Read> {
 /// A case's name with its captures.
 type Captures = (String, Vec<(String, u64)>);
 
-/// Runs cases into `out`: the exit code, and each case's captures.
-fn run(out: &Path, arguments: &str) -> (Option<i32>, Vec<Captures>) {
-    let status = Command::new(env!("CARGO_BIN_EXE_rigctl"))
-        .args(["run", "--seed", "7", "--evidence", "all", "--out"])
+/// Runs cases into `out`: the exit code, what it said, and its results.
+fn ran(out: &Path, evidence: &str, arguments: &str) -> (Option<i32>, String, Value) {
+    let output = Command::new(env!("CARGO_BIN_EXE_rigctl"))
+        .args(["run", "--seed", "7", "--evidence", evidence, "--out"])
         .arg(out)
         .args(arguments.split_whitespace())
         .output()
-        .expect("rigctl starts")
-        .status;
+        .expect("rigctl starts");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let text = std::fs::read_to_string(out.join("results.json")).expect("results");
-    let results: Value = serde_json::from_str(&text).expect("JSON");
+    (output.status.code(), said, serde_json::from_str(&text).expect("JSON"))
+}
+
+/// The same with all evidence: the exit code, and each case's captures.
+fn run(out: &Path, arguments: &str) -> (Option<i32>, Vec<Captures>) {
+    let (code, _, results) = ran(out, "all", arguments);
     let captures = |case: &Value| {
         let of = |file: &Value| {
             let path = file["path"].as_str().expect("a path").to_owned();
@@ -75,7 +83,7 @@ fn run(out: &Path, arguments: &str) -> (Option<i32>, Vec<Captures>) {
     };
     let cases = results["cases"].as_array().expect("cases").iter();
     let named = |case: &Value| case["id"].as_str().expect("an id").to_owned();
-    (status.code(), cases.map(|case| (named(case), captures(case))).collect())
+    (code, cases.map(|case| (named(case), captures(case))).collect())
 }
 
 #[test]
@@ -151,6 +159,80 @@ fn the_same_captures_have_room_whatever_finishes_first_and_what_has_none_is_told
     let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
     assert!(!files.is_empty() && left > 0 && bytes <= 225_000, "{bytes} bytes, {left} left out");
     assert!(kept(4) == (files, left), "another choice");
+}
+
+#[test]
+fn what_there_was_no_room_for_is_told_in_every_report() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let only = "--only pfcwd::{action-drop-broadcom,action-alert-mellanox} --evidence-budget 1KB";
+    let (code, said, results) = ran(out.path(), "first", only);
+    assert_eq!(code, Some(0));
+    let mut bytes = 0;
+    for case in results["cases"].as_array().expect("cases") {
+        assert_eq!(case["evidence"], serde_json::json!([]));
+        let left = case["evidence_left_out"].as_array().expect("what was left out");
+        assert_eq!(
+            (left.len(), &left[0]["trial"], &left[0]["cited"]),
+            (1, &1.into(), &false.into())
+        );
+        bytes += left[0]["bytes"].as_u64().expect("its size");
+    }
+    assert!(bytes > 2_000, "{bytes}");
+    assert_eq!(said.matches("no room for the capture of trial 1, ").count(), 2, "{said}");
+    assert!(said.contains("     No room for 2 captures, "), "{said}");
+    let page = std::fs::read_to_string(out.path().join("report.html")).expect("a page");
+    let told = page.matches("The evidence budget had no room for the capture of trial 1, ");
+    assert_eq!(told.count(), 2);
+    assert!(!out.path().join("evidence/pfcwd/action-drop-broadcom").exists(), "it is still there");
+}
+
+/// Frames of streams in captures, sent and received, and what the captures say is missing.
+fn frames(out: &Path, results: &Value) -> (u64, u64, Vec<String>) {
+    let assume = Assume { class_of: &|dscp| dscp, speed: PortSpeed::G100, cable: Dur::ZERO };
+    let (mut sent, mut received, mut missing) = (0, 0, Vec::new());
+    let files = results["cases"][0]["evidence"].as_array().expect("captures");
+    for path in files.iter().map(|file| file["path"].as_str().expect("a path")) {
+        let seen = pcapng::read(&out.join(path), assume).expect("a capture").observation;
+        for record in &seen.records {
+            match (record.what, record.dir) {
+                (What::Data { .. }, Dir::Tx) => sent += 1,
+                (What::Data { .. }, Dir::Rx) => received += 1,
+                _ => {}
+            }
+        }
+        missing.extend(seen.integrity.cut);
+    }
+    (sent, received, missing)
+}
+
+#[test]
+fn all_evidence_has_every_frame_that_was_counted_and_changes_no_result() {
+    const ONLY: &str = "--only pfcwd::line-rate-traffic-broadcom";
+    let desk = tempfile::tempdir().expect("a temporary folder");
+    let (all, first) = (desk.path().join("all"), desk.path().join("first"));
+    let (code, _, mut results) = ran(&all, "all", ONLY);
+    let (_, _, mut usual) = ran(&first, "first", ONLY);
+    assert_eq!(code, Some(0));
+    let (sent, received, missing) = frames(&all, &results);
+    let sum = |key: &str| -> u64 {
+        let all = results["cases"][0]["sending"].as_array().expect("what was sent").iter();
+        all.filter(|of| of["received"].is_u64()).filter_map(|of| of[key].as_u64()).sum()
+    };
+    assert!(sent > 100_000, "{sent}");
+    assert_eq!((sent, received, missing), (sum("sent"), sum("received"), Vec::new()));
+    let (fewer, _, missing) = frames(&first, &usual);
+    assert!(fewer < sent / 10 && missing.len() == 1, "{fewer} of {sent}: {missing:?}");
+    // Nothing but the captures is another, and nothing else is left beside them.
+    for results in [&mut results, &mut usual] {
+        results["wall"].take();
+        results["cases"][0]["evidence"].take();
+    }
+    assert_eq!(results, usual);
+    let folder = all.join("evidence/pfcwd/line-rate-traffic-broadcom");
+    let names =
+        std::fs::read_dir(&folder).expect("a folder").map(|file| file.expect("a file").file_name());
+    let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    assert!(names.iter().all(|name| name.ends_with(".pcapng.gz")), "{names:?}");
 }
 
 #[test]

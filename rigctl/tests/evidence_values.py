@@ -6,6 +6,7 @@ Standard library only, and nothing of the project: a pcapng reader, an Ethernet,
 value the arithmetic that a person would do by hand. Prints a line a value; exits with 1 when one differs.
 """
 
+import csv
 import gzip
 import json
 import os
@@ -188,11 +189,17 @@ def exactly(value):
     return value, value
 
 
+def asked(captures):
+    """Of each trial, how many frames were sent and whether the device asked for a pause."""
+    return {
+        trial: (len(capture.of("fill", None, True)), bool(capture.words("p1", 3, False)))
+        for trial, capture in captures.items()
+    }
+
+
 def threshold(captures):
     """The least number of frames with which the device asks for a pause; one less was tried and it did not."""
-    asks = {}
-    for capture in captures:
-        asks[len(capture.of("fill", None, True))] = bool(capture.words("p1", 3, False))
+    asks = dict(asked(captures).values())
     least = min(sent for sent, asked in asks.items() if asked)
     if asks.get(least - 1) is not False:
         raise SystemExit(f"{least - 1} frames were not tried")
@@ -214,8 +221,9 @@ VALUES = [
     ("macsec-pfc::integrity-only", "macsec.frames", "p2", unprotected),
 ]
 
-# The same of values that all trials of a case give together; all of them must have been kept.
-TOGETHER = [("buffers::xoff-threshold-broadcom", "buffer.xoff", "fill", threshold)]
+# The same of values that all trials of a case give together; all of them must have been kept. Each trial by itself stands
+# in a table, whose columns are those named.
+TOGETHER = [("buffers::xoff-threshold-broadcom", "buffer.xoff", "fill", threshold, asked, ("held", "happened"))]
 
 
 def check(folder):
@@ -232,12 +240,31 @@ def check(folder):
                     got = value(Capture(os.path.join(folder, files[reading["trial"]])))
                     what = f"{case} {name} {subject}, trial {reading['trial']}"
                     tally.append(compare(what, measurement["unit"], reading, got))
-    for case, name, subject, value in TOGETHER:
+    for case, name, subject, value, single, columns in TOGETHER:
         for measurement, files in measured(cases, case, name, subject):
             if len(files) == measurement["trials"]:
-                got = value([Capture(os.path.join(folder, path)) for path in files.values()])
-                tally.append(compare(f"{case} {name} {subject}", measurement["unit"], measurement, got))
+                captures = {trial: Capture(os.path.join(folder, path)) for trial, path in files.items()}
+                what = f"{case} {name} {subject}"
+                tally.append(compare(what, measurement["unit"], measurement, value(captures)))
+                said = table(folder, cases[case], name, subject, columns)
+                tally.append(compare_rows(what, said, single(captures)))
     return tally
+
+
+def table(folder, case, name, subject, columns):
+    """What a table says of each trial."""
+    path = next(table["path"] for table in case["tables"] if table["measure"] == name)
+    with gzip.open(os.path.join(folder, path), "rt", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["subject"] == subject]
+    return {int(row["trial"]): tuple(int(row[column]) for column in columns) for row in rows}
+
+
+def compare_rows(what, said, got):
+    """Whether a table and the frames say the same of each trial."""
+    agrees = bool(said) and said == got
+    word = "agrees" if agrees else "DIFFERS"
+    print(f"{word:>8} {what}, trial by trial: {len(said)} rows, evidence of {len(got)} trials")
+    return agrees
 
 
 def measured(cases, case, name, subject):

@@ -213,6 +213,7 @@ fn run(lab: &Lab, case: &Case, path: &str) -> Ran {
         benches: None,
         pausing: None,
         to_disk: None,
+        all: None,
     };
     case::run(&rig, case)
 }

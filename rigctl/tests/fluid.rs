@@ -29,6 +29,7 @@ fn packets_are_marked_as_often_as_the_fluid_model_has_it_to_a_factor_of_two() {
         benches: None,
         pausing: None,
         to_disk: None,
+        all: None,
     };
     let ran = case::run(&rig, case);
     let mut curves = ran.report.curves.iter();

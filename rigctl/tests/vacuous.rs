@@ -39,6 +39,7 @@ fn verdict(lab: &Lab, case: &Case) -> Verdict {
         benches: None,
         pausing: None,
         to_disk: None,
+        all: None,
     };
     case::run(&rig, case).report.verdict
 }

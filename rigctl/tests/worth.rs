@@ -31,6 +31,7 @@ fn rig<'a>(lab: &'a Lab, stop: &'a Stop, cases: &[&Case]) -> Rig<'a> {
         benches: None,
         pausing: None,
         to_disk: None,
+        all: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! An observation as a capture file.
 
 use super::select::{LIMIT, select};
+use super::spool::Spooled;
 use super::{loads, snap};
 use crate::codec::Encoder;
 use crate::{Dir, FrameRef, Observation, PortTrace, Touched};
@@ -36,6 +37,8 @@ pub struct Evidence<'a> {
     script: &'a Script,
     kept: Vec<usize>,
     windows: u64,
+    /// Every frame, recorded or not.
+    all: Option<&'a Spooled>,
 }
 
 /// What a file came to.
@@ -53,17 +56,25 @@ impl<'a> Evidence<'a> {
     /// Chooses what the file shows. Records that findings cite are in it whatever its size.
     pub fn of(observation: &'a Observation, script: &'a Script, cited: &[usize]) -> Evidence<'a> {
         let (kept, windows) = select(observation, script, cited, LIMIT);
-        Evidence { observation, script, kept, windows }
+        Evidence { observation, script, kept, windows, all: None }
     }
 
     /// A file that shows every record, however many they are.
     pub fn whole(observation: &'a Observation, script: &'a Script) -> Evidence<'a> {
         let kept = (0..observation.records.len()).collect();
-        Evidence { observation, script, kept, windows: 1 }
+        Evidence { observation, script, kept, windows: 1, all: None }
+    }
+
+    /// A file that shows every frame, recorded or not.
+    pub fn all(observation: &'a Observation, script: &'a Script, all: &'a Spooled) -> Evidence<'a> {
+        Evidence { all: Some(all), ..Evidence::whole(observation, script) }
     }
 
     /// The number of a record's frame in the file; `None` when it is not in it.
     pub fn frame(&self, record: usize) -> Option<FrameRef> {
+        if let Some(all) = self.all {
+            return all.frame(record);
+        }
         let at = self.kept.binary_search(&record).ok()?;
         Some(FrameRef(u64::try_from(at).ok()? + 1))
     }
@@ -92,13 +103,19 @@ impl<'a> Evidence<'a> {
             said.entry(*record).or_default().push(comment);
         }
         let encoder = Encoder::of(self.script);
-        for &record in &self.kept {
+        let own: &[usize] = if self.all.is_some() { &[] } else { &self.kept };
+        for &record in own {
             let comments = said.get(&record).map_or(&[][..], Vec::as_slice);
             put(&mut file, self.packet(&encoder, record, comments))?;
         }
         drop(file);
+        if let Some(all) = self.all {
+            let numbered = |(record, said)| Some((all.frame(record)?, said));
+            all.copy(&mut said.into_iter().filter_map(numbered), &mut to)?;
+        }
         to.flush()?;
-        let frames = u64::try_from(self.kept.len()).unwrap_or(u64::MAX);
+        let kept = u64::try_from(self.kept.len()).unwrap_or(u64::MAX);
+        let frames = self.all.map_or(kept, Spooled::frames);
         Ok(Written { bytes: to.bytes, frames, windows: self.windows })
     }
 
@@ -169,7 +186,7 @@ impl<'a> Evidence<'a> {
             );
             options.push(InterfaceDescriptionOption::Comment(comment.into()));
         }
-        if self.observation.integrity.unrecorded > 0 {
+        if self.observation.integrity.unrecorded > 0 && self.all.is_none() {
             let comment =
                 format!("{} frames {NOT_RECORDED}", self.observation.integrity.unrecorded);
             options.push(InterfaceDescriptionOption::Comment(comment.into()));

@@ -12,6 +12,7 @@ mod raw;
 mod read;
 mod select;
 mod snap;
+mod spool;
 mod storms;
 mod zip;
 
@@ -19,6 +20,7 @@ pub use evidence::{Evidence, Written};
 pub(crate) use evidence::{LEFT_OUT, NANOSECONDS, direction, io_error, put};
 pub use frame_file::FrameFile;
 pub use read::{Assume, Capture, Fault, parse, read};
+pub use spool::{Spool, Spooled};
 pub use zip::Zip;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! How much of a frame a file keeps: what follows the headers of a frame of data says nothing.
+//! How much of a frame a file keeps: what follows the headers of a frame of data says nothing, nor does an ICRC that is right.
 
 use crate::{Record, What};
+use rig_frames::icrc;
 use rig_testcases::{Roce, RoceKind};
 
 /// Ethernet, IPv4, UDP, BTH and RETH are 70 bytes; a plain frame's number ends at byte 52. Whole words.
@@ -8,6 +9,9 @@ const HEADERS: usize = 72;
 
 /// What a SecTAG with an SCI adds in front of them, in whole words.
 const SECTAG: usize = 16;
+
+/// Behind the ICRC; no record has it.
+const FCS: usize = 4;
 
 /// How many bytes of a record's frame are kept, at most. A frame that was harmed is kept whole: what is wrong with it may be
 /// at its end.
@@ -21,6 +25,42 @@ pub(super) fn kept(record: &Record) -> usize {
         What::Data { .. } | What::Roce(Roce { kind: RoceKind::Data { .. }, harmed: false, .. }) => {
             HEADERS + tag
         }
+        // What is right follows from the rest, and looks like chance: it would be half of what an acknowledgement takes.
+        What::Roce(Roce { harmed: false, size, .. }) if record.secured.is_none() => {
+            usize::from(size) - FCS - icrc::LEN
+        }
         What::Other { .. } | What::Pfc { .. } | What::BadPfc { .. } | What::Roce(_) => usize::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Dir;
+    use rig_frames::ip::Ecn;
+    use rig_testcases::{Verb, wire};
+    use rig_units::Time;
+
+    /// A frame of a NIC with its bytes, of the size that they have.
+    fn of_nic(kind: RoceKind, harmed: bool) -> (Record, Vec<u8>) {
+        let (connection, psn, ecn) = (3, 77, Ecn::Ect0);
+        let roce = Roce { connection, kind, psn, size: 78, ecn, dscp: 3, harmed, address: 0 };
+        let bytes = wire::nic::frame(Verb::Write, 0, false, &roce);
+        let size = u16::try_from(bytes.len()).expect("short") + 4;
+        let what = What::Roce(Roce { size, ..roce });
+        (Record { at: Time::ZERO, port: 0, dir: Dir::Rx, what, secured: None }, bytes)
+    }
+
+    #[test]
+    fn an_answer_lacks_its_icrc_unless_that_is_what_is_wrong_with_it() {
+        let kinds =
+            [RoceKind::Ack, RoceKind::Nak, RoceKind::Cnp { fault: None }, RoceKind::ReadRequest];
+        for kind in kinds {
+            let (record, bytes) = of_nic(kind, false);
+            let kept = kept(&record);
+            assert_eq!(kept, bytes.len() - icrc::LEN, "{kind:?}");
+            assert_eq!(icrc::holds(&bytes), Ok(true), "{kind:?}: it is the last of it");
+            assert_eq!(super::kept(&of_nic(kind, true).0), usize::MAX, "{kind:?}");
+        }
     }
 }

@@ -223,6 +223,14 @@ fn background(case: &CaseReport) -> String {
         }),
     );
     block(
+        "Trial by trial",
+        some(&case.tables, "table", |table| {
+            let (path, rows) =
+                (esc(&table.path), count(usize::try_from(table.rows).unwrap_or(usize::MAX), "row"));
+            format!("<a href=\"{}\"><code>{path}</code></a> {rows}", esc(&link(&table.path)))
+        }),
+    );
+    block(
         "Void trials",
         some(&case.trials.void, "trial", |(trial, reason)| format!("#{trial} {}", esc(reason))),
     );

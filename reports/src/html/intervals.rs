@@ -28,12 +28,13 @@ fn plot(measure: &str, unit: Unit, group: &[&Judgement]) -> String {
     for judgement in group {
         let Judgement { reading, prediction, .. } = judgement;
         rows += &format!(
-            "<div class=\"label\">{}</div>{}<div class=\"value\"><b class=\"{}\">{}</b> <span>predicted {}</span></div>\n",
+            "<div class=\"label\">{}</div>{}<div class=\"value\"><b class=\"{}\">{}</b> <span>predicted {}</span><span class=\"known\">{}</span></div>\n",
             label(judgement),
             bar(&axis, judgement, 28, true),
             tone(judgement),
             figure::span(unit, reading.span),
             figure::span(unit, prediction.span),
+            figure::Known::of(judgement).line(),
         );
     }
     format!(

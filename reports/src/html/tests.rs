@@ -1,5 +1,5 @@
 use super::*;
-use crate::{CaseReport, Finished, Run, fixture};
+use crate::{CaseReport, Finished, Run, TableFile, fixture};
 use rig_units::Dur;
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -46,6 +46,7 @@ fn the_page_asks_the_network_for_nothing() {
                 if attribute.name() == "href" {
                     assert!(
                         attribute.value().starts_with("./evidence/")
+                            || attribute.value().starts_with("./readings/")
                             || attribute.value().starts_with('#')
                             || attribute.value().starts_with("./%3C"),
                         "{attribute:?}"
@@ -56,6 +57,30 @@ fn the_page_asks_the_network_for_nothing() {
         assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
         assert!(!page.contains("http://") && !page.contains("https://"));
     }
+}
+
+#[test]
+fn a_measured_value_has_its_spread_beside_it_and_a_pooled_one_its_tables() {
+    let mut case = fixture::pass();
+    let mut pooled = fixture::detection(500, 510_000, 590_000);
+    pooled.taken.clear();
+    case.judgements.push(pooled);
+    let path = "readings/pfcwd/detection/pfcwd.detection.csv.gz".to_owned();
+    case.tables = vec![TableFile { measure: "pfcwd.detection".to_owned(), path, rows: 40 }];
+    let page = page(&fixture::run_of(vec![case]));
+    let document = parse(&page);
+    let known = document.descendants().filter(|node| node.attribute("class") == Some("known"));
+    let known: Vec<String> = known.map(texts).collect();
+    assert_eq!(
+        known.first().map(String::as_str),
+        Some("spread 94.689ms over 10 trials, each \u{b1}500ns")
+    );
+    assert!(known.iter().any(|known| known == "\u{b1}40ms from 10 trials together"), "{known:?}");
+    let table = document
+        .descendants()
+        .find_map(|node| node.attribute("href").filter(|href| href.starts_with("./readings/")));
+    assert_eq!(table, Some("./readings/pfcwd/detection/pfcwd.detection.csv.gz"));
+    assert!(texts(document.root()).contains("40 rows"));
 }
 
 #[test]

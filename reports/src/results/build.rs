@@ -85,6 +85,7 @@ impl Case {
             not_applicable: report.not_applicable.clone(),
             evidence: report.evidence.iter().map(Evidence::of).collect(),
             evidence_left_out: report.evidence_left_out.clone(),
+            tables: report.tables.clone(),
         }
     }
 }

@@ -65,6 +65,7 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         benches: None,
         pausing: None,
         to_disk: None,
+        all: None,
     };
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let healthy = baseline::run(&rig, &cases, jobs);

@@ -1,7 +1,7 @@
 //! `rigctl run`: cases side by side, one stream of events to every report.
 
 use super::input::{Bad, Input};
-use crate::cli::{Format, RunArgs};
+use crate::cli::{Format, Keep, RunArgs};
 use crate::executor::Benches;
 use crate::executor::wire::{Serve, Start};
 use crate::interrupt;
@@ -12,7 +12,7 @@ use crate::runner::effort::{self, Effort};
 use crate::runner::pausing::Tried;
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
 use crate::runner::room::Room;
-use crate::runner::{budget, evidence, floor, preflight};
+use crate::runner::{budget, evidence, floor, preflight, table};
 use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
 use rig_lab::{Adapter, Lab};
@@ -104,6 +104,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         benches: benches.as_ref(),
         pausing: tried.as_ref().ok().and_then(Option::as_ref),
         to_disk: to_disk.as_ref(),
+        all: (args.evidence == Keep::All).then_some(&out),
     };
     let mut reporters = Reporters::new(args, &out, started, &stop);
     if let Err(why) = &tried {
@@ -112,6 +113,8 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     let work = |index: usize| {
         let mut ran = case::run(&rig, cases[index]);
         let kept = evidence::keep(args.evidence, &out, &mut ran);
+        let tables = table::keep(&out, &ran.report.id, &ran.tables);
+        let kept = kept.and(tables.map(|tables| ran.report.tables = tables));
         (ran.report, kept)
     };
     let mut room = Room::new(args.evidence_budget);

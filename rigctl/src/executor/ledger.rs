@@ -5,6 +5,7 @@
 //! frame says; between windows one in [`SAMPLE`], the same ones wherever they pass, so that rates and losses can be told
 //! over any stretch. Frames of streams are counted whatever the tap says.
 
+use rig_capture::pcapng::{Spool, Spooled};
 use rig_capture::{Dir, Loads, Record, SAMPLE, StreamCount, What};
 use rig_testcases::{Roce, RoceKind, Script, StreamRate, Tap};
 use rig_units::{Dur, Time};
@@ -20,6 +21,8 @@ pub struct Ledger {
     records: Vec<Record>,
     loads: Loads,
     unrecorded: u64,
+    /// Where every frame goes, too.
+    spool: Option<Spool>,
 }
 
 /// What was seen during one trial.
@@ -33,6 +36,8 @@ pub struct Seen {
     pub loads: Loads,
     /// How many frames were counted only.
     pub unrecorded: u64,
+    /// Every frame, if somebody asked for that.
+    pub spooled: Option<Spooled>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +81,14 @@ impl Ledger {
             records: Vec::new(),
             loads: Loads::default(),
             unrecorded: 0,
+            spool: None,
         }
+    }
+
+    /// Every frame goes there, too, whatever the taps say.
+    #[must_use]
+    pub fn onto(self, spool: Option<Spool>) -> Ledger {
+        Ledger { spool, ..self }
     }
 
     /// A step of the script happens: frames of loads are worth recording again.
@@ -109,7 +121,11 @@ impl Ledger {
             _ => {}
         }
         let Some(port) = self.ports.get_mut(usize::from(record.port)) else { return };
-        if port.wants(&record, probe) {
+        let wanted = port.wants(&record, probe);
+        if let Some(spool) = &mut self.spool {
+            spool.saw(record, wanted);
+        }
+        if wanted {
             self.records.push(record);
         } else {
             self.unrecorded += 1;
@@ -157,8 +173,8 @@ impl Ledger {
     pub fn finish(mut self) -> Seen {
         self.records.sort_by_key(|record| (record.at, record.port, record.dir));
         let streams = self.streams.iter().map(|stream| stream.count).collect();
-        let Ledger { records, loads, unrecorded, .. } = self;
-        Seen { records, streams, loads, unrecorded }
+        let Ledger { records, loads, unrecorded, spool, .. } = self;
+        Seen { records, streams, loads, unrecorded, spooled: spool.map(Spool::finish) }
     }
 }
 

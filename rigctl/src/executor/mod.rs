@@ -12,10 +12,12 @@ pub use wire::{Benches, Broken, WireLab};
 
 use rig_capture::Observation;
 use rig_capture::deep::{Capture, Interface};
+use rig_capture::pcapng::Spooled;
 use rig_generator::Kept;
 use rig_lab::Declared;
 use rig_testcases::Script;
 use rig_units::Time;
+use std::path::PathBuf;
 
 /// A device under test that was just configured, and the rig's ports cabled to it.
 #[derive(Debug)]
@@ -77,6 +79,21 @@ impl Executor {
         match self {
             Executor::Virtual(_) => None,
             Executor::Wire(lab) => core::mem::replace(&mut lab.disk, capture),
+        }
+    }
+
+    /// Where every frame of the next trial goes, for its evidence. On real ports a capture to disk has them.
+    pub fn spool(&mut self, path: Option<PathBuf>) {
+        if let Executor::Virtual(lab) = self {
+            lab.spool = path;
+        }
+    }
+
+    /// Every frame of the last trial, if they went anywhere.
+    pub fn spooled(&mut self) -> Option<Spooled> {
+        match self {
+            Executor::Virtual(lab) => lab.spooled.take(),
+            Executor::Wire(_) => None,
         }
     }
 

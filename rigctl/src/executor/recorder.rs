@@ -1,6 +1,7 @@
 //! What the engine's hosts, which are the rig's ports, see during one trial.
 
 use super::ledger::{Ledger, Seen};
+use rig_capture::pcapng::Spool;
 use rig_capture::{Dir, Record, What};
 use rig_frames::macsec;
 use rig_oracle::model::packet::{CLASSES, Kind, Packet, Tag};
@@ -30,9 +31,9 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts to listen at the ports of `script` at `origin`, the trial's start.
-    pub fn new(origin: Time, first_id: u16, script: &Script) -> Recorder {
-        let (hosts, ledger) = (script.dut_ports.clone(), Ledger::new(script));
+    /// Starts to listen at the ports of `script` at `origin`, the trial's start. All that it hears goes to `spool`, if there is one.
+    pub fn new(origin: Time, first_id: u16, script: &Script, spool: Option<Spool>) -> Recorder {
+        let (hosts, ledger) = (script.dut_ports.clone(), Ledger::new(script).onto(spool));
         let extended = script.macsec.as_ref().is_some_and(|macsec| macsec.suite.is_extended());
         let (runs, lowest) = (Vec::new(), BTreeMap::new());
         let firsts = script.streams.iter().map(|spec| spec.psn).collect();

@@ -6,6 +6,7 @@
 use super::ledger::Seen;
 use super::recorder::Recorder;
 use super::sampler::Sampler;
+use rig_capture::pcapng::{Spool, Spooled};
 use rig_capture::{
     ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, Touched,
 };
@@ -18,6 +19,7 @@ use rig_testcases::{
     Action, EndpointSpec, FlowSpec, Injection, PfcFrames, Script, Shield, Takes, Verb, Which,
 };
 use rig_units::{Dur, PortSpeed, Quanta, Time};
+use std::path::PathBuf;
 
 /// A device under test in virtual time, and the rig's ports cabled to it.
 #[derive(Debug)]
@@ -31,6 +33,10 @@ pub struct VirtualLab {
     next_id: u16,
     /// Whether no trial has been run.
     fresh: bool,
+    /// Where every frame of the next trial goes, too.
+    pub(super) spool: Option<PathBuf>,
+    /// Every frame of the last one, if it went anywhere.
+    pub(super) spooled: Option<Spooled>,
 }
 
 /// Id of PFC frames that are sent by hand, above those of the script's storms.
@@ -39,7 +45,7 @@ const BY_HAND: u16 = u16::MAX;
 impl VirtualLab {
     /// A session with a device that was just configured. What the rig itself leaves to chance is drawn from `seed`.
     pub fn new(dut: Emulated, cable: Dur, seed: u64) -> VirtualLab {
-        VirtualLab { dut, cable, seed, next_id: 0, fresh: true }
+        VirtualLab { dut, cable, seed, next_id: 0, fresh: true, spool: None, spooled: None }
     }
 
     /// The present, on the clock of the session.
@@ -89,7 +95,8 @@ impl VirtualLab {
         let _cleared = self.dut.clear_watermarks();
         let before = self.dut.counters();
         let _earlier = self.dut.events();
-        let recorder = Recorder::new(origin, self.next_id, script);
+        let spool = self.spool.take().map(|path| Spool::create(&path, script));
+        let recorder = Recorder::new(origin, self.next_id, script, spool);
         let sampler = Sampler::new(read, script.length);
         if self.fresh {
             self.fresh = false;
@@ -104,7 +111,8 @@ impl VirtualLab {
         let injected = trial.unbridge(origin);
         let Trial { recorder, sampler, config, .. } = trial;
         self.next_id = self.next_id.wrapping_add(recorder.used());
-        let Seen { records, streams, loads, unrecorded } = recorder.finish();
+        let Seen { records, streams, loads, unrecorded, spooled } = recorder.finish();
+        self.spooled = spooled;
         let events = self.dut.events().map(|events| {
             let since =
                 |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });

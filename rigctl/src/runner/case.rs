@@ -4,6 +4,7 @@ use super::along::Along;
 use super::applied;
 use super::choose::choose;
 use super::effort::Effort;
+use super::evidence;
 use super::measure::{self, Done};
 use super::pausing::Tried;
 use super::plan::{Ask, Plan, Role};
@@ -16,8 +17,10 @@ use super::sent::Sent;
 use super::session::{Obstacle, Session};
 use super::stimulus;
 use super::subject::Places;
+use super::table::{self, Table};
 use super::trial::Trial;
 use crate::executor::Benches;
+use crate::outdir::OutDir;
 use crate::to_disk::Folder;
 use crate::wall::Stopwatch;
 use rig_capture::analyse::lanes;
@@ -59,6 +62,8 @@ pub struct Rig<'a> {
     pub pausing: Option<&'a Tried>,
     /// Where every frame of every trial goes, if somebody asked for that.
     pub to_disk: Option<&'a Folder>,
+    /// Where they go on their way into the evidence, if all of them are to be in it.
+    pub all: Option<&'a OutDir>,
 }
 
 /// A case that was run: what is reported, and the trials that can become evidence.
@@ -68,6 +73,8 @@ pub struct Ran {
     pub report: CaseReport,
     /// Every trial, in order.
     pub trials: Vec<Trial>,
+    /// What each showed of values that rest on all of them together.
+    pub tables: Vec<Table>,
 }
 
 /// Runs a case to its verdict.
@@ -114,6 +121,7 @@ struct Work {
     short: bool,
     judgements: Vec<Judgement>,
     curves: Vec<Curve>,
+    tables: Vec<Table>,
     answers: Answers,
     doubts: Vec<Doubt>,
     stimulus: Vec<String>,
@@ -166,6 +174,7 @@ fn all_groups(
         along.add(&session, &judged.judgements);
         work.judgements.extend(judged.judgements);
         work.curves.extend(judged.curves);
+        table::collect(&mut work.tables, judged.tables);
         work.answers.extend(judged.answers);
         if work.timeline.is_none() {
             work.timeline = work.trials.first().and_then(|trial| timeline(&session, trial));
@@ -194,6 +203,7 @@ fn all_trials<'a>(
         }
         let number = u32::try_from(work.trials.len() + 1).unwrap_or(u32::MAX);
         session.keep_on_disk(rig.to_disk, number);
+        session.spool(rig.all.map(|out| evidence::spool(out, &session.case.id, number)));
         let watch = Stopwatch::start();
         let mut trial = one_trial(session, points, &ask, number)?;
         if work.stimulus.is_empty() {
@@ -268,7 +278,8 @@ fn one_trial(
     let read = if number == 1 { counters(session, &script) } else { Vec::new() };
     let observation = session.run(&script, ask.place, &read).map_err(broken)?;
     let void = measure::void(session, number, &script, &observation);
-    Ok(Trial { number, point: ask.point, role: ask.role, script, observation, void })
+    let all = session.spooled();
+    Ok(Trial { number, point: ask.point, role: ask.role, script, observation, void, all })
 }
 
 /// Whether a queue may still be stormed when a trial ends.
@@ -358,13 +369,14 @@ fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
         sending: work.sent.report(),
         evidence: Vec::new(),
         evidence_left_out: Vec::new(),
+        tables: Vec::new(),
         timeline: work.timeline,
         stimulus: work.stimulus,
         repeat: String::new(),
         simulated: work.simulated,
         wall: Dur::ZERO,
     };
-    Ran { report, trials: work.trials }
+    Ran { report, trials: work.trials, tables: work.tables }
 }
 
 /// What does not apply, each once, with how often.

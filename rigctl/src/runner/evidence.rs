@@ -8,8 +8,10 @@ use rig_capture::FrameRef;
 use rig_capture::pcapng::{Evidence, Zip};
 use rig_oracle::verdict::{Finding, Verdict};
 use rig_reports::{CaseReport, EvidenceFile};
+use rig_testcases::CaseId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::path::PathBuf;
 
 /// How a record is cited until its capture is written: by its index in the trial, from 1. A capture that holds every
 /// record gives it the same number.
@@ -36,11 +38,16 @@ pub fn keep(keep: Keep, out: &OutDir, ran: &mut Ran) -> io::Result<()> {
             Keep::First => trial.number == 1 || findings.is_some(),
             Keep::None => false,
         };
+        if !wanted && findings.is_none() {
+            continue;
+        }
         let comments = findings.map(Vec::as_slice).unwrap_or_default();
         let records: Vec<usize> = comments.iter().map(|(record, _)| *record).collect();
-        let evidence = match keep {
-            Keep::All => Evidence::whole(&trial.observation, &trial.script),
-            Keep::First | Keep::None => Evidence::of(&trial.observation, &trial.script, &records),
+        let (observation, script) = (&trial.observation, &trial.script);
+        let evidence = match (keep, &trial.all) {
+            (Keep::All, Some(all)) => Evidence::all(observation, script, all),
+            (Keep::All, None) => Evidence::whole(observation, script),
+            (Keep::First | Keep::None, _) => Evidence::of(observation, script, &records),
         };
         number(&mut ran.report, trial.number, &evidence);
         if wanted && outcome.is_ok() {
@@ -50,6 +57,15 @@ pub fn keep(keep: Keep, out: &OutDir, ran: &mut Ran) -> io::Result<()> {
     outcome
 }
 
+/// Where every frame of a trial goes until its capture is written.
+pub fn spool(out: &OutDir, id: &CaseId, trial: u32) -> PathBuf {
+    out.path().join(place(id, trial, "frames"))
+}
+
+fn place(CaseId { suite, case }: &CaseId, trial: u32, kind: &str) -> String {
+    format!("evidence/{suite}/{case}/{trial:04}.{kind}")
+}
+
 fn write(
     out: &OutDir,
     report: &mut CaseReport,
@@ -57,8 +73,7 @@ fn write(
     evidence: &Evidence<'_>,
     comments: &[(usize, String)],
 ) -> io::Result<()> {
-    let path =
-        format!("evidence/{}/{}/{:04}.pcapng.gz", report.id.suite, report.id.case, trial.number);
+    let path = place(&report.id, trial.number, "pcapng.gz");
     let written = out.file(&path).and_then(|file| {
         let mut zip = Zip::new(file);
         let written = evidence.write(comments, &mut zip)?;

@@ -27,5 +27,6 @@ pub mod sent;
 pub mod session;
 pub mod stimulus;
 pub mod subject;
+pub mod table;
 pub mod trial;
 pub mod values;

@@ -180,6 +180,7 @@ mod tests {
             benches: None,
             pausing: Some(&deaf),
             to_disk: None,
+            all: None,
         };
         let ran = case::run(&rig, case);
         let Verdict::Inconclusive(doubt) = ran.report.verdict else {

@@ -10,6 +10,7 @@ use crate::executor::wire::Share;
 use crate::executor::{Benches, Broken, Executor, VirtualLab, WireLab};
 use crate::to_disk::Folder;
 use rig_capture::Observation;
+use rig_capture::pcapng::Spooled;
 use rig_dut::emulated_wire::Undone;
 use rig_dut::{Dut, Emulated, Refused};
 use rig_generator::{Kept, Program};
@@ -19,6 +20,7 @@ use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Protection, Script};
 use rig_units::{Bytes, Dur, Length, Time};
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A device in one configuration, with everything that the oracle knows of it and of the case.
@@ -52,6 +54,8 @@ pub struct Session<'a> {
     booted: u32,
     /// Where the frames of the next trial go, and its number.
     to_disk: Option<(&'a Folder, u32)>,
+    /// Where they go for its evidence.
+    spool: Option<PathBuf>,
 }
 
 /// Why a trial could not be run.
@@ -109,6 +113,7 @@ impl<'a> Session<'a> {
             executor: None,
             booted: 0,
             to_disk: None,
+            spool: None,
         }
     }
 
@@ -122,6 +127,16 @@ impl<'a> Session<'a> {
     /// The next trial has this number, and every frame of it goes onto the disk if there is a folder for it.
     pub fn keep_on_disk(&mut self, folder: Option<&'a Folder>, number: u32) {
         self.to_disk = folder.map(|folder| (folder, number));
+    }
+
+    /// Every frame of the next trial goes there for its evidence.
+    pub fn spool(&mut self, path: Option<PathBuf>) {
+        self.spool = path;
+    }
+
+    /// Every frame of the last trial, if they went anywhere.
+    pub fn spooled(&mut self) -> Option<Spooled> {
+        self.executor.as_mut().and_then(Executor::spooled)
     }
 
     /// What the names in the case's amounts stand for, without a sweep.
@@ -268,8 +283,9 @@ impl<'a> Session<'a> {
         let storm_at = first_storm(script);
         let reach = self.reach(script);
         let declared = self.group.declared.clone();
-        let (to_disk, id) = (self.to_disk, &self.case.id);
+        let (to_disk, id, spool) = (self.to_disk, &self.case.id, self.spool.take());
         let lab = self.booted(script)?;
+        lab.spool(spool);
         // Making a file takes its time: before the trial's is looked at.
         if let Some((folder, number)) = to_disk {
             let interfaces = lab.interfaces(script, &declared);

@@ -2,6 +2,7 @@
 
 use super::plan::Role;
 use rig_capture::Observation;
+use rig_capture::pcapng::Spooled;
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{FlowSpec, Script, StreamSpec};
 
@@ -20,6 +21,8 @@ pub struct Trial {
     pub role: Role,
     /// Why it does not count, if it does not.
     pub void: Option<Doubt>,
+    /// Every frame, where all are to be evidence.
+    pub all: Option<Spooled>,
 }
 
 impl Trial {

@@ -42,7 +42,7 @@ fn recorder(taps: &[rig_testcases::Tap]) -> Recorder {
         steps: Vec::new(),
         length: Dur::ms(1),
     };
-    Recorder::new(Time::ZERO, 0, &script)
+    Recorder::new(Time::ZERO, 0, &script, Option::None)
 }
 
 /// Frame `seq` of the stream that the engine calls `id`.

@@ -197,7 +197,7 @@ impl WireLab {
         }
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
         self.bench.next += most.unwrap_or(0);
-        let Seen { records, streams, loads, unrecorded } = ledger.finish();
+        let Seen { records, streams, loads, unrecorded, .. } = ledger.finish();
         let after = self.bench.behind.counters()?;
         let read = self.now();
         let took = read.since(origin + script.length).unwrap_or_default().max(took);

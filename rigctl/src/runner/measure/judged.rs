@@ -1,6 +1,7 @@
 //! What the measures of one session came to. Nothing gets in without saying which of the case's questions it answers, so that
 //! what nobody answered is known.
 
+use crate::runner::table::{self, Table};
 use rig_oracle::judge::answers::{self, Answers, NOT_MEASURED};
 use rig_oracle::verdict::{Answer, Curve, Doubt, Judgement, Looked, NotApplicable};
 
@@ -33,6 +34,7 @@ pub(super) enum At {
 pub(super) struct Judged {
     judgements: Vec<Judgement>,
     curves: Vec<Curve>,
+    tables: Vec<Table>,
     answers: Answers,
     /// The questions of the measure that is being judged, one a point.
     open: Vec<usize>,
@@ -45,6 +47,8 @@ pub struct Settled {
     pub judgements: Vec<Judgement>,
     /// Measured curves.
     pub curves: Vec<Curve>,
+    /// What each trial showed of values that rest on all of them together.
+    pub tables: Vec<Table>,
     /// What became of everything that was asked for.
     pub answers: Answers,
 }
@@ -86,6 +90,11 @@ impl Judged {
         self.curves.push(curve);
     }
 
+    /// What each trial showed of a value that rests on all of them together.
+    pub(super) fn table(&mut self, table: Table) {
+        table::collect(&mut self.tables, vec![table]);
+    }
+
     /// What was measured so far.
     pub(super) fn judgements(&self) -> &[Judgement] {
         &self.judgements
@@ -93,8 +102,8 @@ impl Judged {
 
     /// Everything, once all measures were judged.
     pub(super) fn settle(self) -> Settled {
-        let Judged { judgements, curves, answers, .. } = self;
-        Settled { judgements, curves, answers }
+        let Judged { judgements, curves, tables, answers, .. } = self;
+        Settled { judgements, curves, tables, answers }
     }
 
     fn answer(&mut self, at: At, answer: &Answer) {

@@ -5,6 +5,7 @@ use crate::runner::hunt::{Event, Mark, Stage, stages};
 use crate::runner::plan::Role;
 use crate::runner::points::Point;
 use crate::runner::session::Session;
+use crate::runner::table::Table;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_oracle::Prediction;
@@ -104,6 +105,7 @@ fn one(
         }
     };
     judged.curve(curve(done, search, stage, (tried, want.span)));
+    judged.table(table(done, search, stage, tried));
     // The first trial that shows it, and its first frames of note.
     let shown = tried.iter().find(|one| one.held == at).map(|one| one.trial);
     let records = shown.map(|trial| evidence(trial, stage)).unwrap_or_default();
@@ -130,6 +132,17 @@ fn one(
         };
         judged.file(At::Whole, judgement);
     }
+}
+
+/// What each trial tried, and whether it happened.
+fn table(done: &Done<'_>, search: &Threshold, stage: &Stage, tried: &[Tried<'_>]) -> Table {
+    const COLUMNS: &[&str] = &["subject", "point", "trial", "held", "happened"];
+    let (on, place) = (stage.streams.join(" and "), &done.session.group.label);
+    let mut table = Table::new(search.name(), COLUMNS);
+    for one in tried {
+        table.row([&on, place, &one.trial.number, &one.held, &u8::from(one.happened)]);
+    }
+    table
 }
 
 /// Every number that was tried, and whether it happened: certain or impossible, and possible within what is predicted.

@@ -6,6 +6,7 @@ mod corners;
 use super::draws::{Draw, Rule, draws};
 use super::{At, Done, Fate, Judged, Prediction, Read, Span, Unit, judgement, looked, wred};
 use crate::runner::points::Point;
+use crate::runner::table::Table;
 use rig_lab::Marking;
 use rig_oracle::judge::likelihood::{self, Bin, Verdict};
 use rig_oracle::judge::marking_fit::{self, Fit};
@@ -85,6 +86,7 @@ fn sample<'a>(
 
 impl Sample<'_> {
     fn judge(&self, judged: &mut Judged) {
+        judged.table(self.table());
         if self.draws.is_empty() {
             let why = format!("no frame of {} shows what early detection did", self.on);
             let detail =
@@ -111,6 +113,32 @@ impl Sample<'_> {
         self.count(judged);
         self.pairs(judged);
         judged.curve(self.curve(fit.as_ref()));
+    }
+
+    /// How many frames of each trial were at each depth, and of how many early detection took notice. Trials that follow one
+    /// another with equally many frames at a depth, as most do, are one row.
+    fn table(&self) -> Table {
+        const COLUMNS: &[&str] =
+            &["streams", "point", "depth_lo", "depth_hi", "trial", "last_trial", "frames", "taken"];
+        let mut counts: BTreeMap<(u64, u64, u32), (u32, u32)> = BTreeMap::new();
+        for draw in &self.draws {
+            let count = counts.entry((draw.depth.lo, draw.depth.hi, draw.trial)).or_default();
+            count.0 += 1;
+            count.1 += u32::from(draw.taken);
+        }
+        let counts: Vec<_> = counts.into_iter().collect();
+        let mut table = Table::new("ecn.curve", COLUMNS);
+        let alike =
+            counts.chunk_by(|((lo, hi, trial), (frames, _)), ((lo2, hi2, next), (frames2, _))| {
+                (lo, hi, trial + 1, frames) == (lo2, hi2, *next, frames2)
+            });
+        for run in alike {
+            let ((lo, hi, first), (frames, _)) = run[0];
+            let last = run[run.len() - 1].0.2;
+            let taken: Vec<String> = run.iter().map(|(_, (_, taken))| taken.to_string()).collect();
+            table.row([&self.on, &self.place, &lo, &hi, &first, &last, &frames, &taken.join(" ")]);
+        }
+        table
     }
 
     /// Each of its frames may have fared otherwise.

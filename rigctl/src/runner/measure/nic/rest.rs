@@ -3,6 +3,7 @@
 
 use super::super::{At, Done, Judged, Read, judgement, looked};
 use super::shares::{Runs, ppm, runs, span};
+use crate::runner::table::Table;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::Carried;
 use rig_capture::{Span, Unit};
@@ -20,7 +21,10 @@ pub(super) fn judge(done: &Done<'_>, windows: &[Window], judged: &mut Judged) {
         let place = done.place(point);
         let Some(trial) = done.valid(index).into_iter().next() else { continue };
         match rests(done, index, trial, windows) {
-            Ok(rests) => tell(&rests, (At::Point(index), &place), judged),
+            Ok(rests) => {
+                rests.iter().for_each(|seen| judged.table(seen.table.clone()));
+                tell(&rests, (At::Point(index), &place), judged);
+            }
             Err(doubt) => judged.doubt(At::Point(index), doubt),
         }
     }
@@ -31,6 +35,7 @@ struct Seen {
     senders: usize,
     first: u32,
     trials: u32,
+    table: Table,
     /// The fraction of packets that are marked.
     marked: Mean,
     /// CNPs a second, in millions.
@@ -60,9 +65,10 @@ fn rests(
         let frame = Bytes(whole.bytes / whole.frames.max(1));
         let model = model(done, trial, window, frame)?;
         let depth = depth(trial, &whole, frame);
-        let (senders, first) = (window.flows.len(), runs.first);
+        let (senders, first) = (window.flows.len(), runs.trials[0]);
         let trials = u32::try_from(runs.carried[0].len()).unwrap_or(u32::MAX);
-        Ok(Seen { senders, first, trials, marked, cnps, depth, model })
+        let table = runs.table("rate.fixed_point", window, &done.place(&done.points[point]));
+        Ok(Seen { senders, first, trials, table, marked, cnps, depth, model })
     };
     windows.iter().map(of).collect()
 }

@@ -1,6 +1,7 @@
 //! How evenly flows share a path. Several trials are runs of one series.
 
 use super::super::{At, Done, Judged, Read, judgement, looked};
+use crate::runner::table::Table;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{Carried, carried};
 use rig_capture::{Dir, Span, Unit, What};
@@ -16,26 +17,48 @@ use rig_units::{Bytes, Ppm, Time};
 /// So many batches a trial.
 const BATCHES: usize = 64;
 
-/// What flows carried in a window, as `[flow][trial][batch]`, and the number of the first trial.
+/// What flows carried in a window, as `[flow][trial][batch]`, and the numbers of the trials.
 pub(super) struct Runs {
-    pub(super) first: u32,
+    pub(super) trials: Vec<u32>,
     pub(super) carried: Vec<Vec<Vec<Carried>>>,
 }
 
 /// Everything that the trials at one point show of a window. `None`: no trial counts.
 pub(super) fn runs(done: &Done<'_>, point: usize, window: &Window) -> Result<Option<Runs>, Doubt> {
-    let mut runs = Runs { first: 0, carried: vec![Vec::new(); window.flows.len()] };
+    let mut runs = Runs { trials: Vec::new(), carried: vec![Vec::new(); window.flows.len()] };
     for trial in done.valid(point) {
-        if runs.first == 0 {
-            runs.first = trial.number;
-        }
+        runs.trials.push(trial.number);
         let connection = |flow: &String| Ok(trial.script.connection(trial.flow(flow)?.0));
         let connections = window.flows.iter().map(connection).collect::<Result<Vec<u16>, _>>()?;
         let within = (Time::ZERO + window.from, Time::ZERO + window.until);
         let all = carried(&trial.observation, &connections, within, BATCHES);
         runs.carried.iter_mut().zip(all).for_each(|(runs, run)| runs.push(run));
     }
-    Ok((runs.first > 0).then_some(runs))
+    Ok((!runs.trials.is_empty()).then_some(runs))
+}
+
+impl Runs {
+    /// What each batch of each trial came to, for `measure` at `place`.
+    pub(super) fn table(&self, measure: &'static str, window: &Window, place: &str) -> Table {
+        const COLUMNS: &[&str] = &[
+            "flow", "from_ps", "until_ps", "point", "trial", "batch", "frames", "bytes", "marked",
+            "cnps",
+        ];
+        let mut table = Table::new(measure, COLUMNS);
+        let Window { flows, from, until } = window;
+        for (flow, of_flow) in flows.iter().zip(&self.carried) {
+            for (trial, batches) in self.trials.iter().zip(of_flow) {
+                for (batch, one) in (1..).zip(batches) {
+                    let Carried { frames, bytes, marked, cnps, .. } = one;
+                    let batch: u32 = batch;
+                    table.row([
+                        flow, &from.0, &until.0, &place, trial, &batch, frames, bytes, marked, cnps,
+                    ]);
+                }
+            }
+        }
+        table
+    }
 }
 
 /// Judges the share of each flow.
@@ -57,6 +80,7 @@ pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut 
             }
         };
         let place = done.place(point);
+        judged.table(runs.table("rate.shares", window, &place));
         let bytes = |batch: &Carried| Bytes(batch.bytes);
         let of_run = |run: &Vec<Carried>| run.iter().map(bytes).collect();
         let of_flow = |flow: &Vec<Vec<Carried>>| flow.iter().map(of_run).collect();
@@ -82,7 +106,7 @@ pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut 
             }
             let read = share(window, within, mean);
             let trials = u32::try_from(sent[0].len()).unwrap_or(u32::MAX);
-            let all = [(runs.first, read)];
+            let all = [(runs.trials[0], read)];
             if let Some(mut one) = judgement("rate.shares", flow, place.clone(), &all) {
                 one.trials = trials;
                 // It rests on all trials together.
