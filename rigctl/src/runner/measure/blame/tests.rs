@@ -35,6 +35,7 @@ fn verdict(case: &Case, mutation: &str) -> Verdict {
         benches: None,
         pausing: None,
         to_disk: None,
+        all: None,
     };
     case::run(&rig, case).report.verdict
 }
