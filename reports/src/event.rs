@@ -85,6 +85,8 @@ pub struct CaseReport {
     pub left_out: Vec<String>,
     /// What of its measures does not apply to this device or stimulus, each with the reason.
     pub not_applicable: Vec<String>,
+    /// What of its measures could not be told, each with the reason.
+    pub undecided: Vec<String>,
     /// Trials.
     pub trials: Trials,
     /// What the rig sent in those that count.

@@ -71,6 +71,9 @@ fn test_case(report: &CaseReport, seed: u64) -> TestCase {
     for what in &report.not_applicable {
         case.add_property(Property::new("not-applicable", printable(what)));
     }
+    for what in &report.undecided {
+        case.add_property(Property::new("undecided", printable(what)));
+    }
     for (trial, reason) in &report.trials.void {
         case.add_property(Property::new(format!("void[{trial}]"), printable(reason)));
     }

@@ -100,6 +100,9 @@ pub struct Case {
     /// What of its measures does not apply to this device or stimulus, each with the reason; absent where there is no such thing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_applicable: Vec<String>,
+    /// What of its measures could not be told, each with the reason, all of it; absent where there is no such thing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<String>,
     /// Captures kept.
     pub evidence: Vec<Evidence>,
     /// Captures that the evidence budget had no room for; absent where there are none.

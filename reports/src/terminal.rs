@@ -154,6 +154,11 @@ impl<W: Write> Terminal<W> {
             self.under(&mut lines, &format!("not applicable: {}", printable(what)));
         }
         let unsettled = matches!(outcome, Outcome::Fail | Outcome::Inconclusive | Outcome::Broken);
+        // The first one is what the verdict says; a case that is to be undecided passes.
+        let said = usize::from(outcome == Outcome::Inconclusive);
+        for what in report.undecided.iter().skip(said).filter(|_| unsettled) {
+            self.under(&mut lines, &format!("undecided: {}", printable(what)));
+        }
         if !report.trials.void.is_empty() && (unsettled || self.style.detail) {
             self.under(&mut lines, &void(report));
         }

@@ -46,6 +46,15 @@ impl Answers {
         self.0.iter().flat_map(Question::doubts).collect()
     }
 
+    /// The questions without a clear answer: of each the first doubt, and how many more there are.
+    pub fn undecided(&self) -> Vec<(Doubt, usize)> {
+        let first = |question: &Question| {
+            let mut doubts = question.doubts().into_iter();
+            Some((doubts.next()?, doubts.count()))
+        };
+        self.0.iter().filter_map(first).collect()
+    }
+
     /// What does not apply, and why.
     pub fn not_applicable(&self) -> Vec<NotApplicable> {
         let of = |answer: &Answer| match answer {
@@ -63,8 +72,16 @@ impl Question {
             let detail = format!("{measure}{point}: nothing was read");
             return vec![Doubt { reason: NOT_MEASURED, detail }];
         }
+        // Of several measures one has to know which.
+        let named = |doubt: &Doubt| match doubt.detail.contains(measure) {
+            true => doubt.clone(),
+            false => Doubt {
+                reason: doubt.reason,
+                detail: format!("{measure}{point}: {}", doubt.detail),
+            },
+        };
         let of = |answer: &Answer| match answer {
-            Answer::Doubt(doubt) => Some(doubt.clone()),
+            Answer::Doubt(doubt) => Some(named(doubt)),
             Answer::Measured(looked) if looked.count == 0 => Some(Doubt {
                 reason: NOT_MEASURED,
                 detail: format!("{measure}{point}: no {} to look at", looked.of),
@@ -94,6 +111,24 @@ fn at(point: &str) -> String {
 mod tests {
     use super::*;
     use crate::verdict::Looked;
+
+    #[test]
+    fn a_doubt_says_which_measure_it_is_about_and_where() {
+        let mut answers = Answers::default();
+        let question = answers.ask("cnp.latency", "interval=1us".to_owned());
+        let doubt = |detail: &str| Doubt { reason: "not-observable", detail: detail.to_owned() };
+        answers.file(question, Answer::Doubt(doubt("trial 1: no mark was answered")));
+        answers.file(question, Answer::Doubt(doubt("trial 2: cnp.latency of p1: no marks")));
+        assert_eq!(
+            details(&answers),
+            [
+                "cnp.latency at interval=1us: trial 1: no mark was answered",
+                "trial 2: cnp.latency of p1: no marks"
+            ]
+        );
+        let [(first, more)] = &answers.undecided()[..] else { panic!("one question") };
+        assert!(first.detail.contains("trial 1") && *more == 1, "{first:?}");
+    }
 
     fn details(answers: &Answers) -> Vec<String> {
         answers.doubts().into_iter().map(|doubt| doubt.detail).collect()

@@ -29,6 +29,9 @@ pub(super) fn section(case: &CaseReport) -> String {
         body +=
             &format!("<div class=\"note skipped\"><p>Not applicable: {}</p></div>\n", esc(what));
     }
+    for what in &case.undecided {
+        body += &format!("<div class=\"note skipped\"><p>Undecided: {}</p></div>\n", esc(what));
+    }
     if !case.judgements.is_empty() {
         body += &format!(
             "<h3>Measured against predicted <span class=\"key\"><i class=\"predicted\"></i> predicted <i class=\"measured\"></i> measured</span></h3>\n{}{}",

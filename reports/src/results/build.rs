@@ -83,6 +83,7 @@ impl Case {
             curves: report.curves.iter().map(Curve::of).collect(),
             left_out: report.left_out.clone(),
             not_applicable: report.not_applicable.clone(),
+            undecided: report.undecided.clone(),
             evidence: report.evidence.iter().map(Evidence::of).collect(),
             evidence_left_out: report.evidence_left_out.clone(),
             tables: report.tables.clone(),

@@ -365,6 +365,7 @@ fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
         curves: work.curves,
         left_out: Vec::new(),
         not_applicable: not_applicable(&work.answers),
+        undecided: undecided(&work.answers),
         trials,
         sending: work.sent.report(),
         evidence: Vec::new(),
@@ -377,6 +378,15 @@ fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
         wall: Dur::ZERO,
     };
     Ran { report, trials: work.trials, tables: work.tables }
+}
+
+/// What could not be told: of each measure at each point the first reason, and how many more there are.
+fn undecided(answers: &Answers) -> Vec<String> {
+    let told = |(Doubt { reason, detail }, more): (Doubt, usize)| match more {
+        0 => format!("{reason}: {detail}"),
+        more => format!("{reason}: {detail}, and {more} more of it"),
+    };
+    answers.undecided().into_iter().map(told).collect()
 }
 
 /// What does not apply, each once, with how often.
