@@ -103,12 +103,22 @@ pub enum Deviation {
     XonIgnored,
     /// PFC holds back lossy classes, too.
     LossyObeysPfc,
+    /// One lossy class obeys PFC (value: which; default 6).
+    LossyClassObeysPfc,
     /// A PFC frame that enables no class pauses all of them.
     EmptyVectorPauses,
     /// Of the classes that a PFC frame names only the lowest is paused, or told to go on.
     OneClassOfTwoObeyed,
+    /// An XOFF that asks for less than is left of a pause does not shorten it.
+    LongPauseStays,
+    /// An XON that names more than one class is ignored.
+    XonOfTwoIgnored,
     /// PFC frames are passed on to every other port.
     PfcForwarded,
+    /// XON frames, and PFC frames that name no class, are passed on to every other port.
+    XonForwarded,
+    /// PFC frames that name lossy classes only are passed on to every other port.
+    LossyPfcForwarded,
     /// Counters of dropped frames are off as soon as a frame was dropped (value: by how many; default 1).
     DropCounterOff,
     /// Now and then two frames of one flow that wait in a queue leave it in the other order (value: after how many; default 64).
@@ -241,11 +251,17 @@ pub enum Deviation {
     ImpliedNakNotCounted,
     /// Timeouts do not count.
     TimeoutNotCounted,
+    /// An acknowledgement whose ICRC is wrong is counted as such, and acted on all the same.
+    SpoiltAckTaken,
+    /// What a READ brings is counted as spoilt if its ICRC is wrong, and taken all the same.
+    SpoiltResponseTaken,
+    /// A NAK holds back every queue pair of the NIC for as long as its own.
+    NakHoldsAll,
 }
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 112] = [
+    pub const ALL: [Deviation; 120] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
@@ -289,9 +305,14 @@ impl Deviation {
         Deviation::XoffWrongClass,
         Deviation::XonIgnored,
         Deviation::LossyObeysPfc,
+        Deviation::LossyClassObeysPfc,
         Deviation::EmptyVectorPauses,
         Deviation::OneClassOfTwoObeyed,
+        Deviation::LongPauseStays,
+        Deviation::XonOfTwoIgnored,
         Deviation::PfcForwarded,
+        Deviation::XonForwarded,
+        Deviation::LossyPfcForwarded,
         Deviation::DropCounterOff,
         Deviation::FlowReordered,
         Deviation::LossyPauses,
@@ -358,6 +379,9 @@ impl Deviation {
         Deviation::CnpWithoutMark,
         Deviation::ImpliedNakNotCounted,
         Deviation::TimeoutNotCounted,
+        Deviation::SpoiltAckTaken,
+        Deviation::SpoiltResponseTaken,
+        Deviation::NakHoldsAll,
     ];
 
     /// The sentence of its row above, for people.
@@ -373,7 +397,7 @@ impl Deviation {
     /// The values that may follow the name; `None` when none may.
     pub const fn values(self) -> Option<RangeInclusive<u64>> {
         match self {
-            Deviation::DetectionIgnoresClass => Some(0..=7),
+            Deviation::DetectionIgnoresClass | Deviation::LossyClassObeysPfc => Some(0..=7),
             Deviation::DropLeaks | Deviation::CountersOff | Deviation::DropCounterOff => {
                 Some(0..=u32::MAX as u64)
             }

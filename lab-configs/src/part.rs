@@ -117,9 +117,14 @@ impl Deviation {
             | Deviation::XoffWrongClass
             | Deviation::XonIgnored
             | Deviation::LossyObeysPfc
+            | Deviation::LossyClassObeysPfc
             | Deviation::EmptyVectorPauses
             | Deviation::OneClassOfTwoObeyed
-            | Deviation::PfcForwarded => Part::Pfc,
+            | Deviation::LongPauseStays
+            | Deviation::XonOfTwoIgnored
+            | Deviation::PfcForwarded
+            | Deviation::XonForwarded
+            | Deviation::LossyPfcForwarded => Part::Pfc,
             Deviation::WeightsIgnored | Deviation::EgressRateLow | Deviation::FlowReordered => {
                 Part::Scheduler
             }
@@ -180,7 +185,10 @@ impl Deviation {
             | Deviation::TriesNotReset
             | Deviation::ReadAsksOnePsnLate
             | Deviation::ImpliedNakNotCounted
-            | Deviation::TimeoutNotCounted => Part::Rc,
+            | Deviation::TimeoutNotCounted
+            | Deviation::SpoiltAckTaken
+            | Deviation::SpoiltResponseTaken
+            | Deviation::NakHoldsAll => Part::Rc,
         }
     }
 }

@@ -84,8 +84,8 @@ pub enum Measure {
     PfcSent {
         /// The rig port that receives them.
         port: String,
-        /// The class.
-        class: u8,
+        /// The class; `None` for every PFC frame, XON and those of no class among them.
+        class: Option<u8>,
         /// Only after the detection of this storm.
         after: Option<String>,
         /// What the case wants.

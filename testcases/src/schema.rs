@@ -303,7 +303,7 @@ fn measure() -> Value {
         "storm.coverage": object(&json!({ "storm": to("name") }), &["storm"]),
         "pfc.sent": object(
             &json!({ "port": to("port"), "class": to("class"), "after": to("name"), "expect": wanted }),
-            &["port", "class"],
+            &["port"],
         ),
         "pfc.format": object(&json!({ "port": to("ports") }), &["port"]),
         "buffer.xoff": object(&json!({ "streams": to("names"), "together": to("names") }), &[]),

@@ -12,8 +12,9 @@ pub struct Stop {
     pub at: Span,
     /// The pause that it asks for.
     pub quanta: Quanta,
-    /// When the last bit of an XON reached the device, if one came before that pause was over.
-    pub xon: Option<Span>,
+    /// The last word that reached the device before the pause was over, if there was one: when its last bit did, and the pause that
+    /// it asks for from then on. None is XON.
+    pub last: Option<(Span, Quanta)>,
     /// When the last frame before the gap started to leave the device.
     pub last_start: Span,
     /// For how long the device then sent nothing: the gap less a frame with its preamble.
@@ -22,7 +23,7 @@ pub struct Stop {
     pub records: [usize; 2],
 }
 
-/// Every XOFF for the class of `stream` that was sent to the port that the stream leaves the device by. A device that is
+/// Every XOFF for the class of `stream` that was sent to the port that the stream leaves the device by, and that did not find it paused. A device that is
 /// `response` late at most begins the gap within four times that; of one that does not stop at all any two frames are it.
 pub fn stops(observation: &Observation, script: &Script, stream: u16, response: Dur) -> Vec<Stop> {
     let spec = &script.streams[usize::from(stream)];
@@ -33,12 +34,20 @@ pub fn stops(observation: &Observation, script: &Script, stream: u16, response: 
     let told = observation.words((spec.to, Dir::Tx), spec.class);
     let told: Vec<(Time, Quanta)> =
         told.map(|(_, record, quanta)| (record.at + trace.cable, quanta)).collect();
+    let mut paused_until = Time::ZERO;
     let stop = |(index, &(at, quanta)): (usize, &(Time, Quanta))| {
-        if quanta == Quanta(0) {
+        if quanta == Quanta(0) || at < paused_until {
             return None;
         }
-        let over = at + trace.speed.pause(quanta);
-        let next = told.get(index + 1).filter(|(xon, of)| *of == Quanta(0) && *xon < over);
+        let mut last = None;
+        paused_until = at + trace.speed.pause(quanta);
+        for &(word, quanta) in &told[index + 1..] {
+            if word >= paused_until {
+                break;
+            }
+            last = Some((around(word, bound), quanta));
+            paused_until = word + trace.speed.pause(quanta);
+        }
         let from = at.saturating_sub(bound * 2);
         let until = at + response * 4 + trace.cable + slot * 3 + bound * 2;
         // A port that sends nothing more within the trial shows no gap, only its beginning.
@@ -53,7 +62,7 @@ pub fn stops(observation: &Observation, script: &Script, stream: u16, response: 
         Some(Stop {
             at: around(at, bound),
             quanta,
-            xon: next.map(|(xon, _)| around(*xon, bound)),
+            last,
             last_start: start(trace, spec.on_wire(), pair[0].0),
             idle: Span { lo: idle.saturating_sub(bound * 2).0, hi: (idle + bound * 2).0 },
             records: [pair[0].1, pair[1].1],
@@ -99,7 +108,7 @@ mod tests {
         // Less the cable and the frame, with or without its preamble.
         let arrived = 2_000_000 + 60 * SLOT.0;
         let start = Span { lo: arrived - CABLE.0 - SLOT.0, hi: arrived - CABLE.0 - 81_920 };
-        assert_eq!((stop.last_start, stop.xon), (start, None));
+        assert_eq!((stop.last_start, stop.last), (start, None));
     }
 
     #[test]
@@ -110,8 +119,20 @@ mod tests {
             sample.pfc(Dur::us(6), 1, Dir::Tx, Quanta(1_000));
             sample.pfc(Dur::us(6) + after, 1, Dir::Tx, Quanta(0));
             let stops = of(sample);
-            assert_eq!((stops.len(), stops[0].xon.is_some()), (1, counts), "{after}");
+            assert_eq!((stops.len(), stops[0].last.is_some()), (1, counts), "{after}");
         }
+    }
+
+    #[test]
+    fn an_xoff_during_a_pause_is_the_last_word_of_that_pause() {
+        let mut sample = load(60, Dur::us(5));
+        sample.pfc(Dur::us(6), 1, Dir::Tx, Quanta(1_000));
+        sample.pfc(Dur::us(8), 1, Dir::Tx, Quanta(100));
+        // 100 quanta are 0.512 us: this one finds the port at work.
+        sample.pfc(Dur::us(15), 1, Dir::Tx, Quanta(1_000));
+        let stops = of(sample);
+        let last: Vec<_> = stops.iter().map(|stop| stop.last.map(|(_, quanta)| quanta)).collect();
+        assert_eq!(last, [Some(Quanta(100)), None]);
     }
 
     #[test]

@@ -37,6 +37,10 @@ pub struct Faults {
     pub empty_pauses_all: bool,
     /// Of the classes that a frame names only the lowest is told.
     pub one_class_of_many: bool,
+    /// A shorter pause does not shorten a longer one.
+    pub long_pause_stays: bool,
+    /// XON for several classes ends no pause.
+    pub xon_of_two_ignored: bool,
 }
 
 impl Faults {
@@ -47,6 +51,8 @@ impl Faults {
         xon_ignored: false,
         empty_pauses_all: false,
         one_class_of_many: false,
+        long_pause_stays: false,
+        xon_of_two_ignored: false,
     };
 
     /// The classes that are told something by a frame that enables those in `enable`.
@@ -58,6 +64,11 @@ impl Faults {
         } else {
             enable
         }
+    }
+
+    /// Whether what `pfc` says of the end of pauses is passed over.
+    const fn ignores(self, pfc: &Packet) -> bool {
+        self.xon_ignored || (self.xon_of_two_ignored && pfc.enable.count_ones() > 1)
     }
 }
 
@@ -240,7 +251,7 @@ impl Mac {
         let faults = self.config.faults;
         for class in classes(faults.told(pfc.enable)) {
             let xon = pfc.zero & bit(class) != 0;
-            if faults.xon_ignored && (xon || pfc.quanta == Quanta(0)) {
+            if faults.ignores(pfc) && (xon || pfc.quanta == Quanta(0)) {
                 continue;
             }
             let pause = self.quantum * if xon { 0 } else { u64::from(pfc.quanta.0) };
@@ -249,7 +260,8 @@ impl Mac {
                 opened |= self.end(now, class);
                 continue;
             }
-            if faults.never_restarts && self.paused & bit(class) != 0 {
+            let longer = faults.long_pause_stays && self.until[slot(class)] > until;
+            if (faults.never_restarts || longer) && self.paused & bit(class) != 0 {
                 continue;
             }
             self.until[slot(class)] = if self.config.expires { until } else { Time::MAX };

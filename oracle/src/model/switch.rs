@@ -309,14 +309,25 @@ impl Switch {
     #[cold]
     #[inline(never)]
     pub(crate) fn pass_on(&mut self, from: usize, pfc: &Packet) -> bool {
-        if self.faults.pfc_forwarded {
+        let passes = self.passes_on(pfc);
+        if passes {
             for (index, port) in self.ports.iter_mut().enumerate() {
                 if index != from && port.up {
                     port.egress.push_control(pfc);
                 }
             }
         }
-        self.faults.pfc_forwarded
+        passes
+    }
+
+    const fn passes_on(&self, pfc: &Packet) -> bool {
+        let Faults { pfc_forwarded, xon_forwarded, forwarded_but_for, .. } = self.faults;
+        let pauses_nobody = pfc.enable & !pfc.zero == 0 || pfc.quanta.0 == 0;
+        let is_lossy = match forwarded_but_for {
+            Some(lossless) => pfc.enable != 0 && pfc.enable & lossless == 0,
+            None => false,
+        };
+        pfc_forwarded || (xon_forwarded && pauses_nobody) || is_lossy
     }
 
     #[cold]

@@ -427,11 +427,18 @@ fn pfc_sent(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>> {
     let fields = at.fields(&["port", "class", "after", "expect"])?;
     let port =
         fields.need("port", "the rig port that receives them").and_then(|at| traffic::port(&at));
-    let class = fields.need("class", "0 to 7").and_then(|at| traffic::class(&at));
+    let class = match fields.get("class") {
+        Some(at) => Some(traffic::class(&at)?),
+        None => None,
+    };
     let after = match fields.get("after") {
         Some(at) => Some(traffic.names.storm(&at)?.into_iter().next()?),
         None => None,
     };
     let expect = wanted(&fields)?;
-    Some(vec![Measure::PfcSent { port: port?, class: class?, after, expect }])
+    if class.is_none() && (expect != Wanted::None || after.is_some()) {
+        at.fault("it names no class", "`class: 0` to 7, or `expect: none` for the whole trial");
+        return None;
+    }
+    Some(vec![Measure::PfcSent { port: port?, class, after, expect }])
 }

@@ -3,6 +3,8 @@
 use super::guard::Guard;
 use super::handler::Effect;
 use super::{Acted, Event, watermarks};
+use crate::model::classify::mask;
+use crate::model::packet::bit;
 use crate::model::pfc_gen::Xon;
 use crate::model::{mac, nic, pfcwd, switch};
 use parts::{BufferFaults, MacsecFaults, WredFaults};
@@ -50,7 +52,8 @@ pub(super) struct Faults {
     mac: mac::Faults,
     xon: Option<Xon>,
     xoff_wrong_class: bool,
-    lossy_obeys: bool,
+    /// Classes that obey beside those that should.
+    lossy_obeys: u8,
     /// What goes wrong with the copies of watermarks.
     pub(super) watermarks: watermarks::Faults,
     /// What MACsec does otherwise than declared.
@@ -165,13 +168,28 @@ impl Faults {
                 // A port sleeps on until the pause that it was let go from would have ended.
                 Deviation::XonIgnored => faults.mac.xon_ignored = true,
                 // A lossy queue waits that should be sending.
-                Deviation::LossyObeysPfc => faults.lossy_obeys = true,
+                Deviation::LossyObeysPfc => faults.lossy_obeys = u8::MAX,
+                // One lossy queue waits that should be sending, and its neighbours send.
+                Deviation::LossyClassObeysPfc => {
+                    let class = value.map_or(6, |class| u8::try_from(class).unwrap_or(6));
+                    faults.lossy_obeys |= bit(class);
+                }
                 // A frame that asks nothing of anybody stops the port.
                 Deviation::EmptyVectorPauses => faults.mac.empty_pauses_all = true,
                 // The higher of two paused classes goes on sending.
                 Deviation::OneClassOfTwoObeyed => faults.mac.one_class_of_many = true,
+                // A port sleeps on until the longer pause ends.
+                Deviation::LongPauseStays => faults.mac.long_pause_stays = true,
+                // A NIC that lets both its classes go with one frame waits for the pauses to run out.
+                Deviation::XonOfTwoIgnored => faults.mac.xon_of_two_ignored = true,
                 // Who sends to nobody that is congested is paused all the same.
                 Deviation::PfcForwarded => faults.switch.pfc_forwarded = true,
+                // Senders elsewhere that were paused for a reason are let go.
+                Deviation::XonForwarded => faults.switch.xon_forwarded = true,
+                // A frame that asks nothing of the switch is no business of anybody's.
+                Deviation::LossyPfcForwarded => {
+                    faults.switch.forwarded_but_for = Some(mask(&running.qos.pfc_enable));
+                }
                 // The counters say that more was lost than is missing.
                 Deviation::DropCounterOff => faults.switch.drops_off_by = value.unwrap_or(1),
                 // What was sent later arrives sooner; nothing is lost.
@@ -283,7 +301,10 @@ impl Faults {
                 | Deviation::ReadAsksOnePsnLate
                 | Deviation::CnpWithoutMark
                 | Deviation::ImpliedNakNotCounted
-                | Deviation::TimeoutNotCounted => {
+                | Deviation::TimeoutNotCounted
+                | Deviation::SpoiltAckTaken
+                | Deviation::SpoiltResponseTaken
+                | Deviation::NakHoldsAll => {
                     let built = faults.nic.switch_on(switched);
                     debug_assert!(built, "{name} is in the list of NICs");
                 }
@@ -320,9 +341,7 @@ impl Faults {
             device.pfc.sends = u8::MAX;
         }
         device.mac.faults = self.mac;
-        if self.lossy_obeys {
-            device.mac.obeys = u8::MAX;
-        }
+        device.mac.obeys |= self.lossy_obeys;
         device.pfc.xon = self.xon.unwrap_or(device.pfc.xon);
         device.pfc.class_off_by = u32::from(self.xoff_wrong_class);
     }

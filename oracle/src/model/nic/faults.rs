@@ -1,5 +1,6 @@
 //! The one list of deviations of NICs: what each of them changes.
 
+use crate::model::packet::{Kind, Packet};
 use rig_lab::{Deviation, Switched};
 use rig_units::Dur;
 
@@ -74,6 +75,12 @@ pub struct Faults {
     pub implied_nak_not_counted: bool,
     /// Timeouts do not count.
     pub timeout_not_counted: bool,
+    /// An acknowledgement whose ICRC is wrong is taken.
+    pub spoilt_ack_taken: bool,
+    /// What a READ brings is taken whose ICRC is wrong.
+    pub spoilt_response_taken: bool,
+    /// A NAK holds back every queue pair.
+    pub nak_holds_all: bool,
 }
 
 impl Faults {
@@ -113,7 +120,20 @@ impl Faults {
         cnp_without_mark: false,
         implied_nak_not_counted: false,
         timeout_not_counted: false,
+        spoilt_ack_taken: false,
+        spoilt_response_taken: false,
+        nak_holds_all: false,
     };
+
+    /// Whether `packet` is taken although its ICRC is wrong.
+    pub(crate) const fn takes_spoilt(&self, packet: &Packet) -> bool {
+        let spoilt_of_kind = match packet.kind {
+            Kind::Ack => self.spoilt_ack_taken,
+            Kind::Data => self.spoilt_response_taken && packet.is_response(),
+            _ => false,
+        };
+        self.bad_icrc_accepted || spoilt_of_kind
+    }
 
     /// What `deviations` do to a NIC; those of a switch do nothing to it.
     pub fn of(deviations: &[Switched]) -> Faults {
@@ -182,6 +202,12 @@ impl Faults {
             Deviation::CnpWithoutMark => &mut self.cnp_without_mark,
             Deviation::ImpliedNakNotCounted => &mut self.implied_nak_not_counted,
             Deviation::TimeoutNotCounted => &mut self.timeout_not_counted,
+            // What nobody received is taken for received, and never sent again.
+            Deviation::SpoiltAckTaken => &mut self.spoilt_ack_taken,
+            // Noise is delivered as if it had been read.
+            Deviation::SpoiltResponseTaken => &mut self.spoilt_response_taken,
+            // Who lost nothing waits for whoever did.
+            Deviation::NakHoldsAll => &mut self.nak_holds_all,
             _ => return false,
         };
         *flag = true;

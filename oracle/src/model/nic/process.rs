@@ -15,7 +15,7 @@ impl Nic {
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> bool {
         if packet.bad_icrc() {
             self.counters.rx_icrc_encapsulated += 1;
-            if !self.config.faults.bad_icrc_accepted {
+            if !self.config.faults.takes_spoilt(packet) {
                 return false;
             }
         }
@@ -214,8 +214,24 @@ impl Nic {
         if let Some(requester) = &mut pair.requester
             && requester.refused(now, packet.seq, &self.config.rc, &self.config.faults)
         {
-            self.later.insert((requester.held_until(), slot, Later::Resend));
+            let until = requester.held_until();
+            self.later.insert((until, slot, Later::Resend));
             pair.prepare();
+            if self.config.faults.nak_holds_all {
+                self.hold_all(until);
+            }
+        }
+    }
+
+    /// Holds back every queue pair that may send.
+    fn hold_all(&mut self, until: Time) {
+        for (pair, slot) in self.pairs.iter_mut().zip(0_u16..) {
+            if let Some(requester) = &mut pair.requester
+                && requester.is_ready()
+            {
+                requester.hold(until);
+                self.later.insert((until, slot, Later::Resend));
+            }
         }
     }
 

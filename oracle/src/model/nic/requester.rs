@@ -222,7 +222,7 @@ impl Requester {
         }
     }
 
-    fn hold(&mut self, until: Time) {
+    pub(super) fn hold(&mut self, until: Time) {
         self.is_held = true;
         self.held_until = until;
     }

@@ -51,6 +51,10 @@ pub struct Faults {
     pub lossy_pauses: bool,
     /// PFC frames are passed on to every other port.
     pub pfc_forwarded: bool,
+    /// XON frames and those of no class are passed on to every other port.
+    pub xon_forwarded: bool,
+    /// PFC frames that name classes, and none of these, are passed on to every other port.
+    pub forwarded_but_for: Option<u8>,
     /// Counters of drops that are not zero show so many more.
     pub drops_off_by: u64,
     /// After so many frames of a queue the next two of one flow change places; 0: never.

@@ -27,7 +27,8 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
         Measure::Coverage { storm } => storm.clone(),
         Measure::PfcSent { port, class, after, .. } => {
             let after = after.as_ref().map(|storm| format!(" once {storm} is acted on"));
-            format!("{port} class {class}{}", after.unwrap_or_default())
+            let class = class.map(|class| format!(" class {class}")).unwrap_or_default();
+            format!("{port}{class}{}", after.unwrap_or_default())
         }
         Measure::PfcFormat { port }
         | Measure::MacsecCounters { port }
@@ -83,9 +84,10 @@ pub(super) fn measure(page: &mut Page, session: &Session<'_>, measure: &Measure,
             page.detail("source", "COUNTERS_DB names of sonic-swss; the wire is the count");
         }
         Measure::Coverage { storm } => coverage(page, session, storm, points),
-        Measure::PfcSent { expect, .. } => page.detail(
+        Measure::PfcSent { expect, class, .. } => page.detail(
             "wanted",
             match expect {
+                Wanted::None if class.is_none() => "no PFC frame",
                 Wanted::None => "no XOFF",
                 Wanted::Some | Wanted::All => "at least one XOFF",
                 Wanted::Predicted => "any number of XOFFs",

@@ -77,7 +77,8 @@ fn limits(
         }
         Measure::PfcSent { port, class, expect: Wanted::None, .. } => {
             let enters = |spec: &&StreamSpec| {
-                script.ports[usize::from(spec.from)] == *port && spec.class == *class
+                script.ports[usize::from(spec.from)] == *port
+                    && class.is_none_or(|class| spec.class == class)
             };
             let crossing = |spec: &StreamSpec| crossing(session, observation, spec);
             script.streams.iter().filter(enters).filter_map(crossing).collect()

@@ -12,7 +12,7 @@ use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::spec::pause::{Periodic, pause_time};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Amount, StreamSpec};
-use rig_units::{Dur, PortSpeed};
+use rig_units::{Dur, PortSpeed, Quanta};
 
 /// What every reading needs of a trial.
 struct Port<'a> {
@@ -83,10 +83,14 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let shows = |stop: &&Stop| pause_time(stop.quanta, port.speed) > declared + slot;
         let stops: Vec<Stop> = stops.into_iter().filter(|stop| shows(&stop)).collect();
         let wanted = |stop: &Stop| {
-            // The MAC takes its response to the one frame as to the other.
-            let most = match stop.xon {
-                Some(xon) => Dur(xon.since(stop.at).middle()),
-                None => pause_time(stop.quanta, port.speed).saturating_sub(declared),
+            let pause = |quanta| pause_time(quanta, port.speed);
+            // The MAC takes its response to an XON as to an XOFF. A pause runs out without one.
+            let most = match stop.last {
+                Some((xon, Quanta(0))) => Dur(xon.since(stop.at).middle()),
+                Some((word, quanta)) => {
+                    (Dur(word.since(stop.at).middle()) + pause(quanta)).saturating_sub(declared)
+                }
+                None => pause(stop.quanta).saturating_sub(declared),
             };
             Span { lo: most.saturating_sub(slot).0, hi: most.0 }
         };
@@ -100,8 +104,12 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             unit: Unit::Ps,
             span: wanted(stop),
             formula: "F1, F2",
-            text: match stop.xon {
-                Some(xon) => format!(
+            text: match stop.last {
+                Some((word, quanta)) if quanta > Quanta(0) => format!(
+                    "{quanta} from {} after the first XOFF on, less the response of {declared}, and up to a frame of {slot} that had started",
+                    Unit::Ps.show(word.since(stop.at).middle())
+                ),
+                Some((xon, _)) => format!(
                     "XON {} after the XOFF, less up to a frame of {slot} that had started",
                     Unit::Ps.show(xon.since(stop.at).middle())
                 ),

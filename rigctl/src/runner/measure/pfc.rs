@@ -16,6 +16,7 @@ use rig_units::{Dur, Quanta, Time};
 /// How many XOFF frames it sends for a class, and whether it repeats them in time.
 pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
     let Measure::PfcSent { port, class, after, expect } = measure else { return };
+    let Some(class) = class else { return silent(done, port, judged) };
     let on = match after {
         Some(storm) => format!("{port} class {class} once {storm} is acted on"),
         None => format!("{port} class {class}"),
@@ -81,6 +82,29 @@ fn fills(done: &Done<'_>, trial: &Trial, (port, class): (u16, u8)) -> Result<(),
         "the rig sent {sent} frames, and the device asks for a pause at the {least}th at the earliest"
     );
     Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+}
+
+/// That no PFC frame at all leaves by a port: neither one of the device's own nor one that came in elsewhere.
+fn silent(done: &Done<'_>, port: &str, judged: &mut Judged) {
+    done.each("pfc.sent", port, judged, |trial| {
+        let index = trial.port(port)?;
+        let words = |dir: Dir, there: bool| {
+            let records = trial.observation.records.iter().enumerate();
+            let words = records.filter(move |(_, one)| {
+                (one.dir, one.port == index) == (dir, there) && is_pfc(&one.what)
+            });
+            words.map(|(at, _)| at).collect::<Vec<usize>>()
+        };
+        let (came, elsewhere) = (words(Dir::Rx, true), words(Dir::Tx, false));
+        let count = u64::try_from(came.len()).unwrap_or(u64::MAX);
+        let looked = Looked {
+            count: count.max(u64::try_from(elsewhere.len()).unwrap_or(u64::MAX)),
+            of: "PFC frames into other ports",
+        };
+        let want = wanted(Span::exactly(0), "no PFC frame");
+        let got = Some(format!("{count} PFC frames"));
+        Ok(Read { span: Span::exactly(count), want, got, records: came, looked })
+    });
 }
 
 /// Frames of the class that the rig sent by the port within the window, each of which might have made the device send an XOFF

@@ -65,6 +65,47 @@ fn lossy_obeys_pfc_holds_what_should_go_on() {
 }
 
 #[test]
+fn lossy_class_obeys_pfc_holds_that_class_alone() {
+    assert_eq!(stormed(broken("lossy_class_obeys_pfc:1"), 0b10), [0, 1_000, 1_000]);
+    assert_eq!(stormed(broken("lossy_class_obeys_pfc"), 0b10), [1_000; 3], "that is class 6");
+}
+
+#[test]
+fn long_pause_stays_sleeps_until_the_longest_would_have_ended() {
+    // 10000 quanta last 51.2 us.
+    let shorter = [Packet::pfc(8, 0, Quanta::MAX, 64), Packet::pfc(8, 0, Quanta(10_000), 64)];
+    assert!((45..65).contains(&longest_gap(&told(bench(), &shorter))));
+    assert!((330..350).contains(&longest_gap(&told(broken("long_pause_stays"), &shorter))));
+}
+
+#[test]
+fn xon_of_two_ignored_hears_an_xon_of_one_class() {
+    let device = || broken("xon_of_two_ignored");
+    let both = [Packet::pfc(24, 0, Quanta::MAX, 64), Packet::pfc(24, 24, Quanta(0), 64)];
+    let one = [Packet::pfc(24, 0, Quanta::MAX, 64), Packet::pfc(8, 8, Quanta(0), 64)];
+    assert!(longest_gap(&told(bench(), &both)) <= 12);
+    assert!((330..350).contains(&longest_gap(&told(device(), &both))));
+    assert!(longest_gap(&told(device(), &one)) <= 12);
+}
+
+#[test]
+fn some_pfc_is_forwarded_by_what_it_asks() {
+    // XOFF of a lossless class, XON, no class, and XOFF of a lossy class.
+    let frames = [(8, 0, Quanta::MAX), (8, 8, Quanta(0)), (0, 0, Quanta::MAX), (2, 0, Quanta::MAX)];
+    let passed = |deviation: &str| {
+        frames.map(|(enable, zero, quanta)| {
+            let mut bench = broken(deviation);
+            bench.dut.rig().send(1, Packet::pfc(enable, zero, quanta, 64));
+            bench.run(1);
+            !bench.told.is_empty()
+        })
+    };
+    assert_eq!(passed("xon_forwarded"), [false, true, true, false]);
+    assert_eq!(passed("lossy_pfc_forwarded"), [false, false, false, true]);
+    assert_eq!(passed("pfc_forwarded"), [true; 4]);
+}
+
+#[test]
 fn one_class_of_two_obeyed_leaves_the_higher_one() {
     assert_eq!(stormed(bench(), 0b1_1000), [1_000, 0, 0]);
     assert_eq!(stormed(broken("one_class_of_two_obeyed"), 0b1_1000), [1_000, 0, 1_000]);

@@ -291,6 +291,19 @@ fn bad_icrc_accepted_takes_a_spoilt_packet_and_counts_it() {
 }
 
 #[test]
+fn spoilt_ack_taken_counts_a_spoilt_acknowledgement() {
+    let acked = |config: Config| {
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &Flow { count: Some(3), ..flow(1) });
+        bench.run(Dur::us(5));
+        bench.send(Packet { kind: Kind::Ack, ..data(1, 2, false) }.with_bad_icrc());
+        bench.run(Dur::us(10));
+        bench.network.nic(NIC).unwrap().acknowledged(1)
+    };
+    assert_eq!(both("spoilt_ack_taken", acked), [Some(0), Some(3)]);
+}
+
+#[test]
 fn ack_counts_for_one_leaves_those_before_it_open() {
     let acked = |config: Config| {
         let mut bench = bench(&config);
