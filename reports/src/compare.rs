@@ -1,11 +1,12 @@
-//! Two runs beside each other: new failures, and measurements that moved beyond their uncertainty.
+//! Two runs beside each other: new failures, what is no longer shown, and measurements that moved beyond their uncertainty.
 
+mod case;
 mod text;
 
 use crate::outcome::Outcome;
 use crate::results::number::bound;
-use crate::results::{Case, Curve, Measurement, Results};
-use crate::{figure, text::count};
+use crate::results::{Case, Results};
+use case::{case_changes, new_failure};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -23,6 +24,8 @@ pub struct Comparison {
     pub common: usize,
     /// Of these, the ones about which nothing changed.
     pub unchanged: usize,
+    /// How many of the changes are losses: [`Kind::is_loss`].
+    pub losses: usize,
     /// Every change, gravest first, then in catalogue order.
     pub changes: Vec<Change>,
 }
@@ -46,6 +49,15 @@ pub struct Change {
     /// What changed.
     #[serde(flatten)]
     pub kind: Kind,
+}
+
+/// Which cases are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All that either run has: one that the new run has not is missing.
+    All,
+    /// Those that both runs have, and those that the new run was asked for and did not come to.
+    Common,
 }
 
 /// What changed about a case.
@@ -163,7 +175,7 @@ impl Moved {
 
 impl Comparison {
     /// What changed from `old` to `new`.
-    pub fn of(old: &Results, new: &Results) -> Comparison {
+    pub fn of(old: &Results, new: &Results, scope: Scope) -> Comparison {
         let before = by_id(old);
         let after = by_id(new);
         let mut changes = Vec::new();
@@ -175,15 +187,18 @@ impl Comparison {
                     unchanged += usize::from(kinds.is_empty());
                     kinds
                 }
+                None if scope == Scope::Common => continue,
                 None if case.verdict == Outcome::Fail => vec![new_failure(None, case)],
                 None => vec![Kind::Appeared { is: case.verdict }],
             };
             changes.extend(kinds.into_iter().map(|kind| Change { case: case.id.clone(), kind }));
         }
         for case in old.cases.iter().filter(|case| !after.contains_key(&*case.id)) {
-            let kind =
-                Kind::Vanished { was: case.verdict, not_run: new.not_run.contains(&case.id) };
-            changes.push(Change { case: case.id.clone(), kind });
+            let not_run = new.not_run.contains(&case.id);
+            if not_run || scope == Scope::All {
+                let kind = Kind::Vanished { was: case.verdict, not_run };
+                changes.push(Change { case: case.id.clone(), kind });
+            }
         }
         changes.sort_by_key(|change| change.kind.gravity());
         let common = new.cases.iter().filter(|case| before.contains_key(&*case.id)).count();
@@ -192,13 +207,15 @@ impl Comparison {
             circumstances: circumstances(old, new),
             common,
             unchanged,
+            losses: changes.iter().filter(|change| change.kind.is_loss()).count(),
             changes,
         }
     }
 
-    /// Whether a case fails that did not: what a nightly run should end red on.
+    /// Whether a case fails that did not, or something is no longer shown: what a nightly run should end red on.
     pub fn regressed(&self) -> bool {
-        self.changes.iter().any(|change| matches!(change.kind, Kind::NewFailure { .. }))
+        let failure = |change: &Change| matches!(change.kind, Kind::NewFailure { .. });
+        self.losses > 0 || self.changes.iter().any(failure)
     }
 
     /// The comparison for scripts: pretty-printed, with a newline at the end.
@@ -208,19 +225,27 @@ impl Comparison {
 }
 
 impl Kind {
+    /// Whether the old run showed something that the new one does not, without a word against the device: a case passed
+    /// and is undecided, broken or skipped, a case or a measurement is no longer there.
+    pub const fn is_loss(&self) -> bool {
+        let passed = matches!(self, Kind::Verdict { was: Outcome::Pass, .. });
+        passed || matches!(self, Kind::Vanished { .. } | Kind::Unmeasured { .. })
+    }
+
     /// Its place in the report.
     const fn gravity(&self) -> u8 {
         match self {
             Kind::NewFailure { .. } => 0,
-            Kind::Verdict { .. } => 1,
-            Kind::Fixed => 2,
-            Kind::Vanished { .. } => 3,
-            Kind::Appeared { .. } => 4,
-            Kind::Device { .. } => 5,
-            Kind::Shifted(_) => 6,
-            Kind::Predicted(_) => 7,
-            Kind::Unmeasured { .. } => 8,
-            Kind::Measured { .. } => 9,
+            Kind::Verdict { .. } if self.is_loss() => 1,
+            Kind::Vanished { .. } => 2,
+            Kind::Unmeasured { .. } => 3,
+            Kind::Verdict { .. } => 4,
+            Kind::Fixed => 5,
+            Kind::Appeared { .. } => 6,
+            Kind::Device { .. } => 7,
+            Kind::Shifted(_) => 8,
+            Kind::Predicted(_) => 9,
+            Kind::Measured { .. } => 10,
         }
     }
 }
@@ -245,92 +270,6 @@ fn circumstances(old: &Results, new: &Results) -> Vec<Circumstance> {
     ];
     let differing = pairs.into_iter().filter(|(_, was, is)| was != is);
     differing.map(|(what, was, is)| Circumstance { what, was, is }).collect()
-}
-
-fn case_changes(old: &Case, new: &Case) -> Vec<Kind> {
-    let mut kinds = Vec::new();
-    match (old.verdict, new.verdict) {
-        (was, is) if was == is && old.reason == new.reason => {}
-        (was, Outcome::Fail) => kinds.push(new_failure(Some(was), new)),
-        (Outcome::Fail, Outcome::Pass) => kinds.push(Kind::Fixed),
-        (was, is) => {
-            let said = [&new.reason, &new.detail].into_iter().flatten();
-            let reason = said.map(String::as_str).collect::<Vec<_>>().join(": ");
-            kinds.push(Kind::Verdict { was, is, reason });
-        }
-    }
-    if old.dut != new.dut && !old.dut.is_empty() && !new.dut.is_empty() {
-        kinds.push(Kind::Device { was: old.dut.clone(), is: new.dut.clone() });
-    }
-    measurements(&old.measurements, &new.measurements, &mut kinds);
-    points(&old.curves, &new.curves, &mut kinds);
-    kinds
-}
-
-fn new_failure(was: Option<Outcome>, case: &Case) -> Kind {
-    let finding = case.findings.first().map_or_else(String::new, |first| {
-        let more = match case.findings.len() - 1 {
-            0 => String::new(),
-            more => format!(", and {}", count(more, "more finding")),
-        };
-        format!("{}: want {}, got {}{more}", first.rule, first.want, first.got)
-    });
-    Kind::NewFailure { was, finding }
-}
-
-fn measurements(old: &[Measurement], new: &[Measurement], kinds: &mut Vec<Kind>) {
-    // A measure that counts something else than before is another measurement.
-    let name = |m: &Measurement| (figure::join(&m.name, &m.subject, &m.point), m.unit.clone());
-    let before: IndexMap<_, &Measurement> = old.iter().map(|m| (name(m), m)).collect();
-    let after: IndexMap<_, &Measurement> = new.iter().map(|m| (name(m), m)).collect();
-    for (key, is) in &after {
-        let (measurement, unit) = key.clone();
-        let Some(was) = before.get(key) else {
-            kinds.push(Kind::Measured { measurement });
-            continue;
-        };
-        let moved = |was, is| Moved::new(&measurement, &unit, was, is);
-        if was.hi < is.lo || is.hi < was.lo {
-            kinds.push(Kind::Shifted(moved((was.lo, was.hi), (is.lo, is.hi))));
-        }
-        let predicted = |m: &Measurement| (m.predicted_lo, m.predicted_hi);
-        if predicted(was) != predicted(is) {
-            kinds.push(Kind::Predicted(moved(predicted(was), predicted(is))));
-        }
-    }
-    let missing = before.into_keys().filter(|key| !after.contains_key(key));
-    kinds.extend(missing.map(|(measurement, _)| Kind::Unmeasured { measurement }));
-}
-
-/// The points that two curves of one name share, by the same two rules.
-fn points(old: &[Curve], new: &[Curve], kinds: &mut Vec<Kind>) {
-    for is in new {
-        let Some(was) = old.iter().find(|was| (&was.name, &was.x) == (&is.name, &is.x)) else {
-            continue;
-        };
-        for point in &is.points {
-            let Some(before) = was.points.iter().find(|before| before.x == point.x) else {
-                continue;
-            };
-            let at = match is.x_unit.as_str() {
-                "frames" => rig_capture::Unit::Frames.show(point.x),
-                _ => rig_capture::Unit::Ps.show(point.x),
-            };
-            let measurement = figure::join(&is.name, "", &format!("{}={at}", is.x));
-            let unit = if is.unit.is_empty() { rig_capture::Unit::Ppm.name() } else { &is.unit };
-            let moved = |was, is| Moved::new(&measurement, unit, was, is);
-            if before.hi < point.lo || point.hi < before.lo {
-                kinds.push(Kind::Shifted(moved((before.lo, before.hi), (point.lo, point.hi))));
-            }
-            if before.predicted != point.predicted {
-                let exactly = |value| (value, value);
-                kinds.push(Kind::Predicted(moved(
-                    exactly(before.predicted),
-                    exactly(point.predicted),
-                )));
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -139,7 +139,16 @@ fn covers(at: Option<&At<'_>>) -> Vec<Part> {
     if all.is_empty() {
         at.fault("no part is named", "`covers: none`, or a list of parts; without it: all of them");
     }
-    all.iter().filter_map(|at| at.choice(&Part::NAMES)).collect()
+    let parts = Part::NAMES.map(|(name, part)| (name, Some(part)));
+    let words = [&parts[..], &[("none", None)]].concat();
+    let part = |at: &At<'_>| {
+        let part = at.choice(&words)?;
+        if part.is_none() {
+            at.fault("`none` in a list", "`covers: none`, or a list of parts");
+        }
+        part
+    };
+    all.iter().filter_map(part).collect()
 }
 
 /// Paths of the configuration that are lengths of time.

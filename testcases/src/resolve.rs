@@ -393,9 +393,7 @@ impl Resolving<'_> {
                     }
                 }
                 CaseAction::Stop { names } => {
-                    // A counted stream ends by itself, and one of no frames was not started.
-                    let running = names.iter().filter(|name| !self.counted.contains_key(*name));
-                    all.extend(running.map(|name| Step { at, action: self.sender(name).1 }));
+                    all.extend(names.iter().map(|name| Step { at, action: self.sender(name).1 }));
                 }
                 CaseAction::Pfc { from, classes, quanta, count, every, macsec } => {
                     let (from, enable) = (self.port(from), enable(classes));

@@ -4,7 +4,7 @@ use rig_capture::Span;
 use rig_oracle::Verdict;
 
 fn compare(old: &Run, new: &Run) -> Comparison {
-    Comparison::of(&Results::of(old), &Results::of(new))
+    Comparison::of(&Results::of(old), &Results::of(new), Scope::All)
 }
 
 fn kinds(comparison: &Comparison) -> Vec<&Kind> {
@@ -89,8 +89,83 @@ fn only_a_case_that_did_not_fail_before_is_a_new_failure() {
     assert!(compare(&pass, &fail).regressed());
     assert!(compare(&none, &fail).regressed());
     assert!(!compare(&fail, &fail).regressed());
-    assert!(!compare(&fail, &pass).regressed());
+    let fixed = compare(&fail, &pass);
+    assert!(!kinds(&fixed).iter().any(|kind| matches!(kind, Kind::NewFailure { .. })));
     assert!(kinds(&compare(&fail, &pass)).contains(&&Kind::Fixed));
+}
+
+/// What is left of the first case of [`fixture::run`] when `lose` took something from it.
+fn without(lose: impl FnOnce(&mut Run)) -> Comparison {
+    let old = fixture::run_of(vec![fixture::pass(), fixture::curve()]);
+    let mut new = old.clone();
+    lose(&mut new);
+    compare(&old, &new)
+}
+
+#[test]
+fn a_case_that_passed_and_decides_nothing_any_more_is_a_loss() {
+    let reports = [fixture::inconclusive(), fixture::broken(), fixture::skipped()];
+    for report in reports {
+        let lost = without(|new| new.cases[0].verdict = report.verdict.clone());
+        assert_eq!((lost.losses, lost.regressed()), (1, true), "{report:?}");
+        let text = lost.to_string();
+        assert!(
+            text.starts_with("LOST VERDICT pfcwd::detection-latency-broadcom: was pass, is "),
+            "{text}"
+        );
+        assert!(text.ends_with("1 lost verdict\n"), "{text}");
+    }
+    let old = fixture::run_of(vec![fixture::inconclusive()]);
+    let mut new = old.clone();
+    new.cases[0].verdict = fixture::skipped().verdict;
+    assert_eq!(compare(&old, &new).losses, 0, "it showed nothing before");
+}
+
+#[test]
+fn measurements_and_points_of_curves_that_are_gone_are_losses() {
+    let lost = without(|new| new.cases[0].judgements.clear());
+    assert!(lost.regressed() && lost.losses == lost.changes.len() && lost.losses > 0, "{lost}");
+    let lost = without(|new| drop(new.cases[0].judgements.pop()));
+    assert_eq!((lost.losses, lost.regressed()), (1, true), "{lost}");
+    let lost = without(|new| new.cases[1].curves.clear());
+    assert_eq!((lost.losses, lost.regressed()), (1, true), "{lost}");
+    let lost = without(|new| new.cases[1].curves[0].points.truncate(20));
+    assert_eq!((lost.losses, lost.regressed()), (1, true), "{lost}");
+    assert!(lost.to_string().contains(" 1 of 21 points, no longer"), "{lost}");
+}
+
+#[test]
+fn of_two_measurements_of_one_name_neither_hides_the_other() {
+    let twice = |second: u64| {
+        let mut run = measured(203_000, 298_000);
+        run.cases[0].judgements.push(fixture::detection(200, second, second + 1));
+        run
+    };
+    let old = twice(210_000);
+    assert!(matches!(
+        kinds(&compare(&old, &measured(203_000, 298_000)))[..],
+        [Kind::Unmeasured { .. }]
+    ));
+    let mut first = twice(210_000);
+    first.cases[0].judgements[0] = fixture::detection(200, 500_000, 500_001);
+    assert!(matches!(kinds(&compare(&old, &first))[..], [Kind::Shifted(_)]));
+}
+
+#[test]
+fn a_case_that_is_gone_is_a_loss_unless_only_common_ones_are_compared() {
+    let old = fixture::run_of(vec![fixture::pass(), fixture::curve()]);
+    let mut new = old.clone();
+    new.cases.remove(1);
+    let lost = compare(&old, &new);
+    assert_eq!((lost.losses, lost.regressed()), (1, true), "{lost}");
+    let common = |new: &Run| Comparison::of(&Results::of(&old), &Results::of(new), Scope::Common);
+    assert_eq!((common(&new).losses, common(&new).changes.len(), common(&new).common), (0, 0, 1));
+    // The new run was asked for it and did not come to it: that is no choice of fewer cases.
+    new.finished =
+        Some(crate::Finished { not_run: vec![old.cases[1].id.clone()], ..fixture::finished() });
+    assert_eq!((common(&new).losses, common(&new).regressed()), (1, true));
+    let back = Comparison::of(&Results::of(&new), &Results::of(&old), Scope::Common);
+    assert_eq!(back.changes, [], "what is new is not common either");
 }
 
 #[test]
@@ -143,25 +218,26 @@ fn apart() -> (Run, Run) {
 fn every_kind_of_change_has_its_line() {
     let (old, new) = apart();
     insta::assert_snapshot!(compare(&old, &new).to_string(), @r"
-    Differs seed: was 7307, is 7308
-    Differs lab: was emulated, is rack-7
-    Differs mutations: was none, is pfcwd.detection_time=x1.5
-    Differs partial: was whole, is interrupted by Ctrl-C
-NEW FAILURE pfcwd::was-fine: was pass; pfcwd.detection: want 200ms to under 300ms, got 341.25ms to 341.75ms, and 10 more findings
-    VERDICT pfcwd::trigger-ramp: was pass, is inconclusive; storm-lapse: class 3 of p2 was open for 12.4us at 201.300ms, in 6 of 14 trials; the storm must have no gap
-      FIXED pfcwd::detection-latency-mellanox
-   VANISHED pfcwd::gone: was pass
-    NOT RUN pfcwd::cut-off: was pass
-   APPEARED pfcwd::fresh: pass
-     DEVICE pfcwd::detection-latency-broadcom: was broadcom-th2, is broadcom-th3
-     DEVICE pfcwd::trigger-ramp: was broadcom-th2, is cisco-8102
-    SHIFTED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=200ms: was 203.41ms to 298.1ms, is 341ms to 350ms: the least 137.59ms more, the middle 94.745ms more, the greatest 51.9ms more
-  PREDICTED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=200ms: was 200ms to under 300ms, is 200ms to under 400ms: the least as before, the middle 50ms more, the greatest 100ms more
- UNMEASURED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=250ms, no longer
- UNMEASURED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=1000ms, no longer
- UNMEASURED pfcwd::detection-latency-broadcom: loss neighbour, no longer
-   MEASURED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=1500ms, for the first time
-    Summary 6 cases in both, 2 unchanged, 1 new failure, 1 other change of verdict, 1 fixed failure, 2 missing cases, 1 new case, 1 shifted measurement, 1 changed prediction
+     Differs seed: was 7307, is 7308
+     Differs lab: was emulated, is rack-7
+     Differs mutations: was none, is pfcwd.detection_time=x1.5
+     Differs partial: was whole, is interrupted by Ctrl-C
+ NEW FAILURE pfcwd::was-fine: was pass; pfcwd.detection: want 200ms to under 300ms, got 341.25ms to 341.75ms, and 10 more findings
+LOST VERDICT pfcwd::trigger-ramp: was pass, is inconclusive; storm-lapse: class 3 of p2 was open for 12.4us at 201.300ms, in 6 of 14 trials; the storm must have no gap
+    VANISHED pfcwd::gone: was pass
+     NOT RUN pfcwd::cut-off: was pass
+  UNMEASURED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=250ms, no longer
+  UNMEASURED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=1000ms, no longer
+  UNMEASURED pfcwd::detection-latency-broadcom: loss neighbour, no longer
+  UNMEASURED pfcwd::trigger-ramp: pfcwd.fired, against storm-length, no longer
+       FIXED pfcwd::detection-latency-mellanox
+    APPEARED pfcwd::fresh: pass
+      DEVICE pfcwd::detection-latency-broadcom: was broadcom-th2, is broadcom-th3
+      DEVICE pfcwd::trigger-ramp: was broadcom-th2, is cisco-8102
+     SHIFTED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=200ms: was 203.41ms to 298.1ms, is 341ms to 350ms: the least 137.59ms more, the middle 94.745ms more, the greatest 51.9ms more
+   PREDICTED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=200ms: was 200ms to under 300ms, is 200ms to under 400ms: the least as before, the middle 50ms more, the greatest 100ms more
+    MEASURED pfcwd::detection-latency-broadcom: pfcwd.detection storm@p2 class 3, pfcwd.detection_time=1500ms, for the first time
+     Summary 6 cases in both, 2 unchanged, 1 new failure, 1 lost verdict, 2 missing cases, 4 lost measurements, 1 fixed failure, 1 new case, 1 shifted measurement, 1 changed prediction
 ");
 }
 

@@ -27,11 +27,10 @@ fn line(kind: &Kind) -> (&'static str, String) {
             let was = was.map_or("not there", |was| was.word());
             ("NEW FAILURE", format!("was {was}; {finding}"))
         }
-        Kind::Verdict { was, is, reason } if reason.is_empty() => {
-            ("VERDICT", format!("was {}, is {}", was.word(), is.word()))
-        }
         Kind::Verdict { was, is, reason } => {
-            ("VERDICT", format!("was {}, is {}; {reason}", was.word(), is.word()))
+            let status = if kind.is_loss() { "LOST VERDICT" } else { "VERDICT" };
+            let because = if reason.is_empty() { "" } else { "; " };
+            (status, format!("was {}, is {}{because}{reason}", was.word(), is.word()))
         }
         Kind::Fixed => ("FIXED", String::new()),
         Kind::Appeared { is } => ("APPEARED", is.word().to_owned()),
@@ -91,9 +90,11 @@ fn summary(comparison: &Comparison) -> String {
         }
     };
     part("new failure", |kind| matches!(kind, Kind::NewFailure { .. }));
-    part("other change of verdict", |kind| matches!(kind, Kind::Verdict { .. }));
-    part("fixed failure", |kind| matches!(kind, Kind::Fixed));
+    part("lost verdict", |kind| matches!(kind, Kind::Verdict { .. }) && kind.is_loss());
     part("missing case", |kind| matches!(kind, Kind::Vanished { .. }));
+    part("lost measurement", |kind| matches!(kind, Kind::Unmeasured { .. }));
+    part("other change of verdict", |kind| matches!(kind, Kind::Verdict { .. }) && !kind.is_loss());
+    part("fixed failure", |kind| matches!(kind, Kind::Fixed));
     part("new case", |kind| matches!(kind, Kind::Appeared { .. }));
     part("shifted measurement", |kind| matches!(kind, Kind::Shifted(_)));
     part("changed prediction", |kind| matches!(kind, Kind::Predicted(_)));

@@ -3,6 +3,7 @@
 use super::{EARLIER, FORMAT, Results};
 use core::fmt;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// A text that is not results this version understands: where, what stands there, what would be accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,12 +47,21 @@ fn is_events(text: &str) -> bool {
     text.lines().next().is_some_and(|line| serde_json::from_str::<Line>(line).is_ok())
 }
 
+/// Which case stands in the file twice: no one could say which of the two is meant.
+fn twice(results: &Results) -> Option<String> {
+    let mut seen = BTreeMap::new();
+    results.cases.iter().enumerate().find_map(|(at, case)| {
+        let first = seen.insert(&case.id, at)?;
+        Some(format!("cases[{first}] and cases[{at}] are both `{}`: want each case once", case.id))
+    })
+}
+
 impl Results {
     /// Reads the text of a `results.json`; `file` is its name for messages. Keys that this version does not know are
     /// passed over: a later rig may add some without a new format number.
     ///
     /// # Errors
-    /// Text that is not JSON, of another format, or lacks what the format promises.
+    /// Text that is not JSON, of another format, or lacks what the format promises, and text that names a case twice.
     pub fn read(file: &str, text: &str) -> Result<Results, Unreadable> {
         let at = |error: &serde_json::Error| {
             let message = error.to_string();
@@ -65,9 +75,20 @@ impl Results {
                 "these are the events of a run (events.jsonl): want its results.json (`{FORMAT}`), which lies beside them"
             )));
         }
+        if !text.trim_start().starts_with(['{', '[']) {
+            return Err(whole(format!(
+                "this is no JSON: want the results.json of a run (`{FORMAT}`)"
+            )));
+        }
         let header: Header = serde_json::from_str(text).map_err(|error| at(&error))?;
         match header.format.as_deref() {
-            Some(FORMAT | EARLIER) => serde_json::from_str(text).map_err(|error| at(&error)),
+            Some(FORMAT | EARLIER) => {
+                let results: Results = serde_json::from_str(text).map_err(|error| at(&error))?;
+                match twice(&results) {
+                    Some(message) => Err(whole(message)),
+                    None => Ok(results),
+                }
+            }
             Some(other) => Err(whole(format!(
                 "the format is `{other}`; this rigctl reads `{FORMAT}` and `{EARLIER}`: compare with the rigctl that wrote the file"
             ))),

@@ -46,12 +46,20 @@ fn what_is_not_results_is_refused_with_its_place() {
     insta::assert_snapshot!(refusal(r#"{"format": "rig-results/3"}"#), @"old.json: the format is `rig-results/3`; this rigctl reads `rig-results/2` and `rig-results/1`: compare with the rigctl that wrote the file");
     insta::assert_snapshot!(refusal(r#"{"cases": []}"#), @"old.json: no key `format`: want the results.json of a run (`rig-results/2`)");
     insta::assert_snapshot!(refusal("[]"), @"old.json:1:2: invalid length 0, expected the results.json of a run");
+    insta::assert_snapshot!(refusal("<testsuites/>"), @"old.json: this is no JSON: want the results.json of a run (`rig-results/2`)");
     let events = "{\"event\":\"started\",\"seed\":7}\n{\"event\":\"case\"}\n";
     insta::assert_snapshot!(refusal(events), @"old.json: these are the events of a run (events.jsonl): want its results.json (`rig-results/2`), which lies beside them");
     let text = Results::of(&fixture::run()).to_json();
     insta::assert_snapshot!(refusal(&text.replace("\"verdict\": \"fail\"", "\"verdict\": \"meh\"")), @"old.json:365:22: unknown variant `meh`, expected one of `pass`, `fail`, `inconclusive`, `skipped`, `broken`");
     insta::assert_snapshot!(refusal(&text.replace("\"seed\": 7307,", "")), @"old.json:1144:1: missing field `seed`");
     insta::assert_snapshot!(refusal(&text[..200]), @"old.json:11:12: EOF while parsing a value");
+}
+
+#[test]
+fn a_case_that_is_there_twice_is_refused() {
+    let mut results = Results::of(&fixture::run());
+    results.cases.push(results.cases[1].clone());
+    insta::assert_snapshot!(refusal(&results.to_json()), @"old.json: cases[1] and cases[6] are both `pfcwd::detection-latency-mellanox`: want each case once");
 }
 
 #[test]

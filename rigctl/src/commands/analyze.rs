@@ -24,6 +24,12 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Exit, Bad> {
     let Input { lab, only_dut, .. } = Input::read(&selection)?;
     let named = lab.duts.iter().find(|dut| only_dut.as_ref().is_none_or(|only| dut.name == *only));
     let device = named.ok_or_else(|| Bad::of(format!("lab {} has no device", lab.name)))?;
+    if args.file.is_dir() {
+        let file = args.file.display();
+        return Err(Bad::of(format!(
+            "{file}: this is a folder: want one capture file, such as {file}/0001.pcapng.gz"
+        )));
+    }
     let capture = pcapng::read(&args.file, assume(&lab, device, &|dscp| class_of(device, dscp)));
     let capture = capture.map_err(|fault| Bad::of(fault.to_string()))?;
     let view = ActionView::from(&device.declared);

@@ -1,6 +1,7 @@
 //! `rigctl check`: every fault of every file, and what would run; nothing runs.
 
 use super::input::{Bad, Input};
+use super::words::count;
 use crate::cli::Selection;
 use crate::runner::choose::choose;
 use crate::runner::preflight;
@@ -22,11 +23,10 @@ pub fn check(selection: &Selection) -> Result<Exit, Bad> {
         bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }
     bad.or(())?;
-    let count = cases.len();
     let _closed = writeln!(
         io::stdout(),
-        "{count} case{} on lab {}: no fault{}",
-        if count == 1 { "" } else { "s" },
+        "{} on lab {}: no fault{}",
+        count(cases.len(), "case"),
         input.lab.name,
         if skipped == 0 {
             String::new()
@@ -34,5 +34,5 @@ pub fn check(selection: &Selection) -> Result<Exit, Bad> {
             format!(", {skipped} would be skipped (rigctl list says why)")
         }
     );
-    Ok(if count == 0 { Exit::NothingRan } else { Exit::Passed })
+    Ok(if cases.is_empty() { Exit::NothingRan } else { Exit::Passed })
 }

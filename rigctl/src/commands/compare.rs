@@ -2,14 +2,14 @@
 
 use super::input::Bad;
 use crate::cli::{CompareArgs, Format};
-use rig_reports::compare::Kind;
+use rig_reports::compare::{Kind, Scope};
 use rig_reports::{Comparison, Exit, Results};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Compares; the exit code says whether something got worse: a case fails that did not, or a measurement moved beyond its
-/// uncertainty although every draw was the same. Under another seed, or on real ports, the device's polls have another
+/// Compares; the exit code says whether something got worse: a case fails that did not, something is no longer shown, or a
+/// measurement moved beyond its uncertainty although every draw was the same. Under another seed, or on real ports, the device's polls have another
 /// phase each time: few trials of it may lie apart, both as predicted, so a shift is told there and is no alarm.
 ///
 /// # Errors
@@ -19,7 +19,8 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Bad> {
     let mut take = |path: &Path| read(path).map_err(|why| bad.note(why)).ok();
     let (old, new) = (take(&args.old), take(&args.new));
     let (Some(old), Some(new)) = (old, new) else { return Err(bad) };
-    let comparison = Comparison::of(&old, &new);
+    let scope = if args.common { Scope::Common } else { Scope::All };
+    let comparison = Comparison::of(&old, &new, scope);
     let shifted = comparison.changes.iter().any(|change| matches!(change.kind, Kind::Shifted(_)));
     let same_draws = old.seed == new.seed && [&old, &new].iter().all(|run| run.executor == VIRTUAL);
     let text = match args.format {
@@ -29,6 +30,10 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Bad> {
     };
     let _closed = io::stdout().write_all(text.as_bytes());
     let worse = comparison.regressed() || (shifted && same_draws);
+    if !worse && comparison.common == 0 {
+        let _closed = writeln!(io::stderr(), "nothing was compared: no case is in both runs");
+        return Ok(Exit::NothingRan);
+    }
     Ok(if worse { Exit::Failed } else { Exit::Passed })
 }
 

@@ -73,7 +73,7 @@ pub struct Input {
     pub only_dut: Option<String>,
     /// The paths as typed, for commands that repeat something.
     pub typed: String,
-    /// That `--only` matches nothing, and what may have been meant.
+    /// That there is no case, and why: `--only` matches nothing, with what may have been meant, or a folder has no file.
     pub unmatched: Option<String>,
 }
 
@@ -106,6 +106,9 @@ impl Input {
             }
             None => suites,
         };
+        if suites.is_empty() && unmatched.is_none() && !selection.paths.is_empty() {
+            unmatched = Some(empty(&selection.paths));
+        }
         match lab {
             Some(lab) => {
                 let typed = selection.paths.iter().map(|path| path.display().to_string());
@@ -116,7 +119,7 @@ impl Input {
         }
     }
 
-    /// Tells people on stderr when `--only` matches nothing.
+    /// Tells people on stderr why there is no case.
     pub fn tell_unmatched(&self) {
         if let Some(unmatched) = &self.unmatched {
             let _closed = writeln!(io::stderr(), "note: {unmatched}");
@@ -148,6 +151,12 @@ fn suites(paths: &[PathBuf], faults: &mut impl FnMut(Vec<Fault>)) -> Vec<Suite> 
         all.push(suite);
     }
     all
+}
+
+/// That folders hold no test-case file.
+fn empty(paths: &[PathBuf]) -> String {
+    let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    format!("no test-case file (*.yaml) in {names}")
 }
 
 /// The YAML files of a folder, by name; any other path is itself.

@@ -15,3 +15,4 @@ pub(crate) mod machine;
 pub mod mutants;
 pub mod run;
 pub mod schema;
+pub(crate) mod words;

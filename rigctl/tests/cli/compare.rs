@@ -76,3 +76,64 @@ fn both_files_are_told_when_both_are_unreadable() {
     assert!(left.stderr.contains("b.json: cannot be read"), "{}", left.stderr);
     assert!(left.stderr.contains("2 faults"), "{}", left.stderr);
 }
+
+/// What `compare` says of the old run and of what `change` made of it.
+fn after(change: impl FnOnce(&mut serde_json::Value), flags: &str) -> crate::support::Left {
+    let desk = Desk::new();
+    desk.rigctl(&format!("run --only {CASE} --seed 5 --out old --evidence none"));
+    let mut results = desk.json("old/results.json");
+    change(&mut results);
+    desk.write("new.json", &results.to_string());
+    desk.rigctl(&format!("compare old new.json {flags}"))
+}
+
+#[test]
+fn a_case_that_stops_measuring_exits_with_1() {
+    let undecided = |results: &mut serde_json::Value| {
+        results["cases"][0]["verdict"] = "inconclusive".into();
+        results["cases"][0]["reason"] = "capture-hole".into();
+    };
+    let left = after(undecided, "");
+    assert_eq!(left.code, 1, "{left:?}");
+    let lost = format!("LOST VERDICT {CASE}: was pass, is inconclusive; capture-hole\n");
+    assert!(left.stdout.contains(&lost), "{}", left.stdout);
+    let unmeasured = |results: &mut serde_json::Value| {
+        results["cases"][0]["measurements"].as_array_mut().expect("measured").pop();
+    };
+    let left = after(unmeasured, "");
+    assert_eq!(left.code, 1, "{left:?}");
+    assert!(left.stdout.ends_with("0 unchanged, 1 lost measurement\n"), "{}", left.stdout);
+}
+
+#[test]
+fn a_case_that_is_gone_exits_with_1_unless_fewer_were_asked_for() {
+    let gone = |results: &mut serde_json::Value| {
+        let mut more = results["cases"][0].clone();
+        more["id"] = "pfcwd::another".into();
+        results["cases"] = vec![more].into();
+    };
+    let left = after(gone, "");
+    assert_eq!(left.code, 1, "{left:?}");
+    assert!(left.stdout.contains(&format!("    VANISHED {CASE}: was pass\n")), "{}", left.stdout);
+    let left = after(gone, "--common");
+    assert_eq!(left.code, 5, "nothing was compared: {left:?}");
+    assert!(left.stderr.contains("no case is in both runs"), "{}", left.stderr);
+    let more = |results: &mut serde_json::Value| {
+        let mut more = results["cases"][0].clone();
+        more["id"] = "pfcwd::another".into();
+        results["cases"].as_array_mut().expect("cases").push(more);
+    };
+    assert_eq!(after(more, "--common").code, 0);
+}
+
+#[test]
+fn a_case_that_is_there_twice_is_bad_input() {
+    let twice = |results: &mut serde_json::Value| {
+        let again = results["cases"][0].clone();
+        results["cases"].as_array_mut().expect("cases").push(again);
+    };
+    let left = after(twice, "");
+    assert_eq!(left.code, 2, "{left:?}");
+    let said = format!("new.json: cases[0] and cases[1] are both `{CASE}`");
+    assert!(left.stderr.contains(&said), "{}", left.stderr);
+}

@@ -35,17 +35,21 @@ fn searched(at: &At<'_>, case: &Case) {
         }
     }
     for (i, step) in case.steps.iter().enumerate() {
-        let CaseAction::Start { names, lasting: Some(_) } = &step.what else { continue };
+        let (names, found, want) = match &step.what {
+            CaseAction::Start { names, lasting: Some(_) } => {
+                let want = "a start without `for:`, or a stream without `count`";
+                (names, "ends after its last frame and at a time", want)
+            }
+            CaseAction::Stop { names } => {
+                let want = "no stop of it, or a stream without `count`";
+                (names, "ends after its last frame and is stopped", want)
+            }
+            _ => continue,
+        };
         let counted =
             |name: &&String| case.streams.get(*name).is_some_and(|stream| stream.count.is_some());
         if let Some(name) = names.iter().find(counted) {
-            let found = format!("`{name}` ends after its last frame and at a time");
-            case.note(
-                at,
-                &format!("steps[{i}]"),
-                found,
-                "a start without `for:`, or a stream without `count`",
-            );
+            case.note(at, &format!("steps[{i}]"), format!("`{name}` {found}"), want);
         }
     }
     if !case.measure.iter().any(|measure| !measure.searches().is_empty()) {

@@ -88,6 +88,12 @@ macro_rules! mistakes {
 
 mistakes! {
     covers_nothing_by_an_empty_list: [("device: switch", "device: switch\ncovers: []")];
+    covers_none_in_capitals: [("device: switch", "device: switch\ncovers: None")];
+    covers_none_in_a_list: [("device: switch", "device: switch\ncovers: [none]")];
+    stop_of_a_counted_stream: [
+        ("every: 500us", "every: 500us, count: 10"),
+        ("      - {at: 0ms, start: victim}\n", "      - {at: 0ms, start: victim}\n      - {at: 1ms, stop: victim}\n"),
+    ];
     kills_none_of_a_case_that_measures: [("    why:", "    kills: {none: because, tried: pfcwd.action=alert}\n    why:")];
     kills_none_without_what_was_tried: [("    why:", "    kills: {none: because}\n    why:")];
     kills_none_of_a_mutant_that_is_not: [("    why:", "    kills: {none: because, tried: drop_leaks}\n    why:")];

@@ -1,6 +1,7 @@
 //! The same for people: twelve columns of what it is, then the thing itself.
 
 use super::seen::{Analysis, Anchor, Malformed, Pfc, PfcClass, Port, Ps, Storm, Stream, Watchdog};
+use crate::commands::words::count;
 use rig_capture::{Reading, Span, Unit};
 use rig_lab::Profile;
 use serde::Serialize;
@@ -155,8 +156,4 @@ fn time(ps: u64) -> String {
 
 fn span(Ps { lo, hi }: Ps) -> String {
     Reading { unit: Unit::Ps, span: Span { lo, hi }, frames: Vec::new() }.to_string()
-}
-
-fn count(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }

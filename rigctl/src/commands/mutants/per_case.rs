@@ -2,6 +2,7 @@
 
 use crate::cli::{Format, MutantsArgs};
 use crate::commands::input::Input;
+use crate::commands::words::count;
 use crate::runner::case::Rig;
 use crate::runner::mutants::Mutant;
 use crate::runner::mutants::per_case::{Worth, worth};
@@ -57,17 +58,17 @@ impl Matrix<'_> {
             });
             let _closed = writeln!(out, "{value:#}");
         } else {
-            let count = |wanted: fn(&Worth) -> bool| {
+            let number = |wanted: fn(&Worth) -> bool| {
                 done.iter().filter(|(_, worth)| worth.as_ref().is_ok_and(wanted)).count()
             };
             let _closed = writeln!(
                 out,
-                "     Summary [{:4}s] {} cases: {} kill, {} say why they cannot, {} skipped, {idle} show nothing",
+                "     Summary [{:4}s] {}: {} kill, {} say why they cannot, {} skipped, {idle} show nothing",
                 watch.elapsed().0 / 1_000_000_000_000,
-                done.len(),
-                count(|worth| matches!(worth, Worth::Kills { .. })),
-                count(|worth| matches!(worth, Worth::Spared { .. })),
-                count(|worth| matches!(worth, Worth::Skipped { .. })),
+                count(done.len(), "case"),
+                number(|worth| matches!(worth, Worth::Kills { .. })),
+                number(|worth| matches!(worth, Worth::Spared { .. })),
+                number(|worth| matches!(worth, Worth::Skipped { .. })),
             );
         }
         match (self.rig.stop.requested(), idle) {
@@ -88,17 +89,28 @@ fn line(case: &Case, worth: &Result<Worth, String>, full: bool) -> String {
             format!("       KILLS {id:60} {}", mutants.join(" "))
         }
         Ok(Worth::Kills { mutants, tried }) => {
-            format!("       KILLS {id:60} {}, mutant {tried} of those tried", mutants.join(" "))
+            let before = count(tried - 1, "other");
+            format!(
+                "       KILLS {id:60} {}, after {before} that changed nothing",
+                mutants.join(" ")
+            )
         }
-        Ok(Worth::Spared { tried }) => {
+        Ok(Worth::Spared { by_hand, tried }) => {
             let why = case.spared.as_ref().map_or("", |spared| &spared.why);
-            format!("      SPARED {id:60} {why}; tried: {tried}")
+            let others = match tried - 1 {
+                0 => String::new(),
+                others => format!(" and {}", count(others, "other")),
+            };
+            format!("      SPARED {id:60} {why}; tried: {by_hand}{others}")
         }
         Ok(Worth::SparedWrongly { by }) => {
-            format!("       WRONG {id:60} `kills: none`, and {by} turns it red")
+            let does = if by.len() == 1 { "does" } else { "do" };
+            format!("       WRONG {id:60} says that none can, but {} {does}", by.join(" "))
         }
         Ok(Worth::Skipped { why }) => format!("        SKIP {id:60} {why}"),
-        Ok(Worth::Nothing { tried }) => format!("     NOTHING {id:60} {tried} mutants tried"),
+        Ok(Worth::Nothing { tried }) => {
+            format!("     NOTHING {id:60} {} tried", count(*tried, "mutant"))
+        }
         Err(why) => format!("       ERROR {id}: {why}"),
     }
 }
@@ -108,11 +120,11 @@ fn row(id: &str, worth: &Result<Worth, String>) -> serde_json::Value {
         Ok(Worth::Kills { mutants, tried }) => {
             serde_json::json!({"id": id, "worth": "kills", "mutants": mutants, "tried": tried})
         }
-        Ok(Worth::Spared { tried }) => {
-            serde_json::json!({"id": id, "worth": "spared", "tried": tried})
+        Ok(Worth::Spared { by_hand, tried }) => {
+            serde_json::json!({"id": id, "worth": "spared", "by_hand": by_hand, "tried": tried})
         }
         Ok(Worth::SparedWrongly { by }) => {
-            serde_json::json!({"id": id, "worth": "spared-wrongly", "mutants": [by]})
+            serde_json::json!({"id": id, "worth": "spared-wrongly", "mutants": by})
         }
         Ok(Worth::Skipped { why }) => {
             serde_json::json!({"id": id, "worth": "skipped", "why": why})

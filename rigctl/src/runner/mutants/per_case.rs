@@ -21,12 +21,14 @@ pub enum Worth {
     /// It fails on none, and says why.
     Spared {
         /// The mutant that was tried by hand; tried again now.
-        tried: String,
+        by_hand: String,
+        /// How many were tried, that one included: all that apply, or it alone.
+        tried: usize,
     },
-    /// It says that no mutant turns it red, and this one does.
+    /// It says that no mutant turns it red, and these do; the one tried by hand alone, unless all were tried.
     SparedWrongly {
-        /// The mutant.
-        by: String,
+        /// The mutants.
+        by: Vec<String>,
     },
     /// No device of the lab fits.
     Skipped {
@@ -50,8 +52,8 @@ impl Worth {
 /// Killers that were found once, by case without the family's ending: tried first, and no more than that.
 const FOUND: &str = include_str!("killers.tsv");
 
-/// Tries mutants on one case, likely killers first, until it fails; all of them with `full`. The device that does as it
-/// declares is taken to pass.
+/// Tries mutants on one case, likely killers first, until it fails; all of them with `full`. Of a case that says that none
+/// turns it red the one that it names is tried, with `full` all. The device that does as it declares is taken to pass.
 ///
 /// # Errors
 /// When a mutant fits no device of the lab.
@@ -70,18 +72,19 @@ pub fn worth(
         let rig = Rig { lab: &lab, ..*rig };
         Ok(matches!(case::run(&rig, case).report.verdict, Verdict::Fail(_)))
     };
-    if let Some(spared) = &case.spared {
-        let tried = spared.tried.clone();
-        return Ok(match red(&tried)? {
-            true => Worth::SparedWrongly { by: tried },
-            false => Worth::Spared { tried },
-        });
-    }
+    let by_hand = case.spared.as_ref().map(|spared| spared.tried.clone());
     let mut mutants = Vec::new();
     let mut tried = 0;
+    if let Some(text) = &by_hand {
+        tried += 1;
+        mutants.extend(red(text)?.then(|| text.clone()));
+    }
     for mutant in ordered(suite, case, all) {
-        if rig.stop.requested() {
+        if rig.stop.requested() || (by_hand.is_some() && !full) {
             break;
+        }
+        if by_hand.as_ref() == Some(&mutant.text) {
+            continue;
         }
         if lacking::lacking(rig, &[case], mutant).is_some() {
             continue;
@@ -94,9 +97,11 @@ pub fn worth(
             }
         }
     }
-    Ok(match mutants.is_empty() {
-        true => Worth::Nothing { tried },
-        false => Worth::Kills { mutants, tried },
+    Ok(match (by_hand, mutants.is_empty()) {
+        (Some(by_hand), true) => Worth::Spared { by_hand, tried },
+        (Some(_), false) => Worth::SparedWrongly { by: mutants },
+        (None, true) => Worth::Nothing { tried },
+        (None, false) => Worth::Kills { mutants, tried },
     })
 }
 
