@@ -22,6 +22,10 @@ pub enum Deviation {
     TimerNotResetByGap,
     /// An XON frame is taken for a pause by the detection rule.
     XonCountsAsStorm,
+    /// The detection rule takes an empty queue for one in which data waits.
+    IdleQueueFires,
+    /// The detection rule takes a queue that was paused at all since the last poll for one that was stuck since then.
+    AnyPauseIsStorm,
     /// Restores one poll too early.
     RestoresTooEarly,
     /// Restores when the restoration time has passed, storm or not.
@@ -89,6 +93,8 @@ pub enum Deviation {
     DescriptorNotCounted,
     /// Watermarks stay as they are when they are cleared.
     WatermarkNotCleared,
+    /// A watermark of a queue or group that is cleared begins at zero, whatever is still held.
+    WatermarkForgetsLevel,
     /// Each lossless frame that is dropped leaves its cells charged to the pool for good.
     DropLeaksBuffer,
     /// Received PFC frames count among the non-unicast frames of their port.
@@ -141,6 +147,8 @@ pub enum Deviation {
     NoJumpAtKmax,
     /// Marks and drops go by what all queues of the port hold.
     DepthOfPort,
+    /// Marks and drops go by what the same queue of every port holds.
+    DepthOfClass,
     /// The chance is too high wherever it is above zero (value: by how many percentage points; default 2).
     MarksTooOften,
     /// Frames one after the other share a draw (value: how many; default 8).
@@ -183,6 +191,8 @@ pub enum Deviation {
     MacsecRekeyForgetsOldSa,
     /// The headroom was sized without MACsec: it is smaller by what its latency takes both ways, and the longer PFC frame.
     MacsecHeadroomTooSmall,
+    /// A PFC frame that is sent in clear takes a packet number all the same.
+    MacsecClearPfcTakesNumber,
     /// Every mark is answered, whatever the interval.
     CnpPerPacket,
     /// Two answered marks are never closer than a time that nobody configured (value: microseconds; default 50).
@@ -261,10 +271,12 @@ pub enum Deviation {
 
 impl Deviation {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Deviation; 120] = [
+    pub const ALL: [Deviation; 125] = [
         Deviation::DetectionIgnoresClass,
         Deviation::TimerNotResetByGap,
         Deviation::XonCountsAsStorm,
+        Deviation::IdleQueueFires,
+        Deviation::AnyPauseIsStorm,
         Deviation::RestoresTooEarly,
         Deviation::RestoresDuringStorm,
         Deviation::LateFrameDoesNotRestart,
@@ -298,6 +310,7 @@ impl Deviation {
         Deviation::ReservedNotCounted,
         Deviation::DescriptorNotCounted,
         Deviation::WatermarkNotCleared,
+        Deviation::WatermarkForgetsLevel,
         Deviation::DropLeaksBuffer,
         Deviation::CounterCountsPfcAsData,
         Deviation::LossyUsesHeadroom,
@@ -324,6 +337,7 @@ impl Deviation {
         Deviation::DropsEct,
         Deviation::NoJumpAtKmax,
         Deviation::DepthOfPort,
+        Deviation::DepthOfClass,
         Deviation::MarksTooOften,
         Deviation::DrawsCorrelated,
         Deviation::CeNotCounted,
@@ -345,6 +359,7 @@ impl Deviation {
         Deviation::MacsecOkCountsPfcTwice,
         Deviation::MacsecRekeyForgetsOldSa,
         Deviation::MacsecHeadroomTooSmall,
+        Deviation::MacsecClearPfcTakesNumber,
         Deviation::CnpPerPacket,
         Deviation::CnpHiddenInterval,
         Deviation::CnpOnCnp,

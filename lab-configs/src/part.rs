@@ -72,6 +72,8 @@ impl Deviation {
             Deviation::DetectionIgnoresClass
             | Deviation::TimerNotResetByGap
             | Deviation::XonCountsAsStorm
+            | Deviation::IdleQueueFires
+            | Deviation::AnyPauseIsStorm
             | Deviation::RestoresTooEarly
             | Deviation::RestoresDuringStorm
             | Deviation::LateFrameDoesNotRestart
@@ -97,6 +99,7 @@ impl Deviation {
             | Deviation::ReservedNotCounted
             | Deviation::DescriptorNotCounted
             | Deviation::WatermarkNotCleared
+            | Deviation::WatermarkForgetsLevel
             | Deviation::DropLeaksBuffer
             | Deviation::CounterCountsPfcAsData
             | Deviation::LossyUsesHeadroom
@@ -135,6 +138,7 @@ impl Deviation {
             | Deviation::DropsEct
             | Deviation::NoJumpAtKmax
             | Deviation::DepthOfPort
+            | Deviation::DepthOfClass
             | Deviation::MarksTooOften
             | Deviation::DrawsCorrelated
             | Deviation::CeNotCounted
@@ -151,7 +155,8 @@ impl Deviation {
             | Deviation::MacsecPnWraps
             | Deviation::MacsecOkCountsPfcTwice
             | Deviation::MacsecRekeyForgetsOldSa
-            | Deviation::MacsecHeadroomTooSmall => Part::Macsec,
+            | Deviation::MacsecHeadroomTooSmall
+            | Deviation::MacsecClearPfcTakesNumber => Part::Macsec,
             Deviation::CnpPerPacket
             | Deviation::CnpHiddenInterval
             | Deviation::CnpOnCnp

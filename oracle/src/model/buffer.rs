@@ -245,6 +245,12 @@ impl Buffer {
         let reserved = if self.config.voqs { 0 } else { self.config.reserved };
         self.groups.iter_mut().flatten().for_each(|group| group.clear(reserved));
         self.queues.iter_mut().flatten().for_each(Queue::clear);
+        if self.config.faults.levels_forgotten {
+            self.queues.iter_mut().flatten().for_each(|queue| queue.peak = 0);
+            for group in self.groups.iter_mut().flatten() {
+                (group.share_peak, group.headroom_peak) = (0, 0);
+            }
+        }
         self.pools.clear();
     }
 }

@@ -69,6 +69,8 @@ pub struct Faults {
     pub pfc_counts_twice: bool,
     /// At a rekey the association before is forgotten at once.
     pub forgets_old_sa: bool,
+    /// A PFC frame in clear takes a packet number.
+    pub clear_takes_number: bool,
     /// It protects with another cipher suite than it was configured to: neither end can open what the other sends.
     pub other_suite: bool,
 }
@@ -146,6 +148,9 @@ impl SecY {
     /// The frame as it goes onto the cable; `None` when the packet numbers of the association are used up.
     pub fn transmit(&mut self, packet: &Packet) -> Option<Packet> {
         if packet.kind == Kind::Pfc && self.config.sent == Form::Clear {
+            if self.config.faults.clear_takes_number {
+                self.sender.tag(&self.config);
+            }
             return Some(*packet);
         }
         let mut tag = self.sender.tag(&self.config)?;

@@ -159,6 +159,11 @@ impl Wred {
         self.config.faults.depth_of_port
     }
 
+    /// Whether it is taken to be that of the same queue of all ports.
+    pub(crate) const fn takes_class(&self) -> bool {
+        self.config.faults.depth_of_class
+    }
+
     /// What becomes of a frame that arrives at `now` and finds `found`; it takes `size`. A mark is to be
     /// [noted](Self::note_mark) once the frame is in.
     #[inline(never)]

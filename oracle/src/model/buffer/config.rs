@@ -93,6 +93,8 @@ pub struct Faults {
     pub lossy_headroom: bool,
     /// Watermarks are not cleared.
     pub watermarks_stay: bool,
+    /// Those of queues and groups begin at zero when they are cleared, whatever is held.
+    pub levels_forgotten: bool,
     /// A sender that was told to pause because of one queue may go on when a frame of its leaves another.
     pub any_queue_resumes: bool,
 }
@@ -104,6 +106,7 @@ impl Faults {
         drops_stay: false,
         lossy_headroom: false,
         watermarks_stay: false,
+        levels_forgotten: false,
         any_queue_resumes: false,
     };
 }

@@ -18,11 +18,12 @@ impl Buffer {
 
     /// The same for all queues of a port.
     pub(in crate::model) fn depth_of_port(&self, port: usize) -> Depth {
-        let sum = |sum: Depth, queue: &super::Queue| Depth {
-            bytes: sum.bytes + queue.used,
-            frames: sum.frames + u64::from(queue.frames),
-        };
-        self.queues[port].iter().fold(Depth::default(), sum)
+        summed(&self.queues[port])
+    }
+
+    /// The same for that queue of all ports.
+    pub(in crate::model) fn depth_of_class(&self, queue: u8) -> Depth {
+        summed(self.queues.iter().map(|port| &port[slot(queue)]))
     }
 
     /// What a frame of `size` bytes takes.
@@ -66,4 +67,13 @@ impl Buffer {
     pub const fn shared(&self) -> u64 {
         self.pools.ingress.used()
     }
+}
+
+/// What the frames in some queues come to.
+fn summed<'a>(queues: impl IntoIterator<Item = &'a super::Queue>) -> Depth {
+    let sum = |sum: Depth, queue: &super::Queue| Depth {
+        bytes: sum.bytes + queue.used,
+        frames: sum.frames + u64::from(queue.frames),
+    };
+    queues.into_iter().fold(Depth::default(), sum)
 }

@@ -78,6 +78,10 @@ impl Faults {
                 Deviation::TimerNotResetByGap => faults.rule.timer_not_reset_by_gap = true,
                 // XON frames alone, at least one per poll, fire.
                 Deviation::XonCountsAsStorm => faults.rule.xon_counts_as_storm = true,
+                // A pause of a queue that nobody uses costs the first data that come.
+                Deviation::IdleQueueFires => faults.rule.idle_fires = true,
+                // A receiver that is merely slow is fired at.
+                Deviation::AnyPauseIsStorm => faults.rule.any_pause_counts = true,
                 // Every restoration comes one poll early, where it takes more than one.
                 Deviation::RestoresTooEarly => faults.rule.restores_too_early = true,
                 // A storm that goes on is fired at again and again.
@@ -155,6 +159,8 @@ impl Faults {
                 Deviation::DescriptorNotCounted => faults.buffer.descriptor_not_counted = true,
                 // A watermark still shows what was before it was cleared.
                 Deviation::WatermarkNotCleared => faults.buffer.own.watermarks_stay = true,
+                // The poll after a clear shows nothing of a queue that is full.
+                Deviation::WatermarkForgetsLevel => faults.buffer.own.levels_forgotten = true,
                 // An empty device sends XOFF earlier than before, and its pool's watermark does not return to zero.
                 Deviation::DropLeaksBuffer => faults.buffer.own.drops_stay = true,
                 // A counter of data frames moves with every PFC frame that the rig sends.
@@ -218,6 +224,8 @@ impl Faults {
                 Deviation::NoJumpAtKmax => faults.wred.own.no_jump = true,
                 // A queue that is not congested has marks when its neighbour is.
                 Deviation::DepthOfPort => faults.wred.own.depth_of_port = true,
+                // A port that is not congested marks when another one is.
+                Deviation::DepthOfClass => faults.wred.own.depth_of_class = true,
                 // Right above kmin the curve jumps.
                 Deviation::MarksTooOften => {
                     let percent = value.map_or(2, |percent| u32::try_from(percent).unwrap_or(100));
@@ -266,6 +274,10 @@ impl Faults {
                 Deviation::MacsecOkCountsPfcTwice => faults.macsec.own.pfc_counts_twice = true,
                 // A rekey costs the frames that were sent just before it.
                 Deviation::MacsecRekeyForgetsOldSa => faults.macsec.own.forgets_old_sa = true,
+                // Between two protected frames lie the numbers of the PFC frames in clear.
+                Deviation::MacsecClearPfcTakesNumber => {
+                    faults.macsec.own.clear_takes_number = true;
+                }
                 Deviation::MacsecHeadroomTooSmall => faults.macsec.headroom_too_small = true,
                 // NICs have a list of their own.
                 Deviation::CnpPerPacket

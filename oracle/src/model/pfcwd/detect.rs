@@ -84,6 +84,11 @@ impl Detection {
 
     /// Whether this poll sees a storm; `None` when the family needs an earlier poll and there is none.
     fn condition(&self, now: &Counters, saved: &Saved) -> Option<bool> {
+        let mut now = *now;
+        if self.faults.idle_fires {
+            now.queue_occupancy_bytes = now.queue_occupancy_bytes.max(1);
+        }
+        let now = &now;
         let holds = match self.family {
             RuleFamily::Broadcom => broadcom(now, saved),
             RuleFamily::Mellanox => mellanox(now, saved),
@@ -93,7 +98,8 @@ impl Detection {
         }?;
         let xon = self.faults.xon_counts_as_storm
             && saved.frames.is_some_and(|last| now.xon_rx_pkts > last.xon);
-        Some(holds || xon || now.debug_storm)
+        let paused = self.faults.any_pause_counts && interval_counter::saw_pause(now, saved);
+        Some(holds || xon || paused || now.debug_storm)
     }
 }
 

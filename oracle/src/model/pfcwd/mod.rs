@@ -71,6 +71,10 @@ pub struct Faults {
     pub timer_not_reset_by_gap: bool,
     /// An XON frame since the last poll makes the condition true.
     pub xon_counts_as_storm: bool,
+    /// An empty queue counts as one that holds data.
+    pub idle_fires: bool,
+    /// Any pause since the last poll makes the condition true.
+    pub any_pause_counts: bool,
     /// Restoration needs one quiet poll fewer, but at least one.
     pub restores_too_early: bool,
     /// Every poll counts as quiet.

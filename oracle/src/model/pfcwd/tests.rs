@@ -156,6 +156,32 @@ fn xon_frames_alone_are_no_storm_unless_they_are_taken_for_one() {
 }
 
 #[test]
+fn a_pause_of_an_empty_queue_is_a_storm_to_a_rule_that_takes_it_for_full() {
+    let broken = Faults { idle_fires: true, ..Faults::default() };
+    let line = Line::storm(205, 1_205);
+    let polls = |faults| {
+        let mut watchdog =
+            Watchdog::new(RuleFamily::Mellanox, &config(RuleFamily::Mellanox), faults);
+        let empty = |us| Counters { queue_occupancy_bytes: 0, ..line.at(us) };
+        (0..10).filter_map(|poll| watchdog.poll(&empty(250_000 + poll * 100_000))).count()
+    };
+    assert_eq!(polls(Faults::default()), 0);
+    assert_ne!(polls(broken), 0);
+}
+
+#[test]
+fn pauses_with_gaps_are_no_storm_unless_any_pause_is() {
+    let storms_of_half_a_poll = (2..12).map(|poll| (poll * 100 + 20, poll * 100 + 70)).collect();
+    let line = Line { storms: storms_of_half_a_poll, xons: Vec::new() };
+    let broken = Faults { any_pause_counts: true, ..Faults::default() };
+    // A rule that looks at the moment of the poll alone meets a pause each time.
+    for family in [RuleFamily::Broadcom, RuleFamily::Mellanox] {
+        assert_eq!(storms(&run(family, &line, Faults::default())), 0, "{family:?}");
+        assert_ne!(storms(&run(family, &line, broken)), 0, "{family:?}");
+    }
+}
+
+#[test]
 fn restoring_too_early_is_one_poll_early() {
     let line = Line::storm(205, 1_205);
     let broken = Faults { restores_too_early: true, ..Faults::default() };

@@ -66,5 +66,11 @@ pub(super) fn leaves(
 /// The depth by which a queue is judged, as far as the buffer knows it.
 #[inline]
 fn depth(wred: &Wred, buffer: &Buffer, port: usize, queue: u8) -> Depth {
-    if wred.takes_port() { buffer.depth_of_port(port) } else { buffer.depth(port, queue) }
+    if wred.takes_port() {
+        buffer.depth_of_port(port)
+    } else if wred.takes_class() {
+        buffer.depth_of_class(queue)
+    } else {
+        buffer.depth(port, queue)
+    }
 }

@@ -45,6 +45,8 @@ pub struct Faults {
     pub no_jump: bool,
     /// The depth is that of all queues of the port.
     pub depth_of_port: bool,
+    /// The depth is that of the same queue of all ports.
+    pub depth_of_class: bool,
     /// Added to every chance above zero.
     pub extra: Ppm,
     /// So many frames share a draw; 0 and 1: each has its own.
@@ -110,6 +112,7 @@ impl Config {
         self.weight == 0
             && self.packet.is_none()
             && !self.faults.depth_of_port
+            && !self.faults.depth_of_class
             && !self.faults.clears_ce
     }
 

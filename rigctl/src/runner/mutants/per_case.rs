@@ -35,7 +35,7 @@ pub enum Worth {
         /// Why.
         why: String,
     },
-    /// It fails on none.
+    /// It fails on none, or only on what spoils everything.
     Nothing {
         /// How many were tried.
         tried: usize,
@@ -52,8 +52,34 @@ impl Worth {
 /// Killers that were found once, by case without the family's ending: tried first, and no more than that.
 const FOUND: &str = include_str!("killers.tsv");
 
-/// Tries mutants on one case, likely killers first, until it fails; all of them with `full`. Of a case that says that none
-/// turns it red the one that it names is tried, with `full` all. The device that does as it declares is taken to pass.
+/// Mutants that break whatever traffic there is, by how they begin, and parts of the names of the cases that are about them: what
+/// any case notices says of no other one that it shows anything.
+const SPOILERS: &[(&str, &[&str])] = &[
+    // All lossless queues drop all that comes: whatever is sent is lost.
+    ("pfcwd.big_red_switch=true", &["big-red-switch"]),
+    // No PFC frame of the device is one any more: nobody who should obey it does.
+    ("deviation=malformed_pfc", &["pfc-frame-format"]),
+    // Every PFC frame that the rig sends comes out of every other port.
+    ("deviation=pfc_forwarded", &["pause-stays-on-its-link"]),
+    // Wherever frames wait some come out of order, and count as such in every measure of loss.
+    ("deviation=flow_reordered", &[]),
+    // Every queue that grows beyond kmin loses frames, whatever is asked of it.
+    ("deviation=drops_ect", &["marks", "marked"]),
+    ("wred.ecn=ecn_none", &["marks", "marked"]),
+    // Neither end of a cable can open what the other sends.
+    ("macsec.cipher_suite=", &["every-suite", "integrity-only", "without-sci"]),
+    ("macsec.enable=false", &["every-suite", "clear-data-refused"]),
+];
+
+/// Whether a mutant spoils a case that is not about it.
+fn spoils(case: &Case, mutant: &str) -> bool {
+    let own = SPOILERS.iter().find(|(begins, _)| mutant.starts_with(begins));
+    own.is_some_and(|(_, about)| !about.iter().any(|name| case.id.case.contains(name)))
+}
+
+/// Tries mutants on one case, likely killers first, until it fails; all of them with `full`. Those that spoil it do not count.
+/// Of a case that says that none turns it red the one that it names is tried, with `full` all. The device that does as it
+/// declares is taken to pass.
 ///
 /// # Errors
 /// When a mutant fits no device of the lab.
@@ -74,7 +100,7 @@ pub fn worth(
     };
     let by_hand = case.spared.as_ref().map(|spared| spared.tried.clone());
     let mut mutants = Vec::new();
-    let mut tried = 0;
+    let (mut tried, mut shows) = (0, false);
     if let Some(text) = &by_hand {
         tried += 1;
         mutants.extend(red(text)?.then(|| text.clone()));
@@ -86,22 +112,25 @@ pub fn worth(
         if by_hand.as_ref() == Some(&mutant.text) {
             continue;
         }
-        if lacking::lacking(rig, &[case], mutant).is_some() {
+        let spoils = spoils(case, &mutant.text);
+        let counts = !spoils || (full && by_hand.is_none());
+        if !counts || lacking::lacking(rig, &[case], mutant).is_some() {
             continue;
         }
         tried += 1;
         if red(&mutant.text)? {
             mutants.push(mutant.text.clone());
+            shows |= !spoils;
             if !full {
                 break;
             }
         }
     }
-    Ok(match (by_hand, mutants.is_empty()) {
-        (Some(by_hand), true) => Worth::Spared { by_hand, tried },
-        (Some(_), false) => Worth::SparedWrongly { by: mutants },
-        (None, true) => Worth::Nothing { tried },
-        (None, false) => Worth::Kills { mutants, tried },
+    Ok(match by_hand {
+        Some(by_hand) if mutants.is_empty() => Worth::Spared { by_hand, tried },
+        Some(_) => Worth::SparedWrongly { by: mutants },
+        None if shows => Worth::Kills { mutants, tried },
+        None => Worth::Nothing { tried },
     })
 }
 

@@ -48,6 +48,18 @@ fn lossy_headroom_holds_as_much_again_as_a_group_has() {
 }
 
 #[test]
+fn levels_that_are_forgotten_are_not_back_after_a_clear() {
+    let peak = |faults| {
+        let mut buffer = faulty(faults, CONFIG);
+        buffer.admit(lossy());
+        buffer.clear_watermarks();
+        buffer.queue_peak(7, 0)
+    };
+    let forgets = Faults { levels_forgotten: true, ..Faults::NONE };
+    assert_eq!((peak(Faults::NONE), peak(forgets)), (1_000, 0));
+}
+
+#[test]
 fn watermarks_that_stay_are_not_cleared() {
     let mut buffer = faulty(Faults { watermarks_stay: true, ..Faults::NONE }, CONFIG);
     buffer.admit(lossy());

@@ -47,9 +47,14 @@ impl Bench {
 
     /// What host 1 receives within 2 ms: number, ECN-capable, marked.
     fn drain(&mut self) -> Vec<(u32, bool, bool)> {
+        self.drain_at(1)
+    }
+
+    /// The same of another host.
+    fn drain_at(&mut self, at: u16) -> Vec<(u32, bool, bool)> {
         let mut received = Vec::new();
         let mut tap = |_: Time, host: u16, dir: Dir, packet: &Packet| {
-            if (host, dir, packet.kind) == (1, Dir::Rx, Kind::Data) {
+            if (host, dir, packet.kind) == (at, Dir::Rx, Kind::Data) {
                 received.push((packet.seq, packet.ect(), packet.ce()));
             }
         };
@@ -188,6 +193,20 @@ fn depth_of_port_marks_a_short_queue_beside_a_long_one() {
         bench.drain().iter().filter(|(.., ce)| *ce).count()
     };
     assert_eq!((short(None), short(Some("depth_of_port"))), (0, 10));
+}
+
+#[test]
+fn depth_of_class_marks_a_short_queue_of_another_port() {
+    let short = |deviation| {
+        let mut bench = held(step(deviation));
+        bench.storm(2, 3);
+        bench.run(2);
+        bench.fill(ect(), 25);
+        bench.fill(Packet { stream: 8, dst: 2, ..ect() }, 10);
+        bench.calm(2, 3);
+        bench.drain_at(2).iter().filter(|(.., ce)| *ce).count()
+    };
+    assert_eq!((short(None), short(Some("depth_of_class"))), (0, 10));
 }
 
 #[test]

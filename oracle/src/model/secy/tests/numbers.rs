@@ -141,3 +141,15 @@ fn an_association_that_comes_back_begins_anew() {
     secy.set(&config(at(0)));
     assert_eq!(through(&mut secy, &[numbered(1)]), [true]);
 }
+
+#[test]
+fn a_pause_in_clear_takes_no_number_unless_it_is_broken() {
+    let next = |fault| {
+        let mut config = config(|macsec| macsec.pfc_encryption_mode = PfcMode::Bypass);
+        config.faults.clear_takes_number = fault;
+        let mut secy = SecY::new(&config);
+        secy.transmit(&pause());
+        sent(&mut secy, 1)
+    };
+    assert_eq!((next(false), next(true)), (vec![Some((0, 1))], vec![Some((0, 2))]));
+}
