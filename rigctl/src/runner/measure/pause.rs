@@ -86,9 +86,9 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             let pause = |quanta| pause_time(quanta, port.speed);
             // The MAC takes its response to an XON as to an XOFF. A pause runs out without one.
             let most = match stop.last {
-                Some((xon, Quanta(0))) => Dur(xon.since(stop.at).middle()),
+                // A pause that is over before the MAC takes it in ends the one before, as XON does.
                 Some((word, quanta)) => {
-                    (Dur(word.since(stop.at).middle()) + pause(quanta)).saturating_sub(declared)
+                    Dur(word.since(stop.at).middle()) + pause(quanta).saturating_sub(declared)
                 }
                 None => pause(stop.quanta).saturating_sub(declared),
             };
