@@ -2,6 +2,7 @@
 //! it covers it notices alone.
 
 use rig_lab::{Kind, Lab, Part};
+use rig_testcases::case::Spared;
 use rig_testcases::{Case, Suite};
 use rigctl::mutation;
 use rigctl::runner::budget;
@@ -93,6 +94,29 @@ fn what_may_show_nothing_is_a_handful_about_void_measurements_and_refusals() {
         names.insert(id.strip_suffix(&family).unwrap_or(&id).to_owned());
     }
     assert!(names.len() <= 5, "{names:?}");
+}
+
+/// Nobody has to believe that a mutant tried by hand is the only one that could have turned a case red.
+#[test]
+fn a_case_that_wrongly_says_that_nothing_turns_it_red_is_found_when_all_are_tried() {
+    let (mut suites, lab) = catalogue();
+    let all = mutants::every(&lab, &suites);
+    let cases = suites.iter_mut().flat_map(|suite| &mut suite.cases);
+    let mut one = cases.filter(|case| case.id.to_string() == "recovery::one-lost-response");
+    let case = one.next().expect("a case that is turned red by what it is about");
+    // Nothing is marked in it: how often marks are answered does not show.
+    let tried = "nic.np.interval=x2".to_owned();
+    case.spared = Some(Spared { why: "nothing of it could be wrong".to_owned(), tried });
+    let case = case.clone();
+    let suite = suites.iter().find(|suite| suite.name == "recovery").expect("its suite");
+    let stop = Stop::default();
+    let rig = rig(&lab, &stop, &[&case]);
+    let spared = worth(&rig, suite, &case, &all, false);
+    assert!(matches!(spared, Ok(Worth::Spared { tried: 1, .. })), "{spared:?}");
+    let Ok(Worth::SparedWrongly { by }) = worth(&rig, suite, &case, &all, true) else {
+        panic!("it was believed")
+    };
+    assert!(by.iter().any(|text| text == "deviation=read_asks_one_psn_late"), "{by:?}");
 }
 
 /// Whatever breaks in a part that a suite says it covers, a case of that suite notices.
