@@ -33,7 +33,7 @@ pub use loss::{Loss, loss};
 pub use pfc_frames::{BadFormat, PfcSent, pfc_format, pfc_sent};
 pub use protection::{Protected, protection};
 pub use restore::restored;
-pub use sending::{Sending, sending, sends};
+pub use sending::{Sending, may_send, sending, sends};
 pub use shared::{Carried, carried};
 pub use stops::{Stop, stops};
 pub use telling::{Delay, Telling, Word, telling};

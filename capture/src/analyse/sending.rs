@@ -5,7 +5,7 @@
 //! missed (the sender's rule). A stream that sent fewer was not the stimulus that the case asked for.
 
 use crate::{Dir, Observation, Record, Span, What};
-use rig_testcases::{Action, Script, StreamRate, StreamSpec, Tap};
+use rig_testcases::{Action, Script, StreamRate, Tap};
 use rig_units::{Dur, Pace, Time};
 
 /// One stream in one trial.
@@ -86,7 +86,7 @@ fn plan(observation: &Observation, script: &Script, stream: u16) -> Option<Plan>
         StreamRate::Load(rate) => rate.pace(spec.on_wire(), speed),
     };
     let mut plan = Plan { frames: 0, open: 0, begin: None, due: Time::ZERO };
-    for (from, until) in may_send(observation, script, spec, stream) {
+    for (from, until) in may_send(observation, script, stream) {
         let most = spec.count.map_or(u64::MAX, |most| most - plan.frames);
         let start = plan.due.max(from);
         let Some(left) = until.since(start).filter(|left| *left > Dur::ZERO) else { continue };
@@ -101,13 +101,9 @@ fn plan(observation: &Observation, script: &Script, stream: u16) -> Option<Plan>
     Some(plan)
 }
 
-/// The times in which the stream runs, its port's link is up and its class is open.
-fn may_send(
-    observation: &Observation,
-    script: &Script,
-    spec: &StreamSpec,
-    stream: u16,
-) -> Vec<(Time, Time)> {
+/// The times in which a stream runs, its port's link is up and its class is open.
+pub fn may_send(observation: &Observation, script: &Script, stream: u16) -> Vec<(Time, Time)> {
+    let spec = &script.streams[usize::from(stream)];
     let end = Time::ZERO + script.length.min(observation.length);
     let mut changes: Vec<(Time, Change)> = Vec::new();
     for step in &script.steps {

@@ -186,9 +186,9 @@ impl<'a> Evidence<'a> {
             );
             options.push(InterfaceDescriptionOption::Comment(comment.into()));
         }
-        if self.observation.integrity.unrecorded > 0 && self.all.is_none() {
-            let comment =
-                format!("{} frames {NOT_RECORDED}", self.observation.integrity.unrecorded);
+        let unrecorded = self.all.map_or(self.observation.integrity.unrecorded, Spooled::left_out);
+        if unrecorded > 0 {
+            let comment = format!("{unrecorded} frames {NOT_RECORDED}");
             options.push(InterfaceDescriptionOption::Comment(comment.into()));
         }
         let loads = loads::lines(self.observation, self.script, index).into_iter();

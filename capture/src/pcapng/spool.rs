@@ -1,5 +1,6 @@
-//! All frames of a trial on their way into its capture: they go to the disk while the trial runs, since a load at full speed
-//! is more than a machine can hold. The capture itself begins with what is known only at the end, and is made from it then.
+//! All frames of a trial on their way into its capture. In virtual time they go to the disk while the trial runs, since a load at
+//! full speed is more than a machine can hold; in real time a disk would hold up what is due, so that they wait in memory. The
+//! capture itself begins with what is known only at the end, and is made from it then.
 
 use super::evidence::{NANOSECONDS, direction};
 use super::snap;
@@ -15,6 +16,8 @@ const _: () = assert!(NANOSECONDS == 9);
 const PS_PER_NS: u64 = 1_000;
 /// Frames that wait for the order of time: the model tells of a frame when its sending begins, under the time of its end.
 const WAITING: usize = 1 << 16;
+/// Most frames that wait in memory, some 400 MB of them; a capture to disk has no such bound.
+const HELD: usize = 1 << 22;
 
 /// Enhanced packet block (pcapng section 4.3): its type, what stands before its data, and where its length of data is.
 const TYPE: u32 = 6;
@@ -28,7 +31,11 @@ const FLAGS: u16 = 2;
 pub struct Spool {
     script: Script,
     path: PathBuf,
+    /// Not while the trial runs, in real time.
     to: Option<BufWriter<File>>,
+    /// Most frames that wait until the end; `None`: they are written on the way.
+    held: Option<usize>,
+    left_out: u64,
     /// Each with whether it is one of the observation's records, too.
     waiting: Vec<(Record, bool)>,
     written: (u64, Time),
@@ -41,6 +48,7 @@ pub struct Spool {
 pub struct Spooled {
     path: PathBuf,
     frames: u64,
+    left_out: u64,
     /// Of each record of the observation, the number of its frame.
     numbers: Vec<u64>,
     failed: Option<io::Error>,
@@ -49,26 +57,44 @@ pub struct Spooled {
 impl Spool {
     /// Begins the file at `path`, folders included. What the system refuses is told at the end.
     pub fn create(path: &Path, script: &Script) -> Spool {
-        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-        let (to, failed) = match folder.and_then(|()| File::create(path)) {
-            Ok(file) => (Some(BufWriter::with_capacity(1 << 20, file)), None),
-            Err(error) => (None, Some(error)),
-        };
+        let mut spool = Spool::held(path, script);
+        spool.held = None;
+        spool.open();
+        spool
+    }
+
+    /// Holds all frames in memory and begins the file at the end.
+    pub fn held(path: &Path, script: &Script) -> Spool {
         Spool {
             script: script.clone(),
             path: path.to_owned(),
-            to,
+            to: None,
+            held: Some(HELD),
+            left_out: 0,
             waiting: Vec::new(),
             written: (0, Time::ZERO),
             numbers: Vec::new(),
-            failed,
+            failed: None,
+        }
+    }
+
+    fn open(&mut self) {
+        let folder = self.path.parent().map_or(Ok(()), fs::create_dir_all);
+        match folder.and_then(|()| File::create(&self.path)) {
+            Ok(file) => self.to = Some(BufWriter::with_capacity(1 << 20, file)),
+            Err(error) => self.failed = Some(error),
         }
     }
 
     /// A frame passed; `recorded`: the observation has it among its records.
     pub fn saw(&mut self, record: Record, recorded: bool) {
+        // What the observation has is bounded by its taps.
+        if self.held.is_some_and(|most| self.waiting.len() >= most) && !recorded {
+            self.left_out += 1;
+            return;
+        }
         self.waiting.push((record, recorded));
-        if self.waiting.len() >= WAITING {
+        if self.held.is_none() && self.waiting.len() >= WAITING {
             self.sort();
             let until = self.waiting[WAITING / 2].0.at;
             self.write(self.waiting.partition_point(|(record, _)| record.at < until));
@@ -77,11 +103,14 @@ impl Spool {
 
     /// Ends: what there is.
     pub fn finish(mut self) -> Spooled {
+        if self.held.is_some() {
+            self.open();
+        }
         self.sort();
         self.write(self.waiting.len());
         let flushed = self.to.take().map_or(Ok(()), |mut to| to.flush());
-        let Spool { path, written: (frames, _), numbers, failed, .. } = self;
-        Spooled { path, frames, numbers, failed: failed.or(flushed.err()) }
+        let Spool { path, written: (frames, _), left_out, numbers, failed, .. } = self;
+        Spooled { path, frames, left_out, numbers, failed: failed.or(flushed.err()) }
     }
 
     /// Puts those that wait in the order in which the observation has its records.
@@ -112,6 +141,11 @@ impl Spooled {
     /// How many frames there are.
     pub const fn frames(&self) -> u64 {
         self.frames
+    }
+
+    /// How many more there were than it holds.
+    pub const fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// The number of the frame of a record of the observation.

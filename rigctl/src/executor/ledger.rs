@@ -5,7 +5,7 @@
 //! frame says; between windows one in [`SAMPLE`], the same ones wherever they pass, so that rates and losses can be told
 //! over any stretch. Frames of streams are counted whatever the tap says.
 
-use rig_capture::pcapng::{Spool, Spooled};
+use rig_capture::pcapng::Spool;
 use rig_capture::{Dir, Loads, Record, SAMPLE, StreamCount, What};
 use rig_testcases::{Roce, RoceKind, Script, StreamRate, Tap};
 use rig_units::{Dur, Time};
@@ -37,7 +37,7 @@ pub struct Seen {
     /// How many frames were counted only.
     pub unrecorded: u64,
     /// Every frame, if somebody asked for that.
-    pub spooled: Option<Spooled>,
+    pub spool: Option<Spool>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -174,7 +174,7 @@ impl Ledger {
         self.records.sort_by_key(|record| (record.at, record.port, record.dir));
         let streams = self.streams.iter().map(|stream| stream.count).collect();
         let Ledger { records, loads, unrecorded, spool, .. } = self;
-        Seen { records, streams, loads, unrecorded, spooled: spool.map(Spool::finish) }
+        Seen { records, streams, loads, unrecorded, spool }
     }
 }
 

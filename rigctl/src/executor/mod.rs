@@ -82,10 +82,11 @@ impl Executor {
         }
     }
 
-    /// Where every frame of the next trial goes, for its evidence. On real ports a capture to disk has them.
+    /// Where every frame of the next trial goes, for its evidence.
     pub fn spool(&mut self, path: Option<PathBuf>) {
-        if let Executor::Virtual(lab) = self {
-            lab.spool = path;
+        match self {
+            Executor::Virtual(lab) => lab.spool = path,
+            Executor::Wire(lab) => lab.spool = path,
         }
     }
 
@@ -93,7 +94,7 @@ impl Executor {
     pub fn spooled(&mut self) -> Option<Spooled> {
         match self {
             Executor::Virtual(lab) => lab.spooled.take(),
-            Executor::Wire(_) => None,
+            Executor::Wire(lab) => lab.spooled.take(),
         }
     }
 

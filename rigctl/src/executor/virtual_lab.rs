@@ -111,8 +111,8 @@ impl VirtualLab {
         let injected = trial.unbridge(origin);
         let Trial { recorder, sampler, config, .. } = trial;
         self.next_id = self.next_id.wrapping_add(recorder.used());
-        let Seen { records, streams, loads, unrecorded, spooled } = recorder.finish();
-        self.spooled = spooled;
+        let Seen { records, streams, loads, unrecorded, spool } = recorder.finish();
+        self.spooled = spool.map(Spool::finish);
         let events = self.dut.events().map(|events| {
             let since =
                 |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });

@@ -143,7 +143,7 @@ impl Work {
         let findings =
             self.judgements.iter().flat_map(|judgement| judgement.findings.clone()).collect();
         // What did not happen comes before what could not be seen of it.
-        let idle = counts.find_map(applied::idle_flows);
+        let idle = counts.find_map(applied::kept_back);
         let doubts: Vec<Doubt> = idle.into_iter().chain(self.doubts.iter().cloned()).collect();
         conclude::conclude(&case.expect, &trials, &self.answers, &doubts, findings)
     }

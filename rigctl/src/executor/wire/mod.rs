@@ -31,6 +31,7 @@ use super::virtual_lab::speeds;
 use core::fmt;
 use losses::Losses;
 use rig_capture::deep::{Capture, Interface};
+use rig_capture::pcapng::{Spool, Spooled};
 use rig_capture::{Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, What};
 use rig_dut::emulated_wire::{Lost, Undone};
 use rig_frames::ethernet;
@@ -39,6 +40,7 @@ use rig_generator::{Clock, Departure, Impossible, Kept, Obeys, Program, Template
 use rig_lab::{Declared, Setting};
 use rig_testcases::{EndpointSpec, Script, wire};
 use rig_units::{Dur, FCS, PortSpeed, Time};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tape::Tape;
 use trial::Trial;
@@ -56,6 +58,10 @@ pub struct WireLab {
     kept: Vec<(String, Kept)>,
     /// Where the frames of the next trial go, too; afterwards it is taken out again.
     pub disk: Option<Capture>,
+    /// Where every frame of the next trial goes once it is over.
+    pub spool: Option<PathBuf>,
+    /// Every frame of the last one.
+    pub spooled: Option<Spooled>,
 }
 
 /// Why a trial did not come about.
@@ -129,7 +135,15 @@ impl WireLab {
                 lane.peer = None;
             }
         }
-        Ok(WireLab { bench, clock, cable, kept: Vec::new(), disk: None })
+        Ok(WireLab {
+            bench,
+            clock,
+            cable,
+            kept: Vec::new(),
+            disk: None,
+            spool: None,
+            spooled: None,
+        })
     }
 
     /// Whether the device was booted for this session, so that it begins with nothing stormed.
@@ -179,6 +193,7 @@ impl WireLab {
         let origin = self.now();
         let instant: Vec<bool> = self.bench.pacer.lanes.iter().map(|lane| lane.instant).collect();
         let mut tape = Tape::new(script, origin, self.bench.next, instant, self.bench.bound);
+        tape.ledger = tape.ledger.onto(self.spool.take().map(|path| Spool::held(&path, script)));
         tape.disk = self.disk.take();
         tape.unseen.before(read, &earlier);
         let mut trial = Trial { lab: self, script, program: &program, tape, config: Vec::new() };
@@ -197,7 +212,7 @@ impl WireLab {
         }
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
         self.bench.next += most.unwrap_or(0);
-        let Seen { records, streams, loads, unrecorded, .. } = ledger.finish();
+        let Seen { records, streams, loads, unrecorded, spool } = ledger.finish();
         let after = self.bench.behind.counters()?;
         let read = self.now();
         let took = read.since(origin + script.length).unwrap_or_default().max(took);
@@ -212,6 +227,8 @@ impl WireLab {
         self.bench.pacer.run_until(read, &mut unseen)?;
         unseen.events(origin, happened.as_deref().unwrap_or_default());
         let events = happened.map(|events| since(origin, events));
+        // Only now: nothing is due any more, and the device has been read.
+        self.spooled = spool.map(Spool::finish);
         // How far off the instants of this trial may be is measured, frame by frame, at both ends; where nobody measures at
         // the other one, or on the way there, it is what the lab says.
         let off = match &health {
