@@ -185,7 +185,7 @@ cases:
     dut: {rule_family: broadcom, pfcwd: {detection_time: 200ms, restoration_time: 200ms, poll_interval: 100ms, action: drop}}
     streams:
       victim: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 2ms}
-      load: {from: p2, to: p1, class: 4, kind: rocev2-write, size: 1024B, rate: 20Mbps}
+      load: {from: p2, to: p1, class: 4, kind: rocev2-write, size: 1024B, rate: 20Mbps-L2}
     storms: {storm: {from: p2, classes: [3]}}
     steps:
       - {at: 0ms, start: [victim, load]}

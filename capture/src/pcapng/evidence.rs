@@ -27,6 +27,8 @@ const OUTBOUND: u32 = 2;
 
 /// How the comment of an interface ends that does not show all frames; the reader looks for it.
 pub(crate) const LEFT_OUT: &str = "were left out of this file";
+/// What the comment of the section says of a stream to a NIC, or of a flow of one.
+pub(super) const NIC_BEHIND: &str = "the NIC behind";
 /// The same where frames were never recorded.
 pub(super) const NOT_RECORDED: &str = "were counted and not recorded";
 
@@ -144,7 +146,7 @@ impl<'a> Evidence<'a> {
                 }
             };
             let to = match spec.from == spec.to {
-                true => format!("the NIC behind {}", port(spec.to)),
+                true => format!("{NIC_BEHIND} {}", port(spec.to)),
                 false => port(spec.to).clone(),
             };
             lines.push(format!(
@@ -159,7 +161,7 @@ impl<'a> Evidence<'a> {
             let port = |index: u16| &self.script.ports[usize::from(index)];
             let connection = self.script.connection(flow);
             lines.push(format!(
-                "flow {}: from the NIC behind {}, class {}, UDP source port {}, queue pair {:#x}",
+                "flow {}: from {NIC_BEHIND} {}, class {}, UDP source port {}, queue pair {:#x}",
                 spec.name,
                 port(spec.nic),
                 spec.class,

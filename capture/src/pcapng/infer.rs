@@ -1,6 +1,8 @@
 //! From the frames of a file to an observation and the script that would have asked for it: which port sent, which
 //! received, what the streams and the storms were. What had to be guessed is said.
 
+use super::evidence::NIC_BEHIND;
+use super::kept;
 use super::raw::{Raw, RawFrame};
 use super::read::{Assume, Capture};
 use super::storms::storms;
@@ -50,6 +52,7 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
         steps,
         length,
     };
+    let holes = [raw.cut.as_slice(), &raw.holes].concat();
     let mut observation = Observation {
         injected: Vec::new(),
         origin: Time::ZERO,
@@ -61,13 +64,26 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
         counters: Counters::default(),
         events: None,
         config: Vec::new(),
-        integrity: Integrity { lost: raw.lost, cut: raw.cut.clone(), ..Integrity::default() },
+        integrity: Integrity {
+            lost: raw.lost,
+            unrecorded: u64::try_from(raw.holes.len()).unwrap_or(u64::MAX),
+            cut: (!holes.is_empty()).then(|| holes.join("; ")),
+            ..Integrity::default()
+        },
     };
     observation.streams = (0..)
         .zip(&script.streams)
         .map(|(stream, _)| count(&Passages::of(&observation, &script, stream)))
         .collect();
-    Capture { observation, script, notes }
+    let kept = kept::kept(raw, &found, &mut observation);
+    let loads = raw.loads.iter();
+    let loads = loads.map(|(interface, text)| {
+        let port = usize::from(port_of[*interface]);
+        (observation.ports[port].name.clone(), text.clone())
+    });
+    let loads = loads.collect();
+    let of_nic = raw.about.iter().any(|line| line.contains(NIC_BEHIND));
+    Capture { observation, script, of_nic, kept, holes, loads, notes }
 }
 
 /// One port for each interface name, and the port of each interface.

@@ -7,6 +7,7 @@ use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
 use pcap_file::pcapng::blocks::interface_statistics::InterfaceStatisticsOption;
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::{Block, PcapNgParser};
 use pcap_file::{DataLink, PcapError, TsResolution};
 use std::borrow::Cow;
@@ -18,8 +19,14 @@ pub(super) struct Raw<'a> {
     pub(super) frames: Vec<RawFrame<'a>>,
     /// Frames that whoever captured knows to have lost.
     pub(super) lost: u64,
-    /// Where and why it ends early or has holes.
+    /// Where it ends early.
     pub(super) cut: Option<String>,
+    /// What its comments say of frames that are not in it, each sentence once.
+    pub(super) holes: Vec<String>,
+    /// The lines of its sections' comments.
+    pub(super) about: Vec<String>,
+    /// What its comments say of loads, with the interface that says it.
+    pub(super) loads: Vec<(usize, String)>,
 }
 
 #[derive(Debug)]
@@ -83,6 +90,8 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Raw<'_>, Located> {
         Err(PcapError::IncompleteBuffer) => return Err((0, cut(0))),
         Err(error) => return Err((0, said(&error))),
     };
+    // The library takes in the first section by itself.
+    about(&mut raw, parser.section());
     let mut first_interface = 0;
     while !rest.is_empty() {
         let at = bytes.len() - rest.len();
@@ -106,9 +115,12 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Raw<'_>, Located> {
         };
         match block {
             // Interfaces are numbered anew in each section.
-            Block::SectionHeader(_) => first_interface = raw.interfaces.len(),
+            Block::SectionHeader(block) => {
+                first_interface = raw.interfaces.len();
+                about(&mut raw, &block);
+            }
             Block::InterfaceDescription(block) => {
-                raw.cut = raw.cut.or_else(|| hole(&block));
+                told(&mut raw, &block);
                 raw.interfaces.push(interface(at, &block)?);
             }
             Block::EnhancedPacket(block) => {
@@ -144,16 +156,28 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Raw<'_>, Located> {
     Ok(raw)
 }
 
-/// What an evidence file says of frames that are not in it.
-fn hole(block: &InterfaceDescriptionBlock<'_>) -> Option<String> {
-    block.options.iter().find_map(|option| match option {
-        InterfaceDescriptionOption::Comment(text)
-            if text.ends_with(LEFT_OUT) || text.ends_with(NOT_RECORDED) =>
-        {
-            Some(text.to_string())
+/// What the comments of a section say, line by line.
+fn about(raw: &mut Raw<'_>, section: &SectionHeaderBlock<'_>) {
+    for option in &section.options {
+        if let SectionHeaderOption::Comment(text) = option {
+            raw.about.extend(text.lines().map(ToOwned::to_owned));
         }
-        _ => None,
-    })
+    }
+}
+
+/// What an interface says of frames that are not in the file.
+fn told(raw: &mut Raw<'_>, block: &InterfaceDescriptionBlock<'_>) {
+    let interface = raw.interfaces.len();
+    for option in &block.options {
+        let InterfaceDescriptionOption::Comment(text) = option else { continue };
+        let hole = text.ends_with(LEFT_OUT) || text.ends_with(NOT_RECORDED);
+        if hole && !raw.holes.iter().any(|said| said == text) {
+            raw.holes.push(text.to_string());
+        }
+        if text.starts_with("load stream=") {
+            raw.loads.push((interface, text.to_string()));
+        }
+    }
 }
 
 fn interface(at: usize, block: &InterfaceDescriptionBlock<'_>) -> Result<Interface, Located> {

@@ -25,8 +25,27 @@ pub struct Capture {
     pub observation: Observation,
     /// The streams and storms that were found in it, as if they had been asked for.
     pub script: Script,
+    /// Whether the rig took it, of a NIC.
+    pub of_nic: bool,
+    /// What can be told of each stream of the script where frames are missing from the file.
+    pub kept: Vec<Kept>,
+    /// Where and why frames are missing from the file, one sentence each.
+    pub holes: Vec<String>,
+    /// What the file's comments say of loads: the port's name, and the comment.
+    pub loads: Vec<(String, String)>,
     /// What had to be guessed, one sentence each.
     pub notes: Vec<String>,
+}
+
+/// How much of a stream a file shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Every frame.
+    Whole,
+    /// Some, and how many there were: in the observation's counts.
+    Counted,
+    /// Some, and nobody says of how many.
+    Part,
 }
 
 /// A file that is no capture, or a broken one.

@@ -8,7 +8,7 @@ use super::input::{Bad, Input};
 use crate::cli::{AnalyzeArgs, Format, Selection};
 use rig_capture::analyse::ActionView;
 use rig_capture::pcapng::{self, Assume};
-use rig_lab::{Lab, Profile};
+use rig_lab::{Kind, Lab, Profile};
 use rig_reports::Exit;
 use rig_units::{Dur, PortSpeed};
 use seen::Analysis;
@@ -30,15 +30,23 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Exit, Bad> {
             "{file}: this is a folder: want one capture file, such as {file}/0001.pcapng.gz"
         )));
     }
-    let capture = pcapng::read(&args.file, assume(&lab, device, &|dscp| class_of(device, dscp)));
-    let capture = capture.map_err(|fault| Bad::of(fault.to_string()))?;
+    let read = |device: &Profile| {
+        let capture =
+            pcapng::read(&args.file, assume(&lab, device, &|dscp| class_of(device, dscp)));
+        capture.map_err(|fault| Bad::of(fault.to_string()))
+    };
+    let mut capture = read(device)?;
+    let mut device = device;
+    let mut guessed = if args.dut.is_none() { "the lab's first" } else { "" };
+    let nic = lab.duts.iter().find(|dut| dut.kind == Kind::Nic);
+    if let Some(nic) = nic.filter(|_| args.dut.is_none() && capture.of_nic) {
+        (device, guessed) = (nic, "the lab's first NIC, as the file tells of one");
+        capture = read(device)?;
+    }
     let view = ActionView::from(&device.declared);
     let analysis = Analysis::of(&capture, &view, device.rule.family);
     let text = match args.format {
-        Format::Human => {
-            let guessed = args.dut.is_none();
-            text::text(&args.file.display().to_string(), &analysis, device, guessed)
-        }
+        Format::Human => text::text(&args.file.display().to_string(), &analysis, device, guessed),
         Format::Json => {
             format!("{}\n", serde_json::to_string_pretty(&analysis).unwrap_or_default())
         }

@@ -89,3 +89,38 @@ fn a_capture_that_was_cut_short_is_read_as_far_as_it_goes() {
     assert_eq!(left.code, 0, "{left:?}");
     assert!(left.stdout.contains("capture-hole: the file ends in the middle"), "{}", left.stdout);
 }
+
+/// What `analyze` says of the capture of the first trial of a case that is green.
+fn of_a_green_case(suite: &str, case: &str) -> (Value, String) {
+    let desk = Desk::new();
+    let left = desk.rigctl(&format!("run --only {suite}::{case} --seed 7 --out out"));
+    assert_eq!(left.code, 0, "{left:?}");
+    let file = format!("out/evidence/{suite}/{case}/0001.pcapng.gz");
+    let json = desk.rigctl(&format!("analyze {file} --format json"));
+    let analysis = serde_json::from_str(&json.stdout).expect("JSON");
+    (analysis, desk.rigctl(&format!("analyze {file}")).stdout)
+}
+
+#[test]
+fn frames_that_were_counted_and_not_recorded_are_neither_lost_nor_a_detection() {
+    for (suite, case) in [
+        ("headroom", "loss-against-response-broadcom"),
+        ("ecn", "none-under-a-load-that-fits-broadcom"),
+    ] {
+        let (analysis, text) = of_a_green_case(suite, case);
+        for stream in analysis["streams"].as_array().expect("streams") {
+            assert_eq!((&stream["lost"], &stream["whole"]), (&0.into(), &false.into()), "{text}");
+            assert_eq!(stream["sent"], stream["received"], "{text}");
+        }
+        assert!(!text.contains("Detected"), "{text}");
+        assert!(text.contains("       Doubt capture-hole: "), "{text}");
+        assert!(text.contains("        Load p1: load stream="), "{text}");
+        assert!(text.contains("assumed: the lab's first, --dut names another"), "{text}");
+    }
+}
+
+#[test]
+fn a_capture_of_a_nic_is_not_read_as_a_switch_unasked() {
+    let (_, text) = of_a_green_case("cnp", "acknowledgements-of-each-message");
+    assert!(text.contains("assumed: the lab's first NIC, as the file tells of one"), "{text}");
+}

@@ -6,7 +6,7 @@ use super::seen::{
 use crate::runner::see::see;
 use crate::runner::subject::Places;
 use rig_capture::analyse::{self, ActionView};
-use rig_capture::pcapng::Capture;
+use rig_capture::pcapng::{Capture, Kept};
 use rig_capture::{Dir, Observation, Span, What};
 use rig_lab::RuleFamily;
 use rig_oracle::judge::Fired;
@@ -16,27 +16,41 @@ use rig_units::Time;
 impl Analysis {
     /// Reads `capture` as one of a device that `view` declares.
     pub(super) fn of(capture: &Capture, view: &ActionView, family: RuleFamily) -> Analysis {
-        let Capture { observation, script, notes } = capture;
+        let Capture { observation, script, kept, holes, loads, notes, .. } = capture;
         let storms = (0..).take(script.storms.len());
         let storms = storms.filter_map(|index| storm(observation, script, index)).collect();
         let streams = (0..).take(script.streams.len());
         let gaps = |_: u16| true; // lapses are told with each storm
         let doubts = analyse::voids(observation, script, &gaps).into_iter();
-        let doubts = doubts.filter(|void| void.reason != "storm-lapse");
+        let holed = observation.integrity.cut.as_ref();
+        let doubts = doubts
+            .filter(|void| void.reason != "storm-lapse" && Some(&void.detail) != holed)
+            .map(|void| format!("{}: {}", void.reason, void.detail));
+        let watchdog = watchdog(capture, view, family);
+        let mut notes = notes.clone();
+        if watchdog.iter().any(|of| of.detection.is_some()) {
+            let alike = "Detected is where frames of a stream begin to be lost: a full buffer or a dropping curve \
+                         looks the same";
+            notes.push(alike.to_owned());
+        }
+        let doubts = holes.iter().map(|hole| format!("capture-hole: {hole}")).chain(doubts);
         Analysis {
             format: FORMAT,
             frames: observation.records.len(),
             length_ps: observation.length.0,
             ports: (0..).take(observation.ports.len()).map(|at| port(observation, at)).collect(),
             storms,
-            streams: streams.map(|index| stream(observation, script, index, view)).collect(),
+            streams: streams
+                .map(|index| stream(observation, script, (index, kept[usize::from(index)]), view))
+                .collect(),
+            loads: loads.iter().map(|(port, text)| format!("{port}: {text}")).collect(),
             pfc: (0..)
                 .take(observation.ports.len())
                 .filter_map(|at| pfc(observation, at))
                 .collect(),
-            watchdog: watchdog(observation, script, view, family),
-            doubts: doubts.map(|void| format!("{}: {}", void.reason, void.detail)).collect(),
-            notes: notes.clone(),
+            watchdog,
+            doubts: doubts.collect(),
+            notes,
         }
     }
 }
@@ -76,7 +90,12 @@ fn storm(observation: &Observation, script: &Script, index: u16) -> Option<Storm
     })
 }
 
-fn stream(observation: &Observation, script: &Script, index: u16, view: &ActionView) -> Stream {
+fn stream(
+    observation: &Observation,
+    script: &Script,
+    (index, kept): (u16, Kept),
+    view: &ActionView,
+) -> Stream {
     let spec = &script.streams[usize::from(index)];
     let loss = analyse::loss(observation, script, index, view.delays());
     let port = |index: u16| script.ports[usize::from(index)].clone();
@@ -88,7 +107,8 @@ fn stream(observation: &Observation, script: &Script, index: u16, view: &ActionV
         bytes: spec.size.0,
         sent: loss.sent,
         received: loss.received,
-        lost: (spec.from != spec.to).then_some(loss.lost),
+        lost: (spec.from != spec.to && kept != Kept::Part).then_some(loss.lost),
+        whole: kept == Kept::Whole,
         open: loss.open,
         reordered: loss.reordered,
         duplicated: loss.duplicated,
@@ -124,12 +144,8 @@ fn pfc(observation: &Observation, index: u16) -> Option<Pfc> {
 }
 
 /// Every storm with every stream that leaves through the queue that it pauses.
-fn watchdog(
-    observation: &Observation,
-    script: &Script,
-    view: &ActionView,
-    family: RuleFamily,
-) -> Vec<Watchdog> {
+fn watchdog(capture: &Capture, view: &ActionView, family: RuleFamily) -> Vec<Watchdog> {
+    let Capture { observation, script, kept, .. } = capture;
     let mut all = Vec::new();
     for (storm, of) in (0_u16..).zip(&script.storms) {
         for (stream, spec) in (0_u16..).zip(&script.streams) {
@@ -138,7 +154,8 @@ fn watchdog(
                 meets && spec.from != spec.to && sent_during(observation, script, storm, stream);
             if during {
                 let places = Places { storm, stream, shown_by: stream, class: spec.class };
-                all.push(one(observation, script, places, view, family));
+                let whole = kept[usize::from(stream)] == Kept::Whole;
+                all.push(one(observation, script, (places, whole), view, family));
             }
         }
     }
@@ -159,7 +176,7 @@ fn sent_during(observation: &Observation, script: &Script, storm: u16, stream: u
 fn one(
     observation: &Observation,
     script: &Script,
-    places: Places,
+    (places, whole): (Places, bool),
     view: &ActionView,
     family: RuleFamily,
 ) -> Watchdog {
@@ -178,6 +195,9 @@ fn one(
         restoration_from,
         why_not: Some(why.to_owned()),
     };
+    if !whole {
+        return nothing("frames of it are not in the file, so none that is missing shows anything");
+    }
     let seen = match see(1, script, observation, places, view, family) {
         Ok(seen) => seen,
         Err(doubt) => return nothing(doubt.detail.trim_start_matches("trial 1: ")),

@@ -16,6 +16,8 @@ pub(super) struct Analysis {
     pub(super) ports: Vec<Port>,
     pub(super) storms: Vec<Storm>,
     pub(super) streams: Vec<Stream>,
+    /// What the file's comments say of loads: the port, and the comment.
+    pub(super) loads: Vec<String>,
     /// What the device sent.
     pub(super) pfc: Vec<Pfc>,
     /// What storm and stream together show of a watchdog.
@@ -61,8 +63,10 @@ pub(super) struct Stream {
     pub(super) bytes: u64,
     pub(super) sent: u64,
     pub(super) received: u64,
-    /// `null` where only one side of the device was captured.
+    /// `null` where only one side of the device was captured, or frames may be missing from the file uncounted.
     pub(super) lost: Option<u64>,
+    /// Whether every frame of it is in the file; else the counts are those of the file's comments, where it has any.
+    pub(super) whole: bool,
     pub(super) open: u64,
     pub(super) reordered: u64,
     pub(super) duplicated: u64,

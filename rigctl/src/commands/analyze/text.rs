@@ -10,14 +10,17 @@ use std::fmt::Write as _;
 /// Most malformed frames that are told one by one.
 const TOLD: usize = 3;
 
-/// The whole page; `guessed` when nobody said which device the capture is of.
-pub(super) fn text(file: &str, analysis: &Analysis, device: &Profile, guessed: bool) -> String {
+/// The whole page; `guessed` says why this device, when nobody said which one the capture is of.
+pub(super) fn text(file: &str, analysis: &Analysis, device: &Profile, guessed: &str) -> String {
     let Analysis { frames, ports, storms, streams, .. } = analysis;
     let mut lines = Lines(String::new());
     let within = time(analysis.length_ps);
     lines.add("Capture", &format!("{file}: {}, {within} long", count(*frames, "frame")));
     let of = &device.declared.pfcwd;
-    let hint = if guessed { "; --dut names another device" } else { "" };
+    let hint = match guessed {
+        "" => String::new(),
+        why => format!("; assumed: {why}, --dut names another"),
+    };
     let backlog = if of.action == rig_lab::Action::Drop {
         format!(", backlog {}", word(of.backlog))
     } else {
@@ -31,6 +34,7 @@ pub(super) fn text(file: &str, analysis: &Analysis, device: &Profile, guessed: b
     }
     storms.iter().for_each(|of| storm(&mut lines, of));
     streams.iter().for_each(|of| lines.add("Stream", &stream(of)));
+    analysis.loads.iter().for_each(|of| lines.add("Load", of));
     analysis.pfc.iter().for_each(|of| pfc(&mut lines, of));
     for Watchdog { storm, stream, detection, restoration, restoration_from, why_not } in
         &analysis.watchdog
@@ -102,11 +106,15 @@ fn storm(lines: &mut Lines, of: &Storm) {
 }
 
 fn stream(of: &Stream) -> String {
-    let Stream { name, from, to, class, bytes, sent, received, lost, .. } = of;
-    let lost = lost.map_or_else(
-        || "loss unknown, only one side of the device was captured".to_owned(),
-        |lost| format!("{lost} lost"),
-    );
+    let Stream { name, from, to, class, bytes, sent, received, lost, whole, .. } = of;
+    let lost = match lost {
+        Some(lost) if *whole => format!("{lost} lost"),
+        Some(lost) => {
+            format!("{lost} lost or on their way at the end, by the counts of the file's comments")
+        }
+        None if from == to => "loss unknown, only one side of the device was captured".to_owned(),
+        None => "loss unknown, frames of it may be missing from the file".to_owned(),
+    };
     let mut text = format!(
         "{name}: {from} to {to}, class {class}, {bytes}B: {sent} sent, {received} received, {lost}"
     );
@@ -116,7 +124,7 @@ fn stream(of: &Stream) -> String {
         (of.duplicated, "twice"),
         (of.stray, "astray"),
     ] {
-        if n > 0 {
+        if n > 0 && *whole {
             let _infallible = write!(text, ", {n} {what}");
         }
     }
