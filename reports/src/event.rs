@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunEvent {
     /// The run starts.
-    Started(Started),
+    Started(Box<Started>),
     /// A case starts. Only for progress: not ordered, not written to any file.
     CaseStarted(CaseId),
     /// A case ended.
@@ -34,8 +34,8 @@ pub struct Started {
     pub executor: &'static str,
     /// Mutations given on the command line, as typed.
     pub mutations: Vec<String>,
-    /// How many cases are to run.
-    pub cases: usize,
+    /// The cases that are to run, in the order of the catalogue.
+    pub cases: Vec<CaseId>,
     /// Wall-clock facts.
     pub wall: Wall,
 }

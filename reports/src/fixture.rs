@@ -301,7 +301,7 @@ pub(crate) fn started(cases: usize) -> Started {
         lab: "emulated".to_owned(),
         executor: "virtual",
         mutations: vec!["pfcwd.detection_time=x1.5".to_owned()],
-        cases,
+        cases: planned(cases),
         wall: Wall {
             started: "2026-11-21T03:37:12Z".to_owned(),
             command: "rigctl run testcases/pfcwd.yaml --seed 7307".to_owned(),
@@ -315,6 +315,13 @@ pub(crate) fn started(cases: usize) -> Started {
     }
 }
 
+/// The ids of the cases above, and as many others as it takes.
+fn planned(count: usize) -> Vec<CaseId> {
+    let other = |at| CaseId { suite: "suite".to_owned(), case: format!("case-{at}") };
+    let ids = cases().into_iter().map(|case| case.id);
+    ids.chain((0..).map(other)).take(count).collect()
+}
+
 pub(crate) fn finished() -> Finished {
     Finished { partial: None, not_run: Vec::new(), wall: Dur::ms(9_871) }
 }
@@ -326,7 +333,7 @@ pub(crate) fn cases() -> Vec<CaseReport> {
 /// A run with a case of every kind, as it is reported.
 pub(crate) fn events() -> Vec<RunEvent> {
     let cases = cases();
-    let mut events = vec![RunEvent::Started(started(cases.len()))];
+    let mut events = vec![RunEvent::Started(Box::new(started(cases.len())))];
     events.extend(cases[..3].iter().map(|case| RunEvent::CaseStarted(case.id.clone())));
     events.extend(cases.into_iter().map(|case| RunEvent::CaseFinished(Box::new(case))));
     events.push(RunEvent::Finished(finished()));

@@ -3,13 +3,13 @@
 use crate::outcome::{Outcome, Tally};
 use crate::results::Case;
 use crate::text::milliseconds;
-use crate::{Finished, RunEvent, Started, Wall};
+use crate::{CaseReport, Finished, RunEvent, Started, Wall};
 use rig_units::Dur;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 
 /// The format of the lines.
-const FORMAT: &str = "rig-events/1";
+pub(crate) const FORMAT: &str = "rig-events/2";
 
 /// Writes events to a file as they come. The start of a case is not written: its order depends on the machine.
 #[derive(Debug)]
@@ -29,11 +29,13 @@ enum Line<'a> {
         executor: &'a str,
         mutations: &'a [String],
         cases: usize,
+        planned: Vec<String>,
         wall: &'a Wall,
     },
     /// What `results.json` will say of a case.
     Case {
         case: Box<Case>,
+        page: Page,
         wall: Took,
     },
     Finished {
@@ -42,6 +44,29 @@ enum Line<'a> {
         exit: u8,
         wall: Took,
     },
+}
+
+/// What of a case the page alone says.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Page {
+    pub(crate) stimulus: Vec<String>,
+    pub(crate) repeat: String,
+    pub(crate) simulated_ps: u64,
+    /// Which of the measurements are not as predicted, by number from 0.
+    pub(crate) missed: Vec<usize>,
+}
+
+impl Page {
+    fn of(report: &CaseReport) -> Page {
+        let missed = report.judgements.iter().enumerate();
+        let missed = missed.filter(|(_, judgement)| !judgement.findings.is_empty());
+        Page {
+            stimulus: report.stimulus.clone(),
+            repeat: report.repeat.clone(),
+            simulated_ps: report.simulated.0,
+            missed: missed.map(|(at, _)| at).collect(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -68,8 +93,10 @@ impl<W: Write> JsonLines<W> {
     pub fn on(&mut self, event: &RunEvent) -> io::Result<()> {
         let line = match event {
             RunEvent::CaseStarted(_) => return Ok(()),
-            RunEvent::Started(Started { seed, version, lab, executor, mutations, cases, wall }) => {
-                let (seed, cases) = (*seed, *cases);
+            RunEvent::Started(started) => {
+                let Started { seed, version, lab, executor, mutations, cases, wall } = &**started;
+                let planned = cases.iter().map(ToString::to_string).collect();
+                let (seed, cases) = (*seed, cases.len());
                 Line::Started {
                     format: FORMAT,
                     version,
@@ -78,12 +105,14 @@ impl<W: Write> JsonLines<W> {
                     executor,
                     mutations,
                     cases,
+                    planned,
                     wall,
                 }
             }
             RunEvent::CaseFinished(report) => {
                 self.tally.add(Outcome::of(&report.verdict));
-                Line::Case { case: Box::new(Case::of(report)), wall: Took::of(report.wall) }
+                let case = Box::new(Case::of(report));
+                Line::Case { case, page: Page::of(report), wall: Took::of(report.wall) }
             }
             RunEvent::Finished(Finished { partial, not_run, wall }) => Line::Finished {
                 partial: partial.as_deref(),

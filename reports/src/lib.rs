@@ -16,6 +16,7 @@ pub mod junit;
 mod left_out;
 pub mod outcome;
 pub mod pausing;
+pub mod rebuild;
 pub mod results;
 pub mod run;
 pub mod sending;

@@ -83,11 +83,14 @@ impl<W: Write> Terminal<W> {
 
     fn start(&mut self, started: &Started) -> String {
         let Started { seed, lab, executor, mutations, cases, wall, .. } = started;
-        self.cases = *cases;
+        self.cases = cases.len();
         self.report =
             (!wall.out.is_empty()).then(|| format!("{}/report.html", printable(&wall.out)));
-        let what =
-            format!("{}, lab {} ({executor}), seed {seed}", count(*cases, "case"), printable(lab));
+        let what = format!(
+            "{}, lab {} ({executor}), seed {seed}",
+            count(cases.len(), "case"),
+            printable(lab)
+        );
         let mut lines = self.line("Starting", None, &what);
         for mutation in mutations {
             lines += &self.line("Mutated", None, &printable(mutation));

@@ -66,6 +66,9 @@ pub enum Command {
     Mutants(MutantsArgs),
     /// Run the analysers on a capture from anywhere, pcap or pcapng.
     Analyze(AnalyzeArgs),
+    /// Make the reports of a run again from the events in its folder; of a run that was killed they say so.
+    #[command(after_help = EXIT_CODES)]
+    Report(ReportArgs),
     /// Compare two results.json: new failures, what is no longer shown, measurements shifted beyond their uncertainty.
     #[command(after_help = COMPARE_CODES)]
     Compare(CompareArgs),
@@ -120,6 +123,10 @@ pub struct RunArgs {
     /// Where reports and evidence go; without it `rig-runs/<UTC time>-<seed>`, and `rig-runs/latest` points at it.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Where the folder of --out or --capture holds an earlier run, move that away: `night` becomes `night~1`. Without this it is
+    /// not touched, and nothing runs.
+    #[arg(long)]
+    pub overwrite: bool,
     /// Also write the JUnit report here.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
@@ -221,6 +228,13 @@ pub struct AnalyzeArgs {
     /// What stdout gets.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
+}
+
+/// `report`
+#[derive(Debug, Clone, Args)]
+pub struct ReportArgs {
+    /// The folder of the run.
+    pub folder: PathBuf,
 }
 
 /// `compare`

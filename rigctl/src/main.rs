@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         Command::Mutants(args) => commands::mutants::mutants(&args),
         Command::Explain(args) => commands::explain::explain(&args),
         Command::Analyze(args) => commands::analyze::analyze(&args),
+        Command::Report(args) => commands::report::report(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Schema(args) => Ok(commands::schema::schema(&args)),
         Command::Doctor(args) => commands::doctor::doctor(&args),

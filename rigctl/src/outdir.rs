@@ -1,86 +1,74 @@
-//! The output directory: one per run, and `rig-runs/latest` points at the newest.
+//! The output folder: one per run, and `rig-runs/latest` points at the newest.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use crate::folder::{Folder, Refused};
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+/// Where runs go that are given no folder.
+const RUNS: &str = "rig-runs";
 
 /// Where the reports and the evidence of one run go.
 #[derive(Debug)]
-pub struct OutDir {
-    path: PathBuf,
-}
+pub struct OutDir(Folder);
 
 impl OutDir {
-    /// Makes the directory, and proves that it can be written before anything runs. Without a name it is
-    /// `rig-runs/<stamp>-<seed>`, and `rig-runs/latest` is pointed at it.
+    /// Makes the folder `named`, or without a name `rig-runs/<stamp>-<seed>`, at which `rig-runs/latest` is pointed then. A run
+    /// that is there is moved away where `overwrite` allows it; where to is told.
     ///
     /// # Errors
-    /// What cannot be made or written, with the system's reason.
-    pub fn create(named: Option<&Path>, stamp: &str, seed: u64) -> Result<OutDir, String> {
-        let path = named
-            .map_or_else(|| PathBuf::from(format!("rig-runs/{stamp}-{seed}")), Path::to_path_buf);
-        let cannot =
-            |what: &str, error: io::Error| format!("cannot {what} {}: {error}", path.display());
-        fs::create_dir_all(&path).map_err(|e| cannot("make the output directory", e))?;
-        let probe = path.join(".writable");
-        fs::write(&probe, b"x").map_err(|e| cannot("write in the output directory", e))?;
-        fs::remove_file(&probe).map_err(|e| cannot("write in the output directory", e))?;
-        // What an earlier run left in the same folder would be taken for this one's.
-        for folder in ["evidence", "readings"].map(|name| path.join(name)) {
-            if folder.exists() {
-                fs::remove_dir_all(&folder)
-                    .map_err(|e| cannot("empty the folders of evidence and readings in", e))?;
-            }
-        }
-        if named.is_none() {
-            point_latest(&path).map_err(|e| cannot("point rig-runs/latest at", e))?;
-        }
-        Ok(OutDir { path })
+    /// What cannot be made or written, and what is not to be touched.
+    pub fn create(
+        named: Option<&Path>,
+        overwrite: bool,
+        (stamp, seed): (&str, u64),
+    ) -> Result<(OutDir, Option<String>), Refused> {
+        let (folder, moved) = match named {
+            Some(path) => Folder::make(path, "--out", overwrite)?,
+            None => (Folder::numbered(Path::new(RUNS), &format!("{stamp}-{seed}"))?, None),
+        };
+        Ok((OutDir(folder), moved))
     }
 
-    /// The directory.
+    /// The folder of a run that is over.
+    ///
+    /// # Errors
+    /// What is no such folder.
+    pub fn reopen(path: &Path) -> Result<OutDir, Refused> {
+        Folder::reopen(path).map(OutDir)
+    }
+
+    /// Its path.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.0.path()
     }
 
-    /// Opens a file below it for writing, folders included.
+    /// Makes a file below it, folders included.
+    ///
+    /// # Errors
+    /// The system's, with the file's name.
+    pub fn new_file(&self, name: &str) -> io::Result<File> {
+        self.0.file(name)
+    }
+
+    /// The same, for many small writes.
     ///
     /// # Errors
     /// The system's, with the file's name.
     pub fn file(&self, name: &str) -> io::Result<BufWriter<File>> {
-        let path = self.path.join(name);
-        let named =
-            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(named)?;
-        }
-        File::create(&path).map(|file| BufWriter::with_capacity(1 << 20, file)).map_err(named)
+        self.new_file(name).map(|file| BufWriter::with_capacity(1 << 20, file))
     }
 
-    /// Writes a whole file below it. A file that could not be written whole is taken away again: half a report is
-    /// mistaken for one.
+    /// Writes a whole file in it, or leaves the one that was there.
     ///
     /// # Errors
     /// The system's, with the file's name.
     pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let written = self.file(name).and_then(|mut file| {
-            file.write_all(bytes)?;
-            file.flush()
-        });
-        written.map_err(|error| {
-            let path = self.path.join(name);
-            let _gone = fs::remove_file(&path);
-            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-        })
+        self.0.write(name, bytes)
     }
-}
 
-#[cfg(unix)]
-fn point_latest(path: &Path) -> io::Result<()> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-    // A rename replaces the old link in one step, so that a reader never finds none.
-    let fresh = parent.join(".latest");
-    let _stale = fs::remove_file(&fresh);
-    std::os::unix::fs::symlink(name, &fresh)?;
-    fs::rename(&fresh, parent.join("latest"))
+    /// Takes away a file that was written.
+    pub fn remove(&self, name: &str) {
+        self.0.remove(name);
+    }
 }

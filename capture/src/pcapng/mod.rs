@@ -21,7 +21,7 @@ pub use evidence::{Evidence, Written};
 pub(crate) use evidence::{LEFT_OUT, NANOSECONDS, direction, io_error, put};
 pub use frame_file::FrameFile;
 pub use read::{Assume, Capture, Fault, Kept, parse, read};
-pub use spool::{Spool, Spooled};
+pub use spool::{Onto, Spool, Spooled};
 pub use zip::Zip;
 
 #[cfg(test)]

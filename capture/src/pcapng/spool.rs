@@ -10,7 +10,7 @@ use rig_testcases::Script;
 use rig_units::Time;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const _: () = assert!(NANOSECONDS == 9);
 const PS_PER_NS: u64 = 1_000;
@@ -26,12 +26,20 @@ const CAPTURED: core::ops::Range<usize> = 20..24;
 const COMMENT: u16 = 1;
 const FLAGS: u16 = 2;
 
+/// Where frames go: a file that is new, and the path under which it is read and taken away again.
+#[derive(Debug)]
+pub struct Onto {
+    /// The path.
+    pub path: PathBuf,
+    /// The file, or what the system refused, which is told at the end.
+    pub file: io::Result<File>,
+}
+
 /// Takes frames as a trial shows them.
 #[derive(Debug)]
 pub struct Spool {
     script: Script,
     path: PathBuf,
-    /// Not while the trial runs, in real time.
     to: Option<BufWriter<File>>,
     /// Most frames that wait until the end; `None`: they are written on the way.
     held: Option<usize>,
@@ -55,34 +63,27 @@ pub struct Spooled {
 }
 
 impl Spool {
-    /// Begins the file at `path`, folders included. What the system refuses is told at the end.
-    pub fn create(path: &Path, script: &Script) -> Spool {
-        let mut spool = Spool::held(path, script);
-        spool.held = None;
-        spool.open();
-        spool
+    /// Writes as frames come.
+    pub fn create(onto: Onto, script: &Script) -> Spool {
+        Spool { held: None, ..Spool::held(onto, script) }
     }
 
-    /// Holds all frames in memory and begins the file at the end.
-    pub fn held(path: &Path, script: &Script) -> Spool {
+    /// Holds all frames in memory and writes at the end.
+    pub fn held(Onto { path, file }: Onto, script: &Script) -> Spool {
+        let (to, failed) = match file {
+            Ok(file) => (Some(BufWriter::with_capacity(1 << 20, file)), None),
+            Err(error) => (None, Some(error)),
+        };
         Spool {
             script: script.clone(),
-            path: path.to_owned(),
-            to: None,
+            path,
+            to,
             held: Some(HELD),
             left_out: 0,
             waiting: Vec::new(),
             written: (0, Time::ZERO),
             numbers: Vec::new(),
-            failed: None,
-        }
-    }
-
-    fn open(&mut self) {
-        let folder = self.path.parent().map_or(Ok(()), fs::create_dir_all);
-        match folder.and_then(|()| File::create(&self.path)) {
-            Ok(file) => self.to = Some(BufWriter::with_capacity(1 << 20, file)),
-            Err(error) => self.failed = Some(error),
+            failed,
         }
     }
 
@@ -103,9 +104,6 @@ impl Spool {
 
     /// Ends: what there is.
     pub fn finish(mut self) -> Spooled {
-        if self.held.is_some() {
-            self.open();
-        }
         self.sort();
         self.write(self.waiting.len());
         let flushed = self.to.take().map_or(Ok(()), |mut to| to.flush());

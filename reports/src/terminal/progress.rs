@@ -36,7 +36,7 @@ impl Progress {
     /// Moves the bar.
     pub fn on(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Started(started) => self.bar.set_length(started.cases as u64),
+            RunEvent::Started(started) => self.bar.set_length(started.cases.len() as u64),
             RunEvent::CaseStarted(id) => self.running.push(id.clone()),
             RunEvent::CaseFinished(report) => {
                 self.running.retain(|id| *id != report.id);

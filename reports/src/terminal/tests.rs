@@ -14,7 +14,7 @@ fn text(style: Style, events: &[RunEvent]) -> String {
 
 fn only(style: Style, case: CaseReport) -> String {
     let case = RunEvent::CaseFinished(Box::new(case));
-    text(style, &[RunEvent::Started(fixture::started(1)), case])
+    text(style, &[RunEvent::Started(Box::new(fixture::started(1))), case])
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn how_ports_took_pauses_stands_above_and_what_was_left_out_below_its_case() {
     started.wall.pausing = Some(Box::new(pausing));
     let left_out = vec!["counters: the adapter `declared` reads no counters".to_owned()];
     let case = CaseReport { left_out, ..fixture::pass() };
-    let events = [RunEvent::Started(started), RunEvent::CaseFinished(Box::new(case))];
+    let events = [RunEvent::Started(Box::new(started)), RunEvent::CaseFinished(Box::new(case))];
     insta::assert_snapshot!(text(PLAIN, &events));
 }
 
@@ -143,7 +143,8 @@ fn a_run_that_was_cut_short_says_by_what_and_what_it_left_out() {
         ..fixture::finished()
     };
     let pass = RunEvent::CaseFinished(Box::new(fixture::pass()));
-    let events = [RunEvent::Started(fixture::started(10)), pass, RunEvent::Finished(finished)];
+    let events =
+        [RunEvent::Started(Box::new(fixture::started(10))), pass, RunEvent::Finished(finished)];
     insta::assert_snapshot!(text(PLAIN, &events), @r"
 Starting 10 cases, lab emulated (virtual), seed 7307
  Mutated pfcwd.detection_time=x1.5
@@ -156,7 +157,8 @@ Starting 10 cases, lab emulated (virtual), seed 7307
 
 #[test]
 fn a_run_of_nothing_says_so() {
-    let events = [RunEvent::Started(fixture::started(0)), RunEvent::Finished(fixture::finished())];
+    let events =
+        [RunEvent::Started(Box::new(fixture::started(0))), RunEvent::Finished(fixture::finished())];
     insta::assert_snapshot!(text(PLAIN, &events), @r"
 Starting 0 cases, lab emulated (virtual), seed 7307
  Mutated pfcwd.detection_time=x1.5
@@ -168,7 +170,7 @@ Starting 0 cases, lab emulated (virtual), seed 7307
 #[test]
 fn what_a_device_says_reaches_the_terminal_without_its_escapes() {
     let hostile = fixture::hostile();
-    let mut events = vec![RunEvent::Started(hostile.started)];
+    let mut events = vec![RunEvent::Started(Box::new(hostile.started))];
     events.extend(hostile.cases.into_iter().map(|case| RunEvent::CaseFinished(Box::new(case))));
     events.extend(hostile.finished.map(RunEvent::Finished));
     let text = text(Style { detail: true, ..PLAIN }, &events);

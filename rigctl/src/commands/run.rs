@@ -4,9 +4,11 @@ use super::input::{Bad, Input};
 use crate::cli::{Format, Keep, RunArgs};
 use crate::executor::Benches;
 use crate::executor::wire::{Serve, Start};
+use crate::folder::{self, Refused};
 use crate::interrupt;
 use crate::mutation;
 use crate::outdir::OutDir;
+use crate::report_files::{EVENTS, Files};
 use crate::runner::case::{self, Rig};
 use crate::runner::effort::{self, Effort};
 use crate::runner::pausing::Tried;
@@ -17,9 +19,7 @@ use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
 use rig_lab::{Adapter, Lab};
 use rig_reports::terminal::{Progress, Style};
-use rig_reports::{
-    Colour, Exit, Finished, JsonLines, Results, Run, RunEvent, Started, Terminal, Wall, html, junit,
-};
+use rig_reports::{Colour, Exit, Finished, JsonLines, Run, RunEvent, Started, Terminal, Wall};
 use rig_units::Dur;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -42,9 +42,14 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     }
     let seed = args.seed.unwrap_or_else(wall::fresh_seed);
     bad.or(())?;
-    let to_disk = args.capture.as_ref().map(|path| Folder::create(path, &args.keeps));
-    let to_disk = to_disk.transpose().map_err(Bad::of)?;
-    let out = OutDir::create(args.out.as_deref(), &wall::now_compact(), seed).map_err(Bad::of)?;
+    let (out, to_disk) = match folders(args, seed, cases.is_empty()) {
+        Ok(folders) => folders,
+        Err(Refused::Input(why)) => return Err(Bad::of(why)),
+        Err(Refused::Busy(why)) => {
+            let _closed = writeln!(io::stderr(), "error: {why}");
+            return Ok(Exit::Broken);
+        }
+    };
     let benches = benches(&input.lab);
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
     let jobs = match input.lab.adapter {
@@ -73,11 +78,11 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         lab: input.lab.name.clone(),
         executor: if benches.is_some() { "wire" } else { "virtual" },
         mutations: args.mutate.clone(),
-        cases: cases.len(),
+        cases: cases.iter().map(|case| case.id.clone()).collect(),
         wall: Wall {
             started: wall::now_rfc3339(),
             command: std::env::args().collect::<Vec<_>>().join(" "),
-            out: out.path().display().to_string(),
+            out: out.as_ref().map(|out| out.path().display().to_string()).unwrap_or_default(),
             host: wall::host(),
             jobs,
             pausing: tried
@@ -104,17 +109,19 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         benches: benches.as_ref(),
         pausing: tried.as_ref().ok().and_then(Option::as_ref),
         to_disk: to_disk.as_ref(),
-        all: (args.evidence == Keep::All).then_some(&out),
+        all: out.as_ref().filter(|_| args.evidence == Keep::All),
     };
-    let mut reporters = Reporters::new(args, &out, started, &stop);
+    let mut reporters = Reporters::new(args, out.as_ref(), started, &stop);
     if let Err(why) = &tried {
         reporters.broke(why.clone());
     }
     let work = |index: usize| {
         let mut ran = case::run(&rig, cases[index]);
-        let kept = evidence::keep(args.evidence, &out, &mut ran);
-        let tables = table::keep(&out, &ran.report.id, &ran.tables);
-        let kept = kept.and(tables.map(|tables| ran.report.tables = tables));
+        let kept = out.as_ref().map_or(Ok(()), |out| {
+            let kept = evidence::keep(args.evidence, out, &mut ran);
+            let tables = table::keep(out, &ran.report.id, &ran.tables);
+            kept.and(tables.map(|tables| ran.report.tables = tables))
+        });
         (ran.report, kept)
     };
     let mut room = Room::new(args.evidence_budget);
@@ -123,7 +130,9 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         News::Began => reporters.on(RunEvent::CaseStarted(cases[index].id.clone())),
         News::Done((mut report, kept)) => {
             ended[index] = true;
-            room.settle(&out, &mut report);
+            if let Some(out) = &out {
+                room.settle(out, &mut report);
+            }
             if let Err(error) = kept {
                 reporters.broke(format!("evidence of {} could not be kept: {error}", report.id));
             }
@@ -145,7 +154,33 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     if let Some(folder) = &to_disk {
         reporters.say(args.format, &format!("{:>12} {}", "Captured", folder.total()));
     }
-    Ok(reporters.finish(args, &out))
+    Ok(reporters.finish(args, out.as_ref()))
+}
+
+/// Where reports and captures go; a run of nothing leaves nothing behind.
+fn folders(
+    args: &RunArgs,
+    seed: u64,
+    nothing: bool,
+) -> Result<(Option<OutDir>, Option<Folder>), Refused> {
+    if nothing {
+        return Ok((None, None));
+    }
+    let to_disk = args.capture.as_ref();
+    let to_disk = to_disk.map(|path| Folder::create(path, args.overwrite, &args.keeps));
+    let (to_disk, captures) = to_disk.transpose()?.unzip();
+    let out = OutDir::create(args.out.as_deref(), args.overwrite, (&wall::now_compact(), seed));
+    let (out, run) = match out {
+        Ok(made) => made,
+        Err(refused) => {
+            to_disk.into_iter().for_each(Folder::abandon);
+            return Err(refused);
+        }
+    };
+    for moved in captures.flatten().into_iter().chain(run) {
+        let _closed = writeln!(io::stderr(), "note: the run that was there is now {moved}");
+    }
+    Ok((Some(out), to_disk))
 }
 
 /// Where the lab's real ports come from; none in virtual time.
@@ -205,7 +240,12 @@ struct Reporters<'a> {
 }
 
 impl<'a> Reporters<'a> {
-    fn new(args: &RunArgs, out: &OutDir, started: Started, stop: &'a Stop) -> Reporters<'a> {
+    fn new(
+        args: &RunArgs,
+        out: Option<&OutDir>,
+        started: Started,
+        stop: &'a Stop,
+    ) -> Reporters<'a> {
         // Data goes to stdout; when that is JSON, the text for people goes to stderr.
         let (text, tty): (Box<dyn Write>, bool) = match args.format {
             Format::Human => (Box::new(io::stdout()), io::stdout().is_terminal()),
@@ -225,11 +265,11 @@ impl<'a> Reporters<'a> {
             broken: Vec::new(),
             stop,
         };
-        match out.file("events.jsonl") {
-            Ok(file) => reporters.lines = Some(JsonLines::new(Box::new(file))),
+        match out.map(|out| out.file(EVENTS)).transpose() {
+            Ok(file) => reporters.lines = file.map(|file| JsonLines::new(Box::new(file) as _)),
             Err(error) => reporters.broke(error.to_string()),
         }
-        reporters.on(RunEvent::Started(started));
+        reporters.on(RunEvent::Started(Box::new(started)));
         reporters
     }
 
@@ -287,25 +327,15 @@ impl<'a> Reporters<'a> {
     }
 
     /// Writes the files that are made from the whole run; the exit code.
-    fn finish(mut self, args: &RunArgs, out: &OutDir) -> Exit {
-        let results = Results::of(&self.run).to_json();
-        let mut unwritten = Vec::new();
-        let mut write = |name: &str, text: Result<String, String>| {
-            let written = text.and_then(|text| {
-                out.write(name, text.as_bytes()).map_err(|error| error.to_string())
-            });
-            unwritten.extend(written.err());
-        };
-        let junit = junit::xml(&self.run).map_err(|error| format!("junit.xml: {error}"));
-        write("results.json", Ok(results.clone()));
-        write("junit.xml", junit.clone());
-        write("report.html", Ok(html::page(&self.run)));
-        if let (Some(path), Ok(xml)) = (&args.junit, &junit) {
-            let written = std::fs::write(path, xml);
-            unwritten.extend(written.err().map(|error| format!("{}: {error}", path.display())));
+    fn finish(mut self, args: &RunArgs, out: Option<&OutDir>) -> Exit {
+        let files = Files::of(&self.run);
+        let mut unwritten = out.map(|out| files.write(out)).unwrap_or_default();
+        if let (Some(path), Ok(xml)) = (&args.junit, &files.junit) {
+            let written = folder::put(path, xml.as_bytes());
+            unwritten.extend(written.err().map(|error| error.to_string()));
         }
         if args.format == Format::Json {
-            let _closed = writeln!(io::stdout(), "{results}");
+            let _closed = writeln!(io::stdout(), "{}", files.results);
         }
         for why in &unwritten {
             let _closed = writeln!(io::stderr(), "error: {why}");

@@ -12,12 +12,11 @@ pub use wire::{Benches, Broken, WireLab};
 
 use rig_capture::Observation;
 use rig_capture::deep::{Capture, Interface};
-use rig_capture::pcapng::Spooled;
+use rig_capture::pcapng::{Onto, Spooled};
 use rig_generator::Kept;
 use rig_lab::Declared;
 use rig_testcases::Script;
 use rig_units::Time;
-use std::path::PathBuf;
 
 /// A device under test that was just configured, and the rig's ports cabled to it.
 #[derive(Debug)]
@@ -83,10 +82,10 @@ impl Executor {
     }
 
     /// Where every frame of the next trial goes, for its evidence.
-    pub fn spool(&mut self, path: Option<PathBuf>) {
+    pub fn spool(&mut self, onto: Option<Onto>) {
         match self {
-            Executor::Virtual(lab) => lab.spool = path,
-            Executor::Wire(lab) => lab.spool = path,
+            Executor::Virtual(lab) => lab.spool = onto,
+            Executor::Wire(lab) => lab.spool = onto,
         }
     }
 

@@ -6,7 +6,7 @@
 use super::ledger::Seen;
 use super::recorder::Recorder;
 use super::sampler::Sampler;
-use rig_capture::pcapng::{Spool, Spooled};
+use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{
     ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, Touched,
 };
@@ -19,7 +19,6 @@ use rig_testcases::{
     Action, EndpointSpec, FlowSpec, Injection, PfcFrames, Script, Shield, Takes, Verb, Which,
 };
 use rig_units::{Dur, PortSpeed, Quanta, Time};
-use std::path::PathBuf;
 
 /// A device under test in virtual time, and the rig's ports cabled to it.
 #[derive(Debug)]
@@ -34,7 +33,7 @@ pub struct VirtualLab {
     /// Whether no trial has been run.
     fresh: bool,
     /// Where every frame of the next trial goes, too.
-    pub(super) spool: Option<PathBuf>,
+    pub(super) spool: Option<Onto>,
     /// Every frame of the last one, if it went anywhere.
     pub(super) spooled: Option<Spooled>,
 }
@@ -95,7 +94,7 @@ impl VirtualLab {
         let _cleared = self.dut.clear_watermarks();
         let before = self.dut.counters();
         let _earlier = self.dut.events();
-        let spool = self.spool.take().map(|path| Spool::create(&path, script));
+        let spool = self.spool.take().map(|onto| Spool::create(onto, script));
         let recorder = Recorder::new(origin, self.next_id, script, spool);
         let sampler = Sampler::new(read, script.length);
         if self.fresh {

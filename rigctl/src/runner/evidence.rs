@@ -5,13 +5,12 @@ use super::trial::Trial;
 use crate::cli::Keep;
 use crate::outdir::OutDir;
 use rig_capture::FrameRef;
-use rig_capture::pcapng::{Evidence, Zip};
+use rig_capture::pcapng::{Evidence, Onto, Zip};
 use rig_oracle::verdict::{Finding, Verdict};
 use rig_reports::{CaseReport, EvidenceFile};
 use rig_testcases::CaseId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::PathBuf;
 
 /// How a record is cited until its capture is written: by its index in the trial, from 1. A capture that holds every
 /// record gives it the same number.
@@ -58,8 +57,9 @@ pub fn keep(keep: Keep, out: &OutDir, ran: &mut Ran) -> io::Result<()> {
 }
 
 /// Where every frame of a trial goes until its capture is written.
-pub fn spool(out: &OutDir, id: &CaseId, trial: u32) -> PathBuf {
-    out.path().join(place(id, trial, "frames"))
+pub fn spool(out: &OutDir, id: &CaseId, trial: u32) -> Onto {
+    let name = place(id, trial, "frames");
+    Onto { path: out.path().join(&name), file: out.new_file(&name) }
 }
 
 fn place(CaseId { suite, case }: &CaseId, trial: u32, kind: &str) -> String {
@@ -87,7 +87,7 @@ fn write(
         }
         Err(error) => {
             // Half a capture is mistaken for one.
-            let _gone = std::fs::remove_file(out.path().join(&path));
+            out.remove(&path);
             Err(io::Error::new(error.kind(), format!("{path}: {error}")))
         }
     }

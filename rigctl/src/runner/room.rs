@@ -4,7 +4,6 @@
 use crate::outdir::OutDir;
 use rig_reports::{CaseReport, EvidenceFile, LeftOut};
 use rig_units::Bytes;
-use std::fs;
 
 /// Of the room, captures that no finding cites get three quarters: a failure near the end of the catalogue is seen, too.
 const UNCITED: (u64, u64) = (3, 4);
@@ -38,10 +37,7 @@ impl Room {
                 report.evidence.push(file);
                 continue;
             }
-            // One that cannot be taken away does no harm but take room.
-            let path = out.path().join(&file.path);
-            let _gone = fs::remove_file(&path);
-            let _empty = path.parent().map(fs::remove_dir);
+            out.remove(&file.path);
             let EvidenceFile { trial, bytes, .. } = file;
             report.evidence_left_out.push(LeftOut { trial, bytes, cited });
         }

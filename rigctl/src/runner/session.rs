@@ -10,7 +10,7 @@ use crate::executor::wire::Share;
 use crate::executor::{Benches, Broken, Executor, VirtualLab, WireLab};
 use crate::to_disk::Folder;
 use rig_capture::Observation;
-use rig_capture::pcapng::Spooled;
+use rig_capture::pcapng::{Onto, Spooled};
 use rig_dut::emulated_wire::Undone;
 use rig_dut::{Dut, Emulated, Refused};
 use rig_generator::{Kept, Program};
@@ -20,7 +20,6 @@ use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Protection, Script};
 use rig_units::{Bytes, Dur, Length, Time};
 use std::borrow::Cow;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A device in one configuration, with everything that the oracle knows of it and of the case.
@@ -55,7 +54,7 @@ pub struct Session<'a> {
     /// Where the frames of the next trial go, and its number.
     to_disk: Option<(&'a Folder, u32)>,
     /// Where they go for its evidence.
-    spool: Option<PathBuf>,
+    spool: Option<Onto>,
 }
 
 /// Why a trial could not be run.
@@ -130,8 +129,8 @@ impl<'a> Session<'a> {
     }
 
     /// Every frame of the next trial goes there for its evidence.
-    pub fn spool(&mut self, path: Option<PathBuf>) {
-        self.spool = path;
+    pub fn spool(&mut self, onto: Option<Onto>) {
+        self.spool = onto;
     }
 
     /// Every frame of the last trial, if they went anywhere.

@@ -76,7 +76,7 @@ pub fn keep(out: &OutDir, id: &CaseId, tables: &[Table]) -> io::Result<Vec<Table
         });
         if let Err(error) = written {
             // Half a table is mistaken for one.
-            let _gone = std::fs::remove_file(out.path().join(&path));
+            out.remove(&path);
             return Err(io::Error::new(error.kind(), format!("{path}: {error}")));
         }
         let rows = u64::try_from(table.rows.len()).unwrap_or(u64::MAX);

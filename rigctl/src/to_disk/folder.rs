@@ -2,18 +2,18 @@
 
 use super::{Keeps, Told};
 use crate::cli::CaptureFlags;
+use crate::folder::{self, Refused};
 use crate::wall;
 use rig_capture::deep::{Capture, Ended, Interface, Summary, Why};
 use rig_testcases::CaseId;
-use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Where the captures of a run go.
 #[derive(Debug)]
 pub struct Folder {
-    path: PathBuf,
+    folder: folder::Folder,
     keeps: Keeps,
     state: Mutex<State>,
 }
@@ -27,23 +27,23 @@ struct State {
 }
 
 impl Folder {
-    /// Makes the folder, and proves that it can be written.
+    /// Makes the folder; a run that is there is moved away where `overwrite` allows it, and where to is told.
     ///
     /// # Errors
-    /// What cannot be made or written, with the system's reason.
-    pub fn create(path: &Path, flags: &CaptureFlags) -> Result<Folder, String> {
-        let cannot = |what: &str, error: io::Error| {
-            format!(
-                "`--capture {}`: cannot {what}: {error}\n   = want: a folder that can be made and written",
-                path.display()
-            )
-        };
-        fs::create_dir_all(path).map_err(|error| cannot("make this folder", error))?;
-        let probe = path.join(".writable");
-        fs::write(&probe, b"x").map_err(|error| cannot("write in this folder", error))?;
-        fs::remove_file(&probe).map_err(|error| cannot("write in this folder", error))?;
-        let (path, keeps) = (path.to_owned(), Keeps::of(flags, path));
-        Ok(Folder { path, keeps, state: Mutex::default() })
+    /// What cannot be made, and what is not to be touched.
+    pub fn create(
+        path: &Path,
+        overwrite: bool,
+        flags: &CaptureFlags,
+    ) -> Result<(Folder, Option<String>), Refused> {
+        let (folder, moved) = folder::Folder::make(path, "--capture", overwrite)?;
+        let keeps = Keeps::of(flags, path);
+        Ok((Folder { folder, keeps, state: Mutex::default() }, moved))
+    }
+
+    /// Takes the folder away again: nothing was run.
+    pub fn abandon(self) {
+        self.folder.abandon();
     }
 
     /// Begins the file of a trial; `None` when it cannot be made, which is noted.
@@ -58,10 +58,10 @@ impl Folder {
             "{id}, trial {trial}, begun {}\ntimestamps start with the trial; frames in the order in which the rig saw them",
             wall::now_rfc3339()
         );
-        let made = place.parent().map_or(Ok(()), fs::create_dir_all);
-        let file = made.and_then(|()| File::create(&place));
-        let capture =
-            file.and_then(|file| Capture::begin(file, &self.keeps.settings(about, interfaces)));
+        let capture = self
+            .folder
+            .file(&name(id, trial))
+            .and_then(|file| Capture::begin(file, &self.keeps.settings(about, interfaces)));
         match capture {
             Ok(capture) => Some(capture),
             Err(error) => {
@@ -94,11 +94,11 @@ impl Folder {
     /// What there is: `24690 frames in 12 files under DIR`.
     pub fn total(&self) -> String {
         let State { files, frames, .. } = *self.state();
-        format!("{frames} frames in {files} files under {}", self.path.display())
+        format!("{frames} frames in {files} files under {}", self.folder.path().display())
     }
 
     fn place(&self, id: &CaseId, trial: u32) -> PathBuf {
-        self.path.join(&id.suite).join(&id.case).join(format!("{trial:04}.pcapng"))
+        self.folder.path().join(name(id, trial))
     }
 
     fn note(&self, id: &CaseId, trial: u32, what: &str) {
@@ -108,6 +108,10 @@ impl Folder {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn name(CaseId { suite, case }: &CaseId, trial: u32) -> String {
+    format!("{suite}/{case}/{trial:04}.pcapng")
 }
 
 /// Takes the piece of a block off the end of a file that a full disk has left there: without it the file is a valid one.

@@ -13,7 +13,7 @@ fn what_cannot_be_captured_is_refused_with_what_would_be_accepted() {
         ("run --capture DIR --out out".to_owned(), ["virtual time", "want: `--evidence all`"]),
         (
             format!("run --lab {VETH} --capture taken --out out"),
-            ["cannot make this folder", "want: "],
+            ["`--capture taken` is there, and no folder", "want: "],
         ),
         ("run --capture-snap 128B --out out".to_owned(), ["required", "--capture <DIR>"]),
         ("run --capture DIR --capture-snap 13B --out out".to_owned(), ["13B", "want 14B"]),

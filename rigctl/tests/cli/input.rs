@@ -96,7 +96,7 @@ fn a_file_in_the_place_of_the_output_folder_is_refused() {
     let desk = Desk::new();
     desk.write("out", "in the way");
     let said = refused(&desk, "run --out out");
-    assert!(said.contains("cannot make the output directory out"), "{said}");
+    assert!(said.contains("`--out out` is there, and no folder"), "{said}");
     assert_eq!(desk.read("out"), "in the way");
 }
 

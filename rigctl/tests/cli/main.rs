@@ -4,6 +4,7 @@ mod analyze;
 mod capture;
 mod compare;
 mod doctor;
+mod folder;
 mod generate;
 mod help;
 mod input;

@@ -73,6 +73,7 @@ fn a_lapse_that_the_case_is_about_passes_and_its_absence_fails() {
     let desk = Desk::new();
     assert_eq!(run(&desk, "1.5x", "", &expect).code, 0);
     // One frame has no gap behind it.
+    let desk = Desk::new();
     let left = run_for(&desk, "50us", "1.5x", "", &expect);
     assert_eq!(left.code, 1, "{left:?}");
     assert_eq!(desk.json("out/results.json")["cases"][0]["findings"][0]["rule"], "expect");

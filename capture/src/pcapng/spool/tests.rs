@@ -3,6 +3,7 @@ use crate::pcapng::{Assume, Evidence, parse};
 use crate::sample::{Sample, TRANSIT};
 use crate::{Dir, Observation};
 use rig_units::{Dur, PortSpeed};
+use std::path::Path;
 
 /// Probes over a second, more than wait at a time; of them the observation has every third.
 fn many() -> (Observation, Script, Vec<Record>) {
@@ -14,9 +15,13 @@ fn many() -> (Observation, Script, Vec<Record>) {
     (observation, script, all)
 }
 
+fn onto(path: &Path) -> Onto {
+    Onto { path: path.to_owned(), file: File::create_new(path) }
+}
+
 /// Through a spool, in the order in which `all` has them.
 fn spooled(path: &Path, script: &Script, all: &[Record], few: &[Record]) -> Spooled {
-    let mut spool = Spool::create(path, script);
+    let mut spool = Spool::create(onto(path), script);
     for record in all {
         spool.saw(*record, few.contains(record));
     }
@@ -29,7 +34,7 @@ const ASSUME: Assume<'static> =
 #[test]
 fn every_frame_is_in_the_capture_in_order_and_a_comment_on_its_own() {
     let desk = tempfile::tempdir().expect("a temporary folder");
-    let path = desk.path().join("case/0001.frames");
+    let path = desk.path().join("0001.frames");
     let (observation, script, all) = many();
     assert!(all.len() > WAITING + WAITING / 2, "{}", all.len());
     // Told too early, as the model does of what is sent.
@@ -37,7 +42,7 @@ fn every_frame_is_in_the_capture_in_order_and_a_comment_on_its_own() {
     for pair in told.chunks_mut(2) {
         pair.reverse();
     }
-    let mut spool = Spool::create(&path, &script);
+    let mut spool = Spool::create(onto(&path), &script);
     for (at, record) in told.iter().enumerate() {
         let at = if at + 1 == told.len() && told.len() % 2 == 1 { at } else { at ^ 1 };
         spool.saw(*record, at % 3 == 0);
@@ -93,7 +98,7 @@ fn a_frame_that_comes_too_late_and_a_disk_that_refuses_are_told() {
     let file = desk.path().join("file");
     fs::write(&file, "").expect("writable");
     let refused = spooled(&file.join("below"), &script, &all[..3], &[]);
-    for (spooled, want) in [(late, "later than"), (refused, "exists")] {
+    for (spooled, want) in [(late, "later than"), (refused, "Not a directory")] {
         let evidence = Evidence::all(&observation, &script, &spooled);
         let error = evidence.write(&[], io::sink()).expect_err(want).to_string();
         assert!(error.contains(want), "{error}");

@@ -31,7 +31,7 @@ use super::virtual_lab::speeds;
 use core::fmt;
 use losses::Losses;
 use rig_capture::deep::{Capture, Interface};
-use rig_capture::pcapng::{Spool, Spooled};
+use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, What};
 use rig_dut::emulated_wire::{Lost, Undone};
 use rig_frames::ethernet;
@@ -40,7 +40,6 @@ use rig_generator::{Clock, Departure, Impossible, Kept, Obeys, Program, Template
 use rig_lab::{Declared, Setting};
 use rig_testcases::{EndpointSpec, Script, wire};
 use rig_units::{Dur, FCS, PortSpeed, Time};
-use std::path::PathBuf;
 use std::sync::Arc;
 use tape::Tape;
 use trial::Trial;
@@ -59,7 +58,7 @@ pub struct WireLab {
     /// Where the frames of the next trial go, too; afterwards it is taken out again.
     pub disk: Option<Capture>,
     /// Where every frame of the next trial goes once it is over.
-    pub spool: Option<PathBuf>,
+    pub spool: Option<Onto>,
     /// Every frame of the last one.
     pub spooled: Option<Spooled>,
 }
@@ -193,7 +192,7 @@ impl WireLab {
         let origin = self.now();
         let instant: Vec<bool> = self.bench.pacer.lanes.iter().map(|lane| lane.instant).collect();
         let mut tape = Tape::new(script, origin, self.bench.next, instant, self.bench.bound);
-        tape.ledger = tape.ledger.onto(self.spool.take().map(|path| Spool::held(&path, script)));
+        tape.ledger = tape.ledger.onto(self.spool.take().map(|onto| Spool::held(onto, script)));
         tape.disk = self.disk.take();
         tape.unseen.before(read, &earlier);
         let mut trial = Trial { lab: self, script, program: &program, tape, config: Vec::new() };

@@ -1,0 +1,50 @@
+//! `rigctl report`: the reports of a run, made again from what it wrote down while it ran.
+
+use super::input::Bad;
+use crate::cli::ReportArgs;
+use crate::folder::Refused;
+use crate::outdir::OutDir;
+use crate::report_files::{EVENTS, Files};
+use rig_reports::terminal::Style;
+use rig_reports::{Colour, Exit, Run, RunEvent, Terminal};
+use std::fs;
+use std::io::{self, Write};
+
+/// Makes the reports; the exit code is the one that the run deserves.
+///
+/// # Errors
+/// A folder that holds no run, or events that cannot be read.
+pub fn report(args: &ReportArgs) -> Result<Exit, Bad> {
+    let out = match OutDir::reopen(&args.folder) {
+        Ok(out) => out,
+        Err(Refused::Input(why)) => return Err(Bad::of(why)),
+        Err(Refused::Busy(why)) => {
+            let _closed = writeln!(io::stderr(), "error: {why}");
+            return Ok(Exit::Broken);
+        }
+    };
+    let path = args.folder.join(EVENTS);
+    let file = path.display().to_string();
+    let text = fs::read_to_string(&path);
+    let text = text.map_err(|error| Bad::of(format!("{file}: cannot be read: {error}")))?;
+    let mut run = Run::rebuilt(&file, &text).map_err(|why| Bad::of(why.to_string()))?;
+    run.started.wall.out = args.folder.display().to_string();
+    tell(&run);
+    let unwritten = Files::of(&run).write(&out);
+    for why in &unwritten {
+        let _closed = writeln!(io::stderr(), "error: {why}");
+    }
+    Ok(if unwritten.is_empty() { run.exit() } else { Exit::Broken })
+}
+
+/// What the run would have said.
+fn tell(run: &Run) {
+    let style = Style { colour: Colour::Never, width: None, detail: false };
+    let mut terminal = Terminal::new(io::stdout(), style);
+    let ended = run.cases.iter().map(|case| RunEvent::CaseFinished(Box::new(case.clone())));
+    let start = core::iter::once(RunEvent::Started(Box::new(run.started.clone())));
+    let end = run.finished.iter().cloned().map(RunEvent::Finished);
+    for event in start.chain(ended).chain(end) {
+        let _closed = terminal.on(&event);
+    }
+}

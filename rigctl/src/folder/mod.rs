@@ -1,0 +1,159 @@
+//! A folder that the rig made for itself and holds while it runs.
+//!
+//! It is marked as the rig's and locked, and all in it is reached through its own handle: no link that somebody plants leads
+//! out of it, no file that is there already is opened, and a folder that is moved away meanwhile stays the same one. Nothing
+//! is ever deleted that this process did not write.
+
+mod claim;
+mod owner;
+
+pub use claim::Refused;
+
+use nix::dir::Dir;
+use nix::fcntl::{Flock, OFlag, openat, renameat};
+use nix::sys::stat::{Mode, mkdirat};
+use nix::unistd::{UnlinkatFlags, unlinkat};
+use owner::Owner;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// The file that says a folder is the rig's; whoever has it locked writes there.
+const MARK: &str = ".rigctl";
+/// For the owner, and to be read by their group: captures of protected links are in it.
+const FOLDER: Mode = Mode::from_bits_truncate(0o750);
+const FILE: Mode = Mode::from_bits_truncate(0o640);
+/// Neither through a link nor into another program.
+const SAFELY: OFlag = OFlag::O_NOFOLLOW.union(OFlag::O_CLOEXEC);
+
+/// A marked folder, locked by this process.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    dir: OwnedFd,
+    owner: Owner,
+    /// Let go with the process, however that ends.
+    _mark: Flock<File>,
+}
+
+impl Folder {
+    /// Where it was made.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes a file below it, folders included, and opens it for writing and reading.
+    ///
+    /// # Errors
+    /// The system's, with the file's name: also where there is such a file already.
+    pub fn file(&self, name: &str) -> io::Result<File> {
+        let (folder, last) = self.folder_of(name)?;
+        let made = make(&folder, last).and_then(|file| self.owner.give(&file).map(|()| file));
+        made.map_err(|error| self.named(name, &error))
+    }
+
+    /// Writes a whole file in it: beside, to the disk, and then under its name, so that under that name there is never half of
+    /// one. One of that name is replaced.
+    ///
+    /// # Errors
+    /// The system's, with the file's name.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        replace(&self.dir, name, bytes, self.owner).map_err(|error| self.named(name, &error))
+    }
+
+    /// Takes away a file that this process wrote, and its folder where that is empty then.
+    pub fn remove(&self, name: &str) {
+        let Ok((folder, last)) = self.folder_of(name) else { return };
+        // One that cannot be taken away does no harm but take room.
+        let _gone = unlinkat(&folder, last, UnlinkatFlags::NoRemoveDir);
+        if let Some((parent, _)) = name.rsplit_once('/')
+            && let Ok((above, parent)) = self.folder_of(parent)
+        {
+            let _empty = unlinkat(&above, parent, UnlinkatFlags::RemoveDir);
+        }
+    }
+
+    /// Takes an empty folder away again: what it was made for did not come about.
+    pub fn abandon(self) {
+        let _gone = unlinkat(&self.dir, MARK, UnlinkatFlags::NoRemoveDir);
+        let _gone = std::fs::remove_dir(&self.path);
+    }
+
+    /// The folder that a file is in, made where it is missing, and the file's own name.
+    fn folder_of<'a>(&self, name: &'a str) -> io::Result<(OwnedFd, &'a str)> {
+        let mut folder = self.dir.try_clone()?;
+        let mut parts = name.split('/').peekable();
+        while let Some(part) = parts.next() {
+            if parts.peek().is_none() {
+                return Ok((folder, part));
+            }
+            folder = self.inner(&folder, part).map_err(|error| self.named(name, &error))?;
+        }
+        Err(io::ErrorKind::InvalidFilename.into())
+    }
+
+    fn inner(&self, above: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
+        let made = match mkdirat(above, name, FOLDER) {
+            Ok(()) => true,
+            Err(nix::Error::EEXIST) => false,
+            Err(error) => return Err(error.into()),
+        };
+        let folder = open_folder(above, name)?;
+        if made {
+            self.owner.give(&folder)?;
+        }
+        Ok(folder)
+    }
+
+    fn named(&self, name: &str, error: &io::Error) -> io::Error {
+        io::Error::new(error.kind(), format!("{}: {error}", self.path.join(name).display()))
+    }
+}
+
+/// Writes a whole file beside the one that has its name, and puts it in its place.
+///
+/// # Errors
+/// The system's, with the file's name.
+pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let put = || {
+        // A pipe or a terminal stays what it is.
+        if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return File::options().write(true).open(path)?.write_all(bytes);
+        }
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or(io::ErrorKind::InvalidFilename)?;
+        let above = owner::above(path);
+        let folder = Dir::open(above, OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;
+        replace(&folder, name, bytes, Owner::beside(above))
+    };
+    put().map_err(|error: io::Error| {
+        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    })
+}
+
+fn replace(folder: &impl AsFd, name: &str, bytes: &[u8], owner: Owner) -> io::Result<()> {
+    let beside = format!(".{name}.{}", std::process::id());
+    let written = make(folder, &beside).and_then(|mut file| {
+        owner.give(&file)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        Ok(renameat(folder, &*beside, folder, name)?)
+    });
+    if written.is_err() {
+        let _half = unlinkat(folder, &*beside, UnlinkatFlags::NoRemoveDir);
+    }
+    written
+}
+
+fn make(folder: &impl AsFd, name: &str) -> io::Result<File> {
+    let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | SAFELY;
+    Ok(File::from(openat(folder, name, flags, FILE)?))
+}
+
+fn open_folder(above: &impl AsFd, name: &str) -> io::Result<OwnedFd> {
+    Ok(openat(above, name, OFlag::O_RDONLY | OFlag::O_DIRECTORY | SAFELY, Mode::empty())?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! The folder of a run: made for it, held by it, and nothing of anybody else's touched.
+
+use crate::support::{Desk, ended};
+use std::io::{BufRead as _, BufReader, Lines};
+use std::path::Path;
+use std::process::{Child, ChildStdout};
+
+const FEW: &str = "run --only cnp::* --seed 7 --jobs 1 --evidence none";
+
+/// A run that has told of so many cases, and what it goes on to tell.
+fn under_way(desk: &Desk, arguments: &str, cases: usize) -> (Child, Lines<BufReader<ChildStdout>>) {
+    let mut command = desk.command(env!("CARGO_BIN_EXE_rigctl"));
+    let mut child = command.args(arguments.split_whitespace()).spawn().expect("rigctl starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let passed = lines.by_ref().flatten().filter(|line| line.contains("PASS")).take(cases).count();
+    assert_eq!(passed, cases);
+    (child, lines)
+}
+
+const ALL: &str = "run --seed 7 --jobs 1 --evidence none --out night";
+
+#[test]
+fn a_run_that_is_killed_leaves_no_report_of_the_one_before() {
+    let desk = Desk::new();
+    let left = desk.rigctl(&format!("{FEW} --out night"));
+    assert_eq!(left.code, 0, "{}", left.stderr);
+    let green = desk.files("night");
+    let left = desk.rigctl(ALL);
+    assert_eq!((left.code, left.stdout.as_str()), (2, ""), "{}", left.stderr);
+    assert!(left.stderr.contains("`--out night` holds a run already"), "{}", left.stderr);
+    assert!(left.stderr.contains("want: a new folder, or --overwrite"), "{}", left.stderr);
+    assert_eq!(desk.files("night"), green);
+    let (mut child, _) = under_way(&desk, &format!("{ALL} --overwrite"), 2);
+    child.kill().expect("it runs");
+    ended(child);
+    assert_eq!(desk.files("night~1"), green);
+    assert!(!desk.path("night/results.json").exists());
+    // What it wrote down makes its reports, and they say what they are of.
+    let left = desk.rigctl("report night");
+    assert_eq!(left.code, 4, "{}", left.stderr);
+    let results = desk.json("night/results.json");
+    let ran = results["cases"].as_array().expect("cases").len();
+    let not_run = results["not_run"].as_array().expect("not run").len();
+    assert!(ran >= 2 && not_run > 10, "{ran} ran, {not_run} did not");
+    let why = format!("the run died after {ran} of {} cases", ran + not_run);
+    for text in [left.stdout, desk.read("night/junit.xml"), desk.read("night/report.html")] {
+        assert!(text.contains(&why), "{why}: {text}");
+    }
+    assert!(results["partial"].as_str().expect("partial").starts_with(&why));
+}
+
+#[test]
+fn reports_made_again_are_those_that_the_run_wrote() {
+    let desk = Desk::new();
+    assert_eq!(desk.rigctl(&format!("{FEW} --out night")).code, 0);
+    let [results, junit] = ["night/results.json", "night/junit.xml"].map(|name| desk.read(name));
+    let left = desk.rigctl("report night");
+    assert_eq!(left.code, 0, "{}", left.stderr);
+    assert_eq!(desk.read("night/results.json"), results);
+    // Times of cases are written down to the millisecond.
+    let verdicts = |xml: &str| xml.matches("<testcase").count();
+    assert_eq!(verdicts(&desk.read("night/junit.xml")), verdicts(&junit));
+    for (arguments, want) in [
+        ("report .", "no run of the rig's"),
+        ("report nowhere", "cannot be read: No such file"),
+        ("report night/junit.xml", "is there, and no folder"),
+    ] {
+        let left = desk.rigctl(arguments);
+        assert_eq!((left.code, left.stdout.as_str()), (2, ""), "{arguments}: {}", left.stderr);
+        assert!(left.stderr.contains(want), "{arguments}: {}", left.stderr);
+    }
+}
+
+#[test]
+fn a_run_of_nothing_leaves_nothing_and_files_of_the_users_stay() {
+    let desk = Desk::new();
+    std::fs::create_dir_all(desk.path("x/evidence")).expect("writable");
+    desk.write("x/evidence/own.txt", "precious");
+    desk.write("x/results.json", "precious");
+    let own = desk.files(".");
+    for (arguments, code) in [
+        ("run --only no::such --out x", 5),
+        ("run --only no::such", 5),
+        ("run --only cnp::* --out x", 2),
+        ("run --only cnp::* --out x --overwrite", 2),
+    ] {
+        let left = desk.rigctl(arguments);
+        assert_eq!(left.code, code, "{arguments}: {}", left.stderr);
+        assert_eq!(desk.files("."), own, "{arguments}");
+    }
+    assert!(!desk.path("rig-runs").exists());
+}
+
+#[test]
+fn one_folder_takes_one_run_at_a_time() {
+    let desk = Desk::new();
+    let (mut first, _) = under_way(&desk, ALL, 1);
+    for second in [ALL.to_owned(), format!("{ALL} --overwrite"), "report night".to_owned()] {
+        let left = desk.rigctl(&second);
+        assert_eq!((left.code, left.stdout.as_str()), (4, ""), "{second}: {}", left.stderr);
+        assert!(left.stderr.contains("is being written by another run"), "{}", left.stderr);
+    }
+    first.kill().expect("it runs");
+    ended(first);
+}
+
+#[test]
+fn a_folder_that_goes_away_in_the_middle_breaks_the_run() {
+    let desk = Desk::new();
+    let (child, lines) = under_way(&desk, ALL, 1);
+    let away = |path: &Path| std::fs::remove_dir_all(path);
+    away(&desk.path("night")).expect("it is there");
+    let rest: Vec<String> = lines.map_while(Result::ok).collect();
+    assert_eq!(ended(child).code(), Some(4), "{rest:?}");
+}
+
+#[test]
+fn runs_of_one_second_have_a_folder_each() {
+    let desk = Desk::new();
+    let start = || {
+        let mut command = desk.command(env!("CARGO_BIN_EXE_rigctl"));
+        command.args(FEW.split_whitespace()).spawn().expect("rigctl starts")
+    };
+    for child in [start(), start(), start()] {
+        assert_eq!(crate::support::finish(child).code, 0);
+    }
+    let runs = std::fs::read_dir(desk.path("rig-runs")).expect("runs");
+    assert_eq!(runs.count(), 4, "three runs and `latest`");
+}
