@@ -1,9 +1,10 @@
 //! The output folder: one per run, and `rig-runs/latest` points at the newest.
 
-use crate::folder::{Folder, Refused};
+use crate::folder::{Folder, Refused, Trouble, Written};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Where runs go that are given no folder.
 const RUNS: &str = "rig-runs";
@@ -38,6 +39,12 @@ impl OutDir {
         Folder::reopen(path).map(OutDir)
     }
 
+    /// The same on a disk that may refuse.
+    #[must_use]
+    pub fn under(self, trouble: Arc<dyn Trouble>) -> OutDir {
+        OutDir(self.0.under(trouble))
+    }
+
     /// Its path.
     pub fn path(&self) -> &Path {
         self.0.path()
@@ -55,8 +62,8 @@ impl OutDir {
     ///
     /// # Errors
     /// The system's, with the file's name.
-    pub fn file(&self, name: &str) -> io::Result<BufWriter<File>> {
-        self.new_file(name).map(|file| BufWriter::with_capacity(1 << 20, file))
+    pub fn file(&self, name: &str) -> io::Result<BufWriter<Written>> {
+        self.0.writer(name).map(|file| BufWriter::with_capacity(1 << 20, file))
     }
 
     /// Writes a whole file in it, or leaves the one that was there.

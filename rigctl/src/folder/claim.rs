@@ -2,7 +2,7 @@
 //! kept under another name even then.
 
 use super::owner::{self, Owner};
-use super::{FOLDER, Folder, MARK, SAFELY, make, open_folder};
+use super::{FOLDER, Folder, MARK, NoTrouble, SAFELY, make, open_folder};
 use core::fmt;
 use nix::dir::Dir;
 use nix::fcntl::{AT_FDCWD, AtFlags, Flock, FlockArg, OFlag, openat, renameat};
@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Most folders of one name beside each other.
 const MOST: u32 = 9_999;
@@ -111,7 +112,9 @@ impl Folder {
         let mark = openat(&dir, MARK, OFlag::O_RDWR | SAFELY, Mode::empty());
         let mark = mark.map_err(|error| at.cannot("be opened", &error.into()))?;
         let owner = Owner::in_folder(&dir).map_err(|error| at.cannot("be read", &error))?;
-        Ok(Folder { path: at.path.to_owned(), dir, owner, _mark: at.lock(File::from(mark))? })
+        let trouble = Arc::new(NoTrouble);
+        let mark = at.lock(File::from(mark))?;
+        Ok(Folder { path: at.path.to_owned(), dir, owner, trouble, _mark: mark })
     }
 }
 
@@ -228,7 +231,8 @@ impl Place<'_> {
         owner.give(&mark).map_err(failed)?;
         let text = format!("rig-run/1 of process {}\n", std::process::id());
         mark.write_all(text.as_bytes()).map_err(failed)?;
-        Ok(Folder { path: self.path.to_owned(), dir, owner, _mark: self.lock(mark)? })
+        let trouble = Arc::new(NoTrouble);
+        Ok(Folder { path: self.path.to_owned(), dir, owner, trouble, _mark: self.lock(mark)? })
     }
 
     fn lock(&self, mark: File) -> Claimed<Flock<File>> {

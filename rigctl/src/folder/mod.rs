@@ -6,9 +6,12 @@
 
 mod claim;
 mod owner;
+mod trouble;
 
 pub use claim::Refused;
+pub use trouble::{None as NoTrouble, Touch, Trouble, Written};
 
+use core::fmt;
 use nix::dir::Dir;
 use nix::fcntl::{Flock, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, mkdirat};
@@ -18,6 +21,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The file that says a folder is the rig's; whoever has it locked writes there.
 const MARK: &str = ".rigctl";
@@ -28,16 +32,28 @@ const FILE: Mode = Mode::from_bits_truncate(0o640);
 const SAFELY: OFlag = OFlag::O_NOFOLLOW.union(OFlag::O_CLOEXEC);
 
 /// A marked folder, locked by this process.
-#[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     dir: OwnedFd,
     owner: Owner,
+    trouble: Arc<dyn Trouble>,
     /// Let go with the process, however that ends.
     _mark: Flock<File>,
 }
 
+impl fmt::Debug for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Folder").field(&self.path).finish()
+    }
+}
+
 impl Folder {
+    /// The same folder on a disk that may refuse.
+    #[must_use]
+    pub fn under(self, trouble: Arc<dyn Trouble>) -> Folder {
+        Folder { trouble, ..self }
+    }
+
     /// Where it was made.
     pub fn path(&self) -> &Path {
         &self.path
@@ -49,8 +65,17 @@ impl Folder {
     /// The system's, with the file's name: also where there is such a file already.
     pub fn file(&self, name: &str) -> io::Result<File> {
         let (folder, last) = self.folder_of(name)?;
-        let made = make(&folder, last).and_then(|file| self.owner.give(&file).map(|()| file));
+        let made = self.trouble.before(Touch::Make).and_then(|()| make(&folder, last));
+        let made = made.and_then(|file| self.owner.give(&file).map(|()| file));
         made.map_err(|error| self.named(name, &error))
+    }
+
+    /// The same, to write to.
+    ///
+    /// # Errors
+    /// As [`Folder::file`].
+    pub fn writer(&self, name: &str) -> io::Result<Written> {
+        self.file(name).map(|file| Written { file, trouble: Arc::clone(&self.trouble) })
     }
 
     /// Writes a whole file in it: beside, to the disk, and then under its name, so that under that name there is never half of
@@ -59,7 +84,8 @@ impl Folder {
     /// # Errors
     /// The system's, with the file's name.
     pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        replace(&self.dir, name, bytes, self.owner).map_err(|error| self.named(name, &error))
+        let put = || replace(&self.dir, name, bytes, self.owner, &self.trouble);
+        put().map_err(|error| self.named(name, &error))
     }
 
     /// Takes away a file that this process wrote, and its folder where that is empty then.
@@ -125,19 +151,29 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let name = name.ok_or(io::ErrorKind::InvalidFilename)?;
         let above = owner::above(path);
         let folder = Dir::open(above, OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;
-        replace(&folder, name, bytes, Owner::beside(above))
+        let trouble: Arc<dyn Trouble> = Arc::new(NoTrouble);
+        replace(&folder, name, bytes, Owner::beside(above), &trouble)
     };
     put().map_err(|error: io::Error| {
         io::Error::new(error.kind(), format!("{}: {error}", path.display()))
     })
 }
 
-fn replace(folder: &impl AsFd, name: &str, bytes: &[u8], owner: Owner) -> io::Result<()> {
+fn replace(
+    folder: &impl AsFd,
+    name: &str,
+    bytes: &[u8],
+    owner: Owner,
+    trouble: &Arc<dyn Trouble>,
+) -> io::Result<()> {
     let beside = format!(".{name}.{}", std::process::id());
-    let written = make(folder, &beside).and_then(|mut file| {
+    let made = trouble.before(Touch::Make).and_then(|()| make(folder, &beside));
+    let written = made.and_then(|file| {
         owner.give(&file)?;
+        let mut file = Written { file, trouble: Arc::clone(trouble) };
         file.write_all(bytes)?;
-        file.sync_all()?;
+        file.file.sync_all()?;
+        trouble.before(Touch::Rename)?;
         Ok(renameat(folder, &*beside, folder, name)?)
     });
     if written.is_err() {
