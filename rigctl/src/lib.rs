@@ -10,5 +10,6 @@ pub mod interrupt;
 pub mod mutation;
 pub mod outdir;
 pub mod runner;
+pub mod state;
 pub mod to_disk;
 pub mod wall;

@@ -13,6 +13,7 @@ pub mod input;
 pub mod list;
 pub(crate) mod machine;
 pub mod mutants;
+pub mod restore;
 pub mod run;
 pub mod schema;
 pub(crate) mod words;

@@ -1,6 +1,7 @@
 //! `rigctl run`: cases side by side, one stream of events to every report.
 
 use super::input::{Bad, Input};
+use super::restore;
 use crate::cli::{Format, Keep, RunArgs};
 use crate::executor::Benches;
 use crate::executor::wire::{Serve, Start};
@@ -13,8 +14,10 @@ use crate::runner::pausing::Tried;
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
 use crate::runner::room::Room;
 use crate::runner::{budget, evidence, floor, preflight, table};
+use crate::state;
 use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
+use rig_dut::Journal;
 use rig_lab::{Adapter, Lab};
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
@@ -45,14 +48,20 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     let to_disk = args.capture.as_ref().map(|path| Folder::create(path, &args.keeps));
     let to_disk = to_disk.transpose().map_err(Bad::of)?;
     let out = OutDir::create(args.out.as_deref(), &wall::now_compact(), seed).map_err(Bad::of)?;
-    let benches = benches(&input.lab);
+    let journal = Arc::new(Journal::at(&state::journals()));
+    let benches = benches(&input.lab, &journal);
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
     let jobs = match input.lab.adapter {
         // There is one set of interfaces.
         Adapter::Declared(_) => 1,
         Adapter::Emulated | Adapter::EmulatedWire(_) => args.jobs.map_or(side_by_side, usize::from),
     };
-    let tried = benches.as_ref().map_or(Ok(None), |benches| {
+    let mended = match &input.lab.adapter {
+        Adapter::Declared(wire) => restore::mend(wire),
+        Adapter::Emulated | Adapter::EmulatedWire(_) => Ok(()),
+    };
+    let tried = mended.and_then(|()| {
+        let Some(benches) = &benches else { return Ok(None) };
         Tried::before(&input.lab, input.only_dut.as_deref(), &cases, benches)
     });
     let planned = benches.as_ref().and_then(|benches| {
@@ -90,7 +99,11 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         },
     };
     let stop = Arc::new(Stop::default());
-    let interrupted = interrupt::listen(Arc::clone(&stop));
+    let interrupted = interrupt::listen(Arc::clone(&stop), move || {
+        for why in journal.close() {
+            let _closed = writeln!(io::stderr(), "error: {why}; `rigctl restore` tries again");
+        }
+    });
     let flags = flags(args);
     let rig = Rig {
         lab: &input.lab,
@@ -149,7 +162,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
 }
 
 /// Where the lab's real ports come from; none in virtual time.
-fn benches(lab: &Lab) -> Option<Arc<Benches>> {
+fn benches(lab: &Lab, journal: &Arc<Journal>) -> Option<Arc<Benches>> {
     match &lab.adapter {
         Adapter::Emulated => None,
         Adapter::EmulatedWire(wire) => {
@@ -158,7 +171,9 @@ fn benches(lab: &Lab) -> Option<Arc<Benches>> {
             let serve = Serve { program, bound: wire.bound };
             Some(Benches::new(Start::Served(serve), wire.benches.into()))
         }
-        Adapter::Declared(wire) => Some(Benches::new(Start::Cabled(wire.clone()), 1)),
+        Adapter::Declared(wire) => {
+            Some(Benches::new(Start::Cabled(wire.clone(), Arc::clone(journal)), 1))
+        }
     }
 }
 
