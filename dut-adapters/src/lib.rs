@@ -6,9 +6,11 @@ pub mod control;
 pub mod dut;
 pub mod emulated;
 pub mod emulated_wire;
+pub mod journal;
 pub mod roce;
 pub mod serve;
 
 pub use dut::{Dut, Refused};
 pub use emulated::Emulated;
 pub use emulated_wire::EmulatedWire;
+pub use journal::Journal;

@@ -39,6 +39,17 @@ Exit codes:
   2  the input is wrong: the lab, a flag
   4  something that the lab needs is missing (NEED), or the cable does not pass what it must";
 
+/// Printed below the help of `restore`.
+const RESTORE_HELP: &str = "\
+Before a run changes anything outside itself, such as setting a link down, it writes that to a journal, and strikes it out once it
+is undone. Journals are in /var/lib/rigctl of root, in $XDG_STATE_HOME/rigctl or ~/.local/state/rigctl of others; RIGCTL_STATE
+names another folder. What living runs and other network namespaces have changed is named and left alone. The next run on an
+interface puts back by itself what was left changed there.
+
+Exit codes:
+  0  nothing is left
+  4  something could not be restored; with --dry-run: something is to be restored";
+
 /// Measures the micro-behaviours of RDMA switches and NICs and judges them against a reference oracle.
 #[derive(Debug, Parser)]
 #[command(name = "rigctl", version, after_help = EXIT_CODES, max_term_width = 110)]
@@ -77,6 +88,9 @@ pub enum Command {
     /// What this machine and a lab can do, what is missing, and how to get it.
     #[command(after_help = DOCTOR_CODES)]
     Doctor(DoctorArgs),
+    /// Put back what runs that were killed have left changed, such as a link that is down.
+    #[command(after_help = RESTORE_HELP)]
+    Restore(RestoreArgs),
     /// The emulated device on real ports, as a process of its own.
     #[command(subcommand)]
     Dut(DutCommand),
@@ -288,6 +302,14 @@ pub struct DoctorArgs {
     /// What stdout gets.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
+}
+
+/// `restore`
+#[derive(Debug, Clone, Args)]
+pub struct RestoreArgs {
+    /// Only list what would be restored.
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `dut`

@@ -1,43 +1,90 @@
-//! Ctrl-C: the first asks for a stop between two trials, so that a partial report is written; the second ends at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks for a stop between two trials, so that a partial report is written; the second
+//! puts back what was changed outside this process, and ends at once.
 //!
 //! This is the control plane: a small runtime on a thread of its own, never on one that carries data.
 
 use crate::runner::pool::Stop;
+use crate::wall::Stopwatch;
+use core::future::poll_fn;
+use core::task::Poll;
+use rig_units::Dur;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Whether an interrupt has come.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupted(Arc<AtomicBool>);
 
 impl Interrupted {
-    /// Whether Ctrl-C was pressed.
+    /// Whether a signal asked for the end.
     pub fn happened(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Exit code of a process that a second Ctrl-C ends, as shells expect it.
-const EXIT_SIGINT: i32 = 130;
+/// How long what arrives is still the first request: `timeout` signals its child and then the child's group, and a terminal
+/// that closes says so twice.
+const ONE: Dur = Dur::ms(250);
 
-/// Listens until the process ends.
+/// Listens until the process ends. `restore` is what is still done at a second signal, before the process ends with 128 and
+/// the signal's number, as shells expect it.
 ///
 /// # Errors
 /// When the system gives no thread or no signal handler.
-pub fn listen(stop: Arc<Stop>) -> std::io::Result<Interrupted> {
+pub fn listen(stop: Arc<Stop>, restore: impl FnOnce() + Send + 'static) -> io::Result<Interrupted> {
     let interrupted = Interrupted::default();
     let seen = interrupted.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut asked = {
+        // From here on none is missed.
+        let _entered = runtime.enter();
+        let listened = |kind: SignalKind| signal(kind).map(|signal| (kind, signal));
+        requests().map(listened).collect::<io::Result<Vec<_>>>()?
+    };
     thread::Builder::new().name("control".into()).spawn(move || {
         runtime.block_on(async move {
-            while tokio::signal::ctrl_c().await.is_ok() {
-                if seen.0.swap(true, Ordering::Relaxed) {
-                    std::process::exit(EXIT_SIGINT);
+            next(&mut asked).await;
+            let first = Stopwatch::start();
+            seen.0.store(true, Ordering::Relaxed);
+            stop.hurry();
+            loop {
+                let kind = next(&mut asked).await;
+                if first.elapsed() > ONE {
+                    restore();
+                    std::process::exit(128 + kind.as_raw_value());
                 }
-                stop.hurry();
             }
         });
     })?;
     Ok(interrupted)
+}
+
+/// The signals that ask for the end. A hangup that the process was started to ignore, as by `nohup`, stays ignored.
+fn requests() -> impl Iterator<Item = SignalKind> {
+    let hangup = (!is_ignored(SignalKind::hangup())).then(SignalKind::hangup);
+    [SignalKind::interrupt(), SignalKind::terminate()].into_iter().chain(hangup)
+}
+
+fn is_ignored(kind: SignalKind) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    // Signals are counted from 1, bits from 0.
+    mask >> (kind.as_raw_value() - 1) & 1 == 1
+}
+
+/// The next of them that comes.
+async fn next(asked: &mut [(SignalKind, Signal)]) -> SignalKind {
+    poll_fn(|context| {
+        for (kind, signal) in asked.iter_mut() {
+            if signal.poll_recv(context).is_ready() {
+                return Poll::Ready(*kind);
+            }
+        }
+        Poll::Pending
+    })
+    .await
 }

@@ -12,5 +12,6 @@ pub mod mutation;
 pub mod outdir;
 pub mod report_files;
 pub mod runner;
+pub mod state;
 pub mod to_disk;
 pub mod wall;

@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Schema(args) => Ok(commands::schema::schema(&args)),
         Command::Doctor(args) => commands::doctor::doctor(&args),
+        Command::Restore(args) => commands::restore::restore(&args),
         Command::Dut(DutCommand::Serve(args)) => commands::dut::serve(&args),
         Command::Gen(args) => commands::generate::generate(&args),
         Command::Bench(what) => commands::bench::bench(&what),

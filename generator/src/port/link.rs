@@ -48,6 +48,14 @@ impl Link {
         set(name, false)
     }
 
+    /// Sets the interface of that name up, and waits for nothing.
+    ///
+    /// # Errors
+    /// There is none, or the process may not.
+    pub fn raise(name: &str) -> Result<(), PortError> {
+        set(name, true)
+    }
+
     /// Sets the interface of that name up and waits for its link, which may take as long as `settle`.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ pub mod list;
 pub(crate) mod machine;
 pub mod mutants;
 pub mod report;
+pub mod restore;
 pub mod run;
 pub mod schema;
 pub(crate) mod words;

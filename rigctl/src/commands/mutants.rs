@@ -52,7 +52,7 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         return Ok(Exit::NothingRan);
     }
     let stop = Arc::new(Stop::default());
-    let _listening = interrupt::listen(Arc::clone(&stop));
+    let _listening = interrupt::listen(Arc::clone(&stop), || ());
     let rig = Rig {
         lab: &input.lab,
         only: input.only_dut.as_deref(),

@@ -1,6 +1,7 @@
 //! `rigctl run`: cases side by side, one stream of events to every report.
 
 use super::input::{Bad, Input};
+use super::restore;
 use crate::cli::{Format, Keep, RunArgs};
 use crate::executor::Benches;
 use crate::executor::wire::{Serve, Start};
@@ -15,8 +16,10 @@ use crate::runner::pausing::Tried;
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
 use crate::runner::room::Room;
 use crate::runner::{budget, evidence, floor, preflight, table};
+use crate::state;
 use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
+use rig_dut::Journal;
 use rig_lab::{Adapter, Lab};
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{Colour, Exit, Finished, JsonLines, Run, RunEvent, Started, Terminal, Wall};
@@ -50,14 +53,20 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
             return Ok(Exit::Broken);
         }
     };
-    let benches = benches(&input.lab);
+    let journal = Arc::new(Journal::at(&state::journals()));
+    let benches = benches(&input.lab, &journal);
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
     let jobs = match input.lab.adapter {
         // There is one set of interfaces.
         Adapter::Declared(_) => 1,
         Adapter::Emulated | Adapter::EmulatedWire(_) => args.jobs.map_or(side_by_side, usize::from),
     };
-    let tried = benches.as_ref().map_or(Ok(None), |benches| {
+    let mended = match &input.lab.adapter {
+        Adapter::Declared(wire) => restore::mend(wire),
+        Adapter::Emulated | Adapter::EmulatedWire(_) => Ok(()),
+    };
+    let tried = mended.and_then(|()| {
+        let Some(benches) = &benches else { return Ok(None) };
         Tried::before(&input.lab, input.only_dut.as_deref(), &cases, benches)
     });
     let planned = benches.as_ref().and_then(|benches| {
@@ -95,7 +104,11 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         },
     };
     let stop = Arc::new(Stop::default());
-    let interrupted = interrupt::listen(Arc::clone(&stop));
+    let interrupted = interrupt::listen(Arc::clone(&stop), move || {
+        for why in journal.close() {
+            let _closed = writeln!(io::stderr(), "error: {why}; `rigctl restore` tries again");
+        }
+    });
     let flags = flags(args);
     let rig = Rig {
         lab: &input.lab,
@@ -184,7 +197,7 @@ fn folders(
 }
 
 /// Where the lab's real ports come from; none in virtual time.
-fn benches(lab: &Lab) -> Option<Arc<Benches>> {
+fn benches(lab: &Lab, journal: &Arc<Journal>) -> Option<Arc<Benches>> {
     match &lab.adapter {
         Adapter::Emulated => None,
         Adapter::EmulatedWire(wire) => {
@@ -193,7 +206,9 @@ fn benches(lab: &Lab) -> Option<Arc<Benches>> {
             let serve = Serve { program, bound: wire.bound };
             Some(Benches::new(Start::Served(serve), wire.benches.into()))
         }
-        Adapter::Declared(wire) => Some(Benches::new(Start::Cabled(wire.clone()), 1)),
+        Adapter::Declared(wire) => {
+            Some(Benches::new(Start::Cabled(wire.clone(), Arc::clone(journal)), 1))
+        }
     }
 }
 

@@ -2,32 +2,65 @@
 
 use crate::support::{Desk, ended};
 use std::io::{BufRead as _, BufReader};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
-#[test]
-fn ctrl_c_in_the_middle_leaves_a_partial_report() {
-    let desk = Desk::new();
+/// Runs the catalogue until two cases have ended and many are left, then does `to` the process; what it said afterwards.
+fn broken_off(desk: &Desk, to: impl FnOnce(&str)) -> (ExitStatus, Vec<String>) {
     let mut command = desk.command(env!("CARGO_BIN_EXE_rigctl"));
     command.args(["run", "--seed", "7", "--jobs", "1", "--out", "out", "--evidence", "none"]);
     let mut child = command.spawn().expect("rigctl starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    // Two cases have ended, and many are left.
     let passed = lines.by_ref().flatten().filter(|line| line.contains("PASS")).take(2).count();
     assert_eq!(passed, 2);
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
-    let rest: Vec<String> = lines.map_while(Result::ok).collect();
-    assert_eq!(ended(child).code(), Some(4), "{rest:?}");
-    let results = desk.json("out/results.json");
-    assert_eq!(results["partial"], "interrupted");
-    let ran = results["cases"].as_array().expect("cases").len();
-    let not_run = results["not_run"].as_array().expect("not run").len();
-    assert!(ran >= 2 && not_run > 10, "{ran} ran, {not_run} did not");
-    assert_eq!(results["summary"]["exit"], 4);
-    assert!(rest.iter().any(|line| line.contains("interrupted")), "{rest:?}");
-    for name in ["junit.xml", "report.html"] {
-        assert!(desk.read(&format!("out/{name}")).contains("interrupted"), "{name}");
+    to(&child.id().to_string());
+    let rest = lines.map_while(Result::ok).collect();
+    (ended(child), rest)
+}
+
+fn kill(signal: &str, id: &str) {
+    assert!(Command::new("kill").args([signal, id]).status().expect("kill").success());
+}
+
+#[test]
+fn a_signal_in_the_middle_leaves_a_partial_report() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let desk = Desk::new();
+        let (status, rest) = broken_off(&desk, |id| kill(signal, id));
+        assert_eq!(status.code(), Some(4), "{signal}: {status}: {rest:?}");
+        let results = desk.json("out/results.json");
+        assert_eq!(results["partial"], "interrupted");
+        let ran = results["cases"].as_array().expect("cases").len();
+        let not_run = results["not_run"].as_array().expect("not run").len();
+        assert!(ran >= 2 && not_run > 10, "{ran} ran, {not_run} did not");
+        assert_eq!(results["summary"]["exit"], 4);
+        assert!(rest.iter().any(|line| line.contains("interrupted")), "{rest:?}");
+        for name in ["junit.xml", "report.html"] {
+            assert!(desk.read(&format!("out/{name}")).contains("interrupted"), "{name}");
+        }
     }
+}
+
+#[test]
+fn one_request_that_arrives_twice_is_one() {
+    // `timeout` signals its child, and then the group that the child is in.
+    let desk = Desk::new();
+    let (status, rest) = broken_off(&desk, |id| {
+        let twice = format!("for n in 1 2 3 4 5 6 7 8 9; do kill -TERM {id}; done");
+        let _ended = Command::new("sh").args(["-c", &twice]).status();
+    });
+    assert_eq!(status.code(), Some(4), "{status}: {rest:?}");
+    assert_eq!(desk.json("out/results.json")["partial"], "interrupted");
+}
+
+#[test]
+fn who_was_told_to_ignore_a_hangup_ignores_it() {
+    let desk = Desk::new();
+    let run =
+        "\"$RIGCTL\" run --only pfcwd::detection-latency-b* --seed 7 --evidence none --out out";
+    let left =
+        desk.shell(&format!("trap '' HUP; {run} & id=$!; sleep 0.02; kill -HUP $id; wait $id"));
+    assert_eq!(left.code, 0, "{left:?}");
+    assert_eq!(desk.json("out/results.json")["partial"], serde_json::Value::Null);
 }
 
 #[test]

@@ -81,11 +81,17 @@ impl Bench {
         std::fs::write(self.desk.path().join(name), text).expect("writable");
     }
 
-    /// `rigctl` in the near namespace, on the desk.
-    pub(crate) fn rigctl(&self, arguments: &str) -> Output {
+    /// `rigctl` on the desk.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rigctl"));
         command.args(arguments.split_whitespace()).current_dir(self.desk.path());
-        command.stdin(Stdio::null());
+        command.stdin(Stdio::null()).env("RIGCTL_STATE", self.desk.path().join("state"));
+        command
+    }
+
+    /// `rigctl` in the near namespace, on the desk.
+    pub(crate) fn rigctl(&self, arguments: &str) -> Output {
+        let mut command = self.command(arguments);
         self.near.run(|| command.output()).expect("inside").expect("rigctl starts")
     }
 

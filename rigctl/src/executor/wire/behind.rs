@@ -1,12 +1,14 @@
 //! What is at the other ends of the rig's ports, as far as the rig can reach it.
 
+use super::cuts::Cuts;
 use rig_capture::DutEvent;
 use rig_dut::control::{FlowOrder, Health};
 use rig_dut::emulated_wire::{Lost, Undone};
 use rig_dut::{EmulatedWire, Refused};
 use rig_generator::Lane;
-use rig_generator::port::{Link, Mono, PortError};
+use rig_generator::port::{Mono, PortError};
 use rig_lab::{Declared, Keys, Setting, WatermarkCopy};
+use rig_testcases::Script;
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
 
@@ -24,6 +26,8 @@ pub enum Behind {
         declared: Box<Declared>,
         /// When the bench was opened: its clock runs on from session to session, as the device does.
         opened: Mono,
+        /// Links that the rig cuts.
+        cuts: Cuts,
     },
 }
 
@@ -171,26 +175,38 @@ impl Behind {
                 lane.sender.set_up(at, up);
             }
             Behind::Declared { interfaces, .. } if up => {
-                Link::up(&interfaces[usize::from(port)], SETTLE)?;
+                Cuts::mend(&interfaces[usize::from(port)])?;
                 lane.plug(at);
             }
-            Behind::Declared { interfaces, .. } => {
+            Behind::Declared { interfaces, cuts, .. } => {
                 lane.unplug(at);
-                Link::down(&interfaces[usize::from(port)])?;
+                cuts.cut(&interfaces[usize::from(port)])?;
             }
         }
         Ok(())
     }
 
+    /// Notes what a trial of `script` will change outside the rig.
+    ///
+    /// # Errors
+    /// It cannot be noted, so that the trial must not begin.
+    pub(super) fn note_cuts(&mut self, script: &Script) -> Result<(), super::Broken> {
+        match self {
+            Behind::Emulated(_) => Ok(()),
+            Behind::Declared { interfaces, cuts, .. } => cuts.note(script, interfaces),
+        }
+    }
+
     /// Mends every link that the rig itself has cut: nothing remains of a trial that was broken off.
-    pub(super) fn mend_all(&self, lanes: &mut [Lane], now: Time) -> Result<(), PortError> {
-        let Behind::Declared { interfaces, .. } = self else { return Ok(()) };
+    pub(super) fn mend_all(&mut self, lanes: &mut [Lane], now: Time) -> Result<(), PortError> {
+        let Behind::Declared { interfaces, cuts, .. } = self else { return Ok(()) };
         for (lane, interface) in lanes.iter_mut().zip(interfaces) {
             if lane.is_unplugged() {
-                Link::up(interface, SETTLE)?;
+                Cuts::mend(interface)?;
                 lane.plug(now);
             }
         }
+        cuts.strike();
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use super::room::{Room, Share};
 use super::served::Serve;
 use super::{cabled, served};
 use core::ops::{Deref, DerefMut};
+use rig_dut::Journal;
 use rig_generator::Clock;
 use rig_generator::clock::Wall;
 use rig_generator::port::Mono;
@@ -19,8 +20,8 @@ use std::thread::available_parallelism;
 pub enum Start {
     /// The rig makes them, and the devices on them: as many as are wanted.
     Served(Serve),
-    /// The one that is there.
-    Cabled(DeclaredWire),
+    /// The one that is there; what is changed at it is noted.
+    Cabled(DeclaredWire, Arc<Journal>),
 }
 
 /// The clock of a session.
@@ -86,7 +87,7 @@ impl Benches {
             Some(bench) => bench,
             None => match &self.start {
                 Start::Served(serve) => served::start(serve, profile, self.clocks)?,
-                Start::Cabled(wire) => cabled::start(wire, profile, self.clocks)?,
+                Start::Cabled(wire, journal) => cabled::start(wire, journal, profile, self.clocks)?,
             },
         });
         Ok(lease)

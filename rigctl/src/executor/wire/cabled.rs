@@ -3,10 +3,13 @@
 use super::behind::{Behind, SETTLE};
 use super::bench::{Bench, LONGEST, RING, SLOTS, lane};
 use super::benches::Clocks;
+use super::cuts::Cuts;
+use rig_dut::Journal;
 use rig_generator::port::{self, Config, Dpdk, Ethtool, Link, Mono, Port, RealTime};
 use rig_generator::{Pacer, wake};
 use rig_lab::{Backend, DeclaredWire, DpdkWire, Profile};
 use rig_units::{Dur, PortSpeed};
+use std::sync::Arc;
 
 /// Above this bound a sleep is never late by as much, so that nothing spins.
 const SLEEPS: Dur = Dur::ms(1);
@@ -17,6 +20,7 @@ const SLEEPS: Dur = Dur::ms(1);
 /// What is in the way, and what mends it.
 pub(super) fn start(
     wire: &DeclaredWire,
+    journal: &Arc<Journal>,
     profile: &Profile,
     clocks: Clocks,
 ) -> Result<Bench, String> {
@@ -58,6 +62,7 @@ pub(super) fn start(
             interfaces: wire.interfaces.clone(),
             declared: Box::new(profile.declared.clone()),
             opened,
+            cuts: Cuts::new(Arc::clone(journal)),
         },
         pacer: Pacer { clock, lanes, awake },
         bound: wire.bound,

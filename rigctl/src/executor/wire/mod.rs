@@ -9,6 +9,7 @@ mod behind;
 mod bench;
 mod benches;
 mod cabled;
+mod cuts;
 mod losses;
 mod patience;
 mod peers;
@@ -186,6 +187,7 @@ impl WireLab {
         let earlier = self.bench.behind.happened()?.unwrap_or_default();
         let _earlier = self.bench.behind.health()?;
         let lost = Losses::of(&self.bench.pacer.lanes)?;
+        self.bench.behind.note_cuts(script)?;
         // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
         // late more often, which voids their trials.
         let real_time = RealTime::enter();

@@ -1,0 +1,85 @@
+//! Kinds of change that the rig makes outside itself, and how each is undone.
+
+use core::fmt;
+use rig_generator::port::{Fault, Link};
+use serde::{Deserialize, Serialize};
+
+/// One change: what, and how it was before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Change {
+    /// An interface is set down, or up.
+    Link {
+        /// Its name.
+        interface: String,
+        /// Whether it was up.
+        up: bool,
+    },
+}
+
+/// What came of undoing a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undone {
+    /// It is as it was.
+    Now,
+    /// It was as before already.
+    Already,
+    /// There is nothing left that it could be done to.
+    Gone,
+}
+
+impl Change {
+    /// The interface of that name is about to be set up or down.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn link(interface: &str) -> Result<Change, String> {
+        let up = Link::named(interface).map_err(|error| error.to_string())?.up;
+        Ok(Change::Link { interface: interface.to_owned(), up })
+    }
+
+    /// Makes it as it was before. To do so twice does no harm.
+    ///
+    /// # Errors
+    /// Why not, and what mends it.
+    pub fn undo(&self) -> Result<Undone, String> {
+        let Change::Link { interface, up } = self;
+        match Link::named(interface) {
+            Err(error) if error.fault == Fault::NoInterface => return Ok(Undone::Gone),
+            Err(error) => return Err(error.to_string()),
+            Ok(link) if link.up == *up => return Ok(Undone::Already),
+            Ok(_) => {}
+        }
+        let set = if *up { Link::raise(interface) } else { Link::down(interface) };
+        set.map(|()| Undone::Now).map_err(|error| error.to_string())
+    }
+
+    /// Whether it lasts when the machine starts anew.
+    pub const fn outlives_the_system(&self) -> bool {
+        match self {
+            Change::Link { .. } => false,
+        }
+    }
+
+    /// Whether it was made to this interface of the rig.
+    pub fn is_to_interface(&self, name: &str) -> bool {
+        match self {
+            Change::Link { interface, .. } => interface == name,
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Link { interface, up } => {
+                write!(
+                    f,
+                    "link {}, which was {}",
+                    interface.escape_debug(),
+                    if *up { "up" } else { "down" }
+                )
+            }
+        }
+    }
+}

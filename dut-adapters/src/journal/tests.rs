@@ -1,0 +1,136 @@
+use super::*;
+
+/// An interface that no machine has: to undo what was done to it there is nothing to do.
+const NONE: &str = "rig-no-such-if";
+
+fn link(interface: &str) -> Change {
+    Change::Link { interface: interface.to_owned(), up: true }
+}
+
+/// An entry of a process that has ended.
+fn entry(number: u64) -> Entry {
+    let process = Owner::this().expect("/proc");
+    let process = Owner { started: process.started + 1, ..process };
+    Entry { number, process, namespace: namespace().expect("/proc"), change: link(NONE) }
+}
+
+/// A folder with one journal in it.
+fn desk(text: &[u8]) -> (tempfile::TempDir, PathBuf) {
+    let desk = tempfile::tempdir().expect("a folder");
+    let file = desk.path().join("1-2.jsonl");
+    fs::write(&file, text).expect("writable");
+    (desk, file)
+}
+
+fn line(entry: &Entry) -> String {
+    Line::Changes(entry.clone()).text()
+}
+
+fn fates(folder: &Path, dry: bool) -> Vec<Fate> {
+    let told = restore(folder, dry, |_| true).expect("a folder of ours");
+    told.into_iter().map(|told| told.fate).collect()
+}
+
+#[test]
+fn what_is_noted_stands_on_the_disk_until_it_is_struck_out() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let folder = desk.path().join("state/journal");
+    let journal = Journal::at(&folder);
+    let first = journal.note(vec![link(NONE), link("rig-other")]).expect("writable");
+    let file = folder.join(Owner::this().expect("/proc").file_name());
+    let seen = entry::read(&fs::read(&file).expect("there"));
+    let changes: Vec<Change> = seen.outstanding.into_iter().map(|entry| entry.change).collect();
+    assert_eq!(changes, [link(NONE), link("rig-other")]);
+    let second = journal.note(vec![link(NONE)]).expect("writable");
+    journal.strike(&first);
+    let seen = entry::read(&fs::read(&file).expect("there"));
+    assert_eq!(seen.outstanding.len(), 1);
+    journal.strike(&second);
+    assert!(!file.exists(), "nothing is outstanding");
+    assert_eq!(journal.note(vec![link(NONE)]).expect("once more").len(), 1);
+    assert_eq!(fs::metadata(&file).expect("there").mode() & 0o777, 0o600);
+    // This process lives, and holds the file.
+    assert_eq!(fates(&folder, false), [Fate::Living]);
+    assert_eq!(journal.close(), Vec::<String>::new());
+    assert!(!file.exists(), "all was undone");
+}
+
+#[test]
+fn a_change_that_cannot_be_noted_is_refused_with_the_reason() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let file = desk.path().join("file");
+    fs::write(&file, "").expect("writable");
+    let why = Journal::at(&file).note(vec![link(NONE)]).expect_err("no folder");
+    assert!(why.contains("RIGCTL_STATE names another folder"), "{why}");
+    let open = desk.path().join("open");
+    fs::create_dir(&open).expect("a folder");
+    std::os::unix::fs::symlink(&open, desk.path().join("link")).expect("a link");
+    let why = Journal::at(&desk.path().join("link")).note(vec![link(NONE)]).expect_err("a link");
+    assert!(why.contains("it is no folder"), "{why}");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    fs::set_permissions(&open, mode).expect("ours");
+    let why = Journal::at(&open).note(vec![link(NONE)]).expect_err("open to all");
+    assert!(why.contains("others may write there"), "{why}");
+    assert!(restore(&open, false, |_| true).expect_err("open to all").contains("others may write"));
+}
+
+#[test]
+fn a_journal_that_is_cut_anywhere_is_read_as_far_as_it_goes() {
+    let text = line(&entry(0)) + &line(&entry(1)) + &Line::Undone(0).text();
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+    for cut in 0..=text.len() {
+        let seen = entry::read(&text.as_bytes()[..cut]);
+        let lines = ends.iter().filter(|&&end| end <= cut).count();
+        assert_eq!(seen.unread, None, "cut at {cut}");
+        assert_eq!(seen.outstanding.len(), [0, 1, 2, 1][lines], "cut at {cut}");
+    }
+    // The tail of a block that was never written.
+    let cut = [line(&entry(0)).as_bytes(), &[0; 300]].concat();
+    let (desk, file) = desk(&cut);
+    assert_eq!(fates(desk.path(), true), [Fate::Waits]);
+    assert_eq!(fs::read(&file).expect("there"), cut, "nothing is touched");
+    assert_eq!(fates(desk.path(), false), [Fate::Gone]);
+    assert!(!file.exists());
+}
+
+#[test]
+fn what_this_version_does_not_know_stays_and_is_told() {
+    let later = line(&entry(1)).replace("\"link\"", "\"buffer\"");
+    let (desk, file) = desk((line(&entry(0)) + &later + &line(&entry(2))).as_bytes());
+    let told = restore(desk.path(), false, |_| true).expect("a folder of ours");
+    assert_eq!(told.len(), 2);
+    assert_eq!(told[0].fate, Fate::Gone);
+    let why = told[1].to_string();
+    assert!(told[1].is_left() && why.contains("line 2") && why.contains("buffer"), "{why}");
+    assert!(file.exists());
+}
+
+#[test]
+fn what_others_see_to_is_left_to_them() {
+    let here = entry(0);
+    let living = Entry { process: Owner::this().expect("/proc"), ..entry(1) };
+    let elsewhere = Entry { namespace: here.namespace + 1, ..entry(2) };
+    let earlier = Owner { boot: "an earlier one".to_owned(), ..here.process.clone() };
+    let earlier = Entry { process: earlier, namespace: 1, ..entry(3) };
+    let text: String = [&here, &living, &elsewhere, &earlier].map(line).concat() + "{\"cha";
+    let (desk, file) = desk(text.as_bytes());
+    let wants = [Fate::Gone, Fate::Elsewhere, Fate::Living, Fate::Gone];
+    assert_eq!(fates(desk.path(), false), wants);
+    // Those that are settled are struck out, behind the line that was cut.
+    let seen = entry::read(&fs::read(&file).expect("there"));
+    assert_eq!((seen.outstanding, seen.unread), (vec![living, elsewhere], None));
+    // Whoever holds the file lives, whatever its number says.
+    let held = File::open(&file).expect("there");
+    held.lock().expect("nobody has it");
+    assert_eq!(fates(desk.path(), false), [Fate::Living, Fate::Living]);
+}
+
+#[test]
+fn only_what_is_asked_for_is_put_back() {
+    let other = Entry { change: link("rig-other"), ..entry(1) };
+    let (desk, file) = desk((line(&entry(0)) + &line(&other)).as_bytes());
+    let told = restore(desk.path(), false, |entry| entry.change.is_to_interface(NONE));
+    assert_eq!(told.expect("a folder of ours").len(), 1);
+    assert_eq!(entry::read(&fs::read(file).expect("there")).outstanding, [other]);
+    assert_eq!(restore(&desk.path().join("none"), false, |_| true), Ok(Vec::new()));
+}

@@ -1,0 +1,46 @@
+//! `rigctl restore`: puts back what runs that were killed have left changed.
+
+use super::input::Bad;
+use crate::cli::RestoreArgs;
+use crate::state;
+use rig_dut::journal;
+use rig_lab::DeclaredWire;
+use rig_reports::Exit;
+use std::io::{self, Write as _};
+
+/// Restores, or lists; the exit code.
+///
+/// # Errors
+/// Never: what is in the way is told, and the code is 4.
+pub fn restore(args: &RestoreArgs) -> Result<Exit, Bad> {
+    match journal::restore(&state::journals(), args.dry_run, |_| true) {
+        Ok(told) => {
+            // A reader that went away changes nothing of what was done.
+            let _closed = told.iter().try_for_each(|told| writeln!(io::stdout(), "{told}"));
+            let left = told.iter().any(journal::Told::is_left);
+            Ok(if left { Exit::Broken } else { Exit::Passed })
+        }
+        Err(why) => {
+            let _closed = writeln!(io::stderr(), "error: {why}");
+            Ok(Exit::Broken)
+        }
+    }
+}
+
+/// Puts back what an earlier run has left changed at the interfaces of `wire`, before they are used again, and says so.
+///
+/// # Errors
+/// What could not be put back.
+pub fn mend(wire: &DeclaredWire) -> Result<(), String> {
+    let ours = |entry: &journal::Entry| {
+        wire.interfaces.iter().any(|interface| entry.change.is_to_interface(interface))
+    };
+    let told = journal::restore(&state::journals(), false, ours)?;
+    for told in told.iter().filter(|told| told.matters()) {
+        let _closed = writeln!(io::stderr(), "note: {told}");
+    }
+    // A journal that cannot be read may be about other interfaces.
+    let left = told.iter().filter(|told| told.entry.is_some() && told.is_left());
+    let left: Vec<String> = left.map(ToString::to_string).collect();
+    if left.is_empty() { Ok(()) } else { Err(left.join("; ")) }
+}

@@ -1,0 +1,136 @@
+//! What a run that is killed or asked to end leaves behind at real interfaces: links that it has set down. Root and Linux only.
+
+#![expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
+
+mod common;
+
+#[path = "common/bench.rs"]
+mod bench;
+
+use bench::{Bench, case, said, well};
+use common::root;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use rig_generator::port::Link;
+use std::process::{Child, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// A link is down for seconds.
+const CUT: &str = "about: \"one\"\ndevice: switch\ncases:\n  one:\n    why: \"a test\"\n    source: [\"a test\"]\n    dut: \
+                   {rule_family: broadcom}\n    streams: {victim: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, \
+                   every: 5ms}}\n    trials: 1\n    steps:\n      - {at: 0ms, link_down: p2, for: 3s}\n      - {at: 3200ms, \
+                   start: victim, for: 100ms}\n    measure:\n      - loss: {stream: victim, expect: none}\n";
+const RUN: &str = "run cut.yaml --lab lab.yaml --seed 7 --out";
+
+/// A bench with the suite, and nobody else's state.
+fn desk() -> Bench {
+    let bench = Bench::new("af-packet");
+    bench.write("cut.yaml", CUT);
+    bench
+}
+
+fn is_up(bench: &Bench) -> bool {
+    let link = bench.near.run(|| Link::named("eth2")).expect("inside");
+    link.expect("it is there").up
+}
+
+/// A run in the moment in which the link is down.
+fn run(bench: &Bench, out: &str) -> Child {
+    let mut command = bench.command(&format!("{RUN} {out}"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut rig = bench.near.run(|| command.spawn()).expect("inside").expect("rigctl starts");
+    for _ in 0..3_000 {
+        if !is_up(bench) {
+            return rig;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    let _ended = rig.kill();
+    panic!("no link was cut: {}", said(&rig.wait_with_output().expect("it ends")));
+}
+
+fn signal(rig: &Child, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(rig.id()).expect("a process"));
+    kill(pid, signal).expect("it runs");
+}
+
+fn killed(bench: &Bench, out: &str) {
+    let rig = run(bench, out);
+    signal(&rig, Signal::SIGKILL);
+    rig.wait_with_output().expect("it ends");
+    assert!(!is_up(bench), "killed before it could mend");
+}
+
+fn told(output: &Output) -> (Option<i32>, String) {
+    (output.status.code(), said(output))
+}
+
+#[test]
+fn what_a_killed_run_left_down_is_listed_and_brought_up() {
+    if !root() {
+        return;
+    }
+    let bench = desk();
+    killed(&bench, "out");
+    let (code, text) = told(&bench.rigctl("restore --dry-run"));
+    assert!(
+        code == Some(4) && text.starts_with("link eth2, which was up: to be restored"),
+        "{text}"
+    );
+    // From another network namespace it cannot be reached.
+    let (code, text) = told(&bench.command("restore").output().expect("rigctl starts"));
+    assert!(code == Some(0) && text.contains("link eth2, which was up: left alone"), "{text}");
+    assert!(text.contains("in network namespace"), "{text}");
+    assert!(!is_up(&bench), "nothing was touched");
+    let (code, text) = told(&bench.rigctl("restore"));
+    assert!(code == Some(0) && text.starts_with("link eth2, which was up: restored"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(is_up(&bench));
+    assert_eq!(told(&bench.rigctl("restore")), (Some(0), String::new()));
+}
+
+#[test]
+fn the_next_run_on_that_port_mends_it_first() {
+    if !root() {
+        return;
+    }
+    let bench = desk();
+    killed(&bench, "killed");
+    let (output, results) = bench.run("cut.yaml");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("note: link eth2, which was up: restored"), "{}", said(&output));
+    assert!(well(case(&results, "cut::one")) || bench.late().is_some(), "{}", said(&output));
+    assert!(is_up(&bench));
+    assert_eq!(told(&bench.rigctl("restore")), (Some(0), String::new()));
+}
+
+#[test]
+fn a_run_that_is_asked_to_end_leaves_no_link_down() {
+    if !root() {
+        return;
+    }
+    let bench = desk();
+    let rig = run(&bench, "once");
+    // One that lives is left to itself.
+    let (code, text) = told(&bench.rigctl("restore"));
+    assert!(code == Some(0) && text.contains(&format!("process {} lives", rig.id())), "{text}");
+    assert!(!is_up(&bench));
+    signal(&rig, Signal::SIGTERM);
+    let output = rig.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    assert!(is_up(&bench));
+    let asked = [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129), (Signal::SIGINT, 130)];
+    for (again, code) in asked {
+        let rig = run(&bench, again.as_str());
+        signal(&rig, again);
+        // What comes at once is still the first request.
+        sleep(Duration::from_millis(500));
+        assert!(!is_up(&bench), "the trial still runs");
+        signal(&rig, again);
+        let output = rig.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(code), "{again}: {}", said(&output));
+        assert!(is_up(&bench), "{again}: it was not put back");
+        assert_eq!(told(&bench.rigctl("restore")), (Some(0), String::new()));
+    }
+}
