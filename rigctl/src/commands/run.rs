@@ -5,7 +5,7 @@ use super::restore;
 use crate::cli::{Format, Keep, RunArgs};
 use crate::executor::Benches;
 use crate::executor::wire::{Serve, Start};
-use crate::folder::{self, Refused};
+use crate::folder::{self, NoTrouble, Refused, Trouble};
 use crate::interrupt;
 use crate::mutation;
 use crate::outdir::OutDir;
@@ -32,6 +32,24 @@ use std::sync::Arc;
 /// # Errors
 /// Input that cannot be used; nothing has run then.
 pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
+    run_in(&World { stop: Arc::default(), trouble: Arc::new(NoTrouble), listens: true }, args)
+}
+
+/// What a run meets outside itself.
+pub struct World {
+    /// Who may ask it to stop.
+    pub stop: Arc<Stop>,
+    /// What its disk refuses.
+    pub trouble: Arc<dyn Trouble>,
+    /// Whether signals to the process are for it.
+    pub listens: bool,
+}
+
+/// The same in a world that is given.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     let watch = Stopwatch::start();
     let mut input = Input::read(&args.selection)?;
     let mut bad = Bad::default();
@@ -53,6 +71,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
             return Ok(Exit::Broken);
         }
     };
+    let out = out.map(|out| out.under(Arc::clone(&world.trouble)));
     let journal = Arc::new(Journal::at(&state::journals()));
     let benches = benches(&input.lab, &journal);
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
@@ -103,18 +122,21 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
             floor,
         },
     };
-    let stop = Arc::new(Stop::default());
-    let interrupted = interrupt::listen(Arc::clone(&stop), move || {
-        for why in journal.close() {
-            let _closed = writeln!(io::stderr(), "error: {why}; `rigctl restore` tries again");
-        }
-    });
+    let stop = &*world.stop;
+    if world.listens {
+        // Without a handler a signal ends the process as it always would.
+        let _unheard = interrupt::listen(Arc::clone(&world.stop), move || {
+            for why in journal.close() {
+                let _closed = writeln!(io::stderr(), "error: {why}; `rigctl restore` tries again");
+            }
+        });
+    }
     let flags = flags(args);
     let rig = Rig {
         lab: &input.lab,
         only: input.only_dut.as_deref(),
         seed,
-        stop: &stop,
+        stop,
         alpha: budget::each(&cases),
         effort,
         path: &input.typed,
@@ -124,7 +146,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         to_disk: to_disk.as_ref(),
         all: out.as_ref().filter(|_| args.evidence == Keep::All),
     };
-    let mut reporters = Reporters::new(args, out.as_ref(), started, &stop);
+    let mut reporters = Reporters::new(args, out.as_ref(), started, stop);
     if let Err(why) = &tried {
         reporters.broke(why.clone());
     }
@@ -139,7 +161,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     };
     let mut room = Room::new(args.evidence_budget);
     let mut ended = vec![false; cases.len()];
-    in_order(cases.len(), jobs, &stop, work, |index, news| match news {
+    in_order(cases.len(), jobs, stop, work, |index, news| match news {
         News::Began => reporters.on(RunEvent::CaseStarted(cases[index].id.clone())),
         News::Done((mut report, kept)) => {
             ended[index] = true;
@@ -153,7 +175,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
             reporters.notes(to_disk.as_ref());
         }
     });
-    if interrupted.is_ok_and(|interrupted| interrupted.happened()) {
+    if stop.hurried() {
         reporters.broke("interrupted".to_owned());
     }
     let not_run =
