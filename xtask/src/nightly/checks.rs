@@ -80,6 +80,13 @@ pub(crate) const CHECKS: &[Check] = &[
         round: stalls,
     },
     Check {
+        name: "agreement",
+        about: "what is measured on virtual interfaces is what is measured in virtual time, on every family of switches (root)",
+        share: 1,
+        rounds: Some(1),
+        round: agreement,
+    },
+    Check {
         name: "figures",
         about: "what the statistics of the judge promise, counted over simulated devices",
         share: 1,
@@ -116,6 +123,11 @@ fn stalls(round: u64) -> Round {
     let first = FIRST_SEED + round * STALLS;
     let seeds = format!("{first}..{}", first + STALLS);
     Round::Test(test, vec![("RIG_STALL_SEEDS", seeds)])
+}
+
+fn agreement(_: u64) -> Round {
+    let test = words("--package rigctl --test agreement --locked");
+    Round::Test(test, vec![("RIG_AGREE_ON_EVERY_FAMILY", "1".to_owned())])
 }
 
 fn figures(_: u64) -> Round {
