@@ -156,8 +156,12 @@ impl EmulatedWire {
         let to = stream.try_clone().map_err(|error| failed(&error))?;
         let mut line = Line { from: BufReader::new(stream), to, lost: None };
         let hello = line.hear(tried)?;
-        let hello: Hello = control::read("a hello", &hello)
-            .map_err(|error| Lost { tried: tried.to_owned(), why: error.to_string() })?;
+        let said = |why: String| Lost { tried: tried.to_owned(), why };
+        if let Ok(Answer::Refused { why }) = control::read("an answer", &hello) {
+            return Err(said(why));
+        }
+        let hello: Hello =
+            control::read("a hello", &hello).map_err(|error| said(error.to_string()))?;
         if (hello.protocol.as_str(), hello.version) != (PROTOCOL, VERSION) {
             let why = format!(
                 "it speaks {} {}: want {PROTOCOL} {VERSION}; are both of one build?",

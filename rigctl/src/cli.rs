@@ -345,6 +345,13 @@ pub struct ServeArgs {
     /// Everything random in it follows from this number, until it is booted with another.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// The process that started this one: the device ends with it, however that ends.
+    #[arg(long, value_name = "PID", hide = true)]
+    pub parent: Option<i32>,
+    /// Who comes to the socket takes over from who is there, whose line is cut. Without it a second client is turned away, and
+    /// told who has the device; in any case only its own user and root are let in.
+    #[arg(long, conflicts_with = "until_hangup")]
+    pub force: bool,
     /// End when whoever booted it hangs up. With `--control -` that is always so.
     #[arg(long)]
     pub until_hangup: bool,

@@ -12,6 +12,8 @@ mod packed;
 mod processes;
 
 use common::root;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
 use pcap_file::pcapng::{Block, PcapNgReader};
@@ -141,9 +143,20 @@ fn devices_that_depart_from_what_they_declare_fail_in_real_time() {
 
 #[test]
 fn a_rig_that_is_killed_leaves_no_process_behind() {
-    if !root() {
-        return;
+    if root() {
+        killed(false);
     }
+}
+
+#[test]
+fn a_device_that_is_stopped_while_the_rig_is_killed_ends_with_it() {
+    if root() {
+        killed(true);
+    }
+}
+
+/// Kills a run in the middle; its device, which may be stopped at that moment, must end.
+fn killed(stopped: bool) {
     let out = tempfile::tempdir().expect("a temporary folder");
     let mut rig = command(SWITCHES, out.path(), "--only pfcwd::detection-latency-broadcom")
         .stdout(Stdio::null())
@@ -160,6 +173,13 @@ fn a_rig_that_is_killed_leaves_no_process_behind() {
     }
     assert!(!served.is_empty(), "no device was started within 5 s");
     sleep(Duration::from_millis(500));
+    let all = |signal: Signal| {
+        let pids = served.iter().map(|&pid| i32::try_from(pid).expect("a process"));
+        pids.map(|pid| kill(Pid::from_raw(pid), signal)).collect::<Vec<_>>()
+    };
+    if stopped {
+        assert!(all(Signal::SIGSTOP).iter().all(Result::is_ok), "{served:?}");
+    }
     rig.kill().expect("it runs");
     rig.wait().expect("it ends");
     let alive = |pid: &u32| {
@@ -172,6 +192,8 @@ fn a_rig_that_is_killed_leaves_no_process_behind() {
         }
         sleep(Duration::from_millis(50));
     }
+    // Whatever else is wrong, nothing is left of this test.
+    let _ended = all(Signal::SIGKILL);
     panic!("{served:?} still run 5 s after the rig was killed");
 }
 

@@ -38,7 +38,7 @@ fn steered_by<T: Send>(
     let gate = Gate::open(&place).expect("a socket");
     let conversation =
         Conversation { hello: bench.served.hello(), post: bench.post.clone(), until_hangup: false };
-    gate.admit(conversation).expect("a thread");
+    gate.admit(conversation, false, |_| ()).expect("a thread");
     let ends = Ends(bench.post.clone());
     let done = thread::scope(|scope| {
         let steering = scope.spawn(move || {

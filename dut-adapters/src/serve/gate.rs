@@ -1,17 +1,27 @@
-//! Where conversations begin: a socket in the file system, or one that has a name only.
+//! Where conversations begin: a socket in the file system, or one that has a name only. Either way the kernel says who
+//! calls, and one is let in at a time.
 //!
 //! A name without a file leaves nothing behind however the process ends, and is seen within one network namespace only.
 //! A file is seen from every namespace; one that a killed process left behind is taken over.
 
 use super::Conversation;
+use super::seat::{Seat, Visitor};
+use crate::control::{self, Answer};
 use core::fmt;
 use core::str::FromStr;
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, socket,
+};
+use nix::sys::stat::{Mode, fchmod};
+use nix::unistd::geteuid;
 use std::fs;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 
 /// Where a device can be talked to.
@@ -81,12 +91,12 @@ impl Gate {
             Place::Name(name) => {
                 SocketAddr::from_abstract_name(name).and_then(|addr| UnixListener::bind_addr(&addr))
             }
-            Place::File(path) => UnixListener::bind(path).or_else(|error| {
+            Place::File(path) => listen_at(path).or_else(|error| {
                 if error.kind() != io::ErrorKind::AddrInUse || !is_left_behind(path) {
                     return Err(error);
                 }
                 fs::remove_file(path)?;
-                UnixListener::bind(path)
+                listen_at(path)
             }),
         };
         match opened {
@@ -98,26 +108,88 @@ impl Gate {
         }
     }
 
-    /// Lets everybody in who comes, each on a thread of its own, for as long as the process lives.
+    /// Lets in who comes, one at a time, for as long as the process lives: of this process's user, or root. Everybody else
+    /// is told why not, and `tell` hears of it. With `over` who comes takes over from who is there.
     ///
     /// # Errors
     /// The system has no thread left.
-    pub fn admit(&self, conversation: Conversation) -> io::Result<()> {
+    pub fn admit(
+        &self,
+        conversation: Conversation,
+        over: bool,
+        mut tell: impl FnMut(&Turned) + Send + 'static,
+    ) -> io::Result<()> {
         let listener = self.listener.try_clone()?;
+        let seat = Arc::new(Seat::default());
         let admit = move || {
-            for visitor in listener.incoming().flatten() {
-                let conversation = conversation.clone();
-                let talk = move || {
-                    let from = visitor.try_clone().map(BufReader::new);
-                    // Who hangs up in the middle of a line has heard enough.
-                    from.and_then(|from| conversation.hold(from, visitor))
-                };
-                // Without a thread for it the visitor is turned away.
-                let _none = thread::Builder::new().name("conversation".into()).spawn(talk);
+            let mut count = 0;
+            for line in listener.incoming().flatten() {
+                if let Err(why) = let_in(&seat, &line, over, &conversation) {
+                    // Never waited for: what is said fits into the line, or nobody listens.
+                    let _deaf = line.set_nonblocking(true);
+                    let said = control::line(&Answer::Refused { why: why.clone() });
+                    let _gone = (&line).write_all(said.as_bytes());
+                    count += 1;
+                    tell(&Turned { why, count });
+                }
             }
         };
         thread::Builder::new().name("gate".into()).spawn(admit).map(drop)
     }
+}
+
+/// Somebody who was not let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turned {
+    /// What was said to them.
+    pub why: String,
+    /// How many were turned away by now.
+    pub count: u64,
+}
+
+/// Lets one in, on a thread of its own; or why not.
+fn let_in(
+    seat: &Arc<Seat>,
+    line: &UnixStream,
+    over: bool,
+    conversation: &Conversation,
+) -> Result<(), String> {
+    let visitor = Visitor::of(line).map_err(|why| format!("nobody knows who calls: {why}"))?;
+    if !visitor.may_enter() {
+        return Err(format!(
+            "{visitor} may not steer this device: want user {}, or root",
+            geteuid()
+        ));
+    }
+    let broken = |why: io::Error| format!("no room for a conversation: {why}");
+    let cut = line.try_clone().map_err(broken)?;
+    let (own, from) = (line.try_clone().map_err(broken)?, line.try_clone().map_err(broken)?);
+    seat.take(&visitor, cut, over).map_err(|who| {
+        format!(
+            "{who} has this device: end it first, or serve the device with --force, which lets who comes take over"
+        )
+    })?;
+    let (leave, conversation) = (Arc::clone(seat), conversation.clone());
+    let talk = move || {
+        // Who hangs up in the middle of a line has heard enough.
+        let _broken = conversation.hold(BufReader::new(from), &own);
+        leave.leave();
+    };
+    let started = thread::Builder::new().name("conversation".into()).spawn(talk);
+    started.map(drop).map_err(|why| {
+        seat.leave();
+        broken(why)
+    })
+}
+
+/// A socket in the file system that is its user's alone from the first moment on, whatever the umask lets through.
+fn listen_at(path: &Path) -> io::Result<UnixListener> {
+    let own = socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+    // The file gets the mode that the socket has.
+    fchmod(&own, Mode::S_IRUSR | Mode::S_IWUSR)?;
+    bind(own.as_raw_fd(), &UnixAddr::new(path)?)?;
+    listen(&own, Backlog::MAXCONN)?;
+    Ok(own.into())
 }
 
 impl Drop for Gate {

@@ -11,13 +11,14 @@ mod mailbox;
 mod meter;
 mod nics;
 mod ports;
+mod seat;
 mod secure;
 pub(crate) mod served;
 mod store;
 mod tos;
 
 pub use conversation::Conversation;
-pub use gate::{Gate, Place};
+pub use gate::{Gate, Place, Turned};
 pub use mailbox::Post;
 pub use ports::on_ports;
 pub use served::{Line, Next, Served, Unserved};

@@ -4,7 +4,9 @@ use super::input::Bad;
 use crate::cli::ServeArgs;
 use crate::mutation;
 use nix::sys::prctl;
-use rig_dut::serve::{Conversation, Gate, Line, Place, Served, on_ports};
+use nix::sys::signal::Signal;
+use nix::unistd::{Pid, getppid};
+use rig_dut::serve::{Conversation, Gate, Line, Place, Served, Turned, on_ports};
 use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
 use rig_lab::{Adapter, Lab, Profile, read};
@@ -26,6 +28,9 @@ const SLOTS: u32 = 256;
 /// # Errors
 /// Flags or a profile that cannot be used.
 pub fn serve(args: &ServeArgs) -> Result<Exit, Bad> {
+    if let Some(parent) = args.parent {
+        ends_with(Pid::from_raw(parent))?;
+    }
     let profile = mutated(alone(profile(args)?)?, &args.mutate)?;
     let count = u16::try_from(args.port.len()).unwrap_or(u16::MAX);
     let profile = on_ports(profile, count, args.speed).map_err(Bad::of)?;
@@ -42,6 +47,19 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Bad> {
             Ok(Exit::Broken)
         }
     }
+}
+
+/// Has the kernel end this process with `parent`, also while this one is stopped.
+fn ends_with(parent: Pid) -> Result<(), Bad> {
+    let set = prctl::set_pdeathsig(Signal::SIGKILL);
+    set.map_err(|errno| Bad::of(format!("`--parent {parent}`: the kernel refuses: {errno}")))?;
+    // It may have ended before the kernel was asked.
+    if getppid() != parent {
+        return Err(Bad::of(format!(
+            "`--parent {parent}`: it is not this process's parent, or gone"
+        )));
+    }
+    Ok(())
 }
 
 /// The device on its ports.
@@ -78,7 +96,8 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
         }
         Place::Name(_) | Place::File(_) => {
             let gate = Gate::open(place)?;
-            gate.admit(conversation).map_err(|error| error.to_string())?;
+            let admitted = gate.admit(conversation, args.force, turned);
+            admitted.map_err(|error| error.to_string())?;
             let ports = args.port.join(", ");
             let _closed = writeln!(io::stderr(), "serving {name} on {ports}, control {place}");
             Some(gate)
@@ -87,6 +106,14 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
     // Without the permission it is late more often, and says so whenever it is asked.
     let _usual = RealTime::enter();
     served.run().map_err(|error| error.to_string())
+}
+
+/// Tells of clients that were turned away: of the first, the second, the fourth and so on, so that nobody can fill a log.
+fn turned(turned: &Turned) {
+    if turned.count.is_power_of_two() {
+        let Turned { why, count } = turned;
+        let _closed = writeln!(io::stderr(), "turned away ({count} so far): {why}");
+    }
 }
 
 /// The profile that the flags name.

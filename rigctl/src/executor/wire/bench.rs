@@ -3,11 +3,13 @@
 use super::Broken;
 use super::behind::Behind;
 use super::benches::SessionClock;
+use super::keeper::Keeper;
 use rig_generator::netlab::Namespace;
 use rig_generator::pausing::{self, Pauser, Reaction, Use};
 use rig_generator::port::{Backend, Config, Port, RealTime, Transmit};
 use rig_generator::{Lane, Obeys, Pacer, Sender, Stall};
 use rig_units::{Dur, PortSpeed};
+use std::sync::Arc;
 
 /// A device, and the rig's ports cabled to it.
 #[derive(Debug)]
@@ -31,8 +33,11 @@ pub struct Bench {
 /// The other ends of the wires.
 #[derive(Debug)]
 pub(super) struct Far {
-    pub(super) within: Namespace,
+    pub(super) within: Arc<Namespace>,
     pub(super) interfaces: Vec<String>,
+    /// The device has ended when this goes: fields are dropped in their order.
+    #[expect(dead_code, reason = "held for as long as the device is to live")]
+    pub(super) keeper: Keeper,
 }
 
 /// Pieces of 4 KiB per port: a millisecond of the shortest frames at 1 Gb/s, and a machine that looks away for longer.

@@ -10,6 +10,7 @@ mod bench;
 mod benches;
 mod cabled;
 mod cuts;
+mod keeper;
 mod losses;
 mod patience;
 mod peers;

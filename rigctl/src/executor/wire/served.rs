@@ -5,6 +5,7 @@
 use super::behind::Behind;
 use super::bench::{Bench, Far, LONGEST, RING, SLOTS, lane};
 use super::benches::Clocks;
+use super::keeper::Keeper;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use rig_dut::EmulatedWire;
 use rig_generator::Pacer;
@@ -17,6 +18,7 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 /// Space in front of the payload of the longest frame that a case sends.
 const MTU: u32 = 9_216;
@@ -36,7 +38,7 @@ pub struct Serve {
 /// What is in the way, and what mends it.
 pub(super) fn start(serve: &Serve, profile: &Profile, clocks: Clocks) -> Result<Bench, String> {
     let lab = |error: LabError| error.to_string();
-    let (near, far) = (Namespace::new().map_err(lab)?, Namespace::new().map_err(lab)?);
+    let (near, far) = (Namespace::new().map_err(lab)?, Arc::new(Namespace::new().map_err(lab)?));
     let ports = profile.declared.port_count();
     let names: Vec<(String, String)> =
         (1..=ports).map(|port| (format!("p{port}"), format!("d{port}"))).collect();
@@ -45,7 +47,8 @@ pub(super) fn start(serve: &Serve, profile: &Profile, clocks: Clocks) -> Result<
         let [one, other] = ends.map(|(within, name)| netlab::End { within, name });
         netlab::pair(one, other, MTU).map_err(lab)?;
     }
-    let device = served(&serve.program, profile, &far, names.iter().map(|(_, its)| its.as_str()))?;
+    let (device, keeper) =
+        served(&serve.program, profile, &far, names.iter().map(|(_, its)| its.as_str()))?;
     let mut lanes = Vec::new();
     for (index, (own, _)) in (0..).zip(&names) {
         let port = open(&near, own)?;
@@ -62,7 +65,7 @@ pub(super) fn start(serve: &Serve, profile: &Profile, clocks: Clocks) -> Result<
         pacer,
         bound: serve.bound,
         longest: vec![LONGEST; names.len()],
-        far: Some(Far { within: far, interfaces }),
+        far: Some(Far { within: far, interfaces, keeper }),
         next: 0,
         spoilt: false,
     })
@@ -87,9 +90,9 @@ fn open(near: &Namespace, name: &str) -> Result<Port, String> {
 fn served<'a>(
     program: &Path,
     profile: &Profile,
-    far: &Namespace,
+    far: &Arc<Namespace>,
     interfaces: impl Iterator<Item = &'a str>,
-) -> Result<EmulatedWire, String> {
+) -> Result<(EmulatedWire, Keeper), String> {
     let failed = |why: &dyn core::fmt::Display| format!("cannot hand over the profile: {why}");
     let memory = memfd_create(c"profile.yaml", MFdFlags::empty()).map_err(|why| failed(&why))?;
     let mut memory = File::from(memory);
@@ -100,6 +103,5 @@ fn served<'a>(
     for interface in interfaces {
         command.args(["--port", interface]);
     }
-    let launched = far.run(move || EmulatedWire::launch(command)).map_err(|e| e.to_string())?;
-    launched.map_err(|lost| lost.to_string())
+    Keeper::launch(far, command)
 }

@@ -1,0 +1,49 @@
+//! The thread that starts a served device and lives as long as it: the kernel ends a process with the *thread* that started
+//! it (PR_SET_PDEATHSIG), even one that is stopped and could not end by itself.
+
+use core::convert::Infallible;
+use rig_dut::EmulatedWire;
+use rig_generator::netlab::Namespace;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+/// While this is there so is the thread; without it a device that still runs is killed.
+#[derive(Debug)]
+pub(super) struct Keeper(
+    #[expect(dead_code, reason = "the thread waits for this to go")] Sender<Infallible>,
+);
+
+impl Keeper {
+    /// Starts `command`, which serves a device, inside a namespace.
+    ///
+    /// # Errors
+    /// It cannot be started, or serves nothing.
+    pub(super) fn launch(
+        within: &Arc<Namespace>,
+        mut command: Command,
+    ) -> Result<(EmulatedWire, Keeper), String> {
+        let (keeper, end) = channel();
+        let (tell, launched) = channel();
+        let within = Arc::clone(within);
+        // It looks whether this process is still there once it has asked the kernel to end it.
+        command.args(["--parent", &std::process::id().to_string()]);
+        let keep = move || {
+            let inside = tell.clone();
+            let kept = within.run(move || {
+                let launched = EmulatedWire::launch(command).map_err(|lost| lost.to_string());
+                if inside.send(launched).is_ok() {
+                    let _gone = end.recv();
+                }
+            });
+            if let Err(why) = kept {
+                let _gone = tell.send(Err(why.to_string()));
+            }
+        };
+        let thread = thread::Builder::new().name("keeper".into()).spawn(keep);
+        thread.map_err(|why| format!("cannot start a device: {why}"))?;
+        let launched = launched.recv().map_err(|_| "cannot start a device".to_owned())?;
+        launched.map(|device| (device, Keeper(keeper)))
+    }
+}
