@@ -6,9 +6,12 @@ use crate::text::{count, printable};
 use core::fmt;
 use rig_capture::Span;
 
-/// One line a change, a summary at the end.
+/// What the new run lacks, one line a change, a summary at the end.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for lacking in &self.lacks {
+            writeln!(f, "{lacking}")?;
+        }
         for Circumstance { what, was, is } in &self.circumstances {
             writeln!(f, "{:>12} {what}: was {}, is {}", "Differs", printable(was), printable(is))?;
         }
