@@ -19,7 +19,8 @@ Exit codes (where several apply: 2, 4, 1, 3, 0):
   1  a case failed; mutants: a survivor; compare: something got worse
   2  the input is wrong: a test case, the lab, a flag
   3  a case was inconclusive and none failed
-  4  the rig or the lab broke, or it was interrupted; the report is marked partial
+  4  the rig or the lab broke, or it was interrupted: the report is marked partial; or standard output cannot be
+     written, as on a full disk
   5  nothing ran";
 
 /// Exit codes of `doctor`.
@@ -27,7 +28,8 @@ const DOCTOR_CODES: &str = "\
 Exit codes:
   0  everything that the lab needs is there
   2  the input is wrong: the lab, a flag
-  4  something that the lab needs is missing (NEED), or the cable does not pass what it must";
+  4  something that the lab needs is missing (NEED), or the cable does not pass what it must; or standard output
+     cannot be written";
 
 /// Measures the micro-behaviours of RDMA switches and NICs and judges them against a reference oracle.
 #[derive(Debug, Parser)]
@@ -301,7 +303,7 @@ Examples:
 Exit codes:
   0  sent, or written; a stream without an end was ended by Ctrl-C
   2  the input is wrong; nothing was sent
-  4  the port or the file broke, or streams with an end were interrupted";
+  4  the port or the file broke, streams with an end were interrupted, or standard output cannot be written";
 
 /// `gen`
 #[derive(Debug, Clone, Args)]

@@ -10,5 +10,7 @@ pub mod interrupt;
 pub mod mutation;
 pub mod outdir;
 pub mod runner;
+pub mod stderr;
+pub mod stdout;
 pub mod to_disk;
 pub mod wall;

@@ -6,7 +6,8 @@
 use super::{Change, Kind};
 use crate::outcome::Outcome;
 use crate::results::Results;
-use crate::text::{count, printable};
+use crate::shown::printable;
+use crate::text::count;
 use core::fmt;
 use indexmap::IndexMap;
 use serde::Serialize;

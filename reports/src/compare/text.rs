@@ -2,7 +2,8 @@
 
 use super::{By, Change, Circumstance, Comparison, Ends, Kind, Moved};
 use crate::figure;
-use crate::text::{count, printable};
+use crate::shown::printable;
+use crate::text::count;
 use core::fmt;
 use rig_capture::Span;
 

@@ -16,6 +16,7 @@ Exit codes:
      - a case that passed is inconclusive, skipped or broken
      - a measurement shifted beyond its uncertainty, though both runs had one seed in virtual time
   2  the input is wrong: a file that is no results.json or names a case twice, a flag
+  4  standard output cannot be written
   5  nothing was compared: no case is in both runs";
 
 /// `compare`

@@ -2,10 +2,10 @@
 
 use super::input::Bad;
 use crate::cli::{CompareArgs, Format};
+use crate::{stderr, stdout};
 use rig_reports::compare::{Lack, Scope, same_draws};
 use rig_reports::{Comparison, Exit, Results};
 use std::fs;
-use std::io::{self, Write};
 use std::path::Path;
 
 /// Compares; the exit code says whether something got worse.
@@ -19,18 +19,17 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Bad> {
     let (Some(old), Some(new)) = (old, new) else { return Err(bad) };
     let scope = if args.common { Scope::Common } else { Scope::All };
     let comparison = Comparison::of(&old, &new, scope, &args.allow.lacks());
-    let text = match args.format {
-        Format::Json => comparison.to_json(),
+    match args.format {
+        Format::Json => stdout::json(&comparison.to_json()),
         Format::Human if comparison.shifted() && !same_draws(&old, &new) => {
-            format!("{comparison}{OTHER_DRAWS}")
+            stdout::text(&format!("{comparison}{OTHER_DRAWS}"));
         }
-        Format::Human => comparison.to_string(),
-    };
-    let _closed = io::stdout().write_all(text.as_bytes());
+        Format::Human => stdout::text(&comparison.to_string()),
+    }
     // An empty run that is allowed has nothing to be compared, and that is allowed with it.
     let empty = comparison.lacks.iter().any(|lacking| lacking.what == Lack::Empty);
     if !comparison.worse && comparison.common == 0 && !empty {
-        let _closed = writeln!(io::stderr(), "nothing was compared: no case is in both runs");
+        stderr::line("nothing was compared: no case is in both runs");
         return Ok(Exit::NothingRan);
     }
     Ok(if comparison.worse { Exit::Failed } else { Exit::Passed })

@@ -2,14 +2,14 @@
 
 use super::input::Bad;
 use crate::cli::ServeArgs;
-use crate::mutation;
+use crate::{mutation, stderr, stdout};
 use nix::sys::prctl;
 use rig_dut::serve::{Conversation, Gate, Line, Place, Served, on_ports};
 use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
 use rig_lab::{Adapter, Lab, Profile, read};
 use rig_reports::Exit;
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader};
 use std::path::Path;
 use std::thread;
 use tokio::signal::unix::{SignalKind, signal};
@@ -38,7 +38,7 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Bad> {
     match on(args, profile, &place) {
         Ok(()) => Ok(Exit::Passed),
         Err(why) => {
-            let _closed = writeln!(io::stderr(), "error: {why}");
+            stderr::line(&format!("error: {why}"));
             Ok(Exit::Broken)
         }
     }
@@ -69,7 +69,7 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
     let _gate = match place {
         Place::Stdio => {
             let talk = move || {
-                let _broken = conversation.hold(BufReader::new(io::stdin()), io::stdout());
+                let _broken = conversation.hold(BufReader::new(io::stdin()), stdout::Conversation);
                 // Nobody else can talk to this device: with who started it, however that ended, it ends.
                 hung_up.stop();
             };
@@ -80,7 +80,7 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
             let gate = Gate::open(place)?;
             gate.admit(conversation).map_err(|error| error.to_string())?;
             let ports = args.port.join(", ");
-            let _closed = writeln!(io::stderr(), "serving {name} on {ports}, control {place}");
+            stderr::line(&format!("serving {name} on {ports}, control {place}"));
             Some(gate)
         }
     };
