@@ -1,6 +1,6 @@
 //! Standard error, for people: the one way to it. Nobody could be told that it cannot be written.
 
-use rig_reports::Shown;
+use rig_reports::{Shown, printable};
 use std::io::{self, IsTerminal, Write};
 
 /// Writes `text` now, in one piece.
@@ -11,6 +11,11 @@ pub fn show(text: &Shown) {
 /// Writes `text`, a newline behind it.
 pub fn line(text: &str) {
     show(&Shown::text(&format!("{text}\n")));
+}
+
+/// Writes a remark, on one line whatever it quotes.
+pub fn note(text: &str) {
+    line(&format!("note: {}", printable(text)));
 }
 
 /// Whether people look at it.

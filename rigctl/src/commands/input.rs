@@ -122,7 +122,7 @@ impl Input {
     /// Tells people on stderr why there is no case.
     pub fn tell_unmatched(&self) {
         if let Some(unmatched) = &self.unmatched {
-            stderr::line(&format!("note: {unmatched}"));
+            stderr::note(unmatched);
         }
     }
 

@@ -249,7 +249,7 @@ impl<'a> Reporters<'a> {
     fn notes(&self, folder: Option<&Folder>) {
         let notes = folder.map(Folder::notes).unwrap_or_default();
         for note in &notes {
-            self.aside(|| stderr::line(&format!("note: {note}")));
+            self.aside(|| stderr::note(note));
         }
     }
 

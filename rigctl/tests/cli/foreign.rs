@@ -175,6 +175,9 @@ fn the_command_line_steers_no_terminal() {
         let (code, said) = harmless(&desk, &arguments);
         assert_eq!(code, 2, "{arguments:?}: {said}");
     }
+    // Nor does a note have a line that the rig did not write.
+    let left = desk.shell("\"$RIGCTL\" list --only \"$(printf 'x\\nforged')\"");
+    assert!(left.stderr.starts_with("note: no case matches `--only x\\nforged`"), "{left:?}");
     for (arguments, exit) in [
         ("list --only \u{202e}", 5),
         ("dut serve --port ifHOSTILE --control - --dut broadcom", 4),
