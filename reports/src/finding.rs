@@ -1,7 +1,8 @@
 //! Findings for people: the same departure in trial after trial is told once or twice, then counted.
 
 use crate::EvidenceFile;
-use crate::text::{list, printable};
+use crate::shown::printable;
+use crate::text::list;
 use rig_capture::FrameRef;
 use rig_oracle::Finding;
 

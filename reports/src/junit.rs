@@ -6,7 +6,8 @@
 //! exact values are in `results.json`. Only timestamps and durations differ between equal runs.
 
 use crate::figure::Known;
-use crate::text::{count, printable};
+use crate::shown::printable;
+use crate::text::count;
 use crate::{CaseReport, Run, figure, finding};
 use core::time::Duration;
 use indexmap::IndexMap;

@@ -20,6 +20,7 @@ pub mod rebuild;
 pub mod results;
 pub mod run;
 pub mod sending;
+pub mod shown;
 pub mod terminal;
 mod text;
 
@@ -34,4 +35,5 @@ pub use pausing::{PausedClass, Pausing};
 pub use results::{Results, Unreadable};
 pub use run::Run;
 pub use sending::{Errors, Floor, Sending};
+pub use shown::{Paint, Shown, printable};
 pub use terminal::{Colour, Progress, Style, Terminal};

@@ -7,11 +7,11 @@ mod wrap;
 pub use progress::Progress;
 
 use crate::outcome::{Outcome, Tally};
-use crate::text::{count, list, printable, seconds};
+use crate::shown::{Paint, Shown, printable};
+use crate::text::{count, list, seconds};
 use crate::{CaseReport, Finished, RunEvent, Started, figure, finding, left_out};
 use indexmap::IndexMap;
 use rig_oracle::{Judgement, Verdict};
-use std::io::{self, Write};
 use wrap::wrap;
 
 /// Columns of the status word.
@@ -41,10 +41,9 @@ pub struct Style {
     pub detail: bool,
 }
 
-/// Writes a run as it happens.
+/// Tells a run as it happens.
 #[derive(Debug)]
-pub struct Terminal<W: Write> {
-    out: W,
+pub struct Terminal {
     style: Style,
     cases: usize,
     tally: Tally,
@@ -53,35 +52,23 @@ pub struct Terminal<W: Write> {
     left_out: (usize, u64, usize),
 }
 
-impl<W: Write> Terminal<W> {
-    /// Writes to `out` in `style`.
-    pub fn new(out: W, style: Style) -> Terminal<W> {
-        Terminal {
-            out,
-            style,
-            cases: 0,
-            tally: Tally::default(),
-            report: None,
-            left_out: (0, 0, 0),
-        }
+impl Terminal {
+    /// Tells it in `style`.
+    pub fn new(style: Style) -> Terminal {
+        Terminal { style, cases: 0, tally: Tally::default(), report: None, left_out: (0, 0, 0) }
     }
 
-    /// Writes what is to be said about `event`, whole lines only, in one piece.
-    ///
-    /// # Errors
-    /// What writing to `out` fails with.
-    pub fn on(&mut self, event: &RunEvent) -> io::Result<()> {
-        let lines = match event {
-            RunEvent::CaseStarted(_) => return Ok(()),
+    /// What is to be said about `event`: whole lines, or nothing.
+    pub fn on(&mut self, event: &RunEvent) -> Shown {
+        match event {
+            RunEvent::CaseStarted(_) => Shown::default(),
             RunEvent::Started(started) => self.start(started),
             RunEvent::CaseFinished(report) => self.case(report),
             RunEvent::Finished(finished) => self.finish(finished),
-        };
-        self.out.write_all(lines.as_bytes())?;
-        self.out.flush()
+        }
     }
 
-    fn start(&mut self, started: &Started) -> String {
+    fn start(&mut self, started: &Started) -> Shown {
         let Started { seed, lab, executor, mutations, cases, wall, .. } = started;
         self.cases = cases.len();
         self.report =
@@ -107,7 +94,7 @@ impl<W: Write> Terminal<W> {
         lines
     }
 
-    fn case(&mut self, report: &CaseReport) -> String {
+    fn case(&mut self, report: &CaseReport) -> Shown {
         let outcome = Outcome::of(&report.verdict);
         self.tally.add(outcome);
         let width = self.cases.to_string().len();
@@ -167,12 +154,12 @@ impl<W: Write> Terminal<W> {
         }
         if unsettled {
             // Never wrapped: it is there to be copied.
-            lines += &format!("{:INDENT$}again: {}\n", "", printable(&report.repeat));
+            lines.push(&format!("{:INDENT$}again: {}\n", "", printable(&report.repeat)));
         }
         lines
     }
 
-    fn measured(&self, lines: &mut String, judgement: &Judgement) {
+    fn measured(&self, lines: &mut Shown, judgement: &Judgement) {
         let Judgement { reading, prediction, looked, resolution, .. } = judgement;
         let name = printable(&figure::name(judgement));
         let measured = figure::span(reading.unit, reading.span);
@@ -192,9 +179,9 @@ impl<W: Write> Terminal<W> {
         }
     }
 
-    fn finish(&mut self, finished: &Finished) -> String {
+    fn finish(&mut self, finished: &Finished) -> Shown {
         let Finished { partial, not_run, wall } = finished;
-        let mut lines = String::new();
+        let mut lines = Shown::default();
         if let Some(why) = partial {
             let mut text = printable(why);
             if !not_run.is_empty() {
@@ -224,20 +211,25 @@ impl<W: Write> Terminal<W> {
     }
 
     /// `status` in its columns, coloured as `outcome`, the head of the line, then `text`, wrapped.
-    fn line(&self, status: &str, head: Option<(Outcome, &str)>, text: &str) -> String {
-        let (paint, head) = head.map_or((BOLD, ""), |(outcome, head)| (paint(outcome), head));
+    fn line(&self, status: &str, head: Option<(Outcome, &str)>, text: &str) -> Shown {
+        let (paint, head) =
+            head.map_or((Paint::Bold, ""), |(outcome, head)| (paint(outcome), head));
         let used = INDENT + head.len();
         let text = wrap(text, used, INDENT, self.style.width);
+        let status = format!("{status:>STATUS$}");
+        let mut line = Shown::default();
         match self.style.colour {
-            Colour::Always => format!("{paint}{status:>STATUS$}{PLAIN} {head}{text}\n"),
-            Colour::Never => format!("{status:>STATUS$} {head}{text}\n"),
+            Colour::Always => line.paint(paint, &status),
+            Colour::Never => line.push(&status),
         }
+        line.push(&format!(" {head}{text}\n"));
+        line
     }
 
     /// A line under a case.
-    fn under(&self, lines: &mut String, text: &str) {
+    fn under(&self, lines: &mut Shown, text: &str) {
         let text = wrap(text, INDENT, INDENT + 2, self.style.width);
-        *lines += &format!("{:INDENT$}{text}\n", "");
+        lines.push(&format!("{:INDENT$}{text}\n", ""));
     }
 }
 
@@ -251,17 +243,13 @@ const fn status(outcome: Outcome) -> &'static str {
     }
 }
 
-const BOLD: &str = "\x1b[1m";
-const PLAIN: &str = "\x1b[0m";
-
-/// Bold green, red, yellow, blue, magenta.
-const fn paint(outcome: Outcome) -> &'static str {
+const fn paint(outcome: Outcome) -> Paint {
     match outcome {
-        Outcome::Pass => "\x1b[1;32m",
-        Outcome::Fail => "\x1b[1;31m",
-        Outcome::Inconclusive => "\x1b[1;33m",
-        Outcome::Skipped => "\x1b[1;34m",
-        Outcome::Broken => "\x1b[1;35m",
+        Outcome::Pass => Paint::Green,
+        Outcome::Fail => Paint::Red,
+        Outcome::Inconclusive => Paint::Yellow,
+        Outcome::Skipped => Paint::Blue,
+        Outcome::Broken => Paint::Magenta,
     }
 }
 

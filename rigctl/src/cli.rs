@@ -1,9 +1,11 @@
 //! The command line, as scripts hold on to it.
 
 mod capture;
+mod compare;
 mod stream;
 
 pub use capture::{CaptureFlags, CaptureKind};
+pub use compare::{AllowFlags, CompareArgs};
 pub use stream::StreamFlags;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -17,27 +19,17 @@ Exit codes (where several apply: 2, 4, 1, 3, 0):
   1  a case failed; mutants: a survivor; compare: something got worse
   2  the input is wrong: a test case, the lab, a flag
   3  a case was inconclusive and none failed
-  4  the rig or the lab broke, or it was interrupted; the report is marked partial
+  4  the rig or the lab broke, or it was interrupted: the report is marked partial; or standard output cannot be
+     written, as on a full disk
   5  nothing ran";
-
-/// Exit codes of `compare`.
-const COMPARE_CODES: &str = "\
-Exit codes:
-  0  nothing got worse: no new failure, nothing lost, nothing shifted under one seed
-  1  something got worse:
-     - a case fails that did not
-     - a case that passed is inconclusive, broken or skipped
-     - a case or a measurement is no longer there
-     - a measurement shifted beyond its uncertainty, though both runs had one seed in virtual time
-  2  the input is wrong: a file that is no results.json or names a case twice, a flag
-  5  nothing was compared: no case is in both runs";
 
 /// Exit codes of `doctor`.
 const DOCTOR_CODES: &str = "\
 Exit codes:
   0  everything that the lab needs is there
   2  the input is wrong: the lab, a flag
-  4  something that the lab needs is missing (NEED), or the cable does not pass what it must";
+  4  something that the lab needs is missing (NEED), or the cable does not pass what it must; or standard output
+     cannot be written";
 
 /// Printed below the help of `restore`.
 const RESTORE_HELP: &str = "\
@@ -81,7 +73,7 @@ pub enum Command {
     #[command(after_help = EXIT_CODES)]
     Report(ReportArgs),
     /// Compare two results.json: new failures, what is no longer shown, measurements shifted beyond their uncertainty.
-    #[command(after_help = COMPARE_CODES)]
+    #[command(after_help = compare::CODES)]
     Compare(CompareArgs),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(SchemaArgs),
@@ -251,22 +243,6 @@ pub struct ReportArgs {
     pub folder: PathBuf,
 }
 
-/// `compare`
-#[derive(Debug, Clone, Args)]
-pub struct CompareArgs {
-    /// The earlier results.json, or the folder of its run.
-    pub old: PathBuf,
-    /// The later results.json, or the folder of its run.
-    pub new: PathBuf,
-    /// Only cases that are in both: the later run was asked for fewer on purpose, as with --only. Cases that it was asked
-    /// for and did not come to stay missing.
-    #[arg(long)]
-    pub common: bool,
-    /// What stdout gets.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
-}
-
 /// `schema`
 #[derive(Debug, Clone, Args)]
 pub struct SchemaArgs {
@@ -370,7 +346,7 @@ Examples:
 Exit codes:
   0  sent, or written; a stream without an end was ended by Ctrl-C
   2  the input is wrong; nothing was sent
-  4  the port or the file broke, or streams with an end were interrupted";
+  4  the port or the file broke, streams with an end were interrupted, or standard output cannot be written";
 
 /// `gen`
 #[derive(Debug, Clone, Args)]

@@ -13,5 +13,7 @@ pub mod outdir;
 pub mod report_files;
 pub mod runner;
 pub mod state;
+pub mod stderr;
+pub mod stdout;
 pub mod to_disk;
 pub mod wall;

@@ -1,15 +1,19 @@
 //! `rigctl`: see `rigctl --help`.
 
 use clap::Parser;
+use rig_reports::{Exit, Shown};
 use rigctl::cli::{Cli, Command, DutCommand};
-use rigctl::commands;
-use std::io::{self, Write};
+use rigctl::{commands, stderr, stdout};
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
 fn main() -> ExitCode {
     full_disks_are_errors();
-    let exit = match Cli::parse().command {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(said) => return ExitCode::from(stdout::ended(answered(&said)).code()),
+    };
+    let exit = match command {
         Command::Run(args) => commands::run::run(&args),
         Command::Check(selection) => commands::check::check(&selection),
         Command::List(selection) => commands::list::list(&selection),
@@ -26,10 +30,23 @@ fn main() -> ExitCode {
         Command::Bench(what) => commands::bench::bench(&what),
     };
     let exit = exit.unwrap_or_else(|bad| {
-        let _closed = io::stderr().write_all(bad.text().as_bytes());
-        rig_reports::Exit::Input
+        stderr::show(&Shown::text(&bad.text()));
+        Exit::Input
     });
-    ExitCode::from(exit.code())
+    ExitCode::from(stdout::ended(exit).code())
+}
+
+/// What the parser has to say: help, or what is wrong with the command line, which it quotes.
+fn answered(said: &clap::Error) -> Exit {
+    if said.use_stderr() {
+        stderr::show(&Shown::text(&said.render().to_string()));
+        return Exit::Input;
+    }
+    if stdout::is_terminal() {
+        said.exit(); // with its colours: a help text quotes nobody
+    }
+    stdout::text(&said.render().to_string());
+    Exit::Passed
 }
 
 /// A limit on the size of files (`ulimit -f`) ends a process by a signal, and with it everything that was measured.

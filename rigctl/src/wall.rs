@@ -31,6 +31,7 @@ pub fn now_compact() -> String {
 }
 
 /// Columns of the terminal on stdout, if it is one.
+#[expect(clippy::disallowed_methods, reason = "it is asked, and nothing is written")]
 pub fn terminal_width() -> Option<usize> {
     let (_, columns) = console::Term::stdout().size_checked()?;
     Some(usize::from(columns))

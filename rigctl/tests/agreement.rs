@@ -76,7 +76,7 @@ fn run(lab: &Lab, cases: &[&Case], benches: Option<&Arc<Benches>>) -> Vec<CaseRe
 }
 
 /// Of each case that there is for several families one, each time for another.
-fn one_of_each<'a>(cases: Vec<&'a Case>) -> Vec<&'a Case> {
+fn one_of_each(cases: Vec<&Case>) -> Vec<&Case> {
     let bare = |case: &Case| {
         let name = &case.id.case;
         let own = RuleFamily::NAMES

@@ -4,7 +4,7 @@ use rig_capture::Span;
 use rig_oracle::Verdict;
 
 fn compare(old: &Run, new: &Run) -> Comparison {
-    Comparison::of(&Results::of(old), &Results::of(new), Scope::All)
+    Comparison::of(&Results::of(old), &Results::of(new), Scope::All, &[])
 }
 
 fn kinds(comparison: &Comparison) -> Vec<&Kind> {
@@ -110,7 +110,7 @@ fn a_case_that_passed_and_decides_nothing_any_more_is_a_loss() {
         assert_eq!((lost.losses, lost.regressed()), (1, true), "{report:?}");
         let text = lost.to_string();
         assert!(
-            text.starts_with("LOST VERDICT pfcwd::detection-latency-broadcom: was pass, is "),
+            text.contains("\nLOST VERDICT pfcwd::detection-latency-broadcom: was pass, is "),
             "{text}"
         );
         assert!(text.ends_with("1 lost verdict\n"), "{text}");
@@ -132,6 +132,39 @@ fn measurements_and_points_of_curves_that_are_gone_are_losses() {
     let lost = without(|new| new.cases[1].curves[0].points.truncate(20));
     assert_eq!((lost.losses, lost.regressed()), (1, true), "{lost}");
     assert!(lost.to_string().contains(" 1 of 21 points, no longer"), "{lost}");
+}
+
+#[test]
+fn a_measurement_is_missing_unless_its_case_no_longer_decides_anything() {
+    let lacks = |lost: &Comparison| {
+        let of = |lacking: &Lacking| (lacking.what, lacking.cases, lacking.measurements);
+        lost.lacks.iter().map(of).collect::<Vec<_>>()
+    };
+    let fewer = without(|new| drop(new.cases[0].judgements.pop()));
+    assert_eq!(lacks(&fewer), [(Lack::Missing, 0, 1)]);
+    let undecided = without(|new| {
+        new.cases[0].judgements.clear();
+        new.cases[0].verdict = fixture::inconclusive().verdict;
+    });
+    assert_eq!(lacks(&undecided), [(Lack::Undecided, 1, 0)]);
+    // It was undecided before, and measured more then: nothing but the measurement is lost.
+    let mut old = fixture::run_of(vec![fixture::inconclusive()]);
+    old.cases[0].judgements = vec![fixture::detection(200, 1, 2)];
+    let mut new = old.clone();
+    new.cases[0].judgements.clear();
+    assert_eq!(lacks(&compare(&old, &new)), [(Lack::Missing, 0, 1)]);
+}
+
+#[test]
+fn what_is_allowed_is_still_told_and_counted() {
+    let old = fixture::run_of(vec![fixture::pass(), fixture::curve()]);
+    let mut new = old.clone();
+    new.cases.remove(1);
+    let [old, new] = [&old, &new].map(Results::of);
+    let lost = Comparison::of(&old, &new, Scope::All, &[Lack::Missing]);
+    assert_eq!((lost.losses, lost.lacks.len(), lost.worse), (1, 1, false), "{lost}");
+    let others = [Lack::Partial, Lack::Empty, Lack::Undecided, Lack::Broken];
+    assert!(Comparison::of(&old, &new, Scope::All, &others).worse);
 }
 
 #[test]
@@ -158,13 +191,14 @@ fn a_case_that_is_gone_is_a_loss_unless_only_common_ones_are_compared() {
     new.cases.remove(1);
     let lost = compare(&old, &new);
     assert_eq!((lost.losses, lost.regressed()), (1, true), "{lost}");
-    let common = |new: &Run| Comparison::of(&Results::of(&old), &Results::of(new), Scope::Common);
+    let common =
+        |new: &Run| Comparison::of(&Results::of(&old), &Results::of(new), Scope::Common, &[]);
     assert_eq!((common(&new).losses, common(&new).changes.len(), common(&new).common), (0, 0, 1));
     // The new run was asked for it and did not come to it: that is no choice of fewer cases.
     new.finished =
         Some(crate::Finished { not_run: vec![old.cases[1].id.clone()], ..fixture::finished() });
     assert_eq!((common(&new).losses, common(&new).regressed()), (1, true));
-    let back = Comparison::of(&Results::of(&new), &Results::of(&old), Scope::Common);
+    let back = Comparison::of(&Results::of(&new), &Results::of(&old), Scope::Common, &[]);
     assert_eq!(back.changes, [], "what is new is not common either");
 }
 
@@ -218,6 +252,9 @@ fn apart() -> (Run, Run) {
 fn every_kind_of_change_has_its_line() {
     let (old, new) = apart();
     insta::assert_snapshot!(compare(&old, &new).to_string(), @r"
+     Partial the new run was cut short: interrupted by Ctrl-C; 1 case was not run (--allow-partial)
+     Missing 1 case and 3 measurements of the old run are not in the new one (--allow-missing)
+   Undecided 1 case that passed decides nothing any more (--allow-undecided)
      Differs seed: was 7307, is 7308
      Differs lab: was emulated, is rack-7
      Differs mutations: was none, is pfcwd.detection_time=x1.5

@@ -2,13 +2,17 @@
 
 use super::{By, Change, Circumstance, Comparison, Ends, Kind, Moved};
 use crate::figure;
-use crate::text::{count, printable};
+use crate::shown::printable;
+use crate::text::count;
 use core::fmt;
 use rig_capture::Span;
 
-/// One line a change, a summary at the end.
+/// What the new run lacks, one line a change, a summary at the end.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for lacking in &self.lacks {
+            writeln!(f, "{lacking}")?;
+        }
         for Circumstance { what, was, is } in &self.circumstances {
             writeln!(f, "{:>12} {what}: was {}, is {}", "Differs", printable(was), printable(is))?;
         }

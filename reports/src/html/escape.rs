@@ -1,6 +1,6 @@
 //! Text made safe for a page. Everything that a file, a lab or a device says goes through here.
 
-use crate::text::printable;
+use crate::shown::printable;
 use rig_testcases::CaseId;
 
 /// `text` for an element's content or a quoted attribute.
@@ -50,7 +50,7 @@ mod tests {
             esc("<b a=\"1\" b='2'>&amp;"),
             "&lt;b a=&quot;1&quot; b=&#39;2&#39;&gt;&amp;amp;"
         );
-        assert_eq!(esc("\x1b[0m"), "␛[0m");
+        assert_eq!(esc("\x1b[0m"), "\\x1b[0m");
     }
 
     #[test]

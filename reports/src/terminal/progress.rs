@@ -5,7 +5,7 @@
 
 use crate::RunEvent;
 use crate::outcome::{Outcome, Tally};
-use crate::text::printable;
+use crate::shown::printable;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rig_testcases::CaseId;
 
@@ -20,6 +20,7 @@ pub struct Progress {
 
 impl Progress {
     /// A bar on stderr.
+    #[expect(clippy::disallowed_methods, reason = "the one bar; its message is escaped")]
     pub fn on_stderr() -> Progress {
         Progress::on_target(ProgressDrawTarget::stderr())
     }

@@ -4,12 +4,12 @@ use crate::{CaseReport, PausedClass, Pausing, RunEvent, fixture};
 const PLAIN: Style = Style { colour: Colour::Never, width: None, detail: false };
 
 fn text(style: Style, events: &[RunEvent]) -> String {
-    let mut out = Vec::new();
-    let mut terminal = Terminal::new(&mut out, style);
+    let mut terminal = Terminal::new(style);
+    let mut out = Shown::default();
     for event in events {
-        terminal.on(event).expect("memory can be written to");
+        out += &terminal.on(event);
     }
-    String::from_utf8(out).expect("text")
+    out.as_str().to_owned()
 }
 
 fn only(style: Style, case: CaseReport) -> String {
@@ -173,7 +173,12 @@ fn what_a_device_says_reaches_the_terminal_without_its_escapes() {
     let mut events = vec![RunEvent::Started(Box::new(hostile.started))];
     events.extend(hostile.cases.into_iter().map(|case| RunEvent::CaseFinished(Box::new(case))));
     events.extend(hostile.finished.map(RunEvent::Finished));
+    let coloured = text(Style { detail: true, colour: Colour::Always, ..PLAIN }, &events);
     let text = text(Style { detail: true, ..PLAIN }, &events);
+    // Without the styles, which are the terminal's own, the two say the same.
+    let codes = ["\x1b[0m", "\x1b[1m"].map(str::to_owned).into_iter();
+    let codes = codes.chain((31..=35).map(|colour| format!("\x1b[1;{colour}m")));
+    assert_eq!(codes.fold(coloured, |text, code| text.replace(&code, "")), text);
     let acted_upon: Vec<char> = text.chars().filter(|c| c.is_control() && *c != '\n').collect();
     assert_eq!(acted_upon, []);
     assert!(

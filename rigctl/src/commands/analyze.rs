@@ -6,13 +6,13 @@ mod text;
 
 use super::input::{Bad, Input};
 use crate::cli::{AnalyzeArgs, Format, Selection};
+use crate::stdout;
 use rig_capture::analyse::ActionView;
 use rig_capture::pcapng::{self, Assume};
 use rig_lab::{Kind, Lab, Profile};
 use rig_reports::Exit;
 use rig_units::{Dur, PortSpeed};
 use seen::Analysis;
-use std::io::{self, Write};
 
 /// Reads a capture and prints what it shows.
 ///
@@ -45,13 +45,13 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Exit, Bad> {
     }
     let view = ActionView::from(&device.declared);
     let analysis = Analysis::of(&capture, &view, device.rule.family);
-    let text = match args.format {
-        Format::Human => text::text(&args.file.display().to_string(), &analysis, device, guessed),
-        Format::Json => {
-            format!("{}\n", serde_json::to_string_pretty(&analysis).unwrap_or_default())
+    match args.format {
+        Format::Human => {
+            let file = args.file.display().to_string();
+            stdout::text(&text::text(&file, &analysis, device, guessed));
         }
-    };
-    let _closed = io::stdout().write_all(text.as_bytes());
+        Format::Json => stdout::json(&serde_json::to_string_pretty(&analysis).unwrap_or_default()),
+    }
     Ok(Exit::Passed)
 }
 

@@ -9,11 +9,10 @@ mod tx;
 
 use super::input::Bad;
 use crate::cli::{BenchCommand, Format};
-use crate::wall;
+use crate::{stderr, stdout, wall};
 use rig_reports::Exit;
 use rig_units::Dur;
 use serde::Serialize;
-use std::io::{self, Write};
 
 /// The format of the JSON of every benchmark.
 const FORMAT: &str = "rig-bench/1";
@@ -39,20 +38,18 @@ pub fn bench(what: &BenchCommand) -> Result<Exit, Bad> {
     let (format, (text, json)) = match measured {
         Ok(measured) => measured,
         Err(why) => {
-            let _closed = writeln!(io::stderr(), "error: {why}");
+            stderr::line(&format!("error: {why}"));
             return Ok(Exit::Broken);
         }
     };
-    let mut out = io::stdout().lock();
-    let _closed = match format {
-        Format::Json => writeln!(out, "{json}"),
-        Format::Human if optimised => out.write_all(text.as_bytes()),
-        Format::Human => writeln!(
-            out,
-            "{text}{:>12} this build is not optimised; build with --release for figures that count",
+    match format {
+        Format::Json => stdout::json(&json),
+        Format::Human if optimised => stdout::text(&text),
+        Format::Human => stdout::text(&format!(
+            "{text}{:>12} this build is not optimised; build with --release for figures that count\n",
             "Warning"
-        ),
-    };
+        )),
+    }
     Ok(Exit::Passed)
 }
 

@@ -5,8 +5,8 @@ use super::words::count;
 use crate::cli::Selection;
 use crate::runner::choose::choose;
 use crate::runner::preflight;
-use rig_reports::Exit;
-use std::io::{self, Write};
+use crate::stdout;
+use rig_reports::{Exit, printable};
 
 /// Reads and resolves everything.
 ///
@@ -23,8 +23,7 @@ pub fn check(selection: &Selection) -> Result<Exit, Bad> {
         bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }
     bad.or(())?;
-    let _closed = writeln!(
-        io::stdout(),
+    let line = format!(
         "{} on lab {}: no fault{}",
         count(cases.len(), "case"),
         input.lab.name,
@@ -34,5 +33,6 @@ pub fn check(selection: &Selection) -> Result<Exit, Bad> {
             format!(", {skipped} would be skipped (rigctl list says why)")
         }
     );
+    stdout::text(&format!("{}\n", printable(&line)));
     Ok(if cases.is_empty() { Exit::NothingRan } else { Exit::Passed })
 }

@@ -5,10 +5,10 @@ use crate::cli::{DoctorArgs, Format};
 use crate::doctor::facts::{Cable, Interface};
 use crate::doctor::{Facts, Needs, Report, gather, judge};
 use crate::executor::wire::backend;
+use crate::stdout;
 use rig_generator::port::Backend;
 use rig_lab::{Adapter, Lab};
 use rig_reports::Exit;
-use std::io::{self, Write};
 
 /// Looks, judges, prints.
 ///
@@ -46,11 +46,10 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Bad> {
     let facts = Facts { machine, pair: gather::on_a_pair(), interfaces, cable };
     let needs = Needs::of(&lab);
     let report = Report::new(&needs, judge(&facts, &needs));
-    let mut out = io::stdout().lock();
-    let _closed = match args.format {
-        Format::Human => write!(out, "{report}"),
-        Format::Json => writeln!(out, "{}", report.to_json()),
-    };
+    match args.format {
+        Format::Human => stdout::text(&report.to_string()),
+        Format::Json => stdout::json(&report.to_json()),
+    }
     Ok(report.exit())
 }
 

@@ -2,7 +2,7 @@
 
 use super::input::Bad;
 use crate::cli::ServeArgs;
-use crate::mutation;
+use crate::{mutation, stderr, stdout};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getppid};
@@ -11,7 +11,7 @@ use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
 use rig_lab::{Adapter, Lab, Profile, read};
 use rig_reports::Exit;
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader};
 use std::path::Path;
 use std::thread;
 use tokio::signal::unix::{SignalKind, signal};
@@ -43,7 +43,7 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Bad> {
     match on(args, profile, &place) {
         Ok(()) => Ok(Exit::Passed),
         Err(why) => {
-            let _closed = writeln!(io::stderr(), "error: {why}");
+            stderr::line(&format!("error: {why}"));
             Ok(Exit::Broken)
         }
     }
@@ -87,7 +87,7 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
     let _gate = match place {
         Place::Stdio => {
             let talk = move || {
-                let _broken = conversation.hold(BufReader::new(io::stdin()), io::stdout());
+                let _broken = conversation.hold(BufReader::new(io::stdin()), stdout::Conversation);
                 // Nobody else can talk to this device: with who started it, however that ended, it ends.
                 hung_up.stop();
             };
@@ -99,7 +99,7 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
             let admitted = gate.admit(conversation, args.force, turned);
             admitted.map_err(|error| error.to_string())?;
             let ports = args.port.join(", ");
-            let _closed = writeln!(io::stderr(), "serving {name} on {ports}, control {place}");
+            stderr::line(&format!("serving {name} on {ports}, control {place}"));
             Some(gate)
         }
     };
@@ -112,7 +112,7 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
 fn turned(turned: &Turned) {
     if turned.count.is_power_of_two() {
         let Turned { why, count } = turned;
-        let _closed = writeln!(io::stderr(), "turned away ({count} so far): {why}");
+        stderr::line(&format!("turned away ({count} so far): {why}"));
     }
 }
 

@@ -16,6 +16,7 @@ use crate::runner::points::{Group, Point, groups, points};
 use crate::runner::seed::Seed;
 use crate::runner::session::Session;
 use crate::runner::stimulus::{between_text, flow_text};
+use crate::stdout;
 use page::Page;
 use rig_capture::Unit;
 use rig_frames::ip::Ecn;
@@ -28,7 +29,6 @@ use rig_testcases::{
 };
 use rig_units::Dur;
 use std::fmt::Write as _;
-use std::io::{self, Write};
 
 /// Explains one case.
 ///
@@ -37,8 +37,7 @@ use std::io::{self, Write};
 pub fn explain(args: &ExplainArgs) -> Result<Exit, Bad> {
     let ExplainArgs { case, paths, lab, dut } = args.clone();
     let input = Input::read(&Selection { paths, lab, dut, only: None })?;
-    let text = text(&input, &case)?;
-    let _closed = io::stdout().write_all(text.as_bytes());
+    stdout::text(&text(&input, &case)?);
     Ok(Exit::Passed)
 }
 

@@ -11,6 +11,7 @@ use super::machine::{Host, Undisturbed};
 use crate::cli::{Carrier, Format, GenArgs};
 use crate::interrupt::{self, Interrupted};
 use crate::runner::pool::Stop;
+use crate::{stderr, stdout};
 use report::{Paused, Report, Sent, Wire};
 use rig_capture::pcapng::FrameFile;
 use rig_generator::clock::Manual;
@@ -23,7 +24,6 @@ use rig_reports::Exit;
 use rig_units::{Dur, PortSpeed, Time};
 use spec::Stream;
 use std::fs::{self, File};
-use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use tally::{IntoFile, Tally};
@@ -70,15 +70,14 @@ pub fn generate(args: &GenArgs) -> Result<Exit, Bad> {
     let report = match done {
         Ok(report) => report,
         Err(why) => {
-            let _closed = writeln!(io::stderr(), "error: {why}");
+            stderr::line(&format!("error: {why}"));
             return Ok(Exit::Broken);
         }
     };
-    let text = match args.format {
-        Format::Human => report.to_string(),
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(&report).unwrap_or_default()),
-    };
-    let _closed = io::stdout().write_all(text.as_bytes());
+    match args.format {
+        Format::Human => stdout::text(&report.to_string()),
+        Format::Json => stdout::json(&serde_json::to_string_pretty(&report).unwrap_or_default()),
+    }
     // A stream without an end is ended by Ctrl-C, and by nothing else.
     Ok(if report.interrupted && !endless { Exit::Broken } else { Exit::Passed })
 }

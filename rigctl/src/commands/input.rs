@@ -1,6 +1,7 @@
 //! What was asked for on the command line: suites, a lab, a device of it. Every fault of every file at once.
 
 use crate::cli::Selection;
+use crate::stderr;
 use globset::{Glob, GlobMatcher};
 use rig_lab::fault::Fault;
 use rig_lab::settings::nearest;
@@ -8,7 +9,6 @@ use rig_lab::{Lab, Profile};
 use rig_testcases::{Case, Suite};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Input that cannot be used: everything that is wrong with it, in words.
@@ -122,7 +122,7 @@ impl Input {
     /// Tells people on stderr why there is no case.
     pub fn tell_unmatched(&self) {
         if let Some(unmatched) = &self.unmatched {
-            let _closed = writeln!(io::stderr(), "note: {unmatched}");
+            stderr::note(unmatched);
         }
     }
 

@@ -3,8 +3,8 @@
 use super::input::{Bad, Input};
 use crate::cli::Selection;
 use crate::runner::choose::choose;
-use rig_reports::Exit;
-use std::io::{self, Write};
+use crate::stdout;
+use rig_reports::{Exit, printable};
 
 /// Lists.
 ///
@@ -13,18 +13,18 @@ use std::io::{self, Write};
 pub fn list(selection: &Selection) -> Result<Exit, Bad> {
     let input = Input::read(selection)?;
     input.tell_unmatched();
-    let mut out = io::stdout().lock();
     let cases = input.cases();
     let ids: Vec<String> = cases.iter().map(|case| case.id.to_string()).collect();
     let widest = ids.iter().map(String::len).max().unwrap_or(0);
+    let mut lines = String::new();
     for (case, id) in cases.iter().zip(&ids) {
         let device = match choose(&input.lab, input.only_dut.as_deref(), case) {
             Ok(profile) => profile.name.clone(),
             Err(why) => format!("skipped: {why}"),
         };
-        if writeln!(out, "{id:widest$}  {device}").is_err() {
-            break;
-        }
+        lines += &printable(&format!("{id:widest$}  {device}"));
+        lines.push('\n');
     }
+    stdout::text(&lines);
     Ok(if cases.is_empty() { Exit::NothingRan } else { Exit::Passed })
 }

@@ -10,10 +10,9 @@ use crate::runner::mutants::{self, Fate, Mutant};
 use crate::runner::pool::{News, Stop, default_jobs, in_order};
 use crate::runner::{baseline, budget, preflight};
 use crate::wall::Stopwatch;
-use crate::{interrupt, mutation};
+use crate::{interrupt, mutation, stderr, stdout};
 use rig_lab::Mutation;
-use rig_reports::Exit;
-use std::io::{self, Write};
+use rig_reports::{Exit, printable};
 use std::sync::Arc;
 
 /// Runs every mutant, or lists them.
@@ -29,9 +28,8 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         true => mutants::every(&input.lab, &input.suites),
         false => mutants::all(&input.lab, &input.suites),
     };
-    let mut out = io::stdout().lock();
     if args.list {
-        list(&mut out, &all, args.format == Format::Json);
+        list(&all, args.format == Format::Json);
         return Ok(Exit::Passed);
     }
     let cases = input.cases();
@@ -44,10 +42,9 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         return Ok(Exit::NothingRan);
     }
     if all.is_empty() {
-        let _closed = writeln!(
-            io::stderr(),
+        stderr::line(
             "no mutant to try: the suites chosen say `covers: none`. What their cases notice: \
-             `rigctl mutants --per-case`"
+             `rigctl mutants --per-case`",
         );
         return Ok(Exit::NothingRan);
     }
@@ -70,18 +67,17 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let healthy = baseline::run(&rig, &cases, jobs);
     if !healthy.green() {
-        let _closed = writeln!(
-            io::stderr(),
+        stderr::line(&format!(
             "error: the healthy device does not pass, so no mutant proves anything: {}",
             healthy.not_green.join(", ")
-        );
+        ));
         return Ok(Exit::Broken);
     }
     if args.per_case {
         let matrix = per_case::Matrix { rig: &rig, input: &input, all: &all, jobs, args };
-        return Ok(matrix.run(&mut out, &watch));
+        return Ok(matrix.run(&watch));
     }
-    let mut lines = Lines { out: &mut out, json: args.format == Format::Json, fates: Vec::new() };
+    let mut lines = Lines { json: args.format == Format::Json, fates: Vec::new() };
     let work = |index: usize| mutants::try_one(&rig, &cases, &all[index]);
     in_order(all.len(), jobs, &stop, work, |index, news| {
         if let News::Done(fate) = news {
@@ -100,7 +96,7 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
 }
 
 /// Every mutant, a line each: as it is typed, and of a deviation what it is.
-fn list(out: &mut impl Write, all: &[Mutant], json: bool) {
+fn list(all: &[Mutant], json: bool) {
     let about = |mutant: &Mutant| match mutation::parse(&mutant.text) {
         Ok(Mutation::Deviation(switched)) => switched.name.about(),
         _ => String::new(),
@@ -112,25 +108,21 @@ fn list(out: &mut impl Write, all: &[Mutant], json: bool) {
             "format": "rig-mutants/1",
             "mutants": all.iter().map(row).collect::<Vec<_>>(),
         });
-        let _closed = writeln!(out, "{value:#}");
+        stdout::json(&format!("{value:#}"));
         return;
     }
-    for mutant in all {
-        let line = format!("{:44}  {}", mutant.text, about(mutant));
-        if writeln!(out, "{}", line.trim_end()).is_err() {
-            break;
-        }
-    }
+    let line = |mutant: &Mutant| format!("{:44}  {}", mutant.text, about(mutant));
+    let lines = all.iter().map(|mutant| format!("{}\n", printable(line(mutant).trim_end())));
+    stdout::text(&lines.collect::<String>());
 }
 
 /// What is written.
-struct Lines<'a, W: Write> {
-    out: &'a mut W,
+struct Lines {
     json: bool,
     fates: Vec<(String, Result<Fate, String>)>,
 }
 
-impl<W: Write> Lines<'_, W> {
+impl Lines {
     fn take(&mut self, mutant: &Mutant, fate: Result<Fate, String>) {
         if !self.json {
             let line = match &fate {
@@ -149,8 +141,7 @@ impl<W: Write> Lines<'_, W> {
                 Ok(Fate::Survived) => format!("    SURVIVED {}", mutant.text),
                 Err(why) => format!("       ERROR {}: {why}", mutant.text),
             };
-            let _closed = writeln!(self.out, "{line}");
-            let _closed = self.out.flush();
+            stdout::text(&format!("{}\n", printable(&line)));
         }
         self.fates.push((mutant.text.clone(), fate));
     }
@@ -170,22 +161,20 @@ impl<W: Write> Lines<'_, W> {
                 "resolution": healthy.resolution,
                 "killed": killed, "equivalent": equivalent, "not_applicable": elsewhere, "survived": survivors,
             });
-            let _closed = writeln!(self.out, "{value:#}");
+            stdout::json(&format!("{value:#}"));
             return;
         }
         for (parameter, brackets) in &healthy.resolution {
-            let _closed = writeln!(
-                self.out,
-                "  RESOLUTION {parameter}: cannot be told apart within {}",
+            stdout::text(&format!(
+                "  RESOLUTION {parameter}: cannot be told apart within {}\n",
                 brackets.join(" or ")
-            );
+            ));
         }
         let seconds = watch.elapsed().0 / 1_000_000_000_000;
-        let _closed = writeln!(
-            self.out,
-            "     Summary [{seconds:4}s] {} mutants: {killed} killed, {equivalent} equivalent, {elsewhere} not applicable, {survivors} survived",
+        stdout::text(&format!(
+            "     Summary [{seconds:4}s] {} mutants: {killed} killed, {equivalent} equivalent, {elsewhere} not applicable, {survivors} survived\n",
             self.fates.len()
-        );
+        ));
     }
 }
 

@@ -5,10 +5,10 @@ use crate::cli::ReportArgs;
 use crate::folder::Refused;
 use crate::outdir::OutDir;
 use crate::report_files::{EVENTS, Files};
+use crate::{stderr, stdout};
 use rig_reports::terminal::Style;
 use rig_reports::{Colour, Exit, Run, RunEvent, Terminal};
 use std::fs;
-use std::io::{self, Write};
 
 /// Makes the reports; the exit code is the one that the run deserves.
 ///
@@ -19,7 +19,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Bad> {
         Ok(out) => out,
         Err(Refused::Input(why)) => return Err(Bad::of(why)),
         Err(Refused::Busy(why)) => {
-            let _closed = writeln!(io::stderr(), "error: {why}");
+            stderr::line(&format!("error: {why}"));
             return Ok(Exit::Broken);
         }
     };
@@ -32,7 +32,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Bad> {
     tell(&run);
     let unwritten = Files::of(&run).write(&out);
     for why in &unwritten {
-        let _closed = writeln!(io::stderr(), "error: {why}");
+        stderr::line(&format!("error: {why}"));
     }
     Ok(if unwritten.is_empty() { run.exit() } else { Exit::Broken })
 }
@@ -40,11 +40,11 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Bad> {
 /// What the run would have said.
 fn tell(run: &Run) {
     let style = Style { colour: Colour::Never, width: None, detail: false };
-    let mut terminal = Terminal::new(io::stdout(), style);
+    let mut terminal = Terminal::new(style);
     let ended = run.cases.iter().map(|case| RunEvent::CaseFinished(Box::new(case.clone())));
     let start = core::iter::once(RunEvent::Started(Box::new(run.started.clone())));
     let end = run.finished.iter().cloned().map(RunEvent::Finished);
     for event in start.chain(ended).chain(end) {
-        let _closed = terminal.on(&event);
+        stdout::show(&terminal.on(&event));
     }
 }

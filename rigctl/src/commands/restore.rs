@@ -2,11 +2,10 @@
 
 use super::input::Bad;
 use crate::cli::RestoreArgs;
-use crate::state;
+use crate::{state, stderr, stdout};
 use rig_dut::journal;
 use rig_lab::DeclaredWire;
 use rig_reports::Exit;
-use std::io::{self, Write as _};
 
 /// Restores, or lists; the exit code.
 ///
@@ -16,12 +15,12 @@ pub fn restore(args: &RestoreArgs) -> Result<Exit, Bad> {
     match journal::restore(&state::journals(), args.dry_run, |_| true) {
         Ok(told) => {
             // A reader that went away changes nothing of what was done.
-            let _closed = told.iter().try_for_each(|told| writeln!(io::stdout(), "{told}"));
+            told.iter().for_each(|told| stdout::text(&format!("{told}\n")));
             let left = told.iter().any(journal::Told::is_left);
             Ok(if left { Exit::Broken } else { Exit::Passed })
         }
         Err(why) => {
-            let _closed = writeln!(io::stderr(), "error: {why}");
+            stderr::line(&format!("error: {why}"));
             Ok(Exit::Broken)
         }
     }
@@ -37,7 +36,7 @@ pub fn mend(wire: &DeclaredWire) -> Result<(), String> {
     };
     let told = journal::restore(&state::journals(), false, ours)?;
     for told in told.iter().filter(|told| told.matters()) {
-        let _closed = writeln!(io::stderr(), "note: {told}");
+        stderr::note(&told.to_string());
     }
     // A journal that cannot be read may be about other interfaces.
     let left = told.iter().filter(|told| told.entry.is_some() && told.is_left());

@@ -19,12 +19,15 @@ use crate::runner::{budget, evidence, floor, preflight, table};
 use crate::state;
 use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
+use crate::{stderr, stdout};
 use rig_dut::Journal;
 use rig_lab::{Adapter, Lab};
 use rig_reports::terminal::{Progress, Style};
-use rig_reports::{Colour, Exit, Finished, JsonLines, Run, RunEvent, Started, Terminal, Wall};
+use rig_reports::{
+    Colour, Exit, Finished, JsonLines, Run, RunEvent, Shown, Started, Terminal, Wall,
+};
 use rig_units::Dur;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 /// Runs and reports; the exit code.
@@ -67,7 +70,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         Ok(folders) => folders,
         Err(Refused::Input(why)) => return Err(Bad::of(why)),
         Err(Refused::Busy(why)) => {
-            let _closed = writeln!(io::stderr(), "error: {why}");
+            stderr::line(&format!("error: {why}"));
             return Ok(Exit::Broken);
         }
     };
@@ -127,7 +130,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         // Without a handler a signal ends the process as it always would.
         let _unheard = interrupt::listen(Arc::clone(&world.stop), move || {
             for why in journal.close() {
-                let _closed = writeln!(io::stderr(), "error: {why}; `rigctl restore` tries again");
+                stderr::line(&format!("error: {why}; `rigctl restore` tries again"));
             }
         });
     }
@@ -187,7 +190,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     }));
     reporters.notes(to_disk.as_ref());
     if let Some(folder) = &to_disk {
-        reporters.say(args.format, &format!("{:>12} {}", "Captured", folder.total()));
+        reporters.say(&Shown::text(&format!("{:>12} {}\n", "Captured", folder.total())));
     }
     Ok(reporters.finish(args, out.as_ref()))
 }
@@ -213,7 +216,7 @@ fn folders(
         }
     };
     for moved in captures.flatten().into_iter().chain(run) {
-        let _closed = writeln!(io::stderr(), "note: the run that was there is now {moved}");
+        stderr::line(&format!("note: the run that was there is now {moved}"));
     }
     Ok((Some(out), to_disk))
 }
@@ -268,7 +271,8 @@ fn flags(args: &RunArgs) -> String {
 
 /// Everything that hears of the run.
 struct Reporters<'a> {
-    terminal: Terminal<Box<dyn Write>>,
+    terminal: Terminal,
+    format: Format,
     progress: Option<Progress>,
     lines: Option<JsonLines<Box<dyn Write>>>,
     run: Run,
@@ -284,9 +288,9 @@ impl<'a> Reporters<'a> {
         stop: &'a Stop,
     ) -> Reporters<'a> {
         // Data goes to stdout; when that is JSON, the text for people goes to stderr.
-        let (text, tty): (Box<dyn Write>, bool) = match args.format {
-            Format::Human => (Box::new(io::stdout()), io::stdout().is_terminal()),
-            Format::Json => (Box::new(io::stderr()), io::stderr().is_terminal()),
+        let tty = match args.format {
+            Format::Human => stdout::is_terminal(),
+            Format::Json => stderr::is_terminal(),
         };
         let plain = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
         let style = Style {
@@ -295,8 +299,9 @@ impl<'a> Reporters<'a> {
             detail: args.verbose,
         };
         let mut reporters = Reporters {
-            terminal: Terminal::new(text, style),
-            progress: io::stderr().is_terminal().then(Progress::on_stderr),
+            terminal: Terminal::new(style),
+            format: args.format,
+            progress: stderr::is_terminal().then(Progress::on_stderr),
             lines: None,
             run: Run::new(started.clone()),
             broken: Vec::new(),
@@ -322,23 +327,23 @@ impl<'a> Reporters<'a> {
     fn notes(&self, folder: Option<&Folder>) {
         let notes = folder.map(Folder::notes).unwrap_or_default();
         for note in &notes {
-            self.aside(|| writeln!(io::stderr(), "note: {note}"));
+            self.aside(|| stderr::note(note));
         }
     }
 
-    /// A line of the text for people, behind what the terminal has of the run.
-    fn say(&self, format: Format, line: &str) {
-        self.aside(|| match format {
-            Format::Human => writeln!(io::stdout(), "{line}"),
-            Format::Json => writeln!(io::stderr(), "{line}"),
+    /// The text for people; what cannot be written is told at the end, and costs no file.
+    fn say(&self, text: &Shown) {
+        self.aside(|| match self.format {
+            Format::Human => stdout::show(text),
+            Format::Json => stderr::show(text),
         });
     }
 
-    fn aside(&self, write: impl FnOnce() -> io::Result<()>) {
-        let _closed = match &self.progress {
+    fn aside(&self, write: impl FnOnce()) {
+        match &self.progress {
             Some(progress) => progress.aside(write),
             None => write(),
-        };
+        }
     }
 
     fn partial(&self) -> Option<String> {
@@ -346,20 +351,16 @@ impl<'a> Reporters<'a> {
     }
 
     fn on(&mut self, event: RunEvent) {
-        let terminal = &mut self.terminal;
-        let written = match &mut self.progress {
-            Some(progress) => {
-                progress.on(&event);
-                progress.aside(|| terminal.on(&event))
-            }
-            None => terminal.on(&event),
-        };
-        // A reader that went away (`| head`) is no reason to lose the files.
-        let _closed = written;
+        // What is shown has been kept: whoever is killed now lies about nothing.
         if let Some(Err(error)) = self.lines.as_mut().map(|lines| lines.on(&event)) {
             self.lines = None;
             self.broke(format!("events.jsonl: {error}"));
         }
+        if let Some(progress) = &mut self.progress {
+            progress.on(&event);
+        }
+        let text = self.terminal.on(&event);
+        self.say(&text);
         self.run.take(event);
     }
 
@@ -372,10 +373,10 @@ impl<'a> Reporters<'a> {
             unwritten.extend(written.err().map(|error| error.to_string()));
         }
         if args.format == Format::Json {
-            let _closed = writeln!(io::stdout(), "{}", files.results);
+            stdout::json(&files.results);
         }
         for why in &unwritten {
-            let _closed = writeln!(io::stderr(), "error: {why}");
+            stderr::line(&format!("error: {why}"));
         }
         self.broken.extend(unwritten);
         if self.broken.is_empty() { self.run.exit() } else { Exit::Broken }

@@ -1,8 +1,8 @@
 //! `rigctl schema`: the JSON Schema of a kind of file.
 
 use crate::cli::{SchemaArgs, SchemaKind};
+use crate::stdout;
 use rig_reports::Exit;
-use std::io::{self, Write};
 
 /// Prints it.
 pub fn schema(args: &SchemaArgs) -> Exit {
@@ -13,6 +13,6 @@ pub fn schema(args: &SchemaArgs) -> Exit {
         SchemaKind::Results => rig_reports::results::schema(),
     };
     let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
-    let _closed = writeln!(io::stdout(), "{text}");
+    stdout::json(&text);
     Exit::Passed
 }

@@ -4,6 +4,7 @@ use super::seen::{Analysis, Anchor, Malformed, Pfc, PfcClass, Port, Ps, Storm, S
 use crate::commands::words::count;
 use rig_capture::{Reading, Span, Unit};
 use rig_lab::Profile;
+use rig_reports::printable;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -82,7 +83,8 @@ struct Lines(String);
 
 impl Lines {
     fn add(&mut self, what: &str, text: &str) {
-        let _infallible = writeln!(self.0, "{what:>12} {text}");
+        // What a comment or a name says stays on its line.
+        let _infallible = writeln!(self.0, "{what:>12} {}", printable(text));
     }
 }
 

@@ -1,5 +1,6 @@
 //! A page of text for a terminal.
 
+use rig_reports::printable;
 use std::fmt::Write as _;
 
 /// Text in two columns: names on the left, what they are on the right, broken at blanks.
@@ -17,7 +18,8 @@ impl Page {
     }
 
     pub(super) fn line(&mut self, text: &str) {
-        let _infallible = writeln!(self.0, "{text}");
+        // What a file says stays on its line.
+        let _infallible = writeln!(self.0, "{}", printable(text));
     }
 
     pub(super) fn heading(&mut self, name: &str) {

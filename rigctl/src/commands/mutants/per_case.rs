@@ -7,10 +7,10 @@ use crate::runner::case::Rig;
 use crate::runner::mutants::Mutant;
 use crate::runner::mutants::per_case::{Worth, worth};
 use crate::runner::pool::{News, in_order};
+use crate::stdout;
 use crate::wall::Stopwatch;
-use rig_reports::Exit;
+use rig_reports::{Exit, printable};
 use rig_testcases::{Case, Suite};
-use std::io::Write;
 
 /// Cases against mutants.
 pub(super) struct Matrix<'a> {
@@ -23,7 +23,7 @@ pub(super) struct Matrix<'a> {
 
 impl Matrix<'_> {
     /// Tries every case and writes what came of it.
-    pub(super) fn run(&self, out: &mut impl Write, watch: &Stopwatch) -> Exit {
+    pub(super) fn run(&self, watch: &Stopwatch) -> Exit {
         let chosen: Vec<(&Suite, &Case)> = self
             .input
             .suites
@@ -42,8 +42,7 @@ impl Matrix<'_> {
             let News::Done(worth) = news else { return };
             let case = chosen[index].1;
             if !json {
-                let _closed = writeln!(out, "{}", line(case, &worth, full));
-                let _closed = out.flush();
+                stdout::text(&format!("{}\n", printable(&line(case, &worth, full))));
             }
             done.push((case.id.to_string(), worth));
         });
@@ -56,20 +55,19 @@ impl Matrix<'_> {
                 "cases": done.iter().map(|(id, worth)| row(id, worth)).collect::<Vec<_>>(),
                 "idle": idle,
             });
-            let _closed = writeln!(out, "{value:#}");
+            stdout::json(&format!("{value:#}"));
         } else {
             let number = |wanted: fn(&Worth) -> bool| {
                 done.iter().filter(|(_, worth)| worth.as_ref().is_ok_and(wanted)).count()
             };
-            let _closed = writeln!(
-                out,
-                "     Summary [{:4}s] {}: {} kill, {} say why they cannot, {} skipped, {idle} show nothing",
+            stdout::text(&format!(
+                "     Summary [{:4}s] {}: {} kill, {} say why they cannot, {} skipped, {idle} show nothing\n",
                 watch.elapsed().0 / 1_000_000_000_000,
                 count(done.len(), "case"),
                 number(|worth| matches!(worth, Worth::Kills { .. })),
                 number(|worth| matches!(worth, Worth::Spared { .. })),
                 number(|worth| matches!(worth, Worth::Skipped { .. })),
-            );
+            ));
         }
         match (self.rig.stop.requested(), idle) {
             (true, _) => Exit::Broken,
