@@ -2,9 +2,10 @@
 
 use super::input::Bad;
 use crate::cli::{CompareArgs, Format};
+use rig_lab::file;
 use rig_reports::compare::{Kind, Scope};
 use rig_reports::{Comparison, Exit, Results};
-use std::fs;
+use rig_units::limits::RESULTS_BYTES;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -47,7 +48,8 @@ const OTHER_DRAWS: &str = "        Note the draws differ, and with them the phas
 fn read(path: &Path) -> Result<Results, String> {
     let path = if path.is_dir() { path.join(RESULTS) } else { path.to_owned() };
     let file = path.display().to_string();
-    let text =
-        fs::read_to_string(&path).map_err(|error| format!("{file}: cannot be read: {error}"))?;
+    let bytes = file::read(&path, RESULTS_BYTES)
+        .map_err(|unread| format!("{file}: cannot be read: {unread}"))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{file}: it is not UTF-8 text"))?;
     Results::read(&file, &text).map_err(|why| why.to_string())
 }

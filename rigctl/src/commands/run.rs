@@ -76,7 +76,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
         cases: cases.len(),
         wall: Wall {
             started: wall::now_rfc3339(),
-            command: std::env::args().collect::<Vec<_>>().join(" "),
+            command: wall::command(),
             out: out.path().display().to_string(),
             host: wall::host(),
             jobs,
