@@ -39,7 +39,7 @@ const NAME: &str = "a name in lower case with dashes, such as broadcom-100g";
 fn name(at: &At<'_>) -> Option<String> {
     let text = at.text(NAME)?;
     if crate::is_name(text) {
-        return Some(text.to_owned());
+        return at.is_short(text).then(|| text.to_owned());
     }
     at.wrong(NAME);
     None

@@ -1,6 +1,7 @@
 //! A fault in a file that a person wrote: where, what stands there, and what would be accepted.
 
 use core::fmt;
+use rig_units::limits::{QUOTED, quoted};
 
 /// A place in a file: what a fault points at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -46,6 +47,31 @@ impl Snippet {
         }
         let shifted = if from > 0 { 3 } else { 0 };
         Snippet { text: text.trim_end().to_owned(), caret: caret - from + shifted }
+    }
+}
+
+/// A message in which what it quotes of a file is cut where it is long: three dots stand for the rest.
+pub(crate) fn brief(message: &str) -> String {
+    let mut cut = String::new();
+    for (index, part) in message.split_inclusive(['`', '"']).enumerate() {
+        // Between two quotes stands what somebody else wrote; the words around it are the rig's own, lists among them.
+        match part.strip_suffix(['`', '"']) {
+            Some(inner) if index % 2 == 1 => {
+                cut.push_str(&quoted(inner));
+                cut.push_str(&part[inner.len()..]);
+            }
+            None if index % 2 == 1 => cut.push_str(&quoted(part)),
+            _ => cut.push_str(part),
+        }
+    }
+    cut
+}
+
+/// What somebody else put together, which may echo what it was given without quotes: cut as a whole.
+pub(crate) fn foreign(message: &str) -> String {
+    match message.char_indices().nth(2 * QUOTED) {
+        Some((end, _)) => format!("{}...", &message[..end]),
+        None => message.to_owned(),
     }
 }
 

@@ -1,7 +1,11 @@
 //! Keys of a lab. They are never printed: what is shown of one is its length, and of a mistake in one its position.
 
+use crate::fault::brief;
 use core::fmt;
 use core::ops::Range;
+
+/// So much of a message is looked through for keys, in characters; the rest of it is not shown.
+const MOST_LOOKED_AT: usize = 4_000;
 
 /// Bytes that nobody is to read.
 #[derive(Clone, PartialEq, Eq)]
@@ -77,6 +81,14 @@ pub(crate) fn looks_like_one(text: &str) -> bool {
     !suspects(text).is_empty()
 }
 
+/// A message as it is printed: what looks like a key in it is hidden, and what is long is cut.
+pub(crate) fn shown(message: &str) -> String {
+    // Cut first, and well behind where it is cut again: what is left of a key there is not shown.
+    let head = message.char_indices().nth(MOST_LOOKED_AT).map_or(message.len(), |(end, _)| end);
+    let more = if head < message.len() { "..." } else { "" };
+    brief(&format!("{}{more}", hidden(&message[..head])))
+}
+
 /// A text in which whatever looks like a key is hidden: for messages that quote what stands in a file.
 pub(crate) fn hidden(text: &str) -> String {
     let suspects = suspects(text);
@@ -86,8 +98,9 @@ pub(crate) fn hidden(text: &str) -> String {
     text.char_indices().map(star).collect()
 }
 
-/// Where a text may hold a key: 12 hexadecimal digits in a row of which one is a letter, or 24 of any kind; the same where they
-/// come in groups of one size, with a blank, colon, dash or dot between two.
+/// Where a text may hold a key: 12 hexadecimal digits in a row of which one is a letter, or as many plain ones as a key or a salt
+/// has: any other long number is a number. The same where they come in groups of one size, with a blank, colon, dash or dot
+/// between two.
 fn suspects(text: &str) -> Vec<Range<usize>> {
     let mut runs: Vec<(usize, Range<usize>)> = Vec::new();
     for (at, _) in text.char_indices().filter(|(_, c)| c.is_ascii_hexdigit()) {
@@ -112,8 +125,9 @@ fn suspects(text: &str) -> Vec<Range<usize>> {
     }
     let suspect = |group: &Range<usize>| {
         let digits = || text[group.clone()].chars().filter(char::is_ascii_hexdigit);
-        let least = if digits().any(|c| c.is_ascii_alphabetic()) { 12 } else { 2 * Keys::SALT };
-        digits().count() >= least
+        let (count, letters) = (digits().count(), digits().any(|c| c.is_ascii_alphabetic()));
+        let of_a_key = [Keys::SALT].iter().chain(&Keys::LENGTHS).any(|bytes| count == 2 * bytes);
+        of_a_key || letters && count >= 12
     };
     groups.into_iter().map(|(_, group)| group).filter(suspect).collect()
 }
@@ -157,6 +171,7 @@ mod tests {
         let none = [
             "0123456789a",
             "18446744073709551616",
+            "123456789012345678901234567890",
             "2026-11-22 18:11:39",
             "12 bytes, 16 or 32",
             "{0: 1, 2: 3}",

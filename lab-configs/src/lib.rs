@@ -13,6 +13,7 @@ pub mod declare;
 pub mod declared;
 pub mod deviation;
 pub mod fault;
+pub mod file;
 pub mod keys;
 pub mod lab;
 pub mod macsec;

@@ -76,6 +76,7 @@ type FindDut<'a> = &'a mut dyn FnMut(&At<'_>, &str) -> Option<Profile>;
 
 fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     const DUTS: &str = "a list of profiles, such as [duts/broadcom.yaml]";
+    at.is_short(&name);
     let fields = at.fields(&["about", "adapter", "cable", "wire", "macsec", "duts"])?;
     let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
     let adapter = adapter::read(at, &fields);

@@ -6,7 +6,7 @@ mod fields;
 
 pub use fields::Fields;
 
-use crate::fault::{Fault, one_of};
+use crate::fault::{Fault, brief, one_of};
 use crate::keys;
 use crate::settings::nearest;
 use crate::yaml::{Key, Mark, Node, Source, Value};
@@ -14,6 +14,7 @@ use core::cell::RefCell;
 use core::ops::RangeInclusive;
 use core::str::FromStr;
 use rig_units::BadQuantity;
+use rig_units::limits::{self, NAME};
 
 /// A walk through one file.
 #[derive(Debug)]
@@ -33,10 +34,10 @@ impl<'s> Walk<'s> {
         At { walk: self, node, key: None, path: String::new() }
     }
 
-    /// Notes a fault. What it quotes of the file may be a key.
+    /// Notes a fault. What it quotes of the file may be a key, and it may be long.
     pub fn note(&self, fault: Fault) {
-        let found = keys::hidden(&fault.found);
-        self.faults.borrow_mut().push(Fault { found, ..fault });
+        let (found, want) = (keys::shown(&fault.found), brief(&fault.want));
+        self.faults.borrow_mut().push(Fault { found, want, ..fault });
     }
 
     /// Whether a fault was met so far.
@@ -249,6 +250,15 @@ impl<'w> At<'w> {
             named.extend(meant.map(|meant| (meant, at.clone())));
         }
         Some(Fields::new(self.clone(), named))
+    }
+
+    /// Whether this name is one of those that the rig takes; a fault of its key when it is longer.
+    pub fn is_short(&self, name: &str) -> bool {
+        let count = name.chars().count();
+        if count > NAME {
+            self.at_key(format!("`{name}` has {count} characters"), limits::name().want);
+        }
+        count <= NAME
     }
 
     /// Notes a fault of this value's key rather than of the value.

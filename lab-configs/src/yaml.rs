@@ -1,24 +1,19 @@
 //! YAML as a tree in which every value knows where it stands. The only module that knows the YAML library.
 //!
-//! Limits: a file of 1 MiB, 64 levels, 50 000 values after aliases are expanded. Anchors, aliases and merge keys (`<<`)
-//! are allowed; a fault in an aliased value points at where it is written.
+//! Bytes, levels and values after aliases are expanded are limited ([`limits`]). Anchors, aliases and merge keys (`<<`) are
+//! allowed; a fault in an aliased value points at where it is written.
 
 mod node;
 
 pub use node::{Key, Mark, Node, Value};
 
-use crate::fault::{Fault, Place, Snippet};
+use crate::fault::{Fault, Place, Snippet, foreign};
+use crate::file;
 use crate::keys;
 use crate::settings::distance;
+use rig_units::limits::{self, YAML_BYTES, YAML_DEPTH, YAML_VALUES};
 use serde_saphyr::Error;
 use std::path::Path;
-
-/// Largest file that is read.
-pub const MAX_BYTES: usize = 1 << 20;
-/// Deepest nesting.
-pub const MAX_DEPTH: usize = 64;
-/// Most values in a file, aliases expanded.
-pub const MAX_VALUES: usize = 50_000;
 
 /// A file and its text.
 #[derive(Debug, Clone)]
@@ -32,19 +27,12 @@ impl Source {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it is missing, no file, too large or not UTF-8.
+    /// When it is missing, no regular file, too large or not UTF-8.
     pub fn read(path: &Path) -> Result<Source, Vec<Fault>> {
-        const WANT: &str = "a readable YAML file";
         let file = path.display().to_string();
-        let fault = |found: String| vec![Fault::of_file(&file, found, WANT)];
-        let meta = std::fs::metadata(path).map_err(|e| fault(reason(&e)))?;
-        if meta.is_dir() {
-            return Err(fault("is a directory".to_owned()));
-        }
-        if meta.len() > MAX_BYTES as u64 {
-            return Err(too_large(&file));
-        }
-        let bytes = std::fs::read(path).map_err(|e| fault(reason(&e)))?;
+        let bytes = file::read(path, YAML_BYTES)
+            .map_err(|file::Unread { found, want }| vec![Fault::of_file(&file, found, want)])?;
+        let fault = |found: String| vec![Fault::of_file(&file, found, "a readable YAML file")];
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Source { file, text }),
             Err(e) => {
@@ -65,20 +53,21 @@ impl Source {
     /// # Errors
     /// The first place that is not YAML, or not within the limits.
     pub fn parse(&self) -> Result<Node, Vec<Fault>> {
-        if self.text.len() > MAX_BYTES {
-            return Err(too_large(&self.file));
+        if self.text.len() as u64 > YAML_BYTES {
+            let found = format!("it has {} bytes", self.text.len());
+            return Err(vec![Fault::of_file(&self.file, found, limits::yaml().want)]);
         }
         if self.text.trim().is_empty() {
             return Err(vec![Fault::of_file(&self.file, "is empty", "a YAML mapping")]);
         }
         let options = serde_saphyr::options! {
             budget: serde_saphyr::budget! {
-                max_depth: MAX_DEPTH,
-                flow_nesting_limit: MAX_DEPTH,
-                max_nodes: MAX_VALUES,
-                max_events: 3 * MAX_VALUES,
+                max_depth: YAML_DEPTH,
+                flow_nesting_limit: YAML_DEPTH,
+                max_nodes: YAML_VALUES,
+                max_events: 3 * YAML_VALUES,
             },
-            alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_VALUES },
+            alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: YAML_VALUES },
             strict_booleans: true,
             with_snippet: false,
         };
@@ -98,7 +87,7 @@ impl Source {
             column,
             width: width.max(1),
             snippet: Snippet::of(&text, column),
-            path: keys::hidden(path),
+            path: foreign(&keys::shown(path)),
         }
     }
 
@@ -139,7 +128,7 @@ impl Source {
                 let key = key.as_deref().unwrap_or("?");
                 (format!("the key `{key}` stands twice in one mapping"), "each key once".to_owned())
             }
-            Error::Budget { .. } => limits("the file is too large"),
+            Error::Budget { .. } => beyond("the file is too large"),
             Error::MultipleDocuments { .. } => {
                 ("a second document starts here".to_owned(), "one document a file".to_owned())
             }
@@ -152,8 +141,8 @@ impl Source {
                 let want = "an alias (`*name`) of something that is written before it".to_owned();
                 ("an alias stands inside of the very thing that it names".to_owned(), want)
             }
-            _ if said.contains("recursion limit") => limits("the nesting is too deep"),
-            _ if said.contains("alias replay limit") => limits("aliases make the file too large"),
+            _ if said.contains("recursion limit") => beyond("the nesting is too deep"),
+            _ if said.contains("alias replay limit") => beyond("aliases make the file too large"),
             _ => match self.tab_near(mark) {
                 Some(tab) => {
                     let (found, want) =
@@ -167,7 +156,11 @@ impl Source {
         if mark.line == 0 {
             return vec![Fault::of_file(&self.file, found, want)];
         }
-        vec![Fault { place: Box::new(self.place(mark, "")), found: keys::hidden(&found), want }]
+        vec![Fault {
+            place: Box::new(self.place(mark, "")),
+            found: foreign(&keys::shown(&found)),
+            want,
+        }]
     }
 
     /// The tab that indents the line at `mark`, or the one before or after it.
@@ -181,23 +174,8 @@ impl Source {
     }
 }
 
-fn limits(found: &str) -> (String, String) {
-    let want =
-        format!("at most {MAX_DEPTH} levels and {MAX_VALUES} values, aliases expanded, in a file");
-    (found.to_owned(), want)
-}
-
-fn too_large(file: &str) -> Vec<Fault> {
-    vec![Fault::of_file(file, "is too large", format!("at most {MAX_BYTES} bytes"))]
-}
-
-/// An I/O error without the number of the operating system.
-fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "may not be read (permission denied)".to_owned(),
-        _ => format!("cannot be read: {error}"),
-    }
+fn beyond(found: &str) -> (String, String) {
+    (found.to_owned(), limits::values().want)
 }
 
 #[cfg(test)]

@@ -222,7 +222,7 @@ pub struct MutantsArgs {
 /// `analyze`
 #[derive(Debug, Clone, Args)]
 pub struct AnalyzeArgs {
-    /// The capture.
+    /// The capture; - for what comes by standard input.
     pub file: PathBuf,
     /// The lab that it was taken in; without it the bundled emulated one.
     #[arg(long, value_name = "FILE")]

@@ -44,6 +44,12 @@ pub fn host() -> String {
         .unwrap_or_default()
 }
 
+/// The command line, in words. An argument may be any bytes: what is no text in it shows as `\u{fffd}`.
+pub fn command() -> String {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// A seed for a run that was given none.
 pub fn fresh_seed() -> u64 {
     u64::from(jiff::Timestamp::now().subsec_nanosecond().unsigned_abs())

@@ -51,7 +51,8 @@ impl Amount {
         match self {
             Amount::Exactly(dur) => Ok(*dur),
             Amount::Of { of, times, plus, minus } => {
-                Ok((value(of)?.scaled(*times, 1_000_000) + *plus).saturating_sub(*minus))
+                let scaled = value(of)?.scaled(*times, 1_000_000);
+                Ok(scaled.saturating_add(*plus).saturating_sub(*minus))
             }
             Amount::Swept(name) => value(name),
         }

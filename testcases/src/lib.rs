@@ -37,6 +37,7 @@ pub use threshold::{Growth, Threshold};
 pub use window::Window;
 
 /// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.
+pub use rig_lab::file;
 pub use rig_lab::{
     Action as WatchdogAction, Backlog, CipherSuite, Declared, Form, Keys, Macsec, Part,
     Policy as MacsecPolicy, RuleFamily, Secret, Setting,

@@ -72,6 +72,7 @@ pub(crate) fn suite(source: &Source) -> Result<Suite, Vec<Fault>> {
 
 fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
     let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    at.is_short(&stem);
     if !is_name(&stem) {
         let found = format!("the file's stem `{stem}` names the suite");
         at.fault(found, "a file name in lower case with dashes, such as pfcwd.yaml");
@@ -103,9 +104,16 @@ fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
             whole = false;
             continue;
         }
+        if !at.is_short(&key.name) {
+            whole = false;
+            continue;
+        }
         let read = case::read(&context, &key.name, &at);
         whole &= !read.is_empty();
         for case in read {
+            if !at.is_short(&case.id.case) {
+                continue;
+            }
             if cases.iter().any(|other| other.id == case.id) {
                 let found = format!("a case `{}` is already there", case.id);
                 at.at_key(found, "names that differ, the rule family's ending counted");

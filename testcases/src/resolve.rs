@@ -14,7 +14,7 @@ use crate::{
     Injection, Lookup, Measure, PfcFrames, Script, Shield, Step, StormSpec, StreamRate, StreamSpec,
 };
 use rig_lab::{Color, Declared, Fault, Form};
-use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed};
+use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, limits};
 use std::collections::BTreeMap;
 
 impl Case {
@@ -28,6 +28,14 @@ impl Case {
         let place = keys.filter_map(|key| self.places.get(key)).next().cloned();
         let place = Box::new(place.unwrap_or_default());
         Fault { place, found: found.into(), want: want.into() }
+    }
+
+    /// Refuses what takes longer than a trial does.
+    fn bounded(&self, place: &str, length: Dur) -> Result<(), Fault> {
+        if length <= limits::TRIAL {
+            return Ok(());
+        }
+        Err(self.fault(place, format!("a trial of {length}"), limits::trial().want))
     }
 
     /// One trial on a device that was configured to `declared`. `lookup` gives the values of the sweep's variables, of
@@ -65,9 +73,16 @@ impl Case {
             Some(length) => resolving.time("", length)?,
             None => end,
         };
+        self.bounded("", length)?;
         if length < end {
             let found = format!("the trial ends at {length}, and a step at {end}");
             return Err(self.fault("", found, "a length up to the last step's end, or none"));
+        }
+        for (measure, from, until) in self.measure.iter().filter_map(windows::of) {
+            let span = [from, until].map(|amount| amount.resolve(&resolving).ok());
+            if let [Some(from), Some(until)] = span {
+                windows::within(self, measure, (from, until), length)?;
+            }
         }
         let endpoints = resolving.endpoints()?;
         let taps = ports.iter().map(|port| self.taps.get(port).copied().unwrap_or_default());
@@ -374,10 +389,10 @@ impl Resolving<'_> {
 
     /// The steps by time; those of one instant stay in the order of the case.
     fn steps(&self) -> Result<Vec<Step>, Fault> {
-        let mut all = Vec::new();
+        let mut all: Vec<Step> = Vec::new();
         for (i, step) in self.case.steps.iter().enumerate() {
             let place = format!("steps[{i}]");
-            let at = self.time(&place, &step.at)?;
+            let (at, before) = (self.time(&place, &step.at)?, all.len());
             match &step.what {
                 CaseAction::Start { names, lasting } => {
                     let lasting = lasting.as_ref().map(|amount| self.time(&place, amount));
@@ -389,7 +404,12 @@ impl Resolving<'_> {
                     for name in names.iter().filter(|name| !none(name)) {
                         let (start, stop) = self.sender(name);
                         all.push(Step { at, action: start });
-                        all.extend(lasting.map(|lasting| Step { at: at + lasting, action: stop }));
+                        all.extend(
+                            lasting.map(|lasting| Step {
+                                at: at.saturating_add(lasting),
+                                action: stop,
+                            }),
+                        );
                     }
                 }
                 CaseAction::Stop { names } => {
@@ -403,7 +423,7 @@ impl Resolving<'_> {
                 }
                 CaseAction::LinkDown { port, lasting } => {
                     let port = self.port(port);
-                    let up = at + self.time(&place, lasting)?;
+                    let up = at.saturating_add(self.time(&place, lasting)?);
                     all.push(Step { at, action: Action::LinkDown(port) });
                     all.push(Step { at: up, action: Action::LinkUp(port) });
                 }
@@ -413,6 +433,9 @@ impl Resolving<'_> {
                 CaseAction::ClearWatermarks(copy) => {
                     all.push(Step { at, action: Action::ClearWatermarks(*copy) });
                 }
+            }
+            for step in &all[before..] {
+                self.case.bounded(&place, step.end())?;
             }
         }
         all.sort_by_key(|step| step.at);
@@ -445,7 +468,8 @@ impl Step {
     fn end(&self) -> Dur {
         match &self.action {
             Action::Pfc(frames) => {
-                self.at + frames.every * u64::from(frames.count.saturating_sub(1))
+                let behind = u64::from(frames.count.saturating_sub(1));
+                self.at.saturating_add(frames.every.saturating_mul(behind))
             }
             Action::StartStream(_)
             | Action::StopStream(_)

@@ -4,6 +4,7 @@
 
 mod budget;
 mod length;
+pub mod limits;
 mod parse;
 mod pick;
 mod rate;

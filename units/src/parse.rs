@@ -12,7 +12,7 @@ pub struct BadQuantity {
 
 impl BadQuantity {
     pub(crate) fn new(what: &'static str, want: &'static str, got: &str) -> BadQuantity {
-        BadQuantity { what, want, got: got.to_owned() }
+        BadQuantity { what, want, got: crate::limits::quoted(got) }
     }
 
     /// What it should have been: `a duration`.

@@ -1,6 +1,7 @@
 //! Instants and lengths of time in whole picoseconds: a byte lasts exactly 800 ps at 10 Gb/s and 5 ps at
 //! 1.6 Tb/s, so nothing is ever rounded. A `u64` of them reaches 213 days.
 
+use crate::limits;
 use crate::parse::{BadQuantity, Scale, decimal, print, string_forms, unit};
 use core::fmt;
 use core::iter::Sum;
@@ -41,6 +42,9 @@ impl Time {
 }
 
 impl Dur {
+    /// What is taken for one where it is read.
+    pub(crate) const WANT: &str = "a number and ps, ns, us, ms or s, up to 86400s, such as 200ms";
+
     /// No time at all.
     pub const ZERO: Dur = Dur(0);
 
@@ -59,6 +63,18 @@ impl Dur {
     /// Whole seconds.
     pub const fn s(n: u64) -> Dur {
         Dur(n * 1_000_000_000_000)
+    }
+
+    /// The sum, or the longest there is: for what is not known yet to be within the limits.
+    #[must_use]
+    pub const fn saturating_add(self, other: Dur) -> Dur {
+        Dur(self.0.saturating_add(other.0))
+    }
+
+    /// `n` times as long, or the longest there is.
+    #[must_use]
+    pub const fn saturating_mul(self, n: u64) -> Dur {
+        Dur(self.0.saturating_mul(n))
     }
 
     /// The difference, or zero.
@@ -149,8 +165,11 @@ const UNITS: &[Scale] = &[
 impl FromStr for Dur {
     type Err = BadQuantity;
     fn from_str(text: &str) -> Result<Dur, BadQuantity> {
-        decimal("a duration", "a number and ps, ns, us, ms or s, such as 200ms", UNITS, text)
-            .map(Dur)
+        let dur = Dur(decimal("a duration", Dur::WANT, UNITS, text)?);
+        if dur > limits::TIME {
+            return Err(BadQuantity::new("a duration", Dur::WANT, text));
+        }
+        Ok(dur)
     }
 }
 

@@ -4,7 +4,7 @@ use core::fmt::{Debug, Display};
 use core::str::FromStr;
 use proptest::prelude::*;
 use rig_units::{
-    BadQuantity, Bytes, Dur, L1Rate, L2Rate, Length, Percent, PortSpeed, Ppm, Quanta, Rate,
+    BadQuantity, Bytes, Dur, L1Rate, L2Rate, Length, Percent, PortSpeed, Ppm, Quanta, Rate, limits,
 };
 
 /// Reads a text, or says why not.
@@ -73,7 +73,7 @@ fn what_is_no_quantity_is_refused_with_what_is_wanted() {
     ];
     for text in refused {
         let want = format!(
-            "`{text}` is not a duration: want a number and ps, ns, us, ms or s, such as 200ms"
+            "`{text}` is not a duration: want a number and ps, ns, us, ms or s, up to 86400s, such as 200ms"
         );
         assert_eq!(read::<Dur>(text), Err(want));
     }
@@ -133,7 +133,12 @@ fn quantities_print_in_the_largest_unit_that_stays_readable() {
 
 proptest! {
     #[test]
-    fn a_duration_survives_printing(ps in any::<u64>()) { same(Dur(ps)); }
+    fn a_duration_survives_printing(ps in 0..=limits::TIME.0) { same(Dur(ps)); }
+
+    #[test]
+    fn a_duration_beyond_the_longest_is_printed_and_never_read(ps in limits::TIME.0 + 1..) {
+        prop_assert!(read::<Dur>(&Dur(ps).to_string()).is_err());
+    }
 
     #[test]
     fn a_round_duration_survives_printing(n in 0_u64..10_000, unit in 0_u32..5) {

@@ -20,7 +20,7 @@ mod zip;
 pub use evidence::{Evidence, Written};
 pub(crate) use evidence::{LEFT_OUT, NANOSECONDS, direction, io_error, put};
 pub use frame_file::FrameFile;
-pub use read::{Assume, Capture, Fault, Kept, parse, read};
+pub use read::{Assume, Capture, Fault, Kept, bytes, parse, read};
 pub use spool::{Onto, Spool, Spooled};
 pub use zip::Zip;
 

@@ -29,6 +29,16 @@ pub(super) struct Raw<'a> {
     pub(super) loads: Vec<(usize, String)>,
 }
 
+impl<'a> Raw<'a> {
+    /// One frame more, from the block at byte `at`.
+    fn take(&mut self, at: usize, frame: RawFrame<'a>) -> Result<(), Located> {
+        let room = self.frames.try_reserve(1);
+        room.map_err(|_| (at, "the frames up to here do not fit into memory".to_owned()))?;
+        self.frames.push(frame);
+        Ok(())
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Interface {
     pub(super) name: Option<String>,
@@ -125,17 +135,17 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Raw<'_>, Located> {
             }
             Block::EnhancedPacket(block) => {
                 let index = known(&raw, block.interface_id as usize)?;
-                raw.lost += drops(&block);
+                raw.lost = raw.lost.saturating_add(drops(&block));
                 let frame = frame(index, raw.interfaces[index].ticks, block);
-                raw.frames.push(frame);
+                raw.take(at, frame)?;
             }
             Block::SimplePacket(block) => {
                 let index = known(&raw, 0)?;
-                // It has no timestamp: it passed no earlier than the frame before it.
-                let at = raw.frames.last().map_or(0, |frame| frame.at);
                 let len = block.original_len as usize;
                 let bytes = cut_to(block.data, len);
-                raw.frames.push(RawFrame { interface: index, at, direction: 0, bytes, len });
+                // It has no timestamp: it passed no earlier than the frame before it.
+                let passed = raw.frames.last().map_or(0, |frame| frame.at);
+                raw.take(at, RawFrame { interface: index, at: passed, direction: 0, bytes, len })?;
             }
             Block::InterfaceStatistics(block) => {
                 let index = known(&raw, block.interface_id as usize)?;
@@ -152,7 +162,8 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Raw<'_>, Located> {
         }
     }
     // Some tools count drops on each frame, some at the end, some both.
-    raw.lost = raw.lost.max(raw.interfaces.iter().map(|interface| interface.statistics).sum());
+    let told = raw.interfaces.iter().map(|interface| interface.statistics);
+    raw.lost = raw.lost.max(told.fold(0, u64::saturating_add));
     Ok(raw)
 }
 
@@ -222,7 +233,7 @@ fn drops(block: &EnhancedPacketBlock<'_>) -> u64 {
         EnhancedPacketOption::DropCount(count) => Some(*count),
         _ => None,
     };
-    block.options.iter().filter_map(dropped).sum()
+    block.options.iter().filter_map(dropped).fold(0, u64::saturating_add)
 }
 
 /// A simple packet's block is padded; its frame is not.
@@ -276,13 +287,14 @@ pub(super) fn pcap(bytes: &[u8]) -> Result<Raw<'_>, Located> {
         };
         rest = behind;
         let second = u128::from(packet.ts_sec) * Ticks::PS_PER_S;
-        raw.frames.push(RawFrame {
+        let frame = RawFrame {
             interface: 0,
             at: second + ticks.ps(packet.ts_frac.into()),
             direction: 0,
             len: packet.orig_len as usize,
             bytes: packet.data,
-        });
+        };
+        raw.take(at, frame)?;
     }
     Ok(raw)
 }

@@ -4,8 +4,13 @@ use super::{infer, raw, zip};
 use crate::Observation;
 use core::fmt;
 use rig_testcases::Script;
+use rig_testcases::file::{self, Unread};
+use rig_units::limits::CAPTURE_BYTES;
 use rig_units::{Dur, PortSpeed};
 use std::path::Path;
+
+/// Bytes of memory that a frame takes while it is understood, all that is made of it counted.
+const A_FRAME: usize = 512;
 
 /// What a capture does not say of the place it was taken at.
 #[derive(Clone, Copy)]
@@ -59,6 +64,13 @@ pub struct Fault {
     pub what: String,
 }
 
+impl Fault {
+    /// A file that is not read at all.
+    pub fn unread(file: String, unread: &Unread) -> Fault {
+        Fault { file, at: None, what: format!("cannot be read: {unread}") }
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.at {
@@ -77,23 +89,27 @@ impl core::error::Error for Fault {}
 /// ends too early is none of these.
 pub fn read(path: &Path, assume: Assume<'_>) -> Result<Capture, Fault> {
     let file = path.display().to_string();
-    let fault = |error: std::io::Error| Fault {
-        file: file.clone(),
-        at: None,
-        what: format!("cannot be read: {error}"),
-    };
-    let bytes = std::fs::read(path).map_err(fault)?;
+    let bytes = bytes(path)?;
     parse(&file, &bytes, assume)
 }
 
-/// Reads the bytes of a capture file; `file` is its name for messages. In one that is packed, places are those of what it
+/// The bytes of a capture file, for who reads them more than once.
+///
+/// # Errors
+/// As [`read`], before anything of it is understood.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Fault> {
+    let file = || path.display().to_string();
+    file::read(path, CAPTURE_BYTES).map_err(|unread| Fault::unread(file(), &unread))
+}
+
+/// Understands the bytes of a capture file; `file` is its name for messages. In one that is packed, places are those of what it
 /// holds.
 ///
 /// # Errors
 /// As [`read`].
 pub fn parse(file: &str, bytes: &[u8], assume: Assume<'_>) -> Result<Capture, Fault> {
     let fault = |(at, what): raw::Located| Fault { file: file.to_owned(), at: Some(at), what };
-    let plain = zip::unzip(bytes).map_err(|what| fault((0, what)))?;
+    let plain = zip::unzip(bytes, CAPTURE_BYTES).map_err(|what| fault((0, what)))?;
     let bytes = &plain[..];
     let frames = if bytes.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) {
         raw::pcapng(bytes)
@@ -101,5 +117,11 @@ pub fn parse(file: &str, bytes: &[u8], assume: Assume<'_>) -> Result<Capture, Fa
         raw::pcap(bytes)
     }
     .map_err(fault)?;
+    // Where memory is limited, a sentence instead of the end: what follows takes as much for each frame, at most.
+    let room = frames.frames.len().saturating_mul(A_FRAME);
+    Vec::<u8>::new().try_reserve_exact(room).map_err(|_| {
+        let found = format!("its {} frames take {room} bytes of memory", frames.frames.len());
+        Fault { file: file.to_owned(), at: None, what: format!("{found}, and there are fewer") }
+    })?;
     Ok(infer::capture(&frames, assume))
 }

@@ -5,6 +5,7 @@ use super::evidence::Counted;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
+use rig_units::limits;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Read, Write};
 
@@ -14,8 +15,6 @@ const LEVEL: u32 = 3;
 const OPERATING_SYSTEM: u8 = 255;
 /// What a gzip file begins with.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// Most bytes that are unpacked: a file of a few bytes can name terabytes.
-const LARGEST: u64 = 16 << 30;
 
 /// Packs what is written to it.
 pub struct Zip<W: Write>(GzEncoder<Counted<W>>);
@@ -55,16 +54,26 @@ impl<W: Write> Write for Zip<W> {
     }
 }
 
-/// What a file holds, packed or not. Of one that ends too early, what there is.
+/// What a file holds, packed or not. Of one that ends too early, what there is. A packed file of a few bytes can hold
+/// terabytes: more than `most` are not unpacked.
 ///
 /// # Errors
-/// What is wrong with a packed file before anything of it could be read.
-pub(super) fn unzip(bytes: &[u8]) -> Result<Cow<'_, [u8]>, String> {
+/// What is wrong with a packed file before anything of it could be read; one that holds more than `most` bytes, or more than
+/// fits into memory.
+pub(super) fn unzip(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, String> {
     if !bytes.starts_with(&MAGIC) {
         return Ok(Cow::Borrowed(bytes));
     }
     let mut plain = Vec::new();
-    match MultiGzDecoder::new(bytes).take(LARGEST).read_to_end(&mut plain) {
+    let read = MultiGzDecoder::new(bytes).take(most.saturating_add(1)).read_to_end(&mut plain);
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+            Err("unpacked it does not fit into memory".to_owned())
+        }
+        _ if plain.len() as u64 > most => {
+            let want = limits::bytes(most);
+            Err(format!("unpacked it has more than {most} bytes: want {want}, unpacked"))
+        }
         Err(error) if plain.is_empty() => Err(format!("a broken gzip file ({error})")),
         Ok(_) | Err(_) => Ok(Cow::Owned(plain)),
     }

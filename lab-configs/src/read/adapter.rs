@@ -77,6 +77,9 @@ fn declared(at: &At<'_>) -> Option<DeclaredWire> {
     let mut interfaces: Vec<String> = Vec::new();
     for at in &listed {
         let Some(name) = at.text("the name of an interface") else { continue };
+        if !at.is_short(name) {
+            continue;
+        }
         if interfaces.iter().any(|other| other == name) {
             at.fault(format!("`{name}` is already a port of the rig"), "another interface");
         }

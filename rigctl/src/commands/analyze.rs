@@ -9,10 +9,16 @@ use crate::cli::{AnalyzeArgs, Format, Selection};
 use crate::stdout;
 use rig_capture::analyse::ActionView;
 use rig_capture::pcapng::{self, Assume};
-use rig_lab::{Kind, Lab, Profile};
+use rig_lab::{Kind, Lab, Profile, file};
 use rig_reports::Exit;
+use rig_units::limits::CAPTURE_BYTES;
 use rig_units::{Dur, PortSpeed};
 use seen::Analysis;
+use std::io;
+use std::path::Path;
+
+/// The name of standard input.
+const STDIN: &str = "-";
 
 /// Reads a capture and prints what it shows.
 ///
@@ -24,15 +30,10 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Exit, Bad> {
     let Input { lab, only_dut, .. } = Input::read(&selection)?;
     let named = lab.duts.iter().find(|dut| only_dut.as_ref().is_none_or(|only| dut.name == *only));
     let device = named.ok_or_else(|| Bad::of(format!("lab {} has no device", lab.name)))?;
-    if args.file.is_dir() {
-        let file = args.file.display();
-        return Err(Bad::of(format!(
-            "{file}: this is a folder: want one capture file, such as {file}/0001.pcapng.gz"
-        )));
-    }
+    let (name, bytes) = bytes(&args.file)?;
     let read = |device: &Profile| {
-        let capture =
-            pcapng::read(&args.file, assume(&lab, device, &|dscp| class_of(device, dscp)));
+        let class = |dscp| class_of(device, dscp);
+        let capture = pcapng::parse(&name, &bytes, assume(&lab, device, &class));
         capture.map_err(|fault| Bad::of(fault.to_string()))
     };
     let mut capture = read(device)?;
@@ -47,12 +48,36 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Exit, Bad> {
     let analysis = Analysis::of(&capture, &view, device.rule.family);
     match args.format {
         Format::Human => {
-            let file = args.file.display().to_string();
-            stdout::text(&text::text(&file, &analysis, device, guessed));
+            stdout::text(&text::text(&name, &analysis, device, guessed));
         }
         Format::Json => stdout::json(&serde_json::to_string_pretty(&analysis).unwrap_or_default()),
     }
     Ok(Exit::Passed)
+}
+
+/// A capture as it stands in a file or comes by standard input, and how it is called.
+fn bytes(file: &Path) -> Result<(String, Vec<u8>), Bad> {
+    if file.is_dir() {
+        let file = file.display();
+        return Err(Bad::of(format!(
+            "{file}: this is a folder: want one capture file, such as {file}/0001.pcapng.gz"
+        )));
+    }
+    let bytes = if file == Path::new(STDIN) {
+        let read = file::bounded(io::stdin().lock(), CAPTURE_BYTES);
+        read.map_err(|unread| pcapng::Fault::unread("standard input".to_owned(), &unread))
+            .map(|bytes| ("standard input".to_owned(), bytes))
+    } else {
+        pcapng::bytes(file).map(|bytes| (file.display().to_string(), bytes))
+    };
+    bytes.map_err(|fault| {
+        let pipe = if fault.what.contains("it is a pipe") {
+            ", or `-` for what comes by standard input"
+        } else {
+            ""
+        };
+        Bad::of(format!("{fault}{pipe}"))
+    })
 }
 
 /// What a capture does not say, as the device declares it.

@@ -2,10 +2,12 @@
 
 use super::input::Bad;
 use crate::cli::{CompareArgs, Format};
+use crate::report_files::{EVENTS, RESULTS};
 use crate::{stderr, stdout};
+use rig_lab::file;
 use rig_reports::compare::{Lack, Scope, same_draws};
 use rig_reports::{Comparison, Exit, Results};
-use std::fs;
+use rig_units::limits::RESULTS_BYTES;
 use std::path::Path;
 
 /// Compares; the exit code says whether something got worse.
@@ -35,15 +37,21 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Bad> {
     Ok(if comparison.worse { Exit::Failed } else { Exit::Passed })
 }
 
-/// Where a run leaves its results in its folder.
-const RESULTS: &str = "results.json";
 const OTHER_DRAWS: &str = "        Note the draws differ, and with them the phase of the device's polls: a shift is no alarm by itself\n";
 
 /// The results in a file, or in the folder of a run.
 fn read(path: &Path) -> Result<Results, String> {
+    let folder = path;
     let path = if path.is_dir() { path.join(RESULTS) } else { path.to_owned() };
     let file = path.display().to_string();
-    let text =
-        fs::read_to_string(&path).map_err(|error| format!("{file}: cannot be read: {error}"))?;
+    if !path.exists() && folder.join(EVENTS).is_file() {
+        let run = folder.display();
+        return Err(format!(
+            "{file}: the run died before it wrote this\n   = want: `rigctl report {run}` first"
+        ));
+    }
+    let bytes = file::read(&path, RESULTS_BYTES)
+        .map_err(|unread| format!("{file}: cannot be read: {unread}"))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{file}: it is not UTF-8 text"))?;
     Results::read(&file, &text).map_err(|why| why.to_string())
 }

@@ -112,7 +112,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         cases: cases.iter().map(|case| case.id.clone()).collect(),
         wall: Wall {
             started: wall::now_rfc3339(),
-            command: std::env::args().collect::<Vec<_>>().join(" "),
+            command: wall::command(),
             out: out.as_ref().map(|out| out.path().display().to_string()).unwrap_or_default(),
             host: wall::host(),
             jobs,

@@ -22,8 +22,9 @@ pub fn each(cases: &[&Case]) -> f64 {
     };
     let of_case = |case: &&Case| {
         let measures: usize = case.measure.iter().map(of_measure).sum();
-        measures * case.sweep.iter().map(of_sweep).product::<usize>().max(1)
+        let ways = case.sweep.iter().map(of_sweep).fold(1, usize::saturating_mul).max(1);
+        measures.saturating_mul(ways)
     };
-    let judgements: usize = cases.iter().map(of_case).sum();
+    let judgements: usize = cases.iter().map(of_case).fold(0, usize::saturating_add);
     BUDGET / f64::from(u32::try_from(judgements.max(1)).unwrap_or(u32::MAX))
 }

@@ -108,8 +108,8 @@ struct Load {
 impl Load {
     fn sum(cases: impl Iterator<Item = Load>) -> Load {
         cases.fold(Load::default(), |sum, case| Load {
-            time: sum.time + case.time,
-            work: sum.work + case.work,
+            time: sum.time.saturating_add(case.time),
+            work: sum.work.saturating_add(case.work),
             longest: sum.longest.max(case.longest),
         })
     }
@@ -141,10 +141,10 @@ fn of_case(
         let mean = total / u64::try_from(scripts.len()).unwrap_or(1);
         // On the average a storm waits half an interval for its place among the polls.
         let poll = session.rule.poll_interval;
-        let time = (mean + poll / 2) * u64::from(trials) + poll + BOOT;
+        let time = (mean + poll / 2).saturating_mul(trials.into()).saturating_add(poll + BOOT);
         let program = Program::of(first, &speeds(first, &session.group.declared));
         let share = program.map_or(Share::default(), |program| Share::of(first, &program));
-        load.time += time;
+        load.time = load.time.saturating_add(time);
         load.work += u128::from(time.0) * u128::from(share.min(whole).0);
     }
     load.longest = load.time;

@@ -58,8 +58,10 @@ impl Cadence {
     /// How long the storm is to run for a pause of at least `wanted`, and the pause that it then makes: the last frame's
     /// is part of it. A nanosecond more lets the last frame go.
     pub fn run_for(self, wanted: Dur) -> (Dur, Dur) {
-        let refreshed = self.every * wanted.saturating_sub(self.pause).div_ceil(self.every);
-        (refreshed + Dur::ns(1), refreshed + self.pause)
+        let frames = wanted.saturating_sub(self.pause).div_ceil(self.every);
+        // Longer than any trial is refused as a step: until then it only must not wrap.
+        let refreshed = self.every.saturating_mul(frames);
+        (refreshed.saturating_add(Dur::ns(1)), refreshed.saturating_add(self.pause))
     }
 }
 

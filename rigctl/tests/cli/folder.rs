@@ -35,6 +35,9 @@ fn a_run_that_is_killed_leaves_no_report_of_the_one_before() {
     ended(child);
     assert_eq!(desk.files("night~1"), green);
     assert!(!desk.path("night/results.json").exists());
+    let left = desk.rigctl("compare night~1 night");
+    assert_eq!((left.code, left.stdout.as_str()), (2, ""), "{}", left.stderr);
+    assert!(left.stderr.contains("want: `rigctl report night` first"), "{}", left.stderr);
     // What it wrote down makes its reports, and they say what they are of.
     let left = desk.rigctl("report night");
     assert_eq!(left.code, 4, "{}", left.stderr);
@@ -47,6 +50,9 @@ fn a_run_that_is_killed_leaves_no_report_of_the_one_before() {
         assert!(text.contains(&why), "{why}: {text}");
     }
     assert!(results["partial"].as_str().expect("partial").starts_with(&why));
+    let left = desk.rigctl("compare night~1 night");
+    assert_eq!(left.code, 1, "{}", left.stdout);
+    assert!(left.stdout.contains(&why), "{}", left.stdout);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
 use rig_lab::{Declared, Kind as Device, Place};
+use rig_units::limits::TRIALS;
 use std::collections::BTreeMap;
 
 /// Where the parts of a case stand, by key.
@@ -139,7 +140,7 @@ impl<'w> Reading<'w, '_> {
             None => Some(None),
         };
         let trials = match self.fields.get("trials") {
-            Some(at) => at.whole(1..=100_000, "a number of trials").map(Some),
+            Some(at) => at.whole(1..=i64::from(TRIALS), "a number of trials").map(Some),
             None => Some(None),
         };
         let precision = match self.blocks("precision").pop() {

@@ -46,6 +46,9 @@ pub(super) fn group<'w, T>(
         }
         // A name stays known whatever its fields say, or one typo would look like many.
         group.groups.insert(name.to_owned(), vec![name.to_owned()]);
+        if !at.is_short(name) {
+            continue;
+        }
         let (under, over) = (named(&setup, name), named(&own, name));
         let place = over.or(under).map(At::place).unwrap_or_default();
         let under = under.and_then(|at| at.fields(kind.keys));

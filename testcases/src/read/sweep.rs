@@ -11,6 +11,7 @@ use rig_lab::fault::one_of;
 use rig_lab::walk::At;
 use rig_lab::yaml::{Key, Value};
 use rig_lab::{BadSetting, Declared, Setting, declare, is_name};
+use rig_units::limits::{self, POINTS};
 use rig_units::{BadQuantity, Bytes};
 
 /// Predictions whose interval a variable may run across.
@@ -19,9 +20,6 @@ pub const INTERVALS: [&str; 1] = ["trigger-ramp"];
 /// The keys of sweeps over cables and port speeds; no variable is called so.
 const CABLE: &str = "cable";
 const SPEED: &str = "speed";
-
-/// Most points of a sweep.
-const MOST: i64 = 1_000;
 
 /// The variables of a sweep, before anything else of the case is read.
 pub(super) fn variables(at: &At<'_>) -> Vec<String> {
@@ -43,6 +41,12 @@ pub(super) fn sweep(
     streams: &IndexMap<String, Stream>,
 ) -> Option<Vec<Sweep>> {
     let entries = at.entries("{dut.pfcwd.detection_time: [200ms, 250ms]} or {variable: [...]}")?;
+    // Counted before anything of it is worked out.
+    let points = points(&entries);
+    if points > POINTS as u64 {
+        at.at_key(format!("a sweep of {points} points"), limits::points().want);
+        return None;
+    }
     let all: Vec<Sweep> = entries
         .iter()
         .filter_map(|(key, at)| match key.name.strip_prefix("dut.") {
@@ -66,6 +70,26 @@ pub(super) fn sweep(
         })
         .collect();
     (all.len() == entries.len()).then_some(all)
+}
+
+/// How many points a sweep has: configurations of the device, one after the other, times values of variables.
+fn points(entries: &[(&Key, At<'_>)]) -> u64 {
+    let count = |at: &At<'_>| match &at.node.value {
+        Value::List(all) => all.len() as u64,
+        Value::Map(fields) => {
+            let points = fields.iter().find(|(key, _)| key.name == "points");
+            match points.map(|(_, node)| &node.value) {
+                Some(Value::Whole(points)) => u64::try_from(*points).unwrap_or(0),
+                _ => 0,
+            }
+        }
+        _ => 0,
+    };
+    let sum = |variables: bool| {
+        let of = entries.iter().filter(|(key, _)| is_variable(&key.name) == variables);
+        of.map(|(_, at)| count(at)).fold(0, u64::saturating_add).max(1)
+    };
+    sum(false).saturating_mul(sum(true))
 }
 
 fn setting(path: &str, at: &At<'_>, pattern: &Declared) -> Option<Sweep> {
@@ -109,6 +133,9 @@ fn size(key: &Key, at: &At<'_>, streams: &IndexMap<String, Stream>) -> Option<Sw
 }
 
 fn variable(name: &str, at: &At<'_>, names: &Names<'_>) -> Option<Sweep> {
+    if !at.is_short(name) {
+        return None;
+    }
     if let Value::List(_) = at.node.value {
         let listed = at.list("a list of lengths of time")?;
         filled(at, listed.len())?;
@@ -128,7 +155,9 @@ fn variable(name: &str, at: &At<'_>, names: &Names<'_>) -> Option<Sweep> {
         }
         Some(word.to_owned())
     });
-    let points = fields.need("points", "how many").and_then(|at| at.whole(2..=MOST, "points"));
+    let points = fields
+        .need("points", "how many")
+        .and_then(|at| at.whole(2..=i64::try_from(POINTS).unwrap_or(i64::MAX), "points"));
     Some(Sweep::Across { name: name.to_owned(), prediction: across?, points: points? })
 }
 

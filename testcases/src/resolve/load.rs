@@ -33,7 +33,7 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
                 let share = share(stream, speed(stream.from));
                 running.insert((stream.from, *id), (share, &stream.name));
                 if let Some(length) = stream.length(speed(stream.from)) {
-                    ends.insert((stream.from, *id), step.at + length);
+                    ends.insert((stream.from, *id), step.at.saturating_add(length));
                 }
                 stream.from
             }

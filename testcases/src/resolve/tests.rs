@@ -303,7 +303,7 @@ fn quanta_of_a_response_last_as_long_as_on_the_port_they_are_said_of() {
 /// What is said of a measure of `victim`, whose sender is `p1`.
 fn with_sender(endpoint: &str, measure: &str) -> Result<(), String> {
     let rest = format!("endpoints: {{p1: {{{endpoint}}}}}\n    measure: [{{{measure}}}]");
-    let case = case(VICTIM, STORM, "{at: 0ms, start: [victim, storm]}", &rest);
+    let case = case(VICTIM, STORM, "{at: 0ms, start: [victim, storm], for: 2ms}", &rest);
     script_on(&dut("broadcom"), &case).map(|_| ()).map_err(|fault| fault.to_string())
 }
 

@@ -1,8 +1,38 @@
-//! Stretches of a trial in which flows share a path: those that are named, all the time, and nobody else.
+//! Stretches of a trial in which something is measured: they lie within it. Where flows share a path: those that are named, all the
+//! time, and nobody else.
 
-use crate::{Action, Case, Measure, NicMeasure, Script, Window};
+use crate::{Action, Amount, Case, Measure, NicMeasure, Script, Window};
 use rig_lab::Fault;
 use rig_units::Dur;
+
+/// From when until when a measure looks at the trial, where it says so.
+pub(super) fn of(measure: &Measure) -> Option<(&Measure, &Amount, &Amount)> {
+    match measure {
+        Measure::Throughput { from, until, .. }
+        | Measure::Withheld { from, until, .. }
+        | Measure::Duty { from, until, .. } => Some((measure, from, until)),
+        _ => None,
+    }
+}
+
+/// Refuses a stretch that ends before it begins, or after the trial.
+pub(super) fn within(
+    case: &Case,
+    measure: &Measure,
+    (from, until): (Dur, Dur),
+    length: Dur,
+) -> Result<(), Fault> {
+    let name = measure.name();
+    if until <= from {
+        let found = format!("`{name}` from {from} until {until}");
+        return Err(case.fault("measure", found, "an end after the beginning"));
+    }
+    if until > length {
+        let found = format!("`{name}` from {from} until {until}: the trial ends at {length}");
+        return Err(case.fault("measure", found, "an end within the trial"));
+    }
+    Ok(())
+}
 
 /// The first window whose flows are not those that are under way.
 pub(super) fn check(case: &Case, script: &Script) -> Result<(), Fault> {

@@ -1,0 +1,212 @@
+//! What is more than the rig takes is refused when it is read, at its place, and docs/limits.md says the same.
+
+use crate::support::{Desk, Left, STORM, suite};
+use rig_units::limits::{self, Limit};
+
+const DETECTION: &str = "    measure:\n      - pfcwd.detection: {storm: storm, stream: victim}\n";
+const DOCS: &str = include_str!("../../../docs/limits.md");
+
+/// A suite in which `from` is written as `to`.
+fn with(from: &str, to: &str) -> String {
+    let text = suite(&format!("{STORM}{DETECTION}"));
+    assert!(text.contains(from), "{from}");
+    text.replace(from, to)
+}
+
+/// What is said of a file that both `check` and `run` refuse.
+fn refused(desk: &Desk, file: &str) -> String {
+    let mut said = String::new();
+    for command in ["run --out out", "check"] {
+        let Left { code, stdout, stderr } = desk.rigctl(&format!("{command} {file}"));
+        assert_eq!((code, stdout.as_str()), (2, ""), "{command} {file}: {stderr}");
+        assert!(!desk.path("out").is_dir(), "{command} {file}: something ran");
+        said = stderr;
+    }
+    said
+}
+
+/// Whether `said` is at this line, and wants what the limit says.
+fn wants(said: &str, place: &str, limit: &Limit) {
+    assert!(said.contains(place), "{place}: {said}");
+    assert!(said.contains(&format!("= want: {}", limit.want)), "{}: {said}", limit.want);
+}
+
+/// So many values, none like another.
+fn values(count: u32) -> String {
+    let values = (0..count).map(|i| format!("{}us", 450_000 + i));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+fn swept(count: u32) -> String {
+    let sweep = format!("    sweep: {{long: [{}]}}\n    trials: 1\n", values(count));
+    with("for: 450ms", "for: long").replace("    trials: 1\n", &sweep)
+}
+
+#[test]
+fn a_time_that_no_clock_of_the_rig_holds_is_refused_wherever_it_stands() {
+    let desk = Desk::new();
+    for (from, to, place) in [
+        ("for: 450ms", "for: 18446744073709551615ps", "long.yaml:12:39"),
+        ("for: 450ms", "for: 86400.000001s", "long.yaml:12:39"),
+        ("every: 500us", "every: 90000s", "long.yaml:8:"),
+        ("at: 20ms", "at: {of: pfcwd.poll_interval, plus: 100000s}", "long.yaml:12:"),
+        ("detection_time: 200ms", "detection_time: 18446744073709551615ps", "long.yaml:7:"),
+    ] {
+        desk.write("long.yaml", &with(from, to));
+        wants(&refused(&desk, "long.yaml"), place, &limits::time());
+    }
+}
+
+#[test]
+fn a_time_of_a_lab_a_profile_a_mutation_and_a_flag_is_bounded_alike() {
+    let desk = Desk::new();
+    desk.write(
+        "lab.yaml",
+        "about: \"x\"\nadapter: emulated-wire\ncable: 3m\nwire: {speed: 1Gbps, ports: 2, bound: 10us, budget: 18446744s}\n\
+         duts: [none.yaml]\n",
+    );
+    for (arguments, named) in [
+        ("check --lab lab.yaml", "lab.yaml:4:"),
+        ("run --out out --mutate pfcwd.detection_time=18446744s", "pfcwd.detection_time=18446744s"),
+        ("run --out out --mutate pfcwd.detection_time=x1000000", "pfcwd.detection_time=x1000000"),
+        ("gen --to out --every 1us --for 18446744s", "--for 18446744s"),
+        ("gen --to out --every 1us --for 1ms --start 18446744s", "--start 18446744s"),
+    ] {
+        let Left { code, stderr, .. } = desk.rigctl(arguments);
+        assert_eq!(code, 2, "{arguments}: {stderr}");
+        let limit = limits::time().want;
+        assert!(stderr.contains(named) && stderr.contains(&limit), "{arguments}: {stderr}");
+    }
+}
+
+#[test]
+fn a_trial_longer_than_any_that_is_simulated_is_refused_and_one_as_long_is_not() {
+    let desk = Desk::new();
+    // The storm begins at 20 ms.
+    desk.write("long.yaml", &with("for: 450ms", "for: 3599.981s"));
+    wants(&refused(&desk, "long.yaml"), "long.yaml:12:", &limits::trial());
+    desk.write("long.yaml", &with("for: 450ms", "for: 3599.98s"));
+    assert_eq!(desk.rigctl("check long.yaml").code, 0);
+    // Beyond what 64 bits hold.
+    let of = "for: {of: pfcwd.detection_time, times: 1000000, plus: 86400s}";
+    desk.write("long.yaml", &with("for: 450ms", of));
+    wants(&refused(&desk, "long.yaml"), "long.yaml:12:", &limits::trial());
+    let pfc = "start: storm, for: 450ms}\n      - {at: 20ms, pfc: {from: p2, classes: [3], quanta: 0q, count: 10000000, every: 86400s}}";
+    desk.write("long.yaml", &with("start: storm, for: 450ms}", pfc));
+    wants(&refused(&desk, "long.yaml"), "long.yaml:13:", &limits::trial());
+}
+
+#[test]
+fn a_case_whose_trials_take_longer_together_is_refused() {
+    let desk = Desk::new();
+    // 865 trials of 100 s are more than a day.
+    let long = with("for: 450ms", "for: 99.98s");
+    desk.write("long.yaml", &long.replace("trials: 1", "trials: 865"));
+    wants(&refused(&desk, "long.yaml"), "long.yaml:4:", &limits::case());
+    desk.write("long.yaml", &long.replace("trials: 1", "trials: 800"));
+    assert_eq!(desk.rigctl("check long.yaml").code, 0);
+}
+
+#[test]
+fn more_trials_than_a_run_ends_are_refused() {
+    let desk = Desk::new();
+    desk.write("many.yaml", &with("trials: 1", "trials: 100001"));
+    wants(&refused(&desk, "many.yaml"), "many.yaml:13:13", &limits::trials());
+    // At each point of a sweep.
+    desk.write("many.yaml", &swept(3).replace("trials: 1\n", "trials: 40000\n"));
+    let said = refused(&desk, "many.yaml");
+    wants(&said, "many.yaml:4:", &limits::trials());
+    assert!(said.contains("120000 trials"), "{said}");
+}
+
+#[test]
+fn a_sweep_of_more_points_than_are_taken_is_refused_at_once_and_one_of_as_many_is_not() {
+    let desk = Desk::new();
+    for count in [1_001, 40_000] {
+        desk.write("wide.yaml", &swept(count));
+        let said = refused(&desk, "wide.yaml");
+        wants(&said, "wide.yaml:13:", &limits::points());
+        assert!(said.contains(&format!("a sweep of {count} points")), "{said}");
+    }
+    desk.write("wide.yaml", &swept(1_000));
+    assert_eq!(desk.rigctl("check wide.yaml").code, 0);
+    let both = swept(100)
+        .replace("sweep: {", &format!("sweep: {{dut.pfcwd.restoration_time: [{}], ", values(11)));
+    desk.write("wide.yaml", &both);
+    let said = refused(&desk, "wide.yaml");
+    wants(&said, "wide.yaml:13:", &limits::points());
+    assert!(said.contains("a sweep of 1100 points"), "{said}");
+}
+
+#[test]
+fn names_longer_than_any_file_system_takes_are_refused() {
+    let desk = Desk::new();
+    let (most, more) = ("n".repeat(limits::NAME), "n".repeat(limits::NAME + 1));
+    for (from, line) in [("one-case", 4), ("victim", 8), ("storm", 9)] {
+        // `storms` and `storm:` of a measure are words of the language.
+        let named = |name: &str| match from {
+            "storm" => suite(&format!("{STORM}{DETECTION}"))
+                .replace("{storm: {from", &format!("{{{name}: {{from"))
+                .replace("start: storm", &format!("start: {name}"))
+                .replace("storm: storm", &format!("storm: {name}")),
+            _ => with(from, name),
+        };
+        desk.write("named.yaml", &named(&more));
+        wants(&refused(&desk, "named.yaml"), &format!("named.yaml:{line}:"), &limits::name());
+        desk.write("named.yaml", &named(&most));
+        let left = desk.rigctl("check named.yaml");
+        assert_eq!(left.code, 0, "{from}: {left:?}");
+    }
+    let file = format!("{more}.yaml");
+    desk.write(&file, &with("trials: 1", "trials: 2"));
+    wants(&refused(&desk, &file), &file, &limits::name());
+    let lab = format!(
+        "about: \"x\"\nadapter: declared\ncable: 3m\nwire: {{interfaces: [{more}], bound: 10us, budget: 60s}}\nduts: [none.yaml]\n"
+    );
+    desk.write("lab.yaml", &lab);
+    let Left { code, stderr, .. } = desk.rigctl("check --lab lab.yaml");
+    assert_eq!(code, 2, "{stderr}");
+    wants(&stderr, "lab.yaml:4:", &limits::name());
+}
+
+#[test]
+fn a_stretch_that_ends_before_it_begins_or_after_the_trial_is_refused() {
+    let desk = Desk::new();
+    let load = "kind: rocev2-write, size: 1024B, rate: 50%}}";
+    for (from, until, want) in [
+        (
+            "{of: pfcwd.detection_time, times: 2}",
+            "{of: pfcwd.detection_time}",
+            "an end after the beginning",
+        ),
+        ("30ms", "43200s", "an end within the trial"),
+    ] {
+        let measure = format!(
+            "    measure:\n      - throughput: {{streams: [victim], from: {from}, until: {until}}}\n"
+        );
+        let text = suite(&format!("{STORM}{measure}"));
+        desk.write(
+            "window.yaml",
+            &text.replace("kind: rocev2-write, size: 254B, every: 500us}}", load),
+        );
+        let said = refused(&desk, "window.yaml");
+        assert!(said.contains("window.yaml:14:") && said.contains(want), "{said}");
+    }
+}
+
+#[test]
+fn the_page_of_limits_says_what_the_program_does() {
+    let rows: Vec<&str> = DOCS.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    let want: Vec<String> = limits::all().iter().map(Limit::row).collect();
+    assert_eq!(rows, want, "docs/limits.md");
+}
+
+#[test]
+fn the_catalogue_stays_well_inside() {
+    let desk = Desk::new();
+    let Left { code, stdout, stderr } = desk.rigctl("list");
+    assert_eq!(code, 0, "{stderr}");
+    let ids = stdout.lines().filter_map(|line| line.split_whitespace().next());
+    let longest = ids.filter_map(|id| id.split("::").nth(1)).map(str::len).max();
+    assert!(longest.is_some_and(|longest| longest * 10 <= limits::NAME * 9), "{longest:?}");
+}
