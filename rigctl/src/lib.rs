@@ -10,6 +10,7 @@ pub mod interrupt;
 pub mod mutation;
 pub mod outdir;
 pub mod runner;
+pub mod secrecy;
 pub mod state;
 pub mod to_disk;
 pub mod wall;
