@@ -18,9 +18,11 @@ use rig_units::Time;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
+use zeroize::Zeroizing;
 
 /// How long an answer may take. Far more than any does, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -363,7 +365,9 @@ impl EmulatedWire {
 impl Line {
     fn ask(&mut self, tried: &str, ask: &Ask) -> Result<Answer, Lost> {
         let failed = |error: io::Error| Lost::of(tried, &error);
-        self.to.write_all(control::line(ask).as_bytes()).map_err(failed)?;
+        // It may hold keys.
+        let question = Zeroizing::new(control::line(ask));
+        self.to.write_all(question.as_bytes()).map_err(failed)?;
         let answer = self.hear(tried)?;
         control::read("an answer", &answer)
             .map_err(|error| Lost { tried: tried.to_owned(), why: error.to_string() })
@@ -396,8 +400,12 @@ impl Lost {
 
 impl Drop for EmulatedWire {
     fn drop(&mut self) {
-        let Some(mut child) = self.child.take() else { return };
         let line = self.line.get_mut();
+        let Some(mut child) = self.child.take() else {
+            // A process that is just being started by another thread may have the line too, and must not keep it.
+            let _gone = line.to.shutdown(Shutdown::Both);
+            return;
+        };
         // The answer comes before the end, and the end of the line with it.
         let _gone = line.to.write_all(control::line(&Ask::Quit).as_bytes());
         let mut rest = Vec::new();

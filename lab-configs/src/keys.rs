@@ -1,15 +1,17 @@
-//! Keys of a lab. They are never printed: what is shown of one is its length, and of a mistake in one its position.
+//! Keys of a lab. They are never printed: what is shown of one is its length, and of a mistake in one its position. The memory
+//! that held one is overwritten before it is given back.
 
 use crate::fault::brief;
 use core::fmt;
 use core::ops::Range;
+use zeroize::Zeroizing;
 
 /// So much of a message is looked through for keys, in characters; the rest of it is not shown.
 const MOST_LOOKED_AT: usize = 4_000;
 
 /// Bytes that nobody is to read.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Vec<u8>);
+pub struct Secret(Zeroizing<Vec<u8>>);
 
 impl Secret {
     /// Reads hexadecimal digits.
@@ -21,12 +23,16 @@ impl Secret {
             let digit = digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
             digit.ok_or_else(|| format!("character {} is no hexadecimal digit", at + 1))
         };
-        let nibbles: Vec<u8> = text.chars().enumerate().map(nibble).collect::<Result<_, _>>()?;
+        // With room for all at once: a buffer that grows leaves copies of what it held.
+        let mut nibbles = Zeroizing::new(Vec::with_capacity(text.len()));
+        for digit in text.chars().enumerate() {
+            nibbles.push(nibble(digit)?);
+        }
         let (pairs, odd) = nibbles.as_chunks::<2>();
         if !odd.is_empty() {
             return Err(format!("{} hexadecimal digits, an odd number", nibbles.len()));
         }
-        Ok(Secret(pairs.iter().map(|[hi, lo]| hi << 4 | lo).collect()))
+        Ok(Secret(Zeroizing::new(pairs.iter().map(|[hi, lo]| hi << 4 | lo).collect())))
     }
 
     /// The bytes, for who computes with them.
@@ -145,6 +151,22 @@ mod tests {
         assert_eq!(bad("00fg"), "character 4 is no hexadecimal digit");
         assert_eq!(bad("00f"), "3 hexadecimal digits, an odd number");
         assert!(Secret::from_hex("").unwrap().bytes().is_empty());
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_secret_where_it_was() {
+        let secret = Secret::from_hex(&"5a".repeat(64)).expect("hexadecimal digits");
+        let at = u64::try_from(secret.bytes().as_ptr().addr()).expect("an address");
+        let memory = std::fs::File::open("/proc/self/mem").expect("ours");
+        let there = || {
+            let mut bytes = [0; 64];
+            std::os::unix::fs::FileExt::read_exact_at(&memory, &mut bytes, at).expect("mapped");
+            // What keeps memory writes into the beginning of what is given back.
+            bytes[32..].to_vec()
+        };
+        assert_eq!(there(), [0x5a; 32]);
+        drop(secret);
+        assert_ne!(there(), [0x5a; 32]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod mutation;
 pub mod outdir;
 pub mod report_files;
 pub mod runner;
+pub mod secrecy;
 pub mod state;
 pub mod stderr;
 pub mod stdout;

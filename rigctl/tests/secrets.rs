@@ -5,8 +5,10 @@ mod packed;
 
 use packed::plain;
 use std::fs::{read_dir, read_to_string, write};
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 const LABS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs");
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/macsec-pfc.yaml");
@@ -98,6 +100,39 @@ fn a_lab_that_is_refused_shows_no_key_on_the_terminal() {
         assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&said));
         assert_eq!(shown(&said, &keys), None);
     }
+}
+
+/// Whether a run with `lab`, ended by the signal that asks for one, leaves a dump of its memory.
+fn dumps(lab: &str) -> bool {
+    let desk = tempfile::tempdir().expect("a temporary folder");
+    let run = "ulimit -c unlimited; exec \"$0\" run --only 'pfcwd::*-broadcom' --jobs 1 --evidence none --out out --lab \"$1\"";
+    let mut rig = Command::new("sh")
+        .args(["-c", run, env!("CARGO_BIN_EXE_rigctl"), lab])
+        .current_dir(desk.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("sh starts");
+    let mut lines = BufReader::new(rig.stdout.take().expect("a pipe")).lines();
+    assert!(lines.any(|line| line.is_ok_and(|line| line.contains("PASS"))), "it runs");
+    let id = rig.id().to_string();
+    assert!(Command::new("kill").args(["-QUIT", &id]).status().expect("kill").success());
+    let status = rig.wait().expect("it ends");
+    assert_eq!(status.signal(), Some(3), "{status}");
+    status.core_dumped()
+}
+
+#[test]
+fn a_run_whose_lab_has_keys_leaves_no_dump_of_its_memory() {
+    let desk = tempfile::tempdir().expect("a temporary folder");
+    let keyless = desk.path().join("lab.yaml");
+    let lab =
+        format!("about: \"x\"\nadapter: emulated\ncable: 3m\nduts: [{LABS}/duts/broadcom.yaml]\n");
+    write(&keyless, lab).expect("written");
+    if !dumps(&keyless.display().to_string()) {
+        eprintln!("skipped: this machine dumps no process (ulimit -c, core_pattern)");
+        return;
+    }
+    assert!(!dumps(&format!("{LABS}/emulated.yaml")));
 }
 
 #[test]

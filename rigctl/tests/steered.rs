@@ -9,9 +9,11 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rig_dut::EmulatedWire;
 use rig_dut::serve::Place;
 use rig_generator::netlab::{End, Namespace, pair};
+use rig_lab::{Keys, Secret};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -29,6 +31,9 @@ print(line.makefile().readline().strip()[:400])";
 struct Device {
     within: Namespace,
     process: Child,
+    /// Where it works, and leaves what it leaves.
+    #[expect(dead_code, reason = "it goes with the device")]
+    desk: tempfile::TempDir,
     stderr: BufReader<ChildStderr>,
     place: String,
 }
@@ -42,17 +47,19 @@ impl Device {
             pair(one, other, 9_216).expect("a pair");
         }
         let line = format!(
-            "umask 000; exec \"$0\" dut serve --dut broadcom --port d1 d2 --speed 1Gbps --control '{control}' {flags}"
+            "umask 000; ulimit -c unlimited; exec \"$0\" dut serve --dut broadcom --port d1 d2 --speed 1Gbps --control '{control}' {flags}"
         );
         let mut serve = Command::new("sh");
         serve.args(["-c", &line, env!("CARGO_BIN_EXE_rigctl")]);
+        let desk = tempfile::tempdir().expect("a temporary folder");
         serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        serve.current_dir(desk.path());
         let mut process = within.run(|| serve.spawn()).expect("inside").expect("sh starts");
         let mut stderr = BufReader::new(process.stderr.take().expect("a pipe"));
         let mut said = String::new();
         stderr.read_line(&mut said).expect("text");
         assert!(said.starts_with("serving broadcom on d1, d2"), "{said}");
-        Device { within, process, stderr, place: control.to_owned() }
+        Device { within, process, desk, stderr, place: control.to_owned() }
     }
 
     fn connect(&self) -> Result<EmulatedWire, String> {
@@ -157,6 +164,30 @@ fn with_force_who_comes_takes_over() {
     assert!(first.values(&[]).expect_err("cut").to_string().contains("has ended"));
     assert!(device.called_by_nobody().contains("may not steer this device"), "whoever has it");
     assert!(second.values(&[]).is_ok(), "nobody took it over");
+}
+
+#[test]
+fn a_device_that_has_keys_leaves_no_dump_of_its_memory() {
+    if !root() {
+        return;
+    }
+    let dumps = |keyed: bool| {
+        let mut device = Device::serve(&name("dump"), "");
+        if keyed {
+            let secret = |len: usize| Secret::from_hex(&"5a".repeat(len)).expect("digits");
+            let keys = Keys { saks: [16; 4].map(secret), salt: secret(12) };
+            let mut wire = device.connect().expect("nobody has it");
+            wire.key(&keys).expect("it takes them");
+        }
+        let id = device.process.id().to_string();
+        assert!(Command::new("kill").args(["-QUIT", &id]).status().expect("kill").success());
+        device.process.wait().expect("it ends").core_dumped()
+    };
+    if dumps(false) {
+        assert!(!dumps(true));
+    } else {
+        eprintln!("skipped: this machine dumps no process (ulimit -c, core_pattern)");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use serde::de::Error;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use zeroize::{Zeroize as _, Zeroizing};
 
 /// Keys as they travel: `{"saks":["...", ...],"salt":"..."}` in hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,12 +14,16 @@ pub struct Keyring(pub Keys);
 
 impl Serialize for Keyring {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let hex = |secret: &Secret| -> String {
-            secret.bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+        let hex = |secret: &Secret| {
+            let digits = secret.bytes().iter().flat_map(|byte| [byte >> 4, byte & 15]);
+            let mut text = Zeroizing::new(String::with_capacity(secret.bytes().len() * 2));
+            text.extend(digits.filter_map(|digit| char::from_digit(digit.into(), 16)));
+            text
         };
         let mut fields = to.serialize_struct("Keyring", 2)?;
-        fields.serialize_field("saks", &self.0.saks.each_ref().map(hex))?;
-        fields.serialize_field("salt", &hex(&self.0.salt))?;
+        let saks = self.0.saks.each_ref().map(hex);
+        fields.serialize_field("saks", &saks.each_ref().map(|text| text.as_str()))?;
+        fields.serialize_field("salt", hex(&self.0.salt).as_str())?;
         fields.end()
     }
 }
@@ -26,8 +31,20 @@ impl Serialize for Keyring {
 impl<'de> Deserialize<'de> for Keyring {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Keyring, D::Error> {
         // Anything is taken in first: the reader's own complaint would quote what it did not expect.
-        let value = Value::deserialize(from)?;
-        keys(&value).map(Keyring).map_err(D::Error::custom)
+        let mut value = Value::deserialize(from)?;
+        let keys = keys(&value).map(Keyring).map_err(D::Error::custom);
+        wipe(&mut value);
+        keys
+    }
+}
+
+/// Overwrites every text.
+fn wipe(value: &mut Value) {
+    match value {
+        Value::String(text) => text.zeroize(),
+        Value::Array(all) => all.iter_mut().for_each(wipe),
+        Value::Object(fields) => fields.values_mut().for_each(wipe),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

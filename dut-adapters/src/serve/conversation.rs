@@ -3,6 +3,7 @@
 use super::Post;
 use crate::control::{self, Answer, Ask, Hello, LONGEST, QUESTION};
 use std::io::{self, BufRead, Read as _, Write};
+use zeroize::Zeroizing;
 
 /// How the device talks to whoever steers it.
 #[derive(Debug, Clone)]
@@ -42,7 +43,8 @@ impl Conversation {
         send(control::line(&self.hello))?;
         let mut say = |answer: &Answer| send(control::line(answer));
         loop {
-            let mut line = Vec::new();
+            // It may hold keys.
+            let mut line = Zeroizing::new(Vec::with_capacity(1 << 10));
             if from.by_ref().take(LONGEST).read_until(b'\n', &mut line)? == 0 {
                 return Ok(());
             }

@@ -7,6 +7,7 @@ use super::meter::Meter;
 use crate::control::{Answer, Ask, Happened, Health, Hello, PROTOCOL, VERSION};
 use crate::{Dut as _, Refused};
 use core::fmt;
+use nix::sys::prctl;
 use rig_capture::DutEvent;
 use rig_generator::Clock;
 use rig_generator::port::{PortError, Receive, Transmit};
@@ -263,6 +264,8 @@ impl<C: Clock> Served<C> {
                 }
             }
             Ask::Key { keys } => {
+                // A dump of this process's memory would show them.
+                let _unsupported = prctl::set_dumpable(false);
                 self.keys = Some(keys.0);
                 match self.device.key(self.keys.clone()) {
                     Ok(()) => Answer::Done,

@@ -103,6 +103,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nothing_is_left_of_a_key_schedule() {
+        fn wiped<T: zeroize::ZeroizeOnDrop>() {}
+        wiped::<Aes128Gcm>();
+        wiped::<Aes256Gcm>();
+    }
+
+    #[test]
     fn a_suite_reads_as_the_standard_names_it() {
         let names = Suite::ALL.map(|suite| suite.to_string());
         assert_eq!(names, ["GCM-AES-128", "GCM-AES-256", "GCM-AES-XPN-128", "GCM-AES-XPN-256"]);

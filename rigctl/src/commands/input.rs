@@ -1,7 +1,7 @@
 //! What was asked for on the command line: suites, a lab, a device of it. Every fault of every file at once.
 
 use crate::cli::Selection;
-use crate::stderr;
+use crate::{secrecy, stderr};
 use globset::{Glob, GlobMatcher};
 use rig_lab::fault::Fault;
 use rig_lab::settings::nearest;
@@ -87,6 +87,9 @@ impl Input {
         let mut take = |faults: Vec<Fault>| bad.faults(&faults);
         let suites = suites(&selection.paths, &mut take);
         let mut lab = rig_lab::read::lab(selection.lab.as_deref()).map_err(&mut take).ok();
+        if lab.as_ref().is_some_and(|lab| lab.keys.is_some()) {
+            secrecy::no_dumps();
+        }
         let only_dut = match (&selection.dut, &mut lab) {
             (Some(named), Some(lab)) => device(named, lab).map_err(|other| bad.also(other)).ok(),
             _ => None,

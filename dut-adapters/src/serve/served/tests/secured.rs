@@ -2,6 +2,7 @@
 
 use super::bench::{Bench, Seen, pause, probe};
 use crate::control::{Answer, Ask, Keyring, Set};
+use nix::sys::prctl;
 use rig_lab::{Keys, Macsec, Secret};
 use rig_testcases::wire::macsec::{Cable, End, Heard};
 use rig_testcases::{Harm, Protection, Secured};
@@ -148,6 +149,14 @@ fn without_keys_a_protected_frame_is_for_nobody_and_none_leaves() {
     bench.send(0, &cable.seal(End::Rig, &sound(0, 1), &probe(0, 1, 7)));
     bench.run(Dur::ms(1));
     assert_eq!((bench.seen().len(), bench.health().foreign), (0, 1));
+}
+
+#[test]
+fn a_device_that_has_keys_leaves_no_dump_of_its_memory() {
+    let mut bench = Bench::new();
+    prctl::set_dumpable(true).expect("a process of ours");
+    assert_eq!(bench.ask(Ask::Key { keys: Keyring(keys()) }), Answer::Done);
+    assert_eq!(prctl::get_dumpable(), Ok(false));
 }
 
 #[test]
