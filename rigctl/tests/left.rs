@@ -12,7 +12,7 @@ use common::root;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rig_generator::port::Link;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -35,9 +35,25 @@ fn is_up(bench: &Bench) -> bool {
     link.expect("it is there").up
 }
 
+/// The same command where a hangup is not ignored: the tests themselves may run under nohup.
+fn hearing(command: &Command) -> Command {
+    let mut hearing = Command::new("env");
+    hearing.arg("--default-signal=HUP").arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => hearing.env(name, value),
+            None => hearing.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        hearing.current_dir(folder);
+    }
+    hearing
+}
+
 /// A run in the moment in which the link is down.
 fn run(bench: &Bench, out: &str) -> Child {
-    let mut command = bench.command(&format!("{RUN} {out}"));
+    let mut command = hearing(&bench.command(&format!("{RUN} {out}")));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut rig = bench.near.run(|| command.spawn()).expect("inside").expect("rigctl starts");
     for _ in 0..3_000 {

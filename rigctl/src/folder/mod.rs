@@ -17,6 +17,7 @@ use nix::fcntl::{Flock, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 use owner::Owner;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -84,7 +85,7 @@ impl Folder {
     /// # Errors
     /// The system's, with the file's name.
     pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let put = || replace(&self.dir, name, bytes, self.owner, &self.trouble);
+        let put = || replace(&self.dir, name.as_ref(), bytes, self.owner, &self.trouble);
         put().map_err(|error| self.named(name, &error))
     }
 
@@ -147,8 +148,7 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
         if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return File::options().write(true).open(path)?.write_all(bytes);
         }
-        let name = path.file_name().and_then(|name| name.to_str());
-        let name = name.ok_or(io::ErrorKind::InvalidFilename)?;
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
         let above = owner::above(path);
         let folder = Dir::open(above, OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;
         let trouble: Arc<dyn Trouble> = Arc::new(NoTrouble);
@@ -161,12 +161,14 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn replace(
     folder: &impl AsFd,
-    name: &str,
+    name: &OsStr,
     bytes: &[u8],
     owner: Owner,
     trouble: &Arc<dyn Trouble>,
 ) -> io::Result<()> {
-    let beside = format!(".{name}.{}", std::process::id());
+    let mut beside = OsString::from(".");
+    beside.push(name);
+    beside.push(format!(".{}", std::process::id()));
     let made = trouble.before(Touch::Make).and_then(|()| make(folder, &beside));
     let written = made.and_then(|file| {
         owner.give(&file)?;
@@ -182,9 +184,9 @@ fn replace(
     written
 }
 
-fn make(folder: &impl AsFd, name: &str) -> io::Result<File> {
+fn make(folder: &impl AsFd, name: impl AsRef<OsStr>) -> io::Result<File> {
     let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | SAFELY;
-    Ok(File::from(openat(folder, name, flags, FILE)?))
+    Ok(File::from(openat(folder, name.as_ref(), flags, FILE)?))
 }
 
 fn open_folder(above: &impl AsFd, name: &str) -> io::Result<OwnedFd> {

@@ -6,7 +6,9 @@ use std::process::{Command, ExitStatus};
 
 /// Runs the catalogue until two cases have ended and many are left, then does `to` the process; what it said afterwards.
 fn broken_off(desk: &Desk, to: impl FnOnce(&str)) -> (ExitStatus, Vec<String>) {
-    let mut command = desk.command(env!("CARGO_BIN_EXE_rigctl"));
+    // The tests themselves may run under nohup.
+    let mut command = desk.command("env");
+    command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_rigctl")]);
     command.args(["run", "--seed", "7", "--jobs", "1", "--out", "out", "--evidence", "none"]);
     let mut child = command.spawn().expect("rigctl starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
