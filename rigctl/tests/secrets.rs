@@ -105,7 +105,7 @@ fn a_lab_that_is_refused_shows_no_key_on_the_terminal() {
 /// Whether a run with `lab`, ended by the signal that asks for one, leaves a dump of its memory.
 fn dumps(lab: &str) -> bool {
     let desk = tempfile::tempdir().expect("a temporary folder");
-    let run = "ulimit -c unlimited; exec \"$0\" run --only 'pfcwd::*-broadcom' --jobs 1 --evidence none --out out --lab \"$1\"";
+    let run = "ulimit -c unlimited; exec env --default-signal=QUIT \"$0\" run --only 'pfcwd::*-broadcom' --jobs 1 --evidence none --out out --lab \"$1\"";
     let mut rig = Command::new("sh")
         .args(["-c", run, env!("CARGO_BIN_EXE_rigctl"), lab])
         .current_dir(desk.path())

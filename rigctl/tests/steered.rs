@@ -47,7 +47,7 @@ impl Device {
             pair(one, other, 9_216).expect("a pair");
         }
         let line = format!(
-            "umask 000; ulimit -c unlimited; exec \"$0\" dut serve --dut broadcom --port d1 d2 --speed 1Gbps --control '{control}' {flags}"
+            "umask 000; ulimit -c unlimited; exec env --default-signal=QUIT \"$0\" dut serve --dut broadcom --port d1 d2 --speed 1Gbps --control '{control}' {flags}"
         );
         let mut serve = Command::new("sh");
         serve.args(["-c", &line, env!("CARGO_BIN_EXE_rigctl")]);

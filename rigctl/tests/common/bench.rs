@@ -97,7 +97,8 @@ impl Bench {
 
     /// What `rigctl run` made of the cases.
     pub(crate) fn run(&self, arguments: &str) -> (Output, Value) {
-        let output = self.rigctl(&format!("run --lab lab.yaml --seed 7 --out out {arguments}"));
+        let output =
+            self.rigctl(&format!("run --lab lab.yaml --seed 7 --overwrite --out out {arguments}"));
         let results = std::fs::read_to_string(self.desk.path().join("out/results.json"));
         let results = results.unwrap_or_else(|why| panic!("{why}: {}", said(&output)));
         (output, serde_json::from_str(&results).expect("JSON"))
