@@ -58,10 +58,16 @@ impl Run {
     ///
     /// # Errors
     /// A text that is none of a run's; a line in the middle that cannot be read.
-    pub fn rebuilt(file: &str, text: &str) -> Result<Run, Unreadable> {
+    pub fn rebuilt(file: &str, events: &[u8]) -> Result<Run, Unreadable> {
         let mut words = Words::default();
         let mut run: Option<Run> = None;
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let end = events.iter().rposition(|&byte| byte == b'\n').unwrap_or(0);
+        let whole = str::from_utf8(&events[..end]).map_err(|error| Unreadable {
+            file: file.to_owned(),
+            line: 1 + events[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count(),
+            column: 1,
+            message: "it is not UTF-8 text".to_owned(),
+        })?;
         for (number, line) in (1..).zip(whole.lines()) {
             let wrong = |column, message: String| Unreadable {
                 file: file.to_owned(),
@@ -102,6 +108,7 @@ impl Run {
                 }
             };
             if let Some(run) = &mut run {
+                misplaced(run, &event).map_or(Ok(()), |why| Err(wrong(1, why)))?;
                 run.take(event);
             }
         }
@@ -112,19 +119,45 @@ impl Run {
             message: "no run has begun here: want the events.jsonl of a run".to_owned(),
         };
         let mut run = run.ok_or_else(none)?;
-        if run.finished.is_none() {
-            run.finished = Some(died(&run));
-        }
+        run.finished = Some(match run.finished.take() {
+            None => run.died(),
+            Some(finished)
+                if run.cases.len() + finished.not_run.len() != run.started.cases.len() =>
+            {
+                died(&run, "the run ended, and its events break off")
+            }
+            Some(finished) => finished,
+        });
         Ok(run)
     }
 }
 
-/// How a run ended that did not say so.
-fn died(run: &Run) -> Finished {
+impl Run {
+    /// How it ends if it dies now.
+    pub fn died(&self) -> Finished {
+        died(self, "the run died")
+    }
+}
+
+/// Why an event cannot come next, if it cannot.
+fn misplaced(run: &Run, event: &RunEvent) -> Option<String> {
+    if run.finished.is_some() {
+        return Some("the run has ended already".to_owned());
+    }
+    let RunEvent::CaseFinished(case) = event else { return None };
+    if !run.started.cases.contains(&case.id) {
+        return Some(format!("{} was not to run", case.id));
+    }
+    let twice = run.cases.iter().any(|earlier| earlier.id == case.id);
+    twice.then(|| format!("{} has ended already", case.id))
+}
+
+/// The end of a run that is not whole; `how` it came to that.
+fn died(run: &Run, how: &str) -> Finished {
     let ended: BTreeSet<&CaseId> = run.cases.iter().map(|case| &case.id).collect();
     let not_run = run.started.cases.iter().filter(|id| !ended.contains(id)).cloned().collect();
     let (done, all) = (run.cases.len(), run.started.cases.len());
-    let partial = format!("the run died after {done} of {all} cases; made from its events");
+    let partial = format!("{how} after {done} of {all} cases; made from its events");
     let wall = run.cases.iter().map(|case| case.wall).max().unwrap_or_default();
     Finished { partial: Some(partial), not_run, wall }
 }
@@ -281,7 +314,8 @@ mod tests {
 
     #[test]
     fn every_report_comes_out_as_the_run_itself_wrote_it() {
-        let again = Run::rebuilt("events.jsonl", &written(&fixture::events())).expect("its own");
+        let again =
+            Run::rebuilt("events.jsonl", written(&fixture::events()).as_bytes()).expect("its own");
         assert_eq!(Results::of(&again).to_json(), Results::of(&run()).to_json());
         let xml = |run: &Run| junit::xml(run).expect("written to memory");
         assert_eq!(xml(&again), xml(&run()));
@@ -292,8 +326,9 @@ mod tests {
     fn a_run_that_died_says_so_and_names_what_it_never_ran() {
         let events = fixture::events();
         let text = written(&events[..events.len() - 2]);
-        let half = &text[..text.len() - 40];
-        let run = Run::rebuilt("events.jsonl", half).expect("as far as it goes");
+        // What was cut may be no text any more.
+        let half = [&text.as_bytes()[..text.len() - 40], &[0xff]].concat();
+        let run = Run::rebuilt("events.jsonl", &half).expect("as far as it goes");
         let of = run.cases.len();
         assert_eq!(of + 2, fixture::cases().len());
         let finished = run.finished.as_ref().expect("how it ended");
@@ -309,10 +344,29 @@ mod tests {
         let twice = format!("{text}{text}");
         let late: String = text.lines().skip(1).map(|line| format!("{line}\n")).collect();
         let broken = text.replacen("\"case\":{", "\"case\":[", 1);
-        let say = |text: &str| Run::rebuilt("e", text).expect_err("no run").to_string();
+        let say = |text: &str| Run::rebuilt("e", text.as_bytes()).expect_err("no run").to_string();
         assert!(say(&twice).starts_with("e:9:1: a second run begins"), "{}", say(&twice));
         assert_eq!(say(&late), "e:1:1: want the start of a run first");
         assert!(say(&broken).starts_with("e:2:"), "{}", say(&broken));
         assert!(say("").ends_with("want the events.jsonl of a run"), "{}", say(""));
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let end = lines[7];
+        assert!(say(&[&lines[..3], &lines[2..]].concat().concat()).ends_with("has ended already"));
+        assert_eq!(say(&format!("{text}{end}")), "e:9:1: the run has ended already");
+        let other = lines[1].replacen("::", "::not-", 1);
+        assert!(say(&[lines[0], &other].concat()).ends_with("was not to run"));
+    }
+
+    #[test]
+    fn a_run_that_ended_and_lacks_a_case_is_partial() {
+        let text = written(&fixture::events());
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let lost = [&lines[..2], &lines[3..]].concat().concat();
+        let run = Run::rebuilt("e", lost.as_bytes()).expect("its own");
+        let want =
+            "the run ended, and its events break off after 5 of 6 cases; made from its events";
+        assert_eq!(run.partial(), Some(want));
+        let not_run = &run.finished.as_ref().expect("how it ended").not_run;
+        assert_eq!(not_run, &[fixture::cases()[1].id.clone()]);
     }
 }

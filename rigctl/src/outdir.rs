@@ -66,6 +66,14 @@ impl OutDir {
         self.0.writer(name).map(|file| BufWriter::with_capacity(1 << 20, file))
     }
 
+    /// The bytes of a file in it, at most `most` of them.
+    ///
+    /// # Errors
+    /// The system's, with the file's name.
+    pub fn read(&self, name: &str, most: u64) -> io::Result<Vec<u8>> {
+        self.0.read(name, most)
+    }
+
     /// Writes a whole file in it, or leaves the one that was there.
     ///
     /// # Errors

@@ -247,8 +247,7 @@ fn wrong(left: &Left, whole: &Left) -> Vec<String> {
         Some(Ok(_)) => {}
     }
     if let Some(events) = file(left, "events.jsonl").filter(|events| events.contains(&b'\n')) {
-        let text = String::from_utf8_lossy(&events).into_owned();
-        match Run::rebuilt("events.jsonl", &text)
+        match Run::rebuilt("events.jsonl", &events)
             .map(|run| cases(Results::of(&run).to_json().as_bytes()))
         {
             Ok(Ok(cases)) if as_whole(&cases) => {}

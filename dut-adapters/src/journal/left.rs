@@ -138,7 +138,11 @@ fn settle(
         Err(TryLockError::Error(error)) => return Err(error),
     };
     let mut bytes = Vec::new();
-    (&mut file).take(LONGEST).read_to_end(&mut bytes)?;
+    (&mut file).take(LONGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LONGEST {
+        // What is behind its beginning would be lost with it.
+        return Err(io::Error::other(format!("it has more than {LONGEST} bytes")));
+    }
     let Seen { outstanding, whole, unread } = entry::read(&bytes);
     let count = outstanding.len();
     let mut told = Vec::new();

@@ -94,6 +94,18 @@ fn a_journal_that_is_cut_anywhere_is_read_as_far_as_it_goes() {
 }
 
 #[test]
+fn a_journal_too_long_to_be_read_stays_and_is_told() {
+    let settled = line(&entry(0)) + &Line::Undone(0).text();
+    let text = settled.repeat((1 << 20) / settled.len() + 1) + &line(&entry(1));
+    let (desk, file) = desk(text.as_bytes());
+    let told = restore(desk.path(), false, |_| true).expect("a folder of ours");
+    assert_eq!(told.len(), 1);
+    let why = told[0].to_string();
+    assert!(told[0].is_left() && why.contains("it has more than 1048576 bytes"), "{why}");
+    assert_eq!(fs::read(&file).expect("there"), text.as_bytes());
+}
+
+#[test]
 fn what_this_version_does_not_know_stays_and_is_told() {
     let later = line(&entry(1)).replace("\"link\"", "\"buffer\"");
     let (desk, file) = desk((line(&entry(0)) + &later + &line(&entry(2))).as_bytes());

@@ -6,7 +6,6 @@ use crate::folder::Refused;
 use crate::outdir::OutDir;
 use crate::report_files::{EVENTS, Files};
 use crate::{stderr, stdout};
-use rig_lab::file;
 use rig_reports::terminal::Style;
 use rig_reports::{Colour, Exit, Run, RunEvent, Terminal};
 use rig_units::limits::RESULTS_BYTES;
@@ -24,12 +23,9 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Bad> {
             return Ok(Exit::Broken);
         }
     };
-    let path = args.folder.join(EVENTS);
-    let file = path.display().to_string();
-    let text = file::read(&path, RESULTS_BYTES).map_err(|error| error.to_string());
-    let text = text.and_then(|text| String::from_utf8(text).map_err(|error| error.to_string()));
-    let text = text.map_err(|why| Bad::of(format!("{file}: cannot be read: {why}")))?;
-    let mut run = Run::rebuilt(&file, &text).map_err(|why| Bad::of(why.to_string()))?;
+    let file = args.folder.join(EVENTS).display().to_string();
+    let events = out.read(EVENTS, RESULTS_BYTES).map_err(|error| Bad::of(error.to_string()))?;
+    let mut run = Run::rebuilt(&file, &events).map_err(|why| Bad::of(why.to_string()))?;
     run.started.wall.out = args.folder.display().to_string();
     tell(&run);
     let unwritten = Files::of(&run).write(&out);

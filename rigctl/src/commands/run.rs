@@ -65,6 +65,12 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }
     let seed = args.seed.unwrap_or_else(wall::fresh_seed);
+    if let Some(path) = &args.junit
+        && let Err(why) = folder::is_replaceable(path)
+    {
+        let place = path.display();
+        bad.note(format!("`--junit {place}`: {why}\n   = want: a file, or a name that is free"));
+    }
     bad.or(())?;
     let (out, to_disk) = match folders(args, seed, cases.is_empty()) {
         Ok(folders) => folders,
@@ -310,6 +316,15 @@ impl<'a> Reporters<'a> {
         match out.map(|out| out.file(EVENTS)).transpose() {
             Ok(file) => reporters.lines = file.map(|file| JsonLines::new(Box::new(file) as _)),
             Err(error) => reporters.broke(error.to_string()),
+        }
+        if let Some(path) = args.junit.as_ref().filter(|_| out.is_some()) {
+            // A report of an earlier run would be taken for that of this one, were it killed.
+            let begun = Run { finished: Some(Run::died(&reporters.run)), ..reporters.run.clone() };
+            let xml = Files::of(&begun).junit;
+            let put = xml.and_then(|xml| {
+                folder::put(path, xml.as_bytes()).map_err(|error| error.to_string())
+            });
+            put.unwrap_or_else(|why| reporters.broke(why));
         }
         reporters.on(RunEvent::Started(Box::new(started)));
         reporters

@@ -144,7 +144,7 @@ impl Place<'_> {
 
     /// The folder that it is to be in, made where it is missing.
     fn above(&self, above: &Path) -> Claimed<OwnedFd> {
-        fs::create_dir_all(above).map_err(|error| self.cannot("be made", &error))?;
+        owner::make_all(above).map_err(|error| self.cannot("be made", &error))?;
         let opened = openat(AT_FDCWD, above, OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty());
         opened.map_err(|error| self.cannot("be made", &error.into()))
     }

@@ -17,6 +17,7 @@ use nix::fcntl::{Flock, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 use owner::Owner;
+use rig_lab::file;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
@@ -69,6 +70,22 @@ impl Folder {
         let made = self.trouble.before(Touch::Make).and_then(|()| make(&folder, last));
         let made = made.and_then(|file| self.owner.give(&file).map(|()| file));
         made.map_err(|error| self.named(name, &error))
+    }
+
+    /// The bytes of a file in it, at most `most` of them.
+    ///
+    /// # Errors
+    /// The system's, with the file's name; a link, or what is no file.
+    pub fn read(&self, name: &str, most: u64) -> io::Result<Vec<u8>> {
+        let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | SAFELY;
+        let read = || {
+            let file = File::from(openat(&self.dir, name, flags, Mode::empty())?);
+            if !file.metadata()?.is_file() {
+                return Err(io::Error::other("it is no file"));
+            }
+            file::bounded(file, most).map_err(|unread| io::Error::other(unread.to_string()))
+        };
+        read().map_err(|error| self.named(name, &error))
     }
 
     /// The same, to write to.
@@ -144,10 +161,7 @@ impl Folder {
 /// The system's, with the file's name.
 pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let put = || {
-        // A pipe or a terminal stays what it is.
-        if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            return File::options().write(true).open(path)?.write_all(bytes);
-        }
+        is_replaceable(path)?;
         let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
         let above = owner::above(path);
         let folder = Dir::open(above, OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;
@@ -157,6 +171,18 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     put().map_err(|error: io::Error| {
         io::Error::new(error.kind(), format!("{}: {error}", path.display()))
     })
+}
+
+/// Whether a file may be put there: where there is none, or a regular one, also behind a link, which is replaced then. A device or a
+/// pipe is neither overwritten nor waited for.
+///
+/// # Errors
+/// What is there instead.
+pub fn is_replaceable(path: &Path) -> io::Result<()> {
+    match std::fs::metadata(path) {
+        Ok(there) if !there.is_file() => Err(io::Error::other("it is there, and no file")),
+        _ => Ok(()),
+    }
 }
 
 fn replace(

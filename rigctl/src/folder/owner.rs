@@ -40,6 +40,21 @@ impl Owner {
     }
 }
 
+/// Makes a folder and those that it is in, each for the owner of the one above it.
+pub(super) fn make_all(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let over = above(path);
+    make_all(over)?;
+    match std::fs::create_dir(path) {
+        Ok(()) => Owner::beside(over).give(&std::fs::File::open(path)?),
+        // Somebody else made it meanwhile.
+        Err(_) if path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 /// The user whose folder this is, if neither this process's own nor that of the user who called sudo.
 pub(super) fn stranger(folder: &impl AsFd) -> io::Result<Option<u32>> {
     let uid = fstat(folder)?.st_uid;

@@ -152,4 +152,7 @@ fn a_folder_of_another_user_is_refused_and_under_sudo_the_users_stay_theirs() {
     given.expect("there").give(&file).expect("root may");
     let owner = std::os::unix::fs::MetadataExt::uid(&file.metadata().expect("there"));
     assert_eq!(owner, 65_534);
+    // Folders above are made one by one.
+    owner::make_all(&path.join("deep/er")).expect("root may");
+    assert!(path.join("deep/er").is_dir());
 }

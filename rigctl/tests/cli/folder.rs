@@ -56,6 +56,44 @@ fn a_run_that_is_killed_leaves_no_report_of_the_one_before() {
 }
 
 #[test]
+fn the_junit_report_of_an_earlier_run_does_not_stand_for_one_that_was_killed() {
+    let desk = Desk::new();
+    assert_eq!(desk.rigctl(&format!("{FEW} --out first --junit ci.xml")).code, 0);
+    assert!(desk.read("ci.xml").contains("errors=\"0\""));
+    let (mut child, _) = under_way(&desk, &format!("{ALL} --junit ci.xml"), 1);
+    child.kill().expect("it runs");
+    ended(child);
+    let xml = desk.read("ci.xml");
+    assert!(xml.contains("the run died after 0 of 567 cases"), "{}", &xml[..600]);
+    assert!(xml.contains("errors=\"567\""), "{}", &xml[..600]);
+}
+
+#[test]
+fn a_junit_report_goes_into_a_file_and_waits_for_nobody() {
+    let desk = Desk::new();
+    for place in ["pipe", "/dev/null", "link", "/dev/full"] {
+        let make = "test -p pipe || mkfifo pipe; test -L link || ln -s /dev/zero link";
+        assert_eq!(desk.shell(make).code, 0);
+        let left = desk.rigctl(&format!("{FEW} --out out --junit {place}"));
+        assert_eq!((left.code, left.stdout.as_str()), (2, ""), "{place}: {}", left.stderr);
+        let want = format!("`--junit {place}`: it is there, and no file\n   = want: a file");
+        assert!(left.stderr.contains(&want), "{}", left.stderr);
+        assert!(!desk.path("out").exists());
+    }
+}
+
+#[test]
+fn reports_are_made_from_events_in_the_folder_and_not_from_where_a_link_leads() {
+    let desk = Desk::new();
+    assert_eq!(desk.rigctl(&format!("{FEW} --out night")).code, 0);
+    let plant = "mv night/events.jsonl elsewhere; ln -s ../elsewhere night/events.jsonl";
+    assert_eq!(desk.shell(plant).code, 0);
+    let left = desk.rigctl("report night");
+    assert_eq!((left.code, left.stdout.as_str()), (2, ""), "{}", left.stderr);
+    assert!(left.stderr.contains("night/events.jsonl: "), "{}", left.stderr);
+}
+
+#[test]
 fn reports_made_again_are_those_that_the_run_wrote() {
     let desk = Desk::new();
     assert_eq!(desk.rigctl(&format!("{FEW} --out night")).code, 0);

@@ -26,7 +26,6 @@ const COMMANDS: &[(&str, i32)] = &[
     ("mutants --list", 0),
     ("mutants --list --format json", 0),
     ("mutants few.yaml --only few::one-case --dut broadcom", 1),
-    ("mutants few.yaml --dut broadcom --per-case", 0),
     ("mutants few.yaml --dut broadcom --per-case --format json", 0),
     ("analyze made.pcapng", 0),
     ("analyze made.pcapng --format json", 0),
