@@ -104,3 +104,22 @@ fn a_frame_that_comes_too_late_and_a_disk_that_refuses_are_told() {
         assert!(error.contains(want), "{error}");
     }
 }
+
+#[test]
+fn what_waits_in_memory_is_bounded_and_what_is_left_out_is_counted() {
+    let desk = tempfile::tempdir().expect("a temporary folder");
+    let (observation, script, all) = many();
+    let mut spool = Spool::held(onto(&desk.path().join("held")), &script);
+    spool.held = Some(100);
+    for (at, record) in all.iter().take(300).enumerate() {
+        spool.saw(*record, at % 3 == 0);
+    }
+    let spooled = spool.finish();
+    // Of those behind the bound, the records of the observation are held all the same.
+    let left_out = (100..300_u64).filter(|at| at % 3 != 0).count() as u64;
+    assert_eq!((spooled.left_out(), spooled.frames()), (left_out, 300 - left_out));
+    let mut bytes = Vec::new();
+    Evidence::all(&observation, &script, &spooled).write(&[], &mut bytes).expect("memory");
+    let said = format!("{left_out} frames were counted and not recorded");
+    assert!(bytes.windows(said.len()).any(|text| text == said.as_bytes()), "{said}");
+}
