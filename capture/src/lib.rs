@@ -13,6 +13,7 @@ pub mod fate;
 pub mod load;
 pub mod measurement;
 pub mod observation;
+pub mod packed;
 pub mod passage;
 pub mod pause;
 pub mod pcapng;
@@ -24,8 +25,9 @@ mod sample;
 pub use load::{Load, Loads};
 pub use measurement::{Reading, Span, Unit};
 pub use observation::{
-    ConfigOutcome, Counters, DutEvent, DutEventKind, Integrity, Lateness, Observation, PortTrace,
-    Provenance, Samples, StreamCount, Touched,
+    ConfigOutcome, Counters, DutEvent, DutEventKind, Integrity, Lateness, Names, Observation,
+    PortTrace, Provenance, Samples, StreamCount, Touched,
 };
+pub use packed::{Packed, PackedCounters};
 pub use pick::Side;
 pub use record::{Dir, FrameRef, PfcFault, Record, SAMPLE, What};

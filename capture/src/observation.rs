@@ -3,7 +3,8 @@
 use crate::{Dir, Loads, Record, What};
 use rig_testcases::{Injected, Setting};
 use rig_units::{Dur, PortSpeed, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What was seen during one trial. Times count from the trial's start.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,13 +110,16 @@ pub struct StreamCount {
     pub reordered: u64,
 }
 
+/// The names of counters, in order.
+pub type Names = Arc<[String]>;
+
 /// Counter values by name, before and after the trial and, of some, on the way.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// At the trial's start.
-    pub before: BTreeMap<String, u64>,
-    /// At its end.
-    pub after: BTreeMap<String, u64>,
+    /// Of all, by name: those that the device has at the trial's start, at its end, or both.
+    names: Names,
+    /// Of each name the value at the trial's start, and at its end.
+    values: Vec<[Option<u64>; 2]>,
     /// On the way: for a page, not for a verdict.
     pub samples: Samples,
     /// The longest that the device took to do as it was told or to be read, after that was due: what was cleared in the trial, what
@@ -134,10 +138,53 @@ pub struct Samples {
 }
 
 impl Counters {
+    /// What was read before and after a trial.
+    pub fn read(mut before: BTreeMap<String, u64>, mut after: BTreeMap<String, u64>) -> Counters {
+        let names: BTreeSet<String> = before.keys().chain(after.keys()).cloned().collect();
+        let of = |name: &String| [before.remove(name), after.remove(name)];
+        let values = names.iter().map(of).collect();
+        Counters { names: names.into_iter().collect(), values, ..Counters::default() }
+    }
+
+    /// What `name` was at the trial's end; `None` when the device has no such counter.
+    pub fn after(&self, name: &str) -> Option<u64> {
+        self.of(name)[1]
+    }
+
     /// By how much `name` grew; `None` when the device has no such counter.
     pub fn grew(&self, name: &str) -> Option<u64> {
-        let after = self.after.get(name)?;
-        Some(after - self.before.get(name).copied().unwrap_or(0).min(*after))
+        let [before, after] = self.of(name);
+        Some(after? - before.unwrap_or(0).min(after?))
+    }
+
+    fn of(&self, name: &str) -> [Option<u64>; 2] {
+        let at = self.names.binary_search_by(|one| one.as_str().cmp(name));
+        at.map_or([None; 2], |at| self.values[at])
+    }
+
+    /// Takes the names from `others`, where they are the same: those of a case are in memory once.
+    pub(crate) fn share(&mut self, others: &mut Names) {
+        if self.names == *others {
+            self.names = Arc::clone(others);
+        } else {
+            *others = Arc::clone(&self.names);
+        }
+    }
+
+    /// Whether the names are those of `other`, in memory too.
+    #[cfg(test)]
+    pub(crate) fn shares(&self, other: &Counters) -> bool {
+        Arc::ptr_eq(&self.names, &other.names)
+    }
+
+    /// Leaves the names alone, and gives the values.
+    pub(crate) fn take(&mut self) -> Vec<[Option<u64>; 2]> {
+        core::mem::take(&mut self.values)
+    }
+
+    /// The same counters with these values.
+    pub(crate) fn with(&self, values: Vec<[Option<u64>; 2]>) -> Counters {
+        Counters { values, ..self.clone() }
     }
 }
 

@@ -17,7 +17,7 @@ pub enum Dir {
 }
 
 /// A frame that passed a rig port.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Record {
     /// When its last bit passed, from the start of the trial.
     pub at: Time,
@@ -32,7 +32,7 @@ pub struct Record {
 }
 
 /// What a frame was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// A frame of a stream of the script.
     Data {

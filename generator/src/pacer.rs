@@ -30,7 +30,14 @@ pub trait Watcher {
     /// A frame is in the ring of `port` as it is about to leave. [`sent`](Self::sent) follows for each, in the same order,
     /// unless the port gives up in between.
     fn wrote(&mut self, _port: u16, _frame: &[u8]) {}
+    /// Whether it wants to hear no more: what is due then is not sent, and nothing is waited for.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
+
+/// How long the thread sleeps at most before it asks whether it is over.
+const ASKS: Dur = Dur::ms(200);
 
 /// For the last of its time awake the thread does not listen: a pause that arrives then finds the frame under way.
 const DEAF: Dur = Dur::us(1);
@@ -50,13 +57,13 @@ pub struct Pacer<C> {
 
 impl<C: Clock> Pacer<C> {
     /// Sends and receives until `until`. What is to start at that instant or later does not leave, nor what no port has
-    /// taken by then; what starts before it is finished.
+    /// taken by then; what starts before it is finished. It ends early once `watcher` is over.
     ///
     /// # Errors
     /// An interface is down or gone.
     pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> Result<(), PortError> {
         let reads = watcher.reads();
-        loop {
+        while !watcher.is_over() {
             let mut quiet = true;
             for (port, lane) in (0..).zip(&mut self.lanes) {
                 quiet &= !lane.receive(port, &self.clock, watcher)?;
@@ -110,6 +117,7 @@ impl<C: Clock> Pacer<C> {
                 watcher.sent(port, &departure, at, gone);
             }
         }
+        Ok(())
     }
 
     /// Takes in `frame` as if it had arrived at `port` just now.
@@ -129,7 +137,7 @@ impl<C: Clock> Pacer<C> {
     fn sleep(&self, until: Time) -> Result<(), PortError> {
         let plugged = self.lanes.iter().filter(|lane| !lane.is_unplugged());
         let ports: Vec<&dyn Receive> = plugged.map(|lane| lane.rx.as_ref()).collect();
-        self.clock.sleep(until, &ports)
+        self.clock.sleep(until.min(self.clock.now() + ASKS), &ports)
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! This is the control plane: a small runtime on a thread of its own, never on one that carries data.
 
-use crate::runner::pool::Stop;
+use crate::stop::Stop;
 use crate::wall::Stopwatch;
 use core::future::poll_fn;
 use core::task::Poll;

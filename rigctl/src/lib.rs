@@ -16,5 +16,6 @@ pub mod secrecy;
 pub mod state;
 pub mod stderr;
 pub mod stdout;
+pub mod stop;
 pub mod to_disk;
 pub mod wall;

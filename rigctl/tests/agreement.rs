@@ -16,7 +16,8 @@ use rigctl::executor::wire::{Serve, Start};
 use rigctl::runner::budget;
 use rigctl::runner::case::{self, Rig};
 use rigctl::runner::effort::Effort;
-use rigctl::runner::pool::{News, Stop, in_order};
+use rigctl::runner::pool::{News, in_order};
+use rigctl::stop::Stop;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -10,10 +10,11 @@ use rigctl::runner::case::{self, Rig};
 use rigctl::runner::choose::choose;
 use rigctl::runner::effort::Effort;
 use rigctl::runner::points::{groups, points};
-use rigctl::runner::pool::{News, Stop, default_jobs, in_order};
+use rigctl::runner::pool::{News, default_jobs, in_order};
 use rigctl::runner::seed::Seed;
 use rigctl::runner::session::{Place, Session};
 use rigctl::runner::{budget, preflight};
+use rigctl::stop::Stop;
 use std::path::Path;
 
 fn catalogue() -> (Vec<Suite>, Lab) {
@@ -117,7 +118,7 @@ fn the_same_seed_gives_the_same_report_and_another_seed_another() {
         let rig = rig(&lab, seed, &stop, &cases);
         side_by_side(cases.len(), |index| {
             let ran = case::run(&rig, cases[index]);
-            let observed: Vec<_> = ran.trials.into_iter().map(|trial| trial.observation).collect();
+            let observed: Vec<_> = ran.trials.iter().map(|kept| kept.whole().observation).collect();
             (ran.report.judgements, ran.report.curves, observed)
         })
     };

@@ -20,7 +20,7 @@ use rigctl::executor::wire::{Serve, Start};
 use rigctl::runner::budget;
 use rigctl::runner::case::{self, Rig};
 use rigctl::runner::effort::Effort;
-use rigctl::runner::pool::Stop;
+use rigctl::stop::Stop;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -112,7 +112,7 @@ fn a_clock_that_leaps_ahead_voids_every_trial_and_fails_no_device() {
     };
     assert_eq!(doubt.reason, "late-send", "{}", doubt.detail);
     assert!(!ran.trials.is_empty());
-    for trial in &ran.trials {
+    for trial in ran.trials.iter().map(rigctl::runner::kept::Kept::outline) {
         let late = trial.observation.integrity.late.iter().map(|late| late.by).max();
         // What was due right after a leap leaves right after it, however quiet the machine is.
         assert!(late > Some(bound), "trial {}: {late:?}", trial.number);

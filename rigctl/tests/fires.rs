@@ -8,7 +8,7 @@ use rigctl::mutation;
 use rigctl::runner::budget;
 use rigctl::runner::case::{self, Ran, Rig};
 use rigctl::runner::effort::Effort;
-use rigctl::runner::pool::Stop;
+use rigctl::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A run that must fail.
@@ -269,8 +269,8 @@ fn headroom_that_may_not_hold_is_found_at_the_trial_that_shows_it() {
     let ran = run(&lab, &case, "");
     let Verdict::Fail(findings) = &ran.report.verdict else { panic!("{:?}", ran.report.verdict) };
     for finding in findings {
-        let trial = ran.trials.iter().find(|trial| trial.number == finding.trial);
-        let count = trial.expect("a trial of the case").observation.streams[0];
+        let trial = ran.trials.iter().find(|trial| trial.number() == finding.trial);
+        let count = trial.expect("a trial of the case").outline().observation.streams[0];
         assert!(count.received < count.sent, "trial {} lost nothing", finding.trial);
     }
 }

@@ -4,7 +4,7 @@ use rig_testcases::Case;
 use rigctl::runner::budget;
 use rigctl::runner::case::{self, Rig};
 use rigctl::runner::effort::Effort;
-use rigctl::runner::pool::Stop;
+use rigctl::stop::Stop;
 
 /// How far measured and modelled fractions may be apart, as a factor. The model leaves out the delay of the queue and what comes of
 /// packets one by one, so this is a neighbourhood and no tolerance.

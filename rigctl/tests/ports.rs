@@ -6,6 +6,7 @@ use rig_dut::Emulated;
 use rig_testcases::{Case, Lookup};
 use rig_units::Dur;
 use rigctl::executor::VirtualLab;
+use rigctl::stop::Stop;
 
 /// No name has a value: the case below uses none.
 struct Literal;
@@ -40,9 +41,11 @@ fn a_port_obeys_as_its_trial_says_and_as_usual_in_the_next() {
     let mut trial = |endpoint: &str| -> StreamCount {
         let script = case(endpoint).script(&profile.declared, &Literal);
         let script = script.unwrap_or_else(|fault| panic!("{fault}"));
-        let seen = session.trial(&script, &profile.declared, &[]).expect("the ports can send it");
+        let seen = session
+            .trial(&script, &profile.declared, &[], Stop::never())
+            .expect("the ports can send it");
         // Until the pause, the queue and the watchdog's action are over.
-        session.idle_until(session.now() + Dur::s(1));
+        session.idle_until(session.now() + Dur::s(1), Stop::never());
         seen.streams[0]
     };
     let usual = trial("{obeys: all}");

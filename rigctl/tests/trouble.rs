@@ -7,7 +7,7 @@ use rig_reports::{Results, Run};
 use rigctl::cli::{Cli, Command};
 use rigctl::commands::run::{World, run_in};
 use rigctl::folder::{Touch, Trouble};
-use rigctl::runner::pool::Stop;
+use rigctl::stop::Stop;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;

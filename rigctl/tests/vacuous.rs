@@ -8,7 +8,8 @@ use rig_units::Dur;
 use rigctl::runner::budget;
 use rigctl::runner::case::{self, Rig};
 use rigctl::runner::effort::Effort;
-use rigctl::runner::pool::{News, Stop, default_jobs, in_order};
+use rigctl::runner::pool::{News, default_jobs, in_order};
+use rigctl::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -10,7 +10,8 @@ use rigctl::runner::case::Rig;
 use rigctl::runner::effort::Effort;
 use rigctl::runner::mutants::per_case::{Worth, worth};
 use rigctl::runner::mutants::{self, Fate};
-use rigctl::runner::pool::{News, Stop, default_jobs, in_order};
+use rigctl::runner::pool::{News, default_jobs, in_order};
+use rigctl::stop::Stop;
 use std::collections::BTreeSet;
 
 fn catalogue() -> (Vec<Suite>, Lab) {

@@ -98,7 +98,7 @@ pub fn counters(
     let mut checks = Vec::new();
     let mut check = |name: String, want: Span, frames: &[usize]| {
         let got = if name.ends_with("_LAST") {
-            observation.counters.after.get(&name).copied()
+            observation.counters.after(&name)
         } else {
             observation.counters.grew(&name)
         };

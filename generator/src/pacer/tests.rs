@@ -66,6 +66,8 @@ fn rig(instant: bool, slots: u32) -> (Pacer<Manual>, Halves) {
 struct Log {
     sent: Vec<(u64, Time)>,
     received: Vec<(usize, Time)>,
+    /// It wants to hear of so many at most.
+    most: Option<usize>,
 }
 
 impl Watcher for Log {
@@ -74,6 +76,9 @@ impl Watcher for Log {
     }
     fn received(&mut self, _: u16, frame: &[u8], at: Time, _: StampedBy) {
         self.received.push((frame.len(), at));
+    }
+    fn is_over(&self) -> bool {
+        self.most.is_some_and(|most| self.sent.len() >= most)
     }
 }
 
@@ -102,6 +107,19 @@ fn frames_leave_at_their_instants_and_are_those_of_the_script() {
             (0..3).map(|seq| wire::data(&spec(), 0, seq, Bytes(254), false)).collect();
         assert_eq!(frames, want);
     }
+}
+
+#[test]
+fn what_is_over_ends_before_its_time_and_is_asked_while_nothing_is_due() {
+    let (mut rig, _far) = rig(false, 8);
+    let mut log = Log { most: Some(2), ..Log::default() };
+    rig.lanes[0].sender.start(Time::ZERO, job(1_000));
+    rig.run_until(at(Dur::s(100)), &mut log).expect("in memory");
+    assert_eq!((log.sent.len(), rig.clock.now()), (2, at(Dur::us(10))));
+    // Idle, it sleeps no longer than until it asks again.
+    rig.lanes[0].sender.stop_all();
+    rig.sleep(at(Dur::s(100))).expect("in memory");
+    assert_eq!(rig.clock.now(), at(Dur::us(10) + ASKS));
 }
 
 #[test]

@@ -118,10 +118,15 @@ impl<Q: EventQueue> Network<Q> {
 
     /// Handles every event before `until`, which becomes the present.
     pub fn run_until(&mut self, until: Time, tap: &mut impl Tap) {
-        while let Some((at, source)) = self.wires.queue.pop_before(until) {
+        while !tap.is_over()
+            && let Some((at, source)) = self.wires.queue.pop_before(until)
+        {
             self.wires.now = at;
             self.wires.work.events += 1;
             self.handle(source, tap);
+        }
+        if tap.is_over() {
+            return;
         }
         self.wires.now = self.wires.now.max(until);
         for host in 0..self.hosts.len() {

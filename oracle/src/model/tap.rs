@@ -20,6 +20,12 @@ pub trait Tap {
     /// host and direction are in order of time; those of all together are not, and a sent frame may lie beyond the end
     /// of the run by the time it takes to leave.
     fn frame(&mut self, at: Time, host: u16, dir: Dir, packet: &Packet);
+
+    /// Whether it wants to hear no more: the run ends early then, and what it leaves is of no use.
+    #[inline]
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// Listens to nothing.

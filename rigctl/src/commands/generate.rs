@@ -10,7 +10,7 @@ use super::input::Bad;
 use super::machine::{Host, Undisturbed};
 use crate::cli::{Carrier, Format, GenArgs};
 use crate::interrupt::{self, Interrupted};
-use crate::runner::pool::Stop;
+use crate::stop::Stop;
 use crate::{stderr, stdout};
 use report::{Paused, Report, Sent, Wire};
 use rig_capture::pcapng::FrameFile;

@@ -10,6 +10,7 @@ pub mod wire;
 pub use virtual_lab::VirtualLab;
 pub use wire::{Benches, Broken, WireLab};
 
+use crate::stop::Stop;
 use rig_capture::Observation;
 use rig_capture::deep::{Capture, Interface};
 use rig_capture::pcapng::{Onto, Spooled};
@@ -51,17 +52,17 @@ impl Executor {
         }
     }
 
-    /// Lets time pass. What the rig's ports see meanwhile belongs to no trial.
+    /// Lets time pass, unless `stop` hurries. What the rig's ports see meanwhile belongs to no trial.
     ///
     /// # Errors
     /// A port of the rig gave up.
-    pub fn idle_until(&mut self, at: Time) -> Result<(), Broken> {
+    pub fn idle_until(&mut self, at: Time, stop: &Stop) -> Result<(), Broken> {
         match self {
             Executor::Virtual(lab) => {
-                lab.idle_until(at);
+                lab.idle_until(at, stop);
                 Ok(())
             }
-            Executor::Wire(lab) => lab.idle_until(at),
+            Executor::Wire(lab) => lab.idle_until(at, stop),
         }
     }
 
@@ -101,16 +102,17 @@ impl Executor {
     /// would hold up what is due meanwhile.
     ///
     /// # Errors
-    /// What the script asks of a port that no port can do; a port or a device that gave up.
+    /// What the script asks of a port that no port can do; a port or a device that gave up; that `stop` hurried.
     pub fn trial(
         &mut self,
         script: &Script,
         declared: &Declared,
         read: &[String],
+        stop: &Stop,
     ) -> Result<Observation, Broken> {
         match self {
-            Executor::Virtual(lab) => lab.trial(script, declared, read).map_err(Broken::Impossible),
-            Executor::Wire(lab) => lab.trial(script, declared),
+            Executor::Virtual(lab) => lab.trial(script, declared, read, stop),
+            Executor::Wire(lab) => lab.trial(script, declared, stop),
         }
     }
 

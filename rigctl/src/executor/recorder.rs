@@ -1,6 +1,7 @@
 //! What the engine's hosts, which are the rig's ports, see during one trial.
 
 use super::ledger::{Ledger, Seen};
+use crate::stop::Stop;
 use rig_capture::pcapng::Spool;
 use rig_capture::{Dir, Record, What};
 use rig_frames::macsec;
@@ -12,7 +13,8 @@ use std::collections::BTreeMap;
 
 /// Listens at the ports of one trial.
 #[derive(Debug)]
-pub struct Recorder {
+pub struct Recorder<'a> {
+    stop: &'a Stop,
     origin: Time,
     /// The engine's id of the first run below.
     first_id: u16,
@@ -30,14 +32,20 @@ pub struct Recorder {
     lowest: BTreeMap<(u16, Dir, u8), u64>,
 }
 
-impl Recorder {
-    /// Starts to listen at the ports of `script` at `origin`, the trial's start. All that it hears goes to `spool`, if there is one.
-    pub fn new(origin: Time, first_id: u16, script: &Script, spool: Option<Spool>) -> Recorder {
+impl<'a> Recorder<'a> {
+    /// Starts to listen at the ports of `script` at `origin`, the trial's start, until `stop` hurries. All that it hears goes to
+    /// `spool`, if there is one.
+    pub fn new(
+        stop: &'a Stop,
+        (origin, first_id): (Time, u16),
+        script: &Script,
+        spool: Option<Spool>,
+    ) -> Recorder<'a> {
         let (hosts, ledger) = (script.dut_ports.clone(), Ledger::new(script).onto(spool));
         let extended = script.macsec.as_ref().is_some_and(|macsec| macsec.suite.is_extended());
         let (runs, lowest) = (Vec::new(), BTreeMap::new());
         let firsts = script.streams.iter().map(|spec| spec.psn).collect();
-        Recorder { origin, first_id, runs, firsts, hosts, ledger, extended, lowest }
+        Recorder { stop, origin, first_id, runs, firsts, hosts, ledger, extended, lowest }
     }
 
     /// A step of the script happens: frames of loads are worth recording again.
@@ -109,7 +117,11 @@ impl Recorder {
     }
 }
 
-impl Tap for Recorder {
+impl Tap for Recorder<'_> {
+    fn is_over(&self) -> bool {
+        self.stop.hurried()
+    }
+
     fn frame(&mut self, at: Time, host: u16, dir: tap::Dir, packet: &Packet) {
         let dir = match dir {
             tap::Dir::Tx => Dir::Tx,

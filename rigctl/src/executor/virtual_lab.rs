@@ -6,14 +6,18 @@
 use super::ledger::Seen;
 use super::recorder::Recorder;
 use super::sampler::Sampler;
+use super::wire::Broken;
+use crate::stop::Stop;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{
     ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, Touched,
 };
 use rig_dut::{Dut, Emulated};
 use rig_frames::ip::Ecn;
-use rig_generator::{Impossible, PacedStream, Program};
+use rig_generator::{PacedStream, Program};
 use rig_lab::{Declared, Policy, Setting};
+use rig_oracle::model::packet::Packet;
+use rig_oracle::model::tap::{self, Tap};
 use rig_oracle::model::{Kind, bridge, host, nic};
 use rig_testcases::{
     Action, EndpointSpec, FlowSpec, Injection, PfcFrames, Script, Shield, Takes, Verb, Which,
@@ -52,9 +56,9 @@ impl VirtualLab {
         self.dut.now()
     }
 
-    /// Lets time pass. What the rig's ports see meanwhile belongs to no trial.
-    pub fn idle_until(&mut self, at: Time) {
-        self.dut.run_until(at, &mut rig_oracle::model::tap::NoTap);
+    /// Lets time pass, unless `stop` hurries. What the rig's ports see meanwhile belongs to no trial.
+    pub fn idle_until(&mut self, at: Time, stop: &Stop) {
+        self.dut.run_until(at, &mut Deaf(stop));
     }
 
     /// Makes the rig's ports speak MACsec as peers of the device, where it does. Packet numbers go on from trial to trial.
@@ -86,16 +90,17 @@ impl VirtualLab {
         script: &Script,
         declared: &Declared,
         read: &[String],
-    ) -> Result<Observation, Vec<Impossible>> {
+        stop: &Stop,
+    ) -> Result<Observation, Broken> {
         let speeds = speeds(script, declared);
-        let program = Program::of(script, &speeds)?;
+        let program = Program::of(script, &speeds).map_err(Broken::Impossible)?;
         let origin = self.now();
         // An adapter without watermarks has none that a measure could miss.
         let _cleared = self.dut.clear_watermarks();
         let before = self.dut.counters();
         let _earlier = self.dut.events();
         let spool = self.spool.take().map(|onto| Spool::create(onto, script));
-        let recorder = Recorder::new(origin, self.next_id, script, spool);
+        let recorder = Recorder::new(stop, (origin, self.next_id), script, spool);
         let sampler = Sampler::new(read, script.length);
         if self.fresh {
             self.fresh = false;
@@ -112,6 +117,9 @@ impl VirtualLab {
         self.next_id = self.next_id.wrapping_add(recorder.used());
         let Seen { records, streams, loads, unrecorded, spool } = recorder.finish();
         self.spooled = spool.map(Spool::finish);
+        if stop.hurried() {
+            return Err(Broken::Stopped);
+        }
         let events = self.dut.events().map(|events| {
             let since =
                 |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });
@@ -126,6 +134,8 @@ impl VirtualLab {
                 provenance: Provenance::Virtual,
             },
         );
+        let mut counters = Counters::read(before, self.dut.counters());
+        counters.samples = sampler.finish();
         Ok(Observation {
             origin,
             length: script.length,
@@ -133,12 +143,7 @@ impl VirtualLab {
             records,
             streams,
             loads,
-            counters: Counters {
-                before,
-                after: self.dut.counters(),
-                samples: sampler.finish(),
-                took: Dur::ZERO,
-            },
+            counters,
             events,
             config,
             injected,
@@ -153,17 +158,28 @@ pub fn speeds(script: &Script, declared: &Declared) -> Vec<PortSpeed> {
     script.dut_ports.iter().map(behind).collect()
 }
 
+/// Hears nothing.
+struct Deaf<'a>(&'a Stop);
+
+impl Tap for Deaf<'_> {
+    fn frame(&mut self, _: Time, _: u16, _: tap::Dir, _: &Packet) {}
+
+    fn is_over(&self) -> bool {
+        self.0.hurried()
+    }
+}
+
 /// One trial under way.
-struct Trial<'a> {
+struct Trial<'a, 's> {
     lab: &'a mut VirtualLab,
     script: &'a Script,
     program: &'a Program,
-    recorder: Recorder,
+    recorder: Recorder<'s>,
     sampler: Sampler,
     config: Vec<ConfigOutcome>,
 }
 
-impl Trial<'_> {
+impl Trial<'_, '_> {
     /// Makes each of the rig's ports the peer that `of` says.
     fn behave(&mut self, of: impl Fn(u16) -> EndpointSpec) {
         for (port, &behind) in (0..).zip(&self.script.dut_ports) {
@@ -209,6 +225,9 @@ impl Trial<'_> {
     fn run(&mut self, origin: Time) {
         for step in &self.script.steps {
             self.pass(origin, step.at);
+            if self.recorder.is_over() {
+                return;
+            }
             self.recorder.event(step.at);
             self.act(&step.action);
             self.sampler.read(step.at, &self.lab.dut);

@@ -5,11 +5,11 @@ use super::applied;
 use super::choose::choose;
 use super::effort::Effort;
 use super::evidence;
+use super::kept::Kept;
 use super::measure::{self, Done};
 use super::pausing::Tried;
 use super::plan::{Ask, Plan, Role};
 use super::points::{Point, groups, points};
-use super::pool::Stop;
 use super::reach::{self, Reach};
 use super::repeats::Repeats;
 use super::seed::Seed;
@@ -21,10 +21,13 @@ use super::table::{self, Table};
 use super::trial::Trial;
 use crate::executor::Benches;
 use crate::outdir::OutDir;
+use crate::stop::Stop;
 use crate::to_disk::Folder;
 use crate::wall::Stopwatch;
+use rig_capture::Names;
 use rig_capture::analyse::lanes;
 use rig_capture::analyse::timeline::Timeline;
+use rig_capture::pcapng::Spooled;
 use rig_lab::{Lab, Profile};
 use rig_oracle::judge::answers::Answers;
 use rig_oracle::judge::conclude;
@@ -33,9 +36,6 @@ use rig_reports::{CaseReport, Trials};
 use rig_testcases::{Action, Case, Lookup as _, Script};
 use rig_units::{Dur, Time};
 use std::sync::Arc;
-
-/// Void trials of a case whose frames are kept: a machine that stalls for minutes would fill the memory.
-const KEPT: usize = 3;
 
 /// What every case of a run shares.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +72,7 @@ pub struct Ran {
     /// What is reported.
     pub report: CaseReport,
     /// Every trial, in order.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<Kept>,
     /// What each showed of values that rest on all of them together.
     pub tables: Vec<Table>,
 }
@@ -115,10 +115,16 @@ fn on(rig: &Rig<'_>, profile: &Profile, Reach { case, .. }: &Reach) -> Ran {
 /// What was done and found so far.
 #[derive(Debug, Default)]
 struct Work {
-    trials: Vec<Trial>,
+    trials: Vec<Kept>,
+    /// Those of the device's counters.
+    names: Names,
     planned: u32,
     /// A trial was void and could not be repeated: not all that were planned were had.
     short: bool,
+    /// What the rig was to do in a trial that counts and did not: the first of it.
+    unapplied: Option<Doubt>,
+    /// What did not happen for the device's sake: the first of it.
+    idle: Option<Doubt>,
     judgements: Vec<Judgement>,
     curves: Vec<Curve>,
     tables: Vec<Table>,
@@ -132,20 +138,34 @@ struct Work {
 
 impl Work {
     fn verdict(&self, case: &Case) -> Verdict {
-        let void: Vec<Doubt> = self.trials.iter().filter_map(|trial| trial.void.clone()).collect();
+        let void: Vec<Doubt> =
+            self.trials.iter().filter_map(|trial| trial.void().cloned()).collect();
         let run = self.trials.len() - void.len();
         // Settings are tried without a trial; they count as one.
         let valid = if self.trials.is_empty() && !self.judgements.is_empty() { 1 } else { run };
         let (valid, complete) = (u32::try_from(valid).unwrap_or(u32::MAX), !self.short);
-        let mut counts = self.trials.iter().filter(|trial| trial.void.is_none());
-        let unapplied = counts.clone().find_map(applied::unapplied);
+        let unapplied = self.unapplied.clone();
         let trials = conclude::Trials { valid, void, unapplied, complete };
         let findings =
             self.judgements.iter().flat_map(|judgement| judgement.findings.clone()).collect();
         // What did not happen comes before what could not be seen of it.
-        let idle = counts.find_map(applied::kept_back);
-        let doubts: Vec<Doubt> = idle.into_iter().chain(self.doubts.iter().cloned()).collect();
+        let idle = self.idle.iter().cloned();
+        let doubts: Vec<Doubt> = idle.chain(self.doubts.iter().cloned()).collect();
         conclude::conclude(&case.expect, &trials, &self.answers, &doubts, findings)
+    }
+
+    /// That somebody asked for the end.
+    fn stopped(&self) -> String {
+        format!("stopped after {} of {} trials", self.trials.len(), self.planned)
+    }
+
+    /// A trial is over.
+    fn keep(&mut self, trial: Trial, all: Option<Spooled>) {
+        if trial.void.is_none() {
+            self.unapplied = self.unapplied.take().or_else(|| applied::unapplied(&trial));
+            self.idle = self.idle.take().or_else(|| applied::kept_back(&trial));
+        }
+        self.trials.push(Kept::of(trial, all, &mut self.names));
     }
 }
 
@@ -159,7 +179,8 @@ fn all_groups(
     let mut along = Along::default();
     for group in groups(case, &profile.declared).map_err(|bad| bad.to_string())? {
         let seed = seed.split(&group.label);
-        let mut session = Session::new(rig.lab, profile, case, group, seed).over(rig.benches);
+        let mut session =
+            Session::new(rig.lab, profile, case, group, seed).over(rig.benches).until(rig.stop);
         let points = points(case, &session.values(), session.cadence());
         let points = points.map_err(|name| format!("`{name}` has no value on this device"))?;
         let first = work.trials.len();
@@ -177,7 +198,8 @@ fn all_groups(
         table::collect(&mut work.tables, judged.tables);
         work.answers.extend(judged.answers);
         if work.timeline.is_none() {
-            work.timeline = work.trials.first().and_then(|trial| timeline(&session, trial));
+            work.timeline =
+                work.trials.first().and_then(|trial| timeline(&session, &trial.whole()));
         }
         // What was measured before something broke has been judged; only now it breaks the case.
         trials?;
@@ -199,13 +221,22 @@ fn all_trials<'a>(
     while let Some(ask) = plan.ask() {
         work.planned = before + plan.planned();
         if rig.stop.hurried() {
-            return Err(format!("stopped after {} of {} trials", work.trials.len(), work.planned));
+            return Err(work.stopped());
         }
         let number = u32::try_from(work.trials.len() + 1).unwrap_or(u32::MAX);
         session.keep_on_disk(rig.to_disk, number);
         session.spool(rig.all.map(|out| evidence::spool(out, &session.case.id, number)));
         let watch = Stopwatch::start();
-        let mut trial = one_trial(session, points, &ask, number)?;
+        let trial = match one_trial(session, points, &ask, number) {
+            Ok(trial) => trial,
+            Err(Obstacle::Stopped) => return Err(work.stopped()),
+            Err(Obstacle::Case(fault)) => return Err(fault.to_string()),
+            Err(Obstacle::Broken(why)) => return Err(why),
+            Err(Obstacle::Device(refused)) => {
+                return Err(format!("the device refused its configuration: {refused}"));
+            }
+        };
+        let all = session.spooled();
         if work.stimulus.is_empty() {
             work.stimulus = stimulus::stimulus(session.case, &trial.script);
         }
@@ -217,13 +248,10 @@ fn all_trials<'a>(
             }
             (Some(_), _) if repeats.again(plan.planned(), watch.elapsed(), patience) => {
                 plan.void(&ask);
-                if work.trials.iter().filter(|trial| trial.void.is_some()).count() >= KEPT {
-                    trial.forget();
-                }
             }
             (Some(_), _) => {
                 work.short = true;
-                work.trials.push(trial);
+                work.keep(trial, all);
                 break;
             }
             (None, _) if let Role::Search(mark) = ask.role => {
@@ -244,7 +272,7 @@ fn all_trials<'a>(
                 }
             },
         }
-        work.trials.push(trial);
+        work.keep(trial, all);
     }
     work.planned = before + plan.planned();
     Ok(())
@@ -255,12 +283,7 @@ fn one_trial(
     points: &[Point],
     ask: &Ask,
     number: u32,
-) -> Result<Trial, String> {
-    let broken = |obstacle: Obstacle| match obstacle {
-        Obstacle::Case(fault) => fault.to_string(),
-        Obstacle::Device(refused) => format!("the device refused its configuration: {refused}"),
-        Obstacle::Broken(why) => why,
-    };
+) -> Result<Trial, Obstacle> {
     let mut point = match ask.length {
         Some(pause) => session.point_of(&points[ask.point], pause),
         None => points[ask.point].clone(),
@@ -268,18 +291,17 @@ fn one_trial(
     if let Some(counts) = &ask.counts {
         point.counts.clone_from(counts);
     }
-    let script = session.script(&point).map_err(|fault| fault.to_string())?;
+    let script = session.script(&point).map_err(Obstacle::Case)?;
     if session.rule.restoration_time.is_none() {
         // A queue that never restores would still be stormed in the next trial.
         session.reboot();
     } else if number > 1 && ends_stormed(session, &script) {
-        session.let_restore().map_err(broken)?;
+        session.let_restore()?;
     }
     let read = if number == 1 { counters(session, &script) } else { Vec::new() };
-    let observation = session.run(&script, ask.place, &read).map_err(broken)?;
+    let observation = session.run(&script, ask.place, &read)?;
     let void = measure::void(session, number, &script, &observation);
-    let all = session.spooled();
-    Ok(Trial { number, point: ask.point, role: ask.role, script, observation, void, all })
+    Ok(Trial { number, point: ask.point, role: ask.role, script, observation, void })
 }
 
 /// Whether a queue may still be stormed when a trial ends.
@@ -345,10 +367,7 @@ fn repeat(rig: &Rig<'_>, case: &Case) -> String {
 
 fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
     let void = work.trials.iter().filter_map(|trial| {
-        trial
-            .void
-            .as_ref()
-            .map(|doubt| (trial.number, format!("{}: {}", doubt.reason, doubt.detail)))
+        trial.void().map(|doubt| (trial.number(), format!("{}: {}", doubt.reason, doubt.detail)))
     });
     let trials = Trials {
         planned: work.planned,

@@ -1,7 +1,6 @@
 //! Which captures are kept, and where; frames that findings cite get their number in the file and a comment there.
 
 use super::case::Ran;
-use super::trial::Trial;
 use crate::cli::Keep;
 use crate::outdir::OutDir;
 use rig_capture::FrameRef;
@@ -31,10 +30,10 @@ pub fn keep(keep: Keep, out: &OutDir, ran: &mut Ran) -> io::Result<()> {
     let cited = cited(&ran.report);
     let mut outcome = Ok(());
     for trial in &ran.trials {
-        let findings = cited.get(&trial.number);
+        let findings = cited.get(&trial.number());
         let wanted = match keep {
             Keep::All => true,
-            Keep::First => trial.number == 1 || findings.is_some(),
+            Keep::First => trial.number() == 1 || findings.is_some(),
             Keep::None => false,
         };
         if !wanted && findings.is_none() {
@@ -42,15 +41,16 @@ pub fn keep(keep: Keep, out: &OutDir, ran: &mut Ran) -> io::Result<()> {
         }
         let comments = findings.map(Vec::as_slice).unwrap_or_default();
         let records: Vec<usize> = comments.iter().map(|(record, _)| *record).collect();
-        let (observation, script) = (&trial.observation, &trial.script);
+        let whole = trial.whole();
+        let (observation, script) = (&whole.observation, &whole.script);
         let evidence = match (keep, &trial.all) {
             (Keep::All, Some(all)) => Evidence::all(observation, script, all),
             (Keep::All, None) => Evidence::whole(observation, script),
             (Keep::First | Keep::None, _) => Evidence::of(observation, script, &records),
         };
-        number(&mut ran.report, trial.number, &evidence);
+        number(&mut ran.report, whole.number, &evidence);
         if wanted && outcome.is_ok() {
-            outcome = write(out, &mut ran.report, trial, &evidence, comments);
+            outcome = write(out, &mut ran.report, whole.number, &evidence, comments);
         }
     }
     outcome
@@ -69,11 +69,11 @@ fn place(CaseId { suite, case }: &CaseId, trial: u32, kind: &str) -> String {
 fn write(
     out: &OutDir,
     report: &mut CaseReport,
-    trial: &Trial,
+    trial: u32,
     evidence: &Evidence<'_>,
     comments: &[(usize, String)],
 ) -> io::Result<()> {
-    let path = place(&report.id, trial.number, "pcapng.gz");
+    let path = place(&report.id, trial, "pcapng.gz");
     let written = out.file(&path).and_then(|file| {
         let mut zip = Zip::new(file);
         let written = evidence.write(comments, &mut zip)?;
@@ -82,7 +82,7 @@ fn write(
     match written {
         Ok(written) => {
             let (frames, bytes) = written;
-            report.evidence.push(EvidenceFile { path, trial: trial.number, frames, bytes });
+            report.evidence.push(EvidenceFile { path, trial, frames, bytes });
             Ok(())
         }
         Err(error) => {

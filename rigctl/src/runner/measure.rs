@@ -1,6 +1,7 @@
 //! Every measure of a case: its analyser over all trials, beside the oracle's prediction.
 
 use super::evidence::frame;
+use super::kept::Kept;
 use super::plan::Role;
 use super::points::Point;
 use super::session::Session;
@@ -54,7 +55,7 @@ pub struct Done<'a> {
     /// The points of its variables.
     pub points: &'a [Point],
     /// Its trials.
-    pub trials: &'a [Trial],
+    pub trials: &'a [Kept],
     /// The chance of calling a healthy device faulty that one judgement of counts may spend.
     pub alpha: f64,
 }
@@ -62,8 +63,8 @@ pub struct Done<'a> {
 impl<'a> Done<'a> {
     /// How far off an instant may be, in the worst of the trials that count.
     fn bound(&self) -> Dur {
-        let valid = self.trials.iter().filter(|trial| trial.void.is_none());
-        valid.map(|trial| trial.observation.bound()).max().unwrap_or_default()
+        let valid = self.trials.iter().filter(|trial| trial.void().is_none());
+        valid.map(|trial| trial.outline().observation.bound()).max().unwrap_or_default()
     }
 
     /// What the stormed queue carried: frames that are off stretch the gap between two of them.
@@ -134,22 +135,27 @@ impl<'a> Done<'a> {
     }
 
     /// What the names in an amount stand for in one trial, the lengths of its counted streams included.
-    fn values(&self, trial: &'a Trial) -> OfTrial<'a> {
+    fn values<'t>(&'t self, trial: &'t Trial) -> OfTrial<'t> {
         OfTrial::of(self.session, &trial.script, &trial.observation)
     }
 
     /// When in a trial an amount says.
-    fn instant(&self, trial: &'a Trial, amount: &Amount) -> Result<Time, Doubt> {
+    fn instant(&self, trial: &Trial, amount: &Amount) -> Result<Time, Doubt> {
         let at = amount.resolve(&self.values(trial) as &dyn Lookup);
         at.map(|at| Time::ZERO + at).map_err(|name| trial.doubt(&format!("{name} has no value")))
     }
 
     /// Trials at one point that count, calibrations left out.
-    fn valid(&self, point: usize) -> Vec<&'a Trial> {
-        let counts = |trial: &&Trial| {
-            trial.void.is_none() && trial.point == point && trial.role == Role::Planned
-        };
-        self.trials.iter().filter(counts).collect()
+    fn valid(&self, point: usize) -> impl Iterator<Item = Trial> + use<'a> {
+        self.of_role(Role::Planned)
+            .filter(move |trial| trial.outline().point == point)
+            .map(Kept::whole)
+    }
+
+    /// Trials that are there for something and count.
+    fn of_role(&self, role: Role) -> impl Iterator<Item = &'a Kept> + use<'a> {
+        let counts = move |trial: &&Kept| trial.void().is_none() && trial.outline().role == role;
+        self.trials.iter().filter(counts)
     }
 
     /// Where in the sweep a point lies, for reports.
@@ -169,9 +175,10 @@ impl<'a> Done<'a> {
         for (index, point) in self.points.iter().enumerate() {
             let (mut all, mut idle) = (Vec::new(), None);
             let (place, here) = (self.place(point), At::Point(index));
-            let trials = self.valid(index);
-            for trial in &trials {
-                match read(trial) {
+            let mut count = 0;
+            for trial in &mut self.valid(index) {
+                count += 1;
+                match read(&trial) {
                     // One trial that shows nothing is not made up for by the others.
                     Ok(read) if read.looked.count == 0 && read.span.meets(read.want.span) => {
                         let of = read.looked.of;
@@ -188,7 +195,7 @@ impl<'a> Done<'a> {
                     Err(Unread::Doubt(doubt)) => judged.doubt(here, doubt),
                 }
             }
-            if trials.is_empty() {
+            if count == 0 {
                 judged.not_measured(here, &format!("{measure} of {on}: no trial counts {place}"));
             }
             if let Some(why) = idle.filter(|_| all.is_empty()) {

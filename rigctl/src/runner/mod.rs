@@ -11,6 +11,7 @@ pub mod evidence;
 pub mod fill;
 pub mod floor;
 pub mod hunt;
+pub mod kept;
 pub mod measure;
 pub mod mutants;
 pub mod pausing;

@@ -161,7 +161,7 @@ mod tests {
     fn a_case_that_uses_a_class_that_does_not_stop_is_inconclusive_and_is_not_run() {
         use crate::runner::case::{self, Rig};
         use crate::runner::effort::Effort;
-        use crate::runner::pool::Stop;
+        use crate::stop::Stop;
         use rig_oracle::Verdict;
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
         let suites = rig_testcases::read::bundled().expect("the catalogue");

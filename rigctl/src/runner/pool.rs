@@ -1,41 +1,11 @@
 //! Work side by side, results in order: what is reported does not depend on how many worked.
 
+use crate::stop::Stop;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
-
-/// A request to stop, in two degrees: nothing new is started (a disk is full, but what runs can still be measured), or
-/// what runs is broken off between two trials as well (Ctrl-C).
-#[derive(Debug, Default)]
-pub struct Stop {
-    requested: AtomicBool,
-    hurried: AtomicBool,
-}
-
-impl Stop {
-    /// Nothing more is started.
-    pub fn request(&self) {
-        self.requested.store(true, Ordering::Relaxed);
-    }
-
-    /// Nothing more is started, and what runs is broken off as soon as it can be.
-    pub fn hurry(&self) {
-        self.hurried.store(true, Ordering::Relaxed);
-        self.request();
-    }
-
-    /// Whether nothing more is to be started.
-    pub fn requested(&self) -> bool {
-        self.requested.load(Ordering::Relaxed)
-    }
-
-    /// Whether what runs is to be broken off.
-    pub fn hurried(&self) -> bool {
-        self.hurried.load(Ordering::Relaxed)
-    }
-}
 
 /// What is heard of one piece of work.
 #[derive(Debug)]

@@ -153,7 +153,7 @@ mod tests {
             config: Vec::new(),
             integrity: Integrity::default(),
         };
-        Trial { number, point: 0, script, observation, role: Role::Planned, void: None, all: None }
+        Trial { number, point: 0, script, observation, role: Role::Planned, void: None }
     }
 
     fn kept(frames: u64) -> Kept {

@@ -8,6 +8,7 @@ use super::values::Values;
 use crate::executor::virtual_lab::speeds;
 use crate::executor::wire::Share;
 use crate::executor::{Benches, Broken, Executor, VirtualLab, WireLab};
+use crate::stop::Stop;
 use crate::to_disk::Folder;
 use rig_capture::Observation;
 use rig_capture::pcapng::{Onto, Spooled};
@@ -49,6 +50,7 @@ pub struct Session<'a> {
     seed: Seed,
     /// Where real ports come from; none in virtual time.
     benches: Option<Arc<Benches>>,
+    stop: &'a Stop,
     executor: Option<Executor>,
     booted: u32,
     /// Where the frames of the next trial go, and its number.
@@ -66,6 +68,8 @@ pub enum Obstacle {
     Device(Refused),
     /// The rig or the lab broke.
     Broken(String),
+    /// Somebody asked for the end.
+    Stopped,
 }
 
 impl<'a> Session<'a> {
@@ -109,6 +113,7 @@ impl<'a> Session<'a> {
             served: matches!(lab.adapter, Adapter::EmulatedWire(_)),
             seed,
             benches: None,
+            stop: Stop::never(),
             executor: None,
             booted: 0,
             to_disk: None,
@@ -121,6 +126,12 @@ impl<'a> Session<'a> {
     pub fn over(mut self, benches: Option<&Arc<Benches>>) -> Session<'a> {
         self.benches = benches.cloned();
         self
+    }
+
+    /// The same session, its trials broken off once `stop` hurries.
+    #[must_use]
+    pub fn until(self, stop: &'a Stop) -> Session<'a> {
+        Session { stop, ..self }
     }
 
     /// The next trial has this number, and every frame of it goes onto the disk if there is a folder for it.
@@ -283,6 +294,7 @@ impl<'a> Session<'a> {
         let reach = self.reach(script);
         let declared = self.group.declared.clone();
         let (to_disk, id, spool) = (self.to_disk, &self.case.id, self.spool.take());
+        let stop = self.stop;
         let lab = self.booted(script)?;
         lab.spool(spool);
         // Making a file takes its time: before the trial's is looked at.
@@ -299,7 +311,8 @@ impl<'a> Session<'a> {
                 now + (phase + poll_interval - earliest) % poll_interval
             }
         };
-        let seen = lab.idle_until(start).and_then(|()| lab.trial(script, &declared, read));
+        let seen = lab.idle_until(start, stop);
+        let seen = seen.and_then(|()| lab.trial(script, &declared, read, stop));
         if let (Some((folder, number)), Some(capture)) = (to_disk, lab.onto_disk(None)) {
             folder.end(id, number, capture);
         }
@@ -314,6 +327,7 @@ impl<'a> Session<'a> {
             }
             Broken::Port(error) => Obstacle::Broken(error.to_string()),
             Broken::Device(error) => Obstacle::Broken(error),
+            Broken::Stopped => Obstacle::Stopped,
         })
     }
 
@@ -347,7 +361,7 @@ impl<'a> Session<'a> {
             return Ok(());
         };
         let until = executor.now() + self.names.tail + restored;
-        executor.idle_until(until).map_err(|broken| Obstacle::Broken(broken.to_string()))
+        executor.idle_until(until, self.stop).map_err(|broken| Obstacle::Broken(broken.to_string()))
     }
 
     /// Trials of one session send much the same: the first one's script tells what they take of the machine.
@@ -365,7 +379,9 @@ impl<'a> Session<'a> {
                 let restored = self.names.lookup("predicted.restoration.latest");
                 executor.now() + self.names.tail + restored.unwrap_or(declared.poll_interval)
             };
-            executor.idle_until(settled).map_err(|broken| Obstacle::Broken(broken.to_string()))?;
+            executor
+                .idle_until(settled, self.stop)
+                .map_err(|broken| Obstacle::Broken(broken.to_string()))?;
             self.executor = Some(executor);
         }
         Ok(self.executor.as_mut().expect("just booted"))

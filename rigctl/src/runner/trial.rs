@@ -2,12 +2,11 @@
 
 use super::plan::Role;
 use rig_capture::Observation;
-use rig_capture::pcapng::Spooled;
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{FlowSpec, Script, StreamSpec};
 
 /// One trial that was run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Trial {
     /// Its number within the case, from 1.
     pub number: u32,
@@ -21,19 +20,9 @@ pub struct Trial {
     pub role: Role,
     /// Why it does not count, if it does not.
     pub void: Option<Doubt>,
-    /// Every frame, where all are to be evidence.
-    pub all: Option<Spooled>,
 }
 
 impl Trial {
-    /// Gives back the memory of its frames: it does not count, and another was run in its place.
-    pub fn forget(&mut self) {
-        self.observation.records = Vec::new();
-        let why =
-            "it was void and was run again: only the first such trials of a case keep their frames";
-        self.observation.integrity.cut = Some(why.to_owned());
-    }
-
     /// Why something cannot be told from this trial.
     pub fn doubt(&self, why: &str) -> Doubt {
         Doubt { reason: "not-observable", detail: format!("trial {}: {why}", self.number) }

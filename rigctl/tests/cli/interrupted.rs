@@ -42,6 +42,46 @@ fn a_signal_in_the_middle_leaves_a_partial_report() {
     }
 }
 
+/// A trial of a minute at line rate, a thousand times more frames than are sent before the signal comes.
+const ENDLESS: &str = "\
+about: \"a trial that does not end\"
+device: switch
+covers: [scheduler]
+cases:
+  endless:
+    why: \"it takes longer than anybody waits\"
+    source: [\"row 1\"]
+    dut: {rule_family: [broadcom]}
+    streams:
+      flood: {from: p1, to: p2, class: 0, kind: udp, size: 128B, rate: 100%}
+    steps:
+      - {at: 0ms, start: flood, for: 60s}
+    measure:
+      - loss: {stream: flood, expect: none}
+";
+
+#[test]
+fn a_signal_in_the_middle_of_a_trial_breaks_it_off() {
+    let desk = Desk::new();
+    desk.write("endless.yaml", ENDLESS);
+    let mut command = desk.command(env!("CARGO_BIN_EXE_rigctl"));
+    let child = command.args(["run", "endless.yaml", "--out", "out"]).spawn();
+    let mut child = child.expect("rigctl starts");
+    // Reading the catalogue takes far less than a second of a processor.
+    let stat = format!("/proc/{}/stat", child.id());
+    let busy = || std::fs::read_to_string(&stat).ok()?.split(' ').nth(13)?.parse::<u64>().ok();
+    while busy().is_some_and(|ticks| ticks < 100) {
+        assert!(child.try_wait().expect("a child").is_none(), "{:?}", child.wait_with_output());
+    }
+    kill("-INT", &child.id().to_string());
+    assert_eq!(ended(child).code(), Some(4));
+    let results = desk.json("out/results.json");
+    assert_eq!(results["partial"], "interrupted");
+    let case = &results["cases"][0];
+    let reason = case.to_string();
+    assert!(reason.contains("stopped after 0 of "), "{reason}");
+}
+
 #[test]
 fn one_request_that_arrives_twice_is_one() {
     // `timeout` signals its child, and then the group that the child is in.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Counters;
 use crate::analyse::{fired, restored};
 use crate::sample::{CABLE, CLASS, FORWARDING, SIZE, Sample, TRANSIT, view};
 use rig_units::{Bytes, Dur, PortSpeed};
@@ -31,11 +32,12 @@ fn trial() -> (Observation, Script) {
 
 fn checks(counted: &[(&str, u64)]) -> BTreeMap<String, CounterCheck> {
     let (mut observation, script) = trial();
-    for (name, value) in counted {
-        observation.counters.before.insert((*name).to_owned(), 7);
+    let before = counted.iter().map(|(name, _)| ((*name).to_owned(), 7));
+    let after = counted.iter().map(|(name, value)| {
         let last = name.ends_with("_LAST");
-        observation.counters.after.insert((*name).to_owned(), value + if last { 0 } else { 7 });
-    }
+        ((*name).to_owned(), value + if last { 0 } else { 7 })
+    });
+    observation.counters = Counters::read(before.collect(), after.collect());
     let view = view(WatchdogAction::Drop, Backlog::Drains);
     let acted = fired(&observation, &script, 0, 0, &view);
     let after = Time::ZERO + Dur::ms(421);

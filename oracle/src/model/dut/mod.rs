@@ -166,7 +166,7 @@ impl Dut {
 
     /// Handles everything before `until`, which becomes the present; a poll at `until` itself comes later.
     pub fn run_until(&mut self, until: Time, tap: &mut impl Tap) {
-        while self.next_poll() < until {
+        while !tap.is_over() && self.next_poll() < until {
             let due = self.next_poll();
             self.network.run_through(due, tap);
             if self.watermarks.next() == due {

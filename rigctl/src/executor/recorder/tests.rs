@@ -10,7 +10,7 @@ const LOAD: u16 = 0;
 const PROBE: u16 = 1;
 const FRAMES: u32 = 1_000;
 
-fn recorder(taps: &[rig_testcases::Tap]) -> Recorder {
+fn recorder(taps: &[rig_testcases::Tap]) -> Recorder<'static> {
     let load = StreamRate::Load("50%".parse().expect("a rate"));
     let stream = |name: &str, rate: StreamRate| StreamSpec {
         address: 0,
@@ -42,7 +42,7 @@ fn recorder(taps: &[rig_testcases::Tap]) -> Recorder {
         steps: Vec::new(),
         length: Dur::ms(1),
     };
-    Recorder::new(Time::ZERO, 0, &script, Option::None)
+    Recorder::new(Stop::never(), (Time::ZERO, 0), &script, Option::None)
 }
 
 /// Frame `seq` of the stream that the engine calls `id`.

@@ -30,6 +30,7 @@ pub use served::Serve;
 
 use super::ledger::Seen;
 use super::virtual_lab::speeds;
+use crate::stop::Stop;
 use core::fmt;
 use losses::Losses;
 use rig_capture::deep::{Capture, Interface};
@@ -74,6 +75,8 @@ pub enum Broken {
     Port(PortError),
     /// The device cannot be reached any more.
     Device(String),
+    /// Somebody asked for the end.
+    Stopped,
 }
 
 impl fmt::Display for Broken {
@@ -85,6 +88,7 @@ impl fmt::Display for Broken {
             }
             Broken::Port(error) => error.fmt(f),
             Broken::Device(error) => f.write_str(error),
+            Broken::Stopped => f.write_str("stopped"),
         }
     }
 }
@@ -162,19 +166,24 @@ impl WireLab {
         self.clock.now()
     }
 
-    /// Lets time pass. What the rig's ports see meanwhile belongs to no trial.
+    /// Lets time pass, unless `stop` hurries. What the rig's ports see meanwhile belongs to no trial.
     ///
     /// # Errors
     /// A port of the rig gave up.
-    pub fn idle_until(&mut self, at: Time) -> Result<(), Broken> {
-        Ok(self.bench.pacer.run_until(at, &mut Deaf)?)
+    pub fn idle_until(&mut self, at: Time, stop: &Stop) -> Result<(), Broken> {
+        Ok(self.bench.pacer.run_until(at, &mut Deaf(stop))?)
     }
 
     /// Runs one trial from now on.
     ///
     /// # Errors
-    /// What no port can do; a port or the device that gave up.
-    pub fn trial(&mut self, script: &Script, declared: &Declared) -> Result<Observation, Broken> {
+    /// What no port can do; a port or the device that gave up; that `stop` hurried.
+    pub fn trial(
+        &mut self,
+        script: &Script,
+        declared: &Declared,
+        stop: &Stop,
+    ) -> Result<Observation, Broken> {
         let speeds = speeds(script, declared);
         let program = Program::of(script, &speeds).map_err(Broken::Impossible)?;
         self.fits(script)?;
@@ -194,7 +203,8 @@ impl WireLab {
         let real_time = RealTime::enter();
         let origin = self.now();
         let instant: Vec<bool> = self.bench.pacer.lanes.iter().map(|lane| lane.instant).collect();
-        let mut tape = Tape::new(script, origin, self.bench.next, instant, self.bench.bound);
+        let mut tape =
+            Tape::new((script, stop), origin, self.bench.next, instant, self.bench.bound);
         tape.ledger = tape.ledger.onto(self.spool.take().map(|onto| Spool::held(onto, script)));
         tape.disk = self.disk.take();
         tape.unseen.before(read, &earlier);
@@ -206,8 +216,11 @@ impl WireLab {
         let kept = tape.kept();
         let Tape { ledger, late, off, disk, mut unseen, took, .. } = tape;
         (self.kept, self.disk) = (kept, disk);
-        ran?;
-        stopped?;
+        if let Err(broken) = ran.and(stopped) {
+            // What it wrote goes away with it.
+            self.spooled = ledger.finish().spool.map(Spool::finish);
+            return Err(broken);
+        }
         let lost = Losses::of(&self.bench.pacer.lanes)?.since(&lost);
         if let Some(disk) = &mut self.disk {
             lost.received().for_each(|(lane, frames)| disk.missed(lane, frames));
@@ -246,6 +259,8 @@ impl WireLab {
                 provenance: Provenance::Software { bound: off.min(bound) },
             },
         );
+        let mut counters = Counters::read(before, after);
+        counters.took = took;
         Ok(Observation {
             injected: Vec::new(),
             origin,
@@ -254,7 +269,7 @@ impl WireLab {
             records,
             streams,
             loads,
-            counters: Counters { before, after, took, ..Counters::default() },
+            counters,
             events,
             config,
             integrity: Integrity {
@@ -348,9 +363,13 @@ fn frame(port: u16, what: &What) -> Vec<u8> {
 }
 
 /// Hears nothing.
-struct Deaf;
+struct Deaf<'a>(&'a Stop);
 
-impl Watcher for Deaf {
+impl Watcher for Deaf<'_> {
+    fn is_over(&self) -> bool {
+        self.0.hurried()
+    }
+
     fn sent(&mut self, _: u16, _: &Departure, _: Time, _: Time) {}
     fn received(&mut self, _: u16, _: &[u8], _: Time, _: StampedBy) {}
 }

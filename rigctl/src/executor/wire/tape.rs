@@ -2,7 +2,9 @@
 //! the way.
 
 use super::super::ledger::Ledger;
+use super::Broken;
 use super::unseen::Unseen;
+use crate::stop::Stop;
 use rig_capture::decode::Decoder;
 use rig_capture::deep::Capture;
 use rig_capture::{Dir, Lateness, Record, What};
@@ -17,6 +19,7 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct Tape<'a> {
     script: &'a Script,
+    stop: &'a Stop,
     origin: Time,
     /// The number under which the first frame of every stream leaves: frames of earlier trials have lower ones.
     first: u64,
@@ -47,9 +50,9 @@ pub(super) struct Tape<'a> {
 const NUMBERS: u32 = 1 << 24;
 
 impl<'a> Tape<'a> {
-    /// Listens to `script` from `origin` on; `instant` has an entry for each lane.
+    /// Listens to `script` from `origin` on, until `stop` hurries; `instant` has an entry for each lane.
     pub(super) fn new(
-        script: &'a Script,
+        (script, stop): (&'a Script, &'a Stop),
         origin: Time,
         first: u64,
         instant: Vec<bool>,
@@ -62,6 +65,7 @@ impl<'a> Tape<'a> {
             }
         }
         Tape {
+            stop,
             script,
             origin,
             first,
@@ -148,6 +152,14 @@ impl<'a> Tape<'a> {
         }
     }
 
+    /// Whether the trial is to go on.
+    ///
+    /// # Errors
+    /// Somebody asked for the end.
+    pub(super) fn goes_on(&self) -> Result<(), Broken> {
+        if self.stop.hurried() { Err(Broken::Stopped) } else { Ok(()) }
+    }
+
     fn push(&mut self, (lane, dir): (u16, Dir), at: Time, what: What, secured: Option<Secured>) {
         let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
         let Some(since) = at.since(self.origin) else { return };
@@ -182,6 +194,10 @@ pub(super) fn pfc(enable: u8, quanta: Quanta) -> What {
 }
 
 impl Watcher for Tape<'_> {
+    fn is_over(&self) -> bool {
+        self.stop.hurried()
+    }
+
     fn sent(&mut self, lane: u16, departure: &Departure, at: Time, gone: Time) {
         let serialise = departure.end.since(departure.start).unwrap_or_default();
         let instant = self.instant.get(usize::from(lane)).copied().unwrap_or(false);

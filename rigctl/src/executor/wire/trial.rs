@@ -42,6 +42,7 @@ impl Trial<'_> {
         for step in &self.script.steps {
             let at = origin + step.at;
             self.lab.bench.pacer.run_until(at, &mut self.tape)?;
+            self.tape.goes_on()?;
             self.tape.ledger.event(step.at);
             self.act(at, &step.action)?;
             if reaches_the_device(&step.action) && self.lab.bench.behind.boots() {
@@ -51,7 +52,8 @@ impl Trial<'_> {
         let end = origin + self.script.length;
         self.lab.bench.pacer.run_until(end, &mut self.tape)?;
         // The machine may have looked away right before the end: what arrived meanwhile waits in the rings.
-        Ok(self.lab.bench.pacer.run_until(end, &mut self.tape)?)
+        self.lab.bench.pacer.run_until(end, &mut self.tape)?;
+        self.tape.goes_on()
     }
 
     /// What still runs stops, and links that were cut are mended; frames under way belong to no trial.

@@ -4,6 +4,7 @@
 use super::headroom::in_the_way;
 use super::{Done, show};
 use crate::runner::fill::Fill;
+use crate::runner::kept::Kept;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::Loss;
 use rig_capture::{Dir, DutEvent, DutEventKind, Span, Unit};
@@ -50,7 +51,8 @@ pub(super) fn watchdog(done: &Done<'_>, trial: &Trial, stream: u16, loss: &Loss)
     }
     let sent = observation.of_stream(stream, (spec.from, Dir::Tx)).next();
     if sent.is_some_and(|(record, _)| loss.frames.first() == Some(&record)) {
-        let before = done.trials.iter().filter(|other| other.number < trial.number).rev();
+        let before = done.trials.iter().map(Kept::outline);
+        let before = before.filter(|other| other.number < trial.number).rev();
         let mut last = before.filter_map(|other| {
             let mut events = other.observation.events.iter().flatten();
             Some((other.number, events.rfind(own)?))

@@ -8,6 +8,7 @@
 
 use super::{Done, Judged, Read, Unread, watermarks};
 use crate::runner::fill::Fill;
+use crate::runner::kept::Kept;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_lab::{Declared, Watermark, WatermarkCopy};
@@ -55,14 +56,15 @@ fn read(
     };
     let peak = own.peak;
     let chip = name(trial, stream, of)?;
-    let after = &trial.observation.counters.after;
-    if !after.contains_key(&chip) {
+    let counters = &trial.observation.counters;
+    if counters.after(&chip).is_none() {
         return Err(trial.doubt(&format!("the device offers no counter {chip}")).into());
     }
     let name = format!("{} {chip}", copy.table());
     // Before the first poll there is no such entry.
-    let got = after.get(&name).copied().unwrap_or(0);
-    let before = done.trials.iter().filter(|other| other.number < trial.number);
+    let got = counters.after(&name).unwrap_or(0);
+    let before = done.trials.iter().map(Kept::outline);
+    let before = before.filter(|other| other.number < trial.number);
     let earlier = before.map(|other| bump(declared, other, stream, of));
     let earlier: Vec<Bump> = earlier.filter_map(|bump| bump.ok().flatten()).collect();
     let span = shown(config, poll, trial, copy, &own, &earlier);

@@ -2,6 +2,7 @@
 
 use super::{At, Done, Judged, Read, blame, judgement, looked};
 use crate::runner::hunt::{Event, Mark, Stage, stages};
+use crate::runner::kept::Kept;
 use crate::runner::plan::Role;
 use crate::runner::points::Point;
 use crate::runner::session::Session;
@@ -26,7 +27,7 @@ use seen::{Tried, evidence};
 pub(super) fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &mut Judged) {
     for (at, stage) in stages(search).iter().enumerate() {
         let trials = trials(done, index, at);
-        let Some((first, _)) = trials.first() else {
+        let Some(first) = trials.first().map(|(kept, _)| kept.outline()) else {
             let on = stage.streams.join(" and ");
             judged.not_measured(At::Whole, &format!("{} of {on}: no trial counts", search.name()));
             continue;
@@ -45,12 +46,12 @@ pub(super) fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &
 }
 
 /// The trials of one stage of the search of measure `index` that count.
-fn trials<'a>(done: &Done<'a>, index: usize, stage: usize) -> Vec<(&'a Trial, Mark)> {
-    let mark = |trial: &Trial| match trial.role {
+fn trials<'a>(done: &Done<'a>, index: usize, stage: usize) -> Vec<(&'a Kept, Mark)> {
+    let mark = |trial: &Kept| match trial.outline().role {
         Role::Search(mark) => Some(mark),
         Role::Planned | Role::Calibration => None,
     };
-    let own = done.trials.iter().filter(|trial| trial.void.is_none());
+    let own = done.trials.iter().filter(|trial| trial.void().is_none());
     let own = own.filter_map(|trial| Some((trial, mark(trial)?)));
     own.filter(|(_, mark)| (mark.measure, mark.stage) == (index, stage)).collect()
 }
@@ -95,10 +96,10 @@ fn one(
             let spec = first.script.streams.iter().find(own);
             // The trial with the most frames shows it, if any does.
             let last = tried.iter().max_by_key(|one| one.held);
-            let other = spec
-                .zip(last)
-                .filter(|_| stage.event != Event::Drop)
-                .and_then(|(spec, last)| blame::other_class(last.trial, spec.from, spec.class));
+            let other =
+                spec.zip(last).filter(|_| stage.event != Event::Drop).and_then(|(spec, last)| {
+                    blame::other_class(&last.trial.whole(), spec.from, spec.class)
+                });
             let other = other.map(|other| format!("; {other}")).unwrap_or_default();
             let got = format!("none in up to {up_to} frames{other}");
             (Span { lo: up_to + 1, hi: u64::MAX }, Some(got), up_to)
@@ -108,8 +109,8 @@ fn one(
     judged.table(table(done, search, stage, tried));
     // The first trial that shows it, and its first frames of note.
     let shown = tried.iter().find(|one| one.held == at).map(|one| one.trial);
-    let records = shown.map(|trial| evidence(trial, stage)).unwrap_or_default();
-    let number = shown.map_or(first.number, |trial| trial.number);
+    let records = shown.map(|trial| evidence(&trial.whole(), stage)).unwrap_or_default();
+    let number = shown.map_or(first.number, Kept::number);
     let looked = looked(tried.len(), "numbers that were tried");
     let read = Read { span, want, got, records, looked };
     let on = stage.streams.join(" and ");
@@ -140,7 +141,7 @@ fn table(done: &Done<'_>, search: &Threshold, stage: &Stage, tried: &[Tried<'_>]
     let (on, place) = (stage.streams.join(" and "), &done.session.group.label);
     let mut table = Table::new(search.name(), COLUMNS);
     for one in tried {
-        table.row([&on, place, &one.trial.number, &one.held, &u8::from(one.happened)]);
+        table.row([&on, place, &one.trial.number(), &one.held, &u8::from(one.happened)]);
     }
     table
 }

@@ -24,7 +24,7 @@ pub(super) fn judge(
     for (index, point) in done.points.iter().enumerate() {
         let mut by_queue: BTreeMap<u8, Vec<(u32, Read)>> = BTreeMap::new();
         for trial in done.valid(index) {
-            match queues(done, trial, streams, window) {
+            match queues(done, &trial, streams, window) {
                 Ok(read) => read.into_iter().for_each(|(queue, read)| {
                     by_queue.entry(queue).or_default().push((trial.number, read));
                 }),
@@ -41,9 +41,9 @@ pub(super) fn judge(
 }
 
 /// What each queue of the port carried of the streams, beside its share.
-fn queues<'a>(
-    done: &Done<'a>,
-    trial: &'a Trial,
+fn queues(
+    done: &Done<'_>,
+    trial: &Trial,
     streams: &[String],
     (from, until): (&Amount, &Amount),
 ) -> Result<Vec<(u8, Read)>, Doubt> {

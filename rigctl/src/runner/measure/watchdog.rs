@@ -1,6 +1,7 @@
 //! Detection, restoration and the trigger ramp of the watchdog.
 
 use super::{At, Done, Judged};
+use crate::runner::kept::Kept;
 use crate::runner::plan::Role;
 use crate::runner::see::see;
 use crate::runner::session::Session;
@@ -33,8 +34,10 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         return along_a_ramp(done, measure, &subject, judged);
     }
     for (index, point) in done.points.iter().enumerate() {
-        let (at, trials) = (At::Point(index), done.valid(index));
-        let Some(seen) = all_seen(done, (at, &trials), &subject, judged) else { continue };
+        let at = At::Point(index);
+        let Some(seen) = all_seen(done, (at, done.valid(index)), &subject, judged) else {
+            continue;
+        };
         let about = about(measure, &subject, done.place(point));
         let (rule, stimulus) = (&done.session.rule, &done.stimulus());
         let slack = limits(done).slack;
@@ -61,18 +64,15 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
 
 /// The lengths of the storm are swept: a curve, with the storms that showed the grid of the polls.
 fn along_a_ramp(done: &Done<'_>, measure: &Measure, subject: &Subject, judged: &mut Judged) {
-    let of_role = |role: Role| -> Vec<&Trial> {
-        done.trials.iter().filter(|trial| trial.role == role && trial.void.is_none()).collect()
-    };
-    let calibrating = of_role(Role::Calibration);
-    let Some(calibrations) = all_seen(done, (At::Whole, &calibrating), subject, judged) else {
+    let calibrating = done.of_role(Role::Calibration).map(Kept::whole);
+    let Some(calibrations) = all_seen(done, (At::Whole, calibrating), subject, judged) else {
         return;
     };
     let about = about(measure, subject, done.session.group.label.clone());
     let (mut points, mut lengths) = (Vec::new(), Vec::new());
     for index in 0..done.points.len() {
-        let trials = done.valid(index);
-        let Some(trials) = all_seen(done, (At::Point(index), &trials), subject, judged) else {
+        let trials = (At::Point(index), done.valid(index));
+        let Some(trials) = all_seen(done, trials, subject, judged) else {
             return;
         };
         let here = (At::Point(index), &about);
@@ -127,18 +127,24 @@ fn swept(done: &Done<'_>) -> bool {
 
 fn all_seen(
     done: &Done<'_>,
-    (at, trials): (At, &[&Trial]),
+    (at, trials): (At, impl Iterator<Item = Trial>),
     subject: &Subject,
     judged: &mut Judged,
 ) -> Option<Vec<Seen>> {
-    let changed = trials.iter().find_map(|trial| changed(trial));
-    if let Some(doubt) = changed {
-        judged.doubt(at, doubt);
-        return None;
+    let (mut all, mut unshown) = (Vec::new(), None);
+    for trial in trials {
+        if let Some(doubt) = changed(&trial) {
+            judged.doubt(at, doubt);
+            return None;
+        }
+        match seen(done.session, &trial, subject) {
+            Ok(seen) => all.push(seen),
+            Err(doubt) => unshown = unshown.or(Some(doubt)),
+        }
     }
-    match trials.iter().map(|trial| seen(done.session, trial, subject)).collect() {
-        Ok(seen) => Some(seen),
-        Err(doubt) => {
+    match unshown {
+        None => Some(all),
+        Some(doubt) => {
             judged.doubt(at, doubt);
             None
         }

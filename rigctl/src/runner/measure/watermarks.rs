@@ -2,6 +2,7 @@
 
 use super::{At, Done, Judged, Read, judgement};
 use crate::runner::fill::Fill;
+use crate::runner::kept::Kept;
 use crate::runner::plan::Role;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
@@ -27,14 +28,14 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         return;
     }
     let mut all = Vec::new();
-    for trial in done.trials {
+    for trial in done.trials.iter().map(Kept::whole) {
         if trial.void.is_some() || trial.role == Role::Calibration {
             continue;
         }
         let Some(spec) = trial.script.streams.iter().find(|spec| spec.name == stream) else {
             continue;
         };
-        let checks = checks(declared, trial, spec);
+        let checks = checks(declared, &trial, spec);
         if let Some(missing) = checks.iter().find(|check| check.got.is_none()) {
             let why = format!("the device offers no counter {}", missing.name);
             judged.doubt(At::Whole, trial.doubt(&why));
@@ -86,7 +87,7 @@ fn checks(declared: &Declared, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
     let port = |rig: u16| trial.observation.ports[usize::from(rig)].dut_port.clone();
     let (from, to, class) = (port(spec.from), port(spec.to), spec.class);
     let peak = |name: String, want: u64| {
-        let got = trial.observation.counters.after.get(&name).copied();
+        let got = trial.observation.counters.after(&name);
         Check { name, want, got }
     };
     let grown = |name: String, want: u64| {

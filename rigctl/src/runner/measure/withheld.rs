@@ -30,7 +30,7 @@ pub(super) fn judge(
     for (index, point) in done.points.iter().enumerate() {
         let mut by_subject: BTreeMap<String, Vec<(u32, Read)>> = BTreeMap::new();
         for trial in done.valid(index) {
-            match of_trial(done, trial, streams, window) {
+            match of_trial(done, &trial, streams, window) {
                 Ok(all) => all.into_iter().for_each(|(on, read)| {
                     by_subject.entry(on).or_default().push((trial.number, read));
                 }),

@@ -4,7 +4,7 @@ use crate::mutation;
 use crate::runner::budget;
 use crate::runner::case::{self, Rig};
 use crate::runner::effort::Effort;
-use crate::runner::pool::Stop;
+use crate::stop::Stop;
 use rig_lab::Lab;
 use rig_oracle::Verdict;
 use rig_testcases::{Case, Measure, Wanted};

@@ -52,7 +52,7 @@ fn sample<'a>(
         let found: Result<Vec<_>, _> = streams.iter().map(|name| trial.stream(name)).collect();
         let drawn = found.and_then(|found| {
             let streams: Vec<u16> = found.iter().map(|(index, _)| *index).collect();
-            Ok((draws(trial, declared, &streams)?, streams))
+            Ok((draws(&trial, declared, &streams)?, streams))
         });
         let (drawn, streams_of) = match drawn {
             Ok(drawn) => drawn,

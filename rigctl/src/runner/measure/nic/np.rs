@@ -137,11 +137,11 @@ const POINTS: usize = 400;
 /// Judges which marks are answered.
 pub(super) fn answers(done: &Done<'_>, port: &str, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
-        let Some(trial) = done.valid(index).into_iter().next() else { continue };
+        let Some(trial) = done.valid(index).next() else { continue };
         let Ok(number) = trial.port(port) else { continue };
-        let seen = Seen::of(done, trial, number);
+        let seen = Seen::of(done, &trial, number);
         let x = format!("{} time at {port}", done.place(point)).trim().to_owned();
-        if let Some(curve) = counted(&Traffic::of(trial, &seen), &seen.nic.np, x) {
+        if let Some(curve) = counted(&Traffic::of(&trial, &seen), &seen.nic.np, x) {
             judged.curve(curve);
         }
     }

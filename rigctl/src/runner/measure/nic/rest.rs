@@ -19,8 +19,8 @@ use rig_units::{Bytes, Dur, PortSpeed};
 pub(super) fn judge(done: &Done<'_>, windows: &[Window], judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let place = done.place(point);
-        let Some(trial) = done.valid(index).into_iter().next() else { continue };
-        match rests(done, index, trial, windows) {
+        let Some(trial) = done.valid(index).next() else { continue };
+        match rests(done, index, &trial, windows) {
             Ok(rests) => {
                 rests.iter().for_each(|seen| judged.table(seen.table.clone()));
                 tell(&rests, (At::Point(index), &place), judged);

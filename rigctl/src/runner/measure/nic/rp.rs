@@ -112,8 +112,10 @@ impl<'a> Limited<'a> {
 /// Judges every packet's distance from the one before; the rate over time becomes a curve.
 pub(super) fn follows(done: &Done<'_>, flow: &str, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
-        let first = done.valid(index).into_iter().next();
-        let Some(Ok(limited)) = first.map(|trial| Limited::of(done, trial, flow)) else { continue };
+        let first = done.valid(index).next();
+        let Some(Ok(limited)) = first.map(|trial| Limited::of(done, &trial, flow)) else {
+            continue;
+        };
         let place = done.place(point);
         let x = format!("{place} time of {flow}").trim().to_owned();
         let points = limited.follow().curve;

@@ -159,9 +159,9 @@ fn starved(
     let one = u64::from(Ppm::ONE.0);
     for (flow, carried) in window.flows.iter().zip(&runs.carried) {
         let mut all = Vec::new();
-        for (at, trial) in done.valid(index).into_iter().enumerate() {
+        for (at, trial) in done.valid(index).enumerate() {
             let Ok((number, _)) = trial.flow(flow) else { continue };
-            let Told { cnps, marks } = told(trial, trial.script.connection(number));
+            let Told { cnps, marks } = told(&trial, trial.script.connection(number));
             let sum = |batches: &[Carried]| batches.iter().map(|batch| batch.bytes).sum::<u64>();
             let whole: u64 = runs.carried.iter().map(|runs| sum(&runs[at])).sum();
             let flows = u64::try_from(window.flows.len()).unwrap_or(u64::MAX);

@@ -1,6 +1,7 @@
 //! What one trial of a search shows.
 
 use crate::runner::hunt::{Event, Mark, Stage, stages};
+use crate::runner::kept::Kept;
 use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::Dir;
@@ -11,7 +12,7 @@ use rig_units::Time;
 
 /// One number that was tried.
 pub(super) struct Tried<'a> {
-    pub(super) trial: &'a Trial,
+    pub(super) trial: &'a Kept,
     /// Frames that were held.
     pub(super) held: u64,
     /// Frames that leaked out while the queue was held: they are not in the buffer.
@@ -23,12 +24,13 @@ impl<'a> Tried<'a> {
     /// `None` where the trial cannot tell.
     pub(super) fn of(
         session: &Session<'_>,
-        trial: &'a Trial,
+        trial: &'a Kept,
         mark: &Mark,
         stage: &Stage,
     ) -> Option<Tried<'a>> {
-        let happened = happened(session, trial, mark).ok()?;
-        let leaked = leaked(trial, stage);
+        let whole = trial.whole();
+        let happened = happened(session, &whole, mark).ok()?;
+        let leaked = leaked(&whole, stage);
         Some(Tried { trial, held: mark.tried.saturating_sub(leaked), leaked, happened })
     }
 }

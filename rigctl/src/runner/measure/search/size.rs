@@ -67,8 +67,9 @@ fn first<'a>(
         .collect();
     let Found::At(span) = found(&tried) else { return None };
     let shown = tried.iter().find(|one| one.held == span.hi)?.trial;
-    let spec = shown.script.streams.iter().find(|spec| spec.name == *name)?;
-    Some((span, shown.number, spec))
+    let script = &shown.outline().script;
+    let spec = script.streams.iter().find(|spec| spec.name == *name)?;
+    Some((span, shown.number(), spec))
 }
 
 /// The XOFF of a stream where the case searches for that as well and found one number.

@@ -1,0 +1,203 @@
+//! What was seen in a trial that is over, kept small: a case of ten thousand trials is judged at its end, and its frames and
+//! counters as they are would fill the memory of a desk.
+//!
+//! Most frames of a trial differ from an earlier one in their instant and their number only, and both go on evenly. So each record
+//! is the index of its shape, and by how much its instant and its numbers are off from going on as they did; runs of that deflate
+//! to next to nothing. Whatever a record is besides stands in its shape: a new field needs no code here. Of counters the names are the
+//! same in every trial, and most values never change.
+
+use crate::observation::Names;
+use crate::{Counters, Record, What};
+use flate2::Compression;
+use flate2::bufread::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use rig_units::Time;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+
+/// Records, kept small.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packed {
+    records: usize,
+    shapes: Box<[Record]>,
+    bytes: Box<[u8]>,
+}
+
+/// What goes on from one record of a shape to the next: instant, number of its stream or connection, packet number of MACsec.
+type Running = [u64; 3];
+
+/// Where a shape has come to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Track {
+    last: Running,
+    step: Running,
+}
+
+impl Track {
+    /// By how much `now` is off from going on as before.
+    fn off(&mut self, now: Running) -> Running {
+        let off =
+            core::array::from_fn(|i| now[i].wrapping_sub(self.last[i]).wrapping_sub(self.step[i]));
+        self.go(now);
+        off
+    }
+
+    /// What is off so much.
+    fn at(&mut self, off: Running) -> Running {
+        let now =
+            core::array::from_fn(|i| self.last[i].wrapping_add(self.step[i]).wrapping_add(off[i]));
+        self.go(now);
+        now
+    }
+
+    fn go(&mut self, now: Running) {
+        self.step = core::array::from_fn(|i| now[i].wrapping_sub(self.last[i]));
+        self.last = now;
+    }
+}
+
+impl Packed {
+    /// The same records, small.
+    pub fn of(records: &[Record]) -> Packed {
+        let mut known: BTreeMap<Record, usize> = BTreeMap::new();
+        let (mut shapes, mut tracks) = (Vec::new(), Vec::new());
+        let mut bytes = Vec::new();
+        for record in records {
+            let (shape, now) = apart(*record);
+            let index = *known.entry(shape).or_insert_with(|| {
+                shapes.push(shape);
+                tracks.push(Track::default());
+                shapes.len() - 1
+            });
+            put(&mut bytes, u64::try_from(index).unwrap_or(u64::MAX));
+            tracks[index].off(now).into_iter().for_each(|off| put(&mut bytes, zigzag(off)));
+        }
+        let shapes = shapes.into_boxed_slice();
+        Packed { records: records.len(), shapes, bytes: deflated(&bytes) }
+    }
+
+    /// The records.
+    pub fn records(&self) -> Vec<Record> {
+        let mut tracks = vec![Track::default(); self.shapes.len()];
+        let mut bytes = inflated(&self.bytes);
+        let one = |_| {
+            let index = usize::try_from(take(&mut bytes)).unwrap_or(usize::MAX);
+            let off = core::array::from_fn(|_| unzigzag(take(&mut bytes)));
+            together(self.shapes[index], tracks[index].at(off))
+        };
+        (0..self.records).map(one).collect()
+    }
+}
+
+/// Counters, kept small.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedCounters {
+    /// All but the values.
+    rest: Counters,
+    count: usize,
+    /// Of each: at which ends it is known, what it was before, and by how much it grew.
+    values: Box<[u8]>,
+}
+
+impl PackedCounters {
+    /// The same counters, small. `names` are those of the trial before: as a rule they are these.
+    pub fn of(mut counters: Counters, names: &mut Names) -> PackedCounters {
+        counters.share(names);
+        let values = counters.take();
+        let mut bytes = Vec::new();
+        for [before, after] in &values {
+            put(&mut bytes, u64::from(before.is_some()) | u64::from(after.is_some()) << 1);
+            let [before, after] = [before, after].map(|value| value.unwrap_or(0));
+            put(&mut bytes, before);
+            put(&mut bytes, after.wrapping_sub(before));
+        }
+        PackedCounters { rest: counters, count: values.len(), values: deflated(&bytes) }
+    }
+
+    /// The counters.
+    pub fn counters(&self) -> Counters {
+        let mut bytes = inflated(&self.values);
+        let one = |_| {
+            let (known, before) = (take(&mut bytes), take(&mut bytes));
+            let after = take(&mut bytes).wrapping_add(before);
+            [(known & 1 == 1).then_some(before), (known & 2 == 2).then_some(after)]
+        };
+        self.rest.with((0..self.count).map(one).collect())
+    }
+}
+
+fn deflated(bytes: &[u8]) -> Box<[u8]> {
+    let mut small = DeflateEncoder::new(Vec::new(), Compression::fast());
+    let bytes = small.write_all(bytes).and_then(|()| small.finish());
+    bytes.expect("memory takes everything").into_boxed_slice()
+}
+
+/// What was deflated here.
+fn inflated(small: &[u8]) -> impl Iterator<Item = u8> + use<> {
+    let mut bytes = Vec::new();
+    DeflateDecoder::new(small).read_to_end(&mut bytes).expect("`deflated` made it");
+    bytes.into_iter()
+}
+
+/// A record without what goes on, and that.
+fn apart(mut record: Record) -> (Record, Running) {
+    let at = core::mem::take(&mut record.at).0;
+    let number = running(&mut record.what).map_or(0, |number| u64::from(core::mem::take(number)));
+    let pn = record.secured.as_mut().map_or(0, |secured| core::mem::take(&mut secured.pn));
+    (record, [at, number, pn])
+}
+
+/// The record that was taken apart.
+fn together(mut shape: Record, [at, number, pn]: Running) -> Record {
+    shape.at = Time(at);
+    if let Some(running) = running(&mut shape.what) {
+        *running = u32::try_from(number).expect("it was one");
+    }
+    if let Some(secured) = &mut shape.secured {
+        secured.pn = pn;
+    }
+    shape
+}
+
+/// The number that goes on from frame to frame.
+fn running(what: &mut What) -> Option<&mut u32> {
+    match what {
+        What::Data { seq, .. } => Some(seq),
+        What::Roce(roce) => Some(&mut roce.psn),
+        What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
+    }
+}
+
+/// Small numbers of either sign as small numbers.
+const fn zigzag(off: u64) -> u64 {
+    (off << 1) ^ (0_u64.wrapping_sub(off >> 63))
+}
+
+const fn unzigzag(off: u64) -> u64 {
+    (off >> 1) ^ (0_u64.wrapping_sub(off & 1))
+}
+
+/// Adds a number, seven bits a byte, the least first (LEB128).
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number > 0x7f {
+        bytes.push(u8::try_from(number & 0x7f).unwrap_or(0) | 0x80);
+        number >>= 7;
+    }
+    bytes.push(u8::try_from(number).unwrap_or(0));
+}
+
+/// The next number.
+fn take(bytes: &mut impl Iterator<Item = u8>) -> u64 {
+    let (mut number, mut shift) = (0, 0);
+    for byte in bytes {
+        number |= u64::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests;

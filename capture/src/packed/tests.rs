@@ -1,0 +1,81 @@
+use super::*;
+use crate::sample::{Sample, TRANSIT};
+use crate::{Dir, PfcFault};
+use proptest::prelude::*;
+use rig_frames::ip::Ecn;
+use rig_testcases::{Harm, Roce, RoceKind, Secured};
+use rig_units::{Bytes, Dur, Quanta};
+
+fn any_what() -> impl Strategy<Value = What> {
+    let data = (any::<u16>(), any::<u32>(), any::<u16>(), any::<bool>());
+    let data = data.prop_map(|(stream, seq, size, ce)| What::Data { stream, seq, size, ce });
+    let pfc = (any::<u8>(), any::<[u16; 8]>());
+    let pfc = pfc.prop_map(|(enable, all)| (enable, all.map(Quanta)));
+    let roce = (any::<u16>(), any::<u32>(), any::<u8>(), any::<bool>());
+    let roce = roce.prop_map(|(connection, psn, dscp, harmed)| {
+        let (kind, ecn) = (RoceKind::Ack, Ecn::Ce);
+        What::Roce(Roce { connection, kind, psn, size: 64, ecn, dscp, harmed, address: 1 })
+    });
+    prop_oneof![
+        4 => data,
+        1 => pfc.clone().prop_map(|(enable, quanta)| What::Pfc { enable, quanta }),
+        1 => pfc.prop_map(|(enable, quanta)| {
+            What::BadPfc { fault: PfcFault::Padding, enable, quanta }
+        }),
+        2 => roce,
+        1 => any::<u64>().prop_map(|size| What::Other { size: Bytes(size) }),
+    ]
+}
+
+fn any_record() -> impl Strategy<Value = Record> {
+    let secured = (0..4_u8, any::<u64>(), any::<bool>()).prop_map(|(an, pn, sci)| Secured {
+        an,
+        pn,
+        encrypted: !sci,
+        sci,
+        harm: sci.then_some(Harm::Forged),
+    });
+    let dir = prop_oneof![Just(Dir::Tx), Just(Dir::Rx)];
+    let all = (any::<u64>(), 0..3_u16, dir, any_what(), proptest::option::of(secured));
+    all.prop_map(|(at, port, dir, what, secured)| Record { at: Time(at), port, dir, what, secured })
+}
+
+proptest! {
+    #[test]
+    fn what_was_packed_comes_back_as_it_was(
+        records in proptest::collection::vec(any_record(), 0..60),
+    ) {
+        prop_assert_eq!(Packed::of(&records).records(), records);
+    }
+}
+
+fn any_values() -> impl Strategy<Value = BTreeMap<String, u64>> {
+    proptest::collection::btree_map("[a-d]", any::<u64>(), 0..4)
+}
+
+proptest! {
+    #[test]
+    fn counters_come_back_as_they_were_and_trials_share_their_names(
+        before in any_values(), after in any_values(), other in any_values(),
+    ) {
+        let mut counters = Counters::read(before, after);
+        counters.took = Dur::us(3);
+        let mut names = other.into_keys().collect();
+        let packed = PackedCounters::of(counters.clone(), &mut names);
+        prop_assert_eq!(packed.counters(), counters.clone());
+        let again = PackedCounters::of(counters, &mut names);
+        prop_assert!(packed.rest.shares(&again.rest));
+    }
+}
+
+#[test]
+fn a_trial_of_probes_takes_next_to_nothing() {
+    let mut sample = Sample::new();
+    sample.probes(Dur::ZERO, Dur::s(5), |sent| Some(sent + TRANSIT));
+    let records = sample.done(Dur::s(5)).0.records;
+    let packed = Packed::of(&records);
+    assert_eq!(packed.records(), records);
+    let (small, whole) = (packed.bytes.len(), size_of_val(&records[..]));
+    assert!(records.len() > 10_000 && small * 100 < whole, "{small} of {whole}");
+    assert_eq!(packed.shapes.len(), 2);
+}
