@@ -40,16 +40,34 @@ pub struct EmulatedWire {
     /// Zero of the session's clock.
     zero: Mono,
     line: RefCell<Line>,
+    lost: RefCell<Option<Lost>>,
     /// The process, if it was started here.
     child: Option<Child>,
 }
 
-/// The line to it.
+/// The way to it.
 #[derive(Debug)]
-struct Line {
+enum Line {
+    /// Another process.
+    Process(Stream),
+    /// Somebody in this one.
+    Here(Box<dyn Answers>),
+}
+
+/// A line to another process.
+#[derive(Debug)]
+struct Stream {
     from: BufReader<UnixStream>,
     to: UnixStream,
-    lost: Option<Lost>,
+}
+
+/// Answers for a device that is served in this process.
+pub trait Answers: fmt::Debug + Send {
+    /// The answer, or why there is none and never will be.
+    ///
+    /// # Errors
+    /// The device is no more.
+    fn answer(&mut self, ask: &Ask) -> Result<Answer, String>;
 }
 
 /// The device cannot be talked to any more: its process has ended, hangs, or speaks another language.
@@ -133,8 +151,10 @@ impl EmulatedWire {
         let mut child = started.map_err(|error| failed(&error))?;
         match EmulatedWire::over(own, &tried, START) {
             Ok(mut wire) => {
-                let line = wire.line.get_mut().from.get_ref();
-                line.set_read_timeout(Some(START)).map_err(|error| failed(&error))?;
+                if let Line::Process(line) = wire.line.get_mut() {
+                    let line = line.from.get_ref();
+                    line.set_read_timeout(Some(START)).map_err(|error| failed(&error))?;
+                }
                 wire.child = Some(child);
                 Ok(wire)
             }
@@ -156,7 +176,7 @@ impl EmulatedWire {
         stream.set_write_timeout(Some(PATIENCE)).map_err(|error| failed(&error))?;
         stream.set_read_timeout(Some(patience)).map_err(|error| failed(&error))?;
         let to = stream.try_clone().map_err(|error| failed(&error))?;
-        let mut line = Line { from: BufReader::new(stream), to, lost: None };
+        let mut line = Stream { from: BufReader::new(stream), to };
         let hello = line.hear(tried)?;
         let said = |why: String| Lost { tried: tried.to_owned(), why };
         if let Ok(Answer::Refused { why }) = control::read("an answer", &hello) {
@@ -172,8 +192,17 @@ impl EmulatedWire {
             return Err(Lost { tried: tried.to_owned(), why });
         }
         line.from.get_ref().set_read_timeout(Some(PATIENCE)).map_err(|error| failed(&error))?;
-        let configured = hello.declared.clone();
-        Ok(EmulatedWire { hello, configured, zero: Mono(0), line: line.into(), child: None })
+        Ok(EmulatedWire::by(hello, Line::Process(line)))
+    }
+
+    /// A device that is served in this process.
+    pub fn here(hello: Hello, answers: Box<dyn Answers>) -> EmulatedWire {
+        EmulatedWire::by(hello, Line::Here(answers))
+    }
+
+    fn by(hello: Hello, line: Line) -> EmulatedWire {
+        let (configured, lost) = (hello.declared.clone(), RefCell::default());
+        EmulatedWire { hello, configured, zero: Mono(0), line: line.into(), lost, child: None }
     }
 
     /// Who it is, and on which interfaces.
@@ -325,17 +354,21 @@ impl EmulatedWire {
 
     /// Why nothing that was said since is to be believed, if the device is lost.
     pub fn lost(&self) -> Option<Lost> {
-        self.line.borrow().lost.clone()
+        self.lost.borrow().clone()
     }
 
     fn ask(&self, tried: &str, ask: &Ask) -> Result<Answer, Lost> {
-        let mut line = self.line.borrow_mut();
-        if let Some(lost) = &line.lost {
-            return Err(lost.clone());
+        if let Some(lost) = self.lost() {
+            return Err(lost);
         }
         let tried = format!("ask for {tried}");
-        let answer = line.ask(&tried, ask);
-        line.lost = answer.as_ref().err().cloned();
+        let answer = match &mut *self.line.borrow_mut() {
+            Line::Process(line) => line.ask(&tried, ask),
+            Line::Here(answers) => {
+                answers.answer(ask).map_err(|why| Lost { tried: tried.clone(), why })
+            }
+        };
+        self.lost.replace(answer.as_ref().err().cloned());
         answer
     }
 
@@ -357,12 +390,12 @@ impl EmulatedWire {
     fn odd(&self, tried: &str, answer: &Answer) -> Lost {
         let why = format!("it answered {}", control::line(answer).trim_end());
         let lost = Lost { tried: format!("ask for {tried}"), why };
-        self.line.borrow_mut().lost = Some(lost.clone());
+        self.lost.replace(Some(lost.clone()));
         lost
     }
 }
 
-impl Line {
+impl Stream {
     fn ask(&mut self, tried: &str, ask: &Ask) -> Result<Answer, Lost> {
         let failed = |error: io::Error| Lost::of(tried, &error);
         // It may hold keys.
@@ -400,7 +433,7 @@ impl Lost {
 
 impl Drop for EmulatedWire {
     fn drop(&mut self) {
-        let line = self.line.get_mut();
+        let Line::Process(line) = self.line.get_mut() else { return };
         let Some(mut child) = self.child.take() else {
             // A process that is just being started by another thread may have the line too, and must not keep it.
             let _gone = line.to.shutdown(Shutdown::Both);

@@ -16,7 +16,7 @@ use rig_lab::Adapter;
 use rig_oracle::Verdict;
 use rig_units::{Dur, Time};
 use rigctl::executor::Benches;
-use rigctl::executor::wire::{Serve, Start};
+use rigctl::executor::wire::{Clocks, Serve, SessionClock, Start};
 use rigctl::runner::budget;
 use rigctl::runner::case::{self, Rig};
 use rigctl::runner::effort::Effort;
@@ -44,6 +44,16 @@ fn real(at: Time) -> Time {
     let round = EVERY + BY;
     let (rounds, rest) = (at.0 / round.0, at.0 % round.0);
     Time(EVERY.0 * rounds + rest.min(EVERY.0))
+}
+
+/// Clocks that leap.
+#[derive(Debug)]
+struct Leap;
+
+impl Clocks for Leap {
+    fn since(&self, epoch: Mono) -> SessionClock {
+        Arc::new(Leaping(Wall::since(epoch)))
+    }
 }
 
 impl Clock for Leaping {
@@ -87,7 +97,7 @@ fn a_clock_that_leaps_ahead_voids_every_trial_and_fails_no_device() {
     let (bound, program) = (wire.bound, env!("CARGO_BIN_EXE_rigctl").into());
     assert!(bound < BY, "{bound}");
     let start = Start::Served(Serve { program, bound });
-    let benches = Benches::by(|epoch| Arc::new(Leaping(Wall::since(epoch))), start, 1);
+    let benches = Benches::by(Arc::new(Leap), start, 1);
     let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
     let mut cases = suites.iter().flat_map(|suite| &suite.cases);
     let case = cases.find(|case| case.id.to_string() == "pfcwd::action-drop-broadcom");

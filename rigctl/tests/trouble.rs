@@ -6,6 +6,7 @@ use clap::Parser;
 use rig_reports::{Results, Run};
 use rigctl::cli::{Cli, Command};
 use rigctl::commands::run::{World, run_in};
+use rigctl::executor::wire::{Benches, Start};
 use rigctl::folder::{Touch, Trouble};
 use rigctl::stop::Stop;
 use serde_json::Value;
@@ -17,8 +18,21 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+#[path = "trouble/memory.rs"]
+mod memory;
+
+use memory::Memory;
+
 /// One device: most of the time of such a run is that of reading its lab.
 const LAB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/barefoot.yaml");
+/// The same device behind ports of the rig; those are in memory.
+const WIRE: &str = concat!(
+    "about: \"ports in memory\"\nadapter: emulated-wire\ncable: 3m\n",
+    "wire: {speed: 500Mbps, ports: 4, bound: 1ms, benches: 1, budget: 60s}\n",
+    "duts: [",
+    env!("CARGO_MANIFEST_DIR"),
+    "/../lab-configs/duts/barefoot.yaml]\n"
+);
 /// Three cases that are over at once.
 const SUITE: &str = "about: \"a suite that is small\"
 device: switch
@@ -60,6 +74,9 @@ enum What {
 const ALL: [What; 6] =
     [What::Nothing, What::Once, What::Full, What::Gone, What::Asked, What::AskedAndFull];
 
+/// Kinds of trouble.
+const KINDS: usize = ALL.len() + memory::ALL.len();
+
 struct Schedule {
     what: What,
     at: u64,
@@ -100,6 +117,8 @@ struct Left {
     exit: u8,
     /// Whether something went wrong before the run had ended.
     troubled: bool,
+    /// How often a run in real time has waited.
+    waited: Option<u64>,
     /// Files of its folder, by name.
     files: BTreeMap<PathBuf, Vec<u8>>,
     /// Files of the run that was there before.
@@ -146,8 +165,21 @@ fn grown(before: [i64; 2]) -> [i64; 2] {
     grown
 }
 
+/// Something that goes wrong, and when.
+#[derive(Debug, Clone, Copy)]
+enum Wrong {
+    /// With a run in virtual time: at a touch of the disk.
+    Disk(What, u64),
+    /// With a run in real time on ports in memory: as it waits for the so manieth time.
+    Wire(memory::What, u64),
+}
+
 /// Runs a few cases over a run that was there before, in the world that the seed makes.
-fn left(what: What, at: u64) -> Left {
+fn left(wrong: Wrong) -> Left {
+    let (what, at) = match wrong {
+        Wrong::Disk(what, at) => (what, at),
+        Wrong::Wire(..) => (What::Nothing, 0),
+    };
     // In memory where there is such a place: a disk takes its time to be sure of a report.
     let memory = Path::new("/dev/shm");
     let desk = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
@@ -162,13 +194,20 @@ fn left(what: What, at: u64) -> Left {
     let touched = AtomicU64::new(0);
     let schedule =
         Arc::new(Schedule { what, at, touched, stop: Arc::clone(&stop), out: out.clone() });
-    let [suite, path] = [&suite, &out].map(|path| path.display().to_string());
+    let memory = match wrong {
+        Wrong::Disk(..) => None,
+        Wrong::Wire(what, at) => Some((Memory::new(what, at, &stop), what, at)),
+    };
+    let lab = desk.path().join("lab.yaml");
+    fs::write(&lab, WIRE).expect("writable");
+    let lab = if memory.is_some() { lab } else { LAB.into() };
+    let [suite, path, lab] = [&suite, &out, &lab].map(|path| path.display().to_string());
     let line = [
         "rigctl",
         "run",
         &*suite,
         "--lab",
-        LAB,
+        &*lab,
         "--seed",
         "7",
         "--jobs",
@@ -181,11 +220,21 @@ fn left(what: What, at: u64) -> Left {
     let Command::Run(args) = cli.command else { panic!("a run was asked for") };
     let before = open();
     let trouble: Arc<dyn Trouble> = Arc::clone(&schedule) as _;
-    let exit = run_in(&World { stop, trouble, listens: false }, &args).expect("input is in order");
+    let benches = memory.as_ref().map(|(memory, ..)| {
+        Benches::by(Arc::clone(memory) as _, Start::Made(Arc::clone(memory) as _), 1)
+    });
+    let world = World { stop, trouble, listens: false, benches };
+    let exit = run_in(&world, &args).expect("input is in order");
+    drop(world);
     let touched = schedule.touched.load(Ordering::Relaxed);
+    // Its device goes with it.
+    let waited = memory.map(|(memory, what, at)| (memory.waited(), what, at));
     Left {
         exit: exit.code(),
-        troubled: what != What::Nothing && touched > at,
+        troubled: what != What::Nothing && touched > at
+            || waited
+                .is_some_and(|(waited, what, at)| what != memory::What::Nothing && waited > at),
+        waited: waited.map(|(waited, ..)| waited),
         files: files(&out),
         former: files(&desk.path().join("night~1")),
         grown: grown(before),
@@ -204,7 +253,13 @@ fn cases(results: &[u8]) -> Result<BTreeMap<String, Value>, String> {
 /// What is wrong with what a run left, beside the same run in a world where nothing goes wrong.
 fn wrong(left: &Left, whole: &Left) -> Vec<String> {
     let mut wrong = Vec::new();
-    let want = if left.troubled { &[0, 4][..] } else { &[0] };
+    let wire = left.waited.is_some();
+    let want = match (left.troubled, wire) {
+        (false, _) => &[0][..],
+        (true, false) => &[0, 4],
+        // A trial that shows nothing is run again, until the lab's budget is spent.
+        (true, true) => &[0, 3, 4],
+    };
     if !want.contains(&left.exit) {
         wrong.push(format!("exit {}", left.exit));
     }
@@ -229,8 +284,18 @@ fn wrong(left: &Left, whole: &Left) -> Vec<String> {
                 Value::Object(object.clone())
             };
             // A case that was broken off says so.
-            let settled = case["verdict"] != "broken";
-            !settled || all.get(id).is_some_and(|whole| judged(whole) == judged(case))
+            let settled = case["verdict"] != "broken" && case["verdict"] != "inconclusive";
+            let same = |whole: &Value| {
+                // In real time other trials may have been the ones that count.
+                if wire {
+                    whole["verdict"] == case["verdict"]
+                } else {
+                    judged(whole) == judged(case)
+                }
+            };
+            let of_a_troubled_wire = wire && left.troubled;
+            (case["verdict"] != "inconclusive" || of_a_troubled_wire)
+                && (!settled || all.get(id).is_some_and(same))
         })
     };
     let results = file(left, "results.json").map(|text| cases(&text));
@@ -264,7 +329,7 @@ fn wrong(left: &Left, whole: &Left) -> Vec<String> {
     for (path, bytes) in &left.files {
         let packed = path.extension().is_some_and(|end| end == "gz");
         // A file that could not be written whole is taken away; one that is there is the one of the whole run.
-        if packed && whole.files.get(path) != Some(bytes) {
+        if packed && !wire && whole.files.get(path) != Some(bytes) {
             wrong.push(format!("{} is half of one", path.display()));
         }
     }
@@ -273,18 +338,33 @@ fn wrong(left: &Left, whole: &Left) -> Vec<String> {
 
 /// Tries the seeds: how often each kind struck, and what was wrong.
 fn tried(seeds: core::ops::Range<u64>) -> (BTreeMap<String, u64>, Vec<String>) {
-    let whole = left(What::Nothing, 0);
+    let on_disk = left(Wrong::Disk(What::Nothing, 0));
+    let on_wire = left(Wrong::Wire(memory::What::Nothing, 0));
+    let waits = on_wire.waited.expect("it is in real time");
     let (mut struck, mut all) = (BTreeMap::new(), Vec::new());
     for seed in seeds {
-        let what = ALL[usize::try_from(drawn(seed, 1) % ALL.len() as u64).expect("few")];
-        let at = drawn(seed, 2) % TOUCHES;
-        let left = left(what, at);
-        if left.troubled || what == What::Nothing {
-            *struck.entry(format!("{what:?}")).or_default() += 1;
+        let kind = usize::try_from(drawn(seed, 1) % KINDS as u64).expect("few");
+        let (what, whole, quiet) = match kind.checked_sub(ALL.len()) {
+            None => {
+                let what = ALL[kind];
+                let quiet = what == What::Nothing;
+                (Wrong::Disk(what, drawn(seed, 2) % TOUCHES), &on_disk, quiet)
+            }
+            Some(kind) => {
+                let what = memory::ALL[kind];
+                let quiet = what == memory::What::Nothing;
+                (Wrong::Wire(what, drawn(seed, 2) % waits), &on_wire, quiet)
+            }
+        };
+        let left = left(what);
+        if left.troubled || quiet {
+            let name = match what {
+                Wrong::Disk(what, _) => format!("{what:?}"),
+                Wrong::Wire(what, _) => format!("{what:?} on the wire"),
+            };
+            *struck.entry(name).or_default() += 1;
         }
-        all.extend(
-            wrong(&left, &whole).iter().map(|why| format!("seed {seed}, {what:?} at {at}: {why}")),
-        );
+        all.extend(wrong(&left, whole).iter().map(|why| format!("seed {seed}, {what:?}: {why}")));
     }
     (struck, all)
 }
@@ -298,7 +378,7 @@ fn range(seeds: &str) -> core::ops::Range<u64> {
 #[test]
 fn each_thing_that_may_be_wrong_is_found() {
     // Other tests of this process come and go.
-    let whole = Left { grown: [0, 0], ..left(What::Nothing, 0) };
+    let whole = Left { grown: [0, 0], ..left(Wrong::Disk(What::Nothing, 0)) };
     assert_eq!(wrong(&whole, &whole), [""; 0]);
     let with = |name: &str, change: fn(Vec<u8>) -> Vec<u8>| {
         let mut left = whole.clone();
@@ -356,6 +436,6 @@ fn whatever_goes_wrong_nothing_is_lost_and_nothing_is_left() {
     assert_eq!(lines("WRONG"), [""; 0]);
     let [struck] = &lines("TRIED")[..] else { panic!("{said}") };
     // Each kind of trouble struck, and often.
-    assert_eq!(struck.matches(": ").count(), ALL.len(), "{struck}");
+    assert_eq!(struck.matches(": ").count(), KINDS, "{struck}");
     println!("{seeds}: {struck}");
 }

@@ -232,7 +232,11 @@ impl<C: Clock> Served<C> {
         Ok(())
     }
 
-    fn answer(&mut self, ask: Ask) -> Result<Answer, PortError> {
+    /// Answers a question.
+    ///
+    /// # Errors
+    /// An interface is down or gone.
+    pub fn answer(&mut self, ask: Ask) -> Result<Answer, PortError> {
         Ok(match ask {
             Ask::Boot { seed, settings } => {
                 let settings: Vec<Setting> = settings.into_iter().map(Setting::from).collect();

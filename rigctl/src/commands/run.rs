@@ -36,7 +36,8 @@ use std::sync::Arc;
 /// # Errors
 /// Input that cannot be used; nothing has run then.
 pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
-    run_in(&World { stop: Arc::default(), trouble: Arc::new(NoTrouble), listens: true }, args)
+    let (stop, trouble) = (Arc::default(), Arc::new(NoTrouble));
+    run_in(&World { stop, trouble, listens: true, benches: None }, args)
 }
 
 /// What a run meets outside itself.
@@ -47,6 +48,8 @@ pub struct World {
     pub trouble: Arc<dyn Trouble>,
     /// Whether signals to the process are for it.
     pub listens: bool,
+    /// Where real ports come from, if not from the lab.
+    pub benches: Option<Arc<Benches>>,
 }
 
 /// The same in a world that is given.
@@ -83,7 +86,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     };
     let out = out.map(|out| out.under(Arc::clone(&world.trouble)));
     let journal = Arc::new(Journal::at(&state::journals()));
-    let benches = benches(&input.lab, &journal);
+    let benches = world.benches.clone().or_else(|| benches(&input.lab, &journal));
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
     let jobs = match input.lab.adapter {
         // There is one set of interfaces.
@@ -109,7 +112,9 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         let benches_of_it = u64::try_from(benches.most()).unwrap_or(1);
         benches.patience().grant(Dur(planned.budget) * benches_of_it);
     }
-    let floor = benches.as_ref().and_then(|_| floor::measure()).map(Box::new);
+    // What somebody else has made need not go by this machine's clock.
+    let own = benches.as_ref().filter(|_| world.benches.is_none());
+    let floor = own.and_then(|_| floor::measure()).map(Box::new);
     let started = Started {
         seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -6,8 +6,10 @@ use super::benches::SessionClock;
 use super::keeper::Keeper;
 use rig_generator::netlab::Namespace;
 use rig_generator::pausing::{self, Pauser, Reaction, Use};
+use rig_generator::port::memory::Halves;
 use rig_generator::port::{Backend, Config, Port, RealTime, Transmit};
 use rig_generator::{Lane, Obeys, Pacer, Sender, Stall};
+use rig_lab::Profile;
 use rig_units::{Dur, PortSpeed};
 use std::sync::Arc;
 
@@ -48,6 +50,26 @@ pub(super) const SLOTS: u32 = 256;
 pub(super) const LONGEST: usize = 9_100;
 
 impl Bench {
+    /// The device of that name behind ports that are open.
+    pub fn of(
+        profile: &Profile,
+        behind: Behind,
+        clock: SessionClock,
+        (ports, bound): (Vec<Halves>, Dur),
+    ) -> Bench {
+        let longest = vec![LONGEST; ports.len()];
+        let open = (0..).zip(ports).map(|(index, port)| {
+            let speed = profile.declared.port_speed(index).expect("a port of the device");
+            // Between virtual ports frames pass in no time.
+            lane(port, speed, bound, true)
+        });
+        let lanes = open.collect();
+        // Nothing spins: what a sleep is late by is far below the bound.
+        let pacer = Pacer { clock, lanes, awake: Dur::ZERO };
+        let profile = profile.name.clone();
+        Bench { profile, behind, pacer, bound, longest, far: None, next: 0, spoilt: false }
+    }
+
     /// How far off a timestamp of it may be.
     pub const fn bound(&self) -> Dur {
         self.bound
@@ -96,8 +118,8 @@ impl Far {
 }
 
 /// A port of the rig that sends nothing yet.
-pub(super) fn lane(port: Port, speed: PortSpeed, bound: Dur, instant: bool) -> Lane {
+pub(super) fn lane((tx, rx): Halves, speed: PortSpeed, bound: Dur, instant: bool) -> Lane {
     // What is left out was late beyond the bound, and with it the frame before: the trial is void.
     let sender = Sender::new(speed, Obeys::default(), Stall::SkipAfter(bound));
-    Lane::new(port.tx, port.rx, sender, instant)
+    Lane::new(tx, rx, sender, instant)
 }

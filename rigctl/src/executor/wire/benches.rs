@@ -22,19 +22,43 @@ pub enum Start {
     Served(Serve),
     /// The one that is there; what is changed at it is noted.
     Cabled(DeclaredWire, Arc<Journal>),
+    /// Somebody else makes them.
+    Made(Arc<dyn Maker>),
+}
+
+/// Makes benches.
+pub trait Maker: core::fmt::Debug + Send + Sync {
+    /// One with the device of `profile`.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn bench(&self, profile: &Profile) -> Result<Bench, String>;
 }
 
 /// The clock of a session.
 pub type SessionClock = Arc<dyn Clock + Send + Sync>;
 
 /// How the clock of a session comes about that starts at an instant of the ports' clock.
-pub type Clocks = fn(Mono) -> SessionClock;
+pub trait Clocks: core::fmt::Debug + Send + Sync {
+    /// The clock.
+    fn since(&self, epoch: Mono) -> SessionClock;
+}
+
+/// The machine's own.
+#[derive(Debug, Clone, Copy)]
+struct Own;
+
+impl Clocks for Own {
+    fn since(&self, epoch: Mono) -> SessionClock {
+        Arc::new(Wall::since(epoch))
+    }
+}
 
 /// Every bench that is idle, and how to start another.
 #[derive(Debug)]
 pub struct Benches {
     start: Start,
-    clocks: Clocks,
+    clocks: Arc<dyn Clocks>,
     /// Idle ones, the one used last at the end.
     idle: Mutex<Vec<Bench>>,
     /// Most that are kept idle.
@@ -48,12 +72,12 @@ pub struct Benches {
 impl Benches {
     /// None yet. At most `most` wait for the next session when they are idle.
     pub fn new(start: Start, most: usize) -> Arc<Benches> {
-        Benches::by(|epoch| Arc::new(Wall::since(epoch)), start, most)
+        Benches::by(Arc::new(Own), start, most)
     }
 
     /// The same, whose sessions go by `clocks` instead of the machine's own clock: what a clock may do to a session is done
     /// to it by a test.
-    pub fn by(clocks: Clocks, start: Start, most: usize) -> Arc<Benches> {
+    pub fn by(clocks: Arc<dyn Clocks>, start: Start, most: usize) -> Arc<Benches> {
         let processors = available_parallelism().map_or(1, NonZero::get);
         let room = Room::of(processors);
         let (idle, patience) = (Mutex::default(), Patience::default());
@@ -86,8 +110,11 @@ impl Benches {
         lease.bench = Some(match self.take(profile) {
             Some(bench) => bench,
             None => match &self.start {
-                Start::Served(serve) => served::start(serve, profile, self.clocks)?,
-                Start::Cabled(wire, journal) => cabled::start(wire, journal, profile, self.clocks)?,
+                Start::Served(serve) => served::start(serve, profile, &*self.clocks)?,
+                Start::Cabled(wire, journal) => {
+                    cabled::start(wire, journal, profile, &*self.clocks)?
+                }
+                Start::Made(maker) => maker.bench(profile)?,
             },
         });
         Ok(lease)
@@ -119,7 +146,7 @@ pub struct Lease {
 impl Lease {
     /// The clock of a session that started at `epoch`.
     pub(super) fn clock(&self, epoch: Mono) -> SessionClock {
-        (self.home.clocks)(epoch)
+        self.home.clocks.since(epoch)
     }
 
     /// The bench is of no more use: it is taken down instead of going back.

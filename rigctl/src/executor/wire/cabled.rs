@@ -22,7 +22,7 @@ pub(super) fn start(
     wire: &DeclaredWire,
     journal: &Arc<Journal>,
     profile: &Profile,
-    clocks: Clocks,
+    clocks: &dyn Clocks,
 ) -> Result<Bench, String> {
     let said = |error: port::PortError| error.to_string();
     let mut lanes = Vec::new();
@@ -45,10 +45,11 @@ pub(super) fn start(
             dpdk: wire.dpdk.as_ref().map(dpdk).unwrap_or_default(),
             ..Config::new(interface)
         };
-        lanes.push(lane(Port::open(&config).map_err(said)?, speed, wire.bound, pair));
+        let Port { tx, rx, .. } = Port::open(&config).map_err(said)?;
+        lanes.push(lane((tx, rx), speed, wire.bound, pair));
     }
     let opened = Mono::now();
-    let clock = clocks(opened);
+    let clock = clocks.since(opened);
     let awake = if wire.bound > SLEEPS {
         Dur::ZERO
     } else {

@@ -22,7 +22,7 @@ mod unseen;
 
 pub use behind::Behind;
 pub use bench::Bench;
-pub use benches::{Benches, Clocks, Lease, SessionClock, Start};
+pub use benches::{Benches, Clocks, Lease, Maker, SessionClock, Start};
 pub use cabled::backend;
 pub use patience::Patience;
 pub use room::Share;

@@ -3,13 +3,13 @@
 //! interfaces because nobody holds them any more, the device because its parent is gone.
 
 use super::behind::Behind;
-use super::bench::{Bench, Far, LONGEST, RING, SLOTS, lane};
+use super::bench::{Bench, Far, LONGEST, RING, SLOTS};
 use super::benches::Clocks;
 use super::keeper::Keeper;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use rig_dut::EmulatedWire;
-use rig_generator::Pacer;
 use rig_generator::netlab::{self, LabError, Namespace};
+use rig_generator::port::memory::Halves;
 use rig_generator::port::{Config, Mono, Port, PortError};
 use rig_lab::Profile;
 use rig_units::Dur;
@@ -36,7 +36,11 @@ pub struct Serve {
 ///
 /// # Errors
 /// What is in the way, and what mends it.
-pub(super) fn start(serve: &Serve, profile: &Profile, clocks: Clocks) -> Result<Bench, String> {
+pub(super) fn start(
+    serve: &Serve,
+    profile: &Profile,
+    clocks: &dyn Clocks,
+) -> Result<Bench, String> {
     let lab = |error: LabError| error.to_string();
     let (near, far) = (Namespace::new().map_err(lab)?, Arc::new(Namespace::new().map_err(lab)?));
     let ports = profile.declared.port_count();
@@ -49,26 +53,16 @@ pub(super) fn start(serve: &Serve, profile: &Profile, clocks: Clocks) -> Result<
     }
     let (device, keeper) =
         served(&serve.program, profile, &far, names.iter().map(|(_, its)| its.as_str()))?;
-    let mut lanes = Vec::new();
-    for (index, (own, _)) in (0..).zip(&names) {
-        let port = open(&near, own)?;
-        let speed = profile.declared.port_speed(index).expect("a port of the device");
-        // Over a pair frames pass in no time.
-        lanes.push(lane(port, speed, serve.bound, true));
-    }
-    // Nothing spins: what a sleep is late by is far below the bound.
-    let pacer = Pacer { clock: clocks(Mono::now()), lanes, awake: Dur::ZERO };
+    let ports = names.iter().map(|(own, _)| Ok::<_, String>(halves(open(&near, own)?)));
+    let ports = ports.collect::<Result<_, _>>()?;
     let interfaces = names.iter().map(|(_, its)| its.clone()).collect();
-    Ok(Bench {
-        profile: profile.name.clone(),
-        behind: Behind::Emulated(Box::new(device)),
-        pacer,
-        bound: serve.bound,
-        longest: vec![LONGEST; names.len()],
-        far: Some(Far { within: far, interfaces, keeper }),
-        next: 0,
-        spoilt: false,
-    })
+    let (behind, clock) = (Behind::Emulated(Box::new(device)), clocks.since(Mono::now()));
+    let bench = Bench::of(profile, behind, clock, (ports, serve.bound));
+    Ok(Bench { far: Some(Far { within: far, interfaces, keeper }), ..bench })
+}
+
+fn halves(Port { tx, rx, .. }: Port) -> Halves {
+    (tx, rx)
 }
 
 /// Opens a port of the rig.
