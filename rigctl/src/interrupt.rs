@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first asks for a stop between two trials, so that a partial report is written; the second
+//! Ctrl-C, SIGTERM and SIGHUP: the first breaks off what runs, so that a partial report is written; the second
 //! puts back what was changed outside this process, and ends at once.
 //!
 //! This is the control plane: a small runtime on a thread of its own, never on one that carries data.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A request to stop, in two degrees: nothing new is started (a disk is full, but what runs can still be measured), or
-/// what runs is broken off between two trials as well (Ctrl-C).
+/// what runs is broken off as well, in the middle of a trial (Ctrl-C).
 #[derive(Debug, Default)]
 pub struct Stop {
     requested: AtomicBool,

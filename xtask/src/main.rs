@@ -1,5 +1,6 @@
 //! The project's own chores. `cargo xtask ci` is what CI runs; `cargo xtask nightly` runs for hours what CI has no time for;
-//! `cargo xtask tidy` checks the house rules alone; `cargo xtask dpdk-shim` builds what the back end DPDK opens at run time.
+//! `cargo xtask tidy` checks the house rules alone; `cargo xtask same-results REV` tells whether this tree measures and judges what
+//! another revision does; `cargo xtask dpdk-shim` builds what the back end DPDK opens at run time.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -9,14 +10,14 @@
 mod ci;
 mod dpdk_shim;
 mod nightly;
+mod same_results;
 mod tidy;
 mod watch;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str =
-    "cargo xtask ci | nightly [--hours N] [--check NAME]... | tidy | dpdk-shim [FILE]";
+const USAGE: &str = "cargo xtask ci | nightly [--hours N] [--check NAME]... | tidy | same-results REV | dpdk-shim [FILE]";
 
 fn main() -> ExitCode {
     let root = root();
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Some("dpdk-shim") => dpdk_shim::report(&root, args.next().map(PathBuf::from)),
         Some("ci") => ci::run(&root),
         Some("nightly") => nightly::run(&root, args),
+        Some("same-results") => same_results::run(&root, args),
         Some("tidy") => tidy::report(&root),
         _ => {
             eprintln!("usage: {USAGE}");

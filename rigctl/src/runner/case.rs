@@ -46,7 +46,7 @@ pub struct Rig<'a> {
     pub only: Option<&'a str>,
     /// The run's seed.
     pub seed: u64,
-    /// Asks for a stop between two trials.
+    /// Asks for a stop.
     pub stop: &'a Stop,
     /// The chance of calling a healthy device faulty that one judgement of counts may spend.
     pub alpha: f64,
