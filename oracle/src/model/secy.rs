@@ -9,7 +9,7 @@
 
 use super::packet::{Kind, Packet};
 use receive::Receiver;
-use rig_lab::{Form, Macsec, Policy, Reception};
+use rig_lab::{Form, Macsec, PfcMode, Policy, Reception};
 use rig_testcases::Harm;
 use rig_units::Dur;
 use send::Sender;
@@ -78,15 +78,16 @@ pub struct Faults {
 impl Config {
     /// As a profile declares it; `None` where MACsec is not enabled.
     pub fn declared(declared: &Macsec) -> Option<Config> {
+        let (clear, encrypted, sent) = pfc(declared.pfc_encryption_mode);
         declared.enable.then(|| Config {
             extended: declared.cipher_suite.is_extended(),
             encrypts: declared.policy == Policy::Security,
             sends_sci: declared.send_sci,
             replay_protect: declared.enable_replay_protect,
             replay_window: declared.replay_window,
-            clear: declared.clear(),
-            encrypted: declared.encrypted(),
-            sent: declared.sent(),
+            clear: declared.pfc_clear.unwrap_or(clear),
+            encrypted: declared.pfc_encrypted.unwrap_or(encrypted),
+            sent: declared.pfc_sent.unwrap_or(sent),
             latency: declared.latency,
             an: declared.encoding_sa & Macsec::MOST_AN,
             next_pn: declared.next_pn,
@@ -98,6 +99,22 @@ impl Config {
     pub fn emission(&self) -> Dur {
         if self.sent == Form::Encrypted { self.latency } else { Dur::ZERO }
     }
+}
+
+/// What a mode does to PFC frames that arrive in clear and protected, and how it sends its own.
+const fn pfc(mode: PfcMode) -> (Reception, Reception, Form) {
+    let (clear, encrypted) = match mode {
+        PfcMode::Bypass => (Reception::Honour, Reception::Ignore),
+        PfcMode::Encrypt => (Reception::Honour, Reception::Honour),
+        PfcMode::StrictEncrypt => (Reception::Ignore, Reception::Honour),
+        PfcMode::ClearOnly => (Reception::Honour, Reception::Bad),
+        PfcMode::EncryptedOnly => (Reception::Bad, Reception::Honour),
+    };
+    let sent = match mode {
+        PfcMode::Bypass | PfcMode::ClearOnly => Form::Clear,
+        PfcMode::Encrypt | PfcMode::StrictEncrypt | PfcMode::EncryptedOnly => Form::Encrypted,
+    };
+    (clear, encrypted, sent)
 }
 
 /// What came of a frame that arrived.

@@ -33,6 +33,7 @@ fn spec_and_model_must_not_name_each_other() {
     fires("oracle/src/spec/pfcwd.rs", "use crate::model::pfcwd::detect;", "closed form");
     fires("oracle/src/judge/grid.rs", "use crate::model::pfcwd::detect;", "closed form");
     fires("oracle/src/model/pfcwd/detect.rs", "use crate::spec::pfcwd::Rule;", "simulate");
+    fires("oracle/src/model/wred/config.rs", "let own = wred.marking_curve(color);", "said once");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! When the device polls: every poll interval from a phase on that the seed draws, later by what the jitter adds.
 
 use crate::model::chance;
-use rig_lab::Pfcwd;
+use rig_lab::{Jitter, Pfcwd};
 use rig_units::{Dur, Time};
 
 /// The poll loop.
@@ -29,7 +29,11 @@ impl Polls {
 
     /// The next poll has happened.
     pub(super) fn advance(&mut self, config: &Pfcwd) {
-        let (least, most) = config.jitter.bounds();
+        let (least, most) = match config.jitter {
+            Jitter::None => (Dur::ZERO, Dur::ZERO),
+            // What syncd's loop takes beside its sleep.
+            Jitter::Tick => (Dur::us(50), Dur::us(1_100)),
+        };
         self.done += 1;
         self.next += config.poll_interval + draw(self.seed, JITTER, self.done, least, most);
     }

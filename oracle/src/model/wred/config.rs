@@ -2,7 +2,7 @@
 
 use super::{Curve, Depth};
 use crate::model::packet::{Packet, bit};
-use rig_lab::{Color, Declared, DepthUnit, Marking};
+use rig_lab::{Color, Declared, DepthUnit, EcnMode, Marking};
 use rig_units::{Bytes, Ppm};
 
 /// Early detection, the same on every port.
@@ -81,6 +81,10 @@ impl Config {
             let rig_lab::Curve { kmin: Bytes(kmin), kmax: Bytes(kmax), pmax } = curve;
             Curve { kmin, kmax, pmax }
         };
+        // Colours without a curve of their own go by that of green, and drops without one by that of marks.
+        let green = Curve { kmin: wred.kmin.0, kmax: wred.kmax.0, pmax: wred.pmax };
+        let mark = [None, wred.yellow, wred.red].map(|own| own.map_or(green, curve));
+        let drop = wred.drop.map_or(mark, |own| [curve(own); 3]);
         let mut color = [0; 64];
         for (at, dscp) in color.iter_mut().zip(0..) {
             *at = match declared.qos.color(dscp) {
@@ -91,9 +95,9 @@ impl Config {
         }
         Config {
             queues: wred.queues.iter().fold(0, |mask, &queue| mask | bit(queue)),
-            ecn: Color::ALL.map(|color| wred.ecn.marks(color)),
-            mark: Color::ALL.map(|color| curve(wred.marking_curve(color))),
-            drop: Color::ALL.map(|color| curve(wred.drop_curve(color))),
+            ecn: marked(wred.ecn),
+            mark,
+            drop,
             weight: wred.weight,
             at_enqueue: wred.marking == Marking::Enqueue,
             counts_itself: wred.counts_itself,
@@ -140,5 +144,19 @@ impl Config {
         let capable = packet.ect() || packet.ce();
         let taken = (capable || self.faults.marks_non_ect) && !self.faults.drops_ect;
         taken && self.ecn[color]
+    }
+}
+
+/// Of frames that are green, yellow and red: whether those that are capable are marked instead of dropped (the mode is SAI's).
+const fn marked(mode: EcnMode) -> [bool; 3] {
+    match mode {
+        EcnMode::EcnNone => [false; 3],
+        EcnMode::EcnGreen => [true, false, false],
+        EcnMode::EcnYellow => [false, true, false],
+        EcnMode::EcnRed => [false, false, true],
+        EcnMode::EcnGreenYellow => [true, true, false],
+        EcnMode::EcnGreenRed => [true, false, true],
+        EcnMode::EcnYellowRed => [false, true, true],
+        EcnMode::EcnAll => [true; 3],
     }
 }
