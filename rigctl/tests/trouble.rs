@@ -181,7 +181,7 @@ fn left(what: What, at: u64) -> Left {
     let Command::Run(args) = cli.command else { panic!("a run was asked for") };
     let before = open();
     let trouble: Arc<dyn Trouble> = Arc::clone(&schedule) as _;
-    let exit = run_in(&World { stop, trouble, listens: false }, &args).expect("input is in order");
+    let exit = run_in(&World { stop, trouble, alone: false }, &args).expect("input is in order");
     let touched = schedule.touched.load(Ordering::Relaxed);
     Left {
         exit: exit.code(),
