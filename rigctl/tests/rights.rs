@@ -101,9 +101,15 @@ fn kept(work: Work) -> u64 {
 /// Each thread has exactly what the table says of `work`, with what the table says of `now` in effect.
 fn have(threads: &[Thread], work: Work, now: Work) {
     for thread in threads {
-        let now = if thread.name == "keeper" { Work::Waiting } else { now };
         let is = (thread.permitted, thread.effective, thread.handed, thread.may_gain);
-        let sets = (kept(work), kept(now), 0, false);
+        let (all, in_effect) = match thread.name.as_str() {
+            "keeper" => (kept(work), 0),
+            // The one that hears signals puts back what was changed, where anything is.
+            "requests" if work == Work::Trial => (0, 0),
+            "requests" => (kept(work) & kept(Work::Restoring), 0),
+            _ => (kept(work), kept(now)),
+        };
+        let sets = (all, in_effect, 0, false);
         assert_eq!(is, sets, "{work}, {now}: {thread:#x?}");
     }
 }
@@ -215,6 +221,71 @@ fn a_served_device_takes_its_socket_out_of_a_folder_of_the_users() {
     assert!(output.status.success() && seen.len() > 2, "{}", said(&output));
     have(&seen, Work::ServedAtFile, Work::Served);
     assert_eq!(fs::read_dir(desk.path()).expect("readable").count(), 0, "{}", said(&output));
+}
+
+#[test]
+fn a_stream_by_hand_keeps_what_a_trial_takes() {
+    if !root() {
+        return;
+    }
+    let (desk, within) = (desk(), Namespace::new().expect("a namespace"));
+    let [one, other] = ["d1", "d2"].map(|name| End { within: &within, name });
+    pair(one, other, 9_216).expect("a pair");
+    let mut stream =
+        rigctl("gen --port d1 --kind udp --size 256B --every 5ms --speed 10Gbps", desk.path());
+    let stream = within.run(|| stream.spawn()).expect("inside").expect("rigctl starts");
+    let mut seen = Vec::new();
+    for _ in 0..PATIENCE {
+        seen = threads(stream.id());
+        if seen.iter().any(|thread| thread.before_others) {
+            break;
+        }
+        sleep(STEP);
+    }
+    end(stream);
+    assert!(!seen.is_empty(), "it sends until it is asked to end");
+    have(&seen, Work::Trial, Work::Trial);
+}
+
+#[test]
+fn who_was_given_the_rights_of_ports_alone_runs_on_ports() {
+    if !root() {
+        return;
+    }
+    let desk = desk();
+    let arguments = format!("run --lab {LAB} --only pfcwd::action-drop-broadcom --seed 7");
+    let output = given(&desk, "ports", &arguments);
+    let text = said(&output);
+    // A stall of the machine decides nothing, and is none of the rights'.
+    assert!([Some(0), Some(3)].contains(&output.status.code()), "{text}");
+    assert!(text.contains("lab veth (wire)") && !text.contains("EPERM"), "{text}");
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_kernel_that_refuses_is_told_of_once_and_the_work_goes_on() {
+    if !root() {
+        return;
+    }
+    let desk = desk();
+    let output = given(&desk, "no-capset", "run --only cnp::form-* --seed 7");
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    assert_eq!(text.matches("could not give up the rights").count(), 1, "{text}");
+}
+
+/// `rigctl` as a script starts it: see there.
+fn given(desk: &tempfile::TempDir, how: &str, arguments: &str) -> Output {
+    const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/given.py");
+    let (program, home) = (desk.path().join("rigctl"), desk.path().join("home"));
+    fs::copy(env!("CARGO_BIN_EXE_rigctl"), &program).expect("room for a copy");
+    fs::create_dir(&home).expect("writable");
+    fs::set_permissions(desk.path(), fs::Permissions::from_mode(0o755)).expect("ours");
+    chown(&home, Some(NOBODY), Some(NOBODY)).expect("root");
+    let mut command = Command::new("python3");
+    command.args(["-S", SCRIPT, how]).arg(program).args(arguments.split_whitespace());
+    command.current_dir(&home).env("HOME", &home).stdin(Stdio::null());
+    command.output().expect("python3 starts")
 }
 
 #[test]

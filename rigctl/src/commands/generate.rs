@@ -63,7 +63,7 @@ pub fn generate(args: &GenArgs) -> Result<Exit, Bad> {
     let speed = speed.unwrap_or(FILE_SPEED);
     let disk = Disk::create(args).map_err(Bad::of)?;
     let stop = Arc::new(Stop::default());
-    let interrupted = interrupt::listen(stop, || ()).unwrap_or_default();
+    let interrupted = interrupt::listen(stop, Work::Waiting, || ()).unwrap_or_default();
     let done = match &args.to {
         Some(file) => into_file(file, &streams, speed, &interrupted),
         None => to_port(args, &streams, speed, &interrupted, disk),

@@ -140,7 +140,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     let stop = &*world.stop;
     if world.alone {
         // Without a handler a signal ends the process as it always would.
-        let _unheard = interrupt::listen(Arc::clone(&world.stop), move || {
+        let _unheard = interrupt::listen(Arc::clone(&world.stop), Work::Restoring, move || {
             let _raised = rights::raise(Work::Restoring);
             for why in journal.close() {
                 stderr::line(&format!("error: {why}; `rigctl restore` tries again"));
