@@ -3,6 +3,7 @@
 //!
 //! This is the control plane: a small runtime on a thread of its own, never on one that carries data.
 
+use crate::rights::{self, Work};
 use crate::stop::Stop;
 use crate::wall::Stopwatch;
 use core::future::poll_fn;
@@ -11,6 +12,7 @@ use rig_units::Dur;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -29,12 +31,16 @@ impl Interrupted {
 /// that closes says so twice.
 const ONE: Dur = Dur::ms(250);
 
-/// Listens until the process ends. `restore` is what is still done at a second signal, before the process ends with 128 and
+/// Listens until the process ends, on a thread that keeps of root's rights what `keeps` takes, none of it in effect. `restore` is what is still done at a second signal, before the process ends with 128 and
 /// the signal's number, as shells expect it.
 ///
 /// # Errors
 /// When the system gives no thread or no signal handler.
-pub fn listen(stop: Arc<Stop>, restore: impl FnOnce() + Send + 'static) -> io::Result<Interrupted> {
+pub fn listen(
+    stop: Arc<Stop>,
+    keeps: Work,
+    restore: impl FnOnce() + Send + 'static,
+) -> io::Result<Interrupted> {
     let interrupted = Interrupted::default();
     let seen = interrupted.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -44,7 +50,11 @@ pub fn listen(stop: Arc<Stop>, restore: impl FnOnce() + Send + 'static) -> io::R
         let listened = |kind: SignalKind| signal(kind).map(|signal| (kind, signal));
         requests().map(listened).collect::<io::Result<Vec<_>>>()?
     };
-    thread::Builder::new().name("control".into()).spawn(move || {
+    let (lowered, is_lowered) = mpsc::channel();
+    thread::Builder::new().name("requests".into()).spawn(move || {
+        rights::keep(keeps);
+        rights::lower(Work::Waiting);
+        let _heard = lowered.send(());
         runtime.block_on(async move {
             next(&mut asked).await;
             let first = Stopwatch::start();
@@ -59,6 +69,8 @@ pub fn listen(stop: Arc<Stop>, restore: impl FnOnce() + Send + 'static) -> io::R
             }
         });
     })?;
+    // Nothing else begins before it has given up the rest.
+    let _lowered = is_lowered.recv();
     Ok(interrupted)
 }
 

@@ -3,7 +3,8 @@
 use clap::Parser;
 use rig_reports::{Exit, Shown};
 use rigctl::cli::{Cli, Command, DutCommand};
-use rigctl::{commands, stderr, stdout};
+use rigctl::rights::{self, Work};
+use rigctl::{commands, fence, stderr, stdout};
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -13,6 +14,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli.command,
         Err(said) => return ExitCode::from(stdout::ended(answered(&said)).code()),
     };
+    confine(&command);
     let exit = match command {
         Command::Run(args) => commands::run::run(&args),
         Command::Check(selection) => commands::check::check(&selection),
@@ -34,6 +36,29 @@ fn main() -> ExitCode {
         Exit::Input
     });
     ExitCode::from(stdout::ended(exit).code())
+}
+
+/// Gives up what the command does not need, before it reads a byte of what it was given.
+fn confine(command: &Command) {
+    let work = Work::of(command);
+    rights::keep(work);
+    match command {
+        // Until it knows more it only reads and makes its folder.
+        Command::Run(_) => rights::lower(Work::Writing),
+        Command::Check(_)
+        | Command::List(_)
+        | Command::Mutants(_)
+        | Command::Explain(_)
+        | Command::Analyze(_)
+        | Command::Compare(_)
+        | Command::Schema(_) => fence::close(&[]),
+        Command::Report(_)
+        | Command::Doctor(_)
+        | Command::Restore(_)
+        | Command::Dut(_)
+        | Command::Gen(_)
+        | Command::Bench(_) => {}
+    }
 }
 
 /// What the parser has to say: help, or what is wrong with the command line, which it quotes.

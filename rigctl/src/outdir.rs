@@ -3,6 +3,7 @@
 use crate::folder::{Folder, Refused, Trouble, Written};
 use std::fs::File;
 use std::io::{self, BufWriter};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -85,5 +86,11 @@ impl OutDir {
     /// Takes away a file that was written.
     pub fn remove(&self, name: &str) {
         self.0.remove(name);
+    }
+}
+
+impl AsFd for OutDir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }

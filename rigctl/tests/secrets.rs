@@ -4,7 +4,7 @@
 mod packed;
 
 use packed::plain;
-use std::fs::{read_dir, read_to_string, write};
+use std::fs::{create_dir, read_dir, read_to_string, write};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -105,10 +105,13 @@ fn a_lab_that_is_refused_shows_no_key_on_the_terminal() {
 /// Whether a run with `lab`, ended by the signal that asks for one, leaves a dump of its memory.
 fn dumps(lab: &str) -> bool {
     let desk = tempfile::tempdir().expect("a temporary folder");
-    let run = "ulimit -c unlimited; exec env --default-signal=QUIT \"$0\" run --only 'pfcwd::*-broadcom' --jobs 1 --evidence none --out out --lab \"$1\"";
+    // A run writes into its own folder alone, and no dump of it goes anywhere else.
+    let out = desk.path().join("out");
+    create_dir(&out).expect("writable");
+    let run = "ulimit -c unlimited; exec env --default-signal=QUIT \"$0\" run --only 'pfcwd::*-broadcom' --jobs 1 --evidence none --out ../out --lab \"$1\"";
     let mut rig = Command::new("sh")
         .args(["-c", run, env!("CARGO_BIN_EXE_rigctl"), lab])
-        .current_dir(desk.path())
+        .current_dir(&out)
         .stdout(Stdio::piped())
         .spawn()
         .expect("sh starts");

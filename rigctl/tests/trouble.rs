@@ -223,7 +223,7 @@ fn left(wrong: Wrong) -> Left {
     let benches = memory.as_ref().map(|(memory, ..)| {
         Benches::by(Arc::clone(memory) as _, Start::Made(Arc::clone(memory) as _), 1)
     });
-    let world = World { stop, trouble, listens: false, benches };
+    let world = World { stop, trouble, alone: false, benches };
     let exit = run_in(&world, &args).expect("input is in order");
     drop(world);
     let touched = schedule.touched.load(Ordering::Relaxed);

@@ -78,11 +78,16 @@ impl Namespace {
     /// # Errors
     /// The process may not enter.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
-        on_a_thread_of_its_own(|| {
-            setns(&self.0, CloneFlags::CLONE_NEWNET)
-                .map_err(|errno| failed("enter a network namespace", errno))?;
-            Ok(work())
-        })
+        on_a_thread_of_its_own(|| self.enter().map(|()| work()))
+    }
+
+    /// The calling thread is inside from here on, and of no use for anything outside.
+    ///
+    /// # Errors
+    /// The process may not enter.
+    pub fn enter(&self) -> Result<(), LabError> {
+        setns(&self.0, CloneFlags::CLONE_NEWNET)
+            .map_err(|errno| failed("enter a network namespace", errno))
     }
 
     /// The descriptor that stands for it.

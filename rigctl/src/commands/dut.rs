@@ -2,6 +2,7 @@
 
 use super::input::Bad;
 use crate::cli::ServeArgs;
+use crate::rights::{self, Work};
 use crate::{mutation, stderr, stdout};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
@@ -76,6 +77,12 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
         let Port { tx, rx, .. } = Port::open(&config).map_err(|error| error.to_string())?;
         lines.push(Line { interface: interface.clone(), tx, rx });
     }
+    // No other is opened later.
+    rights::keep(match place {
+        Place::File(_) => Work::ServedAtFile,
+        Place::Stdio | Place::Name(_) => Work::Served,
+    });
+    rights::lower(Work::Served);
     let name = profile.name.clone();
     let served = Served::new(profile, lines, Wall::start(), args.seed);
     let (mut served, post) = served.map_err(|error| error.to_string())?;
@@ -83,8 +90,7 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
         Conversation { hello: served.hello(), post: post.clone(), until_hangup: args.until_hangup };
     let (hung_up, ended) = (post.clone(), post);
     let _listening = on_signal(move || ended.stop());
-    // Its file, if it has one, goes with it at the end.
-    let _gate = match place {
+    let gate = match place {
         Place::Stdio => {
             let talk = move || {
                 let _broken = conversation.hold(BufReader::new(io::stdin()), stdout::Conversation);
@@ -95,7 +101,10 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
             None
         }
         Place::Name(_) | Place::File(_) => {
-            let gate = Gate::open(place)?;
+            let gate = {
+                let _raised = rights::raise(Work::ServedAtFile);
+                Gate::open(place)?
+            };
             let admitted = gate.admit(conversation, args.force, turned);
             admitted.map_err(|error| error.to_string())?;
             let ports = args.port.join(", ");
@@ -105,7 +114,11 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
     };
     // Without the permission it is late more often, and says so whenever it is asked.
     let _usual = RealTime::enter();
-    served.run().map_err(|error| error.to_string())
+    let ended = served.run().map_err(|error| error.to_string());
+    // Its file, if it has one, goes with it.
+    let _raised = rights::raise(Work::ServedAtFile);
+    drop(gate);
+    ended
 }
 
 /// Tells of clients that were turned away: of the first, the second, the fourth and so on, so that nobody can fill a log.

@@ -10,6 +10,7 @@ use super::input::Bad;
 use super::machine::{Host, Undisturbed};
 use crate::cli::{Carrier, Format, GenArgs};
 use crate::interrupt::{self, Interrupted};
+use crate::rights::{self, Work};
 use crate::stop::Stop;
 use crate::{stderr, stdout};
 use report::{Paused, Report, Sent, Wire};
@@ -62,7 +63,7 @@ pub fn generate(args: &GenArgs) -> Result<Exit, Bad> {
     let speed = speed.unwrap_or(FILE_SPEED);
     let disk = Disk::create(args).map_err(Bad::of)?;
     let stop = Arc::new(Stop::default());
-    let interrupted = interrupt::listen(stop, || ()).unwrap_or_default();
+    let interrupted = interrupt::listen(stop, Work::Waiting, || ()).unwrap_or_default();
     let done = match &args.to {
         Some(file) => into_file(file, &streams, speed, &interrupted),
         None => to_port(args, &streams, speed, &interrupted, disk),
@@ -267,6 +268,8 @@ fn to_port(
         ..Config::new(&name)
     };
     let Port { tx, rx, caps } = Port::open(&config).map_err(said)?;
+    // No other is opened later.
+    rights::keep(Work::Trial);
     let clock = Fine::start();
     // The thread that writes is one of the usual ones: it begins before this one is none.
     let taping = disk.map(|disk| disk.begin(&name, speed, &clock)).transpose()?;

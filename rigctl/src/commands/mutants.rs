@@ -4,6 +4,7 @@ mod per_case;
 
 use super::input::{Bad, Input};
 use crate::cli::{Format, MutantsArgs};
+use crate::rights::Work;
 use crate::runner::case::Rig;
 use crate::runner::effort::Effort;
 use crate::runner::mutants::{self, Fate, Mutant};
@@ -50,7 +51,7 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         return Ok(Exit::NothingRan);
     }
     let stop = Arc::new(Stop::default());
-    let _listening = interrupt::listen(Arc::clone(&stop), || ());
+    let _listening = interrupt::listen(Arc::clone(&stop), Work::Waiting, || ());
     let rig = Rig {
         lab: &input.lab,
         only: input.only_dut.as_deref(),

@@ -2,6 +2,7 @@
 
 use super::input::Bad;
 use crate::cli::ReportArgs;
+use crate::fence::{self, Gap};
 use crate::folder::Refused;
 use crate::outdir::OutDir;
 use crate::report_files::{EVENTS, Files};
@@ -9,6 +10,7 @@ use crate::{stderr, stdout};
 use rig_reports::terminal::Style;
 use rig_reports::{Colour, Exit, Run, RunEvent, Terminal};
 use rig_units::limits::RESULTS_BYTES;
+use std::os::fd::AsFd as _;
 
 /// Makes the reports; the exit code is the one that the run deserves.
 ///
@@ -23,6 +25,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Bad> {
             return Ok(Exit::Broken);
         }
     };
+    fence::close(&[Gap::Below(out.as_fd())]);
     let file = args.folder.join(EVENTS).display().to_string();
     let events = out.read(EVENTS, RESULTS_BYTES).map_err(|error| Bad::of(error.to_string()))?;
     let mut run = Run::rebuilt(&file, &events).map_err(|why| Bad::of(why.to_string()))?;

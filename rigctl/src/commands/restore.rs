@@ -2,6 +2,7 @@
 
 use super::input::Bad;
 use crate::cli::RestoreArgs;
+use crate::rights::{self, Work};
 use crate::{state, stderr, stdout};
 use rig_dut::journal;
 use rig_lab::DeclaredWire;
@@ -34,6 +35,7 @@ pub fn mend(wire: &DeclaredWire) -> Result<(), String> {
     let ours = |entry: &journal::Entry| {
         wire.interfaces.iter().any(|interface| entry.change.is_to_interface(interface))
     };
+    let _raised = rights::raise(Work::Restoring);
     let told = journal::restore(&state::journals(), false, ours)?;
     for told in told.iter().filter(|told| told.matters()) {
         stderr::note(&told.to_string());

@@ -5,11 +5,13 @@ use super::restore;
 use crate::cli::{Format, Keep, RunArgs};
 use crate::executor::Benches;
 use crate::executor::wire::{Serve, Start};
+use crate::fence::{self, Gap};
 use crate::folder::{self, NoTrouble, Refused, Trouble};
 use crate::interrupt;
 use crate::mutation;
 use crate::outdir::OutDir;
 use crate::report_files::{EVENTS, Files};
+use crate::rights::{self, Work};
 use crate::runner::case::{self, Rig};
 use crate::runner::effort::{self, Effort};
 use crate::runner::pausing::Tried;
@@ -29,6 +31,7 @@ use rig_reports::{
 };
 use rig_units::Dur;
 use std::io::Write;
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 /// Runs and reports; the exit code.
@@ -37,7 +40,7 @@ use std::sync::Arc;
 /// Input that cannot be used; nothing has run then.
 pub fn run(args: &RunArgs) -> Result<Exit, Bad> {
     let (stop, trouble) = (Arc::default(), Arc::new(NoTrouble));
-    run_in(&World { stop, trouble, listens: true, benches: None }, args)
+    run_in(&World { stop, trouble, alone: true, benches: None }, args)
 }
 
 /// What a run meets outside itself.
@@ -46,8 +49,8 @@ pub struct World {
     pub stop: Arc<Stop>,
     /// What its disk refuses.
     pub trouble: Arc<dyn Trouble>,
-    /// Whether signals to the process are for it.
-    pub listens: bool,
+    /// Whether the process is the run's alone: signals to it are for the run, and rights that the run does not need are given up.
+    pub alone: bool,
     /// Where real ports come from, if not from the lab.
     pub benches: Option<Arc<Benches>>,
 }
@@ -85,6 +88,9 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         }
     };
     let out = out.map(|out| out.under(Arc::clone(&world.trouble)));
+    if world.alone {
+        confine(&input.lab, args, out.as_ref());
+    }
     let journal = Arc::new(Journal::at(&state::journals()));
     let benches = world.benches.clone().or_else(|| benches(&input.lab, &journal));
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
@@ -138,9 +144,10 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         },
     };
     let stop = &*world.stop;
-    if world.listens {
+    if world.alone {
         // Without a handler a signal ends the process as it always would.
-        let _unheard = interrupt::listen(Arc::clone(&world.stop), move || {
+        let _unheard = interrupt::listen(Arc::clone(&world.stop), Work::Restoring, move || {
+            let _raised = rights::raise(Work::Restoring);
             for why in journal.close() {
                 stderr::line(&format!("error: {why}; `rigctl restore` tries again"));
             }
@@ -205,6 +212,23 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         reporters.say(&Shown::text(&format!("{:>12} {}\n", "Captured", folder.total())));
     }
     Ok(reporters.finish(args, out.as_ref()))
+}
+
+/// Gives up what a run in this lab does not need, now that its folder is there.
+fn confine(lab: &Lab, args: &RunArgs, out: Option<&OutDir>) {
+    match &lab.adapter {
+        Adapter::Emulated => {
+            rights::keep(Work::Writing);
+            let out = out.map(|out| Gap::Below(out.as_fd()));
+            let junit = args.junit.as_deref().map(Gap::Beside);
+            fence::close(&out.into_iter().chain(junit).collect::<Vec<_>>());
+        }
+        Adapter::Declared(wire) if wire.dpdk.is_some() => rights::keep(Work::Dpdk),
+        Adapter::EmulatedWire(_) | Adapter::Declared(_) => {
+            rights::keep(Work::Ports);
+            rights::lower(Work::Trial);
+        }
+    }
 }
 
 /// Where reports and captures go; a run of nothing leaves nothing behind.

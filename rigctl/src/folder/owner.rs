@@ -42,10 +42,11 @@ impl Owner {
 
 /// Makes a folder and those that it is in, each for the owner of the one above it.
 pub(super) fn make_all(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
+    let over = above(path);
+    // Who may not even look at the folder that they are in hears of it when it is opened.
+    if path.is_dir() || over == path {
         return Ok(());
     }
-    let over = above(path);
     make_all(over)?;
     match std::fs::create_dir(path) {
         Ok(()) => Owner::beside(over).give(&std::fs::File::open(path)?),

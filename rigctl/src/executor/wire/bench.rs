@@ -4,6 +4,7 @@ use super::Broken;
 use super::behind::Behind;
 use super::benches::SessionClock;
 use super::keeper::Keeper;
+use crate::rights::{self, Work};
 use rig_generator::netlab::Namespace;
 use rig_generator::pausing::{self, Pauser, Reaction, Use};
 use rig_generator::port::memory::Halves;
@@ -112,6 +113,7 @@ impl Far {
             };
             Port::open(&config).map(|port| port.tx)
         };
+        let _raised = rights::raise(Work::Ports);
         let all = self.within.run(|| self.interfaces.iter().map(open).collect::<Result<_, _>>());
         Ok(all.map_err(|error| Broken::Device(error.to_string()))??)
     }

@@ -5,6 +5,7 @@ use super::patience::Patience;
 use super::room::{Room, Share};
 use super::served::Serve;
 use super::{cabled, served};
+use crate::rights::{self, Work};
 use core::ops::{Deref, DerefMut};
 use rig_dut::Journal;
 use rig_generator::Clock;
@@ -109,15 +110,18 @@ impl Benches {
         let mut lease = Lease { bench: None, share, home: Arc::clone(self) };
         lease.bench = Some(match self.take(profile) {
             Some(bench) => bench,
-            None => match &self.start {
-                Start::Served(serve) => served::start(serve, profile, &*self.clocks)?,
-                Start::Cabled(wire, journal) => {
-                    cabled::start(wire, journal, profile, &*self.clocks)?
-                }
-                Start::Made(maker) => maker.bench(profile)?,
-            },
+            None => self.start(profile)?,
         });
         Ok(lease)
+    }
+
+    fn start(&self, profile: &Profile) -> Result<Bench, String> {
+        let _raised = rights::raise(Work::Ports);
+        match &self.start {
+            Start::Served(serve) => served::start(serve, profile, &*self.clocks),
+            Start::Cabled(wire, journal) => cabled::start(wire, journal, profile, &*self.clocks),
+            Start::Made(maker) => maker.bench(profile),
+        }
     }
 
     fn take(&self, profile: &Profile) -> Option<Bench> {

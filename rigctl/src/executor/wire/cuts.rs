@@ -3,6 +3,7 @@
 
 use super::Broken;
 use super::behind::SETTLE;
+use crate::rights::{self, Work};
 use rig_dut::Journal;
 use rig_dut::journal::{Change, Number};
 use rig_generator::port::{Link, PortError};
@@ -46,11 +47,13 @@ impl Cuts {
 
     /// Cuts one that was noted.
     pub(super) fn cut(&self, interface: &str) -> Result<(), PortError> {
+        let _raised = rights::raise(Work::Restoring);
         self.journal.make(|| Link::down(interface))
     }
 
     /// Mends one, which stays noted: the script may cut it again.
     pub(super) fn mend(interface: &str) -> Result<(), PortError> {
+        let _raised = rights::raise(Work::Restoring);
         Link::up(interface, SETTLE)
     }
 

@@ -1,6 +1,7 @@
 //! The thread that starts a served device and lives as long as it: the kernel ends a process with the *thread* that started
 //! it (PR_SET_PDEATHSIG), even one that is stopped and could not end by itself.
 
+use crate::rights::{self, Work};
 use core::convert::Infallible;
 use rig_dut::EmulatedWire;
 use rig_generator::netlab::Namespace;
@@ -30,15 +31,12 @@ impl Keeper {
         // It looks whether this process is still there once it has asked the kernel to end it.
         command.args(["--parent", &std::process::id().to_string()]);
         let keep = move || {
-            let inside = tell.clone();
-            let kept = within.run(move || {
-                let launched = EmulatedWire::launch(command).map_err(|lost| lost.to_string());
-                if inside.send(launched).is_ok() {
-                    let _gone = end.recv();
-                }
-            });
-            if let Err(why) = kept {
-                let _gone = tell.send(Err(why.to_string()));
+            let launched = within.enter().map_err(|why| why.to_string());
+            let launched = launched
+                .and_then(|()| EmulatedWire::launch(command).map_err(|lost| lost.to_string()));
+            rights::lower(Work::Waiting);
+            if tell.send(launched).is_ok() {
+                let _gone = end.recv();
             }
         };
         let thread = thread::Builder::new().name("keeper".into()).spawn(keep);
