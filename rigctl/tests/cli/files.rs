@@ -105,6 +105,42 @@ fn a_capture_is_read_from_standard_input_where_it_is_named_so() {
 }
 
 #[test]
+fn a_suite_is_read_from_standard_input_where_it_is_named_so() {
+    let desk = Desk::new();
+    desk.write("one.yaml", &suite(&format!("{STORM}{DETECTION}")));
+    let checked = desk.shell("cat one.yaml | $RIGCTL check -");
+    assert_eq!(checked.code, 0, "{checked:?}");
+    assert!(checked.stdout.starts_with("1 case on lab emulated"), "{checked:?}");
+    let ran = desk.shell("$RIGCTL run - --seed 7 --out out < one.yaml");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(desk.json("out/results.json")["cases"][0]["id"], "stdin::one-case");
+    let listed = desk.shell("$RIGCTL list - < one.yaml");
+    assert!(listed.stdout.contains("stdin::one-case"), "{listed:?}");
+    // A fault has its place, and a folder of that name is no matter.
+    std::fs::create_dir(desk.path("-")).expect("a folder");
+    for command in ["check", "run --out other"] {
+        let line = format!("sed 's/trials: 1/trails: 1/' one.yaml | $RIGCTL {command} -");
+        let Left { code, stdout, stderr } = desk.shell(&line);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+        assert!(stderr.contains("standard input:13:5: unknown key `trails`"), "{stderr}");
+    }
+    for (line, want) in [
+        ("cat one.yaml | $RIGCTL check - -", "`-` is given more than once"),
+        ("$RIGCTL check - < /dev/null", "standard input: is empty"),
+        ("cat /dev/zero | $RIGCTL check -", "at most 1048576 bytes"),
+        ("printf 'a\\377' | $RIGCTL check -", "standard input: is not UTF-8 text"),
+        ("cat one.yaml | $RIGCTL check - stdin.yaml", "stdin.yaml: there is no such file"),
+    ] {
+        let Left { code, stderr, .. } = desk.shell(&format!("ulimit -v 300000; {line}"));
+        assert_eq!(code, 2, "{line}: {stderr}");
+        assert!(stderr.contains(want), "{line}: {stderr}");
+    }
+    desk.write("stdin.yaml", &desk.read("one.yaml"));
+    let both = desk.shell("cat one.yaml | $RIGCTL check - stdin.yaml");
+    assert!(both.stderr.contains("its cases would be called stdin::..."), "{both:?}");
+}
+
+#[test]
 fn an_argument_that_is_no_text_is_an_argument_still() {
     let desk = Desk::new();
     desk.write("one.yaml", &suite(&format!("{STORM}{DETECTION}")));
