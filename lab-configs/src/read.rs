@@ -40,7 +40,10 @@ pub fn profile(path: &Path) -> Result<Profile, Vec<Fault>> {
 }
 
 /// Reads a lab from a text; `dut` finds the profiles it names.
-pub(crate) fn lab_from(
+///
+/// # Errors
+/// As [`lab`].
+pub fn lab_from(
     source: &Source,
     dut: &dyn Fn(&str) -> Result<Source, Vec<Fault>>,
 ) -> Result<Lab, Vec<Fault>> {
@@ -61,7 +64,10 @@ pub(crate) fn lab_from(
 }
 
 /// Reads a profile from a text.
-pub(crate) fn profile_from(source: &Source) -> Result<Profile, Vec<Fault>> {
+///
+/// # Errors
+/// As [`profile`].
+pub fn profile_from(source: &Source) -> Result<Profile, Vec<Fault>> {
     let root = source.parse()?;
     let walk = Walk::new(source);
     let profile = declare::profile(&walk.root(&root));
