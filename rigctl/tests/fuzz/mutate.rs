@@ -84,6 +84,9 @@ const WORDS: [&str; 40] = [
 const NUMBERS: [u32; 10] =
     [0, 1, 4, 11, 12, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0xffff_fffc, 65_536];
 
+/// The longest input, in bytes: as long as the longest text that any reader takes.
+const LONGEST: usize = 1 << 20;
+
 /// An input from its number: one of the seeds, harmed one to six times.
 pub(crate) fn input(kind: Kind, seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
     let mut draws = Draws::of(number);
@@ -95,6 +98,7 @@ pub(crate) fn input(kind: Kind, seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
             (Kind::Binary, 0..=3) => numbers(bytes, &mut draws),
             _ => raw(bytes, seeds, &mut draws),
         };
+        bytes.truncate(LONGEST);
     }
     bytes
 }
@@ -142,6 +146,7 @@ fn lines(bytes: &[u8], seeds: &[Vec<u8>], draws: &mut Draws) -> Vec<u8> {
         0 => {
             let times = 1 << draws.below(12);
             let line = lines[at].clone();
+            let times = times.min(LONGEST / line.len().max(1) + 1);
             lines.splice(at..at, std::iter::repeat_n(line, times));
         }
         1 => drop(lines.remove(at)),
