@@ -21,6 +21,7 @@ fn what_is_no_regular_file_is_refused_and_never_waited_for() {
     let _socket = UnixListener::bind(desk.path("socket")).expect("a socket");
     std::fs::create_dir(desk.path("folder")).expect("a folder");
     desk.write("lab.yaml", "about: \"x\"\nadapter: emulated\ncable: 3m\nduts: [pipe]\n");
+    desk.write("one.yaml", &suite(&format!("{STORM}{DETECTION}")));
     for (file, what) in [
         ("pipe", "it is a pipe"),
         ("link", "it is a pipe"),
@@ -28,16 +29,21 @@ fn what_is_no_regular_file_is_refused_and_never_waited_for() {
         ("/dev/zero", "it is a device"),
         ("/dev/null", "it is a device"),
     ] {
-        for command in
-            ["check", "run --out out", "check --lab", "check --dut", "analyze", "compare none.json"]
-        {
+        for command in [
+            "check",
+            "run --out out",
+            "check one.yaml --lab",
+            "check one.yaml --dut",
+            "analyze",
+            "compare none.json",
+        ] {
             let said = refused(&desk, &format!("{command} {file}"));
             assert!(said.contains(what) && said.contains("regular file"), "{command}: {said}");
         }
     }
-    let said = refused(&desk, "check --lab lab.yaml");
+    let said = refused(&desk, "check one.yaml --lab lab.yaml");
     assert!(said.contains("lab.yaml:4:") && said.contains("it is a pipe"), "{said}");
-    let said = refused(&desk, "check --lab folder");
+    let said = refused(&desk, "check one.yaml --lab folder");
     assert!(said.contains("it is a folder") && said.contains("regular file"), "{said}");
 }
 
@@ -63,9 +69,10 @@ fn files_beyond_the_bound_of_their_kind_are_refused_unread() {
 #[test]
 fn a_packed_capture_is_unpacked_to_a_bound() {
     let desk = Desk::new();
-    // A valid section and nothing but blocks of zeroes behind it: more than 1 GiB in 6 MB.
-    let line = "(printf '\\n\\r\\r\\n\\034\\0\\0\\0\\115\\074\\053\\032\\001\\0\\0\\0\\377\\377\\377\\377\\377\\377\\377\\377\\034\\0\\0\\0'; \
-                head -c 1200000000 /dev/zero) | gzip -1 > bomb.pcapng.gz";
+    // A valid section and nothing but zeroes behind it, packed once and many times over: more than 1 GiB in 6 MB.
+    let line = "(printf '\\n\\r\\r\\n\\034\\0\\0\\0\\115\\074\\053\\032\\001\\0\\0\\0\\377\\377\\377\\377\\377\\377\\377\\377\\034\\0\\0\\0' \
+                | gzip -1; head -c 60000000 /dev/zero | gzip -1 > zeroes; \
+                for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do cat zeroes; done) > bomb.pcapng.gz";
     assert_eq!(desk.shell(line).code, 0);
     let said = refused(&desk, "analyze bomb.pcapng.gz");
     assert!(said.contains("unpacked"), "{said}");
