@@ -5,6 +5,7 @@ use crate::walk::{At, Walk};
 use crate::yaml::{Source, Value};
 use crate::{Adapter, Lab, Profile, bundled, check, declare};
 use rig_units::Length;
+use rig_units::limits::{self, DEVICES};
 use std::path::Path;
 
 mod adapter;
@@ -88,7 +89,12 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     let adapter = adapter::read(at, &fields);
     let cable =
         fields.need("cable", "its length, such as 3m").and_then(|at| at.quantity::<Length>());
-    let listed = fields.need("duts", DUTS).and_then(|at| at.list(DUTS)).unwrap_or_default();
+    let mut listed = fields.need("duts", DUTS).and_then(|at| at.list(DUTS)).unwrap_or_default();
+    if let Some(at) = listed.get(DEVICES) {
+        at.fault(format!("a lab of {} devices", listed.len()), limits::devices().want);
+        // To read them all would take minutes.
+        listed.truncate(1);
+    }
     let mut duts: Vec<Profile> = Vec::new();
     for at in &listed {
         let Some(profile) = device(at, find) else { continue };

@@ -19,6 +19,8 @@ pub const FRAMES: u64 = 10_000_000_000;
 pub const RECORDED: u64 = 50_000_000;
 /// Most points of a case's sweep: configurations of the device times values of its variables.
 pub const POINTS: usize = 1_000;
+/// Most devices of a lab: each is a profile that is read.
+pub const DEVICES: usize = 64;
 /// The longest name, in characters: suites, cases (the ending of the rule family counted), streams, storms, flows, variables,
 /// ports and devices. A file system takes 255 bytes, and a name gets endings.
 pub const NAME: usize = 64;
@@ -106,6 +108,12 @@ pub fn points() -> Limit {
     Limit { of: "points of a sweep", most: POINTS.to_string(), want }
 }
 
+/// The devices of a lab.
+pub fn devices() -> Limit {
+    let want = format!("at most {DEVICES} devices, or several labs");
+    Limit { of: "devices of a lab", most: DEVICES.to_string(), want }
+}
+
 /// A name.
 pub fn name() -> Limit {
     let want = format!("a name of at most {NAME} characters");
@@ -148,7 +156,7 @@ pub fn results() -> Limit {
 }
 
 /// Every limit, in the order of `docs/limits.md`.
-pub fn all() -> [Limit; 13] {
+pub fn all() -> [Limit; 14] {
     [
         time(),
         trial(),
@@ -157,6 +165,7 @@ pub fn all() -> [Limit; 13] {
         frames(),
         recorded(),
         points(),
+        devices(),
         name(),
         yaml(),
         values(),

@@ -224,6 +224,20 @@ fn names_longer_than_any_file_system_takes_are_refused() {
 }
 
 #[test]
+fn a_lab_of_more_devices_than_anybody_has_is_refused_before_they_are_read() {
+    let desk = Desk::new();
+    desk.write("one.yaml", &with("trials: 1", "trials: 2"));
+    let profile = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/duts/broadcom.yaml");
+    let line = format!("  - {profile}\n");
+    let head = "about: \"x\"\nadapter: emulated\ncable: 3m\nduts:\n";
+    desk.write("lab.yaml", &format!("{head}{}", line.repeat(8_000)));
+    let Left { code, stderr, .. } = desk.rigctl("check one.yaml --lab lab.yaml");
+    assert_eq!(code, 2, "{stderr}");
+    wants(&stderr, "lab.yaml:69:", &limits::devices());
+    assert!(stderr.contains("a lab of 8000 devices") && stderr.contains("1 fault"), "{stderr}");
+}
+
+#[test]
 fn a_stretch_that_ends_before_it_begins_or_after_the_trial_is_refused() {
     let desk = Desk::new();
     let load = "kind: rocev2-write, size: 1024B, rate: 50%}}";
