@@ -22,6 +22,7 @@ pub mod rhythm;
 pub mod sender;
 pub mod spread;
 pub mod storm;
+pub mod tally;
 pub mod template;
 pub mod wake;
 
@@ -37,4 +38,5 @@ pub use rhythm::Rhythm;
 pub use sender::{Departure, Job, Sender, Stall, Who};
 pub use spread::{Figures, Spread};
 pub use storm::{PacedStorm, Unholdable};
+pub use tally::Tally;
 pub use template::Template;

@@ -7,6 +7,11 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
+/// The name on the command line of what comes by standard input.
+pub const STDIN: &str = "-";
+/// How messages call it.
+pub const STDIN_SAID: &str = "standard input";
+
 /// Why a file is not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
@@ -83,7 +88,8 @@ fn reason(error: &io::Error) -> String {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "may not be read (permission denied)".to_owned(),
         io::ErrorKind::OutOfMemory => "it does not fit into memory".to_owned(),
-        _ => format!("cannot be read: {error}"),
+        // That it cannot be read says whoever names the file.
+        _ => format!("the system says: {error}"),
     }
 }
 
@@ -113,6 +119,18 @@ mod tests {
         // A regular file, and its length is 0.
         assert!(!read(Path::new("/proc/self/status"), 1 << 16).expect("readable").is_empty());
         assert!(read(Path::new("/proc/self/status"), 16).is_err());
+    }
+
+    #[test]
+    fn why_reading_breaks_off_is_said_without_saying_that_it_does() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("the medium is gone"))
+            }
+        }
+        let why = bounded(Broken, 1).expect_err("nothing comes").found;
+        assert_eq!(why, "the system says: the medium is gone");
     }
 
     #[test]

@@ -95,8 +95,8 @@ pub(crate) fn shown(message: &str) -> String {
     brief(&format!("{}{more}", hidden(&message[..head])))
 }
 
-/// A text in which whatever looks like a key is hidden: for messages that quote what stands in a file.
-pub(crate) fn hidden(text: &str) -> String {
+/// A text in which whatever looks like a key is hidden: for messages that quote what somebody typed or what stands in a file.
+pub fn hidden(text: &str) -> String {
     let suspects = suspects(text);
     let star = |(at, c): (usize, char)| {
         if c != ' ' && suspects.iter().any(|run| run.contains(&at)) { '*' } else { c }

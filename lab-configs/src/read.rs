@@ -5,6 +5,7 @@ use crate::walk::{At, Walk};
 use crate::yaml::{Source, Value};
 use crate::{Adapter, Lab, Profile, bundled, check, declare};
 use rig_units::Length;
+use rig_units::limits::{self, DEVICES};
 use std::path::Path;
 
 mod adapter;
@@ -40,7 +41,10 @@ pub fn profile(path: &Path) -> Result<Profile, Vec<Fault>> {
 }
 
 /// Reads a lab from a text; `dut` finds the profiles it names.
-pub(crate) fn lab_from(
+///
+/// # Errors
+/// As [`lab`].
+pub fn lab_from(
     source: &Source,
     dut: &dyn Fn(&str) -> Result<Source, Vec<Fault>>,
 ) -> Result<Lab, Vec<Fault>> {
@@ -61,7 +65,10 @@ pub(crate) fn lab_from(
 }
 
 /// Reads a profile from a text.
-pub(crate) fn profile_from(source: &Source) -> Result<Profile, Vec<Fault>> {
+///
+/// # Errors
+/// As [`profile`].
+pub fn profile_from(source: &Source) -> Result<Profile, Vec<Fault>> {
     let root = source.parse()?;
     let walk = Walk::new(source);
     let profile = declare::profile(&walk.root(&root));
@@ -82,7 +89,12 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     let adapter = adapter::read(at, &fields);
     let cable =
         fields.need("cable", "its length, such as 3m").and_then(|at| at.quantity::<Length>());
-    let listed = fields.need("duts", DUTS).and_then(|at| at.list(DUTS)).unwrap_or_default();
+    let mut listed = fields.need("duts", DUTS).and_then(|at| at.list(DUTS)).unwrap_or_default();
+    if let Some(at) = listed.get(DEVICES) {
+        at.fault(format!("a lab of {} devices", listed.len()), limits::devices().want);
+        // To read them all would take minutes.
+        listed.truncate(1);
+    }
     let mut duts: Vec<Profile> = Vec::new();
     for at in &listed {
         let Some(profile) = device(at, find) else { continue };

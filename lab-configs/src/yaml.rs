@@ -13,6 +13,7 @@ use crate::keys;
 use crate::settings::distance;
 use rig_units::limits::{self, YAML_BYTES, YAML_DEPTH, YAML_VALUES};
 use serde_saphyr::Error;
+use std::io;
 use std::path::Path;
 
 /// A file and its text.
@@ -29,8 +30,19 @@ impl Source {
     /// # Errors
     /// When it is missing, no regular file, too large or not UTF-8.
     pub fn read(path: &Path) -> Result<Source, Vec<Fault>> {
-        let file = path.display().to_string();
-        let bytes = file::read(path, YAML_BYTES)
+        Source::of(path.display().to_string(), file::read(path, YAML_BYTES))
+    }
+
+    /// Takes what comes by standard input.
+    ///
+    /// # Errors
+    /// When it breaks off, is too large or not UTF-8.
+    pub fn piped(from: impl io::Read) -> Result<Source, Vec<Fault>> {
+        Source::of(file::STDIN_SAID.to_owned(), file::bounded(from, YAML_BYTES))
+    }
+
+    fn of(file: String, bytes: Result<Vec<u8>, file::Unread>) -> Result<Source, Vec<Fault>> {
+        let bytes = bytes
             .map_err(|file::Unread { found, want }| vec![Fault::of_file(&file, found, want)])?;
         let fault = |found: String| vec![Fault::of_file(&file, found, "a readable YAML file")];
         match String::from_utf8(bytes) {

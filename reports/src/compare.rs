@@ -171,7 +171,8 @@ impl Moved {
         };
         let middle = |ends: Ends| match ends.hi {
             u64::MAX => u64::MAX,
-            hi => ends.lo + (hi - ends.lo) / 2,
+            // Also of an interval that ends before it begins, in a file that is none of the rig's.
+            hi => ends.lo.midpoint(hi),
         };
         let by = By {
             lo: by(was.lo, is.lo),

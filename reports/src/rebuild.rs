@@ -149,7 +149,20 @@ fn misplaced(run: &Run, event: &RunEvent) -> Option<String> {
         return Some(format!("{} was not to run", case.id));
     }
     let twice = run.cases.iter().any(|earlier| earlier.id == case.id);
-    twice.then(|| format!("{} has ended already", case.id))
+    if twice {
+        return Some(format!("{} has ended already", case.id));
+    }
+    let judgements = case.judgements.iter().flat_map(|of| {
+        let taken = of.taken.iter().map(|taken| taken.span);
+        [of.reading.span, of.prediction.span].into_iter().chain(taken)
+    });
+    let points = case.curves.iter().flat_map(|curve| &curve.points);
+    let points = points.flat_map(|point| [point.measured, point.predicted]);
+    let Span { lo, hi } = judgements.chain(points).find(|span| span.lo > span.hi)?;
+    Some(format!(
+        "{} has an interval from {lo} to {hi}: want one that ends after it begins",
+        case.id
+    ))
 }
 
 /// The end of a run that is not whole; `how` it came to that.
@@ -355,6 +368,14 @@ mod tests {
         assert_eq!(say(&format!("{text}{end}")), "e:9:1: the run has ended already");
         let other = lines[1].replacen("::", "::not-", 1);
         assert!(say(&[lines[0], &other].concat()).ends_with("was not to run"));
+        let ends = lines[1].find("\"hi\":").expect("a measurement") + 5;
+        let number = lines[1][ends..].find(',').expect("more keys");
+        let backwards = format!("{}1{}", &lines[1][..ends], &lines[1][ends + number..]);
+        let said = say(&[lines[0], &backwards].concat());
+        assert!(
+            said.starts_with("e:2:1: ") && said.contains(" to 1: want one that ends"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -97,7 +97,7 @@ pub enum Command {
 /// Which cases, on which devices.
 #[derive(Debug, Clone, Args)]
 pub struct Selection {
-    /// Test-case files or folders of them; without any, the bundled catalogue.
+    /// Test-case files, folders of them, or `-` for standard input; without any, the bundled catalogue.
     pub paths: Vec<PathBuf>,
     /// The lab; without it the bundled emulated one.
     #[arg(long, value_name = "FILE")]
@@ -183,7 +183,7 @@ pub enum Keep {
 pub struct ExplainArgs {
     /// The case: `suite::case`.
     pub case: String,
-    /// Test-case files or folders of them; without any, the bundled catalogue.
+    /// Test-case files, folders of them, or `-` for standard input; without any, the bundled catalogue.
     pub paths: Vec<PathBuf>,
     /// The lab; without it the bundled emulated one.
     #[arg(long, value_name = "FILE")]

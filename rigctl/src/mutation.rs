@@ -1,5 +1,6 @@
 //! `--mutate PATH=VALUE` and `--mutate deviation=NAME[:VALUE]`, and the list of every mutant of a lab.
 
+use rig_lab::keys::hidden;
 use rig_lab::settings::nearest;
 use rig_lab::{Deviation, Lab, Mutation};
 
@@ -44,7 +45,8 @@ pub fn parse(text: &str) -> Result<Mutation, String> {
     Ok(Mutation::Deviation(switched))
 }
 
-/// Puts every mutation into every device of the lab.
+/// Puts every mutation into every device of the lab. What looks like a key is not echoed: a lab's keys are no setting of a
+/// device, so whoever types one here is told that there is no such setting, on a terminal or in a log.
 ///
 /// # Errors
 /// Every mutation that does not fit, with what would be accepted.
@@ -61,7 +63,7 @@ pub fn apply(lab: &mut Lab, texts: &[String]) -> Result<(), Vec<String>> {
         let refused = lab.duts.iter_mut().filter_map(|dut| dut.mutate(&mutation).err()).next();
         faults.extend(refused.map(|why| format!("`--mutate {text}`: {why}")));
     }
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
+    if faults.is_empty() { Ok(()) } else { Err(faults.iter().map(|why| hidden(why)).collect()) }
 }
 
 #[cfg(test)]

@@ -102,6 +102,28 @@ fn a_lab_that_is_refused_shows_no_key_on_the_terminal() {
     }
 }
 
+#[test]
+fn a_key_that_is_typed_as_a_setting_of_the_device_is_refused_without_an_echo() {
+    let (keys, desk) = (keys(), tempfile::tempdir().expect("a temporary folder"));
+    for key in &keys {
+        for mutation in [
+            format!("macsec.key={key}"),
+            format!("macsec.next_pn={key}"),
+            format!("deviation={key}"),
+            format!("deviation=drop_leaks:{key}"),
+            format!("{key}=1"),
+            key.clone(),
+        ] {
+            let out = desk.path().join("out");
+            let output = run(&out, &["--mutate", &mutation]);
+            let said = [output.stdout, output.stderr].concat();
+            assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&said));
+            assert_eq!(shown(&said, &keys), None);
+            assert!(!out.exists());
+        }
+    }
+}
+
 /// Whether a run with `lab`, ended by the signal that asks for one, leaves a dump of its memory.
 fn dumps(lab: &str) -> bool {
     let desk = tempfile::tempdir().expect("a temporary folder");

@@ -46,6 +46,8 @@ cases:
   two: {why: \"a test\", source: [\"a test\"], trials: 2, steps: [{at: 0ms, start: other, for: 2ms}], measure: [loss: {stream: other, expect: none}]}
   all: {why: \"a test\", source: [\"a test\"], trials: 2, steps: [{at: 0ms, start: [probe, other], for: 2ms}], measure: [loss: {stream: probe, expect: none}]}
 ";
+/// What marks the folder of a run.
+const MARK: &str = "rig-run/1 of process 1\n";
 /// Seeds of CI; more by hand with `RIG_TROUBLE_SEEDS=FROM..TO`.
 const SEEDS: &str = "0..1000";
 /// Which seeds a process of its own is to try: what a run says goes to the process's own output.
@@ -187,7 +189,8 @@ fn left(wrong: Wrong) -> Left {
     let (out, suite) = (desk.path().join("night"), desk.path().join("small.yaml"));
     fs::write(&suite, SUITE).expect("writable");
     fs::create_dir(&out).expect("writable");
-    for name in [".rigctl", "results.json", "events.jsonl", "report.html"] {
+    fs::write(out.join(".rigctl"), MARK).expect("writable");
+    for name in ["results.json", "events.jsonl", "report.html"] {
         fs::write(out.join(name), format!("{name} of the night before")).expect("writable");
     }
     let stop = Arc::new(Stop::default());

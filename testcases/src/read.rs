@@ -1,4 +1,4 @@
-//! Reading suites: from files, or from the bundled catalogue that is part of the program.
+//! Reading suites: from files, from standard input, or from the bundled catalogue that is part of the program.
 //!
 //! Every fault of a file is reported at once. What needs a device to be known (rates against a port's speed) is left to
 //! [`Case::script`](crate::Case::script), which points at the same places.
@@ -30,7 +30,11 @@ use rig_lab::walk::{At, Walk};
 use rig_lab::yaml::{Source, Value};
 use rig_lab::{Declared, Kind, Part, declare, is_name};
 use rig_units::Dur;
+use std::io;
 use std::path::Path;
+
+/// The suite of a text that no file names.
+const PIPED: &str = "stdin";
 
 /// The bundled catalogue: name of the file and its text.
 const BUNDLED: [(&str, &str); 9] = [
@@ -53,6 +57,14 @@ pub fn read(path: &Path) -> Result<Suite, Vec<Fault>> {
     suite(&Source::read(path)?)
 }
 
+/// Reads one text of test cases that comes by standard input; its suite is called [`PIPED`].
+///
+/// # Errors
+/// Every fault of it.
+pub fn piped(from: impl io::Read) -> Result<Suite, Vec<Fault>> {
+    named(&Source::piped(from)?, PIPED)
+}
+
 /// Reads the bundled catalogue.
 ///
 /// # Errors
@@ -63,15 +75,20 @@ pub fn bundled() -> Result<Vec<Suite>, Vec<Fault>> {
 
 /// Reads a suite from a text.
 pub(crate) fn suite(source: &Source) -> Result<Suite, Vec<Fault>> {
+    let stem = Path::new(&source.file).file_stem().unwrap_or_default().to_string_lossy();
+    named(source, &stem)
+}
+
+fn named(source: &Source, name: &str) -> Result<Suite, Vec<Fault>> {
     let root = source.parse()?;
     let walk = Walk::new(source);
-    let suite = read_suite(&walk.root(&root), &source.file);
+    let suite = read_suite(&walk.root(&root), &source.file, name);
     let faults = walk.finish();
     suite.filter(|_| faults.is_empty()).ok_or(faults)
 }
 
-fn read_suite(at: &At<'_>, file: &str) -> Option<Suite> {
-    let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+fn read_suite(at: &At<'_>, file: &str, stem: &str) -> Option<Suite> {
+    let stem = stem.to_owned();
     at.is_short(&stem);
     if !is_name(&stem) {
         let found = format!("the file's stem `{stem}` names the suite");

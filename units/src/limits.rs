@@ -12,8 +12,15 @@ pub const TRIAL: Dur = Dur::s(3_600);
 pub const CASE: Dur = Dur::s(86_400);
 /// Most trials of a case, at all points of its sweep together.
 pub const TRIALS: u32 = 100_000;
+/// Most frames that all trials of a case send together where they are simulated. One core simulates half a million to two
+/// million of them a second, by what becomes of each: these take it one to six hours.
+pub const FRAMES: u64 = 10_000_000_000;
+/// Most frames that one trial records one by one: probes and PFC. Each takes some 80 bytes of memory, 160 where it is seen twice.
+pub const RECORDED: u64 = 50_000_000;
 /// Most points of a case's sweep: configurations of the device times values of its variables.
 pub const POINTS: usize = 1_000;
+/// Most devices of a lab: each is a profile that is read.
+pub const DEVICES: usize = 64;
 /// The longest name, in characters: suites, cases (the ending of the rule family counted), streams, storms, flows, variables,
 /// ports and devices. A file system takes 255 bytes, and a name gets endings.
 pub const NAME: usize = 64;
@@ -25,6 +32,8 @@ pub const YAML_DEPTH: usize = 64;
 pub const YAML_VALUES: usize = 50_000;
 /// The largest capture that is analysed, in bytes, both as it is and unpacked.
 pub const CAPTURE_BYTES: u64 = 1 << 30;
+/// The longest from the first frame of a capture to the last: 30 days. A clock that is set meanwhile jumps by years.
+pub const SPAN: Dur = Dur::s(30 * 86_400);
 /// The largest results of a run that are read, in bytes.
 pub const RESULTS_BYTES: u64 = 1 << 28;
 /// What is quoted of a text that somebody else wrote, in characters.
@@ -76,10 +85,33 @@ pub fn trials() -> Limit {
     }
 }
 
+/// The frames of all trials.
+pub fn frames() -> Limit {
+    let of = "frames that all trials of a case send, where they are simulated";
+    let want = format!(
+        "at most {FRAMES} frames in all trials: fewer or shorter ones, larger frames or a lower rate"
+    );
+    Limit { of, most: FRAMES.to_string(), want }
+}
+
+/// The frames of a trial that are recorded.
+pub fn recorded() -> Limit {
+    let of = "frames of a trial that are recorded one by one (probes, PFC)";
+    let want =
+        format!("at most {RECORDED} of them in a trial: a shorter one, or more time between two");
+    Limit { of, most: RECORDED.to_string(), want }
+}
+
 /// The points of a sweep.
 pub fn points() -> Limit {
     let want = format!("at most {POINTS} points, or several cases");
     Limit { of: "points of a sweep", most: POINTS.to_string(), want }
+}
+
+/// The devices of a lab.
+pub fn devices() -> Limit {
+    let want = format!("at most {DEVICES} devices, or several labs");
+    Limit { of: "devices of a lab", most: DEVICES.to_string(), want }
 }
 
 /// A name.
@@ -111,6 +143,12 @@ pub fn capture() -> Limit {
     Limit { of, most: CAPTURE_BYTES.to_string(), want: bytes(CAPTURE_BYTES) }
 }
 
+/// From the first frame of a capture to the last.
+pub fn span() -> Limit {
+    let want = format!("frames of a capture within {SPAN} (editcap cuts by time: -A, -B)");
+    Limit { of: "a capture, from its first frame to its last", most: SPAN.to_string(), want }
+}
+
 /// Results of a run.
 pub fn results() -> Limit {
     let of = "a `results.json`, in bytes";
@@ -118,8 +156,23 @@ pub fn results() -> Limit {
 }
 
 /// Every limit, in the order of `docs/limits.md`.
-pub fn all() -> [Limit; 10] {
-    [time(), trial(), case(), trials(), points(), name(), yaml(), values(), capture(), results()]
+pub fn all() -> [Limit; 14] {
+    [
+        time(),
+        trial(),
+        case(),
+        trials(),
+        frames(),
+        recorded(),
+        points(),
+        devices(),
+        name(),
+        yaml(),
+        values(),
+        capture(),
+        span(),
+        results(),
+    ]
 }
 
 /// What is read of a kind of file that has at most so many bytes.

@@ -4,10 +4,12 @@
 use crate::dpdk_shim;
 use crate::watch::{Minutes, Watch};
 use core::time::Duration;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
 /// One step: a cargo command line.
+#[derive(Clone, Copy)]
 struct Step {
     name: &'static str,
     args: &'static [&'static str],
@@ -74,6 +76,19 @@ const DPDK_STEPS: &[Step] = &[
     },
 ];
 
+/// Licences, versions and sources of what is built in, as `deny.toml` allows them. Under a second.
+const DENY: Step = Step {
+    name: "dependencies",
+    args: &["deny", "--offline", "--locked", "check", "licenses", "bans", "sources"],
+    share: None,
+};
+
+/// Whether there is a `cargo deny`; [`DENY`] is left out without it, but where everything is required.
+fn has_deny(cargo: &OsStr) -> bool {
+    let asked = Command::new(cargo).args(["deny", "--version"]).output();
+    asked.is_ok_and(|answer| answer.status.success())
+}
+
 /// Runs every step; the tidy rules come with the tests.
 pub(crate) fn run(root: &Path) -> bool {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -85,8 +100,14 @@ pub(crate) fn run(root: &Path) -> bool {
             &[]
         }
     };
+    let deny = required || has_deny(&cargo);
+    if !deny {
+        println!("== {} are left out: there is no `cargo deny`", DENY.name);
+    }
     let mut took = Vec::new();
-    let well = STEPS.iter().chain(dpdk).all(|step| {
+    let deny = [DENY].into_iter().filter(|_| deny);
+    let steps: Vec<Step> = deny.chain(STEPS.iter().chain(dpdk).copied()).collect();
+    let well = steps.iter().all(|step| {
         println!("== {}: cargo {}", step.name, step.args.join(" "));
         let watch = Watch::start();
         let mut command = Command::new(&cargo);

@@ -5,7 +5,7 @@ use crate::Observation;
 use core::fmt;
 use rig_testcases::Script;
 use rig_testcases::file::{self, Unread};
-use rig_units::limits::CAPTURE_BYTES;
+use rig_units::limits::{self, CAPTURE_BYTES};
 use rig_units::{Dur, PortSpeed};
 use std::path::Path;
 
@@ -117,6 +117,7 @@ pub fn parse(file: &str, bytes: &[u8], assume: Assume<'_>) -> Result<Capture, Fa
         raw::pcap(bytes)
     }
     .map_err(fault)?;
+    within(&frames).map_err(|what| Fault { file: file.to_owned(), at: None, what })?;
     // Where memory is limited, a sentence instead of the end: what follows takes as much for each frame, at most.
     let room = frames.frames.len().saturating_mul(A_FRAME);
     Vec::<u8>::new().try_reserve_exact(room).map_err(|_| {
@@ -124,4 +125,19 @@ pub fn parse(file: &str, bytes: &[u8], assume: Assume<'_>) -> Result<Capture, Fa
         Fault { file: file.to_owned(), at: None, what: format!("{found}, and there are fewer") }
     })?;
     Ok(infer::capture(&frames, assume))
+}
+
+/// Refuses frames further apart than any capture is long: in picoseconds they would not fit beside each other.
+fn within(frames: &raw::Raw<'_>) -> Result<(), String> {
+    let at = || (1..).zip(&frames.frames).map(|(number, frame)| (frame.at, number));
+    let (Some((first, _)), Some((last, number))) = (at().min(), at().max()) else { return Ok(()) };
+    let apart = last - first;
+    if apart <= u128::from(limits::SPAN.0) {
+        return Ok(());
+    }
+    let seconds = apart / u128::from(Dur::s(1).0);
+    Err(format!(
+        "frame {number} is stamped {seconds}s after the first one: want {}",
+        limits::span().want
+    ))
 }

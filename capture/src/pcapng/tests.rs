@@ -257,6 +257,28 @@ fn pcap(observation: &Observation, script: &Script, nanos: bool, ports: &[u16]) 
 }
 
 #[test]
+fn frames_that_are_further_apart_than_any_capture_is_long_are_refused() {
+    let (observation, script) = trial();
+    let bytes = pcap(&observation, &script, false, &[1]);
+    // The seconds of the second frame: a record has 16 bytes before its frame, the file 24.
+    let first = u32::from_be_bytes(*bytes[32..].first_chunk().expect("a length"));
+    let second = 24 + 16 + usize::try_from(first).expect("short");
+    let stamped = |second_at: u32| {
+        let mut bytes = bytes.clone();
+        bytes[second..second + 4].copy_from_slice(&second_at.to_be_bytes());
+        parse("jumps.pcap", &bytes, ASSUME)
+    };
+    const EPOCH: u32 = 1_795_000_000;
+    assert!(stamped(EPOCH + 2_591_999).is_ok());
+    let late = stamped(EPOCH + 2_592_001).expect_err("a month and more").to_string();
+    let want = "jumps.pcap: frame 2 is stamped 2592001s after the first one: want frames of a capture within 2592000s";
+    assert!(late.starts_with(want), "{late}");
+    // A clock that was set from the year 1970 on: what it had not told before is after all else.
+    let early = stamped(1).expect_err("years").to_string();
+    assert!(early.contains("is stamped 1794999999s after the first one"), "{early}");
+}
+
+#[test]
 fn a_pcap_of_headers_only_is_read_and_its_guesses_are_told() {
     let (observation, script) = trial();
     for nanos in [false, true] {

@@ -1,8 +1,7 @@
-//! The lines of a journal, and how far one can be read.
+//! The lines of a journal, and what of them can be read.
 
 use super::{Change, Owner};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// One change of one process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,24 +42,35 @@ pub(super) struct Seen {
     pub(super) outstanding: Vec<Entry>,
     /// Bytes of lines that have an end. What follows is none: the power went before what it announces was done.
     pub(super) whole: usize,
-    /// Why it is not read further than the line before.
+    /// Lines that cannot be read, and why the first of them cannot.
     pub(super) unread: Option<String>,
 }
 
-/// Reads a journal as far as it goes.
+/// Reads what can be read of a journal.
 pub(super) fn read(bytes: &[u8]) -> Seen {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    let mut outstanding = BTreeMap::new();
-    let mut unread = None;
+    let mut outstanding = Vec::new();
+    let mut unread: Vec<(u64, String)> = Vec::new();
     for (number, line) in (1..).zip(bytes[..whole].split_inclusive(|&byte| byte == b'\n')) {
         match serde_json::from_slice(line) {
-            Ok(Line::Changes(entry)) => drop(outstanding.insert(entry.number, entry)),
-            Ok(Line::Undone(number)) => drop(outstanding.remove(&number)),
-            Err(error) => {
-                unread = Some(format!("line {number} cannot be read: {error}"));
-                break;
-            }
+            Ok(Line::Changes(entry)) => outstanding.push(entry),
+            Ok(Line::Undone(number)) => undone(&mut outstanding, number),
+            Err(error) => unread.push((number, error.to_string())),
         }
     }
-    Seen { outstanding: outstanding.into_values().collect(), whole, unread }
+    let unread = unread.first().map(|(number, why)| match unread.len() - 1 {
+        0 => format!("line {number} cannot be read: {why}"),
+        1 => format!("line {number} cannot be read: {why}; nor can another one"),
+        more => format!("line {number} cannot be read: {why}; nor can {more} others"),
+    });
+    Seen { outstanding, whole, unread }
+}
+
+/// Strikes a change out. No process gives two the same number; where there are two, nobody knows which of them was meant, and
+/// both stay: to undo one once more does no harm.
+fn undone(outstanding: &mut Vec<Entry>, number: u64) {
+    let mut meant = (0..outstanding.len()).filter(|&at| outstanding[at].number == number);
+    if let (Some(at), None) = (meant.next(), meant.next()) {
+        outstanding.remove(at);
+    }
 }

@@ -64,10 +64,7 @@ impl fmt::Display for Told {
         let file = self.file.display();
         let Some(Entry { process, namespace, change, .. }) = &self.entry else {
             let Fate::Failed(why) = &self.fate else { return write!(f, "{file}") };
-            return write!(
-                f,
-                "{file}: {why}; what follows is not known, and it stays: delete it once all is as it should be"
-            );
+            return write!(f, "{file}: {why}; it stays: delete it once all is as it should be");
         };
         match &self.fate {
             Fate::Restored => write!(f, "{change}: restored ({process} had left it changed)"),
@@ -166,7 +163,7 @@ fn settle(
             settled.filter_map(|told| Some(told.entry.as_ref()?.number)).collect();
         if settled.len() == count && unread.is_none() {
             fs::remove_file(path)?;
-        } else if unread.is_none() {
+        } else {
             // Behind a line that is cut none would begin.
             file.set_len(whole as u64)?;
             strike(&mut file, &settled)?;

@@ -106,15 +106,39 @@ fn a_journal_too_long_to_be_read_stays_and_is_told() {
 }
 
 #[test]
-fn what_this_version_does_not_know_stays_and_is_told() {
+fn what_this_version_does_not_know_stays_and_is_told_and_what_stands_around_it_is_restored() {
     let later = line(&entry(1)).replace("\"link\"", "\"buffer\"");
-    let (desk, file) = desk((line(&entry(0)) + &later + &line(&entry(2))).as_bytes());
+    let (desk, file) = desk((line(&entry(0)) + &later + "noise\n" + &line(&entry(2))).as_bytes());
     let told = restore(desk.path(), false, |_| true).expect("a folder of ours");
-    assert_eq!(told.len(), 2);
-    assert_eq!(told[0].fate, Fate::Gone);
-    let why = told[1].to_string();
-    assert!(told[1].is_left() && why.contains("line 2") && why.contains("buffer"), "{why}");
+    let numbers: Vec<Option<u64>> =
+        told.iter().map(|told| told.entry.as_ref().map(|entry| entry.number)).collect();
+    assert_eq!(numbers, [Some(2), Some(0), None]);
+    assert!(told[..2].iter().all(|told| told.fate == Fate::Gone), "{told:?}");
+    let why = told[2].to_string();
+    assert!(told[2].is_left() && why.contains("line 2") && why.contains("buffer"), "{why}");
+    assert!(why.contains("nor can another one; it stays: delete it"), "{why}");
+    // What is settled is struck out, and is not done again.
+    let again = restore(desk.path(), false, |_| true).expect("a folder of ours");
+    assert_eq!(again.len(), 1);
+    assert!(again[0].entry.is_none() && again[0].is_left(), "{again:?}");
     assert!(file.exists());
+}
+
+#[test]
+fn of_two_changes_with_one_number_neither_hides_the_other() {
+    let other = Entry { change: link("rig-other"), ..entry(0) };
+    let both = line(&entry(0)) + &line(&other);
+    let (desk, file) = desk((both + &Line::Undone(0).text()).as_bytes());
+    assert_eq!(
+        entry::read(&fs::read(&file).expect("there")).outstanding,
+        [entry(0), other.clone()]
+    );
+    let told = restore(desk.path(), false, |entry| entry.change.is_to_interface(NONE));
+    assert_eq!(told.expect("a folder of ours").len(), 1);
+    // The one that was not asked for is still known.
+    assert!(entry::read(&fs::read(&file).expect("there")).outstanding.contains(&other));
+    assert_eq!(fates(desk.path(), false), [Fate::Gone, Fate::Gone]);
+    assert!(!file.exists());
 }
 
 #[test]

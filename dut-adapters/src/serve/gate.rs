@@ -9,6 +9,7 @@ use super::seat::{Seat, Visitor};
 use crate::control::{self, Answer};
 use core::fmt;
 use core::str::FromStr;
+use core::time::Duration;
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, socket,
 };
@@ -23,6 +24,9 @@ use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
+
+/// How long it takes until a call is tried again that the system had no room for.
+const RETRY: Duration = Duration::from_millis(200);
 
 /// Where a device can be talked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,7 +127,12 @@ impl Gate {
         let seat = Arc::new(Seat::default());
         let admit = move || {
             let mut count = 0;
-            for line in listener.incoming().flatten() {
+            loop {
+                let taken = || listener.accept().map(|(line, _)| line);
+                let line = next(taken, wait, |why| {
+                    count += 1;
+                    tell(&Turned { why: format!("a call cannot be taken: {why}"), count });
+                });
                 if let Err(why) = let_in(&seat, &line, over, &conversation) {
                     // Never waited for: what is said fits into the line, or nobody listens.
                     let _deaf = line.set_nonblocking(true);
@@ -145,6 +154,39 @@ pub struct Turned {
     pub why: String,
     /// How many were turned away by now.
     pub count: u64,
+}
+
+/// The next one who calls. Where the system has no room for a call, such as a file that may still be opened, that is told
+/// once, and it is tried again after each `wait`: who calls stays in the queue meanwhile.
+fn next<T>(
+    mut taken: impl FnMut() -> io::Result<T>,
+    mut wait: impl FnMut(),
+    mut deaf: impl FnMut(&io::Error),
+) -> T {
+    let mut told = false;
+    loop {
+        match taken() {
+            Ok(line) => return line,
+            // Who called has gone again.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted
+                ) => {}
+            Err(error) => {
+                if !told {
+                    deaf(&error);
+                }
+                told = true;
+                wait();
+            }
+        }
+    }
+}
+
+/// Waits for room. Nothing tells when there is some.
+fn wait() {
+    thread::park_timeout(RETRY);
 }
 
 /// Lets one in, on a thread of its own; or why not.
@@ -227,6 +269,27 @@ mod tests {
         for text in ["", "@"] {
             assert!(text.parse::<Place>().unwrap_err().contains("want the path of a socket"));
         }
+    }
+
+    #[test]
+    fn a_call_that_there_is_no_room_for_is_waited_with_and_told_once() {
+        let full = || Err(io::Error::from_raw_os_error(nix::libc::EMFILE));
+        let gone = || Err(io::Error::from_raw_os_error(nix::libc::ECONNABORTED));
+        let mut calls =
+            [full(), gone(), full(), full(), Ok('a'), Ok('b'), full(), Ok('c')].into_iter();
+        let (mut waits, mut told) = (0, Vec::new());
+        let mut call = || {
+            next(
+                || calls.next().expect("no call after the last"),
+                || waits += 1,
+                |why| {
+                    told.push(why.to_string());
+                },
+            )
+        };
+        assert_eq!([call(), call(), call()], ['a', 'b', 'c']);
+        assert_eq!(waits, 4);
+        assert_eq!(told, ["Too many open files (os error 24)"; 2]);
     }
 
     #[test]

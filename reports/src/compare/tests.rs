@@ -185,6 +185,18 @@ fn of_two_measurements_of_one_name_neither_hides_the_other() {
 }
 
 #[test]
+fn an_interval_that_ends_before_it_begins_is_compared_as_any_other() {
+    let old = Results::of(&measured(203_000, 298_000));
+    let mut new = old.clone();
+    let one = &mut new.cases[0].measurements[0];
+    (one.lo, one.hi) = (900_000_000_000_000, 5);
+    for (old, new) in [(&old, &new), (&new, &old)] {
+        let told = Comparison::of(old, new, Scope::All, &[]);
+        assert!(matches!(kinds(&told)[..], [Kind::Shifted(_)]), "{told}");
+    }
+}
+
+#[test]
 fn a_case_that_is_gone_is_a_loss_unless_only_common_ones_are_compared() {
     let old = fixture::run_of(vec![fixture::pass(), fixture::curve()]);
     let mut new = old.clone();

@@ -9,16 +9,14 @@ use crate::cli::{AnalyzeArgs, Format, Selection};
 use crate::stdout;
 use rig_capture::analyse::ActionView;
 use rig_capture::pcapng::{self, Assume};
-use rig_lab::{Kind, Lab, Profile, file};
+use rig_lab::file::{self, STDIN, STDIN_SAID};
+use rig_lab::{Kind, Lab, Profile};
 use rig_reports::Exit;
 use rig_units::limits::CAPTURE_BYTES;
 use rig_units::{Dur, PortSpeed};
 use seen::Analysis;
 use std::io;
 use std::path::Path;
-
-/// The name of standard input.
-const STDIN: &str = "-";
 
 /// Reads a capture and prints what it shows.
 ///
@@ -28,31 +26,47 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Exit, Bad> {
     let selection =
         Selection { paths: Vec::new(), lab: args.lab.clone(), dut: args.dut.clone(), only: None };
     let Input { lab, only_dut, .. } = Input::read(&selection)?;
-    let named = lab.duts.iter().find(|dut| only_dut.as_ref().is_none_or(|only| dut.name == *only));
-    let device = named.ok_or_else(|| Bad::of(format!("lab {} has no device", lab.name)))?;
     let (name, bytes) = bytes(&args.file)?;
+    let shown = shown(&name, &bytes, &lab, only_dut.as_deref(), args.format)?;
+    match args.format {
+        Format::Human => stdout::text(&shown),
+        Format::Json => stdout::json(&shown),
+    }
+    Ok(Exit::Passed)
+}
+
+/// What the bytes of a capture called `name` show of a device of `lab`: the one that is named, else the first that fits.
+///
+/// # Errors
+/// No capture, or a broken one, with the byte; a lab without a device.
+pub fn shown(
+    name: &str,
+    bytes: &[u8],
+    lab: &Lab,
+    only_dut: Option<&str>,
+    format: Format,
+) -> Result<String, Bad> {
+    let named = lab.duts.iter().find(|dut| only_dut.is_none_or(|only| dut.name == *only));
+    let device = named.ok_or_else(|| Bad::of(format!("lab {} has no device", lab.name)))?;
     let read = |device: &Profile| {
         let class = |dscp| class_of(device, dscp);
-        let capture = pcapng::parse(&name, &bytes, assume(&lab, device, &class));
+        let capture = pcapng::parse(name, bytes, assume(lab, device, &class));
         capture.map_err(|fault| Bad::of(fault.to_string()))
     };
     let mut capture = read(device)?;
     let mut device = device;
-    let mut guessed = if args.dut.is_none() { "the lab's first" } else { "" };
+    let mut guessed = if only_dut.is_none() { "the lab's first" } else { "" };
     let nic = lab.duts.iter().find(|dut| dut.kind == Kind::Nic);
-    if let Some(nic) = nic.filter(|_| args.dut.is_none() && capture.of_nic) {
+    if let Some(nic) = nic.filter(|_| only_dut.is_none() && capture.of_nic) {
         (device, guessed) = (nic, "the lab's first NIC, as the file tells of one");
         capture = read(device)?;
     }
     let view = ActionView::from(&device.declared);
     let analysis = Analysis::of(&capture, &view, device.rule.family);
-    match args.format {
-        Format::Human => {
-            stdout::text(&text::text(&name, &analysis, device, guessed));
-        }
-        Format::Json => stdout::json(&serde_json::to_string_pretty(&analysis).unwrap_or_default()),
-    }
-    Ok(Exit::Passed)
+    Ok(match format {
+        Format::Human => text::text(name, &analysis, device, guessed),
+        Format::Json => serde_json::to_string_pretty(&analysis).unwrap_or_default(),
+    })
 }
 
 /// A capture as it stands in a file or comes by standard input, and how it is called.
@@ -65,8 +79,9 @@ fn bytes(file: &Path) -> Result<(String, Vec<u8>), Bad> {
     }
     let bytes = if file == Path::new(STDIN) {
         let read = file::bounded(io::stdin().lock(), CAPTURE_BYTES);
-        read.map_err(|unread| pcapng::Fault::unread("standard input".to_owned(), &unread))
-            .map(|bytes| ("standard input".to_owned(), bytes))
+        let name = STDIN_SAID.to_owned();
+        read.map_err(|unread| pcapng::Fault::unread(name.clone(), &unread))
+            .map(|bytes| (name, bytes))
     } else {
         pcapng::bytes(file).map(|bytes| (file.display().to_string(), bytes))
     };

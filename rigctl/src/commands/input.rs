@@ -4,11 +4,13 @@ use crate::cli::Selection;
 use crate::{secrecy, stderr};
 use globset::{Glob, GlobMatcher};
 use rig_lab::fault::Fault;
+use rig_lab::file::{STDIN, STDIN_SAID};
 use rig_lab::settings::nearest;
 use rig_lab::{Lab, Profile};
 use rig_testcases::{Case, Suite};
 use std::fmt::Write as _;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Input that cannot be used: everything that is wrong with it, in words.
@@ -135,14 +137,24 @@ impl Input {
     }
 }
 
-/// The suites of files and folders; the bundled ones without any.
+/// The suites of files, folders and standard input; the bundled ones without any.
 fn suites(paths: &[PathBuf], faults: &mut impl FnMut(Vec<Fault>)) -> Vec<Suite> {
     if paths.is_empty() {
         return rig_testcases::read::bundled().map_err(faults).unwrap_or_default();
     }
     let mut all: Vec<Suite> = Vec::new();
+    if paths.iter().filter(|path| path.as_os_str() == STDIN).count() > 1 {
+        let found = format!("`{STDIN}` is given more than once");
+        faults(vec![Fault::of_file(STDIN_SAID, found, "one text by standard input")]);
+        return all;
+    }
     for path in paths.iter().flat_map(|path| files(path)) {
-        let Ok(suite) = rig_testcases::read(&path).map_err(&mut *faults) else { continue };
+        let read = if path.as_os_str() == STDIN {
+            rig_testcases::read::piped(io::stdin().lock())
+        } else {
+            rig_testcases::read(&path)
+        };
+        let Ok(suite) = read.map_err(&mut *faults) else { continue };
         if let Some(other) = all.iter().find(|other| other.name == suite.name) {
             let found = format!(
                 "its cases would be called {}::..., as those of {} are",
@@ -164,7 +176,10 @@ fn empty(paths: &[PathBuf]) -> String {
 
 /// The YAML files of a folder, by name; any other path is itself.
 fn files(path: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(path) else { return vec![path.to_owned()] };
+    let is_pipe = path.as_os_str() == STDIN;
+    let Some(entries) = fs::read_dir(path).ok().filter(|_| !is_pipe) else {
+        return vec![path.to_owned()];
+    };
     let mut all: Vec<PathBuf> =
         entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     all.retain(|file| file.extension().is_some_and(|end| end == "yaml" || end == "yml"));

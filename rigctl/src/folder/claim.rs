@@ -11,11 +11,14 @@ use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Most folders of one name beside each other.
 const MOST: u32 = 9_999;
+/// How the mark in a folder of the rig's begins.
+const OURS: &str = "rig-run/1 ";
 
 /// Why there is no such folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +48,7 @@ impl Folder {
         let at = Place { path, flag };
         let name = path.file_name().and_then(|name| name.to_str());
         let name = name.ok_or_else(|| at.input("is not the name of a folder of its own"))?;
+        at.in_no_run(owner::above(path))?;
         let above = at.above(owner::above(path))?;
         let mut moved = None;
         if let Err(error) = mkdirat(&above, name, FOLDER) {
@@ -76,6 +80,7 @@ impl Folder {
     pub fn numbered(above: &Path, name: &str) -> Claimed<Folder> {
         let path = above.join(name);
         let at = Place { path: &path, flag: "rig-runs" };
+        at.in_no_run(above)?;
         let folder = at.own_parent(above)?;
         for number in 1..=MOST {
             let name = if number == 1 { name.to_owned() } else { format!("{name}-{number}") };
@@ -185,8 +190,18 @@ impl Place<'_> {
             _ => self.cannot("be opened", &error),
         })?;
         self.nobody_elses(&folder)?;
-        match openat(&folder, MARK, OFlag::O_RDWR | SAFELY, Mode::empty()) {
-            Ok(mark) => self.lock(File::from(mark)).map(|_free| true),
+        let flags = OFlag::O_RDWR | OFlag::O_NONBLOCK | SAFELY;
+        match openat(&folder, MARK, flags, Mode::empty()) {
+            Ok(mark) => {
+                let mark = self.lock(File::from(mark))?;
+                match is_ours(&mark) {
+                    Ok(true) => Ok(true),
+                    Ok(false) => Err(self.input(&format!(
+                        "holds files that are no run of the rig's: `{MARK}` in it is not the rig's mark"
+                    ))),
+                    Err(error) => Err(self.cannot("be read", &error)),
+                }
+            }
             Err(nix::Error::ENOENT) => {
                 let entries = Dir::from_fd(folder)
                     .and_then(|mut folder| folder.iter().collect::<nix::Result<Vec<_>>>());
@@ -200,6 +215,26 @@ impl Place<'_> {
                 }
             }
             Err(error) => Err(self.cannot("be opened", &error.into())),
+        }
+    }
+
+    /// Refuses a place within a folder that holds a run: what is added there looks like a part of that run, and goes where it goes.
+    fn in_no_run(&self, above: &Path) -> Claimed<()> {
+        let there = above.ancestors().map(|part| if part == "" { Path::new(".") } else { part });
+        // What is missing of the way is made later, and holds nothing.
+        let Some(there) = there.map(fs::canonicalize).find_map(io::Result::ok) else {
+            return Ok(());
+        };
+        let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | SAFELY;
+        let holds_a_run = |folder: &&Path| {
+            let mark = openat(AT_FDCWD, &folder.join(MARK), flags, Mode::empty());
+            mark.is_ok_and(|mark| is_ours(&File::from(mark)).unwrap_or(false))
+        };
+        match there.ancestors().find(holds_a_run) {
+            Some(run) => {
+                Err(self.input(&format!("is within {}, which holds a run", run.display())))
+            }
+            None => Ok(()),
         }
     }
 
@@ -229,7 +264,7 @@ impl Place<'_> {
             _ => failed(error),
         })?;
         owner.give(&mark).map_err(failed)?;
-        let text = format!("rig-run/1 of process {}\n", std::process::id());
+        let text = format!("{OURS}of process {}\n", std::process::id());
         mark.write_all(text.as_bytes()).map_err(failed)?;
         let trouble = Arc::new(NoTrouble);
         Ok(Folder { path: self.path.to_owned(), dir, owner, trouble, _mark: self.lock(mark)? })
@@ -245,6 +280,14 @@ impl Place<'_> {
     fn busy(&self) -> Refused {
         Refused::Busy(self.said("is being written by another run"))
     }
+}
+
+/// Whether a file is the mark of a run: any other of its name says nothing about whose the folder is.
+fn is_ours(mark: &File) -> io::Result<bool> {
+    let mut begin = [0; OURS.len()];
+    Ok(mark.metadata()?.is_file()
+        && mark.read_at(&mut begin, 0)? == begin.len()
+        && begin == *OURS.as_bytes())
 }
 
 /// A rename replaces the old link in one step, so that a reader never finds none. What is no link is not replaced.

@@ -71,6 +71,54 @@ fn files_of_somebody_elses_are_refused_whatever_is_asked_for() {
 }
 
 #[test]
+fn a_mark_that_the_rig_did_not_write_makes_no_folder_the_rigs() {
+    let desk = tempfile::tempdir().expect("a temporary folder");
+    for (name, mark) in [("empty", ""), ("begun", "rig-run"), ("other", "rig-runs of mine\n")] {
+        let path = desk.path().join(name);
+        fs::create_dir(&path).expect("writable");
+        fs::write(path.join(MARK), mark).expect("writable");
+        fs::write(path.join("own.txt"), "precious").expect("writable");
+        for overwrite in [false, true] {
+            let Refused::Input(why) = refused(&path, overwrite) else { panic!("another time") };
+            assert!(why.contains("`.rigctl` in it is not the rig's mark"), "{why}");
+        }
+        assert!(matches!(Folder::reopen(&path), Err(Refused::Input(_))), "{name}");
+        assert_eq!(fs::read(path.join("own.txt")).expect("there"), b"precious");
+    }
+    // Neither is a pipe waited for.
+    let path = desk.path().join("pipe");
+    fs::create_dir(&path).expect("writable");
+    nix::unistd::mkfifo(&path.join(MARK), Mode::S_IRWXU).expect("a pipe");
+    assert!(matches!(refused(&path, true), Refused::Input(_)));
+}
+
+#[test]
+fn a_run_is_not_made_within_another_one() {
+    let desk = tempfile::tempdir().expect("a temporary folder");
+    let night = desk.path().join("night");
+    drop(made(&night));
+    symlink(&night, desk.path().join("link")).expect("writable");
+    for inner in ["night/x", "night/evidence/deep/x", "link/x"] {
+        for overwrite in [false, true] {
+            let Refused::Input(why) = refused(&desk.path().join(inner), overwrite) else {
+                panic!("another time")
+            };
+            assert!(why.contains("night, which holds a run"), "{why}");
+        }
+    }
+    let Err(Refused::Input(why)) = Folder::numbered(&night.join("rig-runs"), "x") else {
+        panic!("another place")
+    };
+    assert!(why.contains("which holds a run"), "{why}");
+    assert_eq!(fs::read_dir(&night).expect("a folder").count(), 1, "the mark alone");
+    // Beside it is another matter, and so is a folder with a file of that name that is no mark.
+    made(&desk.path().join("nights/x"));
+    fs::create_dir(desk.path().join("own")).expect("writable");
+    fs::write(desk.path().join("own").join(MARK), "").expect("writable");
+    made(&desk.path().join("own/x"));
+}
+
+#[test]
 fn a_folder_has_one_run_at_a_time() {
     let desk = tempfile::tempdir().expect("a temporary folder");
     let path = desk.path().join("night");

@@ -1,20 +1,19 @@
 //! Everything that can be wrong with a case on its device, found before anything runs.
 
-use super::budget;
+mod size;
+
 use super::choose::choose;
-use super::effort::Effort;
-use super::plan::Plan;
-use super::points::{Point, groups, points};
+use super::points::{groups, points};
 use super::reach;
 use super::seed::Seed;
 use super::session::Session;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
 use rig_lab::fault::Fault;
-use rig_lab::{Declared, Lab, Profile, RuleFamily, Wred};
+use rig_lab::{Adapter, Declared, Lab, Profile, RuleFamily, Wred};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Expect, Measure, Script};
-use rig_units::{Dur, limits};
+use size::Size;
 
 /// Every fault of the case on the device that it would run on; none when it would be skipped.
 pub fn faults(lab: &Lab, only: Option<&str>, case: &Case) -> Vec<Fault> {
@@ -52,55 +51,24 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
                 continue;
             }
         };
-        let mut lengths = Vec::with_capacity(points.len());
+        let mut scripts = Vec::with_capacity(points.len());
         for point in &points {
             match session.script(point) {
                 Err(fault) => all.push(*fault),
                 Ok(script) => {
-                    lengths.push(script.length);
                     all.extend(senders(case, &session, &script));
                     all.extend(too_rare(case, &session, &script));
+                    scripts.push(script);
                 }
             }
         }
-        size.add(&session, &points, &lengths);
+        size.add(&session, &points, &scripts);
     }
-    all.extend(size.faults(case));
+    let simulated = matches!(lab.adapter, Adapter::Emulated);
+    all.extend(size.faults(case, simulated));
     // The same fault at every point of a sweep is one fault.
     all.dedup();
     all
-}
-
-/// How much a case is to run, all its points together.
-#[derive(Debug, Default)]
-struct Size {
-    trials: u64,
-    time: Dur,
-}
-
-impl Size {
-    /// The trials of one configuration, whose points take so long each.
-    fn add(&mut self, session: &Session<'_>, points: &[Point], lengths: &[Dur]) {
-        let Some(longest) = lengths.iter().max() else { return };
-        // A search is planned as it goes, and ends by itself.
-        let alpha = budget::each(&[session.case]);
-        let trials = u64::from(Plan::of(session, points, alpha, Effort::USUAL).planned());
-        self.trials = self.trials.saturating_add(trials);
-        self.time = self.time.saturating_add(longest.saturating_mul(trials));
-    }
-
-    fn faults(&self, case: &Case) -> Vec<Fault> {
-        let mut all = Vec::new();
-        if self.trials > u64::from(limits::TRIALS) {
-            let found = format!("{} trials at all points of its sweep", self.trials);
-            all.push(case.fault("", found, limits::trials().want));
-        }
-        if self.time > limits::CASE {
-            let found = format!("{} trials that take {} together", self.trials, self.time);
-            all.push(case.fault("", found, limits::case().want));
-        }
-        all
-    }
 }
 
 /// Thresholds of early detection, and values of a NIC, that no device can hold to, once the case has set its own.

@@ -1,7 +1,7 @@
 //! Captures to disk: what is refused, and what is in the file of a stream by hand.
 
 use crate::generate::{frames, lab, over};
-use crate::support::Desk;
+use crate::support::{Desk, STORM, suite};
 
 const VETH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth.yaml");
 
@@ -9,17 +9,22 @@ const VETH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth.yam
 fn what_cannot_be_captured_is_refused_with_what_would_be_accepted() {
     let desk = Desk::new();
     desk.write("taken", "a file");
+    let measure = "    measure:\n      - pfcwd.detection: {storm: storm, stream: victim}\n";
+    desk.write("one.yaml", &suite(&format!("{STORM}{measure}")));
     for (arguments, wants) in [
-        ("run --capture DIR --out out".to_owned(), ["virtual time", "want: `--evidence all`"]),
         (
-            format!("run --lab {VETH} --capture taken --out out"),
+            "run one.yaml --capture DIR --out out".to_owned(),
+            ["virtual time", "want: `--evidence all`"],
+        ),
+        (
+            format!("run one.yaml --lab {VETH} --capture taken --out out"),
             ["`--capture taken` is there, and no folder", "want: "],
         ),
         ("run --capture-snap 128B --out out".to_owned(), ["required", "--capture <DIR>"]),
         ("run --capture DIR --capture-snap 13B --out out".to_owned(), ["13B", "want 14B"]),
         ("run --capture DIR --capture-limit 2 --out out".to_owned(), ["`2` is not a size", "GB"]),
         (
-            "run --capture DIR --capture-only rdma --out out".to_owned(),
+            "run one.yaml --capture DIR --capture-only rdma --out out".to_owned(),
             ["rdma", "pfc, data, other"],
         ),
         (
@@ -36,7 +41,7 @@ fn what_cannot_be_captured_is_refused_with_what_would_be_accepted() {
         for want in wants {
             assert!(left.stderr.contains(want), "{arguments}: {}", left.stderr);
         }
-        assert_eq!(desk.files(".").len(), 1, "{arguments}: something was written");
+        assert_eq!(desk.files(".").len(), 2, "{arguments}: something was written");
     }
 }
 

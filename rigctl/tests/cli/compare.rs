@@ -2,13 +2,20 @@
 
 use crate::support::{Desk, STORM, suite};
 
+/// Its suite and one device alone: most of the time of a run of one case is that of reading what is not run.
+const SUITE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../testcases/pfcwd.yaml --lab ",
+    env!("CARGO_MANIFEST_DIR"),
+    "/../lab-configs/broadcom.yaml"
+);
 const CASE: &str = "pfcwd::detection-time-is-the-poll-interval-broadcom";
 const DETECTION: &str = "    measure:\n      - pfcwd.detection: {storm: storm, stream: victim}\n";
 
 fn two_runs(desk: &Desk) {
-    desk.rigctl(&format!("run --only {CASE} --seed 5 --out old --evidence none"));
+    desk.rigctl(&format!("run {SUITE} --only {CASE} --seed 5 --out old --evidence none"));
     let mutate = "--mutate pfcwd.detection_time=x2";
-    desk.rigctl(&format!("run --only {CASE} --seed 5 --out new --evidence none {mutate}"));
+    desk.rigctl(&format!("run {SUITE} --only {CASE} --seed 5 --out new --evidence none {mutate}"));
 }
 
 #[test]
@@ -81,7 +88,7 @@ fn both_files_are_told_when_both_are_unreadable() {
 /// What `compare` says of the old run and of what `change` made of it.
 fn after(change: impl FnOnce(&mut serde_json::Value), flags: &str) -> crate::support::Left {
     let desk = Desk::new();
-    desk.rigctl(&format!("run --only {CASE} --seed 5 --out old --evidence none"));
+    desk.rigctl(&format!("run {SUITE} --only {CASE} --seed 5 --out old --evidence none"));
     let mut results = desk.json("old/results.json");
     change(&mut results);
     desk.write("new.json", &results.to_string());
@@ -209,7 +216,7 @@ const LESS: &[Less] = &[
 #[test]
 fn a_run_that_shows_less_exits_with_1_until_just_that_is_allowed() {
     let desk = Desk::new();
-    desk.rigctl(&format!("run --only {CASE} --seed 5 --out old --evidence none"));
+    desk.rigctl(&format!("run {SUITE} --only {CASE} --seed 5 --out old --evidence none"));
     let mut old = desk.json("old/results.json");
     let more = another(&old);
     old["cases"].as_array_mut().expect("cases").push(more);

@@ -21,6 +21,7 @@ fn what_is_no_regular_file_is_refused_and_never_waited_for() {
     let _socket = UnixListener::bind(desk.path("socket")).expect("a socket");
     std::fs::create_dir(desk.path("folder")).expect("a folder");
     desk.write("lab.yaml", "about: \"x\"\nadapter: emulated\ncable: 3m\nduts: [pipe]\n");
+    desk.write("one.yaml", &suite(&format!("{STORM}{DETECTION}")));
     for (file, what) in [
         ("pipe", "it is a pipe"),
         ("link", "it is a pipe"),
@@ -28,16 +29,21 @@ fn what_is_no_regular_file_is_refused_and_never_waited_for() {
         ("/dev/zero", "it is a device"),
         ("/dev/null", "it is a device"),
     ] {
-        for command in
-            ["check", "run --out out", "check --lab", "check --dut", "analyze", "compare none.json"]
-        {
+        for command in [
+            "check",
+            "run --out out",
+            "check one.yaml --lab",
+            "check one.yaml --dut",
+            "analyze",
+            "compare none.json",
+        ] {
             let said = refused(&desk, &format!("{command} {file}"));
             assert!(said.contains(what) && said.contains("regular file"), "{command}: {said}");
         }
     }
-    let said = refused(&desk, "check --lab lab.yaml");
+    let said = refused(&desk, "check one.yaml --lab lab.yaml");
     assert!(said.contains("lab.yaml:4:") && said.contains("it is a pipe"), "{said}");
-    let said = refused(&desk, "check --lab folder");
+    let said = refused(&desk, "check one.yaml --lab folder");
     assert!(said.contains("it is a folder") && said.contains("regular file"), "{said}");
 }
 
@@ -63,9 +69,10 @@ fn files_beyond_the_bound_of_their_kind_are_refused_unread() {
 #[test]
 fn a_packed_capture_is_unpacked_to_a_bound() {
     let desk = Desk::new();
-    // A valid section and nothing but blocks of zeroes behind it: more than 1 GiB in 6 MB.
-    let line = "(printf '\\n\\r\\r\\n\\034\\0\\0\\0\\115\\074\\053\\032\\001\\0\\0\\0\\377\\377\\377\\377\\377\\377\\377\\377\\034\\0\\0\\0'; \
-                head -c 1200000000 /dev/zero) | gzip -1 > bomb.pcapng.gz";
+    // A valid section and nothing but zeroes behind it, packed once and many times over: more than 1 GiB in 6 MB.
+    let line = "(printf '\\n\\r\\r\\n\\034\\0\\0\\0\\115\\074\\053\\032\\001\\0\\0\\0\\377\\377\\377\\377\\377\\377\\377\\377\\034\\0\\0\\0' \
+                | gzip -1; head -c 60000000 /dev/zero | gzip -1 > zeroes; \
+                for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do cat zeroes; done) > bomb.pcapng.gz";
     assert_eq!(desk.shell(line).code, 0);
     let said = refused(&desk, "analyze bomb.pcapng.gz");
     assert!(said.contains("unpacked"), "{said}");
@@ -102,6 +109,42 @@ fn a_capture_is_read_from_standard_input_where_it_is_named_so() {
         desk.shell("ulimit -v 3000000; cat /dev/zero | $RIGCTL analyze -");
     assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("at most 1073741824 bytes"), "{stderr}");
+}
+
+#[test]
+fn a_suite_is_read_from_standard_input_where_it_is_named_so() {
+    let desk = Desk::new();
+    desk.write("one.yaml", &suite(&format!("{STORM}{DETECTION}")));
+    let checked = desk.shell("cat one.yaml | $RIGCTL check -");
+    assert_eq!(checked.code, 0, "{checked:?}");
+    assert!(checked.stdout.starts_with("1 case on lab emulated"), "{checked:?}");
+    let ran = desk.shell("$RIGCTL run - --seed 7 --out out < one.yaml");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(desk.json("out/results.json")["cases"][0]["id"], "stdin::one-case");
+    let listed = desk.shell("$RIGCTL list - < one.yaml");
+    assert!(listed.stdout.contains("stdin::one-case"), "{listed:?}");
+    // A fault has its place, and a folder of that name is no matter.
+    std::fs::create_dir(desk.path("-")).expect("a folder");
+    for command in ["check", "run --out other"] {
+        let line = format!("sed 's/trials: 1/trails: 1/' one.yaml | $RIGCTL {command} -");
+        let Left { code, stdout, stderr } = desk.shell(&line);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+        assert!(stderr.contains("standard input:13:5: unknown key `trails`"), "{stderr}");
+    }
+    for (line, want) in [
+        ("cat one.yaml | $RIGCTL check - -", "`-` is given more than once"),
+        ("$RIGCTL check - < /dev/null", "standard input: is empty"),
+        ("cat /dev/zero | $RIGCTL check -", "at most 1048576 bytes"),
+        ("printf 'a\\377' | $RIGCTL check -", "standard input: is not UTF-8 text"),
+        ("cat one.yaml | $RIGCTL check - stdin.yaml", "stdin.yaml: there is no such file"),
+    ] {
+        let Left { code, stderr, .. } = desk.shell(&format!("ulimit -v 300000; {line}"));
+        assert_eq!(code, 2, "{line}: {stderr}");
+        assert!(stderr.contains(want), "{line}: {stderr}");
+    }
+    desk.write("stdin.yaml", &desk.read("one.yaml"));
+    let both = desk.shell("cat one.yaml | $RIGCTL check - stdin.yaml");
+    assert!(both.stderr.contains("its cases would be called stdin::..."), "{both:?}");
 }
 
 #[test]

@@ -141,7 +141,9 @@ fn what_a_good_file_says_steers_no_terminal() {
 #[test]
 fn the_command_line_steers_no_terminal() {
     let desk = Desk::new();
-    desk.write(&format!("few{HOSTILE}.yaml"), &suite(&format!("{STORM}{DETECTION}")));
+    for name in ["few.yaml", &format!("few{HOSTILE}.yaml")] {
+        desk.write(name, &suite(&format!("{STORM}{DETECTION}")));
+    }
     desk.write(
         "lab.yaml",
         &format!("about: \"x\"\nadapter: \"tele{QUOTED}\"\nduts: [duts/none.yaml]\n"),
@@ -150,20 +152,20 @@ fn the_command_line_steers_no_terminal() {
         "HOSTILE",
         "run --HOSTILE",
         "run --seed HOSTILE",
-        "run --out out --only HOSTILE[",
-        "run --out out --mutate HOSTILE=x2",
-        "run --out out --mutate deviation=HOSTILE",
+        "run few.yaml --out out --only HOSTILE[",
+        "run few.yaml --out out --mutate HOSTILE=x2",
+        "run few.yaml --out out --mutate deviation=HOSTILE",
         "run --out out fewHOSTILE.yaml",
         "check fewHOSTILE.yaml",
         "list noneHOSTILE.yaml",
-        "list --only HOSTILE",
-        "list --dut HOSTILE",
-        "list --lab HOSTILE",
-        "check --lab lab.yaml",
+        "list few.yaml --only HOSTILE",
+        "list few.yaml --dut HOSTILE",
+        "list few.yaml --lab HOSTILE",
+        "check few.yaml --lab lab.yaml",
         "doctor --lab lab.yaml",
         "doctor --cabled HOSTILE HOSTILE",
         "explain HOSTILE",
-        "mutants --dut HOSTILE",
+        "mutants few.yaml --dut HOSTILE",
         "analyze HOSTILE --lab HOSTILE",
         "compare HOSTILE old",
         "schema HOSTILE",
@@ -176,10 +178,10 @@ fn the_command_line_steers_no_terminal() {
         assert_eq!(code, 2, "{arguments:?}: {said}");
     }
     // Nor does a note have a line that the rig did not write.
-    let left = desk.shell("\"$RIGCTL\" list --only \"$(printf 'x\\nforged')\"");
+    let left = desk.shell("\"$RIGCTL\" list few.yaml --only \"$(printf 'x\\nforged')\"");
     assert!(left.stderr.starts_with("note: no case matches `--only x\\nforged`"), "{left:?}");
     for (arguments, exit) in [
-        ("list --only \u{202e}", 5),
+        ("list few.yaml --only \u{202e}", 5),
         ("dut serve --port ifHOSTILE --control - --dut broadcom", 4),
         ("gen --port ifHOSTILE --speed 100Gbps --pfc 3:65535q --every 20us --for 1ms", 4),
         ("gen --to none/HOSTILE --stream kind=udp,size=256B,every=10us,count=5", 4),

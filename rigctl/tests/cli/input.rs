@@ -32,14 +32,15 @@ fn every_fault_of_a_file_is_told_at_once() {
 #[test]
 fn names_that_do_not_exist_are_answered_with_those_that_do() {
     let desk = Desk::new();
+    desk.write("one.yaml", &suite(&format!("{STORM}{DETECTION}")));
     for (arguments, want) in [
-        ("run --dut brodcom --out out", "did you mean `broadcom`?"),
-        ("run --only [ --out out", "`--only [`"),
-        ("run --mutate pfcwd.detection_tim=x2 --out out", "pfcwd.detection_time"),
-        ("run --mutate deviation=drop_leeks --out out", "drop_leaks"),
-        ("run --mutate nonsense --out out", "want PATH=VALUE"),
+        ("run one.yaml --dut brodcom --out out", "did you mean `broadcom`?"),
+        ("run one.yaml --only [ --out out", "`--only [`"),
+        ("run one.yaml --mutate pfcwd.detection_tim=x2 --out out", "pfcwd.detection_time"),
+        ("run one.yaml --mutate deviation=drop_leeks --out out", "drop_leaks"),
+        ("run one.yaml --mutate nonsense --out out", "want PATH=VALUE"),
         ("run no-such.yaml --out out", "no-such.yaml"),
-        ("run --lab no-such.yaml --out out", "no-such.yaml"),
+        ("run one.yaml --lab no-such.yaml --out out", "no-such.yaml"),
         ("run --seed seven --out out", "invalid value 'seven' for '--seed <N>'"),
         (
             "explain pfcwd::detection-latenzy-broadcom",

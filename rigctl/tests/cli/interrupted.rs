@@ -52,6 +52,7 @@ cases:
     why: \"it takes longer than anybody waits\"
     source: [\"row 1\"]
     dut: {rule_family: [broadcom]}
+    trials: 1
     streams:
       flood: {from: p1, to: p2, class: 0, kind: udp, size: 128B, rate: 100%}
     steps:

@@ -119,6 +119,60 @@ fn more_trials_than_a_run_ends_are_refused() {
     assert!(said.contains("120000 trials"), "{said}");
 }
 
+/// A load at line rate for so many seconds, and no storm.
+fn load(seconds: u64, trials: u32) -> String {
+    let measure =
+        "    measure:\n      - throughput: {streams: [victim], from: 30ms, until: 40ms}\n";
+    let text = suite(&format!("{STORM}{measure}"));
+    text.replace("size: 254B, every: 500us", "size: 1024B, rate: 100%")
+        .replace(
+            "- {at: 0ms, start: victim}",
+            &format!("- {{at: 0ms, start: victim, for: {seconds}s}}"),
+        )
+        .replace("for: 450ms", "for: 1ms")
+        .replace("trials: 1", &format!("trials: {trials}"))
+}
+
+#[test]
+fn more_frames_than_a_simulation_ends_are_refused_at_their_sender_and_as_many_on_real_ports_are_not()
+ {
+    let desk = Desk::new();
+    // A frame of 1024 B every 83.52 ns: 835.2 s of it are the limit.
+    for (seconds, trials, found) in [
+        (3_590, 1, "one trial that sends "),
+        (836, 1, "one trial that sends "),
+        (84, 10, "10 trials that send "),
+    ] {
+        desk.write("busy.yaml", &load(seconds, trials));
+        let said = refused(&desk, "busy.yaml");
+        wants(&said, "busy.yaml:8:", &limits::frames());
+        assert!(said.contains(found) && said.contains("of them from here"), "{said}");
+    }
+    let veth = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth.yaml");
+    let Left { code, stderr, .. } = desk.rigctl(&format!("check busy.yaml --lab {veth}"));
+    assert_eq!(code, 0, "{stderr}");
+    desk.write("busy.yaml", &load(835, 1));
+    let Left { code, stderr, .. } = desk.rigctl("check busy.yaml");
+    assert_eq!(code, 0, "{stderr}");
+}
+
+#[test]
+fn more_frames_than_memory_holds_are_refused_wherever_they_are_sent() {
+    let desk = Desk::new();
+    let veth = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth.yaml");
+    for (seconds, code) in [(1_001, 2), (999, 0)] {
+        let text = load(seconds, 1).replace("size: 1024B, rate: 100%", "size: 254B, every: 20us");
+        desk.write("probes.yaml", &text);
+        for lab in [String::new(), format!(" --lab {veth}")] {
+            let Left { code: left, stderr, .. } = desk.rigctl(&format!("check probes.yaml{lab}"));
+            assert_eq!(left, code, "{seconds}: {stderr}");
+            if code == 2 {
+                wants(&stderr, "probes.yaml:8:", &limits::recorded());
+            }
+        }
+    }
+}
+
 #[test]
 fn a_sweep_of_more_points_than_are_taken_is_refused_at_once_and_one_of_as_many_is_not() {
     let desk = Desk::new();
@@ -167,6 +221,20 @@ fn names_longer_than_any_file_system_takes_are_refused() {
     let Left { code, stderr, .. } = desk.rigctl("check --lab lab.yaml");
     assert_eq!(code, 2, "{stderr}");
     wants(&stderr, "lab.yaml:4:", &limits::name());
+}
+
+#[test]
+fn a_lab_of_more_devices_than_anybody_has_is_refused_before_they_are_read() {
+    let desk = Desk::new();
+    desk.write("one.yaml", &with("trials: 1", "trials: 2"));
+    let profile = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/duts/broadcom.yaml");
+    let line = format!("  - {profile}\n");
+    let head = "about: \"x\"\nadapter: emulated\ncable: 3m\nduts:\n";
+    desk.write("lab.yaml", &format!("{head}{}", line.repeat(8_000)));
+    let Left { code, stderr, .. } = desk.rigctl("check one.yaml --lab lab.yaml");
+    assert_eq!(code, 2, "{stderr}");
+    wants(&stderr, "lab.yaml:69:", &limits::devices());
+    assert!(stderr.contains("a lab of 8000 devices") && stderr.contains("1 fault"), "{stderr}");
 }
 
 #[test]

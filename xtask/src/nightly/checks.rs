@@ -46,6 +46,8 @@ pub(crate) const COVERING: [&str; 8] =
 
 /// Seeds of CI and of people are small: these never are among them.
 const FIRST_SEED: u64 = 1_000_000;
+/// Harmed inputs of each kind a round.
+const INPUTS: u64 = 10_000;
 /// Stalls are tried at so many seeds a round.
 const STALLS: u64 = 4;
 
@@ -78,6 +80,13 @@ pub(crate) const CHECKS: &[Check] = &[
         share: 3,
         rounds: None,
         round: stalls,
+    },
+    Check {
+        name: "fuzz",
+        about: "suites, labs, profiles, captures, control messages, results, events and journals, harmed from a number",
+        share: 1,
+        rounds: None,
+        round: fuzz,
     },
     Check {
         name: "agreement",
@@ -123,6 +132,13 @@ fn stalls(round: u64) -> Round {
     let first = FIRST_SEED + round * STALLS;
     let seeds = format!("{first}..{}", first + STALLS);
     Round::Test(test, vec![("RIG_STALL_SEEDS", seeds)])
+}
+
+fn fuzz(round: u64) -> Round {
+    let test = words("--package rigctl --test fuzz --locked -- --nocapture");
+    let first = FIRST_SEED + round * INPUTS;
+    let env = [("RIG_FUZZ_SEED", first), ("RIG_FUZZ_INPUTS", INPUTS)];
+    Round::Test(test, env.map(|(name, value)| (name, value.to_string())).to_vec())
 }
 
 fn agreement(_: u64) -> Round {
