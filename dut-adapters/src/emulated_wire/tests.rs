@@ -146,10 +146,10 @@ fn a_device_that_hangs_is_lost_in_bounded_time() {
     let stream = place.call().expect("it listens");
     let wire = EmulatedWire::over(stream, "connect", PATIENCE).expect("a hello");
     let mut line = wire.line.borrow_mut();
-    let Line::Process(line) = &mut *line else { panic!("a process") };
-    line.to.set_read_timeout(Some(Duration::from_millis(20))).expect("a socket");
+    let Line::Process(stream) = &mut *line else { panic!("a process") };
+    stream.to.set_read_timeout(Some(Duration::from_millis(20))).expect("a socket");
     // It never reads what it is asked, so no answer comes until the test ends it.
-    let lost = line.hear("listen").unwrap_err();
+    let lost = stream.hear("listen").unwrap_err();
     assert_eq!(lost.why, "no answer in time");
     drop(line);
     drop(wire);
