@@ -28,6 +28,6 @@ pub use observation::{
     ConfigOutcome, Counters, DutEvent, DutEventKind, Integrity, Lateness, Names, Observation,
     PortTrace, Provenance, Samples, StreamCount, Touched,
 };
-pub use packed::{Packed, PackedCounters};
+pub use packed::{Packed, PackedCounters, PackedLoads};
 pub use pick::Side;
 pub use record::{Dir, FrameRef, PfcFault, Record, SAMPLE, What};

@@ -39,6 +39,37 @@ pub struct Loads {
 }
 
 impl Loads {
+    /// All numbers of it, in an order of its own, for [`of_numbers`](Self::of_numbers).
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        let Loads { windows, all, open } = self;
+        let count = |of: usize| u64::try_from(of).unwrap_or(u64::MAX);
+        let mut numbers = vec![count(*open), count(windows.len()), count(all.len())];
+        numbers.extend(windows.iter().map(|at| at.0));
+        for Load { port, dir, connection, window, frames, bytes, first, last } in all {
+            let small = [*port, u16::from(*dir == Dir::Rx), *connection, *window].map(u64::from);
+            numbers.extend(small);
+            numbers.extend([*frames, *bytes, first.0, last.0 - first.0]);
+        }
+        numbers
+    }
+
+    /// What [`numbers`](Self::numbers) were of.
+    pub(crate) fn of_numbers(numbers: &mut impl Iterator<Item = u64>) -> Loads {
+        let mut next = || numbers.next().unwrap_or(0);
+        let count = |of: u64| usize::try_from(of).unwrap_or(usize::MAX);
+        let small = |of: u64| u16::try_from(of).unwrap_or(u16::MAX);
+        let [open, windows, all] = core::array::from_fn(|_| count(next()));
+        let windows = (0..windows).map(|_| Time(next())).collect();
+        let one = |_| {
+            let [port, back, connection, window] = core::array::from_fn(|_| small(next()));
+            let [frames, bytes, first, lasted] = core::array::from_fn(|_| next());
+            let dir = if back == 1 { Dir::Rx } else { Dir::Tx };
+            let (first, last) = (Time(first), Time(first + lasted));
+            Load { port, dir, connection, window, frames, bytes, first, last }
+        };
+        Loads { windows, all: (0..all).map(one).collect(), open }
+    }
+
     /// A step of the script happens.
     pub fn window(&mut self, at: Time) {
         if self.windows.is_empty() {

@@ -7,7 +7,7 @@
 //! same in every trial, and most values never change.
 
 use crate::observation::Names;
-use crate::{Counters, Record, What};
+use crate::{Counters, Loads, Record, What};
 use flate2::Compression;
 use flate2::bufread::DeflateDecoder;
 use flate2::write::DeflateEncoder;
@@ -123,6 +123,28 @@ impl PackedCounters {
             [(known & 1 == 1).then_some(before), (known & 2 == 2).then_some(after)]
         };
         self.rest.with((0..self.count).map(one).collect())
+    }
+}
+
+/// Sums of loads, kept small.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedLoads {
+    count: usize,
+    numbers: Box<[u8]>,
+}
+
+impl PackedLoads {
+    /// The same sums, small.
+    pub fn of(loads: &Loads) -> PackedLoads {
+        let (numbers, mut bytes) = (loads.numbers(), Vec::new());
+        numbers.iter().for_each(|number| put(&mut bytes, *number));
+        PackedLoads { count: numbers.len(), numbers: deflated(&bytes) }
+    }
+
+    /// The sums.
+    pub fn loads(&self) -> Loads {
+        let mut bytes = inflated(&self.numbers);
+        Loads::of_numbers(&mut (0..self.count).map(|_| take(&mut bytes)))
     }
 }
 

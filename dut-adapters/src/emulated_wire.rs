@@ -29,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a process may take until its device is served: its ports wait for their links. One that was started here may take as
 /// long for each answer: whether it has ended is seen at once, and one that lives is only kept waiting by a busy machine.
 const START: Duration = Duration::from_secs(20);
+/// How long a process may take to end once it is asked to.
+const FAREWELL: Duration = Duration::from_millis(500);
 /// How much of what a process said before it failed is passed on.
 const LAST_WORDS: u64 = 4_096;
 
@@ -439,6 +441,8 @@ impl Drop for EmulatedWire {
             let _gone = line.to.shutdown(Shutdown::Both);
             return;
         };
+        // One that hangs is not waited for.
+        let _set = line.from.get_ref().set_read_timeout(Some(FAREWELL));
         // The answer comes before the end, and the end of the line with it.
         let _gone = line.to.write_all(control::line(&Ask::Quit).as_bytes());
         let mut rest = Vec::new();

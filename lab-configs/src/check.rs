@@ -3,7 +3,7 @@
 
 use crate::walk::At;
 use crate::{
-    Accounting, Action, ConfigPath, Declared, DepthUnit, Kind, Pfcwd, Profile, RuleFamily,
+    Accounting, Action, ConfigPath, Curve, Declared, DepthUnit, Kind, Pfcwd, Profile, RuleFamily,
     Scheduling, Wred,
 };
 use rig_units::{Bytes, Dur};
@@ -133,9 +133,8 @@ impl Checks<'_> {
             self.fault("wred.queues", format!("the queues {:?}", wred.queues), want);
         }
         for (path, curve) in wred.curves() {
-            if curve.kmin > curve.kmax {
-                let found = format!("a kmin of {} above a kmax of {}", curve.kmin, curve.kmax);
-                self.fault(path, found, format!("at most {}", curve.kmax));
+            if let Some((found, want)) = Curve::crossed(curve.kmin, curve.kmax) {
+                self.fault(path, found, want);
             }
         }
         if wred.weight > Wred::MOST_WEIGHT {

@@ -132,6 +132,18 @@ impl Color {
     }
 }
 
+impl Curve {
+    /// What is wrong with a curve that would end before it begins, and what its `kmin` may be.
+    pub fn crossed(kmin: Bytes, kmax: Bytes) -> Option<(String, String)> {
+        (kmin > kmax).then(|| {
+            (
+                format!("a kmin of {kmin} above a kmax of {kmax}"),
+                format!("a kmin of at most {kmax}"),
+            )
+        })
+    }
+}
+
 impl EcnMode {
     /// Whether ECN-capable frames of this colour are marked.
     pub const fn marks(self, color: Color) -> bool {

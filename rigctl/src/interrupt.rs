@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Whether an interrupt has come.
@@ -31,47 +32,65 @@ impl Interrupted {
 /// that closes says so twice.
 const ONE: Dur = Dur::ms(250);
 
-/// Listens until the process ends, on a thread that keeps of root's rights what `keeps` takes, none of it in effect. `restore` is what is still done at a second signal, before the process ends with 128 and
-/// the signal's number, as shells expect it.
-///
-/// # Errors
-/// When the system gives no thread or no signal handler.
-pub fn listen(
-    stop: Arc<Stop>,
-    keeps: Work,
-    restore: impl FnOnce() + Send + 'static,
-) -> io::Result<Interrupted> {
-    let interrupted = Interrupted::default();
-    let seen = interrupted.clone();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut asked = {
-        // From here on none is missed.
-        let _entered = runtime.enter();
-        let listened = |kind: SignalKind| signal(kind).map(|signal| (kind, signal));
-        requests().map(listened).collect::<io::Result<Vec<_>>>()?
-    };
-    let (lowered, is_lowered) = mpsc::channel();
-    thread::Builder::new().name("requests".into()).spawn(move || {
-        rights::keep(keeps);
-        rights::lower(Work::Waiting);
-        let _heard = lowered.send(());
-        runtime.block_on(async move {
-            next(&mut asked).await;
-            let first = Stopwatch::start();
-            seen.0.store(true, Ordering::Relaxed);
-            stop.hurry();
-            loop {
-                let kind = next(&mut asked).await;
-                if first.elapsed() > ONE {
-                    restore();
-                    std::process::exit(128 + kind.as_raw_value());
+/// Requests to end that are noticed from now on, and answered once somebody listens.
+#[derive(Debug)]
+pub struct Requests {
+    runtime: Runtime,
+    asked: Vec<(SignalKind, Signal)>,
+}
+
+impl Requests {
+    /// From here on none is missed.
+    ///
+    /// # Errors
+    /// When the system gives no signal handler.
+    pub fn hear() -> io::Result<Requests> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let asked = {
+            let _entered = runtime.enter();
+            let listened = |kind: SignalKind| signal(kind).map(|signal| (kind, signal));
+            requests().map(listened).collect::<io::Result<Vec<_>>>()?
+        };
+        Ok(Requests { runtime, asked })
+    }
+
+    /// Listens until the process ends, on a thread that keeps of root's rights what `keeps` takes, none of it in effect. `restore`
+    /// is what is still done at a second signal, before the process ends with 128 and the signal's number, as shells expect it.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn listen(
+        self,
+        stop: Arc<Stop>,
+        keeps: Work,
+        restore: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Interrupted> {
+        let Requests { runtime, mut asked } = self;
+        let interrupted = Interrupted::default();
+        let seen = interrupted.clone();
+        let (lowered, is_lowered) = mpsc::channel();
+        thread::Builder::new().name("requests".into()).spawn(move || {
+            rights::keep(keeps);
+            rights::lower(Work::Waiting);
+            let _heard = lowered.send(());
+            runtime.block_on(async move {
+                next(&mut asked).await;
+                let first = Stopwatch::start();
+                seen.0.store(true, Ordering::Relaxed);
+                stop.hurry();
+                loop {
+                    let kind = next(&mut asked).await;
+                    if first.elapsed() > ONE {
+                        restore();
+                        std::process::exit(128 + kind.as_raw_value());
+                    }
                 }
-            }
-        });
-    })?;
-    // Nothing else begins before it has given up the rest.
-    let _lowered = is_lowered.recv();
-    Ok(interrupted)
+            });
+        })?;
+        // Nothing else begins before it has given up the rest.
+        let _lowered = is_lowered.recv();
+        Ok(interrupted)
+    }
 }
 
 /// The signals that ask for the end. A hangup that the process was started to ignore, as by `nohup`, stays ignored.

@@ -9,7 +9,9 @@ mod bench;
 
 use bench::{Bench, case, said, well};
 use common::root;
+use nix::sys::ptrace;
 use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 use rig_generator::port::Link;
 use std::process::{Child, Command, Output, Stdio};
@@ -78,6 +80,30 @@ fn killed(bench: &Bench, out: &str) {
     assert!(!is_up(bench), "killed before it could mend");
 }
 
+/// Every thread of it but the one that hears signals stands still from now on.
+fn stuck(rig: &Child) -> Vec<Pid> {
+    let mut all = Vec::new();
+    for task in std::fs::read_dir(format!("/proc/{}/task", rig.id())).expect("it runs").flatten() {
+        let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+        let id = task.file_name().to_str().and_then(|id| id.parse().ok()).expect("a number");
+        if name.trim() != "requests" {
+            let thread = Pid::from_raw(id);
+            ptrace::seize(thread, ptrace::Options::empty()).expect("root may");
+            ptrace::interrupt(thread).expect("it is traced");
+            waitpid(thread, Some(WaitPidFlag::__WALL)).expect("it stands still");
+            all.push(thread);
+        }
+    }
+    // Whoever traces a process is told last of its first thread, by who waits for the process.
+    all.retain(|thread| thread.as_raw().unsigned_abs() != rig.id());
+    all
+}
+
+/// A thread that stood still has ended with its process.
+fn ended(thread: Pid) {
+    waitpid(thread, Some(WaitPidFlag::__WALL)).expect("it ends");
+}
+
 fn told(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), said(output))
 }
@@ -139,11 +165,14 @@ fn a_run_that_is_asked_to_end_leaves_no_link_down() {
     let asked = [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129), (Signal::SIGINT, 130)];
     for (again, code) in asked {
         let rig = run(&bench, again.as_str());
+        // A rig that cannot break off its trial.
+        let stuck = stuck(&rig);
         signal(&rig, again);
         // What comes at once is still the first request.
         sleep(Duration::from_millis(500));
-        assert!(!is_up(&bench), "the trial still runs");
+        assert!(!is_up(&bench), "nobody has mended it yet");
         signal(&rig, again);
+        stuck.into_iter().for_each(ended);
         let output = rig.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(code), "{again}: {}", said(&output));
         assert!(is_up(&bench), "{again}: it was not put back");

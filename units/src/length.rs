@@ -1,5 +1,6 @@
 //! Lengths of cables.
 
+use crate::Dur;
 use crate::parse::{BadQuantity, Scale, decimal, print, string_forms};
 use core::fmt;
 use core::str::FromStr;
@@ -11,6 +12,12 @@ pub struct Length(pub u64);
 impl Length {
     /// The longest link that is taken: a thousand kilometres, 5 ms one way.
     pub const MAX: Length = Length(100_000_000);
+
+    /// How long a signal takes over so much cable, at 1.98e8 m/s (the figure in SONiC's headroom calculation); rounded down
+    /// to whole picoseconds.
+    pub const fn travel(self) -> Dur {
+        Dur(self.0 * 10_000 / 198)
+    }
 }
 
 const UNITS: &[Scale] = &[

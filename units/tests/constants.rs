@@ -1,6 +1,6 @@
 //! Constants of the standards, worked out by hand: what both sides of the rig share must not be judged by itself.
 
-use rig_units::{Bytes, Dur, L1_OVERHEAD, MIN_FRAME, PortSpeed, Quanta};
+use rig_units::{Bytes, Dur, L1_OVERHEAD, Length, MIN_FRAME, PortSpeed, Quanta};
 
 /// Speed, picoseconds of one byte, of one quantum (512 bits), of 65535 quanta, of a 64 B frame with preamble and gap.
 const TABLE: [(&str, u64, u64, u64, u64); 14] = [
@@ -62,4 +62,10 @@ fn the_highest_frame_rate_is_the_one_that_is_quoted() {
     let per_second = |speed: PortSpeed| Dur::s(1) / speed.slot(MIN_FRAME);
     assert_eq!(per_second(PortSpeed::G10), 14_880_952);
     assert_eq!(per_second(PortSpeed::G100), 148_809_523);
+}
+
+#[test]
+fn a_signal_takes_a_microsecond_over_198_metres_of_cable() {
+    assert_eq!(Length(19_800).travel(), Dur::us(1));
+    assert_eq!(Length(500).travel(), Dur(25_252));
 }

@@ -68,6 +68,23 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn loads_come_back_as_they_were_and_go_on(
+        records in proptest::collection::vec((any_record(), 0..3_u16), 0..40),
+    ) {
+        let mut loads = Loads::default();
+        for (mut record, connection) in records {
+            record.at = Time(record.at.0 >> 20);
+            loads.saw(&record, connection);
+            if connection == 2 {
+                loads.window(record.at);
+            }
+        }
+        prop_assert_eq!(PackedLoads::of(&loads).loads(), loads);
+    }
+}
+
 #[test]
 fn a_trial_of_probes_takes_next_to_nothing() {
     let mut sample = Sample::new();

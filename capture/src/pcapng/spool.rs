@@ -102,6 +102,11 @@ impl Spool {
         }
     }
 
+    /// Ends, and what there is goes away.
+    pub fn abandon(self) {
+        let _gone = fs::remove_file(&self.path);
+    }
+
     /// Ends: what there is.
     pub fn finish(mut self) -> Spooled {
         self.sort();

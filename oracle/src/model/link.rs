@@ -2,7 +2,7 @@
 
 use super::packet::{Kind, Packet};
 use super::ring::Ring;
-use rig_units::{Dur, PortSpeed, Ppm, Time};
+use rig_units::{Dur, Length, PortSpeed, Ppm, Time};
 
 /// A cable and the speed at both its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,14 +22,14 @@ pub struct Config {
 impl Config {
     /// Ethernet of `speed` over `metres` of cable: 8 bytes before and 12 after each frame.
     pub const fn ethernet(speed: PortSpeed, metres: u64) -> Config {
-        Config { speed, delay: travel(metres), preamble: 8, gap: 12, whole_ns: false }
+        Config {
+            speed,
+            delay: Length(metres * 100).travel(),
+            preamble: 8,
+            gap: 12,
+            whole_ns: false,
+        }
     }
-}
-
-/// How long a signal takes over `metres` of cable, at 1.98e8 m/s (the figure in SONiC's headroom calculation); rounded
-/// down to whole picoseconds.
-pub const fn travel(metres: u64) -> Dur {
-    Dur(metres * 1_000_000 / 198)
 }
 
 /// A frame that was put on a link.

@@ -3,7 +3,7 @@
 use crate::rig::*;
 use proptest::prelude::*;
 use rig_oracle::model::bench::{Scenario, start};
-use rig_oracle::model::{Dir, Kind, Network, NoTap, Storm, Stream, host, link, mac, switch};
+use rig_oracle::model::{Dir, Kind, Network, NoTap, Storm, Stream, host, mac, switch};
 use rig_units::{Bytes, Dur, Pace, Quanta, Time};
 
 #[test]
@@ -304,10 +304,4 @@ fn a_pause_reaches_through_a_second_switch_to_the_sender() {
         (network.switch(1).xoff_sent(2), network.switch(1).counters(2, 3).group_drops),
         (0, 0)
     );
-}
-
-#[test]
-fn metres_of_cable_become_picoseconds() {
-    assert_eq!(link::travel(198), Dur::us(1));
-    assert_eq!(link::travel(5), Dur(25_252));
 }

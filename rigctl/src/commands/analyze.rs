@@ -13,7 +13,7 @@ use rig_lab::file::{self, STDIN, STDIN_SAID};
 use rig_lab::{Kind, Lab, Profile};
 use rig_reports::Exit;
 use rig_units::limits::CAPTURE_BYTES;
-use rig_units::{Dur, PortSpeed};
+use rig_units::{Length, PortSpeed};
 use seen::Analysis;
 use std::io;
 use std::path::Path;
@@ -98,12 +98,7 @@ fn bytes(file: &Path) -> Result<(String, Vec<u8>), Bad> {
 /// What a capture does not say, as the device declares it.
 fn assume<'a>(lab: &Lab, device: &Profile, class_of: &'a dyn Fn(u8) -> u8) -> Assume<'a> {
     let speed = device.declared.port_speed(0).unwrap_or(PortSpeed::G100);
-    Assume { class_of, speed, cable: travel(lab) }
-}
-
-/// Time a bit needs through the lab's cables.
-fn travel(lab: &Lab) -> Dur {
-    Dur(lab.cable_cm * 10_000 / 198) // 1.98e8 m/s
+    Assume { class_of, speed, cable: Length(lab.cable_cm).travel() }
 }
 
 fn class_of(device: &Profile, dscp: u8) -> u8 {

@@ -9,7 +9,7 @@ mod values;
 use super::input::Bad;
 use super::machine::{Host, Undisturbed};
 use crate::cli::{Carrier, Format, GenArgs};
-use crate::interrupt::{self, Interrupted};
+use crate::interrupt::{Interrupted, Requests};
 use crate::rights::{self, Work};
 use crate::stop::Stop;
 use crate::{stderr, stdout};
@@ -63,7 +63,9 @@ pub fn generate(args: &GenArgs) -> Result<Exit, Bad> {
     let speed = speed.unwrap_or(FILE_SPEED);
     let disk = Disk::create(args).map_err(Bad::of)?;
     let stop = Arc::new(Stop::default());
-    let interrupted = interrupt::listen(stop, Work::Waiting, || ()).unwrap_or_default();
+    let interrupted =
+        Requests::hear().and_then(|requests| requests.listen(stop, Work::Waiting, || ()));
+    let interrupted = interrupted.unwrap_or_default();
     let done = match &args.to {
         Some(file) => into_file(file, &streams, speed, &interrupted),
         None => to_port(args, &streams, speed, &interrupted, disk),

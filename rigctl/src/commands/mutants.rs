@@ -4,6 +4,7 @@ mod per_case;
 
 use super::input::{Bad, Input};
 use crate::cli::{Format, MutantsArgs};
+use crate::interrupt::Requests;
 use crate::rights::Work;
 use crate::runner::case::Rig;
 use crate::runner::effort::Effort;
@@ -12,7 +13,7 @@ use crate::runner::pool::{News, default_jobs, in_order};
 use crate::runner::{baseline, budget, preflight};
 use crate::stop::Stop;
 use crate::wall::Stopwatch;
-use crate::{interrupt, mutation, stderr, stdout};
+use crate::{mutation, stderr, stdout};
 use rig_lab::Mutation;
 use rig_reports::{Exit, printable};
 use std::sync::Arc;
@@ -51,7 +52,8 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         return Ok(Exit::NothingRan);
     }
     let stop = Arc::new(Stop::default());
-    let _listening = interrupt::listen(Arc::clone(&stop), Work::Waiting, || ());
+    let _listening = Requests::hear()
+        .and_then(|requests| requests.listen(Arc::clone(&stop), Work::Waiting, || ()));
     let rig = Rig {
         lab: &input.lab,
         only: input.only_dut.as_deref(),

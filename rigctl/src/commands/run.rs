@@ -7,7 +7,7 @@ use crate::executor::Benches;
 use crate::executor::wire::{Serve, Start};
 use crate::fence::{self, Gap};
 use crate::folder::{self, NoTrouble, Refused, Trouble};
-use crate::interrupt;
+use crate::interrupt::Requests;
 use crate::mutation;
 use crate::outdir::OutDir;
 use crate::report_files::{EVENTS, Files};
@@ -79,6 +79,8 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         bad.note(format!("`--junit {place}`: {why}\n   = want: a file, or a name that is free"));
     }
     bad.or(())?;
+    // From here on there is something to report.
+    let requests = world.alone.then(Requests::hear);
     let (out, to_disk) = match folders(args, seed, cases.is_empty()) {
         Ok(folders) => folders,
         Err(Refused::Input(why)) => return Err(Bad::of(why)),
@@ -144,9 +146,9 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         },
     };
     let stop = &*world.stop;
-    if world.alone {
-        // Without a handler a signal ends the process as it always would.
-        let _unheard = interrupt::listen(Arc::clone(&world.stop), Work::Restoring, move || {
+    // Without a handler a signal ends the process as it always would.
+    if let Some(Ok(requests)) = requests {
+        let _unheard = requests.listen(Arc::clone(&world.stop), Work::Restoring, move || {
             let _raised = rights::raise(Work::Restoring);
             for why in journal.close() {
                 stderr::line(&format!("error: {why}; `rigctl restore` tries again"));
@@ -175,7 +177,12 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     let work = |index: usize| {
         let mut ran = case::run(&rig, cases[index]);
         let kept = out.as_ref().map_or(Ok(()), |out| {
-            let kept = evidence::keep(args.evidence, out, &mut ran);
+            // Nobody waits for the captures of every trial.
+            let keep = match args.evidence {
+                Keep::All if stop.hurried() => Keep::First,
+                keep => keep,
+            };
+            let kept = evidence::keep(keep, out, &mut ran);
             let tables = table::keep(out, &ran.report.id, &ran.tables);
             kept.and(tables.map(|tables| ran.report.tables = tables))
         });

@@ -169,6 +169,13 @@ impl Ledger {
         }
     }
 
+    /// Ends, and nobody wants to know what was seen.
+    pub fn abandon(self) {
+        if let Some(spool) = self.spool {
+            spool.abandon();
+        }
+    }
+
     /// Ends: all that was seen.
     pub fn finish(mut self) -> Seen {
         self.records.sort_by_key(|record| (record.at, record.port, record.dir));

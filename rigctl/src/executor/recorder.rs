@@ -93,6 +93,11 @@ impl<'a> Recorder<'a> {
         u16::try_from(self.runs.len()).unwrap_or(u16::MAX)
     }
 
+    /// Ends, and nobody wants to know what was seen.
+    pub fn abandon(self) {
+        self.ledger.abandon();
+    }
+
     /// Ends: all that was seen.
     pub fn finish(self) -> Seen {
         self.ledger.finish()

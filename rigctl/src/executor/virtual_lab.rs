@@ -114,12 +114,13 @@ impl VirtualLab {
         trial.behave(|_| EndpointSpec::default());
         let injected = trial.unbridge(origin);
         let Trial { recorder, sampler, config, .. } = trial;
+        if stop.hurried() {
+            recorder.abandon();
+            return Err(Broken::Stopped);
+        }
         self.next_id = self.next_id.wrapping_add(recorder.used());
         let Seen { records, streams, loads, unrecorded, spool } = recorder.finish();
         self.spooled = spool.map(Spool::finish);
-        if stop.hurried() {
-            return Err(Broken::Stopped);
-        }
         let events = self.dut.events().map(|events| {
             let since =
                 |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });

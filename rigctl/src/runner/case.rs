@@ -5,7 +5,7 @@ use super::applied;
 use super::choose::choose;
 use super::effort::Effort;
 use super::evidence;
-use super::kept::Kept;
+use super::kept::{Common, Kept};
 use super::measure::{self, Done};
 use super::pausing::Tried;
 use super::plan::{Ask, Plan, Role};
@@ -24,7 +24,6 @@ use crate::outdir::OutDir;
 use crate::stop::Stop;
 use crate::to_disk::Folder;
 use crate::wall::Stopwatch;
-use rig_capture::Names;
 use rig_capture::analyse::lanes;
 use rig_capture::analyse::timeline::Timeline;
 use rig_capture::pcapng::Spooled;
@@ -35,6 +34,7 @@ use rig_oracle::verdict::{Curve, Doubt, Judgement, NotApplicable, Verdict};
 use rig_reports::{CaseReport, Trials};
 use rig_testcases::{Action, Case, Lookup as _, Script};
 use rig_units::{Dur, Time};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// What every case of a run shares.
@@ -116,8 +116,7 @@ fn on(rig: &Rig<'_>, profile: &Profile, Reach { case, .. }: &Reach) -> Ran {
 #[derive(Debug, Default)]
 struct Work {
     trials: Vec<Kept>,
-    /// Those of the device's counters.
-    names: Names,
+    common: Common,
     planned: u32,
     /// A trial was void and could not be repeated: not all that were planned were had.
     short: bool,
@@ -165,7 +164,7 @@ impl Work {
             self.unapplied = self.unapplied.take().or_else(|| applied::unapplied(&trial));
             self.idle = self.idle.take().or_else(|| applied::kept_back(&trial));
         }
-        self.trials.push(Kept::of(trial, all, &mut self.names));
+        self.trials.push(Kept::of(trial, all, &mut self.common));
     }
 }
 
@@ -185,13 +184,20 @@ fn all_groups(
         let points = points.map_err(|name| format!("`{name}` has no value on this device"))?;
         let first = work.trials.len();
         let trials = all_trials(rig, &mut session, &points, work);
+        let cut = Cell::new(false);
         let done = Done {
             session: &session,
             points: &points,
             trials: &work.trials[first..],
             alpha: rig.alpha,
+            stop: rig.stop,
+            cut: &cut,
         };
         let judged = done.judge();
+        if cut.get() {
+            // What rests on a part of its trials is no judgement.
+            return Err(work.stopped());
+        }
         along.add(&session, &judged.judgements);
         work.judgements.extend(judged.judgements);
         work.curves.extend(judged.curves);
@@ -301,6 +307,7 @@ fn one_trial(
     let read = if number == 1 { counters(session, &script) } else { Vec::new() };
     let observation = session.run(&script, ask.place, &read)?;
     let void = measure::void(session, number, &script, &observation);
+    let script = Arc::new(script);
     Ok(Trial { number, point: ask.point, role: ask.role, script, observation, void })
 }
 

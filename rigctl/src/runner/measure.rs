@@ -7,6 +7,7 @@ use super::points::Point;
 use super::session::Session;
 use super::trial::Trial;
 use crate::runner::values::Values;
+use crate::stop::Stop;
 use rig_capture::{Observation, Reading, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::Stimulus;
@@ -15,6 +16,7 @@ use rig_oracle::verdict::{
 };
 use rig_testcases::{Amount, Lookup, Measure, Script, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
+use std::cell::Cell;
 
 mod action;
 mod blame;
@@ -58,6 +60,10 @@ pub struct Done<'a> {
     pub trials: &'a [Kept],
     /// The chance of calling a healthy device faulty that one judgement of counts may spend.
     pub alpha: f64,
+    /// Nobody waits for judgements once it hurries.
+    pub stop: &'a Stop,
+    /// Whether it did, and some trials were not looked at.
+    pub cut: &'a Cell<bool>,
 }
 
 impl<'a> Done<'a> {
@@ -155,7 +161,16 @@ impl<'a> Done<'a> {
     /// Trials that are there for something and count.
     fn of_role(&self, role: Role) -> impl Iterator<Item = &'a Kept> + use<'a> {
         let counts = move |trial: &&Kept| trial.void().is_none() && trial.outline().role == role;
-        self.trials.iter().filter(counts)
+        self.goes_on().filter(counts)
+    }
+
+    /// All trials, until nobody waits for them any more.
+    fn goes_on(&self) -> impl Iterator<Item = &'a Kept> + use<'a> {
+        let Done { stop, cut, trials, .. } = *self;
+        trials.iter().take_while(move |_| {
+            cut.set(cut.get() || stop.hurried());
+            !cut.get()
+        })
     }
 
     /// Where in the sweep a point lies, for reports.

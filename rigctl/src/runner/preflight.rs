@@ -10,7 +10,7 @@ use super::session::Session;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
 use rig_lab::fault::Fault;
-use rig_lab::{Adapter, Declared, Lab, Profile, RuleFamily, Wred};
+use rig_lab::{Adapter, Curve, Declared, Lab, Profile, RuleFamily, Wred};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Expect, Measure, Script};
 use size::Size;
@@ -74,14 +74,11 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
 /// Thresholds of early detection, and values of a NIC, that no device can hold to, once the case has set its own.
 fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
     let wred = &declared.wred;
-    let above = wred.curves().into_iter().filter(|(_, curve)| curve.kmin > curve.kmax);
-    let mut all: Vec<Fault> = above
-        .map(|(path, curve)| {
-            let found = format!("a kmin of {} above a kmax of {}", curve.kmin, curve.kmax);
-            let want = format!("a kmin of at most {}", curve.kmax);
-            case.fault(&format!("dut.{path}"), found, &want)
-        })
-        .collect();
+    let crossed = wred.curves().into_iter().filter_map(|(path, curve)| {
+        let (found, want) = Curve::crossed(curve.kmin, curve.kmax)?;
+        Some(case.fault(&format!("dut.{path}"), found, &want))
+    });
+    let mut all: Vec<Fault> = crossed.collect();
     if wred.weight > Wred::MOST_WEIGHT {
         let want = format!("0, for no average, to {}", Wred::MOST_WEIGHT);
         all.push(case.fault("dut.wred.weight", format!("a weight of {}", wred.weight), &want));

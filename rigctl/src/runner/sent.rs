@@ -153,6 +153,7 @@ mod tests {
             config: Vec::new(),
             integrity: Integrity::default(),
         };
+        let script = script.into();
         Trial { number, point: 0, script, observation, role: Role::Planned, void: None }
     }
 
@@ -183,7 +184,7 @@ mod tests {
     #[test]
     fn one_trial_without_a_plan_leaves_the_sum_without_one() {
         let mut deaf = trial(2, 100, 100);
-        deaf.script.taps = vec![Tap::None];
+        std::sync::Arc::make_mut(&mut deaf.script).taps = vec![Tap::None];
         let mut sent = Sent::default();
         sent.add(&trial(1, 100, 100), Vec::new());
         sent.add(&deaf, Vec::new());

@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
 
     /// The time through one.
     pub const fn cable(&self) -> Dur {
-        travel(self.cable_cm)
+        Length(self.cable_cm).travel()
     }
 
     /// The seed of the plan's draws.
@@ -314,7 +314,10 @@ impl<'a> Session<'a> {
         let seen = lab.idle_until(start, stop);
         let seen = seen.and_then(|()| lab.trial(script, &declared, read, stop));
         if let (Some((folder, number)), Some(capture)) = (to_disk, lab.onto_disk(None)) {
-            folder.end(id, number, capture);
+            match seen {
+                Err(Broken::Stopped) => folder.drop_trial(id, number, capture),
+                _ => folder.end(id, number, capture),
+            }
         }
         if matches!(seen, Err(Broken::Port(_) | Broken::Device(_))) {
             lab.spoil();
@@ -343,7 +346,7 @@ impl<'a> Session<'a> {
         let from = script.storms.first().map_or(0, |storm| storm.from);
         let port = script.dut_ports.get(usize::from(from)).copied().unwrap_or_default();
         let speed = self.group.declared.port_speed(port);
-        speed.map_or(Dur::ZERO, |speed| speed.serialise(PFC)) + travel(self.cable_cm)
+        speed.map_or(Dur::ZERO, |speed| speed.serialise(PFC)) + Length(self.cable_cm).travel()
     }
 
     /// The next trial gets a device that was just booted.
@@ -388,7 +391,7 @@ impl<'a> Session<'a> {
     }
 
     fn boot(&self, seed: u64, script: &Script) -> Result<Executor, Obstacle> {
-        let (settings, cable) = (&self.group.settings, travel(self.cable_cm));
+        let (settings, cable) = (&self.group.settings, Length(self.cable_cm).travel());
         let Some(benches) = &self.benches else {
             let dut = Emulated::boot(&self.profile, settings, self.cable_cm, seed);
             let dut = dut.map_err(Obstacle::Device)?;
@@ -423,11 +426,6 @@ fn first_storm(script: &Script) -> Dur {
         .iter()
         .find(|step| matches!(step.action, rig_testcases::Action::StartStorm(_)));
     starts.map_or(Dur::ZERO, |step| step.at)
-}
-
-/// How long a signal takes over so many centimetres of cable, at 1.98e8 m/s.
-const fn travel(cable_cm: u64) -> Dur {
-    Dur(cable_cm * 10_000 / 198)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::plan::Role;
 use rig_capture::Observation;
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{FlowSpec, Script, StreamSpec};
+use std::sync::Arc;
 
 /// One trial that was run.
 #[derive(Debug, Clone)]
@@ -13,7 +14,7 @@ pub struct Trial {
     /// Index of its point in the sweep of variables.
     pub point: usize,
     /// What was sent.
-    pub script: Script,
+    pub script: Arc<Script>,
     /// What was seen.
     pub observation: Observation,
     /// What it is for.

@@ -71,6 +71,12 @@ impl Folder {
         }
     }
 
+    /// Takes away the file of a trial that was broken off.
+    pub fn drop_trial(&self, id: &CaseId, trial: u32, capture: Capture) {
+        capture.finish();
+        self.folder.remove(&name(id, trial));
+    }
+
     /// Ends the file of a trial, and notes what is missing in it.
     pub fn end(&self, id: &CaseId, trial: u32, capture: Capture) {
         let place = self.place(id, trial);

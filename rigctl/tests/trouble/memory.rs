@@ -51,6 +51,8 @@ pub(crate) struct Memory {
     what: What,
     at: u64,
     waited: AtomicU64,
+    /// How often it had waited when the device was booted first: when the ports had been tried.
+    booted: AtomicU64,
     stop: Arc<Stop>,
     gone: AtomicBool,
     dead: AtomicBool,
@@ -67,6 +69,7 @@ impl Memory {
             what,
             at,
             waited: AtomicU64::new(0),
+            booted: AtomicU64::new(u64::MAX),
             stop: Arc::clone(stop),
             gone: AtomicBool::new(false),
             dead: AtomicBool::new(false),
@@ -78,6 +81,12 @@ impl Memory {
     /// How often it has waited.
     pub(crate) fn waited(&self) -> u64 {
         self.waited.load(Ordering::Relaxed)
+    }
+
+    /// How often it waited after somebody had asked for the end, trials apart from what tries the ports before them.
+    pub(crate) fn late(&self) -> u64 {
+        let asked = if self.what == What::Asked { self.at } else { u64::MAX };
+        self.waited().saturating_sub(asked.max(self.booted.load(Ordering::Relaxed)))
     }
 
     fn served(&self) -> MutexGuard<'_, Option<(Served<Manual>, Post)>> {
@@ -213,6 +222,9 @@ impl Answers for Asked {
         // One that stalls answers when it goes on.
         memory.clock.advance_to(Time(memory.stalled.load(Ordering::Relaxed)));
         memory.round().map_err(|error| error.to_string())?;
+        if let Ask::Boot { .. } = ask {
+            memory.booted.fetch_min(memory.waited(), Ordering::Relaxed);
+        }
         let mut served = memory.served();
         let (served, _) = served.as_mut().ok_or_else(ended)?;
         served.answer(ask.clone()).map_err(|error| error.to_string())

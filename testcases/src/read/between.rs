@@ -53,9 +53,8 @@ fn bottleneck(at: &At<'_>, places: &mut Places) -> Option<Bottleneck<String>> {
     let pmax = fields.need("pmax", "the chance of a mark just below kmax, such as 10%");
     let pmax = pmax.and_then(|at| at.quantity());
     let ((kmin, at_kmin), (kmax, _), (buffer, at_buffer)) = (kmin?, kmax?, buffer?);
-    if kmin > kmax {
-        let found = format!("a kmin of {kmin} above a kmax of {kmax}");
-        at_kmin.fault(found, format!("a kmin of at most {kmax}"));
+    if let Some((found, want)) = Curve::crossed(kmin, kmax) {
+        at_kmin.fault(found, want);
     }
     if buffer < kmax {
         let found = format!("a buffer of {buffer} is full before the depth is {kmax}");

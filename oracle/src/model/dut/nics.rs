@@ -5,7 +5,7 @@ use crate::model::nic;
 use crate::model::topology::{Cable, End, Topology};
 use crate::model::{host, link};
 use rig_lab::{BadSetting, Declared};
-use rig_units::Dur;
+use rig_units::{Dur, Length};
 use std::collections::BTreeMap;
 
 /// The NICs of a device, if it is one of NICs.
@@ -50,9 +50,9 @@ impl Nics {
     }
 }
 
-/// How long the rig's cables are: 1.98e8 m/s; see [`link::travel`].
+/// How long a signal takes over the rig's cables.
 pub(super) const fn delay(rig: &Rig) -> Dur {
-    Dur(rig.cable_cm * 10_000 / 198)
+    Length(rig.cable_cm).travel()
 }
 
 /// The NIC behind a port: the device's own behind the first, its peer behind the second.

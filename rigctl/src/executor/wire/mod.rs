@@ -216,9 +216,11 @@ impl WireLab {
         let kept = tape.kept();
         let Tape { ledger, late, off, disk, mut unseen, took, .. } = tape;
         (self.kept, self.disk) = (kept, disk);
-        if let Err(broken) = ran.and(stopped) {
-            // What it wrote goes away with it.
-            self.spooled = ledger.finish().spool.map(Spool::finish);
+        // That a link could not be mended says more than that the trial was broken off.
+        let ended =
+            if let Err(Broken::Stopped) = ran { stopped.and(ran) } else { ran.and(stopped) };
+        if let Err(broken) = ended {
+            ledger.abandon();
             return Err(broken);
         }
         let lost = Losses::of(&self.bench.pacer.lanes)?.since(&lost);

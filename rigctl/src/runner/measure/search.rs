@@ -51,7 +51,7 @@ fn trials<'a>(done: &Done<'a>, index: usize, stage: usize) -> Vec<(&'a Kept, Mar
         Role::Search(mark) => Some(mark),
         Role::Planned | Role::Calibration => None,
     };
-    let own = done.trials.iter().filter(|trial| trial.void().is_none());
+    let own = done.goes_on().filter(|trial| trial.void().is_none());
     let own = own.filter_map(|trial| Some((trial, mark(trial)?)));
     own.filter(|(_, mark)| (mark.measure, mark.stage) == (index, stage)).collect()
 }

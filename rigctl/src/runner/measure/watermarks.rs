@@ -28,7 +28,7 @@ pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         return;
     }
     let mut all = Vec::new();
-    for trial in done.trials.iter().map(Kept::whole) {
+    for trial in done.goes_on().map(Kept::whole) {
         if trial.void.is_some() || trial.role == Role::Calibration {
             continue;
         }
