@@ -76,6 +76,10 @@ proptest! {
         let mut loads = Loads::default();
         for (mut record, connection) in records {
             record.at = Time(record.at.0 >> 20);
+            // Sums have no room for frames of no size that there is.
+            if let What::Other { size } = &mut record.what {
+                size.0 >>= 40;
+            }
             loads.saw(&record, connection);
             if connection == 2 {
                 loads.window(record.at);
