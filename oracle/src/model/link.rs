@@ -9,7 +9,7 @@ use rig_units::{Dur, Length, PortSpeed, Ppm, Time};
 pub struct Config {
     /// The nominal MAC rate.
     pub speed: PortSpeed,
-    /// Time from one end to the other; see [`travel`].
+    /// Time from one end to the other; see [`Length::travel`].
     pub delay: Dur,
     /// Bytes on the wire before a frame: preamble and start delimiter.
     pub preamble: u16,
