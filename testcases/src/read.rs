@@ -57,7 +57,7 @@ pub fn read(path: &Path) -> Result<Suite, Vec<Fault>> {
     suite(&Source::read(path)?)
 }
 
-/// Reads one text of test cases that comes by standard input; its suite is called [`PIPED`].
+/// Reads one text of test cases that comes by standard input; its suite is called `stdin`.
 ///
 /// # Errors
 /// Every fault of it.
