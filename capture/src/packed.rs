@@ -1,5 +1,5 @@
-//! What was seen in a trial that is over, kept small: a case of ten thousand trials is judged at its end, and its frames and
-//! counters as they are would fill the memory of a desk.
+//! What was seen in a trial that is over, kept small: a case of ten thousand trials is judged at its end, and its frames, loads
+//! and counters as they are would fill the memory of a desk.
 //!
 //! Most frames of a trial differ from an earlier one in their instant and their number only, and both go on evenly. So each record
 //! is the index of its shape, and by how much its instant and its numbers are off from going on as they did; runs of that deflate

@@ -42,22 +42,14 @@ fn main() -> ExitCode {
 fn confine(command: &Command) {
     let work = Work::of(command);
     rights::keep(work);
-    match command {
+    // A bench starts the programs that it takes turns with.
+    let starts = matches!(command, Command::Bench(_));
+    if work == Work::Reading && !starts {
+        fence::close(&[]);
+    }
+    if work == Work::Undecided {
         // Until it knows more it only reads and makes its folder.
-        Command::Run(_) => rights::lower(Work::Writing),
-        Command::Check(_)
-        | Command::List(_)
-        | Command::Mutants(_)
-        | Command::Explain(_)
-        | Command::Analyze(_)
-        | Command::Compare(_)
-        | Command::Schema(_) => fence::close(&[]),
-        Command::Report(_)
-        | Command::Doctor(_)
-        | Command::Restore(_)
-        | Command::Dut(_)
-        | Command::Gen(_)
-        | Command::Bench(_) => {}
+        rights::lower(Work::Writing);
     }
 }
 

@@ -46,7 +46,7 @@ cases:
   one: {why: \"a test\", source: [\"a test\"], trials: 2, steps: [{at: 0ms, start: probe, for: 2ms}], measure: [loss: {stream: probe, expect: none}]}
   two: {why: \"a test\", source: [\"a test\"], trials: 2, steps: [{at: 0ms, start: other, for: 2ms}], measure: [loss: {stream: other, expect: none}]}
   all: {why: \"a test\", source: [\"a test\"], trials: 2, steps: [{at: 0ms, start: [probe, other], for: 2ms}], measure: [loss: {stream: probe, expect: none}]}
-  long: {why: \"a test\", source: [\"a test\"], trials: 1, steps: [{at: 0ms, start: slow, for: 300ms}], measure: [loss: {stream: slow, expect: none}]}
+  long: {why: \"a test\", source: [\"a test\"], trials: 1, steps: [{at: 0ms, start: slow, for: 300ms}], measure: [throughput: {streams: [slow], from: 5ms, until: 290ms}]}
   bad: {why: \"a test\", source: [\"a test\"], trials: 2, steps: [{at: 0ms, start: probe, for: 2ms}], measure: [loss: {stream: probe, expect: some}]}
 ";
 /// What marks the folder of a run.
@@ -275,8 +275,15 @@ fn wrong(left: &Left, whole: &Left) -> Vec<String> {
     if !want.contains(&left.exit) {
         wrong.push(format!("exit {}", left.exit));
     }
+    let file = |left: &'_ Left, name: &str| left.files.get(Path::new(name)).cloned();
     if left.former != whole.former || left.former.len() != 4 {
         wrong.push("the run before is another one".to_owned());
+    }
+    // A case that is broken off by a request is one, too; no fault here outlives its bench.
+    let broken = file(left, "results.json").and_then(|text| cases(&text).ok());
+    let broken = broken.iter().flatten().filter(|(_, case)| case["verdict"] == "broken").count();
+    if wire && broken > 1 {
+        wrong.push(format!("one fault broke {broken} cases"));
     }
     if left.late > SOON {
         wrong.push(format!("went on for {} waits after it was asked for the end", left.late));
@@ -284,7 +291,6 @@ fn wrong(left: &Left, whole: &Left) -> Vec<String> {
     if left.grown != [0, 0] {
         wrong.push(format!("threads and files more than before: {:?}", left.grown));
     }
-    let file = |left: &'_ Left, name: &str| left.files.get(Path::new(name)).cloned();
     let all =
         cases(&file(whole, "results.json").expect("the whole run has results")).expect("whole");
     let as_whole = |of: &BTreeMap<String, Value>| {

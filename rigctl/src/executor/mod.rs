@@ -45,13 +45,6 @@ impl Executor {
         }
     }
 
-    /// What it runs on is of no more use to the next case.
-    pub fn spoil(&mut self) {
-        if let Executor::Wire(lab) = self {
-            lab.spoil();
-        }
-    }
-
     /// Lets time pass, unless `stop` hurries. What the rig's ports see meanwhile belongs to no trial.
     ///
     /// # Errors

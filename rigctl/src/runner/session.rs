@@ -319,9 +319,6 @@ impl<'a> Session<'a> {
                 _ => folder.end(id, number, capture),
             }
         }
-        if matches!(seen, Err(Broken::Port(_) | Broken::Device(_))) {
-            lab.spoil();
-        }
         seen.map_err(|broken| match broken {
             Broken::Impossible(faults) => {
                 let found = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");

@@ -138,6 +138,9 @@ impl Memory {
 impl Maker for Memory {
     fn bench(&self, profile: &Profile) -> Result<Bench, String> {
         let own = self.own.upgrade().ok_or("it is gone")?;
+        // Another bench has ports and a device of its own.
+        self.gone.store(false, Ordering::Relaxed);
+        self.dead.store(false, Ordering::Relaxed);
         let mut near: Vec<Halves> = Vec::new();
         let line = |port: u16| {
             let (ours, (tx, rx)) = pair(&self.clock, 256, 9_100);

@@ -156,9 +156,12 @@ impl WireLab {
         self.bench.behind.boots()
     }
 
-    /// The bench is of no more use: what a trial found broken is not handed on to the next case.
-    pub fn spoil(&mut self) {
-        self.bench.spoil();
+    /// A bench that gave up is of no more use: it is not handed on to the next case.
+    fn noted<T>(&mut self, ran: Result<T, Broken>) -> Result<T, Broken> {
+        if let Err(Broken::Port(_) | Broken::Device(_)) = ran {
+            self.bench.spoil();
+        }
+        ran
     }
 
     /// The present, on the clock of the session.
@@ -171,7 +174,8 @@ impl WireLab {
     /// # Errors
     /// A port of the rig gave up.
     pub fn idle_until(&mut self, at: Time, stop: &Stop) -> Result<(), Broken> {
-        Ok(self.bench.pacer.run_until(at, &mut Deaf(stop))?)
+        let ran = self.bench.pacer.run_until(at, &mut Deaf(stop));
+        self.noted(ran.map_err(Broken::Port))
     }
 
     /// Runs one trial from now on.
@@ -179,6 +183,16 @@ impl WireLab {
     /// # Errors
     /// What no port can do; a port or the device that gave up; that `stop` hurried.
     pub fn trial(
+        &mut self,
+        script: &Script,
+        declared: &Declared,
+        stop: &Stop,
+    ) -> Result<Observation, Broken> {
+        let ran = self.ran(script, declared, stop);
+        self.noted(ran)
+    }
+
+    fn ran(
         &mut self,
         script: &Script,
         declared: &Declared,
