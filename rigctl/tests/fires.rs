@@ -3,135 +3,18 @@
 
 use rig_lab::Lab;
 use rig_oracle::Verdict;
-use rig_testcases::{Case, Measure, NicMeasure, Suite, Threshold};
+use rig_testcases::{Case, Measure, Suite};
 use rigctl::mutation;
 use rigctl::runner::budget;
 use rigctl::runner::case::{self, Ran, Rig};
 use rigctl::runner::effort::Effort;
+use rigctl::runner::measure::{self, Red};
 use rigctl::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A run that must fail.
-enum Run {
-    /// A bundled case on a device with this mutation.
-    Mutated(&'static str, &'static str),
-    /// A case of its own on the device as it is.
-    Written(&'static str),
-}
-use Run::{Mutated, Written};
-
-/// The run that turns red through `measure`. A new measure has no arm here until a run was seen to fail by it.
-fn red(measure: &Measure) -> Run {
-    match measure {
-        Measure::Detection { .. } => {
-            Mutated("detection-time-is-the-poll-interval-broadcom", "pfcwd.detection_time=x2")
-        }
-        Measure::Restoration { .. } => Mutated(
-            "late-frame-restarts-the-restoration-time-broadcom",
-            "deviation=late_frame_does_not_restart",
-        ),
-        Measure::Fired { .. } => {
-            Mutated("storm-as-long-as-the-worst-case-broadcom", "pfcwd.detection_time=x2")
-        }
-        Measure::ActionTaken { .. } => {
-            Mutated("isolation-of-queue-and-port-broadcom", "deviation=drop_leaks")
-        }
-        Measure::Loss { .. } => {
-            Mutated("isolation-of-queue-and-port-broadcom", "deviation=drop_spreads_to_queue")
-        }
-        Measure::Throughput { .. } => Mutated("shares-after-a-storm", "deviation=weights_ignored"),
-        Measure::Withheld { .. } => {
-            Mutated("loss-of-lossy-queues-broadcom", "deviation=egress_rate_low")
-        }
-        Measure::Counters { .. } => Mutated("storm-counters-broadcom", "deviation=counters_off"),
-        Measure::Coverage { .. } => Written(FILLED_GAPS),
-        Measure::PfcSent { .. } => {
-            Mutated("pfc-ends-when-the-drop-begins-broadcom", "deviation=pfc_continues_after_drop")
-        }
-        Measure::PfcFormat { .. } => {
-            Mutated("pfc-frame-format-broadcom", "deviation=malformed_pfc")
-        }
-        Measure::Threshold(Threshold::Xoff { .. }) => {
-            Mutated("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1")
-        }
-        Measure::Threshold(Threshold::Drop { .. }) => {
-            Mutated("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9")
-        }
-        Measure::Threshold(Threshold::Xon { .. }) => {
-            Mutated("xon-point-broadcom", "buffer.xon_offset=x2")
-        }
-        Measure::Watermarks { .. } => {
-            Mutated("xoff-threshold-broadcom", "deviation=watermark_not_cleared")
-        }
-        Measure::Copies { .. } => {
-            Mutated("clear-of-the-user-copy-broadcom", "deviation=watermark_clear_clears_all")
-        }
-        Measure::XoffLatency { .. } => {
-            Mutated("xoff-and-xon-at-once-broadcom", "deviation=xon_late")
-        }
-        Measure::Response { .. } => Mutated("response-time-broadcom", "pfc.response=x1.1"),
-        Measure::PauseLength { .. } => Mutated("pause-time-broadcom", "pfc.response=x2"),
-        Measure::Duty { .. } => Mutated(
-            "pause-restarts-with-every-frame-broadcom",
-            "deviation=pause_time_not_restarted",
-        ),
-        Measure::PfcCounters { .. } => {
-            Mutated("pfc-counted-as-pfc-broadcom", "deviation=counter_counts_pfc_as_data")
-        }
-        Measure::HeadroomLoss { .. } => {
-            Mutated("loss-against-response-broadcom", "buffer.xoff=x0.9")
-        }
-        Measure::EcnCurve { .. } => Mutated("corners-to-the-cell-broadcom", "wred.kmax=x1.1"),
-        Measure::EcnMarks { .. } => {
-            Mutated("marked-before-stays-marked-broadcom", "deviation=clears_ce")
-        }
-        Measure::EcnCounters { .. } => {
-            Mutated("marked-before-stays-marked-broadcom", "deviation=ce_not_counted")
-        }
-        Measure::EcnOrder { .. } => {
-            Mutated("marks-before-pauses-broadcom", "deviation=depth_averaged:15")
-        }
-        Measure::MacsecCounters { .. } => {
-            Mutated("replay-window-to-the-frame", "deviation=macsec_late_counted_as_ok")
-        }
-        Measure::MacsecFrames { .. } => {
-            Mutated("rekey-while-paused", "deviation=macsec_an_not_switched")
-        }
-        Measure::MacsecPfc { .. } => {
-            Mutated("forged-pfc-refused", "deviation=macsec_bad_frame_pauses")
-        }
-        Measure::Nic(measure) => of_nic(measure),
-        Measure::Config { .. } => {
-            Mutated("limits-refused-broadcom", "deviation=accepts_out_of_range")
-        }
-    }
-}
-
-fn of_nic(measure: &NicMeasure) -> Run {
-    match measure {
-        NicMeasure::Answers { .. } => Mutated("packet-numbers-that-wrap", "deviation=cnp_wrong_qp"),
-        NicMeasure::Latency { .. } => Mutated("mark-to-cnp", "nic.np.latency=x1.1"),
-        NicMeasure::Interval { .. } => {
-            Mutated("hidden-minimum-interval", "deviation=cnp_hidden_interval")
-        }
-        NicMeasure::Format { .. } => Mutated("form-of-a-cnp", "deviation=cnp_reserved_set"),
-        NicMeasure::Counters { .. } => Mutated("one-cnp-an-interval", "deviation=cnp_not_counted"),
-        NicMeasure::Follows { .. } => Mutated("cuts-in-a-row", "deviation=alpha_not_raised"),
-        NicMeasure::Cut { .. } => Mutated("cut-against-alpha", "nic.rp.initial_alpha=x0.9"),
-        NicMeasure::Reaction { .. } => Mutated("latency-of-a-cut", "nic.rp.latency=x1.5"),
-        NicMeasure::Least { .. } => Mutated("minimum-rate", "deviation=min_rate_ignored"),
-        NicMeasure::Final { .. } => Mutated("additive-increase", "nic.rp.ai_rate=x1.1"),
-        NicMeasure::Bursts { .. } => Mutated("packets-or-bursts", "nic.rp.limiting=packet"),
-        NicMeasure::Goodput { .. } => Mutated("rate-over-a-long-way", "nic.rp.timer=x2"),
-        NicMeasure::Shares { .. } => Written(HELD_BACK),
-        NicMeasure::FixedPoint { .. } => {
-            Mutated("more-senders-are-marked-more", "nic.rp.enable=false")
-        }
-        NicMeasure::Completion { .. } => Written(NEVER_AGAIN),
-        NicMeasure::Sender { .. } => Mutated("lost-packet", "nic.rc.resend_latency=x1.5"),
-        NicMeasure::Receiver { .. } => Mutated("hole-and-nak", "deviation=nak_repeated"),
-    }
-}
+/// Cases that are no use to a lab, by the measure that fails.
+const WRITTEN: [(&str, &str); 3] =
+    [("storm.coverage", FILLED_GAPS), ("rate.shares", HELD_BACK), ("rc.completion", NEVER_AGAIN)];
 
 /// A storm that is to pause half of the time, and frames sent by hand in its gaps: it pauses all of it.
 const FILLED_GAPS: &str = "about: \"one case\"
@@ -239,14 +122,18 @@ fn every_measure_of_the_language_has_a_run_that_turns_red_through_it_alone() {
     let language = language.keys().map(String::as_str).chain(["config"]);
     for name in language {
         let measure = used.get(name).unwrap_or_else(|| panic!("no bundled case measures {name}"));
-        let rules = match red(measure) {
-            Mutated(wanted, mutation) => {
+        let rules = match measure::of(measure).facts().red {
+            Red::Mutated(wanted, mutation) => {
                 let case = cases().find(|case| case.id.case == wanted).expect(wanted);
                 let mut lab = lab.clone();
                 mutation::apply(&mut lab, &[mutation.to_owned()]).expect(mutation);
                 found(&lab, case, mutation)
             }
-            Written(text) => found(&lab, &written(text).cases[0], "one-case.yaml"),
+            Red::Written => {
+                let own = WRITTEN.iter().find(|(of, _)| *of == name);
+                let (_, text) = own.unwrap_or_else(|| panic!("no case is written for {name}"));
+                found(&lab, &written(text).cases[0], "one-case.yaml")
+            }
         };
         assert_eq!(rules, BTreeSet::from([name]));
     }

@@ -318,8 +318,7 @@ fn wrong(left: &Left, whole: &Left) -> Vec<String> {
                     judged(whole) == judged(case)
                 }
             };
-            case["verdict"] != "inconclusive"
-                && (!settled || all.get(id).is_some_and(same))
+            case["verdict"] != "inconclusive" && (!settled || all.get(id).is_some_and(same))
         })
     };
     let results = file(left, "results.json").map(|text| cases(&text));

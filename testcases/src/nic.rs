@@ -253,8 +253,8 @@ impl NicMeasure {
             | NicMeasure::Completion { flow, .. }
             | NicMeasure::Sender { flow } => vec![flow],
             NicMeasure::Receiver { of } => vec![of],
-            NicMeasure::Shares { window, .. } => flows_of(core::slice::from_ref(window)),
-            NicMeasure::FixedPoint { windows } => flows_of(windows),
+            NicMeasure::Shares { window, .. } => Window::flows_of(core::slice::from_ref(window)),
+            NicMeasure::FixedPoint { windows } => Window::flows_of(windows),
         }
     }
 
@@ -263,15 +263,4 @@ impl NicMeasure {
         let of_port = NicMeasure::OF_PORT.contains(&self.name());
         self.subjects().first().copied().filter(|_| of_port)
     }
-}
-
-/// Every flow of some windows, once.
-fn flows_of(windows: &[Window]) -> Vec<&str> {
-    let mut all: Vec<&str> = Vec::new();
-    for flow in windows.iter().flat_map(|window| &window.flows) {
-        if !all.contains(&flow.as_str()) {
-            all.push(flow);
-        }
-    }
-    all
 }

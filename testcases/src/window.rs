@@ -12,3 +12,16 @@ pub struct Window {
     /// Until when.
     pub until: Dur,
 }
+
+impl Window {
+    /// Every flow of some windows, once.
+    pub fn flows_of(windows: &[Window]) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for flow in windows.iter().flat_map(|window| &window.flows) {
+            if !all.contains(&flow.as_str()) {
+                all.push(flow);
+            }
+        }
+        all
+    }
+}

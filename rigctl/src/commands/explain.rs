@@ -1,16 +1,14 @@
 //! `rigctl explain`: what a case sends, when, and what the oracle predicts for it, before anything runs.
 
-mod ecn;
-mod nic;
 mod page;
 mod ports;
-mod predict;
 
 use super::input::{Bad, Input};
 use crate::cli::{ExplainArgs, Selection};
 use crate::runner::budget;
 use crate::runner::choose::choose;
 use crate::runner::effort::Effort;
+use crate::runner::measure;
 use crate::runner::plan::Plan;
 use crate::runner::points::{Group, Point, groups, points};
 use crate::runner::seed::Seed;
@@ -160,23 +158,19 @@ fn configuration(
     }
     page.heading("measured");
     for measure in &case.measure {
-        predict::measure(page, &session, measure, &points);
+        let known = measure::of(measure);
+        page.at(4, 24, measure.name(), &known.on());
+        for (what, text) in known.expected(&session, &points) {
+            page.detail(what, &text);
+        }
     }
     Ok(())
 }
 
 fn settings(settings: &[Setting]) -> String {
-    let show = |setting: &Setting| {
-        let value = setting.value.as_str();
-        format!(
-            "{}={}",
-            setting.path,
-            value.map_or_else(|| setting.value.to_string(), str::to_owned)
-        )
-    };
     match settings {
         [] => "as the device declares".to_owned(),
-        settings => settings.iter().map(show).collect::<Vec<_>>().join(", "),
+        settings => settings.iter().map(measure::shown).collect::<Vec<_>>().join(", "),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The run's false-alarm budget: one in a million, split over more judgements than there can be.
 
-use rig_testcases::{Case, Measure, Sweep};
+use super::measure;
+use rig_testcases::{Case, Sweep};
 
 /// Chance that a run on a healthy device reports a deviation.
 const BUDGET: f64 = 1e-6;
@@ -15,13 +16,8 @@ pub fn each(cases: &[&Case]) -> f64 {
         Sweep::Values { values, .. } => values.len(),
         Sweep::Across { points, .. } => usize::try_from(*points).unwrap_or(usize::MAX),
     };
-    // A curve is judged in so many ways: three corners, marks, pairs, the point of marking. Certain frames spend nothing.
-    let of_measure = |measure: &Measure| match measure {
-        Measure::EcnCurve { .. } => 6,
-        _ => 1,
-    };
     let of_case = |case: &&Case| {
-        let measures: usize = case.measure.iter().map(of_measure).sum();
+        let measures: usize = case.measure.iter().map(|of| measure::of(of).facts().ways).sum();
         let ways = case.sweep.iter().map(of_sweep).fold(1, usize::saturating_mul).max(1);
         measures.saturating_mul(ways)
     };

@@ -14,7 +14,7 @@ use rig_oracle::spec::pfcwd::Stimulus;
 use rig_oracle::verdict::{
     Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable, Taken,
 };
-use rig_testcases::{Amount, Lookup, Measure, Script, StreamSpec};
+use rig_testcases::{Amount, Lookup, Script, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
 use std::cell::Cell;
 
@@ -30,6 +30,7 @@ mod in_time;
 mod judged;
 mod loss;
 mod macsec;
+mod measurement;
 mod nic;
 mod pause;
 mod pfc;
@@ -41,11 +42,14 @@ mod watchdog;
 mod watermarks;
 mod withheld;
 
-use judged::{At, Judged, Unread, looked};
+use judged::{At, Unread, looked};
 
+pub use config::shown;
 pub use ecn::class;
-pub use judged::Settled;
-pub use search::{happened, searched};
+pub use in_time::Limit;
+pub use judged::{Judged, Settled};
+pub use measurement::{Expected, Facts, Measurement, Needs, Placement, Red, of};
+pub use search::happened;
 pub use void::{as_planned, void};
 pub use watchdog::seen;
 
@@ -83,59 +87,8 @@ impl<'a> Done<'a> {
     pub fn judge(&self) -> Settled {
         let mut judged = Judged::default();
         for (index, measure) in self.session.case.measure.iter().enumerate() {
-            judged.ask(measure.name(), self.points.iter().map(|point| self.place(point)));
-            match measure {
-                Measure::Detection { .. } | Measure::Restoration { .. } | Measure::Fired { .. } => {
-                    watchdog::judge(self, measure, &mut judged);
-                }
-                Measure::ActionTaken { .. } => action::judge(self, measure, &mut judged),
-                Measure::Loss { stream, expect } => loss::judge(self, stream, *expect, &mut judged),
-                Measure::Throughput { streams, from, until } => {
-                    throughput::judge(self, streams, (from, until), &mut judged);
-                }
-                Measure::Withheld { streams, from, until } => {
-                    withheld::judge(self, streams, (from, until), &mut judged);
-                }
-                Measure::Counters { .. } => counters::judge(self, measure, &mut judged),
-                Measure::Coverage { storm } => storm::judge(self, storm, &mut judged),
-                Measure::PfcSent { .. } => pfc::sent(self, measure, &mut judged),
-                Measure::PfcFormat { port } => pfc::format(self, port, &mut judged),
-                Measure::Threshold(threshold) => {
-                    search::judge(self, index, threshold, &mut judged);
-                }
-                Measure::XoffLatency { stream } => {
-                    headroom::latency(self, stream, &mut judged);
-                    headroom::resumes(self, stream, &mut judged);
-                }
-                Measure::PfcCounters { port, class } => {
-                    pfc::counters(self, port, *class, &mut judged);
-                }
-                Measure::HeadroomLoss { stream, expect } => {
-                    headroom::loss(self, stream, *expect, &mut judged);
-                }
-                Measure::Response { stream } => pause::response(self, stream, &mut judged),
-                Measure::PauseLength { stream } => pause::length(self, stream, &mut judged),
-                Measure::Duty { storm, stream, from, until } => {
-                    pause::duty(self, (storm, stream), (from, until), &mut judged);
-                }
-                Measure::Watermarks { stream } => watermarks::judge(self, stream, &mut judged),
-                Measure::Copies { stream } => copies::judge(self, stream, &mut judged),
-                Measure::EcnCurve { streams } => ecn::curve(self, streams, &mut judged),
-                Measure::EcnMarks { stream, expect } => {
-                    ecn::marks(self, stream, *expect, &mut judged);
-                }
-                Measure::EcnCounters { stream } => ecn::counters(self, stream, &mut judged),
-                Measure::EcnOrder { stream, first } => {
-                    ecn::order(self, stream, *first, &mut judged);
-                }
-                Measure::MacsecCounters { port } => macsec::counters(self, port, &mut judged),
-                Measure::MacsecFrames { port } => macsec::frames(self, port, &mut judged),
-                Measure::MacsecPfc { storm, stream } => {
-                    macsec::obeyed(self, (storm, stream), &mut judged);
-                }
-                Measure::Nic(measure) => nic::judge(self, measure, &mut judged),
-                Measure::Config { rejected } => config::judge(self, *rejected, &mut judged),
-            }
+            judged.ask((index, measure.name()), self.points.iter().map(|point| self.place(point)));
+            of(measure).judge(self, &mut judged);
         }
         judged.settle()
     }

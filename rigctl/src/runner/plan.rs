@@ -2,7 +2,7 @@
 
 use super::effort::Effort;
 use super::hunt::{Counts, Hunt, Mark};
-use super::measure::class;
+use super::measure::{self, Placement, class};
 use super::points::Point;
 use super::seed::Seed;
 use super::session::{Place, Session};
@@ -10,7 +10,7 @@ use rig_oracle::judge::moved;
 use rig_oracle::judge::place::Setup;
 use rig_oracle::judge::{self, Planner, Seen};
 use rig_oracle::spec::wred::Burst;
-use rig_testcases::{Measure, Sweep};
+use rig_testcases::Sweep;
 use rig_units::{Dur, Ppm};
 
 /// What a trial is for.
@@ -88,23 +88,21 @@ impl Plan {
         };
         let (rule, stimulus) = (session.rule, session.stimulus);
         let case = session.case;
-        let wants = |wanted: fn(&Measure) -> bool| case.measure.iter().any(wanted);
-        let latency =
-            wants(|m| matches!(m, Measure::Detection { .. } | Measure::Restoration { .. }));
-        let ramp = wants(|m| matches!(m, Measure::Fired { .. }))
-            && case.sweep.iter().any(Sweep::is_variable);
+        let wants = |placement: Placement| {
+            case.measure.iter().any(|measure| measure::of(measure).placement() == placement)
+        };
+        let ramp = wants(Placement::Ramp) && case.sweep.iter().any(Sweep::is_variable);
         let (trials, _) = each(session, points, alpha, effort);
         if let Some(hunt) = Hunt::of(&case.measure) {
             let (draws, within) = (Seed::of_run(setup.seed), rule.longest_interval());
             return Plan::Hunt(Box::new(Hunted { hunt, draws, within }));
         }
         if session.subject.is_none() {
-            let config = wants(|m| matches!(m, Measure::Config { .. }));
             return Plan::Anywhere(Anywhere {
                 draws: Seed::of_run(setup.seed),
                 within: rule.longest_interval(),
                 points: points.len(),
-                each: if config { 0 } else { trials },
+                each: if wants(Placement::Apart) { 0 } else { trials },
                 done: 0,
             });
         }
@@ -114,7 +112,7 @@ impl Plan {
         }
         // A device that is booted anew for each trial has another grid each time.
         let one_grid = rule.restoration_time.is_some() && points.len() == 1;
-        if latency && one_grid {
+        if wants(Placement::Grid) && one_grid {
             let trials = case.trials.unwrap_or(effort.latency);
             return Plan::Placed(Box::new(Planner::detection(rule, stimulus, trials, setup)));
         }
@@ -216,10 +214,8 @@ fn each(session: &Session<'_>, points: &[Point], alpha: f64, effort: Effort) -> 
 /// How many bursts it takes to notice a corner that is off by as much as the effort says, where a case measures the curve with a burst.
 fn bursts(session: &Session<'_>, points: &[Point], alpha: f64, effort: Effort) -> Option<u32> {
     let case = session.case;
-    let curves = case.measure.iter().filter_map(|measure| match measure {
-        Measure::EcnCurve { streams } => Some(streams),
-        _ => None,
-    });
+    let measures: Vec<_> = case.measure.iter().map(measure::of).collect();
+    let curves = measures.iter().map(|measure| measure.bursts());
     let script = session.script(points.first()?).ok()?;
     let declared = &session.group.declared;
     let needed = curves.flatten().filter_map(|name| {

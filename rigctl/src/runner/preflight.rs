@@ -3,6 +3,7 @@
 mod size;
 
 use super::choose::choose;
+use super::measure;
 use super::points::{groups, points};
 use super::reach;
 use super::seed::Seed;
@@ -136,8 +137,7 @@ fn too_rare(case: &Case, session: &Session<'_>, script: &Script) -> Option<Fault
 
 /// Whether the case wants storms that do not hold.
 fn about_gaps(case: &Case) -> bool {
-    let coverage =
-        |measure: &Measure| matches!(measure, Measure::Coverage { .. } | Measure::Duty { .. });
+    let coverage = |of: &Measure| measure::of(of).about_gaps_of().is_some();
     matches!(case.expect, Expect::Inconclusive { .. }) || case.measure.iter().any(coverage)
 }
 

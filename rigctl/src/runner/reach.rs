@@ -1,9 +1,10 @@
 //! What of a case can be done in a lab. Where nobody can configure the device, ask it or hear it, a case runs as far as what
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
+use super::measure::{self, Needs};
 use rig_lab::{Action, Adapter, Keys, Lab, Profile, Setting, settings};
 use rig_testcases::case::CaseAction;
-use rig_testcases::{Case, Growth, Measure, NicMeasure, Sweep, Threshold};
+use rig_testcases::{Case, Growth, Measure, Sweep, Threshold};
 use rig_units::Dur;
 
 /// A case as it can be run.
@@ -183,40 +184,11 @@ fn cuts(case: &Case) -> bool {
 fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
     const EVENTS: &str = "the action `alert` leaves no trace on the wire, and the adapter `declared` hears no events";
     let silent = profile.declared.pfcwd.action == Action::Alert;
-    match measure {
-        Measure::Counters { .. }
-        | Measure::Watermarks { .. }
-        | Measure::Copies { .. }
-        | Measure::PfcCounters { .. }
-        | Measure::EcnCounters { .. }
-        | Measure::MacsecCounters { .. } => Some("the adapter `declared` reads no counters"),
-        Measure::Nic(NicMeasure::Counters { .. }) => {
-            Some("the adapter `declared` reads no counters")
-        }
-        Measure::Config { .. } => Some("the adapter `declared` configures nothing"),
-        Measure::Detection { .. }
-        | Measure::Restoration { .. }
-        | Measure::Fired { .. }
-        | Measure::ActionTaken { .. }
-        | Measure::PfcSent { after: Some(_), .. } => silent.then_some(EVENTS),
-        Measure::Loss { .. }
-        | Measure::Throughput { .. }
-        | Measure::Withheld { .. }
-        | Measure::Coverage { .. }
-        | Measure::PfcSent { after: None, .. }
-        | Measure::Threshold(_)
-        | Measure::XoffLatency { .. }
-        | Measure::Response { .. }
-        | Measure::PauseLength { .. }
-        | Measure::Duty { .. }
-        | Measure::HeadroomLoss { .. }
-        | Measure::EcnCurve { .. }
-        | Measure::EcnMarks { .. }
-        | Measure::EcnOrder { .. }
-        | Measure::MacsecFrames { .. }
-        | Measure::MacsecPfc { .. }
-        | Measure::Nic(_)
-        | Measure::PfcFormat { .. } => None,
+    match measure::of(measure).facts().needs {
+        Needs::Counters => Some("the adapter `declared` reads no counters"),
+        Needs::Settings => Some("the adapter `declared` configures nothing"),
+        Needs::Events => silent.then_some(EVENTS),
+        Needs::Wire => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a case is about: the storm and the stream that its watchdog measures name, and what of them the oracle must know.
 
+use super::measure;
 use rig_lab::Declared;
 use rig_oracle::spec::pfcwd::Stimulus;
 use rig_testcases::{Case, Measure, Script, StreamRate, StreamSpec};
@@ -15,46 +16,9 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The subject of `measure`, if it is about a storm and a stream.
-    pub fn of(measure: &Measure) -> Option<Subject> {
-        match measure {
-            Measure::Detection { storm, stream, .. }
-            | Measure::Restoration { storm, stream }
-            | Measure::Fired { storm, stream, .. }
-            | Measure::ActionTaken { storm, stream }
-            | Measure::Counters { storm, stream } => {
-                Some(Subject { storm: storm.clone(), stream: stream.clone() })
-            }
-            Measure::Loss { .. }
-            | Measure::Throughput { .. }
-            | Measure::Withheld { .. }
-            | Measure::Coverage { .. }
-            | Measure::PfcSent { .. }
-            | Measure::PfcFormat { .. }
-            | Measure::Threshold(_)
-            | Measure::Watermarks { .. }
-            | Measure::Copies { .. }
-            | Measure::XoffLatency { .. }
-            | Measure::Response { .. }
-            | Measure::PauseLength { .. }
-            | Measure::Duty { .. }
-            | Measure::PfcCounters { .. }
-            | Measure::HeadroomLoss { .. }
-            | Measure::EcnCurve { .. }
-            | Measure::EcnMarks { .. }
-            | Measure::EcnCounters { .. }
-            | Measure::EcnOrder { .. }
-            | Measure::MacsecCounters { .. }
-            | Measure::MacsecFrames { .. }
-            | Measure::MacsecPfc { .. }
-            | Measure::Nic(_)
-            | Measure::Config { .. } => None,
-        }
-    }
-
     /// The first subject of the case.
     pub fn first(case: &Case) -> Option<Subject> {
-        case.measure.iter().find_map(Subject::of)
+        case.measure.iter().find_map(|measure| measure::of(measure).subject())
     }
 }
 

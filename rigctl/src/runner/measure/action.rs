@@ -1,7 +1,9 @@
 //! What becomes of frames that meet a stormed queue.
 
+use super::measurement::{Expected, Facts, Measurement, Needs};
 use super::watchdog::changed;
 use super::{Done, Judged, Read, looked, wanted};
+use crate::runner::points::Point;
 use crate::runner::session::Session;
 use crate::runner::subject::{Places, Subject};
 use rig_capture::analyse::{self, ActionView};
@@ -10,20 +12,58 @@ use rig_lab::{Action, RuleFamily};
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::judge::{Seen, detection};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::Measure;
 use rig_units::Time;
 
+/// `pfcwd.action`.
+#[derive(Debug)]
+pub(super) struct ActionTaken<'a> {
+    pub(super) storm: &'a str,
+    pub(super) stream: &'a str,
+}
+
+impl Measurement for ActionTaken<'_> {
+    fn facts(&self) -> Facts {
+        Facts::with(Needs::Events, "isolation-of-queue-and-port-broadcom", "deviation=drop_leaks")
+    }
+
+    fn on(&self) -> String {
+        format!("{}, seen in {}", self.storm, self.stream)
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let text = match session.group.declared.pfcwd.action {
+            Action::Drop => "each frame that meets the stormed queue is dropped",
+            Action::Forward => {
+                "each frame that meets the stormed queue is sent in spite of the pause"
+            }
+            Action::Alert => {
+                "each frame that meets the stormed queue stays until the pause is over"
+            }
+        };
+        vec![("predicted", text.to_owned())]
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        if let Some(subject) = self.subject() {
+            judge(done, &subject, judged);
+        }
+    }
+
+    fn subject(&self) -> Option<Subject> {
+        Some(Subject { storm: self.storm.to_owned(), stream: self.stream.to_owned() })
+    }
+}
+
 /// From the action's beginning to the end of the storm every frame must meet the declared action.
-pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
-    let Some(subject) = Subject::of(measure) else { return };
+fn judge(done: &Done<'_>, subject: &Subject, judged: &mut Judged) {
     let session = done.session;
     let view = ActionView::from(&session.group.declared);
-    done.each(measure.name(), &subject.stream, judged, |trial| {
+    done.each("pfcwd.action", &subject.stream, judged, |trial| {
         if let Some(doubt) = changed(trial) {
             return Err(doubt.into());
         }
-        let seen = super::seen(session, trial, &subject)?;
-        let places = Places::of(session.case, &trial.script, &subject)
+        let seen = super::seen(session, trial, subject)?;
+        let places = Places::of(session.case, &trial.script, subject)
             .ok_or_else(|| trial.doubt("the stream is not in the script"))?;
         let Some(window) = window(&seen, session, &trial.observation, &view) else {
             // A storm that is not detected at all is the detection's finding; here there is nothing to look at. One that need not be

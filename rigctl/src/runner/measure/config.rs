@@ -1,20 +1,72 @@
 //! Settings that a device must take, and settings that it must refuse.
 
+use super::measurement::{Expected, Facts, Measurement, Needs, Placement};
 use super::{At, Done, Judged, Read, judgement, looked};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use rig_capture::{Span, Unit};
+use rig_lab::Setting;
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::accepts;
 use rig_oracle::verdict::Doubt;
 
+const SOURCE: &str = "sonic-swss pfcwdorch.cpp, sonic-pfcwd.yang";
+
+/// `config`: what `configure:` and `expect:` of a case ask for.
+#[derive(Debug)]
+pub(super) struct Tried {
+    pub(super) rejected: bool,
+}
+
+impl Measurement for Tried {
+    fn facts(&self) -> Facts {
+        Facts::with(Needs::Settings, "limits-refused-broadcom", "deviation=accepts_out_of_range")
+    }
+
+    fn on(&self) -> String {
+        String::new()
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let wanted = if self.rejected { "each one refused" } else { "each one accepted" };
+        let mut all = vec![("wanted", wanted.to_owned())];
+        for setting in &session.case.configure {
+            let answer = match oracle(session, setting) {
+                Ok(()) => "accepted".to_owned(),
+                Err(why) => format!("refused: {why}"),
+            };
+            all.push(("predicted", format!("{} {answer}", shown(setting))));
+        }
+        all.push(("source", SOURCE.to_owned()));
+        all
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.rejected, judged);
+    }
+
+    fn placement(&self) -> Placement {
+        Placement::Apart
+    }
+}
+
+/// `pfcwd.poll_interval=100ms`.
+pub fn shown(setting: &Setting) -> String {
+    let value = setting.value.as_str();
+    format!("{}={}", setting.path, value.map_or_else(|| setting.value.to_string(), str::to_owned))
+}
+
+/// What the oracle says of a setting.
+fn oracle(session: &Session<'_>, setting: &Setting) -> Result<(), String> {
+    let declared = session.group.declared.with(setting).map_err(|bad| bad.to_string())?;
+    accepts(&declared.pfcwd, session.rule.family).map_err(ToString::to_string)
+}
+
 /// Tries each setting of the case on a device of its own.
-pub(super) fn judge(done: &Done<'_>, rejected: bool, judged: &mut Judged) {
+fn judge(done: &Done<'_>, rejected: bool, judged: &mut Judged) {
     let session = done.session;
     for setting in &session.case.configure {
-        let label = format!(
-            "{}={}",
-            setting.path,
-            setting.value.as_str().map_or_else(|| setting.value.to_string(), str::to_owned)
-        );
+        let label = shown(setting);
         let answer = match session.try_setting(setting) {
             Ok(answer) => answer,
             Err(why) => {
@@ -23,10 +75,7 @@ pub(super) fn judge(done: &Done<'_>, rejected: bool, judged: &mut Judged) {
             }
         };
         // The oracle's own word beside the case's: a case that contradicts it is wrong, and is told so.
-        let oracle = session.group.declared.with(setting).map_err(|bad| bad.to_string());
-        let oracle = oracle.and_then(|declared| {
-            accepts(&declared.pfcwd, session.rule.family).map_err(ToString::to_string)
-        });
+        let oracle = oracle(session, setting);
         let want = Prediction {
             unit: Unit::Count,
             span: Span::exactly(u64::from(rejected)),
@@ -35,7 +84,7 @@ pub(super) fn judge(done: &Done<'_>, rejected: bool, judged: &mut Judged) {
                 Err(why) => format!("refused: {why}"),
                 Ok(()) => "accepted".to_owned(),
             },
-            source: "sonic-swss pfcwdorch.cpp, sonic-pfcwd.yang",
+            source: SOURCE,
         };
         if oracle.is_err() != rejected {
             let detail = format!(

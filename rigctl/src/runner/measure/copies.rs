@@ -6,9 +6,12 @@
 //! shows grows with the level, so that the least of the lower bound and the greatest of the upper one hold it. The chip is
 //! cleared before each trial and no copy is: what earlier trials left is in the upper bound until the copy is cleared.
 
+use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::{Done, Judged, Read, Unread, watermarks};
 use crate::runner::fill::Fill;
 use crate::runner::kept::Kept;
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_lab::{Declared, Watermark, WatermarkCopy};
@@ -18,6 +21,37 @@ use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Action, StreamSpec};
 use rig_units::{Dur, Time};
 
+/// `watermarks.copies`.
+#[derive(Debug)]
+pub(super) struct Copies<'a> {
+    pub(super) stream: &'a str,
+}
+
+impl Measurement for Copies<'_> {
+    fn facts(&self) -> Facts {
+        Facts::with(
+            Needs::Counters,
+            "clear-of-the-user-copy-broadcom",
+            "deviation=watermark_clear_clears_all",
+        )
+    }
+
+    fn on(&self) -> String {
+        self.stream.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_source(
+            "the greatest level of what was read since the last clear, over all phases of the polls",
+            watermark::SOURCE,
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.stream, judged);
+    }
+}
+
 /// What is kept copies of.
 #[derive(Debug, Clone, Copy)]
 enum Of {
@@ -26,7 +60,7 @@ enum Of {
 }
 
 /// Judges each copy of the watermarks of the queue and of the group.
-pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     for (table, copy) in WatermarkCopy::NAMES {
         for (of, what) in [(Of::Queue, "queue"), (Of::Group, "group")] {
             let on = format!("{stream}: {what} in {table}");

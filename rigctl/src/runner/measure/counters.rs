@@ -1,19 +1,55 @@
 //! The device's counters against what the wire shows.
 
+use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::{Done, Judged, checks, looked};
+use crate::runner::points::Point;
 use crate::runner::see::sightings;
+use crate::runner::session::Session;
 use crate::runner::subject::{Places, Subject};
 use rig_capture::What;
 use rig_capture::analyse::{self, ActionView};
-use rig_testcases::{Measure, Script};
+use rig_testcases::Script;
+
+/// Where the names come from, and the numbers.
+const SOURCE: &str = "COUNTERS_DB names of sonic-swss; the wire is the count";
+
+/// `counters`.
+#[derive(Debug)]
+pub(super) struct OfQueue<'a> {
+    pub(super) storm: &'a str,
+    pub(super) stream: &'a str,
+}
+
+impl Measurement for OfQueue<'_> {
+    fn facts(&self) -> Facts {
+        Facts::with(Needs::Counters, "storm-counters-broadcom", "deviation=counters_off")
+    }
+
+    fn on(&self) -> String {
+        format!("{}, seen in {}", self.storm, self.stream)
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_source("each counter of the queue grown by what the wire shows", SOURCE)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        if let Some(subject) = self.subject() {
+            judge(done, &subject, judged);
+        }
+    }
+
+    fn subject(&self) -> Option<Subject> {
+        Some(Subject { storm: self.storm.to_owned(), stream: self.stream.to_owned() })
+    }
+}
 
 /// Every counter of the stormed queue must have grown by what the wire shows.
-pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
-    let Some(subject) = Subject::of(measure) else { return };
+fn judge(done: &Done<'_>, subject: &Subject, judged: &mut Judged) {
     let session = done.session;
     let view = ActionView::from(&session.group.declared);
-    done.each(measure.name(), &subject.storm, judged, |trial| {
-        let places = Places::of(session.case, &trial.script, &subject)
+    done.each("counters", &subject.storm, judged, |trial| {
+        let places = Places::of(session.case, &trial.script, subject)
             .ok_or_else(|| trial.doubt("the storm is not in the script"))?;
         let (acted, ended) =
             sightings(&trial.script, &trial.observation, places, &view, session.rule.family);
@@ -26,12 +62,7 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
             _ => record.what.pauses(places.class).is_some(),
         });
         let looked = looked(frames.count(), "frames of the class at the stormed port");
-        checks::read(
-            trial,
-            &checks,
-            looked,
-            "COUNTERS_DB names of sonic-swss; the wire is the count",
-        )
+        checks::read(trial, &checks, looked, SOURCE)
     });
 }
 

@@ -1,6 +1,9 @@
 //! Early detection: what becomes of each frame of a queue at the depth that it sees.
 
+use super::measurement::{Expected, Facts, Measurement};
 use super::{At, Done, Judged, Read, judgement, looked, wanted};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView, Passed, Visit};
 use rig_capture::{Span, Unit};
@@ -15,12 +18,42 @@ mod curve;
 mod draws;
 mod order;
 
-pub(super) use counters::judge as counters;
-pub(super) use curve::judge as curve;
-pub(super) use order::judge as order;
+pub(super) use counters::OfQueue;
+pub(super) use curve::MarkingCurve;
+pub(super) use order::Order;
+
+/// `ecn.marks`.
+#[derive(Debug)]
+pub(super) struct Marks<'a> {
+    pub(super) stream: &'a str,
+    pub(super) expect: Wanted,
+}
+
+impl Measurement for Marks<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("marked-before-stays-marked-broadcom", "deviation=clears_ce")
+    }
+
+    fn on(&self) -> String {
+        self.stream.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let text = match self.expect {
+            Wanted::None => "no frame marked",
+            Wanted::All => "every frame marked",
+            Wanted::Some | Wanted::Predicted => "at least one frame marked",
+        };
+        vec![("wanted", text.to_owned())]
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        marks(done, self.stream, self.expect, judged);
+    }
+}
 
 /// Judges how many frames of a stream arrive marked.
-pub(super) fn marks(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+fn marks(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     done.each("ecn.marks", stream, judged, |trial| {
         let (index, _) = trial.stream(stream)?;
         let visits = visits(trial, index, &done.session.group.declared)?;

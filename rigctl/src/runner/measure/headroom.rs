@@ -1,7 +1,10 @@
 //! What becomes of a crossing: how soon the device says so, and what is lost when the sender stops too late.
 
+use super::measurement::{Expected, Facts, Measurement, by_formula};
 use super::{At, Done, Judged, Read, Unread, blame, looked};
 use crate::runner::fill::Fill;
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView, Delay, Word};
 use rig_capture::{Dir, Reading, Span, Unit};
@@ -12,6 +15,62 @@ use rig_oracle::spec::in_flight::{self, InFlight};
 use rig_oracle::verdict::{Finding, Judgement, Looked};
 use rig_testcases::{Script, StreamSpec, Wanted};
 use rig_units::{Bytes, Dur, Length};
+
+/// `pfc.latency`.
+#[derive(Debug)]
+pub(super) struct XoffLatency<'a> {
+    pub(super) stream: &'a str,
+}
+
+impl Measurement for XoffLatency<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("xoff-and-xon-at-once-broadcom", "deviation=xon_late")
+    }
+
+    fn on(&self) -> String {
+        self.stream.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_formula(
+            "XOFF leaves as the crossing frame has arrived, or behind the frame that is being sent",
+            "F5: which frame crosses; F3: one frame ahead at most",
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        latency(done, self.stream, judged);
+        resumes(done, self.stream, judged);
+    }
+}
+
+/// `headroom.loss`.
+#[derive(Debug)]
+pub(super) struct HeadroomLoss<'a> {
+    pub(super) stream: &'a str,
+    pub(super) expect: Wanted,
+}
+
+impl Measurement for HeadroomLoss<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("loss-against-response-broadcom", "buffer.xoff=x0.9")
+    }
+
+    fn on(&self) -> String {
+        self.stream.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_formula(
+            "what comes after the crossing frame, less what the headroom holds of it",
+            "F3, F5",
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        loss(done, self.stream, self.expect, judged);
+    }
+}
 
 /// How soon a PFC frame leaves a port on which another one may be under way.
 fn behind(wait: Dur) -> String {
@@ -64,7 +123,7 @@ fn wait(trial: &Trial, port: u16) -> Dur {
 }
 
 /// Judges how soon after the crossing frame the first XOFF begins.
-pub(super) fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.session.group.declared;
     done.each("pfc.latency", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
@@ -84,7 +143,7 @@ pub(super) fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
 
 /// Judges how soon after the frame whose leaving brings the group to its XON the first XON begins. A device may free a frame
 /// as it begins to leave or when it has left.
-pub(super) fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.session.group.declared;
     done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
@@ -145,7 +204,7 @@ fn told(
 }
 
 /// Judges how many frames are lost because the sender goes on for longer than the headroom lasts.
-pub(super) fn loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+fn loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let before = judged.judgements().len();
     each_loss(done, stream, expect, judged);
     if expect == Wanted::Some {

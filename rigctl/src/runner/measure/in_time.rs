@@ -5,17 +5,18 @@
 
 use super::OfTrial;
 use super::headroom::in_the_way;
+use super::measurement::{self, Needs};
 use crate::runner::fill::Fill;
 use crate::runner::session::Session;
 use rig_capture::analyse::{Void, pfc_sent, throughput};
 use rig_capture::{Observation, Unit};
 use rig_oracle::spec::buffer;
-use rig_testcases::{Amount, Lookup, Measure, NicMeasure, Script, StreamRate, StreamSpec, Wanted};
+use rig_testcases::{Amount, Lookup, Script, StreamRate, StreamSpec};
 use rig_units::{Dur, Time};
 
 /// How late both may be, and why not more.
 #[derive(Debug, PartialEq, Eq)]
-struct Limit {
+pub struct Limit {
     within: Dur,
     why: String,
 }
@@ -26,11 +27,11 @@ pub(super) fn voids(
     script: &Script,
     observation: &Observation,
 ) -> Vec<Void> {
-    let measures = &session.case.measure;
+    let measures: Vec<_> = session.case.measure.iter().map(measurement::of).collect();
     let mut voids = Vec::new();
     if session.is_served() {
         let limits =
-            measures.iter().flat_map(|measure| limits(session, script, observation, measure));
+            measures.iter().flat_map(|measure| measure.limits(session, script, observation));
         let tightest = limits.min_by_key(|limit| limit.within);
         let late = observation.bound();
         voids.extend(tightest.filter(|limit| late > limit.within).map(|Limit { within, why }| {
@@ -41,7 +42,9 @@ pub(super) fn voids(
         }));
     }
     let unseen = observation.integrity.unseen;
-    if unseen > 0 && measures.iter().any(reads_counters) {
+    // They hold what was read before and after a trial against what was seen in it.
+    let reads_counters = measures.iter().any(|measure| measure.facts().needs == Needs::Counters);
+    if unseen > 0 && reads_counters {
         let detail = format!(
             "the device did something {unseen} times between the trial and a reading of its counters"
         );
@@ -50,56 +53,9 @@ pub(super) fn voids(
     voids
 }
 
-/// Whether a measure holds what was read before and after a trial against what was seen in it.
-fn reads_counters(measure: &Measure) -> bool {
-    matches!(
-        measure,
-        Measure::Counters { .. }
-            | Measure::PfcCounters { .. }
-            | Measure::EcnCounters { .. }
-            | Measure::MacsecCounters { .. }
-            | Measure::Watermarks { .. }
-            | Measure::Copies { .. }
-            | Measure::Nic(NicMeasure::Counters { .. })
-    )
-}
-
-fn limits(
-    session: &Session<'_>,
-    script: &Script,
-    observation: &Observation,
-    measure: &Measure,
-) -> Vec<Limit> {
-    match measure {
-        Measure::Loss { stream, expect: Wanted::None | Wanted::Predicted } => {
-            let spec = script.streams.iter().find(|spec| spec.name == *stream);
-            spec.and_then(|spec| lossless(session, script, observation, spec)).into_iter().collect()
-        }
-        Measure::PfcSent { port, class, expect: Wanted::None, .. } => {
-            let enters = |spec: &&StreamSpec| {
-                script.ports[usize::from(spec.from)] == *port
-                    && class.is_none_or(|class| spec.class == class)
-            };
-            let crossing = |spec: &StreamSpec| crossing(session, observation, spec);
-            script.streams.iter().filter(enters).filter_map(crossing).collect()
-        }
-        Measure::Throughput { streams, from, until }
-        | Measure::Withheld { streams, from, until } => {
-            let values = OfTrial::of(session, script, observation);
-            let at = |end: &Amount| Some(Time::ZERO + end.resolve(&values as &dyn Lookup).ok()?);
-            let window = at(from).zip(at(until));
-            window
-                .and_then(|window| rate(script, observation, streams, window))
-                .into_iter()
-                .collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
 /// A stream that the device paused in time loses nothing. It is in time as long as what the rig sends meanwhile fits into
 /// the headroom, and as long as a pause is asked for again before it is over.
-fn lossless(
+pub(super) fn lossless(
     session: &Session<'_>,
     script: &Script,
     observation: &Observation,
@@ -139,12 +95,15 @@ fn lossless(
 }
 
 /// A rate takes records from half of its time at least. Where they are missing, a stall at either end may have kept them away.
-fn rate(
-    script: &Script,
-    observation: &Observation,
+pub(super) fn rate(
+    session: &Session<'_>,
+    (script, observation): (&Script, &Observation),
     streams: &[String],
-    window: (Time, Time),
+    (from, until): (&Amount, &Amount),
 ) -> Option<Limit> {
+    let values = OfTrial::of(session, script, observation);
+    let at = |end: &Amount| Some(Time::ZERO + end.resolve(&values as &dyn Lookup).ok()?);
+    let window = (at(from)?, at(until)?);
     let named = (0_u16..).zip(&script.streams).filter(|(_, spec)| streams.contains(&spec.name));
     let mut missing = named.filter_map(|(stream, spec)| {
         Some((spec, throughput(observation, script, stream, window).err()?))
@@ -155,7 +114,11 @@ fn rate(
 
 /// A stream that never makes the device pause it has no more frames in the device than it is meant to. Those that the rig is
 /// late with come together, and find those that the device is late with.
-fn crossing(session: &Session<'_>, observation: &Observation, spec: &StreamSpec) -> Option<Limit> {
+pub(super) fn crossing(
+    session: &Session<'_>,
+    observation: &Observation,
+    spec: &StreamSpec,
+) -> Option<Limit> {
     let declared = &session.group.declared;
     if !declared.qos.pfc_enable.contains(&spec.class) {
         return None;

@@ -31,12 +31,14 @@ pub(super) enum At {
 
 /// What the measures of one session came to.
 #[derive(Debug, Default)]
-pub(super) struct Judged {
+pub struct Judged {
     judgements: Vec<Judgement>,
     curves: Vec<Curve>,
     tables: Vec<Table>,
     answers: Answers,
-    /// The questions of the measure that is being judged, one a point.
+    /// Which measure of the case is being judged.
+    measure: usize,
+    /// Its questions, one a point.
     open: Vec<usize>,
 }
 
@@ -55,9 +57,19 @@ pub struct Settled {
 
 impl Judged {
     /// From here on it is about `measure`, which every point has to answer for.
-    pub(super) fn ask(&mut self, measure: &'static str, points: impl Iterator<Item = String>) {
+    pub(super) fn ask(
+        &mut self,
+        (index, measure): (usize, &'static str),
+        points: impl Iterator<Item = String>,
+    ) {
+        self.measure = index;
         let answers = &mut self.answers;
         self.open = points.map(|point| answers.ask(measure, point)).collect();
+    }
+
+    /// Which measure of the case it is about.
+    pub(super) const fn measure(&self) -> usize {
+        self.measure
     }
 
     /// A measured value. One that looked at nothing and found nothing is no measurement.

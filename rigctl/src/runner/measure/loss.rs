@@ -1,19 +1,84 @@
 //! Frames that were sent and never arrived.
 
+use super::in_time::{self, Limit};
+use super::measurement::{Expected, Facts, Measurement};
 use super::{Done, Judged, Read, blame, wanted};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::subject::Places;
 use crate::runner::trial::Trial;
+use rig_capture::Observation;
 use rig_capture::analyse::{self, ActionView};
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
 use rig_oracle::Prediction;
 use rig_oracle::judge::Seen;
 use rig_oracle::verdict::{Doubt, Looked};
+use rig_testcases::Script;
 use rig_testcases::{StormSpec, StreamSpec, Wanted};
 use rig_units::Dur;
 
+/// `loss`.
+#[derive(Debug)]
+pub(super) struct Lost<'a> {
+    pub(super) stream: &'a str,
+    pub(super) expect: Wanted,
+}
+
+impl Measurement for Lost<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("isolation-of-queue-and-port-broadcom", "deviation=drop_spreads_to_queue")
+    }
+
+    fn on(&self) -> String {
+        self.stream.to_owned()
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let text = match self.expect {
+            Wanted::None => "no frame lost",
+            Wanted::Some => "at least one frame lost",
+            Wanted::All => "every frame lost",
+            Wanted::Predicted => {
+                let pfcwd = &session.group.declared.pfcwd;
+                let of = session.case.streams.get(self.stream);
+                let meets = session.case.storms.values().any(|storm| {
+                    of.is_some_and(|of| {
+                        let enters = of.from == storm.from && pfcwd.drop_by == DropBy::Acl;
+                        storm.classes.contains(&of.class) && (of.to == storm.from || enters)
+                    })
+                });
+                if meets && pfcwd.action == Action::Drop {
+                    "lost is what reaches the stormed queue from detection to restoration"
+                } else {
+                    "no frame lost: none of it meets the drop action"
+                }
+            }
+        };
+        vec![("wanted", text.to_owned())]
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.stream, self.expect, judged);
+    }
+
+    fn limits(
+        &self,
+        session: &Session<'_>,
+        script: &Script,
+        observation: &Observation,
+    ) -> Vec<Limit> {
+        if matches!(self.expect, Wanted::Some | Wanted::All) {
+            return Vec::new();
+        }
+        let spec = script.streams.iter().find(|spec| spec.name == self.stream);
+        let limit = spec.and_then(|spec| in_time::lossless(session, script, observation, spec));
+        limit.into_iter().collect()
+    }
+}
+
 /// Judges the loss of one stream: what the case wants, or what follows from the declared action.
-pub(super) fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let view = ActionView::from(&done.session.group.declared);
     done.each("loss", stream, judged, |trial| {
         let (index, _) = trial.stream(stream)?;

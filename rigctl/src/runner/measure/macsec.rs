@@ -1,9 +1,13 @@
 //! MACsec on a port of the device: what it counts of the frames that it receives, what it sends, and which PFC it obeys.
 
+use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::{Done, Judged, Read, Unread, checks, looked, wanted};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::analyse;
 use rig_capture::{Dir, Record, Span, Unit, What};
+use rig_lab::Reception;
 use rig_lab::{Declared, Form, Macsec};
 use rig_oracle::Prediction;
 use rig_oracle::spec::macsec::{self, Arrival, Fate, Outcome};
@@ -11,6 +15,97 @@ use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Action, Script};
 use rig_units::{Bytes, Dur, FCS, Time};
 use std::collections::BTreeSet;
+
+/// `macsec.counters`.
+#[derive(Debug)]
+pub(super) struct OfPort<'a> {
+    pub(super) port: &'a str,
+}
+
+impl Measurement for OfPort<'_> {
+    fn facts(&self) -> Facts {
+        Facts::with(
+            Needs::Counters,
+            "replay-window-to-the-frame",
+            "deviation=macsec_late_counted_as_ok",
+        )
+    }
+
+    fn on(&self) -> String {
+        self.port.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_source(
+            "each counter of the port grown by what becomes of the frames on the wire",
+            macsec::SOURCE,
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        counters(done, self.port, judged);
+    }
+}
+
+/// `macsec.frames`.
+#[derive(Debug)]
+pub(super) struct Frames<'a> {
+    pub(super) port: &'a str,
+}
+
+impl Measurement for Frames<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("rekey-while-paused", "deviation=macsec_an_not_switched")
+    }
+
+    fn on(&self) -> String {
+        self.port.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_source(
+            "every frame protected as declared, packet numbers one by one",
+            "IEEE 802.1AE clause 9, 10.5",
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        frames(done, self.port, judged);
+    }
+}
+
+/// `macsec.pfc`.
+#[derive(Debug)]
+pub(super) struct Obeyed<'a> {
+    pub(super) storm: &'a str,
+    pub(super) stream: &'a str,
+}
+
+impl Measurement for Obeyed<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("forged-pfc-refused", "deviation=macsec_bad_frame_pauses")
+    }
+
+    fn on(&self) -> String {
+        format!("{}, seen in {}", self.storm, self.stream)
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let own = &session.group.declared.macsec;
+        let told = |reception: Reception| match reception {
+            Reception::Honour => "obeyed",
+            Reception::Ignore => "ignored",
+            Reception::Bad => "counted as bad",
+        };
+        let (clear, tagged) = (told(own.clear()), told(own.encrypted()));
+        let text = format!("PFC in clear is {clear}, and protected PFC that is valid {tagged}");
+        by_source(text, macsec::SOURCE)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        obeyed(done, (self.storm, self.stream), judged);
+    }
+}
 
 /// What protection leaves as it is: MAC addresses and FCS.
 const OUTSIDE: Bytes = Bytes(12 + FCS.0);
@@ -69,7 +164,7 @@ pub(super) fn refused(done: &Done<'_>, trial: &Trial, port: u16) -> BTreeSet<usi
 }
 
 /// Judges what the device counted of a port against the frames on the wire.
-pub(super) fn counters(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn counters(done: &Done<'_>, port: &str, judged: &mut Judged) {
     done.each("macsec.counters", port, judged, |trial| {
         let index = trial.port(port)?;
         whole(trial, index)?;
@@ -159,7 +254,7 @@ fn whole(trial: &Trial, port: u16) -> Result<(), Doubt> {
 }
 
 /// Judges whether every frame that the device sends out of a port is protected as it declares.
-pub(super) fn frames(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn frames(done: &Done<'_>, port: &str, judged: &mut Judged) {
     done.each("macsec.frames", port, judged, |trial| {
         let index = trial.port(port)?;
         whole(trial, index)?;
@@ -183,7 +278,7 @@ pub(super) fn frames(done: &Done<'_>, port: &str, judged: &mut Judged) {
 }
 
 /// Judges whether the PFC of a storm is obeyed: frames of a probe that leave by the stormed port while the storm is on.
-pub(super) fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mut Judged) {
+fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mut Judged) {
     done.each("macsec.pfc", &format!("{storm}, seen in {stream}"), judged, |trial| {
         trial.taken()?;
         speaks(done, trial)?;

@@ -1,48 +1,20 @@
 //! What is measured of a NIC: how it answers marks, what it makes of CNPs, and how its connections recover.
 
-mod carried;
-mod counters;
-mod np;
-mod rates;
-mod rc;
-mod rest;
-mod rp;
-mod shares;
+pub(super) mod carried;
+pub(super) mod counters;
+pub(super) mod np;
+pub(super) mod rates;
+pub(super) mod rc;
+pub(super) mod rest;
+pub(super) mod rp;
+pub(super) mod shares;
 
-use super::{Done, Judged};
+use super::Done;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::Nic;
 use rig_oracle::spec::nic::pipeline;
-use rig_testcases::NicMeasure;
 use rig_units::{Bytes, Dur};
-
-/// Judges one measure of a NIC.
-pub(super) fn judge(done: &Done<'_>, measure: &NicMeasure, judged: &mut Judged) {
-    match measure {
-        NicMeasure::Answers { port } => np::answers(done, port, judged),
-        NicMeasure::Latency { port } => np::latency(done, port, judged),
-        NicMeasure::Interval { port } => np::interval(done, port, judged),
-        NicMeasure::Format { port } => np::format(done, port, judged),
-        NicMeasure::Counters { port } => counters::judge(done, port, judged),
-        NicMeasure::Follows { flow } => rp::follows(done, flow, judged),
-        NicMeasure::Cut { flow } => rp::cut(done, flow, judged),
-        NicMeasure::Reaction { flow } => rp::reaction(done, flow, judged),
-        NicMeasure::Least { flow } => rates::rate(done, flow, rates::Which::Least, judged),
-        NicMeasure::Final { flow } => rates::rate(done, flow, rates::Which::Final, judged),
-        NicMeasure::Bursts { flow } => rates::bursts(done, flow, judged),
-        NicMeasure::Goodput { flow, wanted, from } => {
-            carried::goodput(done, flow, (*wanted, *from), judged);
-        }
-        NicMeasure::Completion { flow, by, unfinished } => {
-            carried::completion(done, flow, (*by, *unfinished), judged);
-        }
-        NicMeasure::Shares { window, within } => shares::judge(done, window, *within, judged),
-        NicMeasure::FixedPoint { windows } => rest::judge(done, windows, judged),
-        NicMeasure::Sender { flow } => rc::sender(done, flow, judged),
-        NicMeasure::Receiver { of } => rc::receiver(done, of, judged),
-    }
-}
 
 /// What passed the NIC behind one port in one trial.
 struct Seen<'a> {

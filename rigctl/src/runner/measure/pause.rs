@@ -1,8 +1,11 @@
 //! What an XOFF does to a port of the device that has a full load to send: how soon it stops, for how long, and what share
 //! of the time frames with gaps between them take from it (F1, F2).
 
+use super::measurement::{Expected, Facts, Measurement, by_formula, by_source};
 use super::throughput::sends_all_the_time;
 use super::{Done, Judged, Read, looked};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, Stop};
 use rig_capture::{Dir, Span, Unit};
@@ -13,6 +16,96 @@ use rig_oracle::spec::pause::{Periodic, pause_time};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Amount, StreamSpec};
 use rig_units::{Dur, PortSpeed, Quanta};
+
+/// `pfc.response`.
+#[derive(Debug)]
+pub(super) struct Response<'a> {
+    pub(super) stream: &'a str,
+}
+
+impl Measurement for Response<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("response-time-broadcom", "pfc.response=x1.1")
+    }
+
+    fn on(&self) -> String {
+        self.stream.to_owned()
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let declared = &session.group.declared;
+        let response = declared.response(declared.macsec.sent());
+        by_source(
+            format!("the last frame starts {response} after the XOFF, up to a frame before that"),
+            "the declared response; IEEE 802.3 31B.3.7 gives the budget",
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        response(done, self.stream, judged);
+    }
+}
+
+/// `pfc.pause`.
+#[derive(Debug)]
+pub(super) struct PauseLength<'a> {
+    pub(super) stream: &'a str,
+}
+
+impl Measurement for PauseLength<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("pause-time-broadcom", "pfc.response=x2")
+    }
+
+    fn on(&self) -> String {
+        self.stream.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_formula("idle for q x 512 bit times less the response, up to a frame less", "F1, F2")
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        length(done, self.stream, judged);
+    }
+}
+
+/// `pfc.duty`.
+#[derive(Debug)]
+pub(super) struct Duty<'a> {
+    pub(super) storm: &'a str,
+    pub(super) stream: &'a str,
+    pub(super) from: &'a Amount,
+    pub(super) until: &'a Amount,
+}
+
+impl Measurement for Duty<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire(
+            "pause-restarts-with-every-frame-broadcom",
+            "deviation=pause_time_not_restarted",
+        )
+    }
+
+    fn on(&self) -> String {
+        format!("{} on {}", self.storm, self.stream)
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_formula(
+            "idle for (T - t) / p to T / p of the time: T the pause less the response, t a frame, p the period",
+            "F2",
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        duty(done, self, judged);
+    }
+
+    fn about_gaps_of(&self) -> Option<&str> {
+        Some(self.storm)
+    }
+}
 
 /// What every reading needs of a trial.
 struct Port<'a> {
@@ -42,7 +135,7 @@ fn port<'a>(trial: &'a Trial, stream: &str) -> Result<(u16, Port<'a>), Doubt> {
 }
 
 /// Judges how soon a port stops.
-pub(super) fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     done.each("pfc.response", stream, judged, |trial| {
         let (index, port) = port(trial, stream)?;
         let declared = port.response(done, trial);
@@ -73,7 +166,7 @@ pub(super) fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
 }
 
 /// Judges for how long a port stops.
-pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     done.each("pfc.pause", stream, judged, |trial| {
         let (index, port) = port(trial, stream)?;
         let declared = port.response(done, trial);
@@ -127,17 +220,13 @@ pub(super) fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
 }
 
 /// Judges what share of the time a storm with gaps takes.
-pub(super) fn duty(
-    done: &Done<'_>,
-    (storm, stream): (&str, &str),
-    window: (&Amount, &Amount),
-    judged: &mut Judged,
-) {
-    done.each("pfc.duty", &format!("{storm} on {stream}"), judged, |trial| {
+fn duty(done: &Done<'_>, measure: &Duty<'_>, judged: &mut Judged) {
+    let Duty { storm, stream, from, until } = *measure;
+    done.each("pfc.duty", &measure.on(), judged, |trial| {
         let (index, port) = port(trial, stream)?;
         let spec = trial.script.storms.iter().find(|spec| spec.name == storm);
         let spec = spec.ok_or_else(|| trial.doubt(&format!("{storm} is not in the script")))?;
-        let (from, until) = (done.instant(trial, window.0)?, done.instant(trial, window.1)?);
+        let (from, until) = (done.instant(trial, from)?, done.instant(trial, until)?);
         sends_all_the_time(trial, (index, port.spec), (from, until))?;
         let xoffs = trial.observation.words((spec.from, Dir::Tx), port.spec.class);
         let xoffs = xoffs.filter(|(_, record, _)| (from..=until).contains(&record.at));

@@ -1,34 +1,154 @@
 //! PFC frames that the device itself sends.
 
 use super::headroom::in_the_way;
+use super::in_time::{self, Limit};
+use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::{Done, Judged, Read, Unread, blame, checks, looked, show, wanted};
 use crate::runner::fill::Fill;
-use crate::runner::subject::Subject;
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
+use rig_capture::Observation;
 use rig_capture::analyse;
 use rig_capture::{Dir, Span, Unit, What};
 use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::verdict::{Doubt, Looked};
-use rig_testcases::{Action, Measure, Script, StreamSpec, Wanted};
+use rig_testcases::{Action, Script, StreamSpec, Wanted};
 use rig_units::{Dur, Quanta, Time};
 
+/// `pfc.sent`.
+#[derive(Debug)]
+pub(super) struct Sent<'a> {
+    pub(super) port: &'a str,
+    pub(super) class: Option<u8>,
+    pub(super) after: Option<&'a str>,
+    pub(super) expect: Wanted,
+}
+
+impl Measurement for Sent<'_> {
+    fn facts(&self) -> Facts {
+        let needs = if self.after.is_some() { Needs::Events } else { Needs::Wire };
+        Facts::with(
+            needs,
+            "pfc-ends-when-the-drop-begins-broadcom",
+            "deviation=pfc_continues_after_drop",
+        )
+    }
+
+    fn on(&self) -> String {
+        let after = self.after.map(|storm| format!(" once {storm} is acted on"));
+        let class = self.class.map(|class| format!(" class {class}")).unwrap_or_default();
+        format!("{}{class}{}", self.port, after.unwrap_or_default())
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let text = match self.expect {
+            Wanted::None if self.class.is_none() => "no PFC frame",
+            Wanted::None => "no XOFF",
+            Wanted::Some | Wanted::All => "at least one XOFF",
+            Wanted::Predicted => "any number of XOFFs",
+        };
+        vec![("wanted", text.to_owned())]
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        sent(done, self, judged);
+    }
+
+    fn limits(
+        &self,
+        session: &Session<'_>,
+        script: &Script,
+        observation: &Observation,
+    ) -> Vec<Limit> {
+        if self.expect != Wanted::None {
+            return Vec::new();
+        }
+        let enters = |spec: &&StreamSpec| {
+            script.ports[usize::from(spec.from)] == self.port
+                && self.class.is_none_or(|class| spec.class == class)
+        };
+        let crossing = |spec: &StreamSpec| in_time::crossing(session, observation, spec);
+        script.streams.iter().filter(enters).filter_map(crossing).collect()
+    }
+}
+
+/// `pfc.format`.
+#[derive(Debug)]
+pub(super) struct Format<'a> {
+    pub(super) port: &'a str,
+}
+
+impl Measurement for Format<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("pfc-frame-format-broadcom", "deviation=malformed_pfc")
+    }
+
+    fn on(&self) -> String {
+        self.port.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_source(
+            "every PFC frame of the device well formed",
+            "IEEE 802.1Q clause 36, IEEE 802.3 Annex 31D",
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        format(done, self.port, judged);
+    }
+}
+
+/// `pfc.counters`.
+#[derive(Debug)]
+pub(super) struct OfPort<'a> {
+    pub(super) port: &'a str,
+    pub(super) class: u8,
+}
+
+impl Measurement for OfPort<'_> {
+    fn facts(&self) -> Facts {
+        Facts::with(
+            Needs::Counters,
+            "pfc-counted-as-pfc-broadcom",
+            "deviation=counter_counts_pfc_as_data",
+        )
+    }
+
+    fn on(&self) -> String {
+        format!("{} class {}", self.port, self.class)
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_source(
+            "each PFC frame on the wire counted once, and none of them as data",
+            "SAI_PORT_STAT_PFC; the wire is the count",
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        counters(done, self.port, self.class, judged);
+    }
+}
+
 /// How many XOFF frames it sends for a class, and whether it repeats them in time.
-pub(super) fn sent(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
-    let Measure::PfcSent { port, class, after, expect } = measure else { return };
+fn sent(done: &Done<'_>, measure: &Sent<'_>, judged: &mut Judged) {
+    let Sent { port, class, after, expect } = measure;
     let Some(class) = class else { return silent(done, port, judged) };
     let on = match after {
         Some(storm) => format!("{port} class {class} once {storm} is acted on"),
         None => format!("{port} class {class}"),
     };
-    done.each(measure.name(), &on, judged, |trial| {
+    done.each("pfc.sent", &on, judged, |trial| {
         let index = trial.port(port)?;
         let length = trial.observation.length;
         let mut window = (Time::ZERO, Time::ZERO + length);
-        if let Some(storm) = after {
+        if let Some(storm) = *after {
             // The stream of the case's watchdog measures shows when the action began.
-            let shown = done.session.case.measure.iter().filter_map(Subject::of);
-            let Some(subject) = shown.into_iter().find(|subject| subject.storm == *storm) else {
+            let shown = done.session.case.measure.iter().filter_map(|of| super::of(of).subject());
+            let Some(subject) = shown.into_iter().find(|subject| subject.storm == storm) else {
                 let why = format!("no measure of the case shows when {storm} is acted on");
                 return Err(trial.doubt(&why).into());
             };
@@ -246,7 +366,7 @@ fn falls_silent(script: &Script, port: u16, class: u8) -> bool {
 }
 
 /// Whether the device counts the PFC frames of a port as the wire shows them, and nowhere as data. What MACsec refuses is none.
-pub(super) fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
+fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
     let xon_counts = done.session.group.declared.pfc.xon_counts;
     done.each("pfc.counters", &format!("{port} class {class}"), judged, |trial| {
         let index = trial.port(port)?;
@@ -277,7 +397,7 @@ pub(super) fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judg
 }
 
 /// Whether every one of them is well formed.
-pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
     done.each("pfc.format", port, judged, |trial| {
         let index = trial.port(port)?;
         let (all, bad) = analyse::pfc_format(&trial.observation, index);

@@ -1,5 +1,6 @@
 //! Numbers of frames that were searched: what all trials of a search enclose, beside what the closed forms say.
 
+use super::measurement::{Expected, Facts, Measurement, prediction};
 use super::{At, Done, Judged, Read, blame, judgement, looked};
 use crate::runner::hunt::{Event, Mark, Stage, stages};
 use crate::runner::kept::Kept;
@@ -23,8 +24,40 @@ use predict::predicted;
 pub use seen::happened;
 use seen::{Tried, evidence};
 
+/// `buffer.xoff`, `buffer.drop`, `buffer.xon`.
+#[derive(Debug)]
+pub(super) struct Searched<'a> {
+    pub(super) threshold: &'a Threshold,
+}
+
+impl Measurement for Searched<'_> {
+    fn facts(&self) -> Facts {
+        match self.threshold {
+            Threshold::Xoff { .. } => {
+                Facts::of_wire("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1")
+            }
+            Threshold::Drop { .. } => {
+                Facts::of_wire("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9")
+            }
+            Threshold::Xon { .. } => Facts::of_wire("xon-point-broadcom", "buffer.xon_offset=x2"),
+        }
+    }
+
+    fn on(&self) -> String {
+        self.threshold.streams().join(", then ")
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        searched(session, self.threshold).iter().flat_map(prediction).collect()
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, judged.measure(), self.threshold, judged);
+    }
+}
+
 /// Judges every number that a measure searches.
-pub(super) fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &mut Judged) {
+fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &mut Judged) {
     for (at, stage) in stages(search).iter().enumerate() {
         let trials = trials(done, index, at);
         let Some(first) = trials.first().map(|(kept, _)| kept.outline()) else {
@@ -62,7 +95,7 @@ fn found(tried: &[Tried<'_>]) -> Found {
 }
 
 /// What the closed forms say of each number that `search` finds, each found as it is predicted.
-pub fn searched(session: &Session<'_>, search: &Threshold) -> Vec<Prediction> {
+fn searched(session: &Session<'_>, search: &Threshold) -> Vec<Prediction> {
     let mut point = Point::default();
     let mut all = Vec::new();
     for stage in stages(search) {

@@ -1,14 +1,65 @@
 //! The rig's own storms: how much of the time they held.
 
+use super::measurement::{Expected, Facts, Measurement, Needs, Red};
 use super::{At, Done, Judged, Read, judgement, looked};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use rig_capture::analyse;
 use rig_capture::{Dir, Span, Unit};
 use rig_oracle::Prediction;
 use rig_testcases::StreamSpec;
 use rig_units::{Dur, Quanta};
 
+const SOURCE: &str = "IEEE 802.3 Annex 31B: a quantum is 512 bit times";
+
+/// `storm.coverage`.
+#[derive(Debug)]
+pub(super) struct Covered<'a> {
+    pub(super) storm: &'a str,
+}
+
+impl Measurement for Covered<'_> {
+    fn facts(&self) -> Facts {
+        Facts { needs: Needs::Wire, ways: 1, red: Red::Written }
+    }
+
+    fn on(&self) -> String {
+        self.storm.to_owned()
+    }
+
+    fn expected(&self, session: &Session<'_>, points: &[Point]) -> Vec<Expected> {
+        expected(session, self.storm, points).unwrap_or_default()
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.storm, judged);
+    }
+
+    fn about_gaps_of(&self) -> Option<&str> {
+        Some(self.storm)
+    }
+}
+
+fn expected(session: &Session<'_>, name: &str, points: &[Point]) -> Option<Vec<Expected>> {
+    let script = session.script(points.first()?).ok()?;
+    let spec = script.storms.iter().find(|spec| spec.name == name)?;
+    let speed = session.group.declared.port_speed(script.dut_ports[usize::from(spec.from)])?;
+    let (pause, every) = (speed.pause(spec.quanta), spec.every);
+    let share = pause.scaled(1_000_000, every.0.max(pause.0)).0;
+    let (percent, rest) = (share / 10_000, share / 100 % 100);
+    let [pause, every] = [pause, every].map(|time| match time {
+        Dur::ZERO => "0ms".to_owned(),
+        time => Unit::Ps.show(time.0),
+    });
+    Some(vec![
+        ("predicted", format!("paused {percent}.{rest:02} % of the time")),
+        ("formula", format!("F1: a pause of {pause} every {every}: min(1, T/t)")),
+        ("source", SOURCE.to_owned()),
+    ])
+}
+
 /// Judges the coverage of a storm against its own plan: the rig measures itself.
-pub(super) fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
+fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let mut all = Vec::new();
         for trial in done.valid(index) {
@@ -43,7 +94,7 @@ pub(super) fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
                     },
                     formula: "F1",
                     text: format!("a pause of {pause} every {every}: min(1, T/t) of the time"),
-                    source: "IEEE 802.3 Annex 31B: a quantum is 512 bit times",
+                    source: SOURCE,
                 };
                 let lapse = coverage
                     .longest_lapse()

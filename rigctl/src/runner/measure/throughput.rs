@@ -1,8 +1,13 @@
 //! The rates at which streams that share a port arrive. Streams of one queue are taken together: how PFC divides a queue
 //! among its senders over a few milliseconds is no property of the scheduler.
 
+use super::in_time::{self, Limit};
+use super::measurement::{Expected, Facts, Measurement, by_formula};
 use super::{At, Done, Judged, Read, judgement};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
+use rig_capture::Observation;
 use rig_capture::analyse::{self, Throughput};
 use rig_capture::{Dir, Record, Span, Unit, What};
 use rig_lab::Scheduling;
@@ -10,17 +15,65 @@ use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::spec::share::{Offer, shares};
 use rig_oracle::verdict::{Doubt, Looked};
+use rig_testcases::Lookup;
 use rig_testcases::{Amount, Script, StreamRate, StreamSpec, Tap};
 use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate, Time};
 use std::collections::BTreeMap;
 
+/// `throughput`.
+#[derive(Debug)]
+pub(super) struct Shared<'a> {
+    pub(super) streams: &'a [String],
+    pub(super) from: &'a Amount,
+    pub(super) until: &'a Amount,
+}
+
+impl Measurement for Shared<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("shares-after-a-storm", "deviation=weights_ignored")
+    }
+
+    fn on(&self) -> String {
+        self.streams.join(" and ")
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let [from, until] = [self.from, self.until].map(|amount| expected_at(session, amount));
+        by_formula(
+            format!("each queue its share of the port from {from} to {until}, in frames"),
+            "F10: max-min water-filling over the declared scheduler",
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.streams, (self.from, self.until), judged);
+    }
+
+    fn limits(
+        &self,
+        session: &Session<'_>,
+        script: &Script,
+        observation: &Observation,
+    ) -> Vec<Limit> {
+        in_time::rate(session, (script, observation), self.streams, (self.from, self.until))
+            .into_iter()
+            .collect()
+    }
+}
+
+/// An instant before anything runs. One that depends on how long a counted stream takes to send depends on the port.
+fn expected_at(session: &Session<'_>, amount: &Amount) -> String {
+    if let Amount::Of { of, times, plus, .. } = amount
+        && session.case.streams.contains_key(of)
+    {
+        return format!("{} x the time that {of} takes to send + {plus}", Unit::Ppm.show(*times));
+    }
+    let at = amount.resolve(&session.values() as &dyn Lookup);
+    at.map_or_else(|name| format!("`{name}`, which has no value"), |at| at.to_string())
+}
+
 /// Judges the rate of each queue between two instants of the trial.
-pub(super) fn judge(
-    done: &Done<'_>,
-    streams: &[String],
-    window: (&Amount, &Amount),
-    judged: &mut Judged,
-) {
+fn judge(done: &Done<'_>, streams: &[String], window: (&Amount, &Amount), judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let mut by_queue: BTreeMap<u8, Vec<(u32, Read)>> = BTreeMap::new();
         for trial in done.valid(index) {

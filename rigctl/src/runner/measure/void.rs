@@ -1,12 +1,12 @@
 //! Which trials do not count, for a reason of the rig's own, and which of those are what their case is about.
 
-use super::in_time;
+use super::{in_time, measurement};
 use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::Observation;
 use rig_capture::analyse;
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Case, Expect, Measure, Script, StormSpec};
+use rig_testcases::{Case, Expect, Script, StormSpec};
 use rig_units::Dur;
 
 /// Why a trial does not count; `None` when it does. Storms that the case wants to have gaps, or whose coverage it
@@ -19,11 +19,10 @@ pub fn void(
 ) -> Option<Doubt> {
     let about_gaps = |storm: u16| {
         let name = &script.storms[usize::from(storm)].name;
-        session
-            .case
-            .measure
+        let measures = &session.case.measure;
+        measures
             .iter()
-            .any(|m| matches!(m, Measure::Coverage { storm } | Measure::Duty { storm, .. } if storm == name))
+            .any(|measure| measurement::of(measure).about_gaps_of() == Some(name.as_str()))
     };
     let mut voids = analyse::voids(observation, script, &about_gaps);
     voids.extend(in_time::voids(session, script, observation));

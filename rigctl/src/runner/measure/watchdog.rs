@@ -1,8 +1,10 @@
 //! Detection, restoration and the trigger ramp of the watchdog.
 
+use super::measurement::{Expected, Facts, Measurement, Needs, Placement};
 use super::{At, Done, Judged};
 use crate::runner::kept::Kept;
 use crate::runner::plan::Role;
+use crate::runner::points::Point;
 use crate::runner::see::see;
 use crate::runner::session::Session;
 use crate::runner::subject::{Places, Subject};
@@ -12,7 +14,84 @@ use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::judge::fired::{self, Limits, Storms};
 use rig_oracle::judge::{self, Grid, Seen, detection, ramp, restoration};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Action, Measure, Sweep};
+use rig_testcases::{Action, Sweep};
+use rig_units::Dur;
+
+mod expected;
+
+/// What of the watchdog is measured.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Act {
+    /// `pfcwd.detection`, and the latest that the case accepts.
+    Detection(Option<Dur>),
+    /// `pfcwd.restoration`.
+    Restoration,
+    /// `pfcwd.fired`, and what the case wants.
+    Fired(Option<bool>),
+}
+
+impl Act {
+    const fn name(self) -> &'static str {
+        match self {
+            Act::Detection(_) => "pfcwd.detection",
+            Act::Restoration => "pfcwd.restoration",
+            Act::Fired(_) => "pfcwd.fired",
+        }
+    }
+}
+
+/// `pfcwd.detection`, `pfcwd.restoration` or `pfcwd.fired`.
+#[derive(Debug)]
+pub(super) struct Watchdog<'a> {
+    pub(super) storm: &'a str,
+    pub(super) stream: &'a str,
+    pub(super) act: Act,
+}
+
+impl Measurement for Watchdog<'_> {
+    fn facts(&self) -> Facts {
+        let (case, mutation) = match self.act {
+            Act::Detection(_) => {
+                ("detection-time-is-the-poll-interval-broadcom", "pfcwd.detection_time=x2")
+            }
+            Act::Restoration => (
+                "late-frame-restarts-the-restoration-time-broadcom",
+                "deviation=late_frame_does_not_restart",
+            ),
+            Act::Fired(_) => {
+                ("storm-as-long-as-the-worst-case-broadcom", "pfcwd.detection_time=x2")
+            }
+        };
+        Facts::with(Needs::Events, case, mutation)
+    }
+
+    fn on(&self) -> String {
+        format!("{}, seen in {}", self.storm, self.stream)
+    }
+
+    fn expected(&self, session: &Session<'_>, points: &[Point]) -> Vec<Expected> {
+        match self.act {
+            Act::Detection(at_most) => expected::detection(session, at_most),
+            Act::Restoration => expected::restoration(session),
+            Act::Fired(expect) => expected::fired(session, expect, points),
+        }
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self, judged);
+    }
+
+    fn placement(&self) -> Placement {
+        match self.act {
+            Act::Detection(_) | Act::Restoration => Placement::Grid,
+            Act::Fired(_) => Placement::Ramp,
+        }
+    }
+
+    fn subject(&self) -> Option<Subject> {
+        Some(Subject { storm: self.storm.to_owned(), stream: self.stream.to_owned() })
+    }
+}
 
 /// What one trial showed of a subject.
 ///
@@ -28,9 +107,9 @@ pub fn seen(session: &Session<'_>, trial: &Trial, subject: &Subject) -> Result<S
 }
 
 /// Judges one measure.
-pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
-    let Some(subject) = Subject::of(measure) else { return };
-    if matches!(measure, Measure::Fired { .. }) && swept(done) {
+fn judge(done: &Done<'_>, measure: &Watchdog<'_>, judged: &mut Judged) {
+    let Some(subject) = measure.subject() else { return };
+    if matches!(measure.act, Act::Fired(_)) && swept(done) {
         return along_a_ramp(done, measure, &subject, judged);
     }
     for (index, point) in done.points.iter().enumerate() {
@@ -45,25 +124,24 @@ pub(super) fn judge(done: &Done<'_>, measure: &Measure, judged: &mut Judged) {
         if seen.is_empty() {
             continue;
         }
-        let judgement = match measure {
-            Measure::Detection { at_most, .. } => {
-                detection::judge(&about, rule, stimulus, (*at_most, slack), &seen)
+        let judgement = match measure.act {
+            Act::Detection(at_most) => {
+                detection::judge(&about, rule, stimulus, (at_most, slack), &seen)
             }
-            Measure::Restoration { .. } => restoration::judge(&about, rule, stimulus, slack, &seen),
-            Measure::Fired { expect, .. } => {
+            Act::Restoration => restoration::judge(&about, rule, stimulus, slack, &seen),
+            Act::Fired(expect) => {
                 let length = seen.iter().map(|seen| seen.pause_length).max().unwrap_or_default();
                 let grid = Grid::of_trials(rule, &seen);
                 let storms = Storms { length, trials: seen };
-                fired::judge(&about, rule, stimulus, (&storms, &grid), *expect, &limits(done))
+                fired::judge(&about, rule, stimulus, (&storms, &grid), expect, &limits(done))
             }
-            _ => continue,
         };
         judged.file(at, judgement);
     }
 }
 
 /// The lengths of the storm are swept: a curve, with the storms that showed the grid of the polls.
-fn along_a_ramp(done: &Done<'_>, measure: &Measure, subject: &Subject, judged: &mut Judged) {
+fn along_a_ramp(done: &Done<'_>, measure: &Watchdog<'_>, subject: &Subject, judged: &mut Judged) {
     let calibrating = done.of_role(Role::Calibration).map(Kept::whole);
     let Some(calibrations) = all_seen(done, (At::Whole, calibrating), subject, judged) else {
         return;
@@ -95,18 +173,18 @@ fn along_a_ramp(done: &Done<'_>, measure: &Measure, subject: &Subject, judged: &
 /// The trials that tell something; each of the others is a doubt.
 fn telling(
     done: &Done<'_>,
-    measure: &Measure,
+    measure: &Watchdog<'_>,
     (at, about): (At, &judge::Subject),
     seen: Vec<Seen>,
     judged: &mut Judged,
 ) -> Vec<Seen> {
     let (rule, stimulus) = (&done.session.rule, &done.stimulus());
-    let unshown = |seen: &Seen| match measure {
-        Measure::Detection { at_most, .. } => {
-            detection::unshown(seen, rule, stimulus, (*at_most, limits(done).slack))
+    let unshown = |seen: &Seen| match measure.act {
+        Act::Detection(at_most) => {
+            detection::unshown(seen, rule, stimulus, (at_most, limits(done).slack))
         }
-        Measure::Restoration { .. } => restoration::unshown(seen, rule, stimulus),
-        _ => fired::unshown(seen, rule, stimulus),
+        Act::Restoration => restoration::unshown(seen, rule, stimulus),
+        Act::Fired(_) => fired::unshown(seen, rule, stimulus),
     };
     seen.into_iter()
         .filter(|seen| {
@@ -167,9 +245,9 @@ pub(super) fn changed(trial: &Trial) -> Option<Doubt> {
     })
 }
 
-fn about(measure: &Measure, subject: &Subject, point: String) -> judge::Subject {
+fn about(measure: &Watchdog<'_>, subject: &Subject, point: String) -> judge::Subject {
     judge::Subject {
-        measure: measure.name(),
+        measure: measure.act.name(),
         on: format!("{}, {}", subject.storm, subject.stream),
         point,
     }

@@ -1,9 +1,12 @@
 //! The device's own watermarks and drop counters of a group and a queue, after every number of frames that was tried (F7).
 
+use super::measurement::{Expected, Facts, Measurement, Needs, by_formula};
 use super::{At, Done, Judged, Read, judgement};
 use crate::runner::fill::Fill;
 use crate::runner::kept::Kept;
 use crate::runner::plan::Role;
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_lab::Declared;
@@ -11,6 +14,30 @@ use rig_oracle::Prediction;
 use rig_oracle::spec::buffer::{self, Others};
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Script, StreamSpec};
+
+/// `buffer.watermarks`.
+#[derive(Debug)]
+pub(super) struct Watermarks<'a> {
+    pub(super) stream: &'a str,
+}
+
+impl Measurement for Watermarks<'_> {
+    fn facts(&self) -> Facts {
+        Facts::with(Needs::Counters, "xoff-threshold-broadcom", "deviation=watermark_not_cleared")
+    }
+
+    fn on(&self) -> String {
+        self.stream.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_formula("each watermark as the buffer's closed form, after every number of frames", "F7")
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.stream, judged);
+    }
+}
 
 /// One counter of the device, and what it must show.
 struct Check {
@@ -20,7 +47,7 @@ struct Check {
 }
 
 /// Judges the watermarks of the group that `stream` fills and of the queue that it is sent to.
-pub(super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.session.group.declared;
     if let Some(poll) = declared.watermark.poll {
         let detail = format!("the device reads and clears its watermarks by itself every {poll}");

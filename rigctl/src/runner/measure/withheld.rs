@@ -2,10 +2,15 @@
 //! itself; of lossy queues frames are lost (F12).
 
 use super::headroom::ahead;
+use super::in_time::{self, Limit};
+use super::measurement::{Expected, Facts, Measurement, by_formula};
 use super::throughput::{offered, sends_all_the_time};
 use super::{At, Done, Judged, Read, judgement, looked};
 use crate::runner::fill::Fill;
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
+use rig_capture::Observation;
 use rig_capture::analyse::ActionView;
 use rig_capture::fate::Fates;
 use rig_capture::{Dir, Span, Unit};
@@ -16,17 +21,53 @@ use rig_oracle::spec::buffer::occupied;
 use rig_oracle::spec::in_flight::{self, InFlight};
 use rig_oracle::spec::share::{Offer, shares, withheld};
 use rig_oracle::verdict::{Doubt, Looked};
+use rig_testcases::Script;
 use rig_testcases::{Amount, StreamSpec};
 use rig_units::{Length, Time};
 use std::collections::BTreeMap;
 
+/// `share.withheld`.
+#[derive(Debug)]
+pub(super) struct Withheld<'a> {
+    pub(super) streams: &'a [String],
+    pub(super) from: &'a Amount,
+    pub(super) until: &'a Amount,
+}
+
+impl Measurement for Withheld<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("loss-of-lossy-queues-broadcom", "deviation=egress_rate_low")
+    }
+
+    fn on(&self) -> String {
+        self.streams.join(" and ")
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_formula(
+            "of each lossless source and each lossy queue, the share that it does not get",
+            "F11, F12: 1 - granted / offered",
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.streams, (self.from, self.until), judged);
+    }
+
+    fn limits(
+        &self,
+        session: &Session<'_>,
+        script: &Script,
+        observation: &Observation,
+    ) -> Vec<Limit> {
+        in_time::rate(session, (script, observation), self.streams, (self.from, self.until))
+            .into_iter()
+            .collect()
+    }
+}
+
 /// Judges it between two instants of the trial.
-pub(super) fn judge(
-    done: &Done<'_>,
-    streams: &[String],
-    window: (&Amount, &Amount),
-    judged: &mut Judged,
-) {
+fn judge(done: &Done<'_>, streams: &[String], window: (&Amount, &Amount), judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let mut by_subject: BTreeMap<String, Vec<(u32, Read)>> = BTreeMap::new();
         for trial in done.valid(index) {

@@ -1,13 +1,47 @@
 //! The device's counters of what early detection did in a queue, against what the wire shows of it.
 
 use super::super::checks;
+use super::super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::draws::Rule;
 use super::{Done, Fate, Judged, Span, looked, visits, wred};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use rig_lab::Marking;
+
+/// `ecn.counters`.
+#[derive(Debug)]
+pub(in super::super) struct OfQueue<'a> {
+    pub(in super::super) stream: &'a str,
+}
+
+impl Measurement for OfQueue<'_> {
+    fn facts(&self) -> Facts {
+        Facts::with(
+            Needs::Counters,
+            "marked-before-stays-marked-broadcom",
+            "deviation=ce_not_counted",
+        )
+    }
+
+    fn on(&self) -> String {
+        self.stream.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_source(
+            "each WRED and ECN counter of the queue grown by what the wire shows",
+            "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS; the wire is the count",
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.stream, judged);
+    }
+}
 
 /// Judges them: packets and bytes that were marked, and that were dropped. A frame that came marked is counted where it would
 /// have been marked; what early detection drops is among all that the queue dropped.
-pub(in super::super) fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.session.group.declared;
     done.each("ecn.counters", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;

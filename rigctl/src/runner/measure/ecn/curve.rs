@@ -3,9 +3,12 @@
 
 mod corners;
 
+use super::super::measurement::{Expected, Facts, Measurement, by_formula};
 use super::draws::{Draw, Rule, draws};
 use super::{At, Done, Fate, Judged, Prediction, Read, Span, Unit, judgement, looked, wred};
+use super::{Class, Ecn};
 use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::table::Table;
 use rig_lab::Marking;
 use rig_oracle::judge::likelihood::{self, Bin, Verdict};
@@ -14,6 +17,60 @@ use rig_oracle::judge::tally::Tally;
 use rig_oracle::judge::{pairs, stats};
 use rig_oracle::verdict::{Curve, CurvePoint, Looked};
 use std::collections::BTreeMap;
+
+/// `ecn.curve`.
+#[derive(Debug)]
+pub(in super::super) struct MarkingCurve<'a> {
+    pub(in super::super) streams: &'a [String],
+}
+
+impl Measurement for MarkingCurve<'_> {
+    fn facts(&self) -> Facts {
+        // Three corners, marks, pairs and the point of marking; certain frames spend nothing.
+        Facts { ways: 6, ..Facts::of_wire("corners-to-the-cell-broadcom", "wred.kmax=x1.1") }
+    }
+
+    fn on(&self) -> String {
+        self.streams.join(" and ")
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        expected(session, self.streams)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.streams, judged);
+    }
+
+    fn bursts(&self) -> &[String] {
+        self.streams
+    }
+}
+
+/// The curve that the frames of some streams go by, and what it does to them.
+fn expected(session: &Session<'_>, streams: &[String]) -> Vec<Expected> {
+    let wred = &session.group.declared.wred;
+    let Some(stream) = streams.first().and_then(|name| session.case.streams.get(name)) else {
+        return Vec::new();
+    };
+    let class = Class { color: stream.color, capable: stream.ecn != Ecn::NotEct };
+    let done_to = match class.fate(wred) {
+        Fate::Mark => "marked",
+        Fate::Drop => "dropped",
+    };
+    let point = match class.point(wred) {
+        Marking::Dequeue => "leaves",
+        Marking::Enqueue => "comes",
+    };
+    let rig_lab::Curve { kmin, kmax, pmax } = class.curve(wred);
+    let pmax = Unit::Ppm.show(u64::from(pmax.0));
+    by_formula(
+        format!(
+            "none {done_to} up to {kmin}, then with a chance that grows to {pmax} at {kmax}, all from there on"
+        ),
+        &format!("F8, F9: each frame drawn for by itself, at the depth when it {point}"),
+    )
+}
 
 /// Points of a drawn curve.
 const POINTS: usize = 32;
@@ -33,7 +90,7 @@ struct Sample<'a> {
 }
 
 /// Judges the frames of some streams to one queue.
-pub(in super::super) fn judge(done: &Done<'_>, streams: &[String], judged: &mut Judged) {
+fn judge(done: &Done<'_>, streams: &[String], judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let Some(sample) = sample(done, streams, (index, point), judged) else { continue };
         sample.judge(judged);

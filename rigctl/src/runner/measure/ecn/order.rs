@@ -1,13 +1,45 @@
 //! Whether marks come before pauses when a queue fills up (B6).
 
+use super::super::measurement::{Expected, Facts, Measurement};
 use super::{Done, First, Judged, Prediction, Read, Span, Unit, looked, visits};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use rig_capture::Dir;
 use rig_testcases::Declared;
 use rig_units::{Dur, Time};
 
+/// `ecn.order`.
+#[derive(Debug)]
+pub(in super::super) struct Order<'a> {
+    pub(in super::super) stream: &'a str,
+    pub(in super::super) first: First,
+}
+
+impl Measurement for Order<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("marks-before-pauses-broadcom", "deviation=depth_averaged:15")
+    }
+
+    fn on(&self) -> String {
+        self.stream.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let text = match self.first {
+            First::Ecn => "a mark before the first XOFF",
+            First::Pfc => "an XOFF before the first mark",
+        };
+        vec![("wanted", text.to_owned())]
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.stream, self.first, judged);
+    }
+}
+
 /// Judges which of the two a sender meets first. A mark is taken to be made when the marked frame leaves, an XOFF when it
 /// leaves: both as the rig's ports see them.
-pub(in super::super) fn judge(done: &Done<'_>, stream: &str, first: First, judged: &mut Judged) {
+fn judge(done: &Done<'_>, stream: &str, first: First, judged: &mut Judged) {
     let declared: &Declared = &done.session.group.declared;
     done.each("ecn.order", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;

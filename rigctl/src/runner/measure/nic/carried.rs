@@ -1,9 +1,13 @@
 //! What a flow gets through: how much of it a second, and all of it by when. What has got through is what the wire shows: what was
 //! acknowledged, of a READ what was brought. To the rig, which acknowledges nothing, it is what reached it.
 
+use super::super::measurement::told;
+use super::super::measurement::{Expected, Facts, Measurement, Needs, Red, by_source};
 use super::super::{Done, Judged, Read, Unread};
 use super::Seen;
 use super::rc::{End, says};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
@@ -14,6 +18,69 @@ use rig_oracle::spec::nic::rc::{Packet, SOURCE};
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::{Action, FlowSpec, RoceKind, Verb};
 use rig_units::{Bytes, Dur, Time};
+
+/// `rate.goodput`.
+#[derive(Debug)]
+pub(in super::super) struct Goodput<'a> {
+    pub(in super::super) flow: &'a str,
+    pub(in super::super) wanted: (u64, u64),
+    pub(in super::super) from: Dur,
+}
+
+impl Measurement for Goodput<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("rate-over-a-long-way", "nic.rp.timer=x2")
+    }
+
+    fn on(&self) -> String {
+        self.flow.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let show = |bps| Unit::Bps.show(bps);
+        let text = match self.wanted {
+            (0, most) => format!("at most {}", show(most)),
+            (least, u64::MAX) => format!("at least {}", show(least)),
+            (least, most) => format!("{} to {}", show(least), show(most)),
+        };
+        told(text, "payload acknowledged over the time that it took", "the case")
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        goodput(done, self.flow, (self.wanted, self.from), judged);
+    }
+}
+
+/// `rc.completion`.
+#[derive(Debug)]
+pub(in super::super) struct Completion<'a> {
+    pub(in super::super) flow: &'a str,
+    pub(in super::super) by: Option<Dur>,
+    pub(in super::super) unfinished: u32,
+}
+
+impl Measurement for Completion<'_> {
+    fn facts(&self) -> Facts {
+        Facts { needs: Needs::Wire, ways: 1, red: Red::Written }
+    }
+
+    fn on(&self) -> String {
+        self.flow.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let all = match self.unfinished {
+            0 => "every message acknowledged".to_owned(),
+            some => format!("every message but {some} acknowledged"),
+        };
+        let by = self.by.map_or("by the end of the trial".to_owned(), |by| format!("by {by}"));
+        by_source(format!("{all}, {by}"), SOURCE)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        completion(done, self.flow, (self.by, self.unfinished), judged);
+    }
+}
 
 /// What of a flow got through in one trial.
 struct Carried<'a> {
@@ -120,12 +187,7 @@ fn data(kind: RoceKind, at: Time, psn: u32) -> Option<Packet> {
 }
 
 /// Judges what of a flow gets through on average, against what the case wants.
-pub(super) fn goodput(
-    done: &Done<'_>,
-    flow: &str,
-    (wanted, from): ((u64, u64), Dur),
-    judged: &mut Judged,
-) {
+fn goodput(done: &Done<'_>, flow: &str, (wanted, from): ((u64, u64), Dur), judged: &mut Judged) {
     done.each("rate.goodput", flow, judged, |trial| {
         let carried = Carried::of(done, trial, flow)?;
         if wanted.0 == 0 && carried.hangs() {
@@ -184,7 +246,7 @@ fn rate(carried: &Carried<'_>, from: Time) -> Option<(Span, Vec<usize>)> {
 }
 
 /// Judges whether every message of a flow gets through, and by when.
-pub(super) fn completion(
+fn completion(
     done: &Done<'_>,
     flow: &str,
     (by, unfinished): (Option<Dur>, u32),

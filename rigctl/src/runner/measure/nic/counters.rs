@@ -1,7 +1,10 @@
 //! The NIC's counters against what passed its port.
 
+use super::super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::super::{Done, Judged, checks, looked};
 use super::{Seen, rc};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Observation, Record, Span, What};
@@ -9,10 +12,34 @@ use rig_frames::psn::Psn;
 use rig_testcases::{Roce, RoceKind};
 use std::collections::BTreeMap;
 
+/// `nic.counters`.
+#[derive(Debug)]
+pub(in super::super) struct OfNic<'a> {
+    pub(in super::super) port: &'a str,
+}
+
+impl Measurement for OfNic<'_> {
+    fn facts(&self) -> Facts {
+        Facts::with(Needs::Counters, "one-cnp-an-interval", "deviation=cnp_not_counted")
+    }
+
+    fn on(&self) -> String {
+        self.port.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_source("each counter grown by what the wire shows", "NVIDIA's counters of RoCE")
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.port, judged);
+    }
+}
+
 const SOURCE: &str = "NVIDIA's counters of RoCE; the wire is the count";
 
 /// Judges what the NIC counted against the frames on the wire.
-pub(super) fn judge(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn judge(done: &Done<'_>, port: &str, judged: &mut Judged) {
     done.each("nic.counters", port, judged, |trial| {
         let index = trial.port(port)?;
         let seen = Seen::of(done, trial, index);

@@ -1,7 +1,11 @@
 //! The notification point: which marks are answered, how soon, how often and in what form.
 
+use super::super::measurement::told;
+use super::super::measurement::{Expected, Facts, Measurement, by_source};
 use super::super::{Done, Judged, Read, looked};
 use super::Seen;
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
@@ -15,8 +19,123 @@ use rig_oracle::spec::nic::np::{Mark, SOURCE, answered};
 use rig_oracle::spec::nic::rc::{Data, Packet, Says, replies};
 use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Looked};
 use rig_testcases::RoceKind;
+use rig_units::Dur;
 use rig_units::Time;
 use std::collections::BTreeMap;
+
+/// `cnp.answers`.
+#[derive(Debug)]
+pub(in super::super) struct Answers<'a> {
+    pub(in super::super) port: &'a str,
+}
+
+impl Measurement for Answers<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("packet-numbers-that-wrap", "deviation=cnp_wrong_qp")
+    }
+
+    fn on(&self) -> String {
+        self.port.to_owned()
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let np = &session.group.declared.nic.np;
+        if !np.enable {
+            return by_source("no CNP: the notification point is off", SOURCE);
+        }
+        if np.interval == Dur::ZERO {
+            return by_source("a CNP for each mark", SOURCE);
+        }
+        let text = format!(
+            "a CNP for each mark that has none answered within {} before it, per {}",
+            np.interval,
+            np.scope.words()
+        );
+        told(text, "marks every g: CNPs every ceil(I / g) g", SOURCE)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        answers(done, self.port, judged);
+    }
+}
+
+/// `cnp.latency`.
+#[derive(Debug)]
+pub(in super::super) struct Latency<'a> {
+    pub(in super::super) port: &'a str,
+}
+
+impl Measurement for Latency<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("mark-to-cnp", "nic.np.latency=x1.1")
+    }
+
+    fn on(&self) -> String {
+        self.port.to_owned()
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let latency = session.group.declared.nic.np.latency;
+        by_source(format!("{latency}, and behind what the port is sending"), "the declared latency")
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        latency(done, self.port, judged);
+    }
+}
+
+/// `cnp.interval`.
+#[derive(Debug)]
+pub(in super::super) struct Interval<'a> {
+    pub(in super::super) port: &'a str,
+}
+
+impl Measurement for Interval<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("hidden-minimum-interval", "deviation=cnp_hidden_interval")
+    }
+
+    fn on(&self) -> String {
+        self.port.to_owned()
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let interval = session.group.declared.nic.np.interval;
+        told(format!("{interval}, rounded up to the distance of marks"), "ceil(I / g) g", SOURCE)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        interval(done, self.port, judged);
+    }
+}
+
+/// `cnp.format`.
+#[derive(Debug)]
+pub(in super::super) struct Format<'a> {
+    pub(in super::super) port: &'a str,
+}
+
+impl Measurement for Format<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("form-of-a-cnp", "deviation=cnp_reserved_set")
+    }
+
+    fn on(&self) -> String {
+        self.port.to_owned()
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let np = &session.group.declared.nic.np;
+        by_source(
+            format!("well formed, with DSCP {} and {}", np.dscp, np.ecn.words()),
+            "RoCEv2, IBTA volume 1 A17.9.3; the declared DSCP and ECN field",
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        format(done, self.port, judged);
+    }
+}
 
 /// The marks that reached a NIC and the CNPs that left it, each with its record.
 struct Traffic {
@@ -135,7 +254,7 @@ fn counted(traffic: &Traffic, np: &Np, x: String) -> Option<Curve> {
 const POINTS: usize = 400;
 
 /// Judges which marks are answered.
-pub(super) fn answers(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn answers(done: &Done<'_>, port: &str, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let Some(trial) = done.valid(index).next() else { continue };
         let Ok(number) = trial.port(port) else { continue };
@@ -177,7 +296,7 @@ pub(super) fn answers(done: &Done<'_>, port: &str, judged: &mut Judged) {
 }
 
 /// Judges how long it takes from a mark to its CNP.
-pub(super) fn latency(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn latency(done: &Done<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.latency", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let traffic = Traffic::of(trial, &seen);
@@ -203,7 +322,7 @@ pub(super) fn latency(done: &Done<'_>, port: &str, judged: &mut Judged) {
 }
 
 /// Judges the least time between two marks of one scope that are answered.
-pub(super) fn interval(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn interval(done: &Done<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.interval", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let traffic = Traffic::of(trial, &seen);
@@ -244,7 +363,7 @@ pub(super) fn interval(done: &Done<'_>, port: &str, judged: &mut Judged) {
 }
 
 /// Judges the form of every CNP.
-pub(super) fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.format", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let np = &seen.nic.np;

@@ -1,22 +1,101 @@
 //! What a flow comes to: its least and its last rate, and what leaves back to back.
 
+use super::super::measurement::told;
+use super::super::measurement::{Expected, Facts, Measurement, by_source};
 use super::super::{Done, Judged, Read, looked};
 use super::rp::{Limited, SOURCE};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use rig_capture::{Span, Unit};
 use rig_lab::Limiting;
 use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::verdict::Doubt;
 
+/// `rate.least`.
+#[derive(Debug)]
+pub(in super::super) struct Least<'a> {
+    pub(in super::super) flow: &'a str,
+}
+
+impl Measurement for Least<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("minimum-rate", "deviation=min_rate_ignored")
+    }
+
+    fn on(&self) -> String {
+        self.flow.to_owned()
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let least = session.group.declared.nic.rp.min_rate;
+        by_source(format!("as the CNPs ask for, and no less than {least}"), SOURCE)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        rate(done, self.flow, Which::Least, judged);
+    }
+}
+
+/// `rate.final`.
+#[derive(Debug)]
+pub(in super::super) struct Final<'a> {
+    pub(in super::super) flow: &'a str,
+}
+
+impl Measurement for Final<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("additive-increase", "nic.rp.ai_rate=x1.1")
+    }
+
+    fn on(&self) -> String {
+        self.flow.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        by_source("what cuts and increases come to", SOURCE)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        rate(done, self.flow, Which::Final, judged);
+    }
+}
+
+/// `rate.bursts`.
+#[derive(Debug)]
+pub(in super::super) struct Bursts<'a> {
+    pub(in super::super) flow: &'a str,
+}
+
+impl Measurement for Bursts<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("packets-or-bursts", "nic.rp.limiting=packet")
+    }
+
+    fn on(&self) -> String {
+        self.flow.to_owned()
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let rp = &session.group.declared.nic.rp;
+        let text = format!("per {}: one packet, or {} at least", rp.limiting.words(), rp.burst);
+        told(text, "ceil(burst / packet)", SOURCE)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        bursts(done, self.flow, judged);
+    }
+}
+
 /// Which rate of a trial is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+enum Which {
     Least,
     Final,
 }
 
 /// Judges the least rate, or the last.
-pub(super) fn rate(done: &Done<'_>, flow: &str, which: Which, judged: &mut Judged) {
+fn rate(done: &Done<'_>, flow: &str, which: Which, judged: &mut Judged) {
     let name = match which {
         Which::Least => "rate.least",
         Which::Final => "rate.final",
@@ -60,7 +139,7 @@ pub(super) fn rate(done: &Done<'_>, flow: &str, which: Which, judged: &mut Judge
 }
 
 /// Judges how many packets leave back to back while the flow is held back.
-pub(super) fn bursts(done: &Done<'_>, flow: &str, judged: &mut Judged) {
+fn bursts(done: &Done<'_>, flow: &str, judged: &mut Judged) {
     done.each("rate.bursts", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
         let (_, held) = limited.held(trial)?;

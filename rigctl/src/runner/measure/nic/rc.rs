@@ -1,7 +1,11 @@
 //! Reliable connections: what a receiver answers, and how a sender goes back.
 
+use super::super::measurement::told;
+use super::super::measurement::{Expected, Facts, Measurement};
 use super::super::{Done, Judged, Read, looked};
 use super::Seen;
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
@@ -11,6 +15,54 @@ use rig_oracle::spec::nic::rc::{Data, Packet, SOURCE, Says, replies};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{FlowSpec, RoceKind, Verb};
 use rig_units::{Dur, Time};
+
+/// `rc.sender`.
+#[derive(Debug)]
+pub(in super::super) struct Sender<'a> {
+    pub(in super::super) flow: &'a str,
+}
+
+impl Measurement for Sender<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("lost-packet", "nic.rc.resend_latency=x1.5")
+    }
+
+    fn on(&self) -> String {
+        self.flow.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        told("numbers in order; after a NAK from the one that it names", "go-back-N", SOURCE)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        sender(done, self.flow, judged);
+    }
+}
+
+/// `rc.receiver`.
+#[derive(Debug)]
+pub(in super::super) struct Receiver<'a> {
+    pub(in super::super) of: &'a str,
+}
+
+impl Measurement for Receiver<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("hole-and-nak", "deviation=nak_repeated")
+    }
+
+    fn on(&self) -> String {
+        self.of.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        told("an acknowledgement as often as declared, one NAK for each hole", "go-back-N", SOURCE)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        receiver(done, self.of, judged);
+    }
+}
 
 /// One end of a connection.
 pub(super) struct End {
@@ -104,7 +156,7 @@ fn asked(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Asked>) {
 }
 
 /// Judges what a NIC says to the packets that reach it.
-pub(super) fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
+fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
     done.each("rc.receiver", name, judged, |trial| {
         let end = End::receiver(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
@@ -180,7 +232,7 @@ fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
 }
 
 /// Judges the order in which a NIC sends the packets of a flow.
-pub(super) fn sender(done: &Done<'_>, name: &str, judged: &mut Judged) {
+fn sender(done: &Done<'_>, name: &str, judged: &mut Judged) {
     done.each("rc.sender", name, judged, |trial| {
         let end = End::sender(trial, name)?;
         let seen = Seen::of(done, trial, end.port);

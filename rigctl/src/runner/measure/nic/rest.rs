@@ -1,8 +1,12 @@
 //! Where several senders through one marking queue come to rest: how many packets are marked and how many CNPs there are, for each
 //! number of senders. That both grow is judged; what the fluid model has to say of it is printed beside, with how far it is off.
 
+use super::super::measurement::told;
+use super::super::measurement::{Expected, Facts, Measurement};
 use super::super::{At, Done, Judged, Read, judgement, looked};
 use super::shares::{Runs, ppm, runs, span};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::table::Table;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::Carried;
@@ -15,8 +19,38 @@ use rig_oracle::verdict::{Curve, CurvePoint, Doubt};
 use rig_testcases::Window;
 use rig_units::{Bytes, Dur, PortSpeed};
 
+/// `rate.fixed_point`.
+#[derive(Debug)]
+pub(in super::super) struct FixedPoint<'a> {
+    pub(in super::super) windows: &'a [Window],
+}
+
+impl Measurement for FixedPoint<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("more-senders-are-marked-more", "nic.rp.enable=false")
+    }
+
+    fn on(&self) -> String {
+        Window::flows_of(self.windows).join(" and ")
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let senders: Vec<String> =
+            self.windows.iter().map(|window| window.flows.len().to_string()).collect();
+        let text = format!(
+            "more marks and more CNPs with each of {} senders; how many, the fluid model says, and only for people",
+            senders.join(", ")
+        );
+        told(text, "a^2 alpha = tau^2 R_AI R (b + d)(c + e)", fluid::SOURCE)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.windows, judged);
+    }
+}
+
 /// Judges the windows of every point.
-pub(super) fn judge(done: &Done<'_>, windows: &[Window], judged: &mut Judged) {
+fn judge(done: &Done<'_>, windows: &[Window], judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let place = done.place(point);
         let Some(trial) = done.valid(index).next() else { continue };

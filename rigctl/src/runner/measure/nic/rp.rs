@@ -1,7 +1,11 @@
 //! The reaction point: how far and how soon a CNP cuts, and whether every packet after it leaves when the rate allows it.
 
+use super::super::measurement::told;
+use super::super::measurement::{Expected, Facts, Measurement, by_source};
 use super::super::{Done, Judged, Read, looked};
 use super::Seen;
+use crate::runner::points;
+use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_lab::{Limiting, Rp, Scope};
@@ -13,6 +17,86 @@ use rig_oracle::verdict::{Curve, CurvePoint, Doubt};
 use rig_testcases::RoceKind;
 use rig_units::{Bytes, Dur, PortSpeed, Ppm, Time};
 use std::collections::BTreeMap;
+
+/// `rate.follows`.
+#[derive(Debug)]
+pub(in super::super) struct Follows<'a> {
+    pub(in super::super) flow: &'a str,
+}
+
+impl Measurement for Follows<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("cuts-in-a-row", "deviation=alpha_not_raised")
+    }
+
+    fn on(&self) -> String {
+        self.flow.to_owned()
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[points::Point]) -> Vec<Expected> {
+        told(
+            "each packet as early as the rate allows and no earlier, by the CNPs that came",
+            "the next leaves s 8 / C after the one before; cuts, alpha, timers, bytes and stages make C",
+            SOURCE,
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        follows(done, self.flow, judged);
+    }
+}
+
+/// `rate.cut`.
+#[derive(Debug)]
+pub(in super::super) struct Cut<'a> {
+    pub(in super::super) flow: &'a str,
+}
+
+impl Measurement for Cut<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("cut-against-alpha", "nic.rp.initial_alpha=x0.9")
+    }
+
+    fn on(&self) -> String {
+        self.flow.to_owned()
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[points::Point]) -> Vec<Expected> {
+        let declared = &session.group.declared;
+        let line = declared.port_speed(0).unwrap_or(PortSpeed::G100);
+        let cut = forms::first_cut(&declared.nic.rp, line);
+        told(format!("to {cut} of {line}"), "C (1 - alpha / 2)", SOURCE)
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        cut(done, self.flow, judged);
+    }
+}
+
+/// `rate.reaction`.
+#[derive(Debug)]
+pub(in super::super) struct Reaction<'a> {
+    pub(in super::super) flow: &'a str,
+}
+
+impl Measurement for Reaction<'_> {
+    fn facts(&self) -> Facts {
+        Facts::of_wire("latency-of-a-cut", "nic.rp.latency=x1.5")
+    }
+
+    fn on(&self) -> String {
+        self.flow.to_owned()
+    }
+
+    fn expected(&self, session: &Session<'_>, _: &[points::Point]) -> Vec<Expected> {
+        let latency = session.group.declared.nic.rp.latency;
+        by_source(format!("{latency} after the last bit of the CNP"), "the declared latency")
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        reaction(done, self.flow, judged);
+    }
+}
 
 pub(super) const SOURCE: &str =
     "DCQCN: Zhu et al., SIGCOMM'15, section 3; docs/nic.md, reaction point";
@@ -110,7 +194,7 @@ impl<'a> Limited<'a> {
 }
 
 /// Judges every packet's distance from the one before; the rate over time becomes a curve.
-pub(super) fn follows(done: &Done<'_>, flow: &str, judged: &mut Judged) {
+fn follows(done: &Done<'_>, flow: &str, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let first = done.valid(index).next();
         let Some(Ok(limited)) = first.map(|trial| Limited::of(done, &trial, flow)) else {
@@ -233,7 +317,7 @@ fn alphas(limited: &Limited<'_>, points: &[Point], x: String) -> Option<Curve> {
 }
 
 /// Judges what the first cut leaves of the port's speed.
-pub(super) fn cut(done: &Done<'_>, flow: &str, judged: &mut Judged) {
+fn cut(done: &Done<'_>, flow: &str, judged: &mut Judged) {
     done.each("rate.cut", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
         let Some(&(record, cnp)) = limited.cnps.first() else {
@@ -268,7 +352,7 @@ pub(super) fn cut(done: &Done<'_>, flow: &str, judged: &mut Judged) {
 }
 
 /// Judges how soon the first CNP takes effect.
-pub(super) fn reaction(done: &Done<'_>, flow: &str, judged: &mut Judged) {
+fn reaction(done: &Done<'_>, flow: &str, judged: &mut Judged) {
     done.each("rate.reaction", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
         let (cnp, held) = limited.held(trial)?;

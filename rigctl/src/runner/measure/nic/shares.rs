@@ -1,6 +1,9 @@
 //! How evenly flows share a path. Several trials are runs of one series.
 
+use super::super::measurement::{Expected, Facts, Measurement, Needs, Red, by_source};
 use super::super::{At, Done, Judged, Read, judgement, looked};
+use crate::runner::points::Point;
+use crate::runner::session::Session;
 use crate::runner::table::Table;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{Carried, carried};
@@ -13,6 +16,38 @@ use rig_oracle::spec::nic::fluid;
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{RoceKind, Window};
 use rig_units::{Bytes, Ppm, Time};
+
+/// `rate.shares`.
+#[derive(Debug)]
+pub(in super::super) struct Shares<'a> {
+    pub(in super::super) window: &'a Window,
+    pub(in super::super) within: Ppm,
+}
+
+impl Measurement for Shares<'_> {
+    fn facts(&self) -> Facts {
+        Facts { needs: Needs::Wire, ways: 1, red: Red::Written }
+    }
+
+    fn on(&self) -> String {
+        self.window.flows.join(" and ")
+    }
+
+    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+        let Window { flows, from, until } = self.window;
+        let (flows, within) = (flows.len(), self.within);
+        by_source(
+            format!(
+                "each of {flows} flows gets what the others get, within {within}, from {from} to {until}"
+            ),
+            fluid::SOURCE,
+        )
+    }
+
+    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+        judge(done, self.window, self.within, judged);
+    }
+}
 
 /// So many batches a trial.
 const BATCHES: usize = 64;
@@ -62,7 +97,7 @@ impl Runs {
 }
 
 /// Judges the share of each flow.
-pub(super) fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut Judged) {
+fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let runs = match runs(done, index, window) {
             Ok(Some(runs)) => runs,
