@@ -9,10 +9,12 @@ use rig_units::Dur;
 use rigctl::runner::case::{self, Rig};
 use rigctl::runner::choose::choose;
 use rigctl::runner::effort::Effort;
+use rigctl::runner::measure;
+use rigctl::runner::plan::Place;
 use rigctl::runner::points::{groups, points};
 use rigctl::runner::pool::{News, default_jobs, in_order};
 use rigctl::runner::seed::Seed;
-use rigctl::runner::session::{Place, Session};
+use rigctl::runner::session::Session;
 use rigctl::runner::{budget, preflight};
 use rigctl::stop::Stop;
 use std::path::Path;
@@ -131,13 +133,14 @@ fn the_same_seed_gives_the_same_report_and_another_seed_another() {
 fn observed(lab: &Lab, case: &Case, reads: bool) -> Vec<Observation> {
     let profile = choose(lab, None, case).expect("the bundled lab suits every case");
     let group = groups(case, &profile.declared).expect("fits").swap_remove(0);
-    let mut session = Session::new(lab, profile, case, group, Seed::of_run(7));
-    let points = points(case, &session.values(), session.cadence()).expect("fits");
-    let script = session.script(&points[0]).expect("fits");
+    let context = measure::context(lab, profile, case, group, Seed::of_run(7));
+    let points = points(case, &context.values(), context.cadence()).expect("fits");
+    let script = context.script(&points[0]).expect("fits");
     let reads = reads && !script.streams.is_empty();
     let names = if reads { lanes::worth_reading(&script, None, 0) } else { Vec::new() };
     let trials = [names.as_slice(), &[]];
     let place = Place::After(Dur::us(1_234));
+    let mut session = Session::new(context);
     trials.into_iter().filter_map(|names| session.run(&script, place, names).ok()).collect()
 }
 

@@ -7,12 +7,12 @@ use super::input::{Bad, Input};
 use crate::cli::{ExplainArgs, Selection};
 use crate::runner::budget;
 use crate::runner::choose::choose;
+use crate::runner::context::Context;
 use crate::runner::effort::Effort;
 use crate::runner::measure;
 use crate::runner::plan::Plan;
 use crate::runner::points::{Group, Point, groups, points};
 use crate::runner::seed::Seed;
-use crate::runner::session::Session;
 use crate::runner::stimulus::{between_text, flow_text};
 use crate::stdout;
 use page::Page;
@@ -132,8 +132,8 @@ fn configuration(
         page.line(&format!("With {}", group.label));
     }
     page.field("configured", &settings(&group.settings));
-    let session = Session::new(lab, profile, case, group, Seed::of_run(0));
-    let points = points(case, &session.values(), session.cadence());
+    let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+    let points = points(case, &context.values(), context.cadence());
     let points = points.map_err(|name| {
         let found = format!("`{name}` has no value on device {}", profile.name);
         let mut bad = Bad::default();
@@ -141,26 +141,26 @@ fn configuration(
         bad
     })?;
     let (alpha, effort) = (budget::each(&[case]), Effort::USUAL);
-    let plan = Plan::of(&session, &points, alpha, effort);
-    let why = plan.why(&session, &points, alpha, effort).filter(|_| plan.planned() > 0);
+    let plan = Plan::of(&context, &points, alpha, effort);
+    let why = plan.why(&context, &points, alpha, effort).filter(|_| plan.planned() > 0);
     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
     page.field("trials", &format!("{}{why}", trials(plan.planned(), &points)));
     for (index, point) in points.iter().enumerate() {
         // The points of a sweep differ in the swept length only: the first one stands for all.
         if index == 0 {
-            let script = session.script(point).map_err(|fault| {
+            let script = context.script(point).map_err(|fault| {
                 let mut bad = Bad::default();
                 bad.faults(&[*fault]);
                 bad
             })?;
-            stimulus(page, &script, &session, point);
+            stimulus(page, &script, &context, point);
         }
     }
     page.heading("measured");
     for measure in &case.measure {
         let known = measure::of(measure);
         page.at(4, 24, measure.name(), &known.on());
-        for (what, text) in known.expected(&session, &points) {
+        for (what, text) in known.expected(&context, &points) {
             page.detail(what, &text);
         }
     }
@@ -201,10 +201,10 @@ fn time(dur: Dur) -> String {
 }
 
 /// Streams, storms and what happens when.
-fn stimulus(page: &mut Page, script: &Script, session: &Session<'_>, point: &Point) {
+fn stimulus(page: &mut Page, script: &Script, context: &Context<'_>, point: &Point) {
     if !script.streams.is_empty() {
         page.heading("streams");
-        let rows = script.streams.iter().map(|spec| stream(script, spec, session.case));
+        let rows = script.streams.iter().map(|spec| stream(script, spec, context.case));
         page.table(&rows.collect::<Vec<_>>());
     }
     if !script.flows.is_empty() {
@@ -219,7 +219,7 @@ fn stimulus(page: &mut Page, script: &Script, session: &Session<'_>, point: &Poi
     }
     if !script.storms.is_empty() {
         page.heading("storms");
-        let rows = script.storms.iter().map(|spec| storm(script, spec, session));
+        let rows = script.storms.iter().map(|spec| storm(script, spec, context));
         page.table(&rows.collect::<Vec<_>>());
     }
     ports::write(page, script);
@@ -287,9 +287,9 @@ fn stream(script: &Script, spec: &StreamSpec, case: &Case) -> Vec<String> {
     ]
 }
 
-fn storm(script: &Script, spec: &StormSpec, session: &Session<'_>) -> Vec<String> {
+fn storm(script: &Script, spec: &StormSpec, context: &Context<'_>) -> Vec<String> {
     let dut_port = script.dut_ports[usize::from(spec.from)];
-    let speed = session.group.declared.port_speed(dut_port);
+    let speed = context.group.declared.port_speed(dut_port);
     let pause = speed.map_or(Dur::ZERO, |speed| speed.pause(spec.quanta));
     let gap = match spec.every.0.checked_sub(pause.0) {
         Some(gap) if gap > 0 => format!("a gap of {} in every period", time(Dur(gap))),

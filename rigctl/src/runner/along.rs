@@ -1,7 +1,7 @@
 //! Curves over what a sweep varies from one configuration to the next: cables, speeds, frame sizes.
 
+use super::context::Context;
 use super::points::Varied;
-use super::session::Session;
 use rig_capture::Unit;
 use rig_oracle::verdict::{Curve, CurvePoint, Judgement};
 use std::collections::BTreeMap;
@@ -12,8 +12,8 @@ pub struct Along(BTreeMap<(&'static str, String, Unit), Curve>);
 
 impl Along {
     /// Adds what one configuration showed; nothing where the sweep is over something else.
-    pub fn add(&mut self, session: &Session<'_>, judgements: &[Judgement]) {
-        let Some((x, x_unit, over)) = axis(session) else { return };
+    pub fn add(&mut self, context: &Context<'_>, judgements: &[Judgement]) {
+        let Some((x, x_unit, over)) = axis(context) else { return };
         for one in judgements {
             let unit = one.reading.unit;
             let key = (one.measure, one.subject.clone(), unit);
@@ -37,9 +37,9 @@ impl Along {
 }
 
 /// Where on a curve a configuration lies, the unit of that, and what it is.
-fn axis(session: &Session<'_>) -> Option<(u64, Unit, String)> {
-    Some(match session.group.varied.as_ref()? {
-        Varied::Cable(_) => (session.cable().0, Unit::Ps, "the time through a cable".to_owned()),
+fn axis(context: &Context<'_>) -> Option<(u64, Unit, String)> {
+    Some(match context.group.varied.as_ref()? {
+        Varied::Cable(_) => (context.cable().0, Unit::Ps, "the time through a cable".to_owned()),
         Varied::Speed(speed) => (speed.bps(), Unit::Bps, "the speed of the ports".to_owned()),
         Varied::Size(stream, size) => (size.0, Unit::Bytes, format!("the frame size of {stream}")),
     })

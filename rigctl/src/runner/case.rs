@@ -3,6 +3,7 @@
 use super::along::Along;
 use super::applied;
 use super::choose::choose;
+use super::context::Context;
 use super::effort::Effort;
 use super::evidence;
 use super::kept::{Common, Kept};
@@ -178,16 +179,18 @@ fn all_groups(
     let mut along = Along::default();
     for group in groups(case, &profile.declared).map_err(|bad| bad.to_string())? {
         let seed = seed.split(&group.label);
-        let mut session =
-            Session::new(rig.lab, profile, case, group, seed).over(rig.benches).until(rig.stop);
-        let points = points(case, &session.values(), session.cadence());
+        let context = measure::context(rig.lab, profile, case, group, seed);
+        let points = points(case, &context.values(), context.cadence());
         let points = points.map_err(|name| format!("`{name}` has no value on this device"))?;
         let first = work.trials.len();
+        let mut session = Session::new(context).over(rig.benches).until(rig.stop);
         let trials = all_trials(rig, &mut session, &points, work);
+        let (tried, context) = (session.tried(), &session.context);
         let cut = Cell::new(false);
         let done = Done {
-            session: &session,
+            context,
             points: &points,
+            tried: &tried,
             trials: &work.trials[first..],
             alpha: rig.alpha,
             stop: rig.stop,
@@ -198,14 +201,13 @@ fn all_groups(
             // What rests on a part of its trials is no judgement.
             return Err(work.stopped());
         }
-        along.add(&session, &judged.judgements);
+        along.add(context, &judged.judgements);
         work.judgements.extend(judged.judgements);
         work.curves.extend(judged.curves);
         table::collect(&mut work.tables, judged.tables);
         work.answers.extend(judged.answers);
         if work.timeline.is_none() {
-            work.timeline =
-                work.trials.first().and_then(|trial| timeline(&session, &trial.whole()));
+            work.timeline = work.trials.first().and_then(|trial| timeline(context, &trial.whole()));
         }
         // What was measured before something broke has been judged; only now it breaks the case.
         trials?;
@@ -220,7 +222,7 @@ fn all_trials<'a>(
     points: &[Point],
     work: &mut Work,
 ) -> Result<(), String> {
-    let mut plan = Plan::of(session, points, rig.alpha, rig.effort);
+    let mut plan = Plan::of(&session.context, points, rig.alpha, rig.effort);
     let before = work.planned;
     let mut repeats = Repeats::default();
     let patience = rig.benches.map(|benches| benches.patience());
@@ -231,7 +233,7 @@ fn all_trials<'a>(
         }
         let number = u32::try_from(work.trials.len() + 1).unwrap_or(u32::MAX);
         session.keep_on_disk(rig.to_disk, number);
-        session.spool(rig.all.map(|out| evidence::spool(out, &session.case.id, number)));
+        session.spool(rig.all.map(|out| evidence::spool(out, &session.context.case.id, number)));
         let watch = Stopwatch::start();
         let trial = match one_trial(session, points, &ask, number) {
             Ok(trial) => trial,
@@ -244,12 +246,12 @@ fn all_trials<'a>(
         };
         let all = session.spooled();
         if work.stimulus.is_empty() {
-            work.stimulus = stimulus::stimulus(session.case, &trial.script);
+            work.stimulus = stimulus::stimulus(session.context.case, &trial.script);
         }
         work.sent.add(&trial, session.kept());
         work.simulated += trial.observation.length;
-        match (&trial.void, &session.subject) {
-            (Some(void), _) if measure::as_planned(session.case, &trial, void) => {
+        match (&trial.void, &session.context.subject) {
+            (Some(void), _) if measure::as_planned(session.context.case, &trial, void) => {
                 plan.seen(&ask, None);
             }
             (Some(_), _) if repeats.again(plan.planned(), watch.elapsed(), patience) => {
@@ -261,7 +263,7 @@ fn all_trials<'a>(
                 break;
             }
             (None, _) if let Role::Search(mark) = ask.role => {
-                match measure::happened(session, &trial, &mark) {
+                match measure::happened(&session.context, &trial, &mark) {
                     Ok(happened) => plan.tried(&mark, happened),
                     Err(doubt) => {
                         plan.seen(&ask, None);
@@ -270,7 +272,7 @@ fn all_trials<'a>(
                 }
             }
             (None, None) => plan.seen(&ask, None),
-            (None, Some(subject)) => match measure::seen(session, &trial, subject) {
+            (None, Some(subject)) => match measure::seen(&session.context, &trial, subject) {
                 Ok(seen) => plan.seen(&ask, Some(&seen)),
                 Err(doubt) => {
                     plan.seen(&ask, None);
@@ -291,29 +293,29 @@ fn one_trial(
     number: u32,
 ) -> Result<Trial, Obstacle> {
     let mut point = match ask.length {
-        Some(pause) => session.point_of(&points[ask.point], pause),
+        Some(pause) => session.context.point_of(&points[ask.point], pause),
         None => points[ask.point].clone(),
     };
     if let Some(counts) = &ask.counts {
         point.counts.clone_from(counts);
     }
-    let script = session.script(&point).map_err(Obstacle::Case)?;
-    if session.rule.restoration_time.is_none() {
+    let script = session.context.script(&point).map_err(Obstacle::Case)?;
+    if session.context.rule.restoration_time.is_none() {
         // A queue that never restores would still be stormed in the next trial.
         session.reboot();
-    } else if number > 1 && ends_stormed(session, &script) {
+    } else if number > 1 && ends_stormed(&session.context, &script) {
         session.let_restore()?;
     }
-    let read = if number == 1 { counters(session, &script) } else { Vec::new() };
+    let read = if number == 1 { counters(&session.context, &script) } else { Vec::new() };
     let observation = session.run(&script, ask.place, &read)?;
-    let void = measure::void(session, number, &script, &observation);
+    let void = measure::void(&session.context, number, &script, &observation);
     let script = Arc::new(script);
     Ok(Trial { number, point: ask.point, role: ask.role, script, observation, void })
 }
 
 /// Whether a queue may still be stormed when a trial ends.
-fn ends_stormed(session: &Session<'_>, script: &Script) -> bool {
-    let values = session.values();
+fn ends_stormed(context: &Context<'_>, script: &Script) -> bool {
+    let values = context.values();
     let Some(restored) = values.duration("predicted.restoration.latest") else { return false };
     (0..).zip(&script.storms).any(|(storm, _)| {
         let last = |action: Action| {
@@ -327,30 +329,30 @@ fn ends_stormed(session: &Session<'_>, script: &Script) -> bool {
 }
 
 /// The counters to read during the first trial, which is the one that the page shows.
-fn counters(session: &Session<'_>, script: &Script) -> Vec<String> {
+fn counters(context: &Context<'_>, script: &Script) -> Vec<String> {
     if script.streams.is_empty() {
         return Vec::new();
     }
-    let (storm, stream) = shown(session, script);
+    let (storm, stream) = shown(context, script);
     lanes::worth_reading(script, storm, stream)
 }
 
 /// The storm and the stream that the page shows.
-fn shown(session: &Session<'_>, script: &Script) -> (Option<u16>, u16) {
-    let subject = session.subject.as_ref();
-    let places = subject.and_then(|subject| Places::of(session.case, script, subject));
+fn shown(context: &Context<'_>, script: &Script) -> (Option<u16>, u16) {
+    let subject = context.subject.as_ref();
+    let places = subject.and_then(|subject| Places::of(context.case, script, subject));
     (places.map(|places| places.storm), places.map_or(0, |places| places.stream))
 }
 
 /// What happened in a trial, for the page.
-fn timeline(session: &Session<'_>, trial: &Trial) -> Option<Timeline> {
-    let subject = session.subject.as_ref();
-    let (_, stream) = shown(session, &trial.script);
+fn timeline(context: &Context<'_>, trial: &Trial) -> Option<Timeline> {
+    let subject = context.subject.as_ref();
+    let (_, stream) = shown(context, &trial.script);
     if trial.script.streams.is_empty() {
         return None;
     }
     let mut marks = Vec::new();
-    if let Some(Ok(seen)) = subject.map(|subject| measure::seen(session, trial, subject)) {
+    if let Some(Ok(seen)) = subject.map(|subject| measure::seen(context, trial, subject)) {
         let start = seen.storm_start - trial.observation.origin;
         let mut mark =
             |after: u64, name: &str| marks.push((Time(start.0 + after), name.to_owned()));

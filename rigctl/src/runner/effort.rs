@@ -4,11 +4,11 @@
 
 use super::budget;
 use super::choose::choose;
+use super::measure;
 use super::plan::Plan;
 use super::points::{groups, points};
 use super::reach;
 use super::seed::Seed;
-use super::session::Session;
 use crate::executor::virtual_lab::speeds;
 use crate::executor::wire::Share;
 use rig_generator::Program;
@@ -58,7 +58,7 @@ impl Effort {
 /// Between two trials the runner works out what was seen, and on a machine that stands still now and then some are void: so
 /// much more, in hundredths.
 const MORE: u64 = 150;
-/// What a session takes beside its trials: a device is booted.
+/// What a context takes beside its trials: a device is booted.
 const BOOT: Dur = Dur::ms(100);
 
 /// What a run in real time is planned to be; `None` in virtual time, where there is no budget.
@@ -131,18 +131,18 @@ fn of_case(
 ) -> Load {
     let mut load = Load::default();
     for group in groups(case, &profile.declared).unwrap_or_default() {
-        let session = Session::new(lab, profile, case, group, Seed::of_run(0));
-        let Ok(points) = points(case, &session.values(), session.cadence()) else { continue };
-        let trials = Plan::of(&session, &points, alpha, effort).planned();
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        let Ok(points) = points(case, &context.values(), context.cadence()) else { continue };
+        let trials = Plan::of(&context, &points, alpha, effort).planned();
         let scripts: Vec<_> =
-            points.iter().filter_map(|point| session.script(point).ok()).collect();
+            points.iter().filter_map(|point| context.script(point).ok()).collect();
         let Some(first) = scripts.first() else { continue };
         let total: Dur = scripts.iter().map(|script| script.length).sum();
         let mean = total / u64::try_from(scripts.len()).unwrap_or(1);
         // On the average a storm waits half an interval for its place among the polls.
-        let poll = session.rule.poll_interval;
+        let poll = context.rule.poll_interval;
         let time = (mean + poll / 2).saturating_mul(trials.into()).saturating_add(poll + BOOT);
-        let program = Program::of(first, &speeds(first, &session.group.declared));
+        let program = Program::of(first, &speeds(first, &context.group.declared));
         let share = program.map_or(Share::default(), |program| Share::of(first, &program));
         load.time = load.time.saturating_add(time);
         load.work += u128::from(time.0) * u128::from(share.min(whole).0);

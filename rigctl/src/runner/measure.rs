@@ -1,20 +1,22 @@
 //! Every measure of a case: its analyser over all trials, beside the oracle's prediction.
 
+use super::context::Context;
 use super::evidence::frame;
 use super::kept::Kept;
 use super::plan::Role;
-use super::points::Point;
-use super::session::Session;
+use super::points::{Group, Point};
+use super::seed::Seed;
 use super::trial::Trial;
 use crate::runner::values::Values;
 use crate::stop::Stop;
 use rig_capture::{Observation, Reading, Span, Unit};
+use rig_lab::{Lab, Profile};
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::Stimulus;
 use rig_oracle::verdict::{
     Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable, Taken,
 };
-use rig_testcases::{Amount, Lookup, Script, StreamSpec};
+use rig_testcases::{Amount, Case, Lookup, Script, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
 use std::cell::Cell;
 
@@ -53,21 +55,36 @@ pub use search::happened;
 pub use void::{as_planned, void};
 pub use watchdog::seen;
 
-/// A session whose trials have been run.
+/// Trials that have been run, and what they are judged by.
 #[derive(Debug, Clone, Copy)]
 pub struct Done<'a> {
-    /// The session.
-    pub session: &'a Session<'a>,
+    /// What they follow from.
+    pub context: &'a Context<'a>,
     /// The points of its variables.
     pub points: &'a [Point],
     /// Its trials.
     pub trials: &'a [Kept],
+    /// What came of each setting that the case tries, or why it could not be tried.
+    pub tried: &'a [Result<Option<String>, String>],
     /// The chance of calling a healthy device faulty that one judgement of counts may spend.
     pub alpha: f64,
     /// Nobody waits for judgements once it hurries.
     pub stop: &'a Stop,
     /// Whether it did, and some trials were not looked at.
     pub cut: &'a Cell<bool>,
+}
+
+/// What a case is run and judged by on a device in one configuration.
+pub fn context<'a>(
+    lab: &Lab,
+    profile: &'a Profile,
+    case: &'a Case,
+    group: Group,
+    seed: Seed,
+) -> Context<'a> {
+    // Its watchdog measures say what it is about.
+    let subject = case.measure.iter().find_map(|measure| of(measure).subject());
+    Context::of(lab, profile, case, group, (seed, subject))
 }
 
 impl<'a> Done<'a> {
@@ -79,14 +96,14 @@ impl<'a> Done<'a> {
 
     /// What the stormed queue carried: frames that are off stretch the gap between two of them.
     fn stimulus(&self) -> Stimulus {
-        let gap = self.session.stimulus.data_gap;
+        let gap = self.context.stimulus.data_gap;
         Stimulus { data_gap: gap.map(|gap| gap + self.bound() * 2) }
     }
 
     /// Judges every measure of the case: each of them owes an answer at each point.
     pub fn judge(&self) -> Settled {
         let mut judged = Judged::default();
-        for (index, measure) in self.session.case.measure.iter().enumerate() {
+        for (index, measure) in self.context.case.measure.iter().enumerate() {
             judged.ask((index, measure.name()), self.points.iter().map(|point| self.place(point)));
             of(measure).judge(self, &mut judged);
         }
@@ -95,7 +112,7 @@ impl<'a> Done<'a> {
 
     /// What the names in an amount stand for in one trial, the lengths of its counted streams included.
     fn values<'t>(&'t self, trial: &'t Trial) -> OfTrial<'t> {
-        OfTrial::of(self.session, &trial.script, &trial.observation)
+        OfTrial::of(self.context, &trial.script, &trial.observation)
     }
 
     /// When in a trial an amount says.
@@ -128,7 +145,7 @@ impl<'a> Done<'a> {
 
     /// Where in the sweep a point lies, for reports.
     fn place(&self, point: &Point) -> String {
-        [self.session.group.label.as_str(), point.label.as_str()].join(" ").trim().to_owned()
+        [self.context.group.label.as_str(), point.label.as_str()].join(" ").trim().to_owned()
     }
 
     /// Judges one number per trial, at every point: each reading must meet what is predicted for its trial.
@@ -181,7 +198,7 @@ impl<'a> Done<'a> {
             }
         }
         if let [(name, unit, _), _, ..] = &curve[..] {
-            let x = [self.session.group.label.as_str(), name].join(" ").trim().to_owned();
+            let x = [self.context.group.label.as_str(), name].join(" ").trim().to_owned();
             let unit = *unit;
             let points = curve.into_iter().map(|(_, _, point)| point).collect();
             let fitted = Vec::new();
@@ -198,8 +215,8 @@ struct OfTrial<'a> {
 }
 
 impl<'a> OfTrial<'a> {
-    fn of(session: &'a Session<'_>, script: &'a Script, observation: &'a Observation) -> Self {
-        OfTrial { values: session.values(), script, observation }
+    fn of(context: &'a Context<'_>, script: &'a Script, observation: &'a Observation) -> Self {
+        OfTrial { values: context.values(), script, observation }
     }
 }
 

@@ -6,6 +6,7 @@ pub mod baseline;
 pub mod budget;
 pub mod case;
 pub mod choose;
+pub mod context;
 pub mod effort;
 pub mod evidence;
 pub mod fill;

@@ -2,10 +2,10 @@
 //! does not stop makes the cases that use it inconclusive: no verdict rests on a generator that was not seen to obey.
 
 use super::choose::choose;
+use super::measure;
 use super::points::{groups, points};
 use super::reach;
 use super::seed::Seed;
-use super::session::Session;
 use crate::executor::Benches;
 use crate::executor::wire::Share;
 use rig_generator::pausing::{Reaction, Use};
@@ -97,11 +97,11 @@ fn used(lab: &Lab, profile: &Profile, case: &Case) -> BTreeSet<Use> {
     let mut uses = BTreeSet::new();
     let Ok(reach) = reach::of(lab, profile, case) else { return uses };
     for group in groups(&reach.case, &profile.declared).unwrap_or_default() {
-        let session = Session::new(lab, profile, &reach.case, group, Seed::of_run(0));
-        let points = points(&reach.case, &session.values(), session.cadence());
+        let context = measure::context(lab, profile, &reach.case, group, Seed::of_run(0));
+        let points = points(&reach.case, &context.values(), context.cadence());
         // Every point sends the same streams.
         let point = points.unwrap_or_default().into_iter().next();
-        let Some(Ok(script)) = point.map(|point| session.script(&point)) else { continue };
+        let Some(Ok(script)) = point.map(|point| context.script(&point)) else { continue };
         uses.extend(script.streams.iter().map(|stream| Use {
             port: script.dut_ports[usize::from(stream.from)],
             class: stream.class,

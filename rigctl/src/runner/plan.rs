@@ -1,17 +1,26 @@
-//! Which trials a session runs: placed by the judge where its measures need it, else a fixed number at random moments.
+//! Which trials a context runs: placed by the judge where its measures need it, else a fixed number at random moments.
 
+use super::context::Context;
 use super::effort::Effort;
 use super::hunt::{Counts, Hunt, Mark};
 use super::measure::{self, Placement, class};
 use super::points::Point;
 use super::seed::Seed;
-use super::session::{Place, Session};
 use rig_oracle::judge::moved;
 use rig_oracle::judge::place::Setup;
 use rig_oracle::judge::{self, Planner, Seen};
 use rig_oracle::spec::wred::Burst;
 use rig_testcases::Sweep;
 use rig_units::{Dur, Ppm};
+
+/// When a trial's storm is to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The trial starts so long from now.
+    After(Dur),
+    /// The storm's first frame reaches the device at this phase of the poll interval, on the context's clock.
+    Phase(Dur),
+}
 
 /// What a trial is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,26 +87,26 @@ const POWER: Ppm = Ppm(990_000);
 const MOST_BURSTS: u32 = 1_000;
 
 impl Plan {
-    /// The plan of a session; `alpha` is what one judgement of counts may spend of the false-alarm budget.
-    pub fn of(session: &Session<'_>, points: &[Point], alpha: f64, effort: Effort) -> Plan {
+    /// The plan of a context; `alpha` is what one judgement of counts may spend of the false-alarm budget.
+    pub fn of(context: &Context<'_>, points: &[Point], alpha: f64, effort: Effort) -> Plan {
         let setup = Setup {
-            seed: session.plan_seed(),
-            slack: session.slack(),
+            seed: context.plan_seed(),
+            slack: context.slack(),
             alpha,
             resolution: f64::from(effort.resolution) / 1e6,
         };
-        let (rule, stimulus) = (session.rule, session.stimulus);
-        let case = session.case;
+        let (rule, stimulus) = (context.rule, context.stimulus);
+        let case = context.case;
         let wants = |placement: Placement| {
             case.measure.iter().any(|measure| measure::of(measure).placement() == placement)
         };
         let ramp = wants(Placement::Ramp) && case.sweep.iter().any(Sweep::is_variable);
-        let (trials, _) = each(session, points, alpha, effort);
+        let (trials, _) = each(context, points, alpha, effort);
         if let Some(hunt) = Hunt::of(&case.measure) {
             let (draws, within) = (Seed::of_run(setup.seed), rule.longest_interval());
             return Plan::Hunt(Box::new(Hunted { hunt, draws, within }));
         }
-        if session.subject.is_none() {
+        if context.subject.is_none() {
             return Plan::Anywhere(Anywhere {
                 draws: Seed::of_run(setup.seed),
                 within: rule.longest_interval(),
@@ -123,12 +132,12 @@ impl Plan {
     /// reasons of its own.
     pub fn why(
         &self,
-        session: &Session<'_>,
+        context: &Context<'_>,
         points: &[Point],
         alpha: f64,
         effort: Effort,
     ) -> Option<String> {
-        let (each, why) = each(session, points, alpha, effort);
+        let (each, why) = each(context, points, alpha, effort);
         let points = u32::try_from(points.len()).unwrap_or(u32::MAX);
         (self.planned() == each.saturating_mul(points)).then_some(why)
     }
@@ -188,11 +197,11 @@ impl Plan {
 }
 
 /// How many trials there are to be at each point, and why.
-fn each(session: &Session<'_>, points: &[Point], alpha: f64, effort: Effort) -> (u32, String) {
-    if let Some(trials) = session.case.trials {
+fn each(context: &Context<'_>, points: &[Point], alpha: f64, effort: Effort) -> (u32, String) {
+    if let Some(trials) = context.case.trials {
         return (trials, "as the case says".to_owned());
     }
-    match bursts(session, points, alpha, effort) {
+    match bursts(context, points, alpha, effort) {
         Some(bursts) => {
             let (part, missed) = (effort.corner, Ppm::ONE.0 - POWER.0);
             (
@@ -212,12 +221,12 @@ fn each(session: &Session<'_>, points: &[Point], alpha: f64, effort: Effort) -> 
 }
 
 /// How many bursts it takes to notice a corner that is off by as much as the effort says, where a case measures the curve with a burst.
-fn bursts(session: &Session<'_>, points: &[Point], alpha: f64, effort: Effort) -> Option<u32> {
-    let case = session.case;
+fn bursts(context: &Context<'_>, points: &[Point], alpha: f64, effort: Effort) -> Option<u32> {
+    let case = context.case;
     let measures: Vec<_> = case.measure.iter().map(measure::of).collect();
     let curves = measures.iter().map(|measure| measure.bursts());
-    let script = session.script(points.first()?).ok()?;
-    let declared = &session.group.declared;
+    let script = context.script(points.first()?).ok()?;
+    let declared = &context.group.declared;
     let needed = curves.flatten().filter_map(|name| {
         let spec = script.streams.iter().find(|spec| spec.name == *name)?;
         let class = class(declared, spec);

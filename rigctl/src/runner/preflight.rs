@@ -3,11 +3,11 @@
 mod size;
 
 use super::choose::choose;
+use super::context::Context;
 use super::measure;
 use super::points::{groups, points};
 use super::reach;
 use super::seed::Seed;
-use super::session::Session;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
 use rig_lab::fault::Fault;
@@ -39,8 +39,8 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
     for group in groups {
         all.extend(crossed(case, &group.declared));
         all.extend(beyond(case, &group.declared));
-        let session = Session::new(lab, profile, case, group, Seed::of_run(0));
-        let points = match points(case, &session.values(), session.cadence()) {
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        let points = match points(case, &context.values(), context.cadence()) {
             Ok(points) => points,
             Err(name) => {
                 let found = format!("`{name}` has no value on device {}", profile.name);
@@ -54,16 +54,16 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
         };
         let mut scripts = Vec::with_capacity(points.len());
         for point in &points {
-            match session.script(point) {
+            match context.script(point) {
                 Err(fault) => all.push(*fault),
                 Ok(script) => {
-                    all.extend(senders(case, &session, &script));
-                    all.extend(too_rare(case, &session, &script));
+                    all.extend(senders(case, &context, &script));
+                    all.extend(too_rare(case, &context, &script));
                     scripts.push(script);
                 }
             }
         }
-        size.add(&session, &points, &scripts);
+        size.add(&context, &points, &scripts);
     }
     let simulated = matches!(lab.adapter, Adapter::Emulated);
     all.extend(size.faults(case, simulated));
@@ -118,12 +118,12 @@ fn beyond(case: &Case, declared: &Declared) -> Vec<Fault> {
 
 /// A storm whose frames are so far apart that the device looks twice between two of them: most rules take such a class for
 /// one that nobody pauses, so it is not the storm that is predicted for. It happens to ports slower than any NIC's.
-fn too_rare(case: &Case, session: &Session<'_>, script: &Script) -> Option<Fault> {
+fn too_rare(case: &Case, context: &Context<'_>, script: &Script) -> Option<Fault> {
     // This rule asks whether the class was paused, not whether it was told so again.
-    let asks_otherwise = session.rule.family == RuleFamily::IntervalCounter;
-    let subject = session.subject.as_ref().filter(|_| !asks_otherwise && !about_gaps(case))?;
+    let asks_otherwise = context.rule.family == RuleFamily::IntervalCounter;
+    let subject = context.subject.as_ref().filter(|_| !asks_otherwise && !about_gaps(case))?;
     let storm = script.storms.iter().find(|storm| storm.name == subject.storm)?;
-    let poll = session.rule.poll_interval;
+    let poll = context.rule.poll_interval;
     (storm.every > poll).then(|| {
         let found = format!(
             "storm `{}` is refreshed every {}, and the device looks every {poll}",
@@ -142,8 +142,8 @@ fn about_gaps(case: &Case) -> bool {
 }
 
 /// What the ports cannot send, and storms that would have gaps by construction.
-fn senders(case: &Case, session: &Session<'_>, script: &Script) -> Vec<Fault> {
-    let program = match Program::of(script, &speeds(script, &session.group.declared)) {
+fn senders(case: &Case, context: &Context<'_>, script: &Script) -> Vec<Fault> {
+    let program = match Program::of(script, &speeds(script, &context.group.declared)) {
         Ok(program) => program,
         Err(faults) => {
             let fault = |fault: &rig_generator::Impossible| {

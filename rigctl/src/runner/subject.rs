@@ -1,6 +1,5 @@
 //! What a case is about: the storm and the stream that its watchdog measures name, and what of them the oracle must know.
 
-use super::measure;
 use rig_lab::Declared;
 use rig_oracle::spec::pfcwd::Stimulus;
 use rig_testcases::{Case, Measure, Script, StreamRate, StreamSpec};
@@ -13,13 +12,6 @@ pub struct Subject {
     pub storm: String,
     /// The stream.
     pub stream: String,
-}
-
-impl Subject {
-    /// The first subject of the case.
-    pub fn first(case: &Case) -> Option<Subject> {
-        case.measure.iter().find_map(|measure| measure::of(measure).subject())
-    }
 }
 
 /// The subject's places in a script.

@@ -3,8 +3,8 @@
 use super::measurement::{Expected, Facts, Measurement, Needs};
 use super::watchdog::changed;
 use super::{Done, Judged, Read, looked, wanted};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::subject::{Places, Subject};
 use rig_capture::analyse::{self, ActionView};
 use rig_capture::{Observation, Span};
@@ -30,8 +30,8 @@ impl Measurement for ActionTaken<'_> {
         format!("{}, seen in {}", self.storm, self.stream)
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
-        let text = match session.group.declared.pfcwd.action {
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+        let text = match context.group.declared.pfcwd.action {
             Action::Drop => "each frame that meets the stormed queue is dropped",
             Action::Forward => {
                 "each frame that meets the stormed queue is sent in spite of the pause"
@@ -56,21 +56,21 @@ impl Measurement for ActionTaken<'_> {
 
 /// From the action's beginning to the end of the storm every frame must meet the declared action.
 fn judge(done: &Done<'_>, subject: &Subject, judged: &mut Judged) {
-    let session = done.session;
-    let view = ActionView::from(&session.group.declared);
+    let context = done.context;
+    let view = ActionView::from(&context.group.declared);
     done.each("pfcwd.action", &subject.stream, judged, |trial| {
         if let Some(doubt) = changed(trial) {
             return Err(doubt.into());
         }
-        let seen = super::seen(session, trial, subject)?;
-        let places = Places::of(session.case, &trial.script, subject)
+        let seen = super::seen(context, trial, subject)?;
+        let places = Places::of(context.case, &trial.script, subject)
             .ok_or_else(|| trial.doubt("the stream is not in the script"))?;
-        let Some(window) = window(&seen, session, &trial.observation, &view) else {
+        let Some(window) = window(&seen, context, &trial.observation, &view) else {
             // A storm that is not detected at all is the detection's finding; here there is nothing to look at. One that need not be
             // detected is nobody's.
-            let slack = session.slack_within(done.bound());
+            let slack = context.slack_within(done.bound());
             if let Some(why) =
-                detection::unshown(&seen, &session.rule, &done.stimulus(), (None, slack))
+                detection::unshown(&seen, &context.rule, &done.stimulus(), (None, slack))
             {
                 return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
             }
@@ -109,7 +109,7 @@ fn judge(done: &Done<'_>, subject: &Subject, judged: &mut Judged) {
 /// From when the action surely had begun until the storm may have been over, on the trial's clock.
 fn window(
     seen: &Seen,
-    session: &Session<'_>,
+    context: &Context<'_>,
     observation: &Observation,
     view: &ActionView,
 ) -> Option<(Time, Time)> {
@@ -121,9 +121,9 @@ fn window(
         Action::Drop | Action::Forward => at(detected.after.hi),
     };
     // A frame that starts as the pause ends was held until then.
-    let slack = session.slack_within(observation.bound());
+    let slack = context.slack_within(observation.bound());
     let end = seen.pause_length.saturating_sub(slack).0;
-    let until = match (&seen.restored, session.rule.family) {
+    let until = match (&seen.restored, context.rule.family) {
         (Some(restored), RuleFamily::IntervalCounter) => restored.after.lo.min(end),
         _ => end,
     };

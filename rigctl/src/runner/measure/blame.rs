@@ -84,7 +84,7 @@ pub(super) fn watchdog(done: &Done<'_>, trial: &Trial, stream: u16, loss: &Loss)
 /// headroom has to hold.
 pub(super) fn deaf(done: &Done<'_>, trial: &Trial, stream: u16, loss: &Loss) -> Option<Doubt> {
     let (script, observation) = (&trial.script, &trial.observation);
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     let spec = &script.streams[usize::from(stream)];
     let obeys = script.endpoint(spec.from).obeys(spec.class);
     if obeys || !declared.qos.pfc_enable.contains(&spec.class) {

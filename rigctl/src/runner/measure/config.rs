@@ -2,8 +2,8 @@
 
 use super::measurement::{Expected, Facts, Measurement, Needs, Placement};
 use super::{At, Done, Judged, Read, judgement, looked};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use rig_capture::{Span, Unit};
 use rig_lab::Setting;
 use rig_oracle::Prediction;
@@ -27,11 +27,11 @@ impl Measurement for Tried {
         String::new()
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         let wanted = if self.rejected { "each one refused" } else { "each one accepted" };
         let mut all = vec![("wanted", wanted.to_owned())];
-        for setting in &session.case.configure {
-            let answer = match oracle(session, setting) {
+        for setting in &context.case.configure {
+            let answer = match oracle(context, setting) {
                 Ok(()) => "accepted".to_owned(),
                 Err(why) => format!("refused: {why}"),
             };
@@ -57,25 +57,25 @@ pub fn shown(setting: &Setting) -> String {
 }
 
 /// What the oracle says of a setting.
-fn oracle(session: &Session<'_>, setting: &Setting) -> Result<(), String> {
-    let declared = session.group.declared.with(setting).map_err(|bad| bad.to_string())?;
-    accepts(&declared.pfcwd, session.rule.family).map_err(ToString::to_string)
+fn oracle(context: &Context<'_>, setting: &Setting) -> Result<(), String> {
+    let declared = context.group.declared.with(setting).map_err(|bad| bad.to_string())?;
+    accepts(&declared.pfcwd, context.rule.family).map_err(ToString::to_string)
 }
 
 /// Tries each setting of the case on a device of its own.
 fn judge(done: &Done<'_>, rejected: bool, judged: &mut Judged) {
-    let session = done.session;
-    for setting in &session.case.configure {
+    let context = done.context;
+    for (setting, tried) in context.case.configure.iter().zip(done.tried) {
         let label = shown(setting);
-        let answer = match session.try_setting(setting) {
+        let answer = match tried {
             Ok(answer) => answer,
             Err(why) => {
-                judged.doubt(At::Whole, Doubt { reason: "not-observable", detail: why });
+                judged.doubt(At::Whole, Doubt { reason: "not-observable", detail: why.clone() });
                 continue;
             }
         };
         // The oracle's own word beside the case's: a case that contradicts it is wrong, and is told so.
-        let oracle = oracle(session, setting);
+        let oracle = oracle(context, setting);
         let want = Prediction {
             unit: Unit::Count,
             span: Span::exactly(u64::from(rejected)),
@@ -93,14 +93,14 @@ fn judge(done: &Done<'_>, rejected: bool, judged: &mut Judged) {
             );
             judged.doubt(At::Whole, Doubt { reason: "not-observable", detail });
         }
-        let got = match &answer {
+        let got = match answer {
             None => "accepted".to_owned(),
             Some(why) => format!("refused: {why}"),
         };
         let span = Span::exactly(u64::from(answer.is_some()));
         let looked = looked(1, "settings");
         let read = Read { span, want, got: Some(got), records: Vec::new(), looked };
-        let place = session.group.label.clone();
+        let place = context.group.label.clone();
         if let Some(one) = judgement("config", &label, place, &[(1, read)]) {
             judged.file(At::Whole, one);
         }

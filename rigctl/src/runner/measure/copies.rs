@@ -8,10 +8,10 @@
 
 use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::{Done, Judged, Read, Unread, watermarks};
+use crate::runner::context::Context;
 use crate::runner::fill::Fill;
 use crate::runner::kept::Kept;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_lab::{Declared, Watermark, WatermarkCopy};
@@ -40,7 +40,7 @@ impl Measurement for Copies<'_> {
         self.stream.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_source(
             "the greatest level of what was read since the last clear, over all phases of the polls",
             watermark::SOURCE,
@@ -78,7 +78,7 @@ fn read(
     copy: WatermarkCopy,
     of: Of,
 ) -> Result<Read, Unread> {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     let config = &declared.watermark;
     let Some(poll) = config.poll else {
         return Err(trial

@@ -2,9 +2,9 @@
 
 use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::{Done, Judged, checks, looked};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::see::sightings;
-use crate::runner::session::Session;
 use crate::runner::subject::{Places, Subject};
 use rig_capture::What;
 use rig_capture::analyse::{self, ActionView};
@@ -29,7 +29,7 @@ impl Measurement for OfQueue<'_> {
         format!("{}, seen in {}", self.storm, self.stream)
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_source("each counter of the queue grown by what the wire shows", SOURCE)
     }
 
@@ -46,13 +46,13 @@ impl Measurement for OfQueue<'_> {
 
 /// Every counter of the stormed queue must have grown by what the wire shows.
 fn judge(done: &Done<'_>, subject: &Subject, judged: &mut Judged) {
-    let session = done.session;
-    let view = ActionView::from(&session.group.declared);
+    let context = done.context;
+    let view = ActionView::from(&context.group.declared);
     done.each("counters", &subject.storm, judged, |trial| {
-        let places = Places::of(session.case, &trial.script, subject)
+        let places = Places::of(context.case, &trial.script, subject)
             .ok_or_else(|| trial.doubt("the storm is not in the script"))?;
         let (acted, ended) =
-            sightings(&trial.script, &trial.observation, places, &view, session.rule.family);
+            sightings(&trial.script, &trial.observation, places, &view, context.rule.family);
         let at = (places.storm, places.class);
         let checks =
             analyse::counters(&trial.observation, &trial.script, at, &view, (&acted, &ended));

@@ -2,8 +2,8 @@
 
 use super::measurement::{Expected, Facts, Measurement};
 use super::{At, Done, Judged, Read, judgement, looked, wanted};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView, Passed, Visit};
 use rig_capture::{Span, Unit};
@@ -38,7 +38,7 @@ impl Measurement for Marks<'_> {
         self.stream.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         let text = match self.expect {
             Wanted::None => "no frame marked",
             Wanted::All => "every frame marked",
@@ -56,7 +56,7 @@ impl Measurement for Marks<'_> {
 fn marks(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     done.each("ecn.marks", stream, judged, |trial| {
         let (index, _) = trial.stream(stream)?;
-        let visits = visits(trial, index, &done.session.group.declared)?;
+        let visits = visits(trial, index, &done.context.group.declared)?;
         let passed = visits.iter().filter(|visit| visit.stream == index);
         let passed: Vec<&Passed> = passed.filter_map(|visit| visit.passed.as_ref()).collect();
         let (marked, unmarked): (Vec<&Passed>, Vec<&Passed>) =

@@ -2,9 +2,9 @@
 
 use super::measurement::{Expected, Facts, Measurement, by_formula};
 use super::{At, Done, Judged, Read, Unread, blame, looked};
+use crate::runner::context::Context;
 use crate::runner::fill::Fill;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView, Delay, Word};
 use rig_capture::{Dir, Reading, Span, Unit};
@@ -31,7 +31,7 @@ impl Measurement for XoffLatency<'_> {
         self.stream.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_formula(
             "XOFF leaves as the crossing frame has arrived, or behind the frame that is being sent",
             "F5: which frame crosses; F3: one frame ahead at most",
@@ -60,7 +60,7 @@ impl Measurement for HeadroomLoss<'_> {
         self.stream.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_formula(
             "what comes after the crossing frame, less what the headroom holds of it",
             "F3, F5",
@@ -124,7 +124,7 @@ fn wait(trial: &Trial, port: u16) -> Dur {
 
 /// Judges how soon after the crossing frame the first XOFF begins.
 fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     done.each("pfc.latency", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let others = Fill::empty(declared).others(spec.from);
@@ -144,7 +144,7 @@ fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
 /// Judges how soon after the frame whose leaving brings the group to its XON the first XON begins. A device may free a frame
 /// as it begins to leave or when it has left.
 fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let others = Fill::empty(declared).others(spec.from);
@@ -245,7 +245,7 @@ fn somewhere(done: &Done<'_>, stream: &str, from: usize, judged: &mut Judged) {
 }
 
 fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     let view = ActionView::from(declared);
     done.each("headroom.loss", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
@@ -261,7 +261,7 @@ fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged)
             overhead: spec.overhead,
             pfc: declared.macsec.pfc_size(),
             ahead: ahead(&trial.script, spec.from),
-            cable: Length(done.session.cable_cm()),
+            cable: Length(done.context.cable_cm()),
             delays: in_flight::delays(
                 declared.emission(),
                 Span { lo: response.0, hi: (response + done.bound() * 2).0 },

@@ -6,8 +6,8 @@
 use super::OfTrial;
 use super::headroom::in_the_way;
 use super::measurement::{self, Needs};
+use crate::runner::context::Context;
 use crate::runner::fill::Fill;
-use crate::runner::session::Session;
 use rig_capture::analyse::{Void, pfc_sent, throughput};
 use rig_capture::{Observation, Unit};
 use rig_oracle::spec::buffer;
@@ -23,15 +23,15 @@ pub struct Limit {
 
 /// Why a trial means nothing for a measure of its case.
 pub(super) fn voids(
-    session: &Session<'_>,
+    context: &Context<'_>,
     script: &Script,
     observation: &Observation,
 ) -> Vec<Void> {
-    let measures: Vec<_> = session.case.measure.iter().map(measurement::of).collect();
+    let measures: Vec<_> = context.case.measure.iter().map(measurement::of).collect();
     let mut voids = Vec::new();
-    if session.is_served() {
+    if context.is_served() {
         let limits =
-            measures.iter().flat_map(|measure| measure.limits(session, script, observation));
+            measures.iter().flat_map(|measure| measure.limits(context, script, observation));
         let tightest = limits.min_by_key(|limit| limit.within);
         let late = observation.bound();
         voids.extend(tightest.filter(|limit| late > limit.within).map(|Limit { within, why }| {
@@ -56,12 +56,12 @@ pub(super) fn voids(
 /// A stream that the device paused in time loses nothing. It is in time as long as what the rig sends meanwhile fits into
 /// the headroom, and as long as a pause is asked for again before it is over.
 pub(super) fn lossless(
-    session: &Session<'_>,
+    context: &Context<'_>,
     script: &Script,
     observation: &Observation,
     spec: &StreamSpec,
 ) -> Option<Limit> {
-    let declared = &session.group.declared;
+    let declared = &context.group.declared;
     let endpoint = script.endpoint(spec.from);
     let lossless = declared.qos.pfc_enable.contains(&spec.class);
     let whole = (Time::ZERO, Time::MAX);
@@ -75,7 +75,7 @@ pub(super) fn lossless(
     // it sends until it responds and on the way.
     let fits =
         slot * (declared.buffer.xoff.0 / buffer::occupied(&declared.buffer, spec.size).max(1));
-    let nominal = speed.slot(declared.mtu) + slot + endpoint.response + session.cable() * 2;
+    let nominal = speed.slot(declared.mtu) + slot + endpoint.response + context.cable() * 2;
     // The XOFF may leave late, and the frames before it too.
     let headroom = fits.saturating_sub(nominal) / 2;
     let ahead = in_the_way(declared, script, spec.from, spec.class);
@@ -96,12 +96,12 @@ pub(super) fn lossless(
 
 /// A rate takes records from half of its time at least. Where they are missing, a stall at either end may have kept them away.
 pub(super) fn rate(
-    session: &Session<'_>,
+    context: &Context<'_>,
     (script, observation): (&Script, &Observation),
     streams: &[String],
     (from, until): (&Amount, &Amount),
 ) -> Option<Limit> {
-    let values = OfTrial::of(session, script, observation);
+    let values = OfTrial::of(context, script, observation);
     let at = |end: &Amount| Some(Time::ZERO + end.resolve(&values as &dyn Lookup).ok()?);
     let window = (at(from)?, at(until)?);
     let named = (0_u16..).zip(&script.streams).filter(|(_, spec)| streams.contains(&spec.name));
@@ -115,11 +115,11 @@ pub(super) fn rate(
 /// A stream that never makes the device pause it has no more frames in the device than it is meant to. Those that the rig is
 /// late with come together, and find those that the device is late with.
 pub(super) fn crossing(
-    session: &Session<'_>,
+    context: &Context<'_>,
     observation: &Observation,
     spec: &StreamSpec,
 ) -> Option<Limit> {
-    let declared = &session.group.declared;
+    let declared = &context.group.declared;
     if !declared.qos.pfc_enable.contains(&spec.class) {
         return None;
     }
@@ -158,9 +158,9 @@ mod tests {
         let case = cases.find(|of| of.id.to_string() == case).expect("a case");
         let profile = choose(&lab, None, case).expect("it suits one");
         let group = groups(case, &profile.declared).expect("settings").remove(0);
-        let session = Session::new(&lab, profile, case, group, Seed::of_run(0));
-        let points = points(case, &session.values(), session.cadence()).expect("no sweep");
-        let script = session.script(&points[0]).expect("a script");
+        let context = crate::runner::measure::context(&lab, profile, case, group, Seed::of_run(0));
+        let points = points(case, &context.values(), context.cadence()).expect("no sweep");
+        let script = context.script(&points[0]).expect("a script");
         let xoff = Record {
             at: Time::ZERO + Dur::ms(5),
             port: 0,
@@ -170,7 +170,7 @@ mod tests {
         };
         let port = |name: &String| PortTrace {
             name: name.clone(),
-            speed: session.group.declared.port_speed(0).expect("a port"),
+            speed: context.group.declared.port_speed(0).expect("a port"),
             dut_port: "Ethernet0".to_owned(),
             cable: Dur::ns(15),
             provenance: Provenance::Software { bound: late },
@@ -188,7 +188,7 @@ mod tests {
             config: Vec::new(),
             integrity: Integrity { unseen, ..Integrity::default() },
         };
-        let voids = voids(&session, &script, &observation).into_iter();
+        let voids = voids(&context, &script, &observation).into_iter();
         voids.map(|void| format!("{}: {}", void.reason, void.detail)).collect()
     }
 

@@ -3,8 +3,8 @@
 use super::in_time::{self, Limit};
 use super::measurement::{Expected, Facts, Measurement};
 use super::{Done, Judged, Read, blame, wanted};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::subject::Places;
 use crate::runner::trial::Trial;
 use rig_capture::Observation;
@@ -34,15 +34,15 @@ impl Measurement for Lost<'_> {
         self.stream.to_owned()
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         let text = match self.expect {
             Wanted::None => "no frame lost",
             Wanted::Some => "at least one frame lost",
             Wanted::All => "every frame lost",
             Wanted::Predicted => {
-                let pfcwd = &session.group.declared.pfcwd;
-                let of = session.case.streams.get(self.stream);
-                let meets = session.case.storms.values().any(|storm| {
+                let pfcwd = &context.group.declared.pfcwd;
+                let of = context.case.streams.get(self.stream);
+                let meets = context.case.storms.values().any(|storm| {
                     of.is_some_and(|of| {
                         let enters = of.from == storm.from && pfcwd.drop_by == DropBy::Acl;
                         storm.classes.contains(&of.class) && (of.to == storm.from || enters)
@@ -64,7 +64,7 @@ impl Measurement for Lost<'_> {
 
     fn limits(
         &self,
-        session: &Session<'_>,
+        context: &Context<'_>,
         script: &Script,
         observation: &Observation,
     ) -> Vec<Limit> {
@@ -72,14 +72,14 @@ impl Measurement for Lost<'_> {
             return Vec::new();
         }
         let spec = script.streams.iter().find(|spec| spec.name == self.stream);
-        let limit = spec.and_then(|spec| in_time::lossless(session, script, observation, spec));
+        let limit = spec.and_then(|spec| in_time::lossless(context, script, observation, spec));
         limit.into_iter().collect()
     }
 }
 
 /// Judges the loss of one stream: what the case wants, or what follows from the declared action.
 fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
-    let view = ActionView::from(&done.session.group.declared);
+    let view = ActionView::from(&done.context.group.declared);
     done.each("loss", stream, judged, |trial| {
         let (index, _) = trial.stream(stream)?;
         let loss = analyse::loss(&trial.observation, &trial.script, index, view.delays());
@@ -128,12 +128,12 @@ fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
 /// What the declared action loses of a stream: what reaches a stormed queue from the detection to the restoration, and
 /// what the queue held where the backlog is discarded.
 fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, Doubt> {
-    let session = done.session;
+    let context = done.context;
     let none = |text: &str| Ok(frames(Span::exactly(0), text.to_owned()));
-    let Some(subject) = session.subject.as_ref() else {
+    let Some(subject) = context.subject.as_ref() else {
         return none("nothing is stormed: no loss");
     };
-    let Some(places) = Places::of(session.case, &trial.script, subject) else {
+    let Some(places) = Places::of(context.case, &trial.script, subject) else {
         return none("nothing is stormed: no loss");
     };
     let (spec, storm) = (
@@ -142,12 +142,12 @@ fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, 
     );
     let stormed_class = storm.classes >> spec.class & 1 == 1;
     let leaves = stormed_class && spec.to == storm.from;
-    let pfcwd = &session.group.declared.pfcwd;
+    let pfcwd = &context.group.declared.pfcwd;
     let enters = stormed_class && spec.from == storm.from && pfcwd.drop_by == DropBy::Acl;
     if pfcwd.action != Action::Drop || !(leaves || enters) {
         return none("no frame of it meets the drop action");
     }
-    let seen = super::seen(session, trial, subject)?;
+    let seen = super::seen(context, trial, subject)?;
     let Some(detected) = seen.detection() else { return none("no detection, so no loss") };
     let start = seen.storm_start - trial.observation.origin;
     let (lo, hi) = (start.0 + detected.after.lo, start.0 + detected.after.hi);
@@ -157,7 +157,7 @@ fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, 
     };
     let arrivals = |from: u64, until: u64| arrivals(trial, stream, from, until);
     // A frame at the device when the action begins or ends may fare either way.
-    let delay = session.group.declared.transit().0;
+    let delay = context.group.declared.transit().0;
     let discarded = leaves && pfcwd.backlog == Backlog::Discarded;
     let from = if discarded { closes(done, trial, (spec, storm), start) } else { Span { lo, hi } };
     let span = Span {
@@ -167,7 +167,7 @@ fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, 
     let since = if discarded {
         format!("{}, when the pause holds it,", super::show(Unit::Ps, from))
     } else {
-        format!("{} on", what(&seen, session.rule.family))
+        format!("{} on", what(&seen, context.rule.family))
     };
     let text =
         format!("what reaches the queue from {since} until the restoration: {} frames", show(span));
@@ -182,7 +182,7 @@ fn closes(
     (spec, storm): (&StreamSpec, &StormSpec),
     start: Dur,
 ) -> Span {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     let trace = &trial.observation.ports[usize::from(storm.from)];
     let tagged = trial.observation.words((storm.from, Dir::Tx), spec.class);
     let tagged = tagged.take(1).any(|(_, record, _)| record.secured.is_some());

@@ -2,8 +2,8 @@
 
 use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::{Done, Judged, Read, Unread, checks, looked, wanted};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::analyse;
 use rig_capture::{Dir, Record, Span, Unit, What};
@@ -35,7 +35,7 @@ impl Measurement for OfPort<'_> {
         self.port.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_source(
             "each counter of the port grown by what becomes of the frames on the wire",
             macsec::SOURCE,
@@ -62,7 +62,7 @@ impl Measurement for Frames<'_> {
         self.port.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_source(
             "every frame protected as declared, packet numbers one by one",
             "IEEE 802.1AE clause 9, 10.5",
@@ -90,8 +90,8 @@ impl Measurement for Obeyed<'_> {
         format!("{}, seen in {}", self.storm, self.stream)
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
-        let own = &session.group.declared.macsec;
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+        let own = &context.group.declared.macsec;
         let told = |reception: Reception| match reception {
             Reception::Honour => "obeyed",
             Reception::Ignore => "ignored",
@@ -130,7 +130,7 @@ fn epochs(declared: &Declared, script: &Script) -> Vec<(Time, Macsec)> {
 /// # Errors
 /// It does not.
 fn speaks(done: &Done<'_>, trial: &Trial) -> Result<Vec<(Time, Macsec)>, Unread> {
-    let epochs = epochs(&done.session.group.declared, &trial.script);
+    let epochs = epochs(&done.context.group.declared, &trial.script);
     if epochs.iter().any(|(_, macsec)| macsec.enable) {
         return Ok(epochs);
     }
@@ -141,7 +141,7 @@ fn speaks(done: &Done<'_>, trial: &Trial) -> Result<Vec<(Time, Macsec)>, Unread>
 fn outcomes(done: &Done<'_>, trial: &Trial, port: u16, late: Dur) -> Vec<(usize, Outcome)> {
     let observation = &trial.observation;
     let cable = observation.ports[usize::from(port)].cable;
-    let mut epochs = epochs(&done.session.group.declared, &trial.script);
+    let mut epochs = epochs(&done.context.group.declared, &trial.script);
     epochs.iter_mut().skip(1).for_each(|(from, _)| *from += late);
     let sent = observation.records.iter().enumerate();
     let sent = sent.filter(|(_, record)| (record.port, record.dir) == (port, Dir::Tx));
@@ -156,7 +156,7 @@ fn outcomes(done: &Done<'_>, trial: &Trial, port: u16, late: Dur) -> Vec<(usize,
 
 /// The PFC frames sent to the port that MACsec keeps from pausing anything, by record.
 pub(super) fn refused(done: &Done<'_>, trial: &Trial, port: u16) -> BTreeSet<usize> {
-    if !done.session.group.declared.macsec.enable {
+    if !done.context.group.declared.macsec.enable {
         return BTreeSet::new();
     }
     let outcomes = outcomes(done, trial, port, Dur::ZERO).into_iter();
@@ -301,7 +301,7 @@ fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mut Judged) {
             let why = format!("some frames of {} are obeyed, some not", storm.name);
             return Err(trial.doubt(&why).into());
         }
-        let declared = &done.session.group.declared;
+        let declared = &done.context.group.declared;
         let bound = trial.observation.bound() * 2;
         let settled = declared.response(Form::Encrypted) + trace.speed.slot(declared.mtu) + bound;
         let arrival = |record: usize| trial.observation.records[record].at + trace.cable;

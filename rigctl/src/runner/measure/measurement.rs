@@ -8,8 +8,8 @@ use super::{
     action, config, copies, counters, ecn, headroom, loss, macsec, nic, pause, pfc, search, storm,
     throughput, watermarks, withheld,
 };
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::subject::Subject;
 use rig_capture::{Observation, Reading};
 use rig_oracle::Prediction;
@@ -85,7 +85,7 @@ pub trait Measurement: core::fmt::Debug {
     fn on(&self) -> String;
 
     /// What it is expected to show, before anything runs.
-    fn expected(&self, session: &Session<'_>, points: &[Point]) -> Vec<Expected>;
+    fn expected(&self, context: &Context<'_>, points: &[Point]) -> Vec<Expected>;
 
     /// Judges it, at every point.
     fn judge(&self, done: &Done<'_>, judged: &mut Judged);
@@ -111,7 +111,7 @@ pub trait Measurement: core::fmt::Debug {
     }
 
     /// How late the rig and a served device may be before a trial means nothing for it.
-    fn limits(&self, _: &Session<'_>, _: &Script, _: &Observation) -> Vec<Limit> {
+    fn limits(&self, _: &Context<'_>, _: &Script, _: &Observation) -> Vec<Limit> {
         Vec::new()
     }
 }

@@ -29,7 +29,7 @@ struct Seen<'a> {
 impl<'a> Seen<'a> {
     fn of(done: &Done<'a>, trial: &Trial, port: u16) -> Seen<'a> {
         let Trial { script, observation, .. } = trial;
-        let declared = &done.session.group.declared;
+        let declared = &done.context.group.declared;
         let behind = script.dut_ports.get(usize::from(port)).copied().unwrap_or(0);
         let left = nic::left(observation, port);
         let speed = observation.ports[usize::from(port)].speed;

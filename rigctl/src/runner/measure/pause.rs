@@ -4,8 +4,8 @@
 use super::measurement::{Expected, Facts, Measurement, by_formula, by_source};
 use super::throughput::sends_all_the_time;
 use super::{Done, Judged, Read, looked};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, Stop};
 use rig_capture::{Dir, Span, Unit};
@@ -32,8 +32,8 @@ impl Measurement for Response<'_> {
         self.stream.to_owned()
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
-        let declared = &session.group.declared;
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+        let declared = &context.group.declared;
         let response = declared.response(declared.macsec.sent());
         by_source(
             format!("the last frame starts {response} after the XOFF, up to a frame before that"),
@@ -61,7 +61,7 @@ impl Measurement for PauseLength<'_> {
         self.stream.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_formula("idle for q x 512 bit times less the response, up to a frame less", "F1, F2")
     }
 
@@ -91,7 +91,7 @@ impl Measurement for Duty<'_> {
         format!("{} on {}", self.storm, self.stream)
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_formula(
             "idle for (T - t) / p to T / p of the time: T the pause less the response, t a frame, p the period",
             "F2",
@@ -124,7 +124,7 @@ impl Port<'_> {
         let mut sent = trial.observation.words((self.spec.to, Dir::Tx), self.spec.class);
         let tagged = sent.any(|(_, record, _)| record.secured.is_some());
         let form = if tagged { Form::Encrypted } else { Form::Clear };
-        done.session.group.declared.response(form)
+        done.context.group.declared.response(form)
     }
 }
 

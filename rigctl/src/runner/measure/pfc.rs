@@ -4,9 +4,9 @@ use super::headroom::in_the_way;
 use super::in_time::{self, Limit};
 use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::{Done, Judged, Read, Unread, blame, checks, looked, show, wanted};
+use crate::runner::context::Context;
 use crate::runner::fill::Fill;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::Observation;
 use rig_capture::analyse;
@@ -42,7 +42,7 @@ impl Measurement for Sent<'_> {
         format!("{}{class}{}", self.port, after.unwrap_or_default())
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         let text = match self.expect {
             Wanted::None if self.class.is_none() => "no PFC frame",
             Wanted::None => "no XOFF",
@@ -58,7 +58,7 @@ impl Measurement for Sent<'_> {
 
     fn limits(
         &self,
-        session: &Session<'_>,
+        context: &Context<'_>,
         script: &Script,
         observation: &Observation,
     ) -> Vec<Limit> {
@@ -69,7 +69,7 @@ impl Measurement for Sent<'_> {
             script.ports[usize::from(spec.from)] == self.port
                 && self.class.is_none_or(|class| spec.class == class)
         };
-        let crossing = |spec: &StreamSpec| in_time::crossing(session, observation, spec);
+        let crossing = |spec: &StreamSpec| in_time::crossing(context, observation, spec);
         script.streams.iter().filter(enters).filter_map(crossing).collect()
     }
 }
@@ -89,7 +89,7 @@ impl Measurement for Format<'_> {
         self.port.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_source(
             "every PFC frame of the device well formed",
             "IEEE 802.1Q clause 36, IEEE 802.3 Annex 31D",
@@ -121,7 +121,7 @@ impl Measurement for OfPort<'_> {
         format!("{} class {}", self.port, self.class)
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_source(
             "each PFC frame on the wire counted once, and none of them as data",
             "SAI_PORT_STAT_PFC; the wire is the count",
@@ -147,12 +147,12 @@ fn sent(done: &Done<'_>, measure: &Sent<'_>, judged: &mut Judged) {
         let mut window = (Time::ZERO, Time::ZERO + length);
         if let Some(storm) = *after {
             // The stream of the case's watchdog measures shows when the action began.
-            let shown = done.session.case.measure.iter().filter_map(|of| super::of(of).subject());
+            let shown = done.context.case.measure.iter().filter_map(|of| super::of(of).subject());
             let Some(subject) = shown.into_iter().find(|subject| subject.storm == storm) else {
                 let why = format!("no measure of the case shows when {storm} is acted on");
                 return Err(trial.doubt(&why).into());
             };
-            let seen = super::seen(done.session, trial, &subject)?;
+            let seen = super::seen(done.context, trial, &subject)?;
             let Some(detected) = seen.detection() else {
                 return Err(trial.doubt(&format!("nothing acted on {storm}")).into());
             };
@@ -192,7 +192,7 @@ fn sent(done: &Done<'_>, measure: &Sent<'_>, judged: &mut Judged) {
 /// Whether all that the rig sent might have filled the buffer as far as makes the device send an XOFF by a port at all.
 fn fills(done: &Done<'_>, trial: &Trial, (port, class): (u16, u8)) -> Result<(), Doubt> {
     let own = trial.script.streams.iter().filter(|spec| (spec.from, spec.class) == (port, class));
-    let fill = Fill::empty(&done.session.group.declared);
+    let fill = Fill::empty(&done.context.group.declared);
     let Some(least) = own.map(|spec| fill.first_xoff(spec)).min() else { return Ok(()) };
     let sent: u64 = trial.observation.streams.iter().map(|count| count.sent).sum();
     if sent >= least {
@@ -258,7 +258,7 @@ const fn is_pfc(what: &What) -> bool {
 
 /// For how long each XOFF asks the sender to pause: the declared quanta.
 fn asked(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
-    let declared = done.session.group.declared.pfc.quanta;
+    let declared = done.context.group.declared.pfc.quanta;
     done.each("pfc.sent", &format!("{port} class {class} pause asked for"), judged, |trial| {
         let index = trial.port(port)?;
         let whole = (Time::ZERO, Time::ZERO + trial.observation.length);
@@ -291,7 +291,7 @@ fn asked(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
 /// How long the queue may still drain to where the device sends XON: an XOFF that falls due meanwhile is right. What is above
 /// that is the declared offset and what came after the first XOFF: a frame that was under way and one at the sender.
 fn draining(done: &Done<'_>, trial: &Trial, storm: &str) -> Dur {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     let spec = trial.script.storms.iter().find(|spec| spec.name == *storm);
     let speed = spec.map(|spec| trial.observation.ports[usize::from(spec.from)].speed);
     let above = declared.buffer.xon_offset + declared.mtu * 2;
@@ -300,7 +300,7 @@ fn draining(done: &Done<'_>, trial: &Trial, storm: &str) -> Dur {
 
 /// How soon an XOFF is followed by the next word: the declared refresh, behind what may be ahead of it at the port.
 fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     done.each("pfc.sent", &format!("{port} class {class} repeated"), judged, |trial| {
         let index = trial.port(port)?;
         if falls_silent(&trial.script, index, class) {
@@ -367,7 +367,7 @@ fn falls_silent(script: &Script, port: u16, class: u8) -> bool {
 
 /// Whether the device counts the PFC frames of a port as the wire shows them, and nowhere as data. What MACsec refuses is none.
 fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
-    let xon_counts = done.session.group.declared.pfc.xon_counts;
+    let xon_counts = done.context.group.declared.pfc.xon_counts;
     done.each("pfc.counters", &format!("{port} class {class}"), judged, |trial| {
         let index = trial.port(port)?;
         let refused = super::macsec::refused(done, trial, index);

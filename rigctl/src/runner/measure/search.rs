@@ -2,11 +2,11 @@
 
 use super::measurement::{Expected, Facts, Measurement, prediction};
 use super::{At, Done, Judged, Read, blame, judgement, looked};
+use crate::runner::context::Context;
 use crate::runner::hunt::{Event, Mark, Stage, stages};
 use crate::runner::kept::Kept;
 use crate::runner::plan::Role;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::table::Table;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
@@ -47,8 +47,8 @@ impl Measurement for Searched<'_> {
         self.threshold.streams().join(", then ")
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
-        searched(session, self.threshold).iter().flat_map(prediction).collect()
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+        searched(context, self.threshold).iter().flat_map(prediction).collect()
     }
 
     fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
@@ -69,9 +69,9 @@ fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &mut Judged)
         if stage.event == Event::Xon || !matches!(search, Threshold::Xon { .. }) {
             let tried: Vec<Tried<'_>> = trials
                 .iter()
-                .filter_map(|(trial, mark)| Tried::of(done.session, trial, mark, stage))
+                .filter_map(|(trial, mark)| Tried::of(done.context, trial, mark, stage))
                 .collect();
-            let want = predicted(&done.session.group.declared, search, stage, &first.script);
+            let want = predicted(&done.context.group.declared, search, stage, &first.script);
             one(done, search, (stage, first), (&tried, want), judged);
         }
     }
@@ -95,12 +95,12 @@ fn found(tried: &[Tried<'_>]) -> Found {
 }
 
 /// What the closed forms say of each number that `search` finds, each found as it is predicted.
-fn searched(session: &Session<'_>, search: &Threshold) -> Vec<Prediction> {
+fn searched(context: &Context<'_>, search: &Threshold) -> Vec<Prediction> {
     let mut point = Point::default();
     let mut all = Vec::new();
     for stage in stages(search) {
-        let Ok(script) = session.script(&point) else { break };
-        let want = predicted(&session.group.declared, search, &stage, &script);
+        let Ok(script) = context.script(&point) else { break };
+        let want = predicted(&context.group.declared, search, &stage, &script);
         for name in &stage.streams {
             point.counts.insert(name.clone(), want.span.hi.saturating_sub(stage.less));
         }
@@ -147,7 +147,7 @@ fn one(
     let looked = looked(tried.len(), "numbers that were tried");
     let read = Read { span, want, got, records, looked };
     let on = stage.streams.join(" and ");
-    let place = done.session.group.label.clone();
+    let place = done.context.group.label.clone();
     let leaks: u64 = tried.iter().map(|one| one.leaked).sum();
     if let Some(mut judgement) = judgement(search.name(), &on, place, &[(number, read)]) {
         judgement.trials = u32::try_from(tried.len()).unwrap_or(u32::MAX);
@@ -171,7 +171,7 @@ fn one(
 /// What each trial tried, and whether it happened.
 fn table(done: &Done<'_>, search: &Threshold, stage: &Stage, tried: &[Tried<'_>]) -> Table {
     const COLUMNS: &[&str] = &["subject", "point", "trial", "held", "happened"];
-    let (on, place) = (stage.streams.join(" and "), &done.session.group.label);
+    let (on, place) = (stage.streams.join(" and "), &done.context.group.label);
     let mut table = Table::new(search.name(), COLUMNS);
     for one in tried {
         table.row([&on, place, &one.trial.number(), &one.held, &u8::from(one.happened)]);
@@ -203,7 +203,7 @@ fn curve(
         },
     });
     let on = format!("{} held, frames", stage.streams.join(" and "));
-    let x = [done.session.group.label.as_str(), &on].join(" ").trim().to_owned();
+    let x = [done.context.group.label.as_str(), &on].join(" ").trim().to_owned();
     let points = points.collect();
     Curve {
         measure: search.name(),

@@ -2,8 +2,8 @@
 
 use super::measurement::{Expected, Facts, Measurement, Needs, Red};
 use super::{At, Done, Judged, Read, judgement, looked};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use rig_capture::analyse;
 use rig_capture::{Dir, Span, Unit};
 use rig_oracle::Prediction;
@@ -27,8 +27,8 @@ impl Measurement for Covered<'_> {
         self.storm.to_owned()
     }
 
-    fn expected(&self, session: &Session<'_>, points: &[Point]) -> Vec<Expected> {
-        expected(session, self.storm, points).unwrap_or_default()
+    fn expected(&self, context: &Context<'_>, points: &[Point]) -> Vec<Expected> {
+        expected(context, self.storm, points).unwrap_or_default()
     }
 
     fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
@@ -40,10 +40,10 @@ impl Measurement for Covered<'_> {
     }
 }
 
-fn expected(session: &Session<'_>, name: &str, points: &[Point]) -> Option<Vec<Expected>> {
-    let script = session.script(points.first()?).ok()?;
+fn expected(context: &Context<'_>, name: &str, points: &[Point]) -> Option<Vec<Expected>> {
+    let script = context.script(points.first()?).ok()?;
     let spec = script.storms.iter().find(|spec| spec.name == name)?;
-    let speed = session.group.declared.port_speed(script.dut_ports[usize::from(spec.from)])?;
+    let speed = context.group.declared.port_speed(script.dut_ports[usize::from(spec.from)])?;
     let (pause, every) = (speed.pause(spec.quanta), spec.every);
     let share = pause.scaled(1_000_000, every.0.max(pause.0)).0;
     let (percent, rest) = (share / 10_000, share / 100 % 100);

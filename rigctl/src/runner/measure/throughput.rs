@@ -4,8 +4,8 @@
 use super::in_time::{self, Limit};
 use super::measurement::{Expected, Facts, Measurement, by_formula};
 use super::{At, Done, Judged, Read, judgement};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::Observation;
 use rig_capture::analyse::{self, Throughput};
@@ -37,8 +37,8 @@ impl Measurement for Shared<'_> {
         self.streams.join(" and ")
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
-        let [from, until] = [self.from, self.until].map(|amount| expected_at(session, amount));
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+        let [from, until] = [self.from, self.until].map(|amount| expected_at(context, amount));
         by_formula(
             format!("each queue its share of the port from {from} to {until}, in frames"),
             "F10: max-min water-filling over the declared scheduler",
@@ -51,24 +51,24 @@ impl Measurement for Shared<'_> {
 
     fn limits(
         &self,
-        session: &Session<'_>,
+        context: &Context<'_>,
         script: &Script,
         observation: &Observation,
     ) -> Vec<Limit> {
-        in_time::rate(session, (script, observation), self.streams, (self.from, self.until))
+        in_time::rate(context, (script, observation), self.streams, (self.from, self.until))
             .into_iter()
             .collect()
     }
 }
 
 /// An instant before anything runs. One that depends on how long a counted stream takes to send depends on the port.
-fn expected_at(session: &Session<'_>, amount: &Amount) -> String {
+fn expected_at(context: &Context<'_>, amount: &Amount) -> String {
     if let Amount::Of { of, times, plus, .. } = amount
-        && session.case.streams.contains_key(of)
+        && context.case.streams.contains_key(of)
     {
         return format!("{} x the time that {of} takes to send + {plus}", Unit::Ppm.show(*times));
     }
-    let at = amount.resolve(&session.values() as &dyn Lookup);
+    let at = amount.resolve(&context.values() as &dyn Lookup);
     at.map_or_else(|name| format!("`{name}`, which has no value"), |at| at.to_string())
 }
 
@@ -118,9 +118,9 @@ fn queues(
             }
         })
         .collect();
-    let granted = shares(speed, &done.session.group.declared.scheduler, &offers);
+    let granted = shares(speed, &done.context.group.declared.scheduler, &offers);
     let others = others(&trial.script, first.to, streams, speed);
-    let round = Round::of(&done.session.group.declared.scheduler, &offers);
+    let round = Round::of(&done.context.group.declared.scheduler, &offers);
     let mut over = until - from;
     let mut sums: BTreeMap<u8, (Span, Span, Vec<usize>)> = BTreeMap::new();
     let mut sent: BTreeMap<u8, u64> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Which trials do not count, for a reason of the rig's own, and which of those are what their case is about.
 
 use super::{in_time, measurement};
-use crate::runner::session::Session;
+use crate::runner::context::Context;
 use crate::runner::trial::Trial;
 use rig_capture::Observation;
 use rig_capture::analyse;
@@ -12,20 +12,20 @@ use rig_units::Dur;
 /// Why a trial does not count; `None` when it does. Storms that the case wants to have gaps, or whose coverage it
 /// measures, may have those that their script gives them.
 pub fn void(
-    session: &Session<'_>,
+    context: &Context<'_>,
     number: u32,
     script: &Script,
     observation: &Observation,
 ) -> Option<Doubt> {
     let about_gaps = |storm: u16| {
         let name = &script.storms[usize::from(storm)].name;
-        let measures = &session.case.measure;
+        let measures = &context.case.measure;
         measures
             .iter()
             .any(|measure| measurement::of(measure).about_gaps_of() == Some(name.as_str()))
     };
     let mut voids = analyse::voids(observation, script, &about_gaps);
-    voids.extend(in_time::voids(session, script, observation));
+    voids.extend(in_time::voids(context, script, observation));
     let mut voids = voids.into_iter();
     let first = voids.next()?;
     // The first one is the word for it; what else was amiss may be what it came from.

@@ -2,11 +2,11 @@
 
 use super::measurement::{Expected, Facts, Measurement, Needs, Placement};
 use super::{At, Done, Judged};
+use crate::runner::context::Context;
 use crate::runner::kept::Kept;
 use crate::runner::plan::Role;
 use crate::runner::points::Point;
 use crate::runner::see::see;
-use crate::runner::session::Session;
 use crate::runner::subject::{Places, Subject};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::ActionView;
@@ -69,11 +69,11 @@ impl Measurement for Watchdog<'_> {
         format!("{}, seen in {}", self.storm, self.stream)
     }
 
-    fn expected(&self, session: &Session<'_>, points: &[Point]) -> Vec<Expected> {
+    fn expected(&self, context: &Context<'_>, points: &[Point]) -> Vec<Expected> {
         match self.act {
-            Act::Detection(at_most) => expected::detection(session, at_most),
-            Act::Restoration => expected::restoration(session),
-            Act::Fired(expect) => expected::fired(session, expect, points),
+            Act::Detection(at_most) => expected::detection(context, at_most),
+            Act::Restoration => expected::restoration(context),
+            Act::Fired(expect) => expected::fired(context, expect, points),
         }
     }
 
@@ -97,13 +97,13 @@ impl Measurement for Watchdog<'_> {
 ///
 /// # Errors
 /// Why it shows nothing.
-pub fn seen(session: &Session<'_>, trial: &Trial, subject: &Subject) -> Result<Seen, Doubt> {
-    let view = ActionView::from(&session.group.declared);
-    let places = Places::of(session.case, &trial.script, subject).ok_or_else(|| Doubt {
+pub fn seen(context: &Context<'_>, trial: &Trial, subject: &Subject) -> Result<Seen, Doubt> {
+    let view = ActionView::from(&context.group.declared);
+    let places = Places::of(context.case, &trial.script, subject).ok_or_else(|| Doubt {
         reason: "not-observable",
         detail: format!("{} and {} are not in the script", subject.storm, subject.stream),
     })?;
-    see(trial.number, &trial.script, &trial.observation, places, &view, session.rule.family)
+    see(trial.number, &trial.script, &trial.observation, places, &view, context.rule.family)
 }
 
 /// Judges one measure.
@@ -118,7 +118,7 @@ fn judge(done: &Done<'_>, measure: &Watchdog<'_>, judged: &mut Judged) {
             continue;
         };
         let about = about(measure, &subject, done.place(point));
-        let (rule, stimulus) = (&done.session.rule, &done.stimulus());
+        let (rule, stimulus) = (&done.context.rule, &done.stimulus());
         let slack = limits(done).slack;
         let seen = telling(done, measure, (at, &about), seen, judged);
         if seen.is_empty() {
@@ -146,7 +146,7 @@ fn along_a_ramp(done: &Done<'_>, measure: &Watchdog<'_>, subject: &Subject, judg
     let Some(calibrations) = all_seen(done, (At::Whole, calibrating), subject, judged) else {
         return;
     };
-    let about = about(measure, subject, done.session.group.label.clone());
+    let about = about(measure, subject, done.context.group.label.clone());
     let (mut points, mut lengths) = (Vec::new(), Vec::new());
     for index in 0..done.points.len() {
         let trials = (At::Point(index), done.valid(index));
@@ -160,7 +160,7 @@ fn along_a_ramp(done: &Done<'_>, measure: &Watchdog<'_>, subject: &Subject, judg
         points.push(At::Point(index));
         lengths.push(Storms { length, trials });
     }
-    let (rule, stimulus) = (&done.session.rule, &done.stimulus());
+    let (rule, stimulus) = (&done.context.rule, &done.stimulus());
     let mut ramp = ramp::judge(&about, rule, stimulus, &calibrations, &lengths, &limits(done));
     if let Some(first) = ramp.judgements.first_mut() {
         first.findings.append(&mut ramp.findings);
@@ -178,7 +178,7 @@ fn telling(
     seen: Vec<Seen>,
     judged: &mut Judged,
 ) -> Vec<Seen> {
-    let (rule, stimulus) = (&done.session.rule, &done.stimulus());
+    let (rule, stimulus) = (&done.context.rule, &done.stimulus());
     let unshown = |seen: &Seen| match measure.act {
         Act::Detection(at_most) => {
             detection::unshown(seen, rule, stimulus, (at_most, limits(done).slack))
@@ -200,7 +200,7 @@ fn telling(
 }
 
 fn swept(done: &Done<'_>) -> bool {
-    done.session.case.sweep.iter().any(Sweep::is_variable)
+    done.context.case.sweep.iter().any(Sweep::is_variable)
 }
 
 fn all_seen(
@@ -215,7 +215,7 @@ fn all_seen(
             judged.doubt(at, doubt);
             return None;
         }
-        match seen(done.session, &trial, subject) {
+        match seen(done.context, &trial, subject) {
             Ok(seen) => all.push(seen),
             Err(doubt) => unshown = unshown.or(Some(doubt)),
         }
@@ -254,5 +254,5 @@ fn about(measure: &Watchdog<'_>, subject: &Subject, point: String) -> judge::Sub
 }
 
 fn limits(done: &Done<'_>) -> Limits {
-    Limits { alpha: done.alpha, slack: done.session.slack_within(done.bound()) }
+    Limits { alpha: done.alpha, slack: done.context.slack_within(done.bound()) }
 }

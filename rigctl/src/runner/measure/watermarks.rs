@@ -2,11 +2,11 @@
 
 use super::measurement::{Expected, Facts, Measurement, Needs, by_formula};
 use super::{At, Done, Judged, Read, judgement};
+use crate::runner::context::Context;
 use crate::runner::fill::Fill;
 use crate::runner::kept::Kept;
 use crate::runner::plan::Role;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_lab::Declared;
@@ -30,7 +30,7 @@ impl Measurement for Watermarks<'_> {
         self.stream.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_formula("each watermark as the buffer's closed form, after every number of frames", "F7")
     }
 
@@ -48,7 +48,7 @@ struct Check {
 
 /// Judges the watermarks of the group that `stream` fills and of the queue that it is sent to.
 fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     if let Some(poll) = declared.watermark.poll {
         let detail = format!("the device reads and clears its watermarks by itself every {poll}");
         judged.doubt(At::Whole, Doubt { reason: "not-observable", detail });
@@ -96,7 +96,7 @@ fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let span = Span::exactly(off);
         all.push((trial.number, Read { span, want, got, records: Vec::new(), looked }));
     }
-    let place = done.session.group.label.clone();
+    let place = done.context.group.label.clone();
     if let Some(one) = judgement("buffer.watermarks", stream, place, &all) {
         judged.file(At::Whole, one);
     }

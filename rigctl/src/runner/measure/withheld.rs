@@ -6,9 +6,9 @@ use super::in_time::{self, Limit};
 use super::measurement::{Expected, Facts, Measurement, by_formula};
 use super::throughput::{offered, sends_all_the_time};
 use super::{At, Done, Judged, Read, judgement, looked};
+use crate::runner::context::Context;
 use crate::runner::fill::Fill;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::Observation;
 use rig_capture::analyse::ActionView;
@@ -43,7 +43,7 @@ impl Measurement for Withheld<'_> {
         self.streams.join(" and ")
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_formula(
             "of each lossless source and each lossy queue, the share that it does not get",
             "F11, F12: 1 - granted / offered",
@@ -56,11 +56,11 @@ impl Measurement for Withheld<'_> {
 
     fn limits(
         &self,
-        session: &Session<'_>,
+        context: &Context<'_>,
         script: &Script,
         observation: &Observation,
     ) -> Vec<Limit> {
-        in_time::rate(session, (script, observation), self.streams, (self.from, self.until))
+        in_time::rate(context, (script, observation), self.streams, (self.from, self.until))
             .into_iter()
             .collect()
     }
@@ -100,7 +100,7 @@ fn of_trial(
     (from, until): (&Amount, &Amount),
 ) -> Result<Vec<(String, Read)>, Doubt> {
     let window = (done.instant(trial, from)?, done.instant(trial, until)?);
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     let named = (0_u16..).zip(&trial.script.streams).filter(|(_, of)| streams.contains(&of.name));
     let sources: Vec<Source<'_>> = named
         .map(|(index, spec)| {
@@ -155,7 +155,7 @@ fn paused(
     own: &[&Source<'_>],
     granted: Span,
 ) -> Result<Span, Doubt> {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     if declared.buffer.accounting == Accounting::Voq {
         return Err(trial.doubt("limits are those of queues: they say nothing of one source"));
     }
@@ -187,7 +187,7 @@ fn paused(
 
 /// The most frames of a source that are on their way between a word of the device and what follows from it.
 fn under_way(done: &Done<'_>, trial: &Trial, spec: &StreamSpec) -> u64 {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     let response = trial.script.endpoint(spec.from).response;
     let flight = InFlight {
         speed: trial.observation.ports[usize::from(spec.from)].speed,
@@ -195,7 +195,7 @@ fn under_way(done: &Done<'_>, trial: &Trial, spec: &StreamSpec) -> u64 {
         overhead: spec.overhead,
         pfc: declared.macsec.pfc_size(),
         ahead: ahead(&trial.script, spec.from),
-        cable: Length(done.session.cable_cm()),
+        cable: Length(done.context.cable_cm()),
         delays: in_flight::delays(
             declared.emission() + declared.transit(),
             Span { lo: response.0, hi: response.0 },
@@ -261,7 +261,7 @@ fn lost(
     granted: Span,
     (from, until): (Time, Time),
 ) -> Result<Read, Doubt> {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     let delays = ActionView::from(declared).delays();
     let (mut sent, mut lost, mut open, mut records) = (0_u64, 0_u64, 0_u64, Vec::new());
     for source in own {

@@ -1,10 +1,10 @@
 //! How much a case is to run, before any of it does, against what a run ends.
 
 use super::super::budget;
+use super::super::context::Context;
 use super::super::effort::Effort;
 use super::super::plan::Plan;
 use super::super::points::Point;
-use super::super::session::Session;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::{Program, Tally};
 use rig_lab::fault::Fault;
@@ -35,17 +35,17 @@ struct Recorded {
 
 impl Size {
     /// The trials of one configuration, whose points have these scripts.
-    pub(super) fn add(&mut self, session: &Session<'_>, points: &[Point], scripts: &[Script]) {
+    pub(super) fn add(&mut self, context: &Context<'_>, points: &[Point], scripts: &[Script]) {
         let Some(longest) = scripts.iter().map(|script| script.length).max() else { return };
         // A search is planned as it goes, and ends by itself.
-        let alpha = budget::each(&[session.case]);
-        let trials = u64::from(Plan::of(session, points, alpha, Effort::USUAL).planned());
+        let alpha = budget::each(&[context.case]);
+        let trials = u64::from(Plan::of(context, points, alpha, Effort::USUAL).planned());
         self.trials = self.trials.saturating_add(trials);
         self.time = self.time.saturating_add(longest.saturating_mul(trials));
         let mut most: BTreeMap<String, u64> = BTreeMap::new();
         for script in scripts {
             // One that cannot be sent is told of as such.
-            let program = Program::of(script, &speeds(script, &session.group.declared));
+            let program = Program::of(script, &speeds(script, &context.group.declared));
             let tallies = program.map(|program| Tally::of(script, &program)).unwrap_or_default();
             self.recorded = core::mem::take(&mut self.recorded).max(recorded(&tallies));
             for Tally { key, frames, .. } in tallies {

@@ -4,8 +4,8 @@ use super::super::checks;
 use super::super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::draws::Rule;
 use super::{Done, Fate, Judged, Span, looked, visits, wred};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use rig_lab::Marking;
 
 /// `ecn.counters`.
@@ -27,7 +27,7 @@ impl Measurement for OfQueue<'_> {
         self.stream.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_source(
             "each WRED and ECN counter of the queue grown by what the wire shows",
             "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS; the wire is the count",
@@ -42,7 +42,7 @@ impl Measurement for OfQueue<'_> {
 /// Judges them: packets and bytes that were marked, and that were dropped. A frame that came marked is counted where it would
 /// have been marked; what early detection drops is among all that the queue dropped.
 fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     done.each("ecn.counters", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let visits = visits(trial, index, declared)?;

@@ -7,8 +7,8 @@ use super::super::measurement::{Expected, Facts, Measurement, by_formula};
 use super::draws::{Draw, Rule, draws};
 use super::{At, Done, Fate, Judged, Prediction, Read, Span, Unit, judgement, looked, wred};
 use super::{Class, Ecn};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::table::Table;
 use rig_lab::Marking;
 use rig_oracle::judge::likelihood::{self, Bin, Verdict};
@@ -34,8 +34,8 @@ impl Measurement for MarkingCurve<'_> {
         self.streams.join(" and ")
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
-        expected(session, self.streams)
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+        expected(context, self.streams)
     }
 
     fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
@@ -48,9 +48,9 @@ impl Measurement for MarkingCurve<'_> {
 }
 
 /// The curve that the frames of some streams go by, and what it does to them.
-fn expected(session: &Session<'_>, streams: &[String]) -> Vec<Expected> {
-    let wred = &session.group.declared.wred;
-    let Some(stream) = streams.first().and_then(|name| session.case.streams.get(name)) else {
+fn expected(context: &Context<'_>, streams: &[String]) -> Vec<Expected> {
+    let wred = &context.group.declared.wred;
+    let Some(stream) = streams.first().and_then(|name| context.case.streams.get(name)) else {
         return Vec::new();
     };
     let class = Class { color: stream.color, capable: stream.ecn != Ecn::NotEct };
@@ -103,7 +103,7 @@ fn sample<'a>(
     (index, point): (usize, &Point),
     judged: &mut Judged,
 ) -> Option<Sample<'a>> {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     let mut all: Option<Sample<'a>> = None;
     for trial in done.valid(index) {
         let found: Result<Vec<_>, _> = streams.iter().map(|name| trial.stream(name)).collect();

@@ -2,8 +2,8 @@
 
 use super::super::measurement::{Expected, Facts, Measurement};
 use super::{Done, First, Judged, Prediction, Read, Span, Unit, looked, visits};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use rig_capture::Dir;
 use rig_testcases::Declared;
 use rig_units::{Dur, Time};
@@ -24,7 +24,7 @@ impl Measurement for Order<'_> {
         self.stream.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         let text = match self.first {
             First::Ecn => "a mark before the first XOFF",
             First::Pfc => "an XOFF before the first mark",
@@ -40,7 +40,7 @@ impl Measurement for Order<'_> {
 /// Judges which of the two a sender meets first. A mark is taken to be made when the marked frame leaves, an XOFF when it
 /// leaves: both as the rig's ports see them.
 fn judge(done: &Done<'_>, stream: &str, first: First, judged: &mut Judged) {
-    let declared: &Declared = &done.session.group.declared;
+    let declared: &Declared = &done.context.group.declared;
     done.each("ecn.order", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let visits = visits(trial, index, declared)?;

@@ -6,8 +6,8 @@ use super::super::measurement::{Expected, Facts, Measurement, Needs, Red, by_sou
 use super::super::{Done, Judged, Read, Unread};
 use super::Seen;
 use super::rc::{End, says};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
@@ -36,7 +36,7 @@ impl Measurement for Goodput<'_> {
         self.flow.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         let show = |bps| Unit::Bps.show(bps);
         let text = match self.wanted {
             (0, most) => format!("at most {}", show(most)),
@@ -68,7 +68,7 @@ impl Measurement for Completion<'_> {
         self.flow.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         let all = match self.unfinished {
             0 => "every message acknowledged".to_owned(),
             some => format!("every message but {some} acknowledged"),

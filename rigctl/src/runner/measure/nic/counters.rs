@@ -3,8 +3,8 @@
 use super::super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::super::{Done, Judged, checks, looked};
 use super::{Seen, rc};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Observation, Record, Span, What};
@@ -27,7 +27,7 @@ impl Measurement for OfNic<'_> {
         self.port.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_source("each counter grown by what the wire shows", "NVIDIA's counters of RoCE")
     }
 

@@ -4,8 +4,8 @@ use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Measurement, by_source};
 use super::super::{Done, Judged, Read, looked};
 use super::Seen;
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
@@ -38,8 +38,8 @@ impl Measurement for Answers<'_> {
         self.port.to_owned()
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
-        let np = &session.group.declared.nic.np;
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+        let np = &context.group.declared.nic.np;
         if !np.enable {
             return by_source("no CNP: the notification point is off", SOURCE);
         }
@@ -74,8 +74,8 @@ impl Measurement for Latency<'_> {
         self.port.to_owned()
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
-        let latency = session.group.declared.nic.np.latency;
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+        let latency = context.group.declared.nic.np.latency;
         by_source(format!("{latency}, and behind what the port is sending"), "the declared latency")
     }
 
@@ -99,8 +99,8 @@ impl Measurement for Interval<'_> {
         self.port.to_owned()
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
-        let interval = session.group.declared.nic.np.interval;
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+        let interval = context.group.declared.nic.np.interval;
         told(format!("{interval}, rounded up to the distance of marks"), "ceil(I / g) g", SOURCE)
     }
 
@@ -124,8 +124,8 @@ impl Measurement for Format<'_> {
         self.port.to_owned()
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
-        let np = &session.group.declared.nic.np;
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+        let np = &context.group.declared.nic.np;
         by_source(
             format!("well formed, with DSCP {} and {}", np.dscp, np.ecn.words()),
             "RoCEv2, IBTA volume 1 A17.9.3; the declared DSCP and ECN field",

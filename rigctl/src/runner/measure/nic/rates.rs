@@ -4,8 +4,8 @@ use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Measurement, by_source};
 use super::super::{Done, Judged, Read, looked};
 use super::rp::{Limited, SOURCE};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use rig_capture::{Span, Unit};
 use rig_lab::Limiting;
 use rig_oracle::Prediction;
@@ -27,8 +27,8 @@ impl Measurement for Least<'_> {
         self.flow.to_owned()
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
-        let least = session.group.declared.nic.rp.min_rate;
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+        let least = context.group.declared.nic.rp.min_rate;
         by_source(format!("as the CNPs ask for, and no less than {least}"), SOURCE)
     }
 
@@ -52,7 +52,7 @@ impl Measurement for Final<'_> {
         self.flow.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_source("what cuts and increases come to", SOURCE)
     }
 
@@ -76,8 +76,8 @@ impl Measurement for Bursts<'_> {
         self.flow.to_owned()
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[Point]) -> Vec<Expected> {
-        let rp = &session.group.declared.nic.rp;
+    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+        let rp = &context.group.declared.nic.rp;
         let text = format!("per {}: one packet, or {} at least", rp.limiting.words(), rp.burst);
         told(text, "ceil(burst / packet)", SOURCE)
     }

@@ -4,8 +4,8 @@ use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Measurement};
 use super::super::{Done, Judged, Read, looked};
 use super::Seen;
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
@@ -31,7 +31,7 @@ impl Measurement for Sender<'_> {
         self.flow.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         told("numbers in order; after a NAK from the one that it names", "go-back-N", SOURCE)
     }
 
@@ -55,7 +55,7 @@ impl Measurement for Receiver<'_> {
         self.of.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         told("an acknowledgement as often as declared, one NAK for each hole", "go-back-N", SOURCE)
     }
 

@@ -5,8 +5,8 @@ use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Measurement};
 use super::super::{At, Done, Judged, Read, judgement, looked};
 use super::shares::{Runs, ppm, runs, span};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::table::Table;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::Carried;
@@ -34,7 +34,7 @@ impl Measurement for FixedPoint<'_> {
         Window::flows_of(self.windows).join(" and ")
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         let senders: Vec<String> =
             self.windows.iter().map(|window| window.flows.len().to_string()).collect();
         let text = format!(
@@ -139,7 +139,7 @@ fn model(done: &Done<'_>, trial: &Trial, window: &Window, frame: Bytes) -> Resul
     let none = || trial.doubt("the rig has no queue that marks");
     let (_, _, between) = trial.script.between.as_ref().ok_or_else(none)?;
     let bottleneck = between.bottleneck.as_ref().ok_or_else(none)?;
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     let first = trial.script.dut_ports.get(usize::from(bottleneck.to)) == Some(&0);
     let (rp, np) = match first {
         true => (&declared.peer.rp, &declared.nic.np),

@@ -4,8 +4,8 @@ use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Measurement, by_source};
 use super::super::{Done, Judged, Read, looked};
 use super::Seen;
+use crate::runner::context::Context;
 use crate::runner::points;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_lab::{Limiting, Rp, Scope};
@@ -33,7 +33,7 @@ impl Measurement for Follows<'_> {
         self.flow.to_owned()
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[points::Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[points::Point]) -> Vec<Expected> {
         told(
             "each packet as early as the rate allows and no earlier, by the CNPs that came",
             "the next leaves s 8 / C after the one before; cuts, alpha, timers, bytes and stages make C",
@@ -61,8 +61,8 @@ impl Measurement for Cut<'_> {
         self.flow.to_owned()
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[points::Point]) -> Vec<Expected> {
-        let declared = &session.group.declared;
+    fn expected(&self, context: &Context<'_>, _: &[points::Point]) -> Vec<Expected> {
+        let declared = &context.group.declared;
         let line = declared.port_speed(0).unwrap_or(PortSpeed::G100);
         let cut = forms::first_cut(&declared.nic.rp, line);
         told(format!("to {cut} of {line}"), "C (1 - alpha / 2)", SOURCE)
@@ -88,8 +88,8 @@ impl Measurement for Reaction<'_> {
         self.flow.to_owned()
     }
 
-    fn expected(&self, session: &Session<'_>, _: &[points::Point]) -> Vec<Expected> {
-        let latency = session.group.declared.nic.rp.latency;
+    fn expected(&self, context: &Context<'_>, _: &[points::Point]) -> Vec<Expected> {
+        let latency = context.group.declared.nic.rp.latency;
         by_source(format!("{latency} after the last bit of the CNP"), "the declared latency")
     }
 

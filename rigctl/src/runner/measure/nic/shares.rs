@@ -2,8 +2,8 @@
 
 use super::super::measurement::{Expected, Facts, Measurement, Needs, Red, by_source};
 use super::super::{At, Done, Judged, Read, judgement, looked};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use crate::runner::table::Table;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{Carried, carried};
@@ -33,7 +33,7 @@ impl Measurement for Shares<'_> {
         self.window.flows.join(" and ")
     }
 
-    fn expected(&self, _: &Session<'_>, _: &[Point]) -> Vec<Expected> {
+    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         let Window { flows, from, until } = self.window;
         let (flows, within) = (flows.len(), self.within);
         by_source(

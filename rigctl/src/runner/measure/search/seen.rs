@@ -1,8 +1,8 @@
 //! What one trial of a search shows.
 
+use crate::runner::context::Context;
 use crate::runner::hunt::{Event, Mark, Stage, stages};
 use crate::runner::kept::Kept;
-use crate::runner::session::Session;
 use crate::runner::trial::Trial;
 use rig_capture::Dir;
 use rig_capture::analyse::{self, ActionView, Word};
@@ -23,13 +23,13 @@ pub(super) struct Tried<'a> {
 impl<'a> Tried<'a> {
     /// `None` where the trial cannot tell.
     pub(super) fn of(
-        session: &Session<'_>,
+        context: &Context<'_>,
         trial: &'a Kept,
         mark: &Mark,
         stage: &Stage,
     ) -> Option<Tried<'a>> {
         let whole = trial.whole();
-        let happened = happened(session, &whole, mark).ok()?;
+        let happened = happened(context, &whole, mark).ok()?;
         let leaked = leaked(&whole, stage);
         Some(Tried { trial, held: mark.tried.saturating_sub(leaked), leaked, happened })
     }
@@ -39,12 +39,12 @@ impl<'a> Tried<'a> {
 ///
 /// # Errors
 /// The trial cannot tell.
-pub fn happened(session: &Session<'_>, trial: &Trial, mark: &Mark) -> Result<bool, Doubt> {
-    let search = session.case.measure[mark.measure].threshold();
+pub fn happened(context: &Context<'_>, trial: &Trial, mark: &Mark) -> Result<bool, Doubt> {
+    let search = context.case.measure[mark.measure].threshold();
     let Some(stage) = search.and_then(|search| stages(search).into_iter().nth(mark.stage)) else {
         return Err(trial.doubt("it searches nothing"));
     };
-    let view = ActionView::from(&session.group.declared);
+    let view = ActionView::from(&context.group.declared);
     let mut any = false;
     for (index, spec) in of_stage(&trial.script, &stage) {
         any |= match stage.event {

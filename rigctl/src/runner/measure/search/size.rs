@@ -12,7 +12,7 @@ use rig_testcases::{Measure, StreamSpec, Threshold};
 /// Judges the pool behind an XOFF, or the headroom behind a loss, of the first group of a search: what it found alone in
 /// the buffer. Nothing where the number says nothing of it: static limits, groups that grow together, lossy queues.
 pub(super) fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &mut Judged) {
-    let declared = &done.session.group.declared;
+    let declared = &done.context.group.declared;
     let lossless = |spec: &StreamSpec| declared.qos.lossless(spec.class);
     let Some((at, trial, spec)) = first(done, index, search).filter(|(_, _, spec)| lossless(spec))
     else {
@@ -46,7 +46,7 @@ pub(super) fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &
     let looked = looked(1, "numbers that were found");
     let read = Read { span, want: prediction, got: None, records: Vec::new(), looked };
     let on = format!("{what} behind {}", spec.name);
-    let place = done.session.group.label.clone();
+    let place = done.context.group.label.clone();
     if let Some(one) = judgement(search.name(), &on, place, &[(trial, read)]) {
         judged.file(At::Whole, one);
     }
@@ -63,7 +63,7 @@ fn first<'a>(
     let trials = trials(done, index, 0);
     let tried: Vec<Tried<'_>> = trials
         .iter()
-        .filter_map(|(trial, mark)| Tried::of(done.session, trial, mark, &stage))
+        .filter_map(|(trial, mark)| Tried::of(done.context, trial, mark, &stage))
         .collect();
     let Found::At(span) = found(&tried) else { return None };
     let shown = tried.iter().find(|one| one.held == span.hi)?.trial;
@@ -74,7 +74,7 @@ fn first<'a>(
 
 /// The XOFF of a stream where the case searches for that as well and found one number.
 fn xoff_of(done: &Done<'_>, stream: &str) -> Option<u64> {
-    let mut measures = done.session.case.measure.iter().enumerate();
+    let mut measures = done.context.case.measure.iter().enumerate();
     measures.find_map(|(index, measure)| {
         let Measure::Threshold(search @ Threshold::Xoff { .. }) = measure else { return None };
         let (span, _, spec) = first(done, index, search)?;

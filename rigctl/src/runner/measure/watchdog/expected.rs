@@ -1,16 +1,16 @@
 //! What the watchdog is expected to do, before anything runs.
 
 use super::super::measurement::{Expected, prediction};
+use crate::runner::context::Context;
 use crate::runner::points::Point;
-use crate::runner::session::Session;
 use rig_capture::{Reading, Unit};
 use rig_lab::RuleFamily;
 use rig_oracle::Prediction;
 use rig_testcases::Action;
 use rig_units::Dur;
 
-pub(super) fn detection(session: &Session<'_>, at_most: Option<Dur>) -> Vec<Expected> {
-    let mut all = match session.rule.predicted_detection(&session.stimulus) {
+pub(super) fn detection(context: &Context<'_>, at_most: Option<Dur>) -> Vec<Expected> {
+    let mut all = match context.rule.predicted_detection(&context.stimulus) {
         Some(predicted) => prediction(&predicted),
         None => {
             vec![("predicted", "never: to this rule an empty queue is not stormed".to_owned())]
@@ -19,13 +19,13 @@ pub(super) fn detection(session: &Session<'_>, at_most: Option<Dur>) -> Vec<Expe
     all.extend(at_most.map(|limit| {
         ("wanted", format!("at most {limit}: the case asks for more than the oracle"))
     }));
-    all.push(("resolution", session.rule.detection_resolution()));
+    all.push(("resolution", context.rule.detection_resolution()));
     all
 }
 
-pub(super) fn restoration(session: &Session<'_>) -> Vec<Expected> {
-    let (rule, tail) = (session.rule, session.names.tail);
-    let mut all = match rule.predicted_restoration(tail, &session.stimulus) {
+pub(super) fn restoration(context: &Context<'_>) -> Vec<Expected> {
+    let (rule, tail) = (context.rule, context.names.tail);
+    let mut all = match rule.predicted_restoration(tail, &context.stimulus) {
         Some(predicted) => prediction(&predicted),
         None => vec![("predicted", "never: no restoration time is configured".to_owned())],
     };
@@ -40,7 +40,7 @@ pub(super) fn restoration(session: &Session<'_>) -> Vec<Expected> {
 
 /// One storm length, or the ends and the middle of a ramp of them.
 pub(super) fn fired(
-    session: &Session<'_>,
+    context: &Context<'_>,
     expect: Option<bool>,
     points: &[Point],
 ) -> Vec<Expected> {
@@ -53,9 +53,9 @@ pub(super) fn fired(
         [first, .., last] => vec![first, &points[points.len() / 2], last],
     };
     for (index, point) in shown.iter().enumerate() {
-        let Some(length) = point.pause.or_else(|| pause_of(session, point)) else { continue };
+        let Some(length) = point.pause.or_else(|| pause_of(context, point)) else { continue };
         let Prediction { span, formula, text, source, .. } =
-            session.rule.predicted_chance(length, &session.stimulus);
+            context.rule.predicted_chance(length, &context.stimulus);
         let chance = Reading { unit: Unit::Ppm, span, frames: Vec::new() };
         all.push(("predicted", format!("detected with probability {chance}")));
         all.push(("formula", format!("{formula}: {text}")));
@@ -64,18 +64,18 @@ pub(super) fn fired(
         }
     }
     if shown.len() > 1 {
-        all.push(("resolution", session.rule.detection_resolution()));
+        all.push(("resolution", context.rule.detection_resolution()));
     }
     all
 }
 
 /// The pause that the first storm of the script makes.
-fn pause_of(session: &Session<'_>, point: &Point) -> Option<Dur> {
-    let script = session.script(point).ok()?;
+fn pause_of(context: &Context<'_>, point: &Point) -> Option<Dur> {
+    let script = context.script(point).ok()?;
     let mut steps = script.steps.iter();
     let start = steps.find(|step| matches!(step.action, Action::StartStorm(_)))?;
     let stop = steps.find(|step| matches!(step.action, Action::StopStorm(_)));
     let run = stop.map_or(script.length, |stop| stop.at).0.checked_sub(start.at.0 + 1)?;
-    let cadence = session.cadence()?;
+    let cadence = context.cadence()?;
     Some(cadence.every * (run / cadence.every.0) + cadence.pause)
 }
