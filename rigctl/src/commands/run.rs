@@ -13,7 +13,8 @@ use crate::outdir::OutDir;
 use crate::report_files::{EVENTS, Files};
 use crate::rights::{self, Work};
 use crate::runner::case::{self, Rig};
-use crate::runner::effort::{self, Effort};
+use crate::runner::effort::Effort;
+use crate::runner::estimate;
 use crate::runner::pausing::Tried;
 use crate::runner::pool::{News, default_jobs, in_order};
 use crate::runner::room::Room;
@@ -111,7 +112,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     });
     let planned = benches.as_ref().and_then(|benches| {
         let only = input.only_dut.as_deref();
-        effort::planned(&input.lab, only, &cases, benches.whole())
+        estimate::planned(&input.lab, only, &cases, benches.whole())
     });
     let (effort, planned) =
         planned.map_or((Effort::USUAL, None), |(effort, budget)| (effort, Some(budget)));

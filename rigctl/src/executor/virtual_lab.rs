@@ -6,7 +6,7 @@
 use super::ledger::Seen;
 use super::recorder::Recorder;
 use super::sampler::Sampler;
-use super::wire::Broken;
+use super::wire::broken::Broken;
 use crate::stop::Stop;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{

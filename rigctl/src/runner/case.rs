@@ -2,6 +2,7 @@
 
 use super::along::Along;
 use super::applied;
+use super::ask::{Ask, Role};
 use super::choose::choose;
 use super::context::Context;
 use super::effort::Effort;
@@ -9,7 +10,7 @@ use super::evidence;
 use super::kept::{Common, Kept};
 use super::measure::{self, Done};
 use super::pausing::Tried;
-use super::plan::{Ask, Plan, Role};
+use super::plan::Plan;
 use super::points::{Point, groups, points};
 use super::reach::{self, Reach};
 use super::repeats::Repeats;
@@ -196,7 +197,7 @@ fn all_groups(
             stop: rig.stop,
             cut: &cut,
         };
-        let judged = done.judge();
+        let judged = measure::judge(&done);
         if cut.get() {
             // What rests on a part of its trials is no judgement.
             return Err(work.stopped());
@@ -250,7 +251,7 @@ fn all_trials<'a>(
         }
         work.sent.add(&trial, session.kept());
         work.simulated += trial.observation.length;
-        match (&trial.void, &session.context.subject) {
+        match (&trial.void, session.context.subject()) {
             (Some(void), _) if measure::as_planned(session.context.case, &trial, void) => {
                 plan.seen(&ask, None);
             }
@@ -339,14 +340,14 @@ fn counters(context: &Context<'_>, script: &Script) -> Vec<String> {
 
 /// The storm and the stream that the page shows.
 fn shown(context: &Context<'_>, script: &Script) -> (Option<u16>, u16) {
-    let subject = context.subject.as_ref();
+    let subject = context.subject();
     let places = subject.and_then(|subject| Places::of(context.case, script, subject));
     (places.map(|places| places.storm), places.map_or(0, |places| places.stream))
 }
 
 /// What happened in a trial, for the page.
 fn timeline(context: &Context<'_>, trial: &Trial) -> Option<Timeline> {
-    let subject = context.subject.as_ref();
+    let subject = context.subject();
     let (_, stream) = shown(context, &trial.script);
     if trial.script.streams.is_empty() {
         return None;

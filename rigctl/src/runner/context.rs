@@ -24,8 +24,8 @@ pub struct Context<'a> {
     pub group: Group,
     /// The rule that follows from it.
     pub rule: Rule,
-    /// What the case is about, if it is about a storm.
-    pub subject: Option<Subject>,
+    /// Storms and streams that its measures of the watchdog are about.
+    pub subjects: Vec<Subject>,
     /// What the stormed queue carries.
     pub stimulus: Stimulus,
     /// Predictions by name.
@@ -42,17 +42,17 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Of a case on a device in a configuration; `subject` is what it is about.
+    /// Of a case on a device in a configuration; `subjects` are what it is about.
     pub fn of(
         lab: &Lab,
         profile: &'a Profile,
         case: &'a Case,
         group: Group,
-        (seed, subject): (Seed, Option<Subject>),
+        (seed, subjects): (Seed, Vec<Subject>),
     ) -> Context<'a> {
         let rule = Rule::of(profile.rule.family, &group.declared.pfcwd);
-        let stimulus = subject::stimulus(case, &group.declared, subject.as_ref());
-        let tail = subject::tail(case, &group.declared, subject.as_ref());
+        let stimulus = subject::stimulus(case, &group.declared, subjects.first());
+        let tail = subject::tail(case, &group.declared, subjects.first());
         let names = Names { rule, stimulus, tail };
         let cable_cm = match group.varied {
             Some(Varied::Cable(Length(cm))) => cm,
@@ -68,7 +68,7 @@ impl<'a> Context<'a> {
             profile,
             group,
             rule,
-            subject,
+            subjects,
             stimulus,
             names,
             cable_cm,
@@ -97,9 +97,14 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// What the case is about, if it is about a storm.
+    pub fn subject(&self) -> Option<&Subject> {
+        self.subjects.first()
+    }
+
     /// How the storm in question makes its pause; `None` where no storm is in question.
     pub fn cadence(&self) -> Option<Cadence> {
-        let storm = self.case.storms.get(&self.subject.as_ref()?.storm)?;
+        let storm = self.case.storms.get(&self.subject()?.storm)?;
         let pause = self.names.tail;
         let every = match storm.refresh {
             Refresh::OfPause(millionths) => pause.scaled(millionths, 1_000_000),

@@ -1,26 +1,15 @@
 //! Which captures are kept, and where; frames that findings cite get their number in the file and a comment there.
 
 use super::case::Ran;
+use super::cited::record;
 use crate::cli::Keep;
 use crate::outdir::OutDir;
-use rig_capture::FrameRef;
 use rig_capture::pcapng::{Evidence, Onto, Zip};
 use rig_oracle::verdict::{Finding, Verdict};
 use rig_reports::{CaseReport, EvidenceFile};
 use rig_testcases::CaseId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-
-/// How a record is cited until its capture is written: by its index in the trial, from 1. A capture that holds every
-/// record gives it the same number.
-pub fn frame(record: usize) -> FrameRef {
-    FrameRef(u64::try_from(record + 1).unwrap_or(u64::MAX))
-}
-
-/// The record that was cited so.
-fn record(FrameRef(cited): FrameRef) -> usize {
-    usize::try_from(cited.saturating_sub(1)).unwrap_or(usize::MAX)
-}
 
 /// Writes the captures of a case that are to be kept, and notes them in its report.
 ///

@@ -2,12 +2,15 @@
 
 pub mod along;
 pub mod applied;
+pub mod ask;
 pub mod baseline;
 pub mod budget;
 pub mod case;
 pub mod choose;
+pub mod cited;
 pub mod context;
 pub mod effort;
+pub mod estimate;
 pub mod evidence;
 pub mod fill;
 pub mod floor;

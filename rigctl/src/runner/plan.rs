@@ -1,8 +1,9 @@
-//! Which trials a context runs: placed by the judge where its measures need it, else a fixed number at random moments.
+//! Which trials a session runs: placed by the judge where its measures need it, else a fixed number at random moments.
 
+use super::ask::{Ask, Place, Role};
 use super::context::Context;
 use super::effort::Effort;
-use super::hunt::{Counts, Hunt, Mark};
+use super::hunt::{Hunt, Mark};
 use super::measure::{self, Placement, class};
 use super::points::Point;
 use super::seed::Seed;
@@ -12,42 +13,6 @@ use rig_oracle::judge::{self, Planner, Seen};
 use rig_oracle::spec::wred::Burst;
 use rig_testcases::Sweep;
 use rig_units::{Dur, Ppm};
-
-/// When a trial's storm is to start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// The trial starts so long from now.
-    After(Dur),
-    /// The storm's first frame reaches the device at this phase of the poll interval, on the context's clock.
-    Phase(Dur),
-}
-
-/// What a trial is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// It is judged at its point.
-    Planned,
-    /// It only shows the grid of the device's polls.
-    Calibration,
-    /// It tries one number of frames.
-    Search(Mark),
-}
-
-/// The next trial.
-#[derive(Debug, Clone)]
-pub struct Ask {
-    /// Index of its point.
-    pub point: usize,
-    /// When its storm is to start.
-    pub place: Place,
-    /// How long its pause is to be; `None`: as its script says.
-    pub length: Option<Dur>,
-    /// How many frames each searched stream sends; `None`: nothing is searched.
-    pub counts: Option<Counts>,
-    /// What it is for.
-    pub role: Role,
-    inner: Option<judge::Ask>,
-}
 
 /// Trials still to run.
 #[derive(Debug)]
@@ -87,7 +52,7 @@ const POWER: Ppm = Ppm(990_000);
 const MOST_BURSTS: u32 = 1_000;
 
 impl Plan {
-    /// The plan of a context; `alpha` is what one judgement of counts may spend of the false-alarm budget.
+    /// The plan of a session; `alpha` is what one judgement of counts may spend of the false-alarm budget.
     pub fn of(context: &Context<'_>, points: &[Point], alpha: f64, effort: Effort) -> Plan {
         let setup = Setup {
             seed: context.plan_seed(),
@@ -106,7 +71,7 @@ impl Plan {
             let (draws, within) = (Seed::of_run(setup.seed), rule.longest_interval());
             return Plan::Hunt(Box::new(Hunted { hunt, draws, within }));
         }
-        if context.subject.is_none() {
+        if context.subject().is_none() {
             return Plan::Anywhere(Anywhere {
                 draws: Seed::of_run(setup.seed),
                 within: rule.longest_interval(),

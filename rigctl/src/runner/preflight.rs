@@ -121,7 +121,7 @@ fn beyond(case: &Case, declared: &Declared) -> Vec<Fault> {
 fn too_rare(case: &Case, context: &Context<'_>, script: &Script) -> Option<Fault> {
     // This rule asks whether the class was paused, not whether it was told so again.
     let asks_otherwise = context.rule.family == RuleFamily::IntervalCounter;
-    let subject = context.subject.as_ref().filter(|_| !asks_otherwise && !about_gaps(case))?;
+    let subject = context.subject().filter(|_| !asks_otherwise && !about_gaps(case))?;
     let storm = script.storms.iter().find(|storm| storm.name == subject.storm)?;
     let poll = context.rule.poll_interval;
     (storm.every > poll).then(|| {

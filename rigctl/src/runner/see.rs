@@ -1,6 +1,6 @@
 //! What one trial showed of its storm: the analysers' readings, put on the clock on which the oracle judges them.
 
-use super::evidence::frame;
+use super::cited::frame;
 use super::subject::Places;
 use rig_capture::analyse::{self, ActionView, Sighting};
 use rig_capture::{Dir, Observation, Span};

@@ -86,7 +86,7 @@ pub fn errors(of: &Spread) -> Errors {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::plan::Role;
+    use crate::runner::ask::Role;
     use rig_capture::{Counters, Integrity, Observation, PortTrace, Provenance, StreamCount};
     use rig_oracle::verdict::Doubt;
     use rig_testcases::{Action, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec, Tap};

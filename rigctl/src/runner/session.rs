@@ -1,7 +1,7 @@
 //! A device in one configuration, and the trials run on it.
 
+use super::ask::Place;
 use super::context::Context;
-use super::plan::Place;
 use super::seed::Seed;
 use crate::executor::virtual_lab::speeds;
 use crate::executor::wire::Share;

@@ -1,6 +1,6 @@
 //! One trial that was run: what was sent and what was seen.
 
-use super::plan::Role;
+use super::ask::Role;
 use rig_capture::Observation;
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{FlowSpec, Script, StreamSpec};

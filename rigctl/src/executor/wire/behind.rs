@@ -1,5 +1,6 @@
 //! What is at the other ends of the rig's ports, as far as the rig can reach it.
 
+use super::broken::Broken;
 use super::cuts::Cuts;
 use rig_capture::DutEvent;
 use rig_dut::control::{FlowOrder, Health};
@@ -9,7 +10,7 @@ use rig_generator::Lane;
 use rig_generator::port::{Mono, PortError};
 use rig_lab::{Declared, Keys, Setting, WatermarkCopy};
 use rig_testcases::Script;
-use rig_units::{Dur, Time};
+use rig_units::Time;
 use std::collections::BTreeMap;
 
 /// The device behind the rig's ports.
@@ -30,9 +31,6 @@ pub enum Behind {
         cuts: Cuts,
     },
 }
-
-/// How long the link may take to come up after the rig has set its interface up again.
-pub(super) const SETTLE: Dur = Dur::s(5);
 
 impl Behind {
     /// A device in this configuration, and zero of the session's clock. One that cannot be booted goes on as it is.
@@ -168,7 +166,7 @@ impl Behind {
         port: u16,
         at: Time,
         up: bool,
-    ) -> Result<(), super::Broken> {
+    ) -> Result<(), Broken> {
         match self {
             Behind::Emulated(device) => {
                 device.set_link(port, up)?;
@@ -190,7 +188,7 @@ impl Behind {
     ///
     /// # Errors
     /// It cannot be noted, so that the trial must not begin.
-    pub(super) fn note_cuts(&mut self, script: &Script) -> Result<(), super::Broken> {
+    pub(super) fn note_cuts(&mut self, script: &Script) -> Result<(), Broken> {
         match self {
             Behind::Emulated(_) => Ok(()),
             Behind::Declared { interfaces, cuts, .. } => cuts.note(script, interfaces),

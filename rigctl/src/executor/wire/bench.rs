@@ -1,8 +1,8 @@
 //! One bench: a device under test, and the rig's ports cabled to it.
 
-use super::Broken;
 use super::behind::Behind;
-use super::benches::SessionClock;
+use super::broken::Broken;
+use super::clocks::SessionClock;
 use super::keeper::Keeper;
 use crate::rights::{self, Work};
 use rig_generator::netlab::Namespace;

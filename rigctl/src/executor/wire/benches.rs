@@ -1,6 +1,7 @@
 //! The benches of a run: each a device with the rig's ports cabled to it, lent to one session at a time.
 
 use super::bench::Bench;
+use super::clocks::{Clocks, SessionClock};
 use super::patience::Patience;
 use super::room::{Room, Share};
 use super::served::Serve;
@@ -8,7 +9,6 @@ use super::{cabled, served};
 use crate::rights::{self, Work};
 use core::ops::{Deref, DerefMut};
 use rig_dut::Journal;
-use rig_generator::Clock;
 use rig_generator::clock::Wall;
 use rig_generator::port::Mono;
 use rig_lab::{DeclaredWire, Profile};
@@ -34,15 +34,6 @@ pub trait Maker: core::fmt::Debug + Send + Sync {
     /// # Errors
     /// Why there is none.
     fn bench(&self, profile: &Profile) -> Result<Bench, String>;
-}
-
-/// The clock of a session.
-pub type SessionClock = Arc<dyn Clock + Send + Sync>;
-
-/// How the clock of a session comes about that starts at an instant of the ports' clock.
-pub trait Clocks: core::fmt::Debug + Send + Sync {
-    /// The clock.
-    fn since(&self, epoch: Mono) -> SessionClock;
 }
 
 /// The machine's own.

@@ -1,9 +1,10 @@
 //! A bench that is there already: the rig's own interfaces, and whatever is cabled to them.
 
-use super::behind::{Behind, SETTLE};
+use super::behind::Behind;
 use super::bench::{Bench, LONGEST, RING, SLOTS, lane};
-use super::benches::Clocks;
+use super::clocks::Clocks;
 use super::cuts::Cuts;
+use super::cuts::SETTLE;
 use rig_dut::Journal;
 use rig_generator::port::{self, Config, Dpdk, Ethtool, Link, Mono, Port, RealTime};
 use rig_generator::{Pacer, wake};

@@ -1,14 +1,17 @@
 //! Links that the rig cuts at its own interfaces: each is noted in the journal before the trial that may cut it, so that nothing
 //! waits for a disk while frames are on their way, and struck out when it is up again.
 
-use super::Broken;
-use super::behind::SETTLE;
+use super::broken::Broken;
 use crate::rights::{self, Work};
 use rig_dut::Journal;
 use rig_dut::journal::{Change, Number};
 use rig_generator::port::{Link, PortError};
 use rig_testcases::{Action, Script};
+use rig_units::Dur;
 use std::sync::Arc;
+
+/// How long the link may take to come up after the rig has set its interface up again.
+pub(super) const SETTLE: Dur = Dur::s(5);
 
 /// Links that may be down.
 #[derive(Debug)]

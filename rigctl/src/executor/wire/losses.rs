@@ -1,7 +1,7 @@
 //! What the rig's ports lost of a trial: frames that came and that nobody read in time, frames that were handed over and
 //! never left.
 
-use super::Broken;
+use super::broken::Broken;
 use rig_generator::Lane;
 
 /// What one port has lost since it was opened.

@@ -4,7 +4,7 @@
 
 use super::behind::Behind;
 use super::bench::{Bench, Far, LONGEST, RING, SLOTS};
-use super::benches::Clocks;
+use super::clocks::Clocks;
 use super::keeper::Keeper;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use rig_dut::EmulatedWire;

@@ -2,7 +2,7 @@
 //! the way.
 
 use super::super::ledger::Ledger;
-use super::Broken;
+use super::broken::Broken;
 use super::unseen::Unseen;
 use crate::stop::Stop;
 use rig_capture::decode::Decoder;

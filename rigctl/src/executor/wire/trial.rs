@@ -1,8 +1,10 @@
 //! One trial under way: the steps of its script, each at its time.
 
 use super::super::virtual_lab::association;
+use super::bench::Bench;
+use super::broken::Broken;
+use super::lab::{WireLab, frame, index};
 use super::tape::{self, Tape};
-use super::{Bench, Broken, WireLab, frame, index};
 use rig_capture::ConfigOutcome;
 use rig_dut::control::FlowOrder;
 use rig_dut::emulated_wire::Undone;

@@ -1,8 +1,9 @@
 //! What becomes of frames that meet a stormed queue.
 
+use super::done::{Done, Read, wanted};
+use super::judged::{Judged, looked};
 use super::measurement::{Expected, Facts, Measurement, Needs};
 use super::watchdog::changed;
-use super::{Done, Judged, Read, looked, wanted};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::subject::{Places, Subject};
@@ -62,7 +63,7 @@ fn judge(done: &Done<'_>, subject: &Subject, judged: &mut Judged) {
         if let Some(doubt) = changed(trial) {
             return Err(doubt.into());
         }
-        let seen = super::seen(context, trial, subject)?;
+        let seen = super::watchdog::seen(context, trial, subject)?;
         let places = Places::of(context.case, &trial.script, subject)
             .ok_or_else(|| trial.doubt("the stream is not in the script"))?;
         let Some(window) = window(&seen, context, &trial.observation, &view) else {

@@ -1,8 +1,8 @@
 //! Who is to blame for a departure that the bare number does not tell: a watchdog that fired where nothing paused, a pause of
 //! another class than the one that was to be paused, a sender of the rig that was told to stop and went on.
 
-use super::headroom::in_the_way;
-use super::{Done, show};
+use super::ahead::in_the_way;
+use super::done::{Done, show};
 use crate::runner::fill::Fill;
 use crate::runner::kept::Kept;
 use crate::runner::trial::Trial;

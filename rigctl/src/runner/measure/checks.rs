@@ -1,6 +1,7 @@
 //! Counters of the device, each of which must have grown by what the wire shows.
 
-use super::{Read, Unread};
+use super::done::Read;
+use super::judged::Unread;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::CounterCheck;
 use rig_capture::{Counters, Span, Unit};

@@ -1,7 +1,8 @@
 //! Settings that a device must take, and settings that it must refuse.
 
+use super::done::{Done, Read, judgement};
+use super::judged::{At, Judged, looked};
 use super::measurement::{Expected, Facts, Measurement, Needs, Placement};
-use super::{At, Done, Judged, Read, judgement, looked};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use rig_capture::{Span, Unit};

@@ -6,8 +6,10 @@
 //! shows grows with the level, so that the least of the lower bound and the greatest of the upper one hold it. The chip is
 //! cleared before each trial and no copy is: what earlier trials left is in the upper bound until the copy is cleared.
 
+use super::done::{Done, Read};
+use super::judged::{Judged, Unread};
 use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
-use super::{Done, Judged, Read, Unread, watermarks};
+use super::watermarks;
 use crate::runner::context::Context;
 use crate::runner::fill::Fill;
 use crate::runner::kept::Kept;

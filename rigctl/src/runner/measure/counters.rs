@@ -1,7 +1,9 @@
 //! The device's counters against what the wire shows.
 
+use super::checks;
+use super::done::Done;
+use super::judged::{Judged, looked};
 use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
-use super::{Done, Judged, checks, looked};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::see::sightings;

@@ -1,7 +1,8 @@
 //! Early detection: what becomes of each frame of a queue at the depth that it sees.
 
+use super::done::{Done, Read, wanted};
+use super::judged::{Judged, looked};
 use super::measurement::{Expected, Facts, Measurement};
-use super::{At, Done, Judged, Read, judgement, looked, wanted};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
@@ -13,14 +14,10 @@ use rig_oracle::spec::wred::{self, Burst, Class, Fate};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Action, Declared, First, Script, StreamSpec, Wanted};
 
-mod counters;
-mod curve;
+pub(super) mod counters;
+pub(super) mod curve;
 mod draws;
-mod order;
-
-pub(super) use counters::OfQueue;
-pub(super) use curve::MarkingCurve;
-pub(super) use order::Order;
+pub(super) mod order;
 
 /// `ecn.marks`.
 #[derive(Debug)]

@@ -1,19 +1,21 @@
 //! What becomes of a crossing: how soon the device says so, and what is lost when the sender stops too late.
 
+use super::ahead::ahead;
+use super::blame;
+use super::done::{Done, Read};
+use super::judged::{At, Judged, Unread, looked};
 use super::measurement::{Expected, Facts, Measurement, by_formula};
-use super::{At, Done, Judged, Read, Unread, blame, looked};
 use crate::runner::context::Context;
 use crate::runner::fill::Fill;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView, Delay, Word};
 use rig_capture::{Dir, Reading, Span, Unit};
-use rig_lab::Declared;
 use rig_oracle::Prediction;
 use rig_oracle::spec::buffer;
 use rig_oracle::spec::in_flight::{self, InFlight};
 use rig_oracle::verdict::{Finding, Judgement, Looked};
-use rig_testcases::{Script, StreamSpec, Wanted};
+use rig_testcases::Wanted;
 use rig_units::{Bytes, Dur, Length};
 
 /// `pfc.latency`.
@@ -87,31 +89,6 @@ fn crossed(frame: u64, emission: Dur, wait: Dur) -> String {
         taken => format!(" after the declared {taken}"),
     };
     format!("frame {frame} crosses the limit, and XOFF leaves{taken} {}", behind(wait))
-}
-
-/// The largest frame that the device may be sending out of a port.
-pub(super) fn ahead(script: &Script, port: u16) -> Bytes {
-    let to = script.streams.iter().filter(|spec| spec.to == port);
-    to.map(StreamSpec::on_wire).max().unwrap_or(Bytes(0))
-}
-
-/// How long a PFC frame of a class may have to wait at a port of the device for whatever else leaves by it: a frame that is being
-/// sent, and PFC of each other class that the rig sends into it.
-pub(super) fn in_the_way(declared: &Declared, script: &Script, port: u16, class: u8) -> Dur {
-    let Some(speed) = declared.port_speed(script.dut_ports[usize::from(port)]) else {
-        return Dur::ZERO;
-    };
-    let entering = |other: u8| {
-        let streams = script.streams.iter().map(|spec| (spec.from, spec.class));
-        let flows = script.flows.iter().map(|flow| (flow.nic, flow.class));
-        streams.chain(flows).any(|one| one == (port, other))
-    };
-    let others = declared.qos.pfc_enable.iter().filter(|other| **other != class);
-    let others = others.filter(|other| entering(**other)).count();
-    // What answers a flow, or what a NIC sends back, is at most a frame of its port.
-    let ahead = if script.flows.is_empty() { ahead(script, port) } else { declared.mtu };
-    let ahead = if ahead == Bytes(0) { Dur::ZERO } else { speed.slot(ahead) };
-    ahead + speed.slot(declared.macsec.pfc_size()) * u64::try_from(others).unwrap_or(u64::MAX)
 }
 
 /// How long a PFC frame may have to wait for one that is being sent out of the port that it leaves by.

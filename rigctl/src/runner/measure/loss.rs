@@ -1,8 +1,10 @@
 //! Frames that were sent and never arrived.
 
-use super::in_time::{self, Limit};
+use super::blame;
+use super::done::{Done, Read, wanted};
+use super::judged::Judged;
+use super::limits::{self, Limit};
 use super::measurement::{Expected, Facts, Measurement};
-use super::{Done, Judged, Read, blame, wanted};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::subject::Places;
@@ -72,7 +74,7 @@ impl Measurement for Lost<'_> {
             return Vec::new();
         }
         let spec = script.streams.iter().find(|spec| spec.name == self.stream);
-        let limit = spec.and_then(|spec| in_time::lossless(context, script, observation, spec));
+        let limit = spec.and_then(|spec| limits::lossless(context, script, observation, spec));
         limit.into_iter().collect()
     }
 }
@@ -130,7 +132,7 @@ fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
 fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, Doubt> {
     let context = done.context;
     let none = |text: &str| Ok(frames(Span::exactly(0), text.to_owned()));
-    let Some(subject) = context.subject.as_ref() else {
+    let Some(subject) = context.subject() else {
         return none("nothing is stormed: no loss");
     };
     let Some(places) = Places::of(context.case, &trial.script, subject) else {
@@ -147,7 +149,7 @@ fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, 
     if pfcwd.action != Action::Drop || !(leaves || enters) {
         return none("no frame of it meets the drop action");
     }
-    let seen = super::seen(context, trial, subject)?;
+    let seen = super::watchdog::seen(context, trial, subject)?;
     let Some(detected) = seen.detection() else { return none("no detection, so no loss") };
     let start = seen.storm_start - trial.observation.origin;
     let (lo, hi) = (start.0 + detected.after.lo, start.0 + detected.after.hi);
@@ -165,7 +167,7 @@ fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, 
         hi: arrivals(from.lo.saturating_sub(delay), until_hi),
     };
     let since = if discarded {
-        format!("{}, when the pause holds it,", super::show(Unit::Ps, from))
+        format!("{}, when the pause holds it,", super::done::show(Unit::Ps, from))
     } else {
         format!("{} on", what(&seen, context.rule.family))
     };

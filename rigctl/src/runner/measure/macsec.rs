@@ -1,7 +1,9 @@
 //! MACsec on a port of the device: what it counts of the frames that it receives, what it sends, and which PFC it obeys.
 
+use super::checks;
+use super::done::{Done, Read, wanted};
+use super::judged::{Judged, Unread, looked};
 use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
-use super::{Done, Judged, Read, Unread, checks, looked, wanted};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;

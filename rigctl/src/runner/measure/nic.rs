@@ -9,7 +9,7 @@ pub(super) mod rest;
 pub(super) mod rp;
 pub(super) mod shares;
 
-use super::Done;
+use super::done::Done;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::Nic;

@@ -1,9 +1,10 @@
 //! What an XOFF does to a port of the device that has a full load to send: how soon it stops, for how long, and what share
 //! of the time frames with gaps between them take from it (F1, F2).
 
+use super::done::{Done, Read};
+use super::judged::{Judged, looked};
 use super::measurement::{Expected, Facts, Measurement, by_formula, by_source};
 use super::throughput::sends_all_the_time;
-use super::{Done, Judged, Read, looked};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;

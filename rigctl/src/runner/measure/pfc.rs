@@ -1,9 +1,11 @@
 //! PFC frames that the device itself sends.
 
-use super::headroom::in_the_way;
-use super::in_time::{self, Limit};
+use super::ahead::in_the_way;
+use super::done::{Done, Read, show, wanted};
+use super::judged::{Judged, Unread, looked};
+use super::limits::{self, Limit};
 use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
-use super::{Done, Judged, Read, Unread, blame, checks, looked, show, wanted};
+use super::{blame, checks};
 use crate::runner::context::Context;
 use crate::runner::fill::Fill;
 use crate::runner::points::Point;
@@ -69,7 +71,7 @@ impl Measurement for Sent<'_> {
             script.ports[usize::from(spec.from)] == self.port
                 && self.class.is_none_or(|class| spec.class == class)
         };
-        let crossing = |spec: &StreamSpec| in_time::crossing(context, observation, spec);
+        let crossing = |spec: &StreamSpec| limits::crossing(context, observation, spec);
         script.streams.iter().filter(enters).filter_map(crossing).collect()
     }
 }
@@ -147,12 +149,12 @@ fn sent(done: &Done<'_>, measure: &Sent<'_>, judged: &mut Judged) {
         let mut window = (Time::ZERO, Time::ZERO + length);
         if let Some(storm) = *after {
             // The stream of the case's watchdog measures shows when the action began.
-            let shown = done.context.case.measure.iter().filter_map(|of| super::of(of).subject());
-            let Some(subject) = shown.into_iter().find(|subject| subject.storm == storm) else {
+            let mut shown = done.context.subjects.iter();
+            let Some(subject) = shown.find(|subject| subject.storm == storm) else {
                 let why = format!("no measure of the case shows when {storm} is acted on");
                 return Err(trial.doubt(&why).into());
             };
-            let seen = super::seen(done.context, trial, &subject)?;
+            let seen = super::watchdog::seen(done.context, trial, subject)?;
             let Some(detected) = seen.detection() else {
                 return Err(trial.doubt(&format!("nothing acted on {storm}")).into());
             };

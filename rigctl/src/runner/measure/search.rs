@@ -1,11 +1,13 @@
 //! Numbers of frames that were searched: what all trials of a search enclose, beside what the closed forms say.
 
+use super::blame;
+use super::done::{Done, Read, judgement};
+use super::judged::{At, Judged, looked};
 use super::measurement::{Expected, Facts, Measurement, prediction};
-use super::{At, Done, Judged, Read, blame, judgement, looked};
+use crate::runner::ask::Role;
 use crate::runner::context::Context;
 use crate::runner::hunt::{Event, Mark, Stage, stages};
 use crate::runner::kept::Kept;
-use crate::runner::plan::Role;
 use crate::runner::points::Point;
 use crate::runner::table::Table;
 use crate::runner::trial::Trial;

@@ -1,7 +1,8 @@
 //! The rig's own storms: how much of the time they held.
 
+use super::done::{Done, Read, judgement};
+use super::judged::{At, Judged, looked};
 use super::measurement::{Expected, Facts, Measurement, Needs, Red};
-use super::{At, Done, Judged, Read, judgement, looked};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use rig_capture::analyse;

@@ -1,9 +1,10 @@
 //! The rates at which streams that share a port arrive. Streams of one queue are taken together: how PFC divides a queue
 //! among its senders over a few milliseconds is no property of the scheduler.
 
-use super::in_time::{self, Limit};
+use super::done::{Done, Read, judgement};
+use super::judged::{At, Judged};
+use super::limits::{self, Limit};
 use super::measurement::{Expected, Facts, Measurement, by_formula};
-use super::{At, Done, Judged, Read, judgement};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
@@ -55,7 +56,7 @@ impl Measurement for Shared<'_> {
         script: &Script,
         observation: &Observation,
     ) -> Vec<Limit> {
-        in_time::rate(context, (script, observation), self.streams, (self.from, self.until))
+        limits::rate(context, (script, observation), self.streams, (self.from, self.until))
             .into_iter()
             .collect()
     }

@@ -1,10 +1,11 @@
 //! Detection, restoration and the trigger ramp of the watchdog.
 
+use super::done::Done;
+use super::judged::{At, Judged};
 use super::measurement::{Expected, Facts, Measurement, Needs, Placement};
-use super::{At, Done, Judged};
+use crate::runner::ask::Role;
 use crate::runner::context::Context;
 use crate::runner::kept::Kept;
-use crate::runner::plan::Role;
 use crate::runner::points::Point;
 use crate::runner::see::see;
 use crate::runner::subject::{Places, Subject};

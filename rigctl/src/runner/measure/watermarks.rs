@@ -1,11 +1,12 @@
 //! The device's own watermarks and drop counters of a group and a queue, after every number of frames that was tried (F7).
 
+use super::done::{Done, Read, judgement};
+use super::judged::{At, Judged};
 use super::measurement::{Expected, Facts, Measurement, Needs, by_formula};
-use super::{At, Done, Judged, Read, judgement};
+use crate::runner::ask::Role;
 use crate::runner::context::Context;
 use crate::runner::fill::Fill;
 use crate::runner::kept::Kept;
-use crate::runner::plan::Role;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};

@@ -1,11 +1,12 @@
 //! What streams that offer more than their port carries do not get of it: PFC holds lossless sources back (F11), each by
 //! itself; of lossy queues frames are lost (F12).
 
-use super::headroom::ahead;
-use super::in_time::{self, Limit};
+use super::ahead::ahead;
+use super::done::{Done, Read, judgement};
+use super::judged::{At, Judged, looked};
+use super::limits::{self, Limit};
 use super::measurement::{Expected, Facts, Measurement, by_formula};
 use super::throughput::{offered, sends_all_the_time};
-use super::{At, Done, Judged, Read, judgement, looked};
 use crate::runner::context::Context;
 use crate::runner::fill::Fill;
 use crate::runner::points::Point;
@@ -60,7 +61,7 @@ impl Measurement for Withheld<'_> {
         script: &Script,
         observation: &Observation,
     ) -> Vec<Limit> {
-        in_time::rate(context, (script, observation), self.streams, (self.from, self.until))
+        limits::rate(context, (script, observation), self.streams, (self.from, self.until))
             .into_iter()
             .collect()
     }

@@ -1,9 +1,11 @@
 //! The device's counters of what early detection did in a queue, against what the wire shows of it.
 
 use super::super::checks;
+use super::super::done::Done;
+use super::super::judged::{Judged, looked};
 use super::super::measurement::{Expected, Facts, Measurement, Needs, by_source};
 use super::draws::Rule;
-use super::{Done, Fate, Judged, Span, looked, visits, wred};
+use super::{Fate, Span, visits, wred};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use rig_lab::Marking;

@@ -3,10 +3,12 @@
 
 mod corners;
 
+use super::super::done::{Done, Read, judgement};
+use super::super::judged::{At, Judged, looked};
 use super::super::measurement::{Expected, Facts, Measurement, by_formula};
 use super::draws::{Draw, Rule, draws};
-use super::{At, Done, Fate, Judged, Prediction, Read, Span, Unit, judgement, looked, wred};
 use super::{Class, Ecn};
+use super::{Fate, Prediction, Span, Unit, wred};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::table::Table;

@@ -1,7 +1,9 @@
 //! Whether marks come before pauses when a queue fills up (B6).
 
+use super::super::done::{Done, Read};
+use super::super::judged::{Judged, looked};
 use super::super::measurement::{Expected, Facts, Measurement};
-use super::{Done, First, Judged, Prediction, Read, Span, Unit, looked, visits};
+use super::{First, Prediction, Span, Unit, visits};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use rig_capture::Dir;

@@ -1,9 +1,10 @@
 //! What a flow gets through: how much of it a second, and all of it by when. What has got through is what the wire shows: what was
 //! acknowledged, of a READ what was brought. To the rig, which acknowledges nothing, it is what reached it.
 
+use super::super::done::{Done, Read};
+use super::super::judged::{Judged, Unread};
 use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Measurement, Needs, Red, by_source};
-use super::super::{Done, Judged, Read, Unread};
 use super::Seen;
 use super::rc::{End, says};
 use crate::runner::context::Context;

@@ -1,7 +1,9 @@
 //! The NIC's counters against what passed its port.
 
+use super::super::checks;
+use super::super::done::Done;
+use super::super::judged::{Judged, looked};
 use super::super::measurement::{Expected, Facts, Measurement, Needs, by_source};
-use super::super::{Done, Judged, checks, looked};
 use super::{Seen, rc};
 use crate::runner::context::Context;
 use crate::runner::points::Point;

@@ -1,8 +1,9 @@
 //! The notification point: which marks are answered, how soon, how often and in what form.
 
+use super::super::done::{Done, Read};
+use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Measurement, by_source};
-use super::super::{Done, Judged, Read, looked};
 use super::Seen;
 use crate::runner::context::Context;
 use crate::runner::points::Point;

@@ -1,8 +1,9 @@
 //! What a flow comes to: its least and its last rate, and what leaves back to back.
 
+use super::super::done::{Done, Read};
+use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Measurement, by_source};
-use super::super::{Done, Judged, Read, looked};
 use super::rp::{Limited, SOURCE};
 use crate::runner::context::Context;
 use crate::runner::points::Point;

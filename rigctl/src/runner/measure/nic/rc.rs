@@ -1,8 +1,9 @@
 //! Reliable connections: what a receiver answers, and how a sender goes back.
 
+use super::super::done::{Done, Read};
+use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Measurement};
-use super::super::{Done, Judged, Read, looked};
 use super::Seen;
 use crate::runner::context::Context;
 use crate::runner::points::Point;

@@ -1,9 +1,10 @@
 //! Where several senders through one marking queue come to rest: how many packets are marked and how many CNPs there are, for each
 //! number of senders. That both grow is judged; what the fluid model has to say of it is printed beside, with how far it is off.
 
+use super::super::done::{Done, Read, judgement};
+use super::super::judged::{At, Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Measurement};
-use super::super::{At, Done, Judged, Read, judgement, looked};
 use super::shares::{Runs, ppm, runs, span};
 use crate::runner::context::Context;
 use crate::runner::points::Point;

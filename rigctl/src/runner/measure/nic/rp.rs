@@ -1,8 +1,9 @@
 //! The reaction point: how far and how soon a CNP cuts, and whether every packet after it leaves when the rate allows it.
 
+use super::super::done::{Done, Read};
+use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Measurement, by_source};
-use super::super::{Done, Judged, Read, looked};
 use super::Seen;
 use crate::runner::context::Context;
 use crate::runner::points;

@@ -1,7 +1,8 @@
 //! How evenly flows share a path. Several trials are runs of one series.
 
+use super::super::done::{Done, Read, judgement};
+use super::super::judged::{At, Judged, looked};
 use super::super::measurement::{Expected, Facts, Measurement, Needs, Red, by_source};
-use super::super::{At, Done, Judged, Read, judgement, looked};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::table::Table;

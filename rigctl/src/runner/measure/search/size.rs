@@ -2,7 +2,8 @@
 
 use super::{Tried, found, stages, trials};
 use crate::runner::fill::Fill;
-use crate::runner::measure::{At, Done, Judged, Read, judgement, looked};
+use crate::runner::measure::done::{Done, Read, judgement};
+use crate::runner::measure::judged::{At, Judged, looked};
 use rig_capture::{Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::judge::Found;

@@ -2,8 +2,11 @@
 //! holds the truth as often as it says is true of many marks only. What convicts is another curve, fixed beforehand, that explains the
 //! marks far better.
 
-use super::super::{Judged, Read, Span, Unit};
-use super::{Sample, ceil, floor, judgement};
+use super::super::super::done::Read;
+use super::super::super::done::judgement;
+use super::super::super::judged::Judged;
+use super::super::{Span, Unit};
+use super::{Sample, ceil, floor};
 use crate::runner::effort::Effort;
 use rig_lab::Curve;
 use rig_oracle::judge::likelihood::Bin;
@@ -64,7 +67,7 @@ impl Sample<'_> {
         else {
             return;
         };
-        let shown = super::super::super::show(unit, span);
+        let shown = super::super::super::done::show(unit, span);
         let other = moved::judge(bins, curve, &others, alpha);
         let finding = |other: &Curve| Finding {
             rule: "ecn.curve",

@@ -1,0 +1,53 @@
+//! Why a trial did not come about.
+
+use core::fmt;
+use rig_dut::emulated_wire::{Lost, Undone};
+use rig_generator::Impossible;
+use rig_generator::port::PortError;
+
+/// Why a trial did not come about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Broken {
+    /// The script asks of a port what no port can do.
+    Impossible(Vec<Impossible>),
+    /// A port of the rig gave up.
+    Port(PortError),
+    /// The device cannot be reached any more.
+    Device(String),
+    /// Somebody asked for the end.
+    Stopped,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Broken::Impossible(faults) => {
+                let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+                f.write_str(&faults.join("; "))
+            }
+            Broken::Port(error) => error.fmt(f),
+            Broken::Device(error) => f.write_str(error),
+            Broken::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+impl core::error::Error for Broken {}
+
+impl From<Lost> for Broken {
+    fn from(lost: Lost) -> Broken {
+        Broken::Device(lost.to_string())
+    }
+}
+
+impl From<PortError> for Broken {
+    fn from(error: PortError) -> Broken {
+        Broken::Port(error)
+    }
+}
+
+impl From<Undone> for Broken {
+    fn from(undone: Undone) -> Broken {
+        Broken::Device(undone.to_string())
+    }
+}

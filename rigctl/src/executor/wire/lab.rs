@@ -1,0 +1,323 @@
+//! A session on ports in real time: one device, booted for it where it can be, and its trials.
+
+use super::bench::Bench;
+use super::benches::Lease;
+use super::broken::Broken;
+use super::clocks::SessionClock;
+use super::losses::Losses;
+use super::tape::Tape;
+use super::trial::Trial;
+use crate::executor::ledger::Seen;
+use crate::executor::virtual_lab::speeds;
+use crate::stop::Stop;
+use rig_capture::deep::{Capture, Interface};
+use rig_capture::pcapng::{Onto, Spool, Spooled};
+use rig_capture::{Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, What};
+use rig_dut::emulated_wire::Undone;
+use rig_frames::ethernet;
+use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
+use rig_generator::{Clock, Departure, Kept, Obeys, Program, Template, Watcher, Who};
+use rig_lab::{Declared, Setting};
+use rig_testcases::{EndpointSpec, Script, wire};
+use rig_units::{Dur, FCS, PortSpeed, Time};
+use std::sync::Arc;
+
+/// Between a reading of the clock and what it stands for, with nothing in between but a few instructions.
+const READS: Dur = Dur::us(2);
+
+/// A device under test in real time, and the rig's ports cabled to it.
+#[derive(Debug)]
+pub struct WireLab {
+    pub(super) bench: Lease,
+    pub(super) clock: SessionClock,
+    pub(super) cable: Dur,
+    /// How each sender of the last trial kept to its plan.
+    pub(super) kept: Vec<(String, Kept)>,
+    /// Where the frames of the next trial go, too; afterwards it is taken out again.
+    pub disk: Option<Capture>,
+    /// Where every frame of the next trial goes once it is over.
+    pub spool: Option<Onto>,
+    /// Every frame of the last one.
+    pub spooled: Option<Spooled>,
+}
+
+impl WireLab {
+    /// A session with a device that is booted now with `settings`, or with one that cannot be booted and has them.
+    ///
+    /// # Errors
+    /// When the device refuses a setting, or cannot be reached.
+    pub fn boot(
+        mut bench: Lease,
+        settings: &[Setting],
+        seed: u64,
+        cable: Dur,
+    ) -> Result<WireLab, Undone> {
+        let epoch = match bench.behind.boot(settings, seed) {
+            Err(lost @ Undone::Lost(_)) => {
+                bench.spoil();
+                return Err(lost);
+            }
+            booted => booted?,
+        };
+        let clock = bench.clock(epoch);
+        bench.pacer.clock = Arc::clone(&clock);
+        if bench.behind.boots() {
+            // What is paused otherwise stays so: the device that asked for it goes on.
+            for lane in &mut bench.pacer.lanes {
+                lane.sender.restart();
+                lane.peer = None;
+            }
+        }
+        Ok(WireLab {
+            bench,
+            clock,
+            cable,
+            kept: Vec::new(),
+            disk: None,
+            spool: None,
+            spooled: None,
+        })
+    }
+
+    /// Whether the device was booted for this session, so that it begins with nothing stormed.
+    pub fn is_fresh(&self) -> bool {
+        self.bench.behind.boots()
+    }
+
+    /// A bench that gave up is of no more use: it is not handed on to the next case.
+    fn noted<T>(&mut self, ran: Result<T, Broken>) -> Result<T, Broken> {
+        if let Err(Broken::Port(_) | Broken::Device(_)) = ran {
+            self.bench.spoil();
+        }
+        ran
+    }
+
+    /// The present, on the clock of the session.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Lets time pass, unless `stop` hurries. What the rig's ports see meanwhile belongs to no trial.
+    ///
+    /// # Errors
+    /// A port of the rig gave up.
+    pub fn idle_until(&mut self, at: Time, stop: &Stop) -> Result<(), Broken> {
+        let ran = self.bench.pacer.run_until(at, &mut Deaf(stop));
+        self.noted(ran.map_err(Broken::Port))
+    }
+
+    /// Runs one trial from now on.
+    ///
+    /// # Errors
+    /// What no port can do; a port or the device that gave up; that `stop` hurried.
+    pub fn trial(
+        &mut self,
+        script: &Script,
+        declared: &Declared,
+        stop: &Stop,
+    ) -> Result<Observation, Broken> {
+        let ran = self.ran(script, declared, stop);
+        self.noted(ran)
+    }
+
+    fn ran(
+        &mut self,
+        script: &Script,
+        declared: &Declared,
+        stop: &Stop,
+    ) -> Result<Observation, Broken> {
+        let speeds = speeds(script, declared);
+        let program = Program::of(script, &speeds).map_err(Broken::Impossible)?;
+        self.fits(script)?;
+        self.bench.behind.cable(&script.dut_ports)?;
+        self.secure(script, declared)?;
+        self.assign(script);
+        self.bench.behind.clear_watermarks()?;
+        self.bench.behind.disconnect()?;
+        let read = self.now();
+        let before = self.bench.behind.counters()?;
+        let earlier = self.bench.behind.happened()?.unwrap_or_default();
+        let _earlier = self.bench.behind.health()?;
+        let lost = Losses::of(&self.bench.pacer.lanes)?;
+        self.bench.behind.note_cuts(script)?;
+        // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
+        // late more often, which voids their trials.
+        let real_time = RealTime::enter();
+        let origin = self.now();
+        let instant: Vec<bool> = self.bench.pacer.lanes.iter().map(|lane| lane.instant).collect();
+        let mut tape =
+            Tape::new((script, stop), origin, self.bench.next, instant, self.bench.bound);
+        tape.ledger = tape.ledger.onto(self.spool.take().map(|onto| Spool::held(onto, script)));
+        tape.disk = self.disk.take();
+        tape.unseen.before(read, &earlier);
+        let mut trial = Trial { lab: self, script, program: &program, tape, config: Vec::new() };
+        let ran = trial.run(origin);
+        let stopped = trial.stop();
+        drop(real_time);
+        let Trial { mut tape, config, .. } = trial;
+        let kept = tape.kept();
+        let Tape { ledger, late, off, disk, mut unseen, took, .. } = tape;
+        (self.kept, self.disk) = (kept, disk);
+        // That a link could not be mended says more than that the trial was broken off.
+        let ended =
+            if let Err(Broken::Stopped) = ran { stopped.and(ran) } else { ran.and(stopped) };
+        if let Err(broken) = ended {
+            ledger.abandon();
+            return Err(broken);
+        }
+        let lost = Losses::of(&self.bench.pacer.lanes)?.since(&lost);
+        if let Some(disk) = &mut self.disk {
+            lost.received().for_each(|(lane, frames)| disk.missed(lane, frames));
+        }
+        let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
+        self.bench.next += most.unwrap_or(0);
+        let Seen { records, streams, loads, unrecorded, spool } = ledger.finish();
+        let after = self.bench.behind.counters()?;
+        let read = self.now();
+        let took = read.since(origin + script.length).unwrap_or_default().max(took);
+        let happened = self.bench.behind.happened()?;
+        let bound = self.bench.bound;
+        let health = self.bench.behind.health()?;
+        // What had been sent by the end is still on its way, and leaves the device as late as that was.
+        let slowest = speeds.iter().map(|speed| speed.slot(declared.mtu)).max().unwrap_or_default();
+        let behind = health.as_ref().map_or(bound, |health| health.send_late);
+        let on_its_way = declared.transit() + self.cable * 2 + slowest * 2 + behind;
+        unseen.after(origin + script.length + on_its_way, read);
+        self.bench.pacer.run_until(read, &mut unseen)?;
+        unseen.events(origin, happened.as_deref().unwrap_or_default());
+        let events = happened.map(|events| since(origin, events));
+        // Only now: nothing is due any more, and the device has been read.
+        self.spooled = spool.map(Spool::finish);
+        // How far off the instants of this trial may be is measured, frame by frame, at both ends; where nobody measures at
+        // the other one, or on the way there, it is what the lab says.
+        let off = match &health {
+            Some(health) => off.max(health.misplaced).max(health.send_late) + READS,
+            None => bound,
+        };
+        let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds).map(
+            |((&index, name), speed)| PortTrace {
+                name: name.clone(),
+                speed,
+                dut_port: Declared::port_name(index),
+                cable: self.cable,
+                provenance: Provenance::Software { bound: off.min(bound) },
+            },
+        );
+        let mut counters = Counters::read(before, after);
+        counters.took = took;
+        Ok(Observation {
+            injected: Vec::new(),
+            origin,
+            length: script.length,
+            ports: ports.collect(),
+            records,
+            streams,
+            loads,
+            counters,
+            events,
+            config,
+            integrity: Integrity {
+                lost: lost.frames(),
+                unrecorded,
+                late,
+                cut: lost.told(|lane| self.bench.behind.interface(lane)),
+                dut: health.and_then(|health| health.doubt(bound)),
+                unseen: unseen.count(),
+            },
+        })
+    }
+
+    /// How each stream and storm of the last trial kept to its plan, by name.
+    pub fn kept(&mut self) -> Vec<(String, Kept)> {
+        core::mem::take(&mut self.kept)
+    }
+
+    /// The rig's ports, as a capture to disk describes them: those of the script by its names.
+    pub fn interfaces(&self, script: &Script, declared: &Declared) -> Vec<Interface> {
+        let lanes = 0..self.bench.pacer.lanes.len();
+        let describe = |lane: usize| {
+            let behind = index(lane);
+            let named = script.dut_ports.iter().position(|&port| port == behind);
+            let name = named.map(|port| script.ports[port].clone());
+            let bound = self.bench.bound;
+            Interface {
+                name: name
+                    .unwrap_or_else(|| format!("{} (not used)", self.bench.behind.interface(lane))),
+                description: Declared::port_name(behind),
+                speed: declared.port_speed(behind).unwrap_or(PortSpeed::G100),
+                clock: format!(
+                    "CLOCK_MONOTONIC since the trial began, off by no more than {bound} in a trial that counts; a frame \
+                     that was sent stands at its last bit"
+                ),
+            }
+        };
+        lanes.map(describe).collect()
+    }
+
+    /// Whether every frame of the script passes the ports at both ends of its way.
+    fn fits(&self, script: &Script) -> Result<(), Broken> {
+        let Bench { longest, behind, .. } = &*self.bench;
+        for stream in &script.streams {
+            let size = usize::try_from((stream.on_wire() - FCS).0).unwrap_or(usize::MAX);
+            for port in [stream.from, stream.to] {
+                let lane = usize::from(script.dut_ports[usize::from(port)]);
+                let takes = longest.get(lane).copied().unwrap_or(0);
+                if size > takes {
+                    let mtu = takes.saturating_sub(ethernet::LEN);
+                    let fault = Fault::MtuTooSmall { mtu, longest: size };
+                    return Err(PortError { interface: behind.interface(lane), fault }.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every sender of the script its frames, and every port its manners.
+    fn assign(&mut self, script: &Script) {
+        let behind = |port: u16| usize::from(script.dut_ports[usize::from(port)]);
+        for (port, &lane) in (0..).zip(&script.dut_ports) {
+            let EndpointSpec { obeys, response, .. } = script.endpoint(port);
+            let obeys = Obeys { classes: obeys, link_pause: false, response };
+            self.bench.pacer.lanes[usize::from(lane)].forget(obeys);
+        }
+        for (stream, spec) in (0..).zip(&script.streams) {
+            let lane = &mut self.bench.pacer.lanes[behind(spec.from)];
+            lane.assign(Who::Stream(stream), Template::of_stream(stream, spec));
+        }
+        for (storm, spec) in (0..).zip(&script.storms) {
+            let frame = frame(spec.from, &super::tape::pfc(spec.classes, spec.quanta));
+            let lane = &mut self.bench.pacer.lanes[behind(spec.from)];
+            lane.assign(Who::Storm(storm), Template::new(frame).shielded(spec.macsec));
+        }
+    }
+}
+
+/// Events on the trial's clock; those before it left out.
+fn since(origin: Time, events: Vec<DutEvent>) -> Vec<DutEvent> {
+    let since = |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });
+    events.into_iter().filter_map(since).collect()
+}
+
+/// The bytes of a PFC frame of the rig's port.
+pub(super) fn frame(port: u16, what: &What) -> Vec<u8> {
+    match *what {
+        What::Pfc { enable, quanta } => wire::pfc(wire::rig_mac(port), enable, quanta),
+        What::Data { .. } | What::Roce(_) | What::BadPfc { .. } | What::Other { .. } => Vec::new(),
+    }
+}
+
+/// Hears nothing.
+struct Deaf<'a>(&'a Stop);
+
+impl Watcher for Deaf<'_> {
+    fn is_over(&self) -> bool {
+        self.0.hurried()
+    }
+
+    fn sent(&mut self, _: u16, _: &Departure, _: Time, _: Time) {}
+    fn received(&mut self, _: u16, _: &[u8], _: Time, _: StampedBy) {}
+}
+
+pub(super) fn index(n: usize) -> u16 {
+    u16::try_from(n).unwrap_or(u16::MAX)
+}
