@@ -338,12 +338,22 @@ fn wrong(left: &Left, whole: &Left) -> Vec<String> {
         match Run::rebuilt("events.jsonl", &events)
             .map(|run| cases(Results::of(&run).to_json().as_bytes()))
         {
-            Ok(Ok(cases)) if as_whole(&cases) => {}
-            Ok(Ok(_)) => wrong.push("events.jsonl: other verdicts".to_owned()),
+            Ok(Ok(cases)) if !as_whole(&cases) => {
+                wrong.push("events.jsonl: other verdicts".to_owned());
+            }
+            Ok(Ok(cases)) if left.exit != 4 && cases.len() != all.len() => {
+                wrong.push("events.jsonl: cases are missing, and no word of it".to_owned());
+            }
+            Ok(Ok(_)) => {}
             Ok(Err(why)) => wrong.push(format!("events.jsonl: {why}")),
             Err(why) => wrong.push(why.to_string()),
         }
     }
+    // Who says that all is well has left all of it. In real time other trials may have been the ones that count.
+    let here = |path: &&PathBuf| !wire || path.components().count() == 1;
+    let missing = whole.files.keys().filter(here).filter(|path| !left.files.contains_key(*path));
+    let missing = missing.filter(|_| left.exit != 4);
+    wrong.extend(missing.map(|path| format!("{} is missing, and no word of it", path.display())));
     let half = |path: &&PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.starts_with('.') && name != ".rigctl"
@@ -421,6 +431,10 @@ fn each_thing_that_may_be_wrong_is_found() {
         text.replacen("\"pass\"", "\"skipped\"", 1).into_bytes()
     };
     let cut = |bytes: Vec<u8>| bytes[..bytes.len() / 2].to_vec();
+    let begun = |bytes: Vec<u8>| {
+        let lines = bytes.split_inclusive(|&byte| byte == b'\n');
+        lines.take(3).collect::<Vec<_>>().concat()
+    };
     let mut former = whole.clone();
     former.former.pop_first();
     for (left, want) in [
@@ -430,6 +444,10 @@ fn each_thing_that_may_be_wrong_is_found() {
         (former, "the run before is another one"),
         (Left { grown: [1, 0], ..whole.clone() }, "threads and files more than before: [1, 0]"),
         (without("results.json"), "no results, and no word of it"),
+        (without("report.html"), "report.html is missing, and no word of it"),
+        (without("events.jsonl"), "events.jsonl is missing, and no word of it"),
+        (without(capture), "evidence/small/one/0001.pcapng.gz is missing, and no word of it"),
+        (with("events.jsonl", begun), "events.jsonl: cases are missing, and no word of it"),
         (with("results.json", cut), "results.json: results.json:"),
         (with("results.json", fails), "results.json: other verdicts"),
         (with("events.jsonl", fails), "events.jsonl: other verdicts"),
