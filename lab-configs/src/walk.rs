@@ -10,23 +10,25 @@ use crate::fault::{Fault, brief, one_of};
 use crate::keys;
 use crate::settings::nearest;
 use crate::yaml::{Key, Mark, Node, Source, Value};
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use core::ops::RangeInclusive;
 use core::str::FromStr;
 use rig_units::BadQuantity;
-use rig_units::limits::{self, NAME};
+use rig_units::limits::{self, FAULTS, NAME};
 
 /// A walk through one file.
 #[derive(Debug)]
 pub struct Walk<'s> {
     source: &'s Source,
     faults: RefCell<Vec<Fault>>,
+    /// How many there are beyond those that are told.
+    more: Cell<usize>,
 }
 
 impl<'s> Walk<'s> {
     /// A walk that has met no fault yet.
     pub fn new(source: &'s Source) -> Walk<'s> {
-        Walk { source, faults: RefCell::default() }
+        Walk { source, faults: RefCell::default(), more: Cell::default() }
     }
 
     /// The start of the walk.
@@ -36,6 +38,17 @@ impl<'s> Walk<'s> {
 
     /// Notes a fault. What it quotes of the file may be a key, and it may be long.
     pub fn note(&self, fault: Fault) {
+        self.noted(|| fault);
+    }
+
+    /// The same, or one more that is only counted: to say where each stands in a file that is nothing but faults, or one long line,
+    /// would take minutes.
+    fn noted(&self, fault: impl FnOnce() -> Fault) {
+        if self.faults.borrow().len() >= FAULTS {
+            self.more.set(self.more.get() + 1);
+            return;
+        }
+        let fault = fault();
         let (found, want) = (keys::shown(&fault.found), brief(&fault.want));
         self.faults.borrow_mut().push(Fault { found, want, ..fault });
     }
@@ -55,6 +68,14 @@ impl<'s> Walk<'s> {
         faults.dedup_by(|a, b| {
             (a.place.line, a.place.column, &a.found) == (b.place.line, b.place.column, &b.found)
         });
+        match self.more.get() {
+            0 => {}
+            more => {
+                let found = format!("{more} more faults, which are not told");
+                let want = format!("fewer than {FAULTS} faults: mend these first");
+                faults.push(Fault::of_file(&self.source.file, found, want));
+            }
+        }
         faults
     }
 }
@@ -73,8 +94,11 @@ pub struct At<'w> {
 impl<'w> At<'w> {
     /// Notes a fault here. A mapping is shown by its key.
     pub fn fault(&self, found: impl Into<String>, want: impl Into<String>) {
-        let place = Box::new(self.place());
-        self.walk.note(Fault { place, found: found.into(), want: want.into() });
+        self.walk.noted(|| Fault {
+            place: Box::new(self.place()),
+            found: found.into(),
+            want: want.into(),
+        });
     }
 
     /// Notes a fault of another place of the same file.
@@ -236,7 +260,8 @@ impl<'w> At<'w> {
     /// is one fault and not two.
     pub fn fields(&self, allowed: &[&str]) -> Option<Fields<'w>> {
         let entries = self.entries(&format!("a mapping with {}", allowed.join(", ")))?;
-        let keys: Vec<&str> = entries.iter().map(|(key, _)| key.name.as_str()).collect();
+        let is_there = |known: &&str| entries.iter().any(|(key, _)| key.name == **known);
+        let absent: Vec<&str> = allowed.iter().copied().filter(|known| !is_there(known)).collect();
         let mut named = Vec::new();
         for (key, at) in &entries {
             let name = key.name.as_str();
@@ -244,8 +269,7 @@ impl<'w> At<'w> {
                 named.push((name.to_owned(), at.clone()));
                 continue;
             }
-            let absent = allowed.iter().copied().filter(|known| !keys.contains(known));
-            let meant = nearest(name, absent).into_iter().next();
+            let meant = nearest(name, absent.iter().copied()).into_iter().next();
             at.at_key(format!("unknown key `{name}`"), one_of(name, allowed.iter().copied()));
             named.extend(meant.map(|meant| (meant, at.clone())));
         }
@@ -263,7 +287,11 @@ impl<'w> At<'w> {
 
     /// Notes a fault of this value's key rather than of the value.
     pub fn at_key(&self, found: impl Into<String>, want: impl Into<String>) {
-        let place = self.walk.source.place(self.key.unwrap_or(self.node.mark), &self.path);
-        self.walk.note(Fault { place: Box::new(place), found: found.into(), want: want.into() });
+        let place = || self.walk.source.place(self.key.unwrap_or(self.node.mark), &self.path);
+        self.walk.noted(|| Fault {
+            place: Box::new(place()),
+            found: found.into(),
+            want: want.into(),
+        });
     }
 }

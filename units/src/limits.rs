@@ -38,6 +38,8 @@ pub const SPAN: Dur = Dur::s(30 * 86_400);
 pub const RESULTS_BYTES: u64 = 1 << 28;
 /// What is quoted of a text that somebody else wrote, in characters.
 pub const QUOTED: usize = 200;
+/// Faults of a file that are told one by one.
+pub const FAULTS: usize = 100;
 
 /// One limit, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]

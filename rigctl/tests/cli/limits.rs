@@ -2,6 +2,7 @@
 
 use crate::support::{Desk, Left, STORM, suite};
 use rig_units::limits::{self, Limit};
+use std::time::{Duration, Instant};
 
 const DETECTION: &str = "    measure:\n      - pfcwd.detection: {storm: storm, stream: victim}\n";
 const DOCS: &str = include_str!("../../../docs/limits.md");
@@ -277,4 +278,20 @@ fn the_catalogue_stays_well_inside() {
     let ids = stdout.lines().filter_map(|line| line.split_whitespace().next());
     let longest = ids.filter_map(|id| id.split("::").nth(1)).map(str::len).max();
     assert!(longest.is_some_and(|longest| longest * 10 <= limits::NAME * 9), "{longest:?}");
+}
+
+#[test]
+fn of_a_file_that_is_nothing_but_faults_a_hundred_are_told_and_at_once() {
+    let desk = Desk::new();
+    // On one line, of which each message shows a part.
+    let keys = (0..24_000).map(|number| format!("k{number}: 1")).collect::<Vec<_>>().join(", ");
+    let text = format!("about: \"x\"\ndevice: switch\ncases:\n  c: {{{keys}}}\n");
+    desk.write("suite.yaml", &text);
+    let began = Instant::now();
+    let left = desk.rigctl("check suite.yaml");
+    assert_eq!(left.code, 2, "{}", left.stderr);
+    let told = left.stderr.matches("unknown key").count();
+    assert!((90..=100).contains(&told), "{told}: {}", left.stderr);
+    assert!(left.stderr.contains(" more faults, which are not told"), "{}", left.stderr);
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }
