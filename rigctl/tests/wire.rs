@@ -155,6 +155,45 @@ fn a_device_that_is_stopped_while_the_rig_is_killed_ends_with_it() {
     }
 }
 
+#[test]
+fn a_rig_whose_device_hangs_as_it_starts_ends_at_the_second_request() {
+    if !root() {
+        return;
+    }
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let mut rig = command(SWITCHES, out.path(), "--only pfcwd::detection-latency-broadcom")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("rigctl starts");
+    let pid = |id: u32| Pid::from_raw(i32::try_from(id).expect("a process"));
+    // Within 5 s, and stopped before it has answered anything.
+    let mut served = Vec::new();
+    for _ in 0..5_000 {
+        served = children(rig.id());
+        if !served.is_empty() {
+            break;
+        }
+        sleep(Duration::from_millis(1));
+    }
+    assert!(served.iter().all(|&id| kill(pid(id), Signal::SIGSTOP).is_ok()), "{served:?}");
+    for _ in 0..2 {
+        sleep(Duration::from_millis(600));
+        kill(pid(rig.id()), Signal::SIGINT).expect("it runs");
+    }
+    let mut ended = None;
+    // A device is waited for twenty seconds.
+    for _ in 0..100 {
+        ended = rig.try_wait().expect("ours");
+        if ended.is_some() {
+            break;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    let _gone = (rig.kill(), rig.wait());
+    assert_eq!(ended.and_then(|ended| ended.code()), Some(130), "{ended:?}, {served:?}");
+}
+
 /// Kills a run in the middle; its device, which may be stopped at that moment, must end.
 fn killed(stopped: bool) {
     let out = tempfile::tempdir().expect("a temporary folder");

@@ -75,9 +75,10 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     let seed = args.seed.unwrap_or_else(wall::fresh_seed);
     if let Some(path) = &args.junit
         && let Err(why) = folder::is_replaceable(path)
+            .and_then(|()| folder::is_beside_runs(path, args.out.as_deref()))
     {
         let place = path.display();
-        bad.note(format!("`--junit {place}`: {why}\n   = want: a file, or a name that is free"));
+        bad.note(format!("`--junit {place}`: {why}\n   = want: a new file, or an earlier report, outside of folders of runs"));
     }
     bad.or(())?;
     // From here on there is something to report.
@@ -102,6 +103,16 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         Adapter::Declared(_) => 1,
         Adapter::Emulated | Adapter::EmulatedWire(_) => args.jobs.map_or(side_by_side, usize::from),
     };
+    // Without a handler a signal ends the process as it always would. Before anything waits for a device, which may hang.
+    if let Some(Ok(requests)) = requests {
+        let journal = Arc::clone(&journal);
+        let _unheard = requests.listen(Arc::clone(&world.stop), Work::Restoring, move || {
+            let _raised = rights::raise(Work::Restoring);
+            for why in journal.close() {
+                stderr::line(&format!("error: {why}; `rigctl restore` tries again"));
+            }
+        });
+    }
     let mended = match &input.lab.adapter {
         Adapter::Declared(wire) => restore::mend(wire),
         Adapter::Emulated | Adapter::EmulatedWire(_) => Ok(()),
@@ -147,15 +158,6 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         },
     };
     let stop = &*world.stop;
-    // Without a handler a signal ends the process as it always would.
-    if let Some(Ok(requests)) = requests {
-        let _unheard = requests.listen(Arc::clone(&world.stop), Work::Restoring, move || {
-            let _raised = rights::raise(Work::Restoring);
-            for why in journal.close() {
-                stderr::line(&format!("error: {why}; `rigctl restore` tries again"));
-            }
-        });
-    }
     let flags = flags(args);
     let rig = Rig {
         lab: &input.lab,

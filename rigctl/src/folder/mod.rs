@@ -8,7 +8,7 @@ mod claim;
 mod owner;
 mod trouble;
 
-pub use claim::Refused;
+pub use claim::{Refused, is_beside_runs};
 pub use trouble::{None as NoTrouble, Touch, Trouble, Written};
 
 use core::fmt;
@@ -20,7 +20,7 @@ use owner::Owner;
 use rig_lab::file;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,6 +30,8 @@ const MARK: &str = ".rigctl";
 /// For the owner, and to be read by their group: captures of protected links are in it.
 const FOLDER: Mode = Mode::from_bits_truncate(0o750);
 const FILE: Mode = Mode::from_bits_truncate(0o640);
+/// Most files or folders of one name beside each other.
+const MOST: u32 = 9_999;
 /// Neither through a link nor into another program.
 const SAFELY: OFlag = OFlag::O_NOFOLLOW.union(OFlag::O_CLOEXEC);
 
@@ -39,6 +41,8 @@ pub struct Folder {
     dir: OwnedFd,
     owner: Owner,
     trouble: Arc<dyn Trouble>,
+    /// Where the run is now that had its place.
+    moved: Option<PathBuf>,
     /// Let go with the process, however that ends.
     _mark: Flock<File>,
 }
@@ -124,10 +128,13 @@ impl Folder {
         }
     }
 
-    /// Takes an empty folder away again: what it was made for did not come about.
+    /// Takes an empty folder away again: what it was made for did not come about. The run that had its place gets it back.
     pub fn abandon(self) {
         let _gone = unlinkat(&self.dir, MARK, UnlinkatFlags::NoRemoveDir);
-        let _gone = std::fs::remove_dir(&self.path);
+        if let (Ok(()), Some(moved)) = (std::fs::remove_dir(&self.path), &self.moved) {
+            // Where it cannot, it stays under the name that it has.
+            let _back = std::fs::rename(moved, &self.path);
+        }
     }
 
     /// The folder that a file is in, made where it is missing, and the file's own name.
@@ -179,14 +186,23 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     })
 }
 
-/// Whether a file may be put there: where there is none, or a regular one, also behind a link, which is replaced then. A device or a
-/// pipe is neither overwritten nor waited for.
+/// Whether a report may be put there: where there is nothing, an empty file or another report (markup, which begins with `<`), also
+/// behind a link, which is replaced then. A device or a pipe is neither overwritten nor waited for, and a file of another kind, such
+/// as a suite, was named by mistake.
 ///
 /// # Errors
 /// What is there instead.
 pub fn is_replaceable(path: &Path) -> io::Result<()> {
     match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => Err(io::Error::other("it is there, and no file")),
+        Ok(there) if there.len() > 0 => {
+            let mut first = [0];
+            File::open(path)?.read_exact(&mut first)?;
+            match first {
+                [b'<'] => Ok(()),
+                _ => Err(io::Error::other("it is there, and no report")),
+            }
+        }
         _ => Ok(()),
     }
 }
@@ -198,22 +214,43 @@ fn replace(
     owner: Owner,
     trouble: &Arc<dyn Trouble>,
 ) -> io::Result<()> {
-    let mut beside = OsString::from(".");
-    beside.push(name);
-    beside.push(format!(".{}", std::process::id()));
-    let made = trouble.before(Touch::Make).and_then(|()| make(folder, &beside));
-    let written = made.and_then(|file| {
+    trouble.before(Touch::Make)?;
+    let (beside, file) = beside(name, |beside| make(folder, beside))?;
+    let write = || {
         owner.give(&file)?;
         let mut file = Written { file, trouble: Arc::clone(trouble) };
         file.write_all(bytes)?;
         file.file.sync_all()?;
         trouble.before(Touch::Rename)?;
         Ok(renameat(folder, &*beside, folder, name)?)
-    });
+    };
+    let written: io::Result<()> = write();
     if written.is_err() {
         let _half = unlinkat(folder, &*beside, UnlinkatFlags::NoRemoveDir);
     }
     written
+}
+
+/// Makes something under a name of its own, beside the name that it is to get, once it is whole. What is there already stays: it
+/// was left by a process that was killed and had this one's number, as the first one of a container always has.
+fn beside<T>(
+    name: &OsStr,
+    mut make: impl FnMut(&OsStr) -> io::Result<T>,
+) -> io::Result<(OsString, T)> {
+    let mut own = OsString::from(".");
+    own.push(name);
+    own.push(format!(".{}", std::process::id()));
+    for number in 1.. {
+        let mut beside = own.clone();
+        if number > 1 {
+            beside.push(format!("-{number}"));
+        }
+        match make(&beside) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MOST => {}
+            made => return made.map(|made| (beside, made)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 fn make(folder: &impl AsFd, name: impl AsRef<OsStr>) -> io::Result<File> {

@@ -1,9 +1,10 @@
 //! Whose what the rig writes is: the user's who runs it; under sudo the user's who called that, in folders of theirs.
 
-use nix::sys::stat::fstat;
+use nix::fcntl::{AT_FDCWD, OFlag, openat};
+use nix::sys::stat::{Mode, fstat};
 use nix::unistd::{Gid, Uid, fchown, geteuid};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -49,11 +50,18 @@ pub(super) fn make_all(path: &Path) -> io::Result<()> {
     }
     make_all(over)?;
     match std::fs::create_dir(path) {
-        Ok(()) => Owner::beside(over).give(&std::fs::File::open(path)?),
+        Ok(()) => Owner::beside(over).give(&just_made(path)?),
         // Somebody else made it meanwhile.
         Err(_) if path.is_dir() => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// A folder that was made a moment ago. Whoever owns the one above it may have put a link in its place, and would be given what
+/// that points at.
+fn just_made(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    Ok(openat(AT_FDCWD, path, flags, Mode::empty())?)
 }
 
 /// The user whose folder this is, if neither this process's own nor that of the user who called sudo.
@@ -73,4 +81,22 @@ fn sudo() -> Option<(u32, u32)> {
     let number = |name: &str| std::env::var(name).ok()?.parse().ok();
     let user = (number("SUDO_UID")?, number("SUDO_GID")?);
     geteuid().is_root().then_some(user)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_put_in_the_place_of_a_folder_is_not_given_away() {
+        let desk = tempfile::tempdir().expect("a temporary folder");
+        let (made, theirs) = (desk.path().join("made"), desk.path().join("theirs"));
+        std::fs::create_dir(&made).expect("writable");
+        just_made(&made).expect("a folder");
+        for target in [desk.path(), Path::new("/dev/null")] {
+            std::os::unix::fs::symlink(target, &theirs).expect("writable");
+            just_made(&theirs).expect_err("a link");
+            std::fs::remove_file(&theirs).expect("writable");
+        }
+    }
 }

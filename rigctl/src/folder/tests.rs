@@ -133,6 +133,67 @@ fn a_folder_has_one_run_at_a_time() {
 }
 
 #[test]
+fn of_runs_that_begin_at_once_one_has_the_folder_and_nobody_moves_it_away() {
+    let desk = tempfile::tempdir().expect("a temporary folder");
+    let path = desk.path().join("night");
+    for round in 0..200 {
+        let all = std::sync::Barrier::new(3);
+        let make = || {
+            all.wait();
+            let made = Folder::make(&path, "--out", true);
+            // Held while others try.
+            all.wait();
+            made.map(|(folder, _)| folder.write("mine", b"x").expect("its folder"))
+        };
+        let made = std::thread::scope(|scope| {
+            let made = [(); 3].map(|()| scope.spawn(make));
+            made.map(|made| made.join().expect("no panic"))
+        });
+        assert_eq!(made.iter().filter(|made| made.is_ok()).count(), 1, "{round}: {made:?}");
+        let busy = made.iter().filter(|made| matches!(made, Err(Refused::Busy(_))));
+        assert_eq!(busy.count(), 2, "{round}: {made:?}");
+        assert!(path.join("mine").exists(), "{round}: it was moved away");
+    }
+}
+
+#[test]
+fn a_folder_that_is_given_up_gives_its_place_back() {
+    let desk = tempfile::tempdir().expect("a temporary folder");
+    let path = desk.path().join("night");
+    made(&path).write("results.json", b"x").expect("room");
+    let (folder, moved) = Folder::make(&path, "--out", true).expect("it may be moved");
+    assert!(moved.is_some_and(|moved| moved.ends_with("night~1")));
+    folder.abandon();
+    assert!(path.join("results.json").exists() && !desk.path().join("night~1").exists());
+    let (folder, _) = Folder::make(&desk.path().join("new"), "--out", true).expect("new");
+    folder.abandon();
+    assert!(!desk.path().join("new").exists());
+}
+
+#[test]
+fn what_a_killed_process_of_the_same_number_left_is_in_nobodys_way() {
+    let desk = tempfile::tempdir().expect("a temporary folder");
+    let (path, runs) = (desk.path().join("night"), desk.path().join("rig-runs"));
+    let stale = |folder: &Path, name: &str| {
+        fs::create_dir_all(folder).expect("writable");
+        let file = folder.join(format!(".{name}.{}", std::process::id()));
+        fs::write(&file, "half").expect("writable");
+        file
+    };
+    let left = [stale(&path, MARK), stale(desk.path(), "junit.xml"), stale(&runs, "latest")];
+    let folder = made(&path);
+    let of_report = stale(&path, "report.html");
+    folder.write("report.html", b"page").expect("the name is free");
+    put(&desk.path().join("junit.xml"), b"<xml/>").expect("the name is free");
+    let newest = Folder::numbered(&runs, "now-7").expect("the name is free");
+    assert_eq!(fs::read_link(runs.join("latest")).expect("a link"), Path::new("now-7"));
+    for file in left.iter().chain([&of_report]) {
+        assert_eq!(fs::read(file).expect("another's"), b"half");
+    }
+    drop((folder, newest));
+}
+
+#[test]
 fn names_that_are_taken_get_a_number() {
     let desk = tempfile::tempdir().expect("a temporary folder");
     let runs = desk.path().join("rig-runs");
@@ -163,9 +224,10 @@ fn no_planted_link_is_followed() {
     assert_eq!(fs::read(&precious).expect("there"), b"precious");
     assert_eq!(fs::read_dir(&elsewhere).expect("a folder").count(), 0);
     // The same of a file that is named on the command line.
+    fs::write(&precious, "<precious/>").expect("writable");
     symlink(&precious, desk.path().join("junit.xml")).expect("writable");
     put(&desk.path().join("junit.xml"), b"<xml/>").expect("room");
-    assert_eq!(fs::read(&precious).expect("there"), b"precious");
+    assert_eq!(fs::read(&precious).expect("there"), b"<precious/>");
 }
 
 #[test]

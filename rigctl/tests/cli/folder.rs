@@ -76,10 +76,59 @@ fn a_junit_report_goes_into_a_file_and_waits_for_nobody() {
         assert_eq!(desk.shell(make).code, 0);
         let left = desk.rigctl(&format!("{FEW} --out out --junit {place}"));
         assert_eq!((left.code, left.stdout.as_str()), (2, ""), "{place}: {}", left.stderr);
-        let want = format!("`--junit {place}`: it is there, and no file\n   = want: a file");
+        let want = format!("`--junit {place}`: it is there, and no file\n   = want: a new file");
         assert!(left.stderr.contains(&want), "{}", left.stderr);
         assert!(!desk.path("out").exists());
     }
+}
+
+#[test]
+fn a_junit_report_takes_the_place_of_no_file_of_the_users_or_of_a_run() {
+    let desk = Desk::new();
+    assert_eq!(desk.rigctl(&format!("{FEW} --out first --junit first/junit.xml")).code, 0);
+    desk.write("suite.yaml", "precious");
+    desk.write("empty", "");
+    for (place, why) in [
+        ("suite.yaml", "it is there, and no report"),
+        ("out/results.json", "out holds a run"),
+        ("out/events.jsonl", "out holds a run"),
+        ("./out/.rigctl", "out holds a run"),
+        ("first/new.xml", "first holds a run"),
+        ("first/evidence/x.xml", "first holds a run"),
+        ("first/report.html", "first holds a run"),
+    ] {
+        let left = desk.rigctl(&format!("{FEW} --out out --junit {place}"));
+        assert_eq!((left.code, left.stdout.as_str()), (2, ""), "{place}: {}", left.stderr);
+        assert!(left.stderr.contains(why), "{place}: {}", left.stderr);
+        assert!(!desk.path("out").exists());
+    }
+    assert_eq!(desk.read("suite.yaml"), "precious");
+    // In a folder that is there and empty, too.
+    assert_eq!(desk.shell("mkdir out").code, 0);
+    let left = desk.rigctl(&format!("{FEW} --out out --junit out/results.json"));
+    assert_eq!(left.code, 2, "{}", left.stderr);
+    for place in ["empty", "first/junit.xml", "new.xml", "new.xml", "out/junit.xml"] {
+        let left = desk.rigctl(&format!("{FEW} --overwrite --out out --junit {place}"));
+        assert_eq!(left.code, 0, "{place}: {}", left.stderr);
+        assert!(desk.read(place).starts_with("<?xml"), "{place}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_marked_is_taken_away_and_the_run_before_stays_in_its_place() {
+    let desk = Desk::new();
+    // No file may have a byte.
+    let full = |flags: &str| desk.shell(&format!("ulimit -f 0; $RIGCTL {FEW} --out night {flags}"));
+    let left = full("");
+    assert_ne!(left.code, 0, "{}", left.stdout);
+    assert!(left.stderr.contains("`--out night` cannot be written"), "{}", left.stderr);
+    assert!(!desk.path("night").exists());
+    assert_eq!(desk.rigctl(&format!("{FEW} --out night")).code, 0);
+    let before = desk.read("night/results.json");
+    assert_ne!(full("--overwrite").code, 0);
+    assert_eq!(desk.read("night/results.json"), before);
+    assert!(!desk.path("night~1").exists());
+    assert_eq!(desk.rigctl(&format!("{FEW} --overwrite --out night")).code, 0);
 }
 
 #[test]
