@@ -2,7 +2,6 @@
 
 use crate::support::{Desk, Left, STORM, suite};
 use rig_units::limits::{self, Limit};
-use std::time::{Duration, Instant};
 
 const DETECTION: &str = "    measure:\n      - pfcwd.detection: {storm: storm, stream: victim}\n";
 const DOCS: &str = include_str!("../../../docs/limits.md");
@@ -287,11 +286,10 @@ fn of_a_file_that_is_nothing_but_faults_a_hundred_are_told_and_at_once() {
     let keys = (0..24_000).map(|number| format!("k{number}: 1")).collect::<Vec<_>>().join(", ");
     let text = format!("about: \"x\"\ndevice: switch\ncases:\n  c: {{{keys}}}\n");
     desk.write("suite.yaml", &text);
-    let began = Instant::now();
-    let left = desk.rigctl("check suite.yaml");
+    // It took most of a minute.
+    let left = desk.shell("timeout 10 $RIGCTL check suite.yaml");
     assert_eq!(left.code, 2, "{}", left.stderr);
     let told = left.stderr.matches("unknown key").count();
     assert!((90..=100).contains(&told), "{told}: {}", left.stderr);
     assert!(left.stderr.contains(" more faults, which are not told"), "{}", left.stderr);
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }
