@@ -69,20 +69,25 @@ impl Journal {
             book.file = Some(open(&self.folder, &process)?);
         }
         let mut text = String::new();
-        let mut noted = Vec::new();
-        for change in changes {
-            let number = book.next;
+        let mut noted = BTreeMap::new();
+        for (number, change) in (book.next..).zip(changes) {
             let entry = Entry { number, process: process.clone(), namespace, change };
             text.push_str(&Line::Changes(entry.clone()).text());
-            book.next += 1;
-            book.outstanding.insert(number, entry.change);
-            noted.push(number);
+            noted.insert(number, entry.change);
         }
         if let Some((_, file)) = &mut book.file {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
+            let before = file.metadata()?.len();
+            if let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()) {
+                // Half a line would make the next one unreadable. Nothing of it is outstanding: the change is not made.
+                let _torn = file.set_len(before);
+                book.strike(&[]);
+                return Err(error);
+            }
         }
-        Ok(noted)
+        let numbers: Vec<Number> = noted.keys().copied().collect();
+        book.next += Number::try_from(numbers.len()).unwrap_or_default();
+        book.outstanding.append(&mut noted);
+        Ok(numbers)
     }
 
     /// Makes a change that was noted. Nothing is changed any more once [`Journal::close`] has been called.

@@ -170,3 +170,42 @@ fn only_what_is_asked_for_is_put_back() {
     assert_eq!(entry::read(&fs::read(file).expect("there")).outstanding, [other]);
     assert_eq!(restore(&desk.path().join("none"), false, |_| true), Ok(Vec::new()));
 }
+
+/// A file of so few blocks and no more: the last note that fits into it ends in the middle of a line.
+#[test]
+fn a_note_that_the_disk_takes_half_of_spoils_no_other() {
+    const INSIDE: &str = "RIG_JOURNAL_INSIDE";
+    let Some(folder) = std::env::var_os(INSIDE) else {
+        let desk = tempfile::tempdir().expect("a folder");
+        let name = "journal::tests::a_note_that_the_disk_takes_half_of_spoils_no_other";
+        let own = std::env::current_exe().expect("itself");
+        // What would exceed the limit is a signal, unless that is ignored.
+        let line = "trap '' XFSZ; ulimit -f 2; exec \"$0\" --exact \"$1\" --test-threads 1";
+        let mut inside = std::process::Command::new("sh");
+        inside.args(["-c", line]).arg(own).arg(name).env(INSIDE, desk.path());
+        let output = inside.output().expect("a shell");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    };
+    let journal = Journal::at(&PathBuf::from(folder));
+    let mut noted = Vec::new();
+    let mut refused = 0;
+    for _ in 0..100 {
+        match journal.note(vec![link(NONE)]) {
+            Ok(numbers) => noted.extend(numbers),
+            Err(why) => {
+                assert!(why.contains("too large"), "{why}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 50 && noted.len() > 2, "{refused} refused");
+    let file = journal.folder.join(Owner::this().expect("/proc").file_name());
+    let seen = entry::read(&fs::read(&file).expect("there"));
+    let numbers: Vec<Number> = seen.outstanding.iter().map(|entry| entry.number).collect();
+    assert_eq!(numbers, noted, "what was taken is all that stands there");
+    // There is room for what strikes one out, and so for another of the same length or none.
+    assert_eq!(fs::read(&file).expect("there").last(), Some(&b'\n'));
+    journal.strike(&noted);
+    assert!(!file.exists(), "nothing is outstanding");
+}

@@ -9,6 +9,7 @@ mod values;
 use super::input::Bad;
 use super::machine::{Host, Undisturbed};
 use crate::cli::{Carrier, Format, GenArgs};
+use crate::folder::takes_capture;
 use crate::interrupt::{Interrupted, Requests};
 use crate::rights::{self, Work};
 use crate::stop::Stop;
@@ -218,6 +219,9 @@ fn into_file(
 ) -> Result<Report, String> {
     let place = path.display().to_string();
     let failed = |error: &dyn core::fmt::Display| format!("{place}: {error}");
+    takes_capture(path).map_err(|error| {
+        format!("`--to {place}`: {error}\n   = want: a new file, or an earlier capture")
+    })?;
     let file = File::create(path).map_err(|error| failed(&error))?;
     let about: Vec<String> = streams
         .iter()

@@ -207,6 +207,26 @@ pub fn is_replaceable(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Whether a capture may be written there: where there is nothing, an empty file, another capture (a section header begins it), or
+/// no file at all but a pipe or a device. A file of another kind was named by mistake.
+///
+/// # Errors
+/// What is there instead.
+pub fn takes_capture(path: &Path) -> io::Result<()> {
+    const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+    match std::fs::metadata(path) {
+        Ok(there) if there.is_file() && there.len() > 0 => {
+            let mut first = Vec::new();
+            File::open(path)?.take(4).read_to_end(&mut first)?;
+            match first == SECTION {
+                true => Ok(()),
+                false => Err(io::Error::other("it is there, and no capture")),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
 fn replace(
     folder: &impl AsFd,
     name: &OsStr,

@@ -97,6 +97,22 @@ fn a_capture_that_does_not_fit_into_memory_is_told_and_does_not_abort() {
 }
 
 #[test]
+fn frames_are_written_over_no_file_but_a_capture() {
+    let desk = Desk::new();
+    let gen_to = "gen --kind udp --size 64B --every 1us --count 2 --to";
+    desk.write("mine.yaml", "about: \"mine\"\n");
+    let refused = desk.rigctl(&format!("{gen_to} mine.yaml"));
+    assert_ne!(refused.code, 0, "{refused:?}");
+    let told = "`--to mine.yaml`: it is there, and no capture\n   = want: a new file, or an earlier capture";
+    assert!(refused.stderr.contains(told), "{refused:?}");
+    assert_eq!(desk.read("mine.yaml"), "about: \"mine\"\n");
+    for _ in 0..2 {
+        let made = desk.rigctl(&format!("{gen_to} some.pcapng"));
+        assert_eq!(made.code, 0, "a new file, and an earlier capture: {made:?}");
+    }
+}
+
+#[test]
 fn a_capture_is_read_from_standard_input_where_it_is_named_so() {
     let desk = Desk::new();
     let made = desk.rigctl("gen --to some.pcapng --kind udp --size 64B --every 1us --count 9");

@@ -2,6 +2,7 @@
 
 use super::tally::Tally;
 use crate::cli::GenArgs;
+use crate::folder::takes_capture;
 use crate::to_disk::{Keeps, Told, whole};
 use rig_capture::deep::{Capture, Interface};
 use rig_generator::port::StampedBy;
@@ -33,7 +34,7 @@ impl Disk {
     /// It cannot be made.
     pub(super) fn create(args: &GenArgs) -> Result<Option<Disk>, String> {
         let Some(path) = &args.capture else { return Ok(None) };
-        let file = File::create(path).map_err(|error| {
+        let file = takes_capture(path).and_then(|()| File::create(path)).map_err(|error| {
             format!("`--capture {}`: {error}\n   = want: a file that can be made", path.display())
         })?;
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
