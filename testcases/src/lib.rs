@@ -17,6 +17,7 @@ pub mod roce;
 mod schema;
 pub mod script;
 pub mod threshold;
+pub mod vocabulary;
 pub mod window;
 pub mod wire;
 

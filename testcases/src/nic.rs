@@ -172,46 +172,6 @@ pub enum NicMeasure {
 }
 
 impl NicMeasure {
-    /// Names of those that look at a port, in YAML.
-    pub(crate) const OF_PORT: [&str; 5] =
-        ["cnp.answers", "cnp.latency", "cnp.interval", "cnp.format", "nic.counters"];
-    /// Names of those that look at a flow, in YAML.
-    pub(crate) const OF_FLOW: [&str; 7] = [
-        "rate.follows",
-        "rate.cut",
-        "rate.reaction",
-        "rate.least",
-        "rate.final",
-        "rate.bursts",
-        "rc.sender",
-    ];
-
-    /// The measure of a port called `name`.
-    pub(crate) fn of_port(name: &str, port: String) -> Option<NicMeasure> {
-        Some(match name {
-            "cnp.answers" => NicMeasure::Answers { port },
-            "cnp.latency" => NicMeasure::Latency { port },
-            "cnp.interval" => NicMeasure::Interval { port },
-            "cnp.format" => NicMeasure::Format { port },
-            "nic.counters" => NicMeasure::Counters { port },
-            _ => return None,
-        })
-    }
-
-    /// The measure of a flow called `name`.
-    pub(crate) fn of_flow(name: &str, flow: String) -> Option<NicMeasure> {
-        Some(match name {
-            "rate.follows" => NicMeasure::Follows { flow },
-            "rate.cut" => NicMeasure::Cut { flow },
-            "rate.reaction" => NicMeasure::Reaction { flow },
-            "rate.least" => NicMeasure::Least { flow },
-            "rate.final" => NicMeasure::Final { flow },
-            "rate.bursts" => NicMeasure::Bursts { flow },
-            "rc.sender" => NicMeasure::Sender { flow },
-            _ => return None,
-        })
-    }
-
     /// Its name in YAML, in reports and in `results.json`.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -260,7 +220,13 @@ impl NicMeasure {
 
     /// The rig port that it looks at, if it is one.
     pub fn port(&self) -> Option<&str> {
-        let of_port = NicMeasure::OF_PORT.contains(&self.name());
-        self.subjects().first().copied().filter(|_| of_port)
+        match self {
+            NicMeasure::Answers { port }
+            | NicMeasure::Latency { port }
+            | NicMeasure::Interval { port }
+            | NicMeasure::Format { port }
+            | NicMeasure::Counters { port } => Some(port),
+            _ => None,
+        }
     }
 }

@@ -4,8 +4,8 @@
 //! [`Case::script`](crate::Case::script), which points at the same places.
 
 mod amount;
+mod argument;
 mod between;
-mod carried;
 mod case;
 mod dut;
 mod group;
@@ -19,7 +19,6 @@ mod sense;
 mod steps;
 mod sweep;
 mod traffic;
-mod window;
 
 pub use amount::PREDICTIONS;
 pub use sweep::INTERVALS;

@@ -2,14 +2,15 @@
 
 use crate::read::{INTERVALS, PREDICTIONS};
 use crate::wire::ADDRESSES;
-use crate::{NicMeasure, Shield, Takes, Tap, Target, Verb};
+use crate::{Shield, Takes, Tap, Target, Verb};
 use rig_lab::schema::{DRAFT, families, settings};
 use rig_lab::{Kind, WatermarkCopy};
-use rig_units::{Bytes, Dur, L2Rate, Length, PortSpeed, Ppm, Quanta, Rate};
+use rig_units::{Bytes, Dur, Length, PortSpeed, Ppm, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+mod measure;
 mod worth;
 
 /// The schema of a file of test cases.
@@ -35,7 +36,7 @@ pub fn schema() -> Value {
     define("storm", storm());
     define("endpoint", endpoint());
     define("step", step());
-    define("measure", measure());
+    define("measure", measure::measure());
     define("sweep", sweep());
     define("dut", dut(&defs_of("settings")));
     define("setup", setup());
@@ -280,104 +281,6 @@ fn step() -> Value {
         },
     });
     object(&properties, &["at"])
-}
-
-fn measure() -> Value {
-    let storm_stream = |more: &[(&str, Value)]| {
-        let mut properties =
-            Map::from_iter([("storm".to_owned(), to("name")), ("stream".to_owned(), to("name"))]);
-        properties.extend(more.iter().map(|(key, schema)| ((*key).to_owned(), schema.clone())));
-        object(&properties.into(), &["storm", "stream"])
-    };
-    let wanted = json!({ "enum": ["none", "some", "all", 0] });
-    let of_stream = || object(&json!({ "stream": to("name") }), &["stream"]);
-    let properties = json!({
-        "pfcwd.detection": storm_stream(&[("at_most", to("duration"))]),
-        "pfcwd.restoration": storm_stream(&[]),
-        "pfcwd.fired": storm_stream(&[("expect", json!({ "enum": ["always", "never"] }))]),
-        "pfcwd.action": storm_stream(&[]),
-        "counters": storm_stream(&[]),
-        "loss": object(&json!({ "stream": to("name"), "expect": wanted }), &["stream"]),
-        "throughput": sharing(),
-        "share.withheld": sharing(),
-        "storm.coverage": object(&json!({ "storm": to("name") }), &["storm"]),
-        "pfc.sent": object(
-            &json!({ "port": to("port"), "class": to("class"), "after": to("name"), "expect": wanted }),
-            &["port"],
-        ),
-        "pfc.format": object(&json!({ "port": to("ports") }), &["port"]),
-        "buffer.xoff": object(&json!({ "streams": to("names"), "together": to("names") }), &[]),
-        "buffer.drop": object(&json!({ "streams": to("names"), "together": to("names") }), &[]),
-        "buffer.xon": object(
-            &json!({ "stay": to("name"), "leave": to("name") }),
-            &["stay", "leave"],
-        ),
-        "buffer.watermarks": of_stream(),
-        "watermarks.copies": of_stream(),
-        "ecn.curve": object(&json!({ "streams": to("names") }), &["streams"]),
-        "ecn.marks": object(
-            &json!({ "stream": to("name"), "expect": { "enum": ["none", "some", "all"] } }),
-            &["stream", "expect"],
-        ),
-        "ecn.counters": of_stream(),
-        "ecn.order": object(
-            &json!({ "stream": to("name"), "first": { "enum": ["ecn", "pfc"] } }),
-            &["stream"],
-        ),
-        "pfc.latency": of_stream(),
-        "pfc.response": of_stream(),
-        "pfc.pause": of_stream(),
-        "headroom.loss": object(
-            &json!({ "stream": to("name"), "expect": { "enum": ["none", "some"] } }),
-            &["stream"],
-        ),
-        "pfc.counters": object(
-            &json!({ "port": to("ports"), "class": to("class") }),
-            &["port", "class"],
-        ),
-        "macsec.counters": object(&json!({ "port": to("ports") }), &["port"]),
-        "macsec.frames": object(&json!({ "port": to("ports") }), &["port"]),
-        "macsec.pfc": storm_stream(&[]),
-        "pfc.duty": storm_stream(&[("from", to("amount")), ("until", to("amount"))]),
-    });
-    let mut properties = properties;
-    for name in NicMeasure::OF_PORT {
-        properties[name] = object(&json!({ "port": to("ports") }), &["port"]);
-    }
-    for name in NicMeasure::OF_FLOW {
-        properties[name] = object(&json!({ "flow": to("name") }), &["flow"]);
-    }
-    let rate = of::<L2Rate>();
-    properties["rate.goodput"] = object(
-        &json!({ "flow": to("name"), "from": to("duration"), "at_least": rate, "at_most": rate }),
-        &["flow"],
-    );
-    let whole = json!({ "type": "integer", "minimum": 1 });
-    properties["rc.completion"] = object(
-        &json!({ "flow": to("name"), "by": to("duration"), "unfinished": whole }),
-        &["flow"],
-    );
-    let shared = json!({ "flows": list("name"), "from": to("duration"), "until": to("duration") });
-    let window = object(&shared, &["flows", "from", "until"]);
-    let mut shares = window.clone();
-    shares["properties"]["within"] = of::<Ppm>();
-    shares["required"] = json!(["flows", "from", "until", "within"]);
-    properties["rate.shares"] = shares;
-    let windows = json!({ "type": "array", "minItems": 2, "items": window });
-    properties["rate.fixed_point"] = object(&json!({ "windows": windows }), &["windows"]);
-    properties["rc.receiver"] = object(&json!({ "stream": to("name"), "flow": to("name") }), &[]);
-    let mut measure = object(&properties, &[]);
-    measure["minProperties"] = json!(1);
-    measure["maxProperties"] = json!(1);
-    measure
-}
-
-/// Streams that share a port for a while.
-fn sharing() -> Value {
-    object(
-        &json!({ "streams": list("name"), "from": to("amount"), "until": to("amount") }),
-        &["streams", "from", "until"],
-    )
 }
 
 fn sweep() -> Value {

@@ -219,6 +219,7 @@ mistakes! {
         ("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {streams: [victim, other]}")
     ];
     stream_of_no_colour: [("class: 3, kind", "class: 3, color: blue, kind")];
+    curve_of_no_stream: [("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {streams: []}")];
     curve_of_a_stream: [("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {stream: victim}")];
     several_at_once: [("class: 3", "class: 9"), ("1022B", "1022"), ("start: victim", "start: victm"), ("why:", "wy:")];
     a_key_twice: [("device: switch", "device: switch\ndevice: switch")];
