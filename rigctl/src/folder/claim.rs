@@ -4,8 +4,11 @@
 use super::owner::{self, Owner};
 use super::{FOLDER, Folder, MARK, MOST, NoTrouble, SAFELY, beside, make, open_folder};
 use core::fmt;
+use nix::NixPath;
 use nix::dir::Dir;
-use nix::fcntl::{AT_FDCWD, AtFlags, Flock, FlockArg, OFlag, openat, renameat};
+use nix::fcntl::{
+    AT_FDCWD, AtFlags, Flock, FlockArg, OFlag, RenameFlags, openat, renameat, renameat2,
+};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, linkat, symlinkat, unlinkat};
 use std::fs::{self, File};
@@ -70,7 +73,7 @@ impl Folder {
         });
         let made = made.and_then(|()| at.mark_new(&above, name));
         let folder = made.inspect_err(|_| {
-            let _stays_there = renameat(&above, &*to, &above, name);
+            let _stays_there = give_back(&above, &*to, name);
         })?;
         let moved = path.with_file_name(to);
         let told = moved.display().to_string();
@@ -275,7 +278,11 @@ impl Place<'_> {
     /// Marks a folder that is empty, and locks it. The mark is whole and locked when it gets its name: what is begun is never taken
     /// for one, neither by another run nor after the power went or the disk was full.
     fn mark(&self, above: &OwnedFd, name: &str) -> Claimed<Folder> {
-        let failed = |error: io::Error| self.cannot("be written", &error);
+        let failed = |error: io::Error| match error.kind() {
+            // It was there: another run has given the name back.
+            io::ErrorKind::NotFound => self.busy(),
+            _ => self.cannot("be written", &error),
+        };
         let dir = open_folder(above, name).map_err(failed)?;
         let owner = Owner::in_folder(above).map_err(failed)?;
         owner.give(&dir).map_err(failed)?;
@@ -314,6 +321,16 @@ impl Place<'_> {
     fn busy(&self) -> Refused {
         Refused::Busy(self.said("is being written by another run"))
     }
+}
+
+/// Gives a folder that was moved away its name again, unless another run has that by now: a folder that is empty yet would be
+/// replaced by a plain rename.
+pub(super) fn give_back<P: NixPath + ?Sized>(
+    above: impl AsFd,
+    from: &P,
+    name: &P,
+) -> nix::Result<()> {
+    renameat2(&above, from, &above, name, RenameFlags::RENAME_NOREPLACE)
 }
 
 /// The folder of a run that a folder is, or is in.

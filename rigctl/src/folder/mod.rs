@@ -13,7 +13,7 @@ pub use trouble::{None as NoTrouble, Touch, Trouble, Written};
 
 use core::fmt;
 use nix::dir::Dir;
-use nix::fcntl::{Flock, OFlag, openat, renameat};
+use nix::fcntl::{AT_FDCWD, Flock, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 use owner::Owner;
@@ -133,7 +133,7 @@ impl Folder {
         let _gone = unlinkat(&self.dir, MARK, UnlinkatFlags::NoRemoveDir);
         if let (Ok(()), Some(moved)) = (std::fs::remove_dir(&self.path), &self.moved) {
             // Where it cannot, it stays under the name that it has.
-            let _back = std::fs::rename(moved, &self.path);
+            let _back = claim::give_back(AT_FDCWD, moved, &self.path);
         }
     }
 
