@@ -28,6 +28,41 @@ fn an_arrow_against_the_flow_is_named_with_what_is_allowed() {
     );
 }
 
+/// A room of these files, each with its imports.
+fn room(files: &[(&str, &str)]) -> Vec<Breach> {
+    let source = |(path, uses): &(&str, &str)| Source {
+        path: format!("rigctl/src/{path}"),
+        text: format!("//! One job.\n{uses}\n"),
+    };
+    breaches(&files.iter().map(source).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_circle_of_more_than_three_files_is_told_once_with_all_of_them() {
+    let three = [
+        ("a.rs", "use crate::b::{c::X, Y};"),
+        ("b.rs", "pub(in crate::a) fn f() {}"),
+        ("b/c.rs", "use super::super::d;\n#[cfg(test)]\nmod tests {\n    use crate::e::X;\n}"),
+        ("d.rs", "fn f() { crate::a::g(); }"),
+        ("e.rs", "use crate::{a, b::c};"),
+    ];
+    assert_eq!(room(&three), [], "what only sees or tests it is in none");
+    let mut four = three;
+    four[1].1 = "use super::\n    {a, d};";
+    let found = room(&four);
+    let [breach] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(
+        breach.to_string(),
+        "rigctl/src/a.rs:1: 4 files import each other in a circle, 3 at most do: a, b, b::c, d"
+    );
+    let elsewhere = four.map(|(path, uses)| (path, uses.to_owned()));
+    let elsewhere = elsewhere.map(|(path, text)| Source {
+        path: format!("oracle/src/{path}"),
+        text: format!("//! One job.\n{text}\n"),
+    });
+    assert_eq!(breaches(&elsewhere), [], "a room that has some from before");
+}
+
 #[test]
 fn spec_and_model_must_not_name_each_other() {
     fires("oracle/src/spec/pfcwd.rs", "use crate::model::pfcwd::detect;", "closed form");
