@@ -69,7 +69,7 @@ pub enum Kind {
     Wanted(&'static [(&'static str, Wanted)]),
     /// How many frames are wanted; 0 is `none`.
     Count,
-    /// Two windows or more, each a mapping of [`WINDOW`].
+    /// Two windows or more, each a mapping of `flows`, `from` and `until`.
     Windows,
 }
 
