@@ -3,12 +3,13 @@
 
 use rig_lab::Lab;
 use rig_oracle::Verdict;
+use rig_testcases::vocabulary::{ENTRIES, Entry, Need};
 use rig_testcases::{Case, Measure, Suite};
 use rigctl::mutation;
 use rigctl::runner::budget;
 use rigctl::runner::case::{self, Ran, Rig};
 use rigctl::runner::effort::Effort;
-use rigctl::runner::measure::{self, Red};
+use rigctl::runner::measure::{self, Facts, Needs, Red};
 use rigctl::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -160,4 +161,53 @@ fn headroom_that_may_not_hold_is_found_at_the_trial_that_shows_it() {
         let count = trial.expect("a trial of the case").outline().observation.streams[0];
         assert!(count.received < count.sent, "trial {} lost nothing", finding.trial);
     }
+}
+
+/// A measure as people read of it.
+fn section(Entry { name, about, source, fields, .. }: &Entry, facts: Facts) -> String {
+    let needs = match facts.needs {
+        Needs::Wire => "the wire alone",
+        Needs::Events => {
+            "the wire, and the device's own events where its watchdog's action leaves no trace there"
+        }
+        Needs::Counters => "the device's counters, and the wire",
+        Needs::Settings => "that the device can be configured",
+    };
+    let red = match facts.red {
+        Red::Mutated(case, mutation) => format!("`{case}` with `--mutate {mutation}`"),
+        Red::Written => "a case that stands with the test (`rigctl/tests/fires.rs`)".to_owned(),
+    };
+    let rows = fields.iter().map(|field| {
+        let must = if matches!(field.need, Need::Required(_)) { "yes" } else { "" };
+        format!("| `{}` | {must} | {} |\n", field.key, field.about)
+    });
+    format!(
+        "## `{name}`\n\n{about}\n\n| key | must | what it says |\n| --- | --- | --- |\n{}\n- held against: {source}\n\
+         - rests on: {needs}\n- seen to turn red by itself: {red}\n\n",
+        rows.collect::<String>()
+    )
+}
+
+/// With `RIG_WRITE_SCHEMAS=1` it is written instead.
+#[test]
+fn the_page_of_measures_is_current() {
+    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let measures: Vec<&Measure> =
+        suites.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.measure).collect();
+    let section = |entry: &&Entry| {
+        let used = measures.iter().find(|measure| measure.name() == entry.name);
+        section(entry, measure::of(used.expect("a bundled case measures it")).facts())
+    };
+    let sections: String = ENTRIES.iter().map(section).collect();
+    let page = format!(
+        "# What can be measured\n\nWhat may stand under `measure:` in a case, made from the program itself. `rigctl explain CASE` shows what \
+         each one is\nexpected to show in a case, with its numbers. F1 to F14 are the formulas of `docs/requirements.md`.\n\n{}\n",
+        sections.trim_end()
+    );
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/measures.md");
+    if std::env::var_os("RIG_WRITE_SCHEMAS").is_some() {
+        std::fs::write(path, &page).expect("writable");
+    }
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(committed == page, "{path} is not current: RIG_WRITE_SCHEMAS=1 writes it");
 }
