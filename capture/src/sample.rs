@@ -2,8 +2,8 @@
 
 use crate::{Dir, Integrity, Observation, PortTrace, Provenance, Record, StreamCount, What};
 use rig_testcases::{
-    Action, CipherSuite, Form, Keys, Protection, Script, Secret, Step, StormSpec, StreamKind,
-    StreamRate, StreamSpec, WatchdogAction,
+    Action, CipherSuite, Form, Keys, Protection, Script, Secret, Step, StormSpec, StreamSpec,
+    WatchdogAction,
 };
 use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
 
@@ -56,44 +56,19 @@ impl Sample {
     /// Three ports of 100 Gb/s, a stream, a storm, and nothing that happened.
     pub(crate) fn new() -> Sample {
         let stream = StreamSpec {
-            address: 0,
-            of: None,
-            psn: 0,
-            overhead: Bytes(0),
-            macsec: rig_testcases::Shield::Usual,
             name: "victim".to_owned(),
-            from: 0,
-            to: 1,
             class: CLASS,
             dscp: CLASS,
-            kind: StreamKind::RoceWrite,
-            ecn: rig_frames::ip::Ecn::Ect0,
             size: Bytes(SIZE.into()),
-            rate: StreamRate::Every(Dur::us(500)),
-            count: None,
+            ..StreamSpec::probe(0, 1)
         };
         let storm = StormSpec {
-            overhead: Bytes(0),
-            macsec: rig_testcases::Shield::Usual,
             name: "storm".to_owned(),
-            from: 1,
             classes: 1 << CLASS,
-            quanta: Quanta::MAX,
             every: PAUSE / 2,
+            ..StormSpec::steady(1)
         };
-        let script = Script {
-            between: None,
-            flows: Vec::new(),
-            macsec: None,
-            ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),
-            dut_ports: vec![0, 1, 2],
-            endpoints: Vec::new(),
-            taps: Vec::new(),
-            streams: vec![stream],
-            storms: vec![storm],
-            steps: Vec::new(),
-            length: Dur::ZERO,
-        };
+        let script = Script { streams: vec![stream], storms: vec![storm], ..Script::idle(3) };
         Sample { script, provenance: Provenance::Virtual, records: Vec::new() }
     }
 

@@ -9,8 +9,7 @@ use rig_capture::{
     Counters, Dir, Integrity, Observation, PortTrace, Provenance, Record, StreamCount, What,
 };
 use rig_testcases::{
-    CipherSuite, Form, Keys, Protection, Script, Secret, Secured, StormSpec, StreamKind,
-    StreamRate, StreamSpec,
+    CipherSuite, Form, Keys, Protection, Script, Secret, Secured, StormSpec, StreamKind, StreamSpec,
 };
 use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
 use std::path::Path;
@@ -39,43 +38,17 @@ fn tshark(file: &Path, more: &[&str]) -> Option<Vec<String>> {
 fn trial() -> (Observation, Script) {
     let kinds = [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp];
     let stream = |(n, kind): (u16, StreamKind)| StreamSpec {
-        address: 0,
-        of: None,
-        psn: 0,
-        overhead: Bytes(0),
-        macsec: rig_testcases::Shield::Usual,
         name: format!("s{n}"),
-        from: n,
-        to: (n + 1) % 3,
-        class: 3,
-        dscp: 3,
         kind,
-        ecn: rig_frames::ip::Ecn::Ect0,
         size: Bytes(1024),
-        rate: StreamRate::Every(Dur::us(500)),
-        count: None,
+        ..StreamSpec::probe(n, (n + 1) % 3)
     };
-    let storm = StormSpec {
-        overhead: Bytes(0),
-        macsec: rig_testcases::Shield::Usual,
-        name: "storm".to_owned(),
-        from: 1,
-        classes: 8,
-        quanta: Quanta::MAX,
-        every: Dur::us(100),
-    };
+    let storm = StormSpec { name: "storm".to_owned(), ..StormSpec::steady(1) };
     let script = Script {
-        between: None,
-        flows: Vec::new(),
-        macsec: None,
-        ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),
-        dut_ports: vec![0, 1, 2],
-        endpoints: Vec::new(),
-        taps: Vec::new(),
         streams: (0..).zip(kinds).map(stream).collect(),
         storms: vec![storm],
-        steps: Vec::new(),
         length: Dur::ms(1_500),
+        ..Script::idle(3)
     };
     let mut quanta = [Quanta(0); 8];
     quanta[3] = Quanta::MAX;

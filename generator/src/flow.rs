@@ -240,21 +240,11 @@ mod tests {
         ] {
             let size = Bytes(254);
             let spec = StreamSpec {
-                address: 0,
-                of: None,
-                psn: 0,
-                overhead: Bytes(0),
-                macsec: rig_testcases::Shield::Usual,
                 name: "s".into(),
-                from: 0,
-                to: 1,
-                class: 3,
-                dscp: 3,
                 kind: of,
-                ecn: Ecn::Ect0,
                 size,
                 rate: StreamRate::Every(Dur::us(1)),
-                count: None,
+                ..StreamSpec::probe(0, 1)
             };
             let template = Flow::between(0, 1, kind, size).template().expect("a size");
             for number in [0, 1, 300] {

@@ -13,7 +13,7 @@ use crate::rhythm::Rhythm;
 use crate::sender::{Departure, Job, Who};
 use crate::template::Template;
 use rig_frames::{MacAddr, mac_control, pfc};
-use rig_testcases::{StreamKind, StreamRate, StreamSpec};
+use rig_testcases::{StreamRate, StreamSpec};
 use rig_units::{Bytes, Dur, Pace, Quanta, Time};
 
 /// A class that leaves by a port.
@@ -157,21 +157,12 @@ fn send<C: Clock>(
 /// What is sent: RoCEv2 to the rig's next port, a device in between willing.
 fn probe(port: u16, dscp: u8) -> StreamSpec {
     StreamSpec {
-        address: 0,
-        of: None,
-        psn: 0,
-        overhead: Bytes(0),
-        macsec: rig_testcases::Shield::Usual,
         name: String::new(),
-        from: port,
-        to: if port == 0 { 1 } else { 0 },
         class: 0,
         dscp,
-        kind: StreamKind::RoceWrite,
-        ecn: rig_frames::ip::Ecn::Ect0,
         size: SIZE,
         rate: StreamRate::Every(Dur::ZERO),
-        count: None,
+        ..StreamSpec::probe(port, if port == 0 { 1 } else { 0 })
     }
 }
 

@@ -128,51 +128,21 @@ fn paced(index: u16, stream: &StreamSpec, speed: PortSpeed) -> Result<PacedStrea
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_testcases::{StormSpec, StreamKind};
+    use rig_testcases::StormSpec;
     use rig_units::{Bytes, Dur, Quanta, Rate, Time};
 
     fn stream(rate: StreamRate) -> StreamSpec {
-        StreamSpec {
-            address: 0,
-            of: None,
-            psn: 0,
-            overhead: Bytes(0),
-            macsec: rig_testcases::Shield::Usual,
-            name: "victim".into(),
-            from: 0,
-            to: 1,
-            class: 3,
-            dscp: 3,
-            kind: StreamKind::RoceWrite,
-            ecn: rig_frames::ip::Ecn::Ect0,
-            size: Bytes(1024),
-            rate,
-            count: None,
-        }
+        StreamSpec { name: "victim".into(), size: Bytes(1024), rate, ..StreamSpec::probe(0, 1) }
     }
 
     fn script(rate: StreamRate, every: Dur) -> Script {
-        let storm = StormSpec {
-            overhead: Bytes(0),
-            macsec: rig_testcases::Shield::Usual,
-            name: "storm".into(),
-            from: 1,
-            classes: 8,
-            quanta: Quanta::MAX,
-            every,
-        };
+        let storm = StormSpec { name: "storm".into(), every, ..StormSpec::steady(1) };
         Script {
-            between: None,
-            flows: Vec::new(),
-            macsec: None,
-            ports: vec!["p1".into(), "p2".into()],
-            dut_ports: vec![0, 1],
-            endpoints: Vec::new(),
-            taps: Vec::new(),
             streams: vec![stream(rate)],
             storms: vec![storm],
             steps: vec![],
             length: Dur::ms(1),
+            ..Script::idle(2)
         }
     }
 

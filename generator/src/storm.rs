@@ -76,15 +76,8 @@ mod tests {
     use rig_units::{MIN_FRAME, Quanta};
 
     fn why(quanta: u16, every: Dur, longest: Option<Bytes>) -> Option<Unholdable> {
-        let spec = StormSpec {
-            overhead: Bytes(0),
-            macsec: rig_testcases::Shield::Usual,
-            name: "s".into(),
-            from: 0,
-            classes: 8,
-            quanta: Quanta(quanta),
-            every,
-        };
+        let spec =
+            StormSpec { name: "s".into(), quanta: Quanta(quanta), every, ..StormSpec::steady(0) };
         PacedStorm::of(0, &spec).unholdable(&spec, PortSpeed::G100, longest)
     }
 

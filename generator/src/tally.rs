@@ -93,43 +93,23 @@ fn flow(spec: &FlowSpec, speed: PortSpeed, length: Dur) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_testcases::{
-        PfcFrames, Shield, Step, StormSpec, StreamKind, StreamRate, StreamSpec, Verb,
-    };
+    use rig_testcases::{PfcFrames, Shield, Step, StormSpec, StreamRate, StreamSpec, Verb};
     use rig_units::Quanta;
 
     const SPEED: PortSpeed = PortSpeed::G100;
 
     fn stream(name: &str, from: u16, rate: &str, count: Option<u64>) -> StreamSpec {
         StreamSpec {
-            address: 0,
-            of: None,
-            psn: 0,
-            overhead: Bytes(0),
-            macsec: Shield::Usual,
             name: name.into(),
-            from,
-            to: 1,
-            class: 3,
-            dscp: 3,
-            kind: StreamKind::RoceWrite,
-            ecn: rig_frames::ip::Ecn::Ect0,
             size: Bytes(1024),
             rate: StreamRate::Load(rate.parse().expect("a rate")),
             count,
+            ..StreamSpec::probe(from, 1)
         }
     }
 
     fn script(steps: &[(u64, Action)]) -> Script {
-        let storm = StormSpec {
-            overhead: Bytes(0),
-            macsec: Shield::Usual,
-            name: "storm".into(),
-            from: 1,
-            classes: 8,
-            quanta: Quanta::MAX,
-            every: Dur::us(100),
-        };
+        let storm = StormSpec { name: "storm".into(), ..StormSpec::steady(1) };
         let flow = FlowSpec {
             name: "flow".into(),
             nic: 1,
@@ -148,17 +128,12 @@ mod tests {
         let steps =
             steps.iter().map(|(ms, action)| Step { at: Dur::ms(*ms), action: action.clone() });
         Script {
-            between: None,
             flows: vec![flow, spec],
-            macsec: None,
-            ports: vec!["p1".into(), "p2".into()],
-            dut_ports: vec![0, 1],
-            endpoints: Vec::new(),
-            taps: Vec::new(),
             streams: vec![stream("load", 0, "50%", None), stream("few", 1, "1%", Some(7))],
             storms: vec![storm],
             steps: steps.collect(),
             length: Dur::ms(10),
+            ..Script::idle(2)
         }
     }
 

@@ -13,9 +13,7 @@ use rig_reports::CaseReport;
 use rig_testcases::Case;
 use rigctl::executor::Benches;
 use rigctl::executor::wire::{Serve, Start};
-use rigctl::runner::budget;
 use rigctl::runner::case::{self, Rig};
-use rigctl::runner::effort::Effort;
 use rigctl::runner::pool::{News, in_order};
 use rigctl::stop::Stop;
 use std::path::Path;
@@ -46,20 +44,7 @@ const MANY: u32 = 4;
 
 fn run(lab: &Lab, cases: &[&Case], benches: Option<&Arc<Benches>>) -> Vec<CaseReport> {
     let stop = Stop::default();
-    let rig = Rig {
-        lab,
-        only: None,
-        seed: 7,
-        stop: &stop,
-        alpha: budget::each(cases),
-        effort: Effort::USUAL,
-        path: "",
-        flags: "",
-        benches,
-        pausing: None,
-        to_disk: None,
-        all: None,
-    };
+    let rig = Rig { benches, ..Rig::of(lab, cases, 7, &stop) };
     let jobs = benches.map_or(2, |benches| benches.most());
     let mut reports = Vec::new();
     in_order(

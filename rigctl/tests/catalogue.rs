@@ -9,13 +9,12 @@ use rig_units::Dur;
 use rigctl::runner::ask::Place;
 use rigctl::runner::case::{self, Rig};
 use rigctl::runner::choose::choose;
-use rigctl::runner::effort::Effort;
 use rigctl::runner::measure;
 use rigctl::runner::points::{groups, points};
 use rigctl::runner::pool::{News, default_jobs, in_order};
+use rigctl::runner::preflight;
 use rigctl::runner::seed::Seed;
 use rigctl::runner::session::Session;
-use rigctl::runner::{budget, preflight};
 use rigctl::stop::Stop;
 use std::path::Path;
 
@@ -26,20 +25,7 @@ fn catalogue() -> (Vec<Suite>, Lab) {
 }
 
 fn rig<'a>(lab: &'a Lab, seed: u64, stop: &'a Stop, cases: &[&Case]) -> Rig<'a> {
-    Rig {
-        lab,
-        only: None,
-        seed,
-        stop,
-        alpha: budget::each(cases),
-        effort: Effort::USUAL,
-        path: "",
-        flags: "",
-        benches: None,
-        pausing: None,
-        to_disk: None,
-        all: None,
-    }
+    Rig::of(lab, cases, seed, stop)
 }
 
 /// Does `work` for every index on all cores; results in order.

@@ -17,9 +17,7 @@ use rig_oracle::Verdict;
 use rig_units::{Dur, Time};
 use rigctl::executor::Benches;
 use rigctl::executor::wire::{Clocks, Serve, SessionClock, Start};
-use rigctl::runner::budget;
 use rigctl::runner::case::{self, Rig};
-use rigctl::runner::effort::Effort;
 use rigctl::stop::Stop;
 use std::path::Path;
 use std::sync::Arc;
@@ -102,20 +100,8 @@ fn a_clock_that_leaps_ahead_voids_every_trial_and_fails_no_device() {
     let mut cases = suites.iter().flat_map(|suite| &suite.cases);
     let case = cases.find(|case| case.id.to_string() == "pfcwd::action-drop-broadcom");
     let case = case.expect("in the catalogue");
-    let rig = Rig {
-        lab: &lab,
-        only: None,
-        seed: 7,
-        stop: &Stop::default(),
-        alpha: budget::each(&[case]),
-        effort: Effort::USUAL,
-        path: "",
-        flags: "",
-        benches: Some(&benches),
-        pausing: None,
-        to_disk: None,
-        all: None,
-    };
+    let stop = Stop::default();
+    let rig = Rig { benches: Some(&benches), ..Rig::of(&lab, &[case], 7, &stop) };
     let ran = case::run(&rig, case);
     let Verdict::Inconclusive(doubt) = &ran.report.verdict else {
         panic!("{:?}", ran.report.verdict);

@@ -6,9 +6,7 @@ use rig_oracle::Verdict;
 use rig_testcases::vocabulary::{ENTRIES, Entry, Need};
 use rig_testcases::{Case, Measure, Suite};
 use rigctl::mutation;
-use rigctl::runner::budget;
 use rigctl::runner::case::{self, Ran, Rig};
-use rigctl::runner::effort::Effort;
 use rigctl::runner::measure::{self, Facts, Needs, Red};
 use rigctl::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,21 +82,7 @@ fn written(text: &str) -> Suite {
 /// One case on a lab.
 fn run(lab: &Lab, case: &Case, path: &str) -> Ran {
     let stop = Stop::default();
-    let alpha = budget::each(&[case]);
-    let rig = Rig {
-        lab,
-        only: None,
-        seed: 7,
-        stop: &stop,
-        alpha,
-        effort: Effort::USUAL,
-        path,
-        flags: "",
-        benches: None,
-        pausing: None,
-        to_disk: None,
-        all: None,
-    };
+    let rig = Rig { path, ..Rig::of(lab, &[case], 7, &stop) };
     case::run(&rig, case)
 }
 

@@ -1,9 +1,7 @@
 //! The emulated NICs beside the fluid model of DCQCN, which nobody here wrote: they come to rest in its neighbourhood.
 
 use rig_testcases::Case;
-use rigctl::runner::budget;
 use rigctl::runner::case::{self, Rig};
-use rigctl::runner::effort::Effort;
 use rigctl::stop::Stop;
 
 /// How far measured and modelled fractions may be apart, as a factor. The model leaves out the delay of the queue and what comes of
@@ -17,20 +15,7 @@ fn packets_are_marked_as_often_as_the_fluid_model_has_it_to_a_factor_of_two() {
     let wanted = |case: &&Case| case.id.case == "more-senders-are-marked-more";
     let case = suites.iter().flat_map(|suite| &suite.cases).find(wanted).expect("it is there");
     let stop = Stop::default();
-    let rig = Rig {
-        lab: &lab,
-        only: None,
-        seed: 7,
-        stop: &stop,
-        alpha: budget::each(&[case]),
-        effort: Effort::USUAL,
-        path: "",
-        flags: "",
-        benches: None,
-        pausing: None,
-        to_disk: None,
-        all: None,
-    };
+    let rig = Rig::of(&lab, &[case], 7, &stop);
     let ran = case::run(&rig, case);
     let mut curves = ran.report.curves.iter();
     let curve = curves.find(|curve| curve.measure == "rate.fixed_point").expect("it is drawn");

@@ -5,9 +5,7 @@ use rig_oracle::Verdict;
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Amount, Case, CaseId, Expect, Measure, Suite, Which};
 use rig_units::Dur;
-use rigctl::runner::budget;
 use rigctl::runner::case::{self, Rig};
-use rigctl::runner::effort::Effort;
 use rigctl::runner::pool::{News, default_jobs, in_order};
 use rigctl::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,20 +26,7 @@ fn language() -> BTreeSet<String> {
 
 fn verdict(lab: &Lab, case: &Case) -> Verdict {
     let stop = Stop::default();
-    let rig = Rig {
-        lab,
-        only: None,
-        seed: 7,
-        stop: &stop,
-        alpha: budget::each(&[case]),
-        effort: Effort::USUAL,
-        path: "",
-        flags: "",
-        benches: None,
-        pausing: None,
-        to_disk: None,
-        all: None,
-    };
+    let rig = Rig::of(lab, &[case], 7, &stop);
     case::run(&rig, case).report.verdict
 }
 

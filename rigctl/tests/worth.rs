@@ -5,9 +5,7 @@ use rig_lab::{Kind, Lab, Part};
 use rig_testcases::case::Spared;
 use rig_testcases::{Case, Suite};
 use rigctl::mutation;
-use rigctl::runner::budget;
 use rigctl::runner::case::Rig;
-use rigctl::runner::effort::Effort;
 use rigctl::runner::mutants::per_case::{Worth, worth};
 use rigctl::runner::mutants::{self, Fate};
 use rigctl::runner::pool::{News, default_jobs, in_order};
@@ -21,20 +19,7 @@ fn catalogue() -> (Vec<Suite>, Lab) {
 }
 
 fn rig<'a>(lab: &'a Lab, stop: &'a Stop, cases: &[&Case]) -> Rig<'a> {
-    Rig {
-        lab,
-        only: None,
-        seed: 1,
-        stop,
-        alpha: budget::each(cases),
-        effort: Effort::USUAL,
-        path: "",
-        flags: "",
-        benches: None,
-        pausing: None,
-        to_disk: None,
-        all: None,
-    }
+    Rig::of(lab, cases, 1, stop)
 }
 
 /// Does `work` for every index on all cores; results in order.

@@ -34,6 +34,24 @@ pub struct Script {
 }
 
 impl Script {
+    /// A trial between so many rig ports, each cabled to the device's port of its number, in which nothing happens: what does is
+    /// said beside it.
+    pub fn idle(ports: u16) -> Script {
+        Script {
+            ports: (1..=ports).map(|number| format!("p{number}")).collect(),
+            dut_ports: (0..ports).collect(),
+            endpoints: Vec::new(),
+            macsec: None,
+            taps: Vec::new(),
+            streams: Vec::new(),
+            flows: Vec::new(),
+            between: None,
+            storms: Vec::new(),
+            steps: Vec::new(),
+            length: Dur::ZERO,
+        }
+    }
+
     /// The number of a flow's connection: those of streams come first.
     pub fn connection(&self, flow: u16) -> u16 {
         u16::try_from(self.streams.len()).unwrap_or(u16::MAX).saturating_add(flow)
@@ -226,6 +244,28 @@ pub struct StreamSpec {
 }
 
 impl StreamSpec {
+    /// A probe of class 3 from one rig port to another: RDMA WRITEs of 254 bytes, one each 500 us, until it is stopped. Whatever is
+    /// otherwise is said beside it.
+    pub fn probe(from: u16, to: u16) -> StreamSpec {
+        StreamSpec {
+            name: "probe".to_owned(),
+            from,
+            to,
+            class: 3,
+            dscp: 3,
+            kind: StreamKind::RoceWrite,
+            ecn: Ecn::Ect0,
+            size: Bytes(254),
+            rate: StreamRate::Every(Dur::us(500)),
+            count: None,
+            macsec: Shield::Usual,
+            overhead: Bytes(0),
+            psn: 0,
+            of: None,
+            address: 0,
+        }
+    }
+
     /// Whether it goes to the NIC behind the port that it leaves by.
     pub const fn is_to_nic(&self) -> bool {
         self.from == self.to
@@ -288,6 +328,20 @@ pub struct StormSpec {
 }
 
 impl StormSpec {
+    /// A storm of class 3 out of a rig port: the longest pause, asked for again each 100 us. Whatever is otherwise is said beside
+    /// it.
+    pub fn steady(from: u16) -> StormSpec {
+        StormSpec {
+            name: "storm".to_owned(),
+            from,
+            classes: 1 << 3,
+            quanta: Quanta::MAX,
+            every: Dur::us(100),
+            macsec: Shield::Usual,
+            overhead: Bytes(0),
+        }
+    }
+
     /// Size of a frame as it travels, FCS counted.
     pub fn on_wire(&self) -> Bytes {
         MIN_FRAME + self.overhead

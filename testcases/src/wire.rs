@@ -189,21 +189,12 @@ mod tests {
         for kind in [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp] {
             for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
                 let spec = StreamSpec {
-                    address: 0,
-                    of: None,
-                    psn: 0,
-                    overhead: Bytes(0),
-                    macsec: crate::Shield::Usual,
                     name: "a".to_owned(),
-                    from: 0,
-                    to: 1,
-                    class: 3,
-                    dscp: 3,
                     kind,
                     ecn,
                     size: Bytes(200),
                     rate: StreamRate::Every(Dur::us(1)),
-                    count: None,
+                    ..StreamSpec::probe(0, 1)
                 };
                 // The second byte of the IPv4 header: DSCP above ECN.
                 let bits = |frame: Vec<u8>| Ecn::from_low_bits(frame[ethernet::LEN + 1]);

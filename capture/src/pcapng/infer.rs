@@ -234,21 +234,13 @@ fn streams(
             last.since(first)?.0.checked_div(count.saturating_sub(1)).map(Dur)
         });
         StreamSpec {
-            address: 0,
-            of: None,
-            psn: 0,
-            overhead: rig_units::Bytes(0),
-            macsec: rig_testcases::Shield::Usual,
             name,
-            from: from.or(to).unwrap_or(0),
-            to: to.or(from).unwrap_or(0),
             class: (assume.class_of)(found.dscp) & 7,
             dscp: found.dscp,
             kind: found.kind,
-            ecn: rig_frames::ip::Ecn::Ect0,
             size: found.size,
             rate: StreamRate::Every(gap.unwrap_or(Dur::ZERO)),
-            count: None,
+            ..StreamSpec::probe(from.or(to).unwrap_or(0), to.or(from).unwrap_or(0))
         }
     });
     let streams = streams.collect();

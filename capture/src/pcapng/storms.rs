@@ -63,13 +63,11 @@ pub(super) fn storms(ports: &[PortTrace], records: &[Record]) -> (Vec<StormSpec>
         let (port, class) = row.place;
         let trace = &ports[usize::from(port)];
         StormSpec {
-            overhead: rig_units::Bytes(0),
-            macsec: rig_testcases::Shield::Usual,
             name: format!("{} class {class} at {}", trace.name, row.first),
-            from: port,
             classes: 1 << class,
             quanta: row.quanta,
             every: (row.last - row.first) / gaps.max(1),
+            ..StormSpec::steady(port)
         }
     });
     (storms.collect(), steps)

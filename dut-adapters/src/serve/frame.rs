@@ -153,23 +153,7 @@ mod tests {
         let name = "probe".to_owned();
         let rate = StreamRate::Every(Dur::us(1));
         let ecn = Ecn::Ect0;
-        StreamSpec {
-            address: 0,
-            of: None,
-            psn: 0,
-            overhead: Bytes(0),
-            macsec: rig_testcases::Shield::Usual,
-            name,
-            from,
-            to,
-            class: 3,
-            dscp: 3,
-            kind,
-            ecn,
-            size: Bytes(254),
-            rate,
-            count: None,
-        }
+        StreamSpec { name, kind, ecn, rate, ..StreamSpec::probe(from, to) }
     }
 
     fn control(frame: &[u8]) -> Heard {

@@ -7,7 +7,7 @@ use crate::rhythm::Rhythm;
 use crate::sender::{Job, Sender, Stall, Who};
 use crate::template::{Source, Template};
 use rig_frames::{mac_control, pfc};
-use rig_testcases::{StreamKind, StreamRate, StreamSpec, wire};
+use rig_testcases::{StreamRate, StreamSpec, wire};
 use rig_units::{Bytes, Pace, PortSpeed, Quanta};
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
@@ -22,21 +22,9 @@ fn at(dur: Dur) -> Time {
 
 fn spec() -> StreamSpec {
     StreamSpec {
-        address: 0,
-        of: None,
-        psn: 0,
-        overhead: Bytes(0),
-        macsec: rig_testcases::Shield::Usual,
         name: "victim".into(),
-        from: 0,
-        to: 1,
-        class: 3,
-        dscp: 3,
-        kind: StreamKind::RoceWrite,
-        ecn: rig_frames::ip::Ecn::Ect0,
-        size: Bytes(254),
         rate: StreamRate::Every(Dur::us(10)),
-        count: None,
+        ..StreamSpec::probe(0, 1)
     }
 }
 

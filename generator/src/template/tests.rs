@@ -6,21 +6,11 @@ use rig_units::{Bytes, Dur};
 
 fn stream(kind: StreamKind, size: u64) -> StreamSpec {
     StreamSpec {
-        address: 0,
-        of: None,
-        psn: 0,
-        overhead: Bytes(0),
-        macsec: Shield::Usual,
         name: "s".into(),
-        from: 0,
-        to: 1,
-        class: 3,
-        dscp: 3,
         kind,
-        ecn: rig_frames::ip::Ecn::Ect0,
         size: Bytes(size),
         rate: StreamRate::Every(Dur::us(1)),
-        count: None,
+        ..StreamSpec::probe(0, 1)
     }
 }
 

@@ -6,7 +6,7 @@ use rig_generator::port::{Port, StampedBy};
 use rig_generator::{
     Departure, Job, Lane, Obeys, Pacer, Rhythm, Sender, Stall, Template, Watcher, Who,
 };
-use rig_testcases::{StreamKind, StreamRate, StreamSpec, wire};
+use rig_testcases::{StreamRate, StreamSpec, wire};
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Time};
 
 #[derive(Default)]
@@ -30,21 +30,9 @@ fn a_paced_stream_comes_back_while_the_pacer_sleeps() {
         return;
     }
     let spec = StreamSpec {
-        address: 0,
-        of: None,
-        psn: 0,
-        overhead: Bytes(0),
-        macsec: rig_testcases::Shield::Usual,
         name: "victim".into(),
-        from: 0,
-        to: 1,
-        class: 3,
-        dscp: 3,
-        kind: StreamKind::RoceWrite,
-        ecn: rig_frames::ip::Ecn::Ect0,
-        size: Bytes(254),
         rate: StreamRate::Every(Dur::ms(1)),
-        count: None,
+        ..StreamSpec::probe(0, 1)
     };
     let port = Port::open(&config("net_ring0", &["--vdev=net_ring0"], 1_514));
     let port = port.unwrap_or_else(|error| panic!("{error}"));

@@ -7,10 +7,9 @@ use crate::cli::{Format, MutantsArgs};
 use crate::interrupt::Requests;
 use crate::rights::Work;
 use crate::runner::case::Rig;
-use crate::runner::effort::Effort;
 use crate::runner::mutants::{self, Fate, Mutant};
 use crate::runner::pool::{News, default_jobs, in_order};
-use crate::runner::{baseline, budget, preflight};
+use crate::runner::{baseline, preflight};
 use crate::stop::Stop;
 use crate::wall::Stopwatch;
 use crate::{mutation, stderr, stdout};
@@ -55,18 +54,9 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
     let _listening = Requests::hear()
         .and_then(|requests| requests.listen(Arc::clone(&stop), Work::Waiting, || ()));
     let rig = Rig {
-        lab: &input.lab,
         only: input.only_dut.as_deref(),
-        seed: args.seed,
-        stop: &stop,
-        alpha: budget::each(&cases),
-        effort: Effort::USUAL,
         path: &input.typed,
-        flags: "",
-        benches: None,
-        pausing: None,
-        to_disk: None,
-        all: None,
+        ..Rig::of(&input.lab, &cases, args.seed, &stop)
     };
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let healthy = baseline::run(&rig, &cases, jobs);

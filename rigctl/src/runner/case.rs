@@ -3,6 +3,7 @@
 use super::along::Along;
 use super::applied;
 use super::ask::{Ask, Role};
+use super::budget;
 use super::choose::choose;
 use super::context::Context;
 use super::effort::Effort;
@@ -66,6 +67,26 @@ pub struct Rig<'a> {
     pub to_disk: Option<&'a Folder>,
     /// Where they go on their way into the evidence, if all of them are to be in it.
     pub all: Option<&'a OutDir>,
+}
+
+impl<'a> Rig<'a> {
+    /// One in virtual time for these cases, with the usual effort. Whatever is otherwise is said beside it.
+    pub fn of(lab: &'a Lab, cases: &[&Case], seed: u64, stop: &'a Stop) -> Rig<'a> {
+        Rig {
+            lab,
+            only: None,
+            seed,
+            stop,
+            alpha: budget::each(cases),
+            effort: Effort::USUAL,
+            path: "",
+            flags: "",
+            benches: None,
+            pausing: None,
+            to_disk: None,
+            all: None,
+        }
+    }
 }
 
 /// A case that was run: what is reported, and the trials that can become evidence.

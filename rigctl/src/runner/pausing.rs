@@ -160,7 +160,6 @@ mod tests {
     #[test]
     fn a_case_that_uses_a_class_that_does_not_stop_is_inconclusive_and_is_not_run() {
         use crate::runner::case::{self, Rig};
-        use crate::runner::effort::Effort;
         use crate::stop::Stop;
         use rig_oracle::Verdict;
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
@@ -168,20 +167,7 @@ mod tests {
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);
         let case = cases.find(|case| case.id.case == "action-drop-broadcom").expect("a case");
         let (stop, deaf) = (Stop::default(), tried(&[(0, 3)]));
-        let rig = Rig {
-            lab: &lab,
-            only: None,
-            seed: 7,
-            stop: &stop,
-            alpha: 1e-6,
-            effort: Effort::USUAL,
-            path: "",
-            flags: "",
-            benches: None,
-            pausing: Some(&deaf),
-            to_disk: None,
-            all: None,
-        };
+        let rig = Rig { pausing: Some(&deaf), ..Rig::of(&lab, &[case], 7, &stop) };
         let ran = case::run(&rig, case);
         let Verdict::Inconclusive(doubt) = ran.report.verdict else {
             panic!("{:?}", ran.report.verdict);

@@ -90,48 +90,24 @@ mod tests {
     use rig_capture::{Counters, Integrity, Observation, PortTrace, Provenance, StreamCount};
     use rig_oracle::verdict::Doubt;
     use rig_testcases::{Action, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec, Tap};
-    use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
+    use rig_units::{Bytes, Dur, PortSpeed, Time};
 
     /// A stream that runs for 10 ms, one frame every 100 us, of which so many were sent and received.
     fn trial(number: u32, sent: u64, received: u64) -> Trial {
         let stream = StreamSpec {
-            address: 0,
-            of: None,
-            psn: 0,
-            overhead: Bytes(0),
-            macsec: rig_testcases::Shield::Usual,
             name: "victim".into(),
-            from: 0,
-            to: 1,
-            class: 3,
-            dscp: 3,
             kind: StreamKind::Udp,
-            ecn: rig_frames::ip::Ecn::Ect0,
             size: Bytes(256),
             rate: StreamRate::Every(Dur::us(100)),
-            count: None,
+            ..StreamSpec::probe(0, 1)
         };
-        let storm = StormSpec {
-            overhead: Bytes(0),
-            macsec: rig_testcases::Shield::Usual,
-            name: "storm".into(),
-            from: 1,
-            classes: 8,
-            quanta: Quanta::MAX,
-            every: Dur::us(100),
-        };
+        let storm = StormSpec { name: "storm".into(), ..StormSpec::steady(1) };
         let script = Script {
-            between: None,
-            flows: Vec::new(),
-            macsec: None,
-            ports: vec!["p1".into(), "p2".into()],
-            dut_ports: vec![0, 1],
-            endpoints: Vec::new(),
-            taps: Vec::new(),
             streams: vec![stream],
             storms: vec![storm],
             steps: vec![Step { at: Dur::ZERO, action: Action::StartStream(0) }],
             length: Dur::ms(10),
+            ..Script::idle(2)
         };
         let port = |name: &String| PortTrace {
             name: name.clone(),

@@ -2,7 +2,6 @@
 
 use super::*;
 use rig_capture::StreamCount;
-use rig_frames::ip::Ecn;
 use rig_testcases::{StreamKind, StreamRate, StreamSpec, Tap::*};
 use rig_units::{Bytes, Dur};
 
@@ -13,34 +12,18 @@ const FRAMES: u32 = 1_000;
 fn recorder(taps: &[rig_testcases::Tap]) -> Recorder<'static> {
     let load = StreamRate::Load("50%".parse().expect("a rate"));
     let stream = |name: &str, rate: StreamRate| StreamSpec {
-        address: 0,
-        of: Option::None,
-        psn: 0,
-        overhead: Bytes(0),
-        macsec: rig_testcases::Shield::Usual,
         name: name.to_owned(),
-        from: 0,
-        to: 1,
-        class: 3,
-        dscp: 3,
         kind: StreamKind::Udp,
-        ecn: Ecn::Ect0,
         size: Bytes(1_000),
         rate,
-        count: Option::None,
+        ..StreamSpec::probe(0, 1)
     };
     let script = Script {
-        between: Option::None,
-        flows: Vec::new(),
-        macsec: Option::None,
-        ports: ["p1", "p2", "p3"].map(str::to_owned).to_vec(),
         dut_ports: vec![10, 11, 12],
-        endpoints: Vec::new(),
         taps: taps.to_vec(),
         streams: vec![stream("load", load), stream("probe", StreamRate::Every(Dur::us(1)))],
-        storms: Vec::new(),
-        steps: Vec::new(),
         length: Dur::ms(1),
+        ..Script::idle(3)
     };
     Recorder::new(Stop::never(), (Time::ZERO, 0), &script, Option::None)
 }

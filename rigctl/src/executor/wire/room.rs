@@ -132,37 +132,16 @@ mod tests {
     /// One stream of 1 KiB frames, one every 340 us, that runs as `steps` say.
     fn share(steps: &[(u64, Action)], length: Dur) -> Share {
         let stream = StreamSpec {
-            address: 0,
-            of: None,
-            psn: 0,
-            overhead: Bytes(0),
-            macsec: rig_testcases::Shield::Usual,
             name: "probe".into(),
-            from: 0,
-            to: 1,
-            class: 3,
-            dscp: 3,
             kind: StreamKind::Udp,
-            ecn: rig_frames::ip::Ecn::Ect0,
             size: Bytes(1_024),
             rate: StreamRate::Every(Dur::us(340)),
-            count: None,
+            ..StreamSpec::probe(0, 1)
         };
         let steps =
             steps.iter().map(|&(ms, ref action)| Step { at: Dur::ms(ms), action: action.clone() });
-        let script = Script {
-            between: None,
-            flows: Vec::new(),
-            macsec: None,
-            ports: vec!["p1".into(), "p2".into()],
-            dut_ports: vec![0, 1],
-            endpoints: Vec::new(),
-            taps: Vec::new(),
-            streams: vec![stream],
-            storms: Vec::new(),
-            steps: steps.collect(),
-            length,
-        };
+        let script =
+            Script { streams: vec![stream], steps: steps.collect(), length, ..Script::idle(2) };
         let program = Program::of(&script, &[PortSpeed::G10; 2]).expect("a slow stream");
         Share::of(&script, &program)
     }

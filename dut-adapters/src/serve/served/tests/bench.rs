@@ -7,7 +7,7 @@ use rig_frames::{mac_control, pfc};
 use rig_generator::clock::{Clock as _, Manual};
 use rig_generator::port::memory::{Halves, pair};
 use rig_lab::Profile;
-use rig_testcases::{StreamKind, StreamRate, StreamSpec, wire};
+use rig_testcases::{StreamSpec, wire};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
 
 pub(crate) const PORTS: u16 = 4;
@@ -135,23 +135,7 @@ impl Bench {
 
 /// A stream of class 3 between two of the rig's ports.
 pub(crate) fn stream(from: u16, to: u16, size: u64) -> StreamSpec {
-    StreamSpec {
-        address: 0,
-        of: None,
-        psn: 0,
-        overhead: Bytes(0),
-        macsec: rig_testcases::Shield::Usual,
-        name: "stream".to_owned(),
-        from,
-        to,
-        class: 3,
-        dscp: 3,
-        kind: StreamKind::RoceWrite,
-        ecn: rig_frames::ip::Ecn::Ect0,
-        size: Bytes(size),
-        rate: StreamRate::Every(Dur::us(500)),
-        count: None,
-    }
+    StreamSpec { name: "stream".to_owned(), size: Bytes(size), ..StreamSpec::probe(from, to) }
 }
 
 /// Frame `seq` of [`stream`], 254 bytes long.

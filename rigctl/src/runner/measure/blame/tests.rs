@@ -1,9 +1,7 @@
 //! What a reader is told of a departure, on devices that are broken in a known way.
 
 use crate::mutation;
-use crate::runner::budget;
 use crate::runner::case::{self, Rig};
-use crate::runner::effort::Effort;
 use crate::stop::Stop;
 use rig_lab::Lab;
 use rig_oracle::Verdict;
@@ -22,21 +20,8 @@ fn verdict(case: &Case, mutation: &str) -> Verdict {
     let mutations: Vec<String> = core::iter::once(mutation.to_owned()).collect();
     let mutations = if mutation.is_empty() { &[][..] } else { &mutations };
     mutation::apply(&mut lab, mutations).expect(mutation);
-    let (stop, alpha) = (Stop::default(), budget::each(&[case]));
-    let rig = Rig {
-        lab: &lab,
-        only: None,
-        seed: 7,
-        stop: &stop,
-        alpha,
-        effort: Effort::USUAL,
-        path: "",
-        flags: "",
-        benches: None,
-        pausing: None,
-        to_disk: None,
-        all: None,
-    };
+    let stop = Stop::default();
+    let rig = Rig::of(&lab, &[case], 7, &stop);
     case::run(&rig, case).report.verdict
 }
 
