@@ -4,6 +4,8 @@
 //! never taken for that to a later question. [`Dut`] has no room for that error: whoever uses this device through it looks
 //! at [`EmulatedWire::lost`] before it believes a refusal or an empty answer.
 
+mod start;
+
 use crate::control::{
     self, Answer, Ask, FlowOrder, Happened, Health, Hello, Keyring, PROTOCOL, Set, VERSION,
 };
@@ -15,6 +17,7 @@ use rig_capture::DutEvent;
 use rig_generator::port::Mono;
 use rig_lab::{Declared, Keys, Setting, WatermarkCopy};
 use rig_units::Time;
+use start::said_within;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -139,9 +142,11 @@ impl EmulatedWire {
     /// Starts `command`, which is to serve a device on its standard input and output (`--control -`). The process ends
     /// with this value, and with this process.
     ///
+    /// Nobody waits for it any more once `waits` says so: it is ended then.
+    ///
     /// # Errors
     /// It does not start, or does not serve a device; with its last words, where its standard error is piped.
-    pub fn launch(mut command: Command) -> Result<EmulatedWire, Lost> {
+    pub fn launch(mut command: Command, waits: &dyn Fn() -> bool) -> Result<EmulatedWire, Lost> {
         let tried = format!("start {}", command.get_program().to_string_lossy());
         let failed = |error: &io::Error| Lost::of(&tried, error);
         let (own, theirs) = UnixStream::pair().map_err(|error| failed(&error))?;
@@ -151,7 +156,8 @@ impl EmulatedWire {
         // It holds the process's end of the line: with it here nobody would notice that the process has gone.
         drop(command);
         let mut child = started.map_err(|error| failed(&error))?;
-        match EmulatedWire::over(own, &tried, START) {
+        let said = said_within(&own, START, waits).map_err(|error| failed(&error));
+        match said.and_then(|()| EmulatedWire::over(own, &tried, START)) {
             Ok(mut wire) => {
                 if let Line::Process(line) = wire.line.get_mut() {
                     let line = line.from.get_ref();

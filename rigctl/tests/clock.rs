@@ -94,7 +94,7 @@ fn a_clock_that_leaps_ahead_voids_every_trial_and_fails_no_device() {
     let Adapter::EmulatedWire(wire) = &lab.adapter else { panic!("veth.yaml is on the wire") };
     let (bound, program) = (wire.bound, env!("CARGO_BIN_EXE_rigctl").into());
     assert!(bound < BY, "{bound}");
-    let start = Start::Served(Serve { program, bound });
+    let start = Start::Served(Serve { program, bound, stop: Arc::default() });
     let benches = Benches::by(Arc::new(Leap), start, 1);
     let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
     let mut cases = suites.iter().flat_map(|suite| &suite.cases);

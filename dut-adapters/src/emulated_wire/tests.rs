@@ -172,12 +172,25 @@ fn another_language_is_told_with_both_names() {
 }
 
 #[test]
+fn a_process_that_says_nothing_is_ended_once_nobody_waits_for_it() {
+    let looked = core::cell::Cell::new(0);
+    let waits = || {
+        looked.set(looked.get() + 1);
+        looked.get() < 3
+    };
+    let mut command = Command::new("sleep");
+    command.arg("60");
+    let lost = EmulatedWire::launch(command, &waits).unwrap_err();
+    assert!(lost.why.starts_with("nobody waits for it any more (signal: 9"), "{lost}");
+}
+
+#[test]
 fn a_process_that_serves_nothing_is_told_with_its_last_words() {
     let mut command = Command::new("sh");
     command.args(["-c", "echo 'no such interface' >&2; exit 2"]).stderr(Stdio::piped());
-    let lost = EmulatedWire::launch(command).unwrap_err();
+    let lost = EmulatedWire::launch(command, &|| true).unwrap_err();
     assert_eq!(lost.tried, "start sh");
     assert!(lost.why.contains("no such interface"), "{lost}");
-    let lost = EmulatedWire::launch(Command::new("/no/such/program")).unwrap_err();
+    let lost = EmulatedWire::launch(Command::new("/no/such/program"), &|| true).unwrap_err();
     assert!(lost.why.contains("No such file"), "{lost}");
 }

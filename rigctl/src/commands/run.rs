@@ -96,7 +96,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         confine(&input.lab, args, out.as_ref());
     }
     let journal = Arc::new(Journal::at(&state::journals()));
-    let benches = world.benches.clone().or_else(|| benches(&input.lab, &journal));
+    let benches = world.benches.clone().or_else(|| benches(&input.lab, &journal, &world.stop));
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
     let jobs = match input.lab.adapter {
         // There is one set of interfaces.
@@ -268,13 +268,13 @@ fn folders(
 }
 
 /// Where the lab's real ports come from; none in virtual time.
-fn benches(lab: &Lab, journal: &Arc<Journal>) -> Option<Arc<Benches>> {
+fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Benches>> {
     match &lab.adapter {
         Adapter::Emulated => None,
         Adapter::EmulatedWire(wire) => {
             // The program itself serves the devices; where it cannot be found again the system's search path has it.
             let program = std::env::current_exe().unwrap_or_else(|_| "rigctl".into());
-            let serve = Serve { program, bound: wire.bound };
+            let serve = Serve { program, bound: wire.bound, stop: Arc::clone(stop) };
             Some(Benches::new(Start::Served(serve), wire.benches.into()))
         }
         Adapter::Declared(wire) => {

@@ -2,6 +2,7 @@
 //! it (PR_SET_PDEATHSIG), even one that is stopped and could not end by itself.
 
 use crate::rights::{self, Work};
+use crate::stop::Stop;
 use core::convert::Infallible;
 use rig_dut::EmulatedWire;
 use rig_generator::netlab::Namespace;
@@ -24,16 +25,18 @@ impl Keeper {
     pub(super) fn launch(
         within: &Arc<Namespace>,
         mut command: Command,
+        stop: &Arc<Stop>,
     ) -> Result<(EmulatedWire, Keeper), String> {
         let (keeper, end) = channel();
         let (tell, launched) = channel();
-        let within = Arc::clone(within);
+        let (within, stop) = (Arc::clone(within), Arc::clone(stop));
         // It looks whether this process is still there once it has asked the kernel to end it.
         command.args(["--parent", &std::process::id().to_string()]);
         let keep = move || {
             let launched = within.enter().map_err(|why| why.to_string());
-            let launched = launched
-                .and_then(|()| EmulatedWire::launch(command).map_err(|lost| lost.to_string()));
+            let launched = launched.and_then(|()| {
+                EmulatedWire::launch(command, &|| !stop.hurried()).map_err(|lost| lost.to_string())
+            });
             rights::lower(Work::Waiting);
             if tell.send(launched).is_ok() {
                 let _gone = end.recv();

@@ -6,6 +6,7 @@ use super::behind::Behind;
 use super::bench::{Bench, Far, LONGEST, RING, SLOTS};
 use super::clocks::Clocks;
 use super::keeper::Keeper;
+use crate::stop::Stop;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use rig_dut::EmulatedWire;
 use rig_generator::netlab::{self, LabError, Namespace};
@@ -16,7 +17,7 @@ use rig_units::Dur;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub struct Serve {
     pub program: PathBuf,
     /// How far off a timestamp of the rig, or the device, may be.
     pub bound: Dur,
+    /// Nobody waits for a device to start once it hurries.
+    pub stop: Arc<Stop>,
 }
 
 /// Starts the device of `profile` in a process of its own and cables the rig to it.
@@ -51,8 +54,7 @@ pub(super) fn start(
         let [one, other] = ends.map(|(within, name)| netlab::End { within, name });
         netlab::pair(one, other, MTU).map_err(lab)?;
     }
-    let (device, keeper) =
-        served(&serve.program, profile, &far, names.iter().map(|(_, its)| its.as_str()))?;
+    let (device, keeper) = served(serve, profile, &far, names.iter().map(|(_, its)| its.as_str()))?;
     let ports = names.iter().map(|(own, _)| Ok::<_, String>(halves(open(&near, own)?)));
     let ports = ports.collect::<Result<_, _>>()?;
     let interfaces = names.iter().map(|(_, its)| its.clone()).collect();
@@ -82,7 +84,7 @@ fn open(near: &Namespace, name: &str) -> Result<Port, String> {
 /// Starts the process that serves the device in the far namespace. It reads its profile from memory that it inherits, and
 /// is steered over its standard input and output: there is no file that could remain.
 fn served<'a>(
-    program: &Path,
+    Serve { program, stop, .. }: &Serve,
     profile: &Profile,
     far: &Arc<Namespace>,
     interfaces: impl Iterator<Item = &'a str>,
@@ -97,5 +99,5 @@ fn served<'a>(
     for interface in interfaces {
         command.args(["--port", interface]);
     }
-    Keeper::launch(far, command)
+    Keeper::launch(far, command, stop)
 }
