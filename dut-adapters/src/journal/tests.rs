@@ -204,7 +204,7 @@ fn a_note_that_the_disk_takes_half_of_spoils_no_other() {
     let seen = entry::read(&fs::read(&file).expect("there"));
     let numbers: Vec<Number> = seen.outstanding.iter().map(|entry| entry.number).collect();
     assert_eq!(numbers, noted, "what was taken is all that stands there");
-    // There is room for what strikes one out, and so for another of the same length or none.
+    // What was refused left no half of a line behind, which the next one would have been written onto.
     assert_eq!(fs::read(&file).expect("there").last(), Some(&b'\n'));
     journal.strike(&noted);
     assert!(!file.exists(), "nothing is outstanding");
