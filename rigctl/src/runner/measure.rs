@@ -9,6 +9,8 @@ use rig_testcases::Case;
 mod action;
 mod ahead;
 mod blame;
+#[cfg(test)]
+mod bounds;
 mod checks;
 mod config;
 mod copies;
