@@ -1,27 +1,14 @@
 //! House rules over the whole repository, each with its replacement in the message. A rule no tool checks decays.
 
 mod arrows;
+mod breach;
 mod circles;
 mod rules;
 mod tree;
 
-use core::fmt;
+use breach::Breach;
 use std::path::Path;
 use tree::Source;
-
-/// A place that breaks a rule.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Breach {
-    file: String,
-    line: usize,
-    why: String,
-}
-
-impl fmt::Display for Breach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.why)
-    }
-}
 
 /// Every breach in the repository at `root`.
 pub(crate) fn check(root: &Path) -> Result<Vec<Breach>, String> {

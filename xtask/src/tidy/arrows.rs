@@ -1,6 +1,6 @@
 //! Dependencies between rooms run one way (`Cargo.toml` of each room against this table).
 
-use super::Breach;
+use super::breach::Breach;
 use super::tree::Source;
 
 /// Room, and the rooms that it may use.

@@ -1,7 +1,8 @@
 //! Each rule is seen to fire on a planted breach, and to be silent over the repository.
 
+use super::breach::Breach;
 use super::tree::Source;
-use super::{Breach, breaches, check};
+use super::{breaches, check};
 
 fn planted(path: &str, text: &str) -> Vec<Breach> {
     breaches(&[Source { path: path.to_owned(), text: text.to_owned() }])
@@ -55,12 +56,32 @@ fn a_circle_of_more_than_three_files_is_told_once_with_all_of_them() {
         breach.to_string(),
         "rigctl/src/a.rs:1: 4 files import each other in a circle, 3 at most do: a, b, b::c, d"
     );
-    let elsewhere = four.map(|(path, uses)| (path, uses.to_owned()));
-    let elsewhere = elsewhere.map(|(path, text)| Source {
+    let elsewhere = |(path, uses): (&str, &str)| Source {
         path: format!("oracle/src/{path}"),
-        text: format!("//! One job.\n{text}\n"),
-    });
-    assert_eq!(breaches(&elsewhere), [], "a room that has some from before");
+        text: format!("//! One job.\n{uses}\n"),
+    };
+    assert_eq!(breaches(&four.map(elsewhere)), [], "a room that has some from before");
+}
+
+#[test]
+fn a_file_uses_what_it_names_below_itself_and_not_what_it_only_hands_on() {
+    let handed = [
+        ("lib.rs", "pub mod a;\npub use a::Made;"),
+        ("a.rs", "mod b;\nmod c;\nmod d;\npub(crate) use b::{Own, make as Made};\nstruct Shared;"),
+        ("a/b.rs", "use super::Shared;"),
+        ("a/c.rs", "use crate::Made;"),
+        ("a/d.rs", "use super::{Shared, c::X};"),
+    ];
+    assert_eq!(room(&handed), [], "`a` needs none of its own");
+    let circle = "1: 4 files import each other in a circle, 3 at most do: a, a::b, a::c, a::d";
+    for used in ["fn f() { d::run(&c::X) }", "fn f(own: Own) { d::run() }"] {
+        let mut used_too = handed;
+        let text = format!("{}\n{used}", handed[1].1);
+        used_too[1].1 = &text;
+        let found = room(&used_too);
+        let [breach] = &found[..] else { panic!("{found:?}") };
+        assert!(breach.to_string().ends_with(circle), "{breach}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The simulation engine: frames put on a cable per CPU second with every feature on, and the memory it takes. Built with the
 //! feature `ns3` it also runs the DCQCN of that packet simulator.
 
-use super::{FORMAT, Rounds, SHARED, rate, timed};
+use super::rounds::{FORMAT, Rounds, SHARED, rate, timed};
 use core::fmt;
 use rig_oracle::model::bench::dcqcn::Reaction;
 use rig_oracle::model::bench::{Features, Figures, Scenario, run as simulate};
