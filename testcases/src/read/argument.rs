@@ -4,7 +4,7 @@ use super::amount::amount;
 use super::measure::{Traffic, arguments};
 use super::traffic;
 use crate::case::Count;
-use crate::vocabulary::{Field, Given, Kind, Need, Value, WINDOW, ordered, window};
+use crate::vocabulary::{Field, Given, Kind, Need, Value, WINDOW};
 use crate::{Wanted, Window};
 use rig_lab::walk::At;
 use rig_lab::yaml;
@@ -96,7 +96,8 @@ fn windows(at: &At<'_>, want: &str, traffic: &Traffic<'_>) -> Option<Vec<Window>
     let read = all.iter().filter_map(|at| {
         let (fields, (of, whole)) = arguments(at, &WINDOW, traffic)?;
         let given = Given { at, fields: &fields, of: &of, streams: traffic.streams };
-        (ordered(&given) && whole).then(|| window(&of))?
+        given.ordered();
+        of.window().filter(|_| whole)
     });
     let windows: Vec<Window> = read.collect();
     (windows.len() == all.len()).then_some(windows)
