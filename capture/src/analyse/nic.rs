@@ -15,7 +15,7 @@ pub struct Reached {
     pub record: usize,
     /// When its last bit arrived.
     pub at: Time,
-    /// Place of its stream in the script.
+    /// Its connection, as in [`rig_testcases::Roce`].
     pub connection: u16,
     /// Its packet sequence number.
     pub psn: u32,
