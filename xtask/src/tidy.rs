@@ -5,6 +5,7 @@ mod breach;
 mod called;
 mod circles;
 mod docs;
+mod glossary;
 mod rules;
 mod tree;
 
@@ -21,6 +22,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Breach>, String> {
 fn breaches(sources: &[Source]) -> Vec<Breach> {
     let mut all = circles::check(sources);
     all.extend(called::check(sources));
+    all.extend(glossary::check(sources));
     for source in sources {
         all.extend(arrows::check(source));
         all.extend(docs::check(source));

@@ -109,6 +109,34 @@ fn a_public_doc_that_says_no_more_than_the_name_is_found() {
     }
 }
 
+#[test]
+fn a_name_of_two_rooms_stands_in_the_glossary_with_what_it_means_in_each() {
+    let source = |path: &str, text: &str| Source {
+        path: path.to_owned(),
+        text: format!("//! One job.\n{text}\n"),
+    };
+    let found = |glossary: &str| {
+        let of = "pub struct Kind;\nfn f() -> Kind {}";
+        let all = [
+            source("capture/src/a.rs", of),
+            source("oracle/src/a.rs", of),
+            source("oracle/src/b.rs", of),
+            source("reports/src/a.rs", "struct Kind;\n#[cfg(test)]\npub struct Kind;"),
+            source("units/src/a/tests.rs", of),
+            source("docs/glossary.md", glossary),
+        ];
+        breaches(&all).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(found("| `Kind` | `capture`: of a frame; `oracle`: of a packet |"), [""; 0]);
+    let why = "`Kind` of `oracle` is the name of another thing in another room: choose a word of its own, \
+or say what it means here in docs/glossary.md";
+    assert_eq!(found("| `Kind` | `capture`: of a frame |"), [format!("oracle/src/a.rs:2: {why}")]);
+    assert_eq!(found("").len(), 2, "one for each");
+    let more = "| `Kind` | `capture`, `oracle`: of a frame; `reports`: of a case |";
+    let why = "`Kind` has no second meaning in `reports` any more: take it out";
+    assert_eq!(found(more), [format!("docs/glossary.md:2: {why}")]);
+}
+
 /// What is told of `pub fn checked` in `oracle/src/spec/a.rs`, beside another file.
 fn checked(path: &str, text: &str) -> Vec<Breach> {
     let source = |path: &str, text: &str| Source {

@@ -48,6 +48,36 @@ impl Source {
     }
 }
 
+/// The Rust files of the product: those of no tests.
+pub(crate) fn product(sources: &[Source]) -> Vec<&Source> {
+    let rust = |source: &&Source| source.path.contains("/src/") && source.path.ends_with(".rs");
+    let all: Vec<&Source> = sources.iter().filter(rust).collect();
+    let tests: Vec<String> = all.iter().flat_map(|source| source.test_modules()).collect();
+    let is_test = |path: &str| {
+        let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
+        let below = |test: &String| {
+            module
+                .strip_prefix(test.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        module.split('/').any(|part| part == "tests") || tests.iter().any(below)
+    };
+    all.into_iter().filter(|source| !is_test(&source.path)).collect()
+}
+
+/// The name of the public item of one of `kinds` that a line defines.
+pub(crate) fn public<'a>(line: &'a str, kinds: &[&str]) -> Option<&'a str> {
+    let line = line.trim_start().strip_prefix("pub")?;
+    let line = if line.starts_with('(') { line.split_once(')')?.1 } else { line };
+    let is_fn = line.contains(" fn ");
+    let before = |word: &str| {
+        matches!(word, "async" | "unsafe" | "extern" | "C") || is_fn && word == "const"
+    };
+    let mut words = words(line).map(|(_, word)| word).skip_while(|word| before(word));
+    let kind = words.next()?;
+    kinds.contains(&kind).then(|| words.next()).flatten()
+}
+
 const TEST: &str = "#[cfg(test)]";
 
 /// Whether an item ends here that begins behind so many spaces.
