@@ -3,7 +3,7 @@
 
 use rig_lab::Lab;
 use rig_oracle::Verdict;
-use rig_testcases::vocabulary::{Entry, Need, Value};
+use rig_testcases::vocabulary::{Argument, Entry, Need};
 use rig_testcases::{Case, Measure, Suite, Vocabulary, Wanted};
 use rigctl::mutation;
 use rigctl::runner::case::{self, Ran, Rig};
@@ -137,7 +137,7 @@ fn headroom_that_may_not_hold_is_found_at_the_trial_that_shows_it() {
     let mut case = case.clone();
     for measure in &mut case.measure {
         if measure.name() == "headroom.loss" {
-            *measure = measure.clone().with("expect", Value::Wanted(Wanted::None));
+            *measure = measure.clone().with("expect", Argument::Wanted(Wanted::None));
         }
     }
     let ran = run(&lab, &case, "");

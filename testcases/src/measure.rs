@@ -1,6 +1,6 @@
 //! What a case measures: an entry of the vocabulary, with what the file tells it.
 
-use crate::vocabulary::{Arguments, Entry, Kind, Value};
+use crate::vocabulary::{Argument, Arguments, Entry, Kind};
 use crate::{Amount, Case, Window};
 use rig_units::Dur;
 
@@ -27,7 +27,7 @@ impl Measure {
 
     /// The same, told this, too.
     #[must_use]
-    pub fn with(mut self, key: &'static str, value: Value) -> Measure {
+    pub fn with(mut self, key: &'static str, value: Argument) -> Measure {
         self.arguments.set(key, value);
         self
     }

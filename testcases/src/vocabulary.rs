@@ -5,12 +5,12 @@ mod arguments;
 mod field;
 mod looks;
 
-pub use arguments::{Arguments, Value, Wanted};
+pub use arguments::{Argument, Arguments, Wanted};
 pub use field::{
     FLOW, FROM, Field, Kind, LOAD, NIC, Need, PORT, STORM, STREAM, UNTIL, WINDOW, optional,
     required,
 };
-pub use looks::{Ends, Looks, Pick, Place, Senders, named};
+pub use looks::{Looks, Pick, RecordedAt, Senders, StreamEnds, named};
 
 use crate::case::{Case, Stream};
 use crate::{Measure, Script};
@@ -80,7 +80,7 @@ impl Entry {
 /// What stands in a file under the name of a measure.
 #[derive(Debug)]
 pub struct Given<'a> {
-    /// Where.
+    /// Its place in the file.
     pub at: &'a At<'a>,
     /// Its keys.
     pub fields: &'a Fields<'a>,

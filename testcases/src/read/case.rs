@@ -9,7 +9,7 @@ use super::places::Places;
 use super::ports::{self, Blocks};
 use super::{between, kills, nic, sense, steps, sweep, traffic};
 use crate::case::{CaseStep, Storm, Stream};
-use crate::vocabulary::{Value as Argument, Vocabulary};
+use crate::vocabulary::{Argument, Vocabulary};
 use crate::{Case, CaseId, Expect, Flow, Measure, Tap};
 use indexmap::IndexMap;
 use rig_lab::walk::{At, Fields};

@@ -4,7 +4,7 @@ use super::argument::value;
 use super::names::Names;
 use crate::Measure;
 use crate::case::{Storm, Stream};
-use crate::vocabulary::{Arguments, Entry, Field, Given, Need, Value, Vocabulary};
+use crate::vocabulary::{Argument, Arguments, Entry, Field, Given, Need, Vocabulary};
 use indexmap::IndexMap;
 use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
@@ -88,7 +88,7 @@ fn members(
         let mut one = of.clone();
         for (key, names) in &groups {
             let name = names.get(i).or(names.first()).cloned();
-            one.set(key, Value::Names(name.into_iter().collect()));
+            one.set(key, Argument::Names(name.into_iter().collect()));
         }
         one
     };

@@ -1,6 +1,6 @@
 //! What measures and storms need to have been recorded, held against the taps of the case.
 
-use crate::vocabulary::{Looks, Place};
+use crate::vocabulary::{Looks, RecordedAt};
 use crate::{Case, Measure, Tap};
 use rig_lab::walk::At;
 
@@ -50,7 +50,7 @@ fn of_measure<'a>(case: &'a Case, measure: &'a Measure) -> Vec<Need<'a>> {
     for Looks { at, tap, what, key } in measure.entry.looks.iter().copied() {
         let what = |stream: &str| format!("`{}` {}", measure.name(), what.replace("{}", stream));
         match at {
-            Place::Of(pick, ends) => {
+            RecordedAt::Of(pick, ends) => {
                 let streams = pick(measure, case).into_iter();
                 for (stream, of) in streams.filter_map(|name| case.streams.get_key_value(name)) {
                     let place = format!("streams.{stream}{key}");
@@ -60,7 +60,7 @@ fn of_measure<'a>(case: &'a Case, measure: &'a Measure) -> Vec<Need<'a>> {
                     }));
                 }
             }
-            Place::Named => all.extend(measure.behind(case).into_iter().map(|port| {
+            RecordedAt::Named => all.extend(measure.behind(case).into_iter().map(|port| {
                 let (what, place) = (what(""), String::new());
                 Need { port, tap, what, place }
             })),

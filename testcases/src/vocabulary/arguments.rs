@@ -19,7 +19,7 @@ pub enum Wanted {
 
 /// What stands behind a key.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum Argument {
     /// Streams, storms, flows or ports.
     Names(Vec<String>),
     /// A traffic class.
@@ -44,14 +44,14 @@ pub enum Value {
 
 /// What a measure was told, by key.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Arguments(Vec<(&'static str, Value)>);
+pub struct Arguments(Vec<(&'static str, Argument)>);
 
 macro_rules! getters {
     ($($(#[$doc:meta])* $name:ident: $variant:ident, $of:ty, $value:pat => $given:expr;)*) => {$(
         $(#[$doc])*
         pub fn $name(&self, key: &str) -> Option<$of> {
             match self.get(key) {
-                Some(Value::$variant($value)) => Some($given),
+                Some(Argument::$variant($value)) => Some($given),
                 _ => None,
             }
         }
@@ -93,14 +93,14 @@ impl Arguments {
         Some(Window { flows: self.names("flows")?.to_vec(), from, until })
     }
 
-    pub(crate) fn set(&mut self, key: &'static str, value: Value) {
+    pub(crate) fn set(&mut self, key: &'static str, value: Argument) {
         match self.0.iter_mut().find(|(other, _)| *other == key) {
             Some((_, told)) => *told = value,
             None => self.0.push((key, value)),
         }
     }
 
-    fn get(&self, key: &str) -> Option<&Value> {
+    fn get(&self, key: &str) -> Option<&Argument> {
         self.0.iter().find(|(other, _)| *other == key).map(|(_, value)| value)
     }
 }

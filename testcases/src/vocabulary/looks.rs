@@ -15,7 +15,7 @@ pub fn named<'a>(measure: &'a Measure, _: &'a Case) -> Vec<&'a str> {
 #[derive(Debug, Clone, Copy)]
 pub struct Looks {
     /// Where.
-    pub at: Place,
+    pub at: RecordedAt,
     /// The least that must be recorded there.
     pub tap: Tap,
     /// What it does with them, behind its name; `{}` stands for the stream.
@@ -26,16 +26,16 @@ pub struct Looks {
 
 /// Ports at which something must have been recorded.
 #[derive(Debug, Clone, Copy)]
-pub enum Place {
+pub enum RecordedAt {
     /// Those of some streams.
-    Of(Pick, Ends),
+    Of(Pick, StreamEnds),
     /// Those that the measure names, and those behind which its flows and streams begin or end at a NIC.
     Named,
 }
 
-/// Ends of a stream.
+/// StreamEnds of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ends {
+pub enum StreamEnds {
     /// Where it enters the device.
     In,
     /// Where it leaves it.
@@ -49,30 +49,30 @@ impl Looks {
     pub const FOLLOWS: Looks = Looks::follows(named);
     /// Every frame at the ports that it names, or behind which its flows are.
     pub const EVERY_FRAME: Looks =
-        Looks { at: Place::Named, tap: Tap::All, what: "looks at every frame", key: "" };
+        Looks { at: RecordedAt::Named, tap: Tap::All, what: "looks at every frame", key: "" };
     /// PFC at the port that it names.
     pub const PFC: Looks =
-        Looks { at: Place::Named, tap: Tap::Pfc, what: "looks at the PFC frames", key: "" };
+        Looks { at: RecordedAt::Named, tap: Tap::Pfc, what: "looks at the PFC frames", key: "" };
 
     /// The frames of some streams, followed from port to port.
     pub const fn follows(pick: Pick) -> Looks {
-        Looks::of(pick, Ends::Both, Tap::Sampled, "follows the frames of `{}`")
+        Looks::of(pick, StreamEnds::Both, Tap::Sampled, "follows the frames of `{}`")
     }
 
     /// Frames of some streams.
-    pub const fn of(pick: Pick, ends: Ends, tap: Tap, what: &'static str) -> Looks {
-        Looks { at: Place::Of(pick, ends), tap, what, key: "" }
+    pub const fn of(pick: Pick, ends: StreamEnds, tap: Tap, what: &'static str) -> Looks {
+        Looks { at: RecordedAt::Of(pick, ends), tap, what, key: "" }
     }
 }
 
-impl Ends {
+impl StreamEnds {
     /// The rig's ports at these ends of a stream.
     pub fn of(self, stream: &Stream) -> Vec<&str> {
         let (from, to) = (stream.from.as_str(), stream.to.as_str());
         match self {
-            Ends::In => vec![from],
-            Ends::Out => vec![to],
-            Ends::Both => vec![from, to],
+            StreamEnds::In => vec![from],
+            StreamEnds::Out => vec![to],
+            StreamEnds::Both => vec![from, to],
         }
     }
 }

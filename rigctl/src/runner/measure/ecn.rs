@@ -12,7 +12,7 @@ use rig_frames::ip::Ecn;
 use rig_oracle::Prediction;
 use rig_oracle::spec::wred::{self, Burst, Class, Fate};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::vocabulary::{Ends, Entry, Kind, Looks, STREAM, required};
+use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, StreamEnds, required};
 use rig_testcases::{Action, Case, Declared, Measure, Script, StreamRate, StreamSpec, Tap, Wanted};
 
 pub(super) mod counters;
@@ -39,7 +39,7 @@ fn loads_to_queue<'a>(measure: &'a Measure, case: &'a Case) -> Vec<&'a str> {
 /// What has to be seen of a queue.
 const OF_QUEUE: [Looks; 2] = [
     Looks::follows(to_queue),
-    Looks::of(loads_to_queue, Ends::Both, Tap::All, "looks at every frame of `{}`"),
+    Looks::of(loads_to_queue, StreamEnds::Both, Tap::All, "looks at every frame of `{}`"),
 ];
 
 /// `ecn.marks`.

@@ -16,7 +16,7 @@ use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
 use rig_oracle::Prediction;
 use rig_oracle::judge::Seen;
 use rig_oracle::verdict::{Doubt, Looked};
-use rig_testcases::vocabulary::{Ends, Entry, Kind, Looks, STREAM, Senders, optional};
+use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, Senders, StreamEnds, optional};
 use rig_testcases::{Case, Measure, Script, StormSpec, StreamRate, StreamSpec, Tap, Wanted};
 use rig_units::Dur;
 
@@ -57,7 +57,7 @@ pub(super) static LOSS: Known = Known {
                 key: ".rate",
                 ..Looks::of(
                     stormed_load,
-                    Ends::In,
+                    StreamEnds::In,
                     Tap::All,
                     "of the load `{}` is predicted from every frame",
                 )

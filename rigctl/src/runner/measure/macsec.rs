@@ -14,7 +14,7 @@ use rig_lab::{Declared, Form, Macsec};
 use rig_oracle::Prediction;
 use rig_oracle::spec::macsec::{self, Arrival, Fate, Outcome};
 use rig_oracle::verdict::{Doubt, Looked};
-use rig_testcases::vocabulary::{Ends, Entry, Looks, PORT, STORM, STREAM, Senders, named};
+use rig_testcases::vocabulary::{Entry, Looks, PORT, STORM, STREAM, Senders, StreamEnds, named};
 use rig_testcases::{Action, Script, Tap};
 use rig_units::{Bytes, Dur, FCS, Time};
 use std::collections::BTreeSet;
@@ -112,7 +112,7 @@ pub(super) static PFC: Known = Known {
         fields: &[STORM, STREAM],
         looks: &[
             Looks::FOLLOWS,
-            Looks::of(named, Ends::Out, Tap::All, "looks at every frame to `{}`'s receiver"),
+            Looks::of(named, StreamEnds::Out, Tap::All, "looks at every frame to `{}`'s receiver"),
         ],
         senders: Senders::Obey(named),
         ..Entry::USUAL

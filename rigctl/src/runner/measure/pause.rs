@@ -15,12 +15,13 @@ use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::spec::pause::{Periodic, pause_time};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::vocabulary::{Ends, Entry, FROM, Looks, STORM, STREAM, UNTIL, named};
+use rig_testcases::vocabulary::{Entry, FROM, Looks, STORM, STREAM, StreamEnds, UNTIL, named};
 use rig_testcases::{Amount, StreamSpec, Tap};
 use rig_units::{Dur, PortSpeed, Quanta};
 
 /// Every frame of the load, where it arrives.
-const EVERY_FRAME_OUT: Looks = Looks::of(named, Ends::Out, Tap::All, "follows every frame of `{}`");
+const EVERY_FRAME_OUT: Looks =
+    Looks::of(named, StreamEnds::Out, Tap::All, "follows every frame of `{}`");
 
 /// `pfc.response`.
 pub(super) static RESPONSE: Known = Known {
@@ -108,7 +109,7 @@ pub(super) static DUTY: Known = Known {
         about: "the share of time for which a storm with gaps keeps the port from sending a full load",
         source: "F2",
         fields: &[STORM, STREAM, FROM, UNTIL],
-        looks: &[Looks::of(named, Ends::Out, Tap::All, "counts the frames of `{}`")],
+        looks: &[Looks::of(named, StreamEnds::Out, Tap::All, "counts the frames of `{}`")],
         about_gaps: true,
         ..Entry::USUAL
     },

@@ -18,7 +18,7 @@ use rig_oracle::spec::share::{Offer, shares};
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::Lookup;
 use rig_testcases::vocabulary::{
-    Ends, Entry, FROM, Field, Given, Kind, Looks, Senders, UNTIL, named, required,
+    Entry, FROM, Field, Given, Kind, Looks, Senders, StreamEnds, UNTIL, named, required,
 };
 use rig_testcases::{Amount, Script, StreamRate, StreamSpec, Tap};
 use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate, Time};
@@ -55,7 +55,7 @@ pub(super) static THROUGHPUT: Known = Known {
         source: "F10 to F12",
         fields: &SHARING,
         check: ends_after_it_begins,
-        looks: &[Looks::of(named, Ends::Out, Tap::Sampled, "counts the frames of `{}`")],
+        looks: &[Looks::of(named, StreamEnds::Out, Tap::Sampled, "counts the frames of `{}`")],
         senders: Senders::InTime(named),
         ..Entry::USUAL
     },

@@ -23,7 +23,7 @@ use rig_oracle::spec::in_flight::{self, InFlight};
 use rig_oracle::spec::share::{Offer, shares, withheld};
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::Script;
-use rig_testcases::vocabulary::{Ends, Entry, Looks, Senders, named};
+use rig_testcases::vocabulary::{Entry, Looks, Senders, StreamEnds, named};
 use rig_testcases::{Amount, StreamSpec, Tap};
 use rig_units::{Length, Time};
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub(super) static WITHHELD: Known = Known {
         source: "F11, F12",
         fields: &SHARING,
         check: ends_after_it_begins,
-        looks: &[Looks::of(named, Ends::Both, Tap::All, "counts every frame of `{}`")],
+        looks: &[Looks::of(named, StreamEnds::Both, Tap::All, "counts every frame of `{}`")],
         senders: Senders::InTime(named),
         ..Entry::USUAL
     },

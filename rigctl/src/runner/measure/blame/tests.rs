@@ -6,7 +6,7 @@ use crate::runner::measure::Registry;
 use crate::stop::Stop;
 use rig_lab::Lab;
 use rig_oracle::Verdict;
-use rig_testcases::vocabulary::Value;
+use rig_testcases::vocabulary::Argument;
 use rig_testcases::{Case, Measure, Vocabulary, Wanted};
 
 /// A bundled case.
@@ -81,8 +81,8 @@ fn a_refresh_that_is_late_by_less_than_a_frame_is_late_where_no_frame_is_in_the_
 fn a_sender_that_is_told_to_stop_and_goes_on_is_no_departure_of_the_device() {
     let mut case = bundled("ecn::marks-before-pauses-broadcom");
     let loss = Registry.entry("loss").expect("it is one");
-    let of_load = Measure::of(loss).with("stream", Value::Names(vec!["load".to_owned()]));
-    case.measure.push(of_load.with("expect", Value::Wanted(Wanted::None)));
+    let of_load = Measure::of(loss).with("stream", Argument::Names(vec!["load".to_owned()]));
+    case.measure.push(of_load.with("expect", Argument::Wanted(Wanted::None)));
     let Verdict::Inconclusive(doubt) = verdict(&case, "") else { panic!("the rig overran it") };
     assert!(doubt.detail.contains("p1 obeys no PFC and sent "), "{}", doubt.detail);
     // The same load from senders that stop when they are told to.

@@ -5,7 +5,7 @@ use super::super::measurement::Known;
 use crate::runner::hunt::{Event, Stage};
 use rig_lab::{Accounting, Declared, Fault};
 use rig_testcases::vocabulary::{
-    Ends, Entry, Field, Given, Kind, Looks, named, optional, required,
+    Entry, Field, Given, Kind, Looks, StreamEnds, named, optional, required,
 };
 use rig_testcases::{Case, Measure, Script, Tap};
 use std::collections::BTreeSet;
@@ -71,7 +71,7 @@ const GROWING: [Field; 2] = [
 
 /// What has to be seen of a stream whose number of frames is searched.
 const SEARCHED: [Looks; 2] =
-    [Looks::FOLLOWS, Looks::of(named, Ends::In, Tap::Pfc, "looks for PFC frames")];
+    [Looks::FOLLOWS, Looks::of(named, StreamEnds::In, Tap::Pfc, "looks for PFC frames")];
 
 /// Which number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
