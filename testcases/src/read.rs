@@ -10,9 +10,11 @@ mod case;
 mod dut;
 mod group;
 mod kills;
+mod known;
 mod measure;
 mod names;
 mod nic;
+mod places;
 mod ports;
 mod recorded;
 mod sense;
@@ -24,7 +26,7 @@ pub use amount::PREDICTIONS;
 pub use sweep::INTERVALS;
 
 use crate::{Case, Suite};
-use rig_lab::fault::{Fault, one_of};
+use rig_lab::fault::Fault;
 use rig_lab::walk::{At, Walk};
 use rig_lab::yaml::{Source, Value};
 use rig_lab::{Declared, Kind, Part, declare, is_name};
@@ -182,24 +184,6 @@ fn durations(pattern: &Declared) -> Vec<String> {
         _ => false,
     };
     pattern.paths().into_iter().filter(is_dur).collect()
-}
-
-/// Whether `word` is among `names`; otherwise a fault that lists them.
-fn known<'a>(
-    at: &At<'_>,
-    what: &str,
-    word: &str,
-    names: impl Iterator<Item = &'a str> + Clone,
-) -> bool {
-    let known = names.clone().any(|name| name == word);
-    if !known {
-        let want = match names.clone().next() {
-            Some(_) => one_of(word, names),
-            None => format!("a {what}, and there is none"),
-        };
-        at.fault(format!("there is no {what} `{word}`"), want);
-    }
-    known
 }
 
 #[cfg(test)]

@@ -1,27 +1,17 @@
 //! House rules over the whole repository, each with its replacement in the message. A rule no tool checks decays.
 
 mod arrows;
+mod breach;
+mod called;
 mod circles;
+mod docs;
+mod glossary;
 mod rules;
 mod tree;
 
-use core::fmt;
+use breach::Breach;
 use std::path::Path;
 use tree::Source;
-
-/// A place that breaks a rule.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Breach {
-    file: String,
-    line: usize,
-    why: String,
-}
-
-impl fmt::Display for Breach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.why)
-    }
-}
 
 /// Every breach in the repository at `root`.
 pub(crate) fn check(root: &Path) -> Result<Vec<Breach>, String> {
@@ -31,8 +21,11 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Breach>, String> {
 
 fn breaches(sources: &[Source]) -> Vec<Breach> {
     let mut all = circles::check(sources);
+    all.extend(called::check(sources));
+    all.extend(glossary::check(sources));
     for source in sources {
         all.extend(arrows::check(source));
+        all.extend(docs::check(source));
         all.extend(rules::check(source));
     }
     all

@@ -1,7 +1,7 @@
 //! The extended headers that follow a BTH, as one value: the opcode fixes which they are.
 
-use super::{aeth, atomic_ack_eth, atomic_eth, deth, ieth, imm_dt, reth};
-use crate::{Malformed, cnp};
+use super::{aeth, atomic_ack_eth, atomic_eth, cnp_reserved, deth, ieth, imm_dt, reth};
+use crate::Malformed;
 
 /// Which extended headers a packet has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,7 +44,7 @@ impl Layout {
             Layout::Atomic => atomic_eth::LEN,
             Layout::Deth => deth::LEN,
             Layout::DethImm => deth::LEN + imm_dt::LEN,
-            Layout::Cnp => cnp::LEN,
+            Layout::Cnp => cnp_reserved::LEN,
         }
     }
 
@@ -161,7 +161,7 @@ impl Ext {
                 let (imm, rest) = imm_dt::Repr::parse(rest)?;
                 (Ext::DethImm(deth, imm), rest)
             }
-            Layout::Cnp => (Ext::Cnp, cnp::skip_reserved(bytes)?),
+            Layout::Cnp => (Ext::Cnp, cnp_reserved::skip(bytes)?),
         })
     }
 
@@ -187,7 +187,7 @@ impl Ext {
                 out.extend_from_slice(&deth.emit());
                 out.extend_from_slice(&imm.emit());
             }
-            Ext::Cnp => out.extend_from_slice(&[0; cnp::LEN]),
+            Ext::Cnp => out.extend_from_slice(&[0; cnp_reserved::LEN]),
         }
     }
 }

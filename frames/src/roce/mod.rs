@@ -7,6 +7,7 @@ pub mod aeth;
 pub mod atomic_ack_eth;
 pub mod atomic_eth;
 pub mod bth;
+pub mod cnp_reserved;
 pub mod deth;
 pub mod ext;
 pub mod ieth;

@@ -1,6 +1,6 @@
 //! The rig between two NICs.
 
-use super::case::Places;
+use super::places::Places;
 use super::traffic;
 use crate::between::{Between, Bottleneck, Injected, Injection, Target, Which};
 use rig_lab::Curve;

@@ -2,21 +2,19 @@
 
 use super::dut::{Families, configure, dut};
 use super::group::{Group, Kind, group};
+use super::known::known;
 use super::measure::{Traffic, measure};
 use super::names::Names;
+use super::places::Places;
 use super::ports::{self, Blocks};
-use super::{between, kills, known, nic, sense, steps, sweep, traffic};
+use super::{between, kills, nic, sense, steps, sweep, traffic};
 use crate::case::{CaseStep, Storm, Stream};
 use crate::{Case, CaseId, Expect, Flow, Measure, Tap};
 use indexmap::IndexMap;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
-use rig_lab::{Declared, Kind as Device, Place};
+use rig_lab::{Declared, Kind as Device};
 use rig_units::limits::TRIALS;
-use std::collections::BTreeMap;
-
-/// Where the parts of a case stand, by key.
-pub(super) type Places = BTreeMap<String, Place>;
 
 /// What all cases of a file share.
 #[derive(Debug)]

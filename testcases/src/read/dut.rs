@@ -1,6 +1,6 @@
 //! What a case asks of the device: its rule family, settings, and settings whose refusal is measured.
 
-use super::case::Places;
+use super::places::Places;
 use rig_lab::walk::At;
 use rig_lab::yaml::Value;
 use rig_lab::{Declared, Kind, RuleFamily, Setting, declare};

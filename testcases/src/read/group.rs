@@ -1,6 +1,6 @@
 //! Streams and storms by name: those of the setup with the case's own over them, lists of ports made into groups.
 
-use super::case::Places;
+use super::places::Places;
 use super::traffic::Named;
 use indexmap::IndexMap;
 use rig_lab::is_name;

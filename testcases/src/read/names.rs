@@ -1,6 +1,6 @@
 //! The names that a case may use, and which of them it did.
 
-use super::known;
+use super::known::known;
 use core::cell::RefCell;
 use indexmap::IndexMap;
 use rig_lab::walk::At;

@@ -1,8 +1,8 @@
 //! What a case says of rig ports: what is asked of their speeds, how they behave as the device's peers, and what is
 //! recorded at them.
 
-use super::case::Places;
 use super::names::Names;
+use super::places::Places;
 use super::traffic::classes;
 use crate::Amount;
 use crate::case::{Endpoint, PortNeed, Response};

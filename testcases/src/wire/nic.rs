@@ -133,7 +133,7 @@ pub fn fault(frame: &[u8]) -> Option<CnpFault> {
         notice if notice & 0x40 == 0 => Some(CnpFault::Becn),
         notice if notice & 0x80 != 0 => Some(CnpFault::Fecn),
         _ if !zero(PSN - 2, 3) => Some(CnpFault::Psn),
-        _ if !zero(RESERVED, rig_frames::cnp::LEN) => Some(CnpFault::Reserved),
+        _ if !zero(RESERVED, rig_frames::roce::cnp_reserved::LEN) => Some(CnpFault::Reserved),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Rules on single files: who may see what, and how files look.
 
-use super::Breach;
+use super::breach::Breach;
 use super::tree::Source;
 
 /// The longest file that is still one room.

@@ -1,7 +1,7 @@
 //! Building a RoCEv2 frame with its ICRC, and giving one that was built its next packet sequence number, beside copying
 //! one of the same size; and the ICRC alone.
 
-use super::{FORMAT, Rounds, SHARED, timed};
+use super::rounds::{FORMAT, Rounds, SHARED, timed};
 use core::fmt;
 use rig_frames::ip::{Dscp, Ecn};
 use rig_frames::packet::{Path, RoceFrame};

@@ -10,7 +10,7 @@ mod storm;
 mod text;
 
 use super::ends::Ends;
-use super::{FORMAT, median};
+use super::rounds::{FORMAT, median};
 use crate::cli::PacingArgs;
 use crate::commands::figures::Ns;
 use crate::commands::machine::{Awake, Host, Undisturbed};

@@ -7,7 +7,7 @@ mod testpmd;
 mod text;
 
 use super::ends::Ends;
-use super::{FORMAT, Rounds};
+use super::rounds::{FORMAT, Rounds};
 use crate::cli::TxArgs;
 use crate::commands::machine::{Awake, Host, Undisturbed};
 use rig_generator::blast::{Blast, blast};
@@ -167,7 +167,7 @@ impl Side {
         let counted = self.ends.sent()? - before;
         self.lost += sent.lost;
         self.unaccounted += counted.abs_diff(sent.frames - sent.lost);
-        Ok(super::rate(sent.frames - sent.lost, sent.took))
+        Ok(super::rounds::rate(sent.frames - sent.lost, sent.took))
     }
 }
 

@@ -2,7 +2,7 @@
 //! device, by the rig's own departures and by what arrived; beside them, where it is asked for, those of a plain loop.
 
 use super::super::ends::Ends;
-use super::super::median;
+use super::super::rounds::median;
 use super::burst::Rig;
 use super::python::Python;
 use crate::cli::PacingArgs;

@@ -78,6 +78,6 @@ impl Testpmd {
         let (end, after) = (clock.now(), ends.sent()?);
         drop(child.0.stdin.take());
         child.ended(clock, PATIENCE)?;
-        Ok(super::super::rate(after - before, end.since(start).unwrap_or_default()))
+        Ok(super::super::rounds::rate(after - before, end.since(start).unwrap_or_default()))
     }
 }

@@ -1,6 +1,6 @@
 //! The figures of sending as text for people.
 
-use super::super::Rounds;
+use super::super::rounds::Rounds;
 use super::{Measured, Tx};
 use core::fmt;
 

@@ -1,0 +1,27 @@
+//! The reserved bytes between the BTH and the ICRC of a CNP (IBTA Annex A17.9.3). They are sent as zero and ignored when
+//! read; whoever wants to judge or spoil them finds them at that place of the frame.
+
+use crate::Malformed;
+use crate::malformed::short;
+
+/// Their length.
+pub const LEN: usize = 16;
+
+/// What lies behind them.
+pub(crate) fn skip(bytes: &[u8]) -> Result<&[u8], Malformed> {
+    bytes.get(LEN..).ok_or_else(|| short("cnp", LEN, bytes.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_truncation_is_refused() {
+        for len in 0..LEN {
+            let refused = skip(&[0; LEN][..len]).unwrap_err();
+            assert_eq!((refused.field, refused.got), ("cnp", len as u64));
+        }
+        assert_eq!(skip(&[0; LEN]), Ok(&[][..]));
+    }
+}
