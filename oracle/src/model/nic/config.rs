@@ -1,8 +1,8 @@
 //! What a NIC is made of, and how that follows from a profile.
 
 use super::rp::Limiter;
-use super::{Faults, simulated};
-use rig_lab::{Np, Rc, Receive, Rp};
+use super::simulated;
+use rig_lab::{NicFaults, Np, Rc, Receive, Rp};
 
 /// What a NIC is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Config {
     /// Whether it does as a packet simulator does instead.
     pub simulated: Option<simulated::Config>,
     /// What it does wrong.
-    pub faults: Faults,
+    pub faults: NicFaults,
 }
 
 impl Config {
@@ -31,13 +31,13 @@ impl Config {
             rc: *rc,
             receive: *receive,
             simulated: None,
-            faults: Faults::NONE,
+            faults: NicFaults::NONE,
         }
     }
 
     /// A limiter of a port of `line` bits a second that was told nothing yet.
     pub(super) fn fresh(&self, line: u64) -> Limiter {
-        let line = if self.faults.line_halved { line / 2 } else { line };
+        let line = if self.faults.rp.line_rate_halved { line / 2 } else { line };
         Limiter::new(&self.rp, line)
     }
 }
