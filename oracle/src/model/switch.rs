@@ -33,6 +33,7 @@ pub(crate) struct Port {
     /// When the next frame may start.
     pub(crate) busy: Time,
     /// At that instant it sends last; see [`Config::sends_last`].
+    #[cfg(feature = "ns3")]
     sends_last: bool,
     pub(crate) send: Alarm,
     pub(crate) gate: Alarm,
@@ -55,7 +56,11 @@ impl Port {
     /// Whether a frame may start because of one that arrives at `now`.
     #[inline]
     pub(crate) fn is_free(&self, now: Time) -> bool {
-        if self.sends_last { self.busy < now } else { self.busy <= now }
+        #[cfg(feature = "ns3")]
+        if self.sends_last {
+            return self.busy < now;
+        }
+        self.busy <= now
     }
 
     /// Whether a frame could go, were the port free.
@@ -124,6 +129,7 @@ impl Switch {
         let port = |&(_, speed): &(String, PortSpeed)| Port {
             wiring: Wiring::default(),
             busy: Time::ZERO,
+            #[cfg(feature = "ns3")]
             sends_last: config.sends_last,
             send: Alarm::default(),
             gate: Alarm::default(),

@@ -59,6 +59,14 @@ impl Scenario {
             .flat_map(move |switch| (0..=self.senders()).map(move |port| PortId { switch, port }))
     }
 
+    /// The same, and each frame takes as long as in the packet simulator.
+    #[cfg(feature = "ns3")]
+    pub fn ns3_topology(self, memory: u64) -> Topology {
+        let mut topology = self.topology(memory);
+        topology.cables.iter_mut().for_each(|cable| cable.link.whole_ns = true);
+        topology
+    }
+
     /// The topology, with `memory` bytes of buffer in each switch.
     pub fn topology(self, memory: u64) -> Topology {
         let senders = self.senders();
@@ -87,8 +95,13 @@ impl Scenario {
     }
 }
 
-const CABLE: link::Config =
-    link::Config { speed: PortSpeed::G100, delay: Dur::us(1), preamble: 0, gap: 0, whole_ns: true };
+const CABLE: link::Config = link::Config {
+    speed: PortSpeed::G100,
+    delay: Dur::us(1),
+    preamble: 0,
+    gap: 0,
+    ..link::Config::ethernet(PortSpeed::G100, 0)
+};
 const XON_XOFF: mac::Config = mac::Config { expires: false, ..mac::Config::prompt(u8::MAX) };
 /// A sender or receiver whose NIC is still to be chosen.
 pub(super) const DCQCN_HOST: host::Config = SENDER;
@@ -136,6 +149,7 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
         mac: XON_XOFF,
         macsec: None,
         egress_rate: Ppm::ONE,
+        #[cfg(feature = "ns3")]
         sends_last: false,
         faults: SchedulerFaults::NONE,
     }

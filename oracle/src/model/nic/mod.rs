@@ -13,6 +13,8 @@ mod flow;
 mod lanes;
 mod limiting;
 mod np;
+#[cfg(feature = "ns3")]
+pub mod ns3_dcqcn;
 mod pair;
 mod process;
 mod psn;
@@ -21,7 +23,6 @@ mod requester;
 mod responder;
 pub mod rp;
 mod send;
-pub mod simulated;
 mod table;
 
 pub use config::Config;
@@ -31,7 +32,7 @@ pub(crate) use send::Choice;
 
 use super::packet::{ACK_SIZE, ROCE_OVERHEAD};
 use answers::Answers;
-use lanes::Lanes;
+use lanes::{Lanes, Limit};
 use np::Np;
 use pair::Pair;
 use receive::Pipeline;
@@ -102,7 +103,7 @@ impl Nic {
             counters: Counters::default(),
             seen: Time::ZERO,
             reads: false,
-            least: config.simulated.map_or(ACK_SIZE, |simulated| simulated.ack_size),
+            least: config.ack_size(),
         }
     }
 
@@ -117,16 +118,6 @@ impl Nic {
         let mut limiter = self.lanes.limits.get(usize::from(pair.limit))?.limiter;
         if let Some(before) = self.seen.0.checked_sub(1) {
             limiter.catch_up_all(&self.config.rp, &self.config.faults.rp, Time(before));
-        }
-        Some(limiter)
-    }
-
-    /// The limiter of a connection of a simulated NIC, as it is now.
-    pub fn simulated(&self, id: u16) -> Option<simulated::Limiter> {
-        let pair = self.pairs.get(usize::from(self.table.get(id)))?;
-        let mut limiter = self.lanes.limits.get(usize::from(pair.limit))?.simulated?;
-        if let Some(before) = self.seen.0.checked_sub(1) {
-            limiter.catch_up(&self.config.simulated?, Time(before));
         }
         Some(limiter)
     }
@@ -240,8 +231,7 @@ impl Nic {
             Scope::Port => &mut self.limit_of_port,
         };
         if *limit == NOBODY {
-            let simulated = self.config.simulated.map(|_| simulated::Limiter::new(self.line));
-            *limit = self.lanes.add(self.config.fresh(self.line), simulated);
+            *limit = self.lanes.add(Limit::new(&self.config, self.line));
         }
         let limit = *limit;
         self.pairs[usize::from(slot)].limit = limit;

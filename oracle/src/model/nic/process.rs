@@ -127,10 +127,10 @@ impl Nic {
     }
 
     fn acknowledge(&mut self, now: Time, packet: &Packet, last: u32) {
-        let mut ack = match &self.config.simulated {
-            Some(simulated) => packet.ack(simulated.ack_size),
-            None => packet.ack(ACK_SIZE).with_ect(false).with_ce(false),
-        };
+        let mut ack = packet.ack(self.config.ack_size());
+        if !self.config.acks_echo_marks() {
+            ack = ack.with_ect(false).with_ce(false);
+        }
         ack.src = self.host;
         ack.seq = last;
         self.answers.push(Answer::Ack, now + self.config.rc.ack_latency, &ack);
@@ -184,17 +184,12 @@ impl Nic {
         earns || skips
     }
 
-    /// A mark on an acknowledgement or a NAK. In a simulated NIC it is what a CNP is elsewhere.
+    /// A mark on an acknowledgement or a NAK.
     #[cold]
     #[inline(never)]
     fn marked_answer(&mut self, now: Time, packet: &Packet, slot: u16) {
-        if let Some(config) = &self.config.simulated {
-            let limit = self.pairs.get(usize::from(slot)).map_or(NOBODY, |pair| pair.limit);
-            let limit = self.lanes.limits.get_mut(usize::from(limit));
-            if let Some(limiter) = limit.and_then(|limit| limit.simulated.as_mut()) {
-                self.counters.rp_cnp_handled += 1;
-                limiter.notified(config, now);
-            }
+        #[cfg(feature = "ns3")]
+        if self.notified_by_ack(now, slot) {
             return;
         }
         self.counters.np_ecn_marked_roce_packets += 1;

@@ -60,15 +60,7 @@ impl Nic {
         let size = u64::from(pair.frame.size);
         pair.sent(now);
         let limit = &mut self.lanes.limits[usize::from(pair.limit)];
-        let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
-        if let (Some(limiter), Some(config)) = (&mut limit.simulated, &self.config.simulated) {
-            limiter.catch_up(config, now);
-            limit.pacer.left_simulated(now, size, limiter.rate());
-        } else {
-            limit.limiter.catch_up(rp, faults, now);
-            limit.pacer.left(rp, now, size, limit.limiter.rate());
-            limit.limiter.sent(rp, faults, size);
-        }
+        limit.left(&self.config, now, size);
         self.lanes.sent(&mut self.pairs, slot);
         if self.config.rc.timeout > Dur::ZERO {
             self.watch(slot);

@@ -37,6 +37,7 @@ pub struct Config {
     pub egress_rate: Ppm,
     /// Whether a port that becomes free sends only when all that arrives at that instant is in, as ns-3 does: what leaves then has
     /// more behind it. Off, the first that arrives makes it send.
+    #[cfg(feature = "ns3")]
     pub sends_last: bool,
     /// What its ports do wrong as their queues share them. Its other parts have their own.
     pub faults: SchedulerFaults,
@@ -85,6 +86,7 @@ impl Config {
             mac: mac::Config::prompt(lossless),
             macsec: None,
             egress_rate: Ppm::ONE,
+            #[cfg(feature = "ns3")]
             sends_last: false,
             faults: SchedulerFaults::NONE,
         }
@@ -126,6 +128,7 @@ impl Config {
             },
             macsec: secy::Config::declared(&declared.macsec),
             egress_rate: Ppm::ONE,
+            #[cfg(feature = "ns3")]
             sends_last: false,
             faults: SchedulerFaults::NONE,
         }

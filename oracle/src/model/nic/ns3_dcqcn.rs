@@ -1,10 +1,14 @@
-//! DCQCN as a packet simulator has it (HPCC's ns-3, `rdma-hw.cc`), to be held against its figures. No profile can reach this.
+//! DCQCN as a packet simulator has it (HPCC's ns-3, `rdma-hw.cc`), to be held against its figures. A build has it only with
+//! the feature `ns3`, and no profile can reach it.
 //!
 //! Its acknowledgements carry the mark of their frame back to the sender, where each that is marked counts as a CNP. The first
 //! starts two timers that run freely: one moves alpha, by whether there was a CNP since it ran out last; the other, a nanosecond
 //! behind it, cuts if there was one. There is no byte counter, one increase is additive and those behind it are hyper, and gaps
 //! between frames are whole nanoseconds.
 
+use super::lanes::Limit;
+use super::table::NOBODY;
+use super::{self as nic, Nic};
 use rig_units::{Dur, Time};
 
 /// The simulator's parameters.
@@ -187,10 +191,45 @@ impl Limiter {
     }
 }
 
+impl Nic {
+    /// The limiter of a connection, as it is now.
+    pub fn ns3(&self, id: u16) -> Option<Limiter> {
+        let pair = self.pairs.get(usize::from(self.table.get(id)))?;
+        let mut limiter = self.lanes.limits.get(usize::from(pair.limit))?.ns3?;
+        if let Some(before) = self.seen.0.checked_sub(1) {
+            limiter.catch_up(&self.config.ns3?, Time(before));
+        }
+        Some(limiter)
+    }
+
+    /// A marked acknowledgement of a queue pair arrives at `now`; whether the NIC is one of the simulator's.
+    pub(super) fn notified_by_ack(&mut self, now: Time, slot: u16) -> bool {
+        let Some(config) = &self.config.ns3 else { return false };
+        let limit = self.pairs.get(usize::from(slot)).map_or(NOBODY, |pair| pair.limit);
+        let limit = self.lanes.limits.get_mut(usize::from(limit));
+        if let Some(limiter) = limit.and_then(|limit| limit.ns3.as_mut()) {
+            self.counters.rp_cnp_handled += 1;
+            limiter.notified(config, now);
+        }
+        true
+    }
+}
+
+impl Limit {
+    /// A frame of `size` bytes leaves at `now`; whether the NIC is one of the simulator's.
+    #[inline]
+    pub(super) fn left_as_ns3(&mut self, config: &nic::Config, now: Time, size: u64) -> bool {
+        let (Some(limiter), Some(config)) = (&mut self.ns3, &config.ns3) else { return false };
+        limiter.catch_up(config, now);
+        self.pacer.left_after(now, (size, limiter.rate()), gap);
+        true
+    }
+}
+
 /// From a frame of so many bytes to the next: cut down to whole nanoseconds.
 #[cold]
 #[inline(never)]
-pub(super) fn gap(size: u64, rate: u64) -> Dur {
+fn gap(size: u64, rate: u64) -> Dur {
     let ns = u128::from(size) * 8_000_000_000 / u128::from(rate.max(1));
     Dur::ns(u64::try_from(ns).unwrap_or(u64::MAX / 1_000))
 }
