@@ -2,8 +2,6 @@
 //! part has its flags, which the model asks where it does otherwise.
 
 use crate::Part;
-use core::fmt;
-use core::ops::RangeInclusive;
 
 mod buffer;
 mod macsec;
@@ -11,6 +9,7 @@ mod np;
 mod pfc;
 mod pfcwd;
 mod rc;
+mod row;
 mod rp;
 mod scheduler;
 mod switched;
@@ -22,28 +21,12 @@ pub use np::NpFaults;
 pub use pfc::PfcFaults;
 pub use pfcwd::PfcwdFaults;
 pub use rc::RcFaults;
+pub use row::Deviation;
+use row::Value;
 pub use rp::RpFaults;
 pub use scheduler::SchedulerFaults;
 pub use switched::Switched;
 pub use wred::WredFaults;
-
-/// One named misbehaviour: a row of its part's table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Deviation {
-    name: &'static str,
-    about: &'static str,
-    part: Part,
-    value: Option<Value>,
-}
-
-/// The value that a deviation takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Value {
-    means: &'static str,
-    accepted: RangeInclusive<u32>,
-    /// For people.
-    default: &'static str,
-}
 
 impl Deviation {
     /// All of them: the tables of the parts, one after the other.
@@ -54,27 +37,6 @@ impl Deviation {
     /// The one called `name`, as in `drop_leaks`.
     pub fn named(name: &str) -> Option<&'static Deviation> {
         Deviation::all().find(|deviation| deviation.name == name)
-    }
-
-    /// Its name, as in `drop_leaks`.
-    pub const fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// The part of the device that misbehaves.
-    pub const fn part(&self) -> Part {
-        self.part
-    }
-
-    /// What the device does wrong, and what the value means where there is one: a sentence for people.
-    pub fn about(&self) -> String {
-        let about = self.about.trim();
-        match &self.value {
-            None => about.to_owned(),
-            Some(Value { means, default, .. }) => {
-                format!("{} (value: {means}; default {default}).", about.trim_end_matches('.'))
-            }
-        }
     }
 
     /// This deviation with the value in `text`, if any.
@@ -96,12 +58,6 @@ impl Deviation {
             }
         };
         Ok(Switched { name: self, value })
-    }
-}
-
-impl fmt::Display for Deviation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
     }
 }
 

@@ -3,7 +3,7 @@
 
 /// `table! { /// doc  FLAGS of PART  /// sentence  name;  /// sentence  name ("meaning", RANGE, default VALUE); ... }`
 ///
-/// Each row is a [`Deviation`](super::Deviation) of `FLAGS::ROWS` and a field of `FLAGS`: a `bool`, or where it takes a value that
+/// Each row is a [`Deviation`](super::row::Deviation) of `FLAGS::ROWS` and a field of `FLAGS`: a `bool`, or where it takes a value that
 /// value, the default filled in. `or "words"` instead of `default VALUE` leaves it to the model what the default comes to.
 macro_rules! table {
     (
@@ -22,8 +22,8 @@ macro_rules! table {
             pub const NONE: $flags = $flags { $($name: table!(@off $(($($value)+))?),)+ };
 
             /// The deviations of the part.
-            pub const ROWS: &[$crate::Deviation] = &[
-                $($crate::Deviation {
+            pub const ROWS: &[$crate::deviation::row::Deviation] = &[
+                $($crate::deviation::row::Deviation {
                     name: stringify!($name),
                     about: concat!($($about),+),
                     part: $crate::Part::$part,
@@ -49,7 +49,7 @@ macro_rules! table {
 
     (@value) => { None };
     (@value ($means:literal, $range:expr, $how:ident $default:literal)) => {
-        Some($crate::deviation::Value {
+        Some($crate::deviation::row::Value {
             means: $means,
             accepted: $range,
             default: table!(@words $how $default),
