@@ -34,7 +34,7 @@ struct Measured {
 const SAMPLE: Dur = Dur::ns(500);
 
 fn measure(row: &Row) -> Measured {
-    let mut network: Network = Network::new(&row.scenario.topology(row.mib << 20), Time::ZERO);
+    let mut network: Network = Network::new(&row.scenario.ns3_topology(row.mib << 20), Time::ZERO);
     start(&mut network, row.scenario, false);
     let middle = Time::ZERO + row.run / 2;
     let end = Time::ZERO + row.run;

@@ -1,5 +1,5 @@
 //! NICs and marking against an independent packet simulator: HPCC's ns-3 with DCQCN on. Its semantics are an option of the
-//! model; see `model::nic::simulated`. The figures are those of the research notes.
+//! model; see `model::nic::ns3_dcqcn`. The figures are those of the research notes.
 //!
 //! Bounds. Start-up under step marking: the first mark and the first cut at the same microsecond, the queue's peak over 2 ms the
 //! same to the byte, and at the same microsecond. Steady state, 50 to 100 ms: the queue's mean and 99th percentile and the cuts
@@ -16,7 +16,8 @@ const MEMORY: u64 = 32 << 20;
 const CLASS: u8 = 3;
 
 fn network(scenario: Scenario, reaction: Reaction, red: Red) -> Network {
-    let mut network = Network::new(&topology(scenario, MEMORY, reaction, red), Time::ZERO);
+    let mut network =
+        Network::new(&topology(scenario.ns3_topology(MEMORY), reaction, red), Time::ZERO);
     start(&mut network, scenario, 1, false, false);
     network
 }
@@ -50,8 +51,8 @@ fn startup(scenario: Scenario, reaction: Reaction) -> Startup {
             (peak, peak_us) = (queue, us);
         }
     }
-    let cuts = (0..scenario.senders())
-        .filter_map(|sender| network.nic(sender)?.simulated(sender)?.first_cut());
+    let cuts =
+        (0..scenario.senders()).filter_map(|sender| network.nic(sender)?.ns3(sender)?.first_cut());
     let us = |at: Time| at.0.div_ceil(Dur::us(1).0);
     Startup { peak, peak_us, mark_us: us(mark), cut_us: us(cuts.min().unwrap()) }
 }
@@ -76,7 +77,7 @@ fn steady(scenario: Scenario, reaction: Reaction, red: Red) -> Steady {
     };
     network.run_until(middle, &mut tap);
     let cuts = |network: &Network| {
-        let of = |sender| network.nic(sender)?.simulated(sender);
+        let of = |sender| network.nic(sender)?.ns3(sender);
         (0..scenario.senders()).filter_map(of).map(|limiter| limiter.changes().0).sum::<u64>()
     };
     let before = cuts(&network);

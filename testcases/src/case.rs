@@ -27,7 +27,7 @@ pub struct Suite {
 /// `suite::case`: stable, lower-case with dashes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaseId {
-    /// The suite.
+    /// Name of the suite.
     pub suite: String,
     /// The case within it.
     pub case: String,
@@ -58,7 +58,7 @@ pub struct Case {
     /// ([`rig_lab::settings::configurable`]) select a device instead.
     pub settings: Vec<Setting>,
     /// Settings that are tried one by one, each on the device as `settings` left it, and undone: whether it takes them
-    /// is what [`Measure::Config`] measures.
+    /// is a measure of its own.
     pub configure: Vec<Setting>,
     /// What is asked of the speeds of rig ports.
     pub ports: IndexMap<String, PortNeed>,
@@ -264,9 +264,9 @@ impl Sweep {
 /// A step as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseStep {
-    /// When.
+    /// After the start of the trial.
     pub at: Amount,
-    /// What.
+    /// What happens then.
     pub what: CaseAction,
 }
 

@@ -1,9 +1,9 @@
-//! The scenarios by which the engine is measured, with the semantics of the packet simulator (ns-3, HPCC) whose figures
-//! are published in the research notes: senders at line rate and PFC only, or NICs with DCQCN; an answer of 60 B to every frame
-//! of data.
+//! The scenarios by which the engine is measured, those of a packet simulator (ns-3, HPCC) whose figures are published in the
+//! research notes: senders at line rate and PFC only, or NICs with DCQCN; an answer of 60 B to every frame of data. What only the
+//! simulator does, to the byte, is behind the feature `ns3`.
 
 use super::queue::{EventQueue, Heap4};
-use super::{Dir, Kind, Network, Packet, PortId, Shortcuts, Stream, Tap};
+use super::{Dir, Kind, Network, Packet, PortId, Shortcuts, Stream, Tap, Topology};
 use rig_testcases::Shield;
 use rig_units::{Dur, Pace, Time};
 
@@ -16,7 +16,7 @@ use guards::Guards;
 pub use scenario::Scenario;
 
 const DATA_SIZE: u16 = 1048;
-/// One frame of data at 100 Gb/s, cut to whole nanoseconds.
+/// No more than one frame of data takes at 100 Gb/s.
 const SLOT: Dur = Dur::ns(83);
 /// What the benchmark gives each switch.
 const MEMORY: u64 = 32 << 20;
@@ -35,6 +35,9 @@ pub struct Features {
     pub nics: Option<(Reaction, u16)>,
     /// The engine's shortcuts.
     pub shortcuts: Shortcuts,
+    /// Each frame takes as long as in the packet simulator: whole nanoseconds.
+    #[cfg(feature = "ns3")]
+    pub whole_ns: bool,
 }
 
 impl Features {
@@ -46,7 +49,17 @@ impl Features {
             tap: true,
             nics: None,
             shortcuts: Shortcuts::default(),
+            #[cfg(feature = "ns3")]
+            whole_ns: false,
         }
+    }
+
+    fn topology(&self, scenario: Scenario) -> Topology {
+        #[cfg(feature = "ns3")]
+        if self.whole_ns {
+            return scenario.ns3_topology(MEMORY);
+        }
+        scenario.topology(MEMORY)
     }
 
     /// Everything on, between NICs.
@@ -82,10 +95,10 @@ pub fn run(scenario: Scenario, features: Features, simulated: Dur) -> Figures {
 
 /// The same with another event queue.
 pub fn run_on<Q: EventQueue>(scenario: Scenario, features: Features, simulated: Dur) -> Figures {
-    let topology = match features.nics {
-        None => scenario.topology(MEMORY),
-        Some((reaction, _)) => dcqcn::topology(scenario, MEMORY, reaction, Red::linear(1)),
-    };
+    let mut topology = features.topology(scenario);
+    if let Some((reaction, _)) = features.nics {
+        topology = dcqcn::topology(topology, reaction, Red::linear(1));
+    }
     let mut network: Network<Q> = Network::new(&topology, Time::ZERO);
     network = network.with_shortcuts(features.shortcuts);
     match features.nics {

@@ -15,7 +15,8 @@ pub struct Config {
     pub preamble: u16,
     /// Bytes of silence after a frame.
     pub gap: u16,
-    /// Cuts the time that each frame takes down to whole nanoseconds, as ns-3 does. Off for anything real.
+    /// Cuts the time that each frame takes down to whole nanoseconds, as ns-3 does.
+    #[cfg(feature = "ns3")]
     pub whole_ns: bool,
 }
 
@@ -27,6 +28,7 @@ impl Config {
             delay: Length(metres * 100).travel(),
             preamble: 8,
             gap: 12,
+            #[cfg(feature = "ns3")]
             whole_ns: false,
         }
     }
@@ -64,6 +66,7 @@ pub struct Link {
     delay: Dur,
     preamble: u64,
     overhead: u64,
+    #[cfg(feature = "ns3")]
     whole_ns: bool,
     /// How much of its rate the sender uses.
     rate: Ppm,
@@ -86,6 +89,7 @@ impl Link {
             delay: config.delay,
             preamble: config.preamble.into(),
             overhead: u64::from(config.preamble) + u64::from(config.gap),
+            #[cfg(feature = "ns3")]
             whole_ns: config.whole_ns,
             rate: Ppm::ONE,
             up: true,
@@ -115,7 +119,9 @@ impl Link {
     fn time(&self, size: u16) -> Timing {
         let serialise = |bytes: u64| {
             let ps = bytes * self.ps_per_byte;
-            Dur(if self.whole_ns { ps - ps % 1_000 } else { ps })
+            #[cfg(feature = "ns3")]
+            let ps = if self.whole_ns { ps - ps % 1_000 } else { ps };
+            Dur(ps)
         };
         let bytes = u64::from(size);
         let to_last_bit = serialise(self.preamble + bytes);
@@ -252,6 +258,7 @@ mod tests {
         assert_eq!(link.next_arrival(), Time(83_520 + 72 * 80 + 1_000_000));
     }
 
+    #[cfg(feature = "ns3")]
     #[test]
     fn whole_nanoseconds_cut_1048_bytes_at_100g_to_83() {
         let ns3 =

@@ -23,7 +23,7 @@ mod look;
 mod overrides;
 mod relief;
 mod secured;
-pub use config::{Config, Faults};
+pub use config::Config;
 pub use overrides::Discarded;
 
 /// One port. The first fields belong to the network, which starts and ends frames.
@@ -33,6 +33,7 @@ pub(crate) struct Port {
     /// When the next frame may start.
     pub(crate) busy: Time,
     /// At that instant it sends last; see [`Config::sends_last`].
+    #[cfg(feature = "ns3")]
     sends_last: bool,
     pub(crate) send: Alarm,
     pub(crate) gate: Alarm,
@@ -55,7 +56,11 @@ impl Port {
     /// Whether a frame may start because of one that arrives at `now`.
     #[inline]
     pub(crate) fn is_free(&self, now: Time) -> bool {
-        if self.sends_last { self.busy < now } else { self.busy <= now }
+        #[cfg(feature = "ns3")]
+        if self.sends_last {
+            return self.busy < now;
+        }
+        self.busy <= now
     }
 
     /// Whether a frame could go, were the port free.
@@ -97,7 +102,6 @@ pub struct Switch {
     /// The MACsec entity of each port; none where the switch does not speak MACsec.
     secys: Vec<SecY>,
     names: Vec<String>,
-    faults: Faults,
     /// Ports whose senders were told to go on together with another.
     also: Vec<usize>,
 }
@@ -121,15 +125,17 @@ impl Switch {
     /// A switch that holds nothing; `route` names the egress port towards every host.
     pub fn new(config: &Config, route: Vec<u16>) -> Switch {
         let pfc = pfc_gen::Config { emission: config.emission(), ..config.pfc };
+        let swaps_after = config.faults.flow_reordered.unwrap_or(0);
         let port = |&(_, speed): &(String, PortSpeed)| Port {
             wiring: Wiring::default(),
             busy: Time::ZERO,
+            #[cfg(feature = "ns3")]
             sends_last: config.sends_last,
             send: Alarm::default(),
             gate: Alarm::default(),
             refresh: Alarm::default(),
             mac: Mac::new(&config.mac, speed),
-            egress: Egress::new(&config.scheduling).swapping(config.faults.reorders_after),
+            egress: Egress::new(&config.scheduling).swapping(swaps_after),
             pfc: PfcGen::new(&pfc),
             counters: [Counters::default(); CLASSES],
             drop_in: 0,
@@ -157,7 +163,6 @@ impl Switch {
                 .flat_map(|macsec| vec![SecY::new(macsec); config.ports.len()])
                 .collect(),
             names: config.ports.iter().map(|(name, _)| name.clone()).collect(),
-            faults: config.faults,
             also: Vec::new(),
         }
     }
@@ -309,7 +314,7 @@ impl Switch {
     #[cold]
     #[inline(never)]
     pub(crate) fn pass_on(&mut self, from: usize, pfc: &Packet) -> bool {
-        let passes = self.passes_on(pfc);
+        let passes = self.ports[from].mac.passes_on(pfc, self.buffer.lossless());
         if passes {
             for (index, port) in self.ports.iter_mut().enumerate() {
                 if index != from && port.up {
@@ -318,16 +323,6 @@ impl Switch {
             }
         }
         passes
-    }
-
-    const fn passes_on(&self, pfc: &Packet) -> bool {
-        let Faults { pfc_forwarded, xon_forwarded, forwarded_but_for, .. } = self.faults;
-        let pauses_nobody = pfc.enable & !pfc.zero == 0 || pfc.quanta.0 == 0;
-        let is_lossy = match forwarded_but_for {
-            Some(lossless) => pfc.enable != 0 && pfc.enable & lossless == 0,
-            None => false,
-        };
-        pfc_forwarded || (xon_forwarded && pauses_nobody) || is_lossy
     }
 
     #[cold]
@@ -352,7 +347,9 @@ impl Switch {
     fn refuse_lossy(&mut self, now: Time, place: Place) -> Received {
         let Place { from, to, class, .. } = place;
         self.ports[to].counters[slot(class)].queue_drops += 1;
-        Received::Refused { xoff: self.faults.lossy_pauses && self.congest(now, from, class) }
+        Received::Refused {
+            xoff: self.buffer.faults().lossy_pauses && self.congest(now, from, class),
+        }
     }
 
     /// Sends the refreshes that are due at `now`; whether there is one.

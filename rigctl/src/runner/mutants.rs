@@ -289,11 +289,7 @@ pub fn every(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
             texts.push(format!("{path}=never"));
         }
     }
-    texts.extend(
-        Deviation::ALL
-            .into_iter()
-            .map(|deviation| format!("deviation={}", mutation::name(deviation))),
-    );
+    texts.extend(Deviation::all().map(|deviation| format!("deviation={deviation}")));
     let near = |part: Option<Part>| {
         let covers = |suite: &&Suite| part.is_some_and(|part| suite.covers.contains(&part));
         suites.iter().filter(covers).map(|suite| suite.name.clone()).collect()
@@ -419,7 +415,8 @@ mod tests {
 
     #[test]
     fn every_row_of_likely_killers_is_the_first_for_some_mutant() {
-        let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+        let suites = rig_testcases::read::bundled(&crate::runner::measure::Registry)
+            .expect("the bundled catalogue has no fault");
         let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
         let all = every(&lab, &suites);
         for (row, (part, names)) in LIKELY.iter().enumerate() {

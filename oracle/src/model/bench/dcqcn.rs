@@ -2,7 +2,9 @@
 
 use super::scenario::{DCQCN_HOST, Scenario};
 use super::{CLASSES, EventQueue, Network};
-use crate::model::nic::{self, Flow, Verb, simulated};
+#[cfg(feature = "ns3")]
+use crate::model::nic::ns3_dcqcn;
+use crate::model::nic::{self, Flow, Verb};
 use crate::model::{Topology, host, wred};
 use rig_lab::Nic;
 use rig_units::{Dur, Ppm};
@@ -16,10 +18,13 @@ const ROUND_PAYLOAD: u32 = 1_001 - 62;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reaction {
     /// The simulator, with the parameters that its scripts call `dcqcn`.
+    #[cfg(feature = "ns3")]
     Dcqcn,
     /// With those that they call `dcqcn_paper`.
+    #[cfg(feature = "ns3")]
     Paper,
     /// With five increases of fast recovery, about as in SIGCOMM'15.
+    #[cfg(feature = "ns3")]
     F5,
     /// The NICs of this model: a CNP for each 4 us with marks, one cut a 4 us.
     Product,
@@ -58,16 +63,20 @@ impl Reaction {
     /// What the simulator's scripts call it.
     pub const fn name(self) -> &'static str {
         match self {
+            #[cfg(feature = "ns3")]
             Reaction::Dcqcn => "dcqcn",
+            #[cfg(feature = "ns3")]
             Reaction::Paper => "dcqcn_paper",
+            #[cfg(feature = "ns3")]
             Reaction::F5 => "dcqcn_f5",
             Reaction::Product => "nic",
         }
     }
 
-    fn simulated(self) -> Option<simulated::Config> {
+    #[cfg(feature = "ns3")]
+    fn ns3(self) -> Option<ns3_dcqcn::Config> {
         const MBPS: u64 = 1_000_000;
-        let dcqcn = simulated::Config {
+        let dcqcn = ns3_dcqcn::Config {
             alpha_timer: Dur::us(1),
             cut_timer: Dur::us(4),
             timer: Dur::us(300),
@@ -80,14 +89,14 @@ impl Reaction {
             ack_flight: Dur::ns(1_004),
         };
         let (alpha_timer, cut_timer, timer) = (Dur::us(50), Dur::us(50), Dur::us(55));
-        let paper = simulated::Config { alpha_timer, cut_timer, timer, ..dcqcn };
+        let paper = ns3_dcqcn::Config { alpha_timer, cut_timer, timer, ..dcqcn };
         let (alpha_timer, threshold) = (Dur::us(55), 5);
         let (ai_rate, min_rate) = (40 * MBPS, 100 * MBPS);
         match self {
             Reaction::Dcqcn => Some(dcqcn),
             Reaction::Paper => Some(paper),
             Reaction::F5 => {
-                Some(simulated::Config { alpha_timer, threshold, ai_rate, min_rate, ..paper })
+                Some(ns3_dcqcn::Config { alpha_timer, threshold, ai_rate, min_rate, ..paper })
             }
             Reaction::Product => None,
         }
@@ -95,24 +104,29 @@ impl Reaction {
 
     fn config(self) -> nic::Config {
         let mut config = nic::Config::declared(&Nic::none());
-        let simulated = self.simulated();
-        let is_product = simulated.is_none();
+        let is_product = self == Reaction::Product;
         (config.np.enable, config.rp.enable) = (is_product, is_product);
         (config.np.interval, config.rp.cut_window) = (Dur::us(4), Dur::us(4));
         (config.rc.ack_latency, config.np.latency) = (Dur::ZERO, Dur::ZERO);
-        nic::Config { simulated, ..config }
+        #[cfg(feature = "ns3")]
+        {
+            config.ns3 = self.ns3();
+        }
+        config
     }
 }
 
-/// The topology of a scenario, with `memory` bytes of buffer in each switch, that marks as `red` says.
-pub fn topology(scenario: Scenario, memory: u64, reaction: Reaction, red: Red) -> Topology {
-    let mut topology = scenario.topology(memory);
+/// The topology of a scenario with NICs that react, and with switches that mark as `red` says.
+pub fn topology(mut topology: Topology, reaction: Reaction, red: Red) -> Topology {
     for host in &mut topology.hosts {
         *host = host::Config { nic: Some(reaction.config()), ..DCQCN_HOST };
     }
     for switch in &mut topology.switches {
         switch.wred = red.config();
-        switch.sends_last = reaction != Reaction::Product;
+        #[cfg(feature = "ns3")]
+        {
+            switch.sends_last = reaction != Reaction::Product;
+        }
     }
     topology
 }

@@ -2,7 +2,7 @@
 
 use crate::model::{Cable, End, PortId, Topology};
 use crate::model::{buffer, classify::Classifier, host, link, mac, pfc_gen, switch, wred};
-use rig_lab::Scheduling;
+use rig_lab::{BufferFaults, SchedulerFaults, Scheduling};
 use rig_units::{Dur, PortSpeed, Ppm, Quanta};
 
 /// Who sends to whom.
@@ -59,6 +59,14 @@ impl Scenario {
             .flat_map(move |switch| (0..=self.senders()).map(move |port| PortId { switch, port }))
     }
 
+    /// The same, and each frame takes as long as in the packet simulator.
+    #[cfg(feature = "ns3")]
+    pub fn ns3_topology(self, memory: u64) -> Topology {
+        let mut topology = self.topology(memory);
+        topology.cables.iter_mut().for_each(|cable| cable.link.whole_ns = true);
+        topology
+    }
+
     /// The topology, with `memory` bytes of buffer in each switch.
     pub fn topology(self, memory: u64) -> Topology {
         let senders = self.senders();
@@ -87,8 +95,13 @@ impl Scenario {
     }
 }
 
-const CABLE: link::Config =
-    link::Config { speed: PortSpeed::G100, delay: Dur::us(1), preamble: 0, gap: 0, whole_ns: true };
+const CABLE: link::Config = link::Config {
+    speed: PortSpeed::G100,
+    delay: Dur::us(1),
+    preamble: 0,
+    gap: 0,
+    ..link::Config::ethernet(PortSpeed::G100, 0)
+};
 const XON_XOFF: mac::Config = mac::Config { expires: false, ..mac::Config::prompt(u8::MAX) };
 /// A sender or receiver whose NIC is still to be chosen.
 pub(super) const DCQCN_HOST: host::Config = SENDER;
@@ -120,7 +133,7 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             crossing: buffer::Crossing::Shared,
             voqs: false,
             queue: buffer::Limit::Dynamic(0),
-            faults: buffer::Faults::NONE,
+            faults: BufferFaults::NONE,
         },
         wred: wred::Config::off(),
         pfc: pfc_gen::Config {
@@ -136,7 +149,8 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
         mac: XON_XOFF,
         macsec: None,
         egress_rate: Ppm::ONE,
+        #[cfg(feature = "ns3")]
         sends_last: false,
-        faults: switch::Faults::default(),
+        faults: SchedulerFaults::NONE,
     }
 }

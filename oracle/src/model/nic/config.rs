@@ -1,8 +1,8 @@
 //! What a NIC is made of, and how that follows from a profile.
 
+use super::ACK_SIZE;
 use super::rp::Limiter;
-use super::{Faults, simulated};
-use rig_lab::{Np, Rc, Receive, Rp};
+use rig_lab::{NicFaults, Np, Rc, Receive, Rp};
 
 /// What a NIC is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,9 +16,10 @@ pub struct Config {
     /// What a frame goes through on its way in.
     pub receive: Receive,
     /// Whether it does as a packet simulator does instead.
-    pub simulated: Option<simulated::Config>,
+    #[cfg(feature = "ns3")]
+    pub ns3: Option<super::ns3_dcqcn::Config>,
     /// What it does wrong.
-    pub faults: Faults,
+    pub faults: NicFaults,
 }
 
 impl Config {
@@ -30,14 +31,32 @@ impl Config {
             rp: *rp,
             rc: *rc,
             receive: *receive,
-            simulated: None,
-            faults: Faults::NONE,
+            #[cfg(feature = "ns3")]
+            ns3: None,
+            faults: NicFaults::NONE,
         }
+    }
+
+    /// Size of its acknowledgements.
+    pub(super) const fn ack_size(&self) -> u16 {
+        #[cfg(feature = "ns3")]
+        if let Some(ns3) = &self.ns3 {
+            return ns3.ack_size;
+        }
+        ACK_SIZE
+    }
+
+    /// Whether its acknowledgements carry the mark of their frame back.
+    pub(super) const fn acks_echo_marks(&self) -> bool {
+        #[cfg(feature = "ns3")]
+        return self.ns3.is_some();
+        #[cfg(not(feature = "ns3"))]
+        false
     }
 
     /// A limiter of a port of `line` bits a second that was told nothing yet.
     pub(super) fn fresh(&self, line: u64) -> Limiter {
-        let line = if self.faults.line_halved { line / 2 } else { line };
+        let line = if self.faults.rp.line_rate_halved { line / 2 } else { line };
         Limiter::new(&self.rp, line)
     }
 }

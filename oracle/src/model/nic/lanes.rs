@@ -4,10 +4,10 @@
 //! which on they let a frame go, for each class by itself: so thousands of queue pairs cost a few comparisons a frame, and a
 //! class that is paused costs nothing.
 
+use super::Config;
 use super::limiting::Pacer;
 use super::pair::Pair;
 use super::rp::Limiter;
-use super::simulated;
 use super::table::NOBODY;
 use crate::model::packet::{CLASSES, bit, slot};
 use core::cmp::Reverse;
@@ -19,9 +19,35 @@ use std::collections::binary_heap::PeekMut;
 #[derive(Debug, Clone)]
 pub(super) struct Limit {
     pub(super) limiter: Limiter,
-    /// What limits instead in a simulated NIC.
-    pub(super) simulated: Option<simulated::Limiter>,
+    /// What limits instead in a NIC of the packet simulator.
+    #[cfg(feature = "ns3")]
+    pub(super) ns3: Option<super::ns3_dcqcn::Limiter>,
     pub(super) pacer: Pacer,
+}
+
+impl Limit {
+    /// The limit of a port of `line` bits a second.
+    pub(super) fn new(config: &Config, line: u64) -> Limit {
+        Limit {
+            limiter: config.fresh(line),
+            #[cfg(feature = "ns3")]
+            ns3: config.ns3.map(|_| super::ns3_dcqcn::Limiter::new(line)),
+            pacer: Pacer::default(),
+        }
+    }
+
+    /// A frame of `size` bytes leaves at `now`.
+    #[inline]
+    pub(super) fn left(&mut self, config: &Config, now: Time, size: u64) {
+        #[cfg(feature = "ns3")]
+        if self.left_as_ns3(config, now, size) {
+            return;
+        }
+        let (rp, faults) = (&config.rp, &config.faults.rp);
+        self.limiter.catch_up(rp, faults, now);
+        self.pacer.left(rp, now, size, self.limiter.rate());
+        self.limiter.sent(rp, faults, size);
+    }
 }
 
 /// The queue pairs of one limit and class that wait, the one that has waited longest first.
@@ -46,8 +72,8 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// A limit that nobody waits for; its place.
-    pub(super) fn add(&mut self, limiter: Limiter, simulated: Option<simulated::Limiter>) -> u16 {
-        self.limits.push(Limit { limiter, simulated, pacer: Pacer::default() });
+    pub(super) fn add(&mut self, limit: Limit) -> u16 {
+        self.limits.push(limit);
         u16::try_from(self.limits.len() - 1).unwrap_or(NOBODY)
     }
 

@@ -1,6 +1,5 @@
 //! What keeps a rate: the earliest instant at which the next frame of a limiter may leave.
 
-use super::simulated;
 use rig_lab::{Limiting, Rp};
 use rig_units::{Dur, Time};
 
@@ -36,12 +35,13 @@ impl Pacer {
         }
     }
 
-    /// The same in a simulated NIC.
+    /// The same, with the gap that `gap` says follows from size and rate.
+    #[cfg(feature = "ns3")]
     #[inline]
-    pub(super) fn left_simulated(&mut self, now: Time, size: u64, rate: u64) {
-        if self.gap_of != (size, rate) {
-            self.gap_of = (size, rate);
-            self.gap = simulated::gap(size, rate);
+    pub(super) fn left_after(&mut self, now: Time, of: (u64, u64), gap: fn(u64, u64) -> Dur) {
+        if self.gap_of != of {
+            self.gap_of = of;
+            self.gap = gap(of.0, of.1);
         }
         self.next = now + self.gap;
     }

@@ -9,11 +9,12 @@
 mod answers;
 mod config;
 mod counters;
-mod faults;
 mod flow;
 mod lanes;
 mod limiting;
 mod np;
+#[cfg(feature = "ns3")]
+pub mod ns3_dcqcn;
 mod pair;
 mod process;
 mod psn;
@@ -22,18 +23,16 @@ mod requester;
 mod responder;
 pub mod rp;
 mod send;
-pub mod simulated;
 mod table;
 
 pub use config::Config;
 pub use counters::Counters;
-pub use faults::Faults;
 pub use flow::{Flow, Verb};
 pub(crate) use send::Choice;
 
 use super::packet::{ACK_SIZE, ROCE_OVERHEAD};
 use answers::Answers;
-use lanes::Lanes;
+use lanes::{Lanes, Limit};
 use np::Np;
 use pair::Pair;
 use receive::Pipeline;
@@ -104,7 +103,7 @@ impl Nic {
             counters: Counters::default(),
             seen: Time::ZERO,
             reads: false,
-            least: config.simulated.map_or(ACK_SIZE, |simulated| simulated.ack_size),
+            least: config.ack_size(),
         }
     }
 
@@ -118,17 +117,7 @@ impl Nic {
         let pair = self.pairs.get(usize::from(self.table.get(id)))?;
         let mut limiter = self.lanes.limits.get(usize::from(pair.limit))?.limiter;
         if let Some(before) = self.seen.0.checked_sub(1) {
-            limiter.catch_up_all(&self.config.rp, &self.config.faults, Time(before));
-        }
-        Some(limiter)
-    }
-
-    /// The limiter of a connection of a simulated NIC, as it is now.
-    pub fn simulated(&self, id: u16) -> Option<simulated::Limiter> {
-        let pair = self.pairs.get(usize::from(self.table.get(id)))?;
-        let mut limiter = self.lanes.limits.get(usize::from(pair.limit))?.simulated?;
-        if let Some(before) = self.seen.0.checked_sub(1) {
-            limiter.catch_up(&self.config.simulated?, Time(before));
+            limiter.catch_up_all(&self.config.rp, &self.config.faults.rp, Time(before));
         }
         Some(limiter)
     }
@@ -183,7 +172,7 @@ impl Nic {
         let before = core::mem::replace(&mut self.config, *config);
         for limit in &mut self.lanes.limits {
             if let Some(last) = now.0.checked_sub(1) {
-                limit.limiter.catch_up_all(&before.rp, &before.faults, Time(last));
+                limit.limiter.catch_up_all(&before.rp, &before.faults.rp, Time(last));
             }
         }
         if before.receive != config.receive {
@@ -242,8 +231,7 @@ impl Nic {
             Scope::Port => &mut self.limit_of_port,
         };
         if *limit == NOBODY {
-            let simulated = self.config.simulated.map(|_| simulated::Limiter::new(self.line));
-            *limit = self.lanes.add(self.config.fresh(self.line), simulated);
+            *limit = self.lanes.add(Limit::new(&self.config, self.line));
         }
         let limit = *limit;
         self.pairs[usize::from(slot)].limit = limit;

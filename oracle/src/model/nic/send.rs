@@ -52,7 +52,7 @@ impl Nic {
     pub(crate) fn sent(&mut self, now: Time, choice: Choice) {
         let Choice::Pair(slot) = choice else {
             let is_cnp = self.answers.front().is_some_and(|packet| packet.kind == Kind::Cnp);
-            let counts = is_cnp && !self.config.faults.cnp_not_counted;
+            let counts = is_cnp && !self.config.faults.np.cnp_not_counted;
             self.counters.np_cnp_sent += u64::from(counts);
             return self.answers.drop_front();
         };
@@ -60,15 +60,7 @@ impl Nic {
         let size = u64::from(pair.frame.size);
         pair.sent(now);
         let limit = &mut self.lanes.limits[usize::from(pair.limit)];
-        let (rp, faults) = (&self.config.rp, &self.config.faults);
-        if let (Some(limiter), Some(config)) = (&mut limit.simulated, &self.config.simulated) {
-            limiter.catch_up(config, now);
-            limit.pacer.left_simulated(now, size, limiter.rate());
-        } else {
-            limit.limiter.catch_up(rp, faults, now);
-            limit.pacer.left(rp, now, size, limit.limiter.rate());
-            limit.limiter.sent(rp, faults, size);
-        }
+        limit.left(&self.config, now, size);
         self.lanes.sent(&mut self.pairs, slot);
         if self.config.rc.timeout > Dur::ZERO {
             self.watch(slot);
