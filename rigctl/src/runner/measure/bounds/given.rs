@@ -4,13 +4,13 @@
 use crate::runner::case::{self, Rig};
 use crate::runner::choose::choose;
 use crate::runner::kept::{Common, Kept};
-use crate::runner::measure::{self, Done};
+use crate::runner::measure::{self, Done, Registry};
 use crate::runner::points::{groups, points};
 use crate::runner::seed::Seed;
 use crate::runner::trial::Trial;
 use crate::stop::Stop;
 use rig_capture::{Counters, Dir, Observation, Record, Span, What};
-use rig_dut::{Dut, Emulated};
+use rig_dut::{Control, Emulated};
 use rig_lab::{Kind, Lab, WatermarkCopy};
 use rig_oracle::verdict::{Doubt, Judgement};
 use rig_testcases::{Case, RoceKind};
@@ -66,12 +66,14 @@ impl Ran {
         };
         let head = format!("about: \"a test\"\ndevice: {kind}\ncases:\n  one:\n");
         let why = "    why: \"exact bounds\"\n    source: [\"a test\"]\n";
-        let suite = rig_testcases::read::piped(format!("{head}{why}{text}").as_bytes());
+        let suite = rig_testcases::read::piped(format!("{head}{why}{text}").as_bytes(), &Registry);
         let mut suite = suite.unwrap_or_else(|faults| panic!("{faults:#?}"));
         let case = suite.cases.remove(0);
         let group = groups(&case, &profile.declared).expect("settings").remove(0);
-        let dut = Emulated::boot(profile, &group.settings, lab.cable_cm, SEED).expect("it boots");
-        let chip: Vec<String> = dut.counters().into_keys().collect();
+        let mut dut =
+            Emulated::boot(profile, &group.settings, lab.cable_cm, SEED).expect("it boots");
+        let chip: Vec<String> =
+            dut.counters(&[]).expect("it has some").values.into_keys().collect();
         let copies = WatermarkCopy::NAMES
             .iter()
             .flat_map(|(table, _)| chip.iter().map(move |name| format!("{table} {name}")));
