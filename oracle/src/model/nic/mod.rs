@@ -17,6 +17,7 @@ mod np;
 #[cfg(feature = "ns3")]
 pub mod ns3_dcqcn;
 mod pair;
+mod port;
 mod process;
 mod psn;
 mod receive;
@@ -30,7 +31,7 @@ pub use config::Config;
 pub use counters::Counters;
 pub use faults::Faults;
 pub use flow::{Flow, Verb};
-pub(crate) use send::Choice;
+pub(crate) use port::Port;
 
 use super::packet::{ACK_SIZE, ROCE_OVERHEAD};
 use answers::Answers;
@@ -41,6 +42,7 @@ use receive::Pipeline;
 use rig_lab::Scope;
 use rig_units::{PortSpeed, Time};
 use rp::Limiter;
+use send::Choice;
 use std::collections::{BTreeMap, BTreeSet};
 use table::{NOBODY, Table};
 
