@@ -25,7 +25,7 @@ pub struct Fates<'a> {
     pub passages: Passages,
     /// Whether it is a sample.
     pub sampled: bool,
-    /// Their way.
+    /// The ports that they leave and reach.
     pub way: Way<'a>,
     /// Number of the last frame that arrived.
     last_arrived: Option<u32>,

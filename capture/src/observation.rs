@@ -62,7 +62,7 @@ impl Observation {
 pub struct PortTrace {
     /// Its name: `p1`.
     pub name: String,
-    /// Its speed.
+    /// At which its link runs.
     pub speed: PortSpeed,
     /// The device's port behind it, by the device's name for it.
     pub dut_port: String,
@@ -195,9 +195,9 @@ pub struct DutEvent {
     pub at: Time,
     /// The device's port, by its own name.
     pub port: String,
-    /// The class.
+    /// Traffic class, 0 to 7.
     pub class: u8,
-    /// What.
+    /// What it reported.
     pub kind: DutEventKind,
 }
 
@@ -226,7 +226,7 @@ pub struct Touched {
 /// What the device answered to a setting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfigOutcome {
-    /// The setting.
+    /// As the case asks for it.
     pub setting: Setting,
     /// Why it was refused; `None` when it was taken.
     pub refused: Option<String>,

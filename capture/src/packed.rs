@@ -76,7 +76,7 @@ impl Packed {
         Packed { records: records.len(), shapes, bytes: deflated(&bytes) }
     }
 
-    /// The records.
+    /// Every record, in the order in which they were packed.
     pub fn records(&self) -> Vec<Record> {
         let mut tracks = vec![Track::default(); self.shapes.len()];
         let mut bytes = inflated(&self.bytes);
@@ -114,7 +114,7 @@ impl PackedCounters {
         PackedCounters { rest: counters, count: values.len(), values: deflated(&bytes) }
     }
 
-    /// The counters.
+    /// Every sample, in the order in which they were taken.
     pub fn counters(&self) -> Counters {
         let mut bytes = inflated(&self.values);
         let one = |_| {

@@ -107,16 +107,6 @@ impl Ip {
         }
     }
 
-    /// The same header with another congestion mark.
-    #[must_use]
-    pub const fn with_ecn(mut self, ecn: Ecn) -> Ip {
-        match &mut self {
-            Ip::V4(ip) => ip.ecn = ecn,
-            Ip::V6(ip) => ip.ecn = ecn,
-        }
-        self
-    }
-
     /// Protocol of the payload.
     pub const fn protocol(&self) -> u8 {
         match self {

@@ -37,7 +37,7 @@ pub struct Repr {
     pub dscp: Dscp,
     /// Congestion mark.
     pub ecn: Ecn,
-    /// Flow label.
+    /// RFC 6437, 20 bits.
     pub flow_label: FlowLabel,
     /// Hops left.
     pub hop_limit: u8,

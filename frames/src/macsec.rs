@@ -1,7 +1,7 @@
 //! MACsec (IEEE 802.1AE-2018): a SecTAG and an ICV around what an Ethernet frame carries, with real keys.
 //!
 //! A station holds an [`Sa`] for each secure association, [`Sa::protect`]s what it sends by it and [`Sa::open`]s what
-//! it receives. The SecTAG alone is read by [`SecTag::in_frame`], which is how a receiver finds the association.
+//! it receives. The SecTAG alone is read by [`SecTag::parse`], which is how a receiver finds the association.
 //!
 //! Left out: confidentiality offsets of 30 and 50 bytes; tags in clear between the source address and
 //! the SecTAG, which some networks put there but no clause does; the replay window, which is the receiver's own; key

@@ -22,7 +22,7 @@ pub struct End<'a> {
 /// What came through in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Way {
-    /// PFC.
+    /// PFC frames of 802.1Q.
     pub pfc: Passage,
     /// PAUSE of 802.3x.
     pub pause: Passage,

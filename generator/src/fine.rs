@@ -182,7 +182,7 @@ impl<C: Counter> Fine<C> {
         Fine { counter, epoch, line }
     }
 
-    /// The counter.
+    /// The counter that it reads.
     pub const fn counter(&self) -> &C {
         &self.counter
     }

@@ -47,7 +47,7 @@ pub const BATCH: usize = 64;
 /// All ports of a rig, and the clock by which they send.
 #[derive(Debug)]
 pub struct Pacer<C> {
-    /// The clock.
+    /// The clock by which all ports send.
     pub clock: C,
     /// The ports.
     pub lanes: Vec<Lane>,

@@ -4,7 +4,7 @@
 /// Pause frames of one class, since the driver was loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pauses {
-    /// The class.
+    /// Traffic class, 0 to 7.
     pub class: u8,
     /// Received.
     pub rx: u64,

@@ -21,7 +21,7 @@ use rig_units::{Bytes, Dur, Pace, Quanta, Time};
 pub struct Use {
     /// The port, by its lane.
     pub port: u16,
-    /// The class.
+    /// Traffic class, 0 to 7.
     pub class: u8,
     /// The DSCP that means this class to the device.
     pub dscp: u8,
@@ -41,7 +41,7 @@ pub enum Pauser<'a> {
 pub struct Reaction {
     /// The port, by its lane.
     pub port: u16,
-    /// The class.
+    /// Traffic class, 0 to 7.
     pub class: u8,
     /// From the XOFF's stamp to the last frame of the class that left in spite of it, zero where none did; `None` when no
     /// XOFF arrived.

@@ -15,7 +15,7 @@ pub struct Program {
 /// What one port sends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PortProgram {
-    /// Its speed.
+    /// At which the port sends.
     pub speed: PortSpeed,
     /// Streams that leave by it.
     pub streams: Vec<PacedStream>,

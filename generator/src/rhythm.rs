@@ -48,7 +48,7 @@ impl Rhythm {
         Rhythm::Bursts { frames, within, every, done: 0 }
     }
 
-    /// A ramp.
+    /// Frames whose distance goes evenly from `from` to `to`.
     pub const fn ramp(from: Dur, to: Dur, frames: u32) -> Rhythm {
         Rhythm::Ramp { from, to, frames, done: 0 }
     }

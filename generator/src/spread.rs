@@ -76,7 +76,7 @@ impl Spread {
         self.0.len()
     }
 
-    /// Its figures.
+    /// Count, quantiles and greatest of what it counted.
     pub fn figures(&self) -> Figures {
         let at = |quantile| Dur(self.0.value_at_quantile(quantile));
         Figures {

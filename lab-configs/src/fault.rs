@@ -78,7 +78,7 @@ pub(crate) fn foreign(message: &str) -> String {
 /// One fault. Printed as a compiler would: the place, the line, a caret, what is wanted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
-    /// Where.
+    /// File, line and column.
     pub place: Box<Place>,
     /// What stands there, as a sentence without a full stop: ``unknown key `sise` ``.
     pub found: String,

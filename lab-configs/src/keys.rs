@@ -67,7 +67,7 @@ impl Keys {
         self.saks.iter().map(|sak| sak.bytes().len()).min().unwrap_or(0)
     }
 
-    /// The salt.
+    /// The salt of extended packet numbering (IEEE 802.1AE-2018).
     pub fn salt(&self) -> [u8; Keys::SALT] {
         self.salt.bytes().first_chunk().copied().unwrap_or_default()
     }

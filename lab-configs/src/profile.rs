@@ -43,7 +43,7 @@ impl core::fmt::Display for Kind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// The family.
+    /// The vendor's implementation.
     pub family: RuleFamily,
     /// Software and version the rule was taken from.
     pub version: String,

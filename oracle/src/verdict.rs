@@ -92,7 +92,7 @@ pub struct Taken {
 /// How many things were looked at, each of which could have been otherwise: of none nothing was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Looked {
-    /// So many.
+    /// How many there were.
     pub count: u64,
     /// What they are: `frames`, `marks`.
     pub of: &'static str,
@@ -118,7 +118,7 @@ pub struct NotApplicable {
     pub subject: String,
     /// Where in the sweep; empty without one.
     pub point: String,
-    /// Why.
+    /// The reason, as a clause.
     pub why: String,
 }
 
@@ -136,7 +136,7 @@ impl fmt::Display for NotApplicable {
 /// A measured curve beside its prediction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Curve {
-    /// The measure.
+    /// Name of the measure.
     pub measure: &'static str,
     /// What is swept.
     pub x: String,
@@ -153,10 +153,10 @@ pub struct Curve {
 /// One point of a curve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurvePoint {
-    /// Where.
+    /// Where it lies, in the curve's own unit.
     pub x: u64,
     /// Measured: the least and the greatest that the trials leave possible.
     pub measured: Span,
-    /// Predicted.
+    /// The interval that was predicted.
     pub predicted: Span,
 }

@@ -1,12 +1,13 @@
 //! The emulated device against the closed form, on every bundled profile: a burst is held and let go, and each frame is marked or
 //! not as its depth says. Neither side knows the other's code.
 
-use rig_lab::{Declared, Marking, Profile, Setting, Wred};
+use rig_lab::{Color, Declared, Marking, Profile, Setting, Wred};
 use rig_oracle::judge::likelihood::{self, Verdict};
 use rig_oracle::judge::pairs::pairs;
 use rig_oracle::judge::tally::Tally;
 use rig_oracle::model::dut::{Dut, Rig};
 use rig_oracle::model::{Dir, Kind, Packet, Storm, host};
+use rig_oracle::spec::buffer::{Others, watermarks};
 use rig_oracle::spec::wred::{Burst, Class, average_of_burst, goes_in};
 use rig_testcases::Shield;
 use rig_units::{Bytes, Dur, Quanta, Time};
@@ -87,8 +88,11 @@ fn counted(profile: &Profile, declared: &Declared, times: u32) -> (Vec<(u32, u32
     (counts, together)
 }
 
+/// An ECN-capable green frame.
+const GREEN: Class = Class { color: Color::Green, capable: true };
+
 fn predicted(declared: &Declared) -> Burst {
-    Burst::of(&declared.buffer, &declared.wred, Class::GREEN, Bytes(SIZE.into()), FRAMES.into())
+    Burst::of(&declared.buffer, &declared.wred, GREEN, Bytes(SIZE.into()), FRAMES.into())
 }
 
 fn turned(point: Marking) -> &'static str {
@@ -119,9 +123,9 @@ fn every_device_marks_by_the_curve_that_it_declares_at_either_point() {
             }
             let shares = burst.shares();
             let sum = counts.iter().map(|&(_, marked)| u64::from(marked)).sum();
-            assert!(!Tally::of(&shares, TIMES).is_contradicted_by(sum, 1e-6), "{}", profile.name);
+            assert!(Tally::of(&shares, TIMES).bounds(1e-6).contains(&sum), "{}", profile.name);
             let tally = Tally::of_pairs(&shares, TIMES);
-            assert!(!tally.is_contradicted_by(together, 1e-6), "{}", profile.name);
+            assert!(tally.bounds(1e-6).contains(&together), "{}", profile.name);
             let verdict = likelihood::judge(&counts, &shares, &burst.turned().shares(), 1e-6);
             assert_eq!(verdict, Verdict::Declared, "{}", profile.name);
         }
@@ -138,13 +142,13 @@ fn shared_draws_show_in_pairs_and_not_in_the_count() {
     let shares = predicted(&declared).shares();
     let sum = counts.iter().map(|&(_, marked)| u64::from(marked)).sum();
     // Eight at a time: the count varies more, up to eight times the variance, which 1e-12 still holds.
-    assert!(!Tally::of(&shares, TIMES).is_contradicted_by(sum, 1e-12));
-    assert!(Tally::of_pairs(&shares, TIMES).is_contradicted_by(together, 1e-6));
+    assert!(Tally::of(&shares, TIMES).bounds(1e-12).contains(&sum));
+    assert!(!Tally::of_pairs(&shares, TIMES).bounds(1e-6).contains(&together));
 }
 
 #[test]
 fn as_many_frames_that_are_not_ecn_capable_go_in_as_the_closed_form_says() {
-    let plain = Class { capable: false, ..Class::GREEN };
+    let plain = Class { capable: false, ..GREEN };
     for profile in profiles() {
         let declared = with_curve(&profile.declared);
         let step = set(&declared, "kmax", format!("{}B", declared.wred.kmin.0));
@@ -186,6 +190,7 @@ fn the_profile_of_every_bundled_device_marks_its_lossless_queues() {
         assert_eq!(wred.queues, qos.pfc_enable, "{}", profile.name);
         assert_ne!(*wred, Wred::off());
         // Marks come before XOFF: the depth of one queue is what its group holds.
-        assert!(wred.kmin.0 < rig_oracle::spec::buffer::lone_limit(buffer), "{}", profile.name);
+        let (most, _) = watermarks(buffer, Bytes(SIZE.into()), &Others::default(), u64::MAX >> 32);
+        assert!(wred.kmin.0 < most, "{}", profile.name);
     }
 }

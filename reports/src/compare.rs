@@ -135,7 +135,7 @@ pub struct Moved {
     pub unit: String,
     /// Before.
     pub was: Ends,
-    /// Now.
+    /// In the new run.
     pub is: Ends,
     /// By how much each moved; `null` from or to what has no limit or never happened.
     pub by: By,

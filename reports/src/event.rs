@@ -87,7 +87,7 @@ pub struct CaseReport {
     pub not_applicable: Vec<String>,
     /// What of its measures could not be told, each with the reason.
     pub undecided: Vec<String>,
-    /// Trials.
+    /// How many were run, and how many were void.
     pub trials: Trials,
     /// What the rig sent in those that count.
     pub sending: Vec<Sending>,
@@ -136,7 +136,7 @@ pub struct EvidenceFile {
 /// A table of what each trial showed of values that rest on all of them together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TableFile {
-    /// The measure.
+    /// Name of the measure.
     pub measure: String,
     /// Path relative to the output directory.
     pub path: String,

@@ -14,7 +14,7 @@ pub struct Pausing {
     pub from: String,
     /// How late a port may stop, in picoseconds.
     pub bound: u64,
-    /// The classes.
+    /// In the order of the ports.
     pub classes: Vec<PausedClass>,
 }
 
@@ -23,7 +23,7 @@ pub struct Pausing {
 pub struct PausedClass {
     /// The rig's port.
     pub port: String,
-    /// The class.
+    /// Traffic class, 0 to 7.
     pub class: u8,
     /// From the XOFF to the last frame that left in spite of it, in picoseconds; `null` when no XOFF arrived.
     pub stops: Option<u64>,

@@ -30,11 +30,11 @@ pub struct Results {
     pub format: String,
     /// Version of the rig.
     pub version: String,
-    /// The seed.
+    /// The seed of all draws.
     #[serde(with = "number::whole")]
     #[schemars(schema_with = "number::whole::schema")]
     pub seed: u64,
-    /// The lab.
+    /// Name of the lab.
     pub lab: String,
     /// `virtual` or `wire`.
     pub executor: String,
@@ -66,7 +66,7 @@ pub struct Summary {
     pub exit: u8,
 }
 
-/// One case.
+/// A case and its verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Case {
     /// `suite::case`
@@ -83,7 +83,7 @@ pub struct Case {
     pub why: String,
     /// Where the case comes from.
     pub source: Vec<String>,
-    /// Trials.
+    /// How many were run, and how many were void.
     pub trials: Trials,
     /// What the rig sent in the trials that count; absent where none did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -120,7 +120,7 @@ pub struct Trials {
     pub planned: u32,
     /// Run, void ones included.
     pub run: u32,
-    /// Void ones.
+    /// Those that do not count.
     pub void: Vec<Void>,
 }
 
@@ -129,7 +129,7 @@ pub struct Trials {
 pub struct Void {
     /// Its number, from 1.
     pub trial: u32,
-    /// Why.
+    /// Why it does not count.
     pub reason: String,
 }
 
@@ -251,7 +251,7 @@ pub struct Curve {
 /// One point of a curve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {
-    /// Where.
+    /// Where it lies, in the curve's own unit.
     #[serde(with = "number::whole")]
     #[schemars(schema_with = "number::whole::schema")]
     pub x: u64,

@@ -51,7 +51,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// One command.
+/// What is to be done.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run test cases and judge what they measure.

@@ -46,7 +46,7 @@ impl OutDir {
         OutDir(self.0.under(trouble))
     }
 
-    /// Its path.
+    /// Where the folder is.
     pub fn path(&self) -> &Path {
         self.0.path()
     }

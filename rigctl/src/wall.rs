@@ -9,7 +9,7 @@ use std::time::Instant;
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts.
+    /// Starts to measure.
     pub fn start() -> Stopwatch {
         Stopwatch(Instant::now())
     }

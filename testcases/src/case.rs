@@ -27,7 +27,7 @@ pub struct Suite {
 /// `suite::case`: stable, lower-case with dashes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaseId {
-    /// The suite.
+    /// Name of the suite.
     pub suite: String,
     /// The case within it.
     pub case: String,
@@ -264,9 +264,9 @@ impl Sweep {
 /// A step as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseStep {
-    /// When.
+    /// After the start of the trial.
     pub at: Amount,
-    /// What.
+    /// What happens then.
     pub what: CaseAction,
 }
 

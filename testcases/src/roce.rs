@@ -15,7 +15,7 @@ pub struct Roce {
     pub size: u16,
     /// What it says of congestion.
     pub ecn: Ecn,
-    /// Its DSCP.
+    /// DSCP of its IP header.
     pub dscp: u8,
     /// Whether its ICRC is wrong.
     pub harmed: bool,

@@ -160,7 +160,7 @@ impl fmt::Display for Tap {
 pub struct Step {
     /// When, from the start of the trial.
     pub at: Dur,
-    /// What.
+    /// What happens then.
     pub action: Action,
 }
 
@@ -200,7 +200,7 @@ pub struct PfcFrames {
     pub enable: u8,
     /// Pause time of every class, enabled or not.
     pub quanta: Quanta,
-    /// How many.
+    /// How many are sent.
     pub count: u32,
     /// Time between two.
     pub every: Dur,

@@ -9,7 +9,7 @@ pub struct Window {
     pub flows: Vec<String>,
     /// From when on, from the trial's start.
     pub from: Dur,
-    /// Until when.
+    /// Until when, from the trial's start.
     pub until: Dur,
 }
 

@@ -65,7 +65,7 @@ pub fn time() -> Limit {
     Limit { of: "a length of time", most: TIME.to_string(), want: Dur::WANT.to_owned() }
 }
 
-/// A trial.
+/// How long a trial may last.
 pub fn trial() -> Limit {
     let want = format!("a trial of at most {TRIAL}");
     Limit { of: "a trial, in its own time", most: TRIAL.to_string(), want }
@@ -116,7 +116,7 @@ pub fn devices() -> Limit {
     Limit { of: "devices of a lab", most: DEVICES.to_string(), want }
 }
 
-/// A name.
+/// How long a name may be.
 pub fn name() -> Limit {
     let want = format!("a name of at most {NAME} characters");
     let of = "a name: of a suite (its file), a case with its ending, a stream, storm, flow, variable, interface, device or lab";

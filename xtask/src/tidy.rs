@@ -2,7 +2,10 @@
 
 mod arrows;
 mod breach;
+mod called;
 mod circles;
+mod docs;
+mod glossary;
 mod rules;
 mod tree;
 
@@ -18,8 +21,11 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Breach>, String> {
 
 fn breaches(sources: &[Source]) -> Vec<Breach> {
     let mut all = circles::check(sources);
+    all.extend(called::check(sources));
+    all.extend(glossary::check(sources));
     for source in sources {
         all.extend(arrows::check(source));
+        all.extend(docs::check(source));
         all.extend(rules::check(source));
     }
     all

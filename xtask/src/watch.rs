@@ -12,7 +12,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Starts it.
+    /// Begins to measure.
     pub(crate) fn start() -> Watch {
         Watch { start: std::time::Instant::now() }
     }

@@ -9,7 +9,7 @@ use crate::{Dir, Observation, Span, What};
 use rig_testcases::{Backlog, Script, WatchdogAction};
 use rig_units::{Quanta, Time};
 
-/// One counter.
+/// A counter of the device against its frames on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterCheck {
     /// Its full name.

@@ -12,11 +12,11 @@ use rig_units::{Dur, Time};
 pub struct Coverage {
     /// The first XOFF.
     pub first_xoff: Span,
-    /// Its record.
+    /// Its place among the records of the port.
     pub first_record: usize,
     /// The last XOFF.
     pub last_xoff: Span,
-    /// Its record.
+    /// Its place among the records of the port.
     pub last_record: usize,
     /// When the last pause was over: its time ran out, or an XON came.
     pub pause_end: Span,

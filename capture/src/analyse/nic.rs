@@ -11,11 +11,11 @@ const PREAMBLE: Bytes = Bytes(8);
 /// A frame that reached the NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reached {
-    /// Its record.
+    /// Its place among the records of the port.
     pub record: usize,
     /// When its last bit arrived.
     pub at: Time,
-    /// Its connection.
+    /// Its connection, as in [`rig_testcases::Roce`].
     pub connection: u16,
     /// Its packet sequence number.
     pub psn: u32,
@@ -30,7 +30,7 @@ pub struct Reached {
 /// A frame that the NIC sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
-    /// Its record.
+    /// Its place among the records of the port.
     pub record: usize,
     /// When its first bit left, the preamble counted.
     pub at: Time,

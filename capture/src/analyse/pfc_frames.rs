@@ -55,7 +55,7 @@ pub fn pfc_sent(
 /// A PFC frame of the device that breaks its format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadFormat {
-    /// Its record.
+    /// Its place among the records of the port.
     pub record: usize,
     /// What is wrong, for people.
     pub what: String,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The frames that a port of the device sent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Protected {
-    /// How many.
+    /// How many, protected or not.
     pub frames: u64,
     /// Those that are not as declared: the record, and what is wrong.
     pub odd: Vec<(usize, String)>,

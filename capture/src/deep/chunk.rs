@@ -85,7 +85,7 @@ impl Chunk {
         self.bytes.truncate(self.heads.iter().map(|head| head.kept as usize).sum());
     }
 
-    /// Every frame.
+    /// Every frame in the order of arrival: its head, and its bytes as far as they are kept.
     pub(super) fn frames(&self) -> impl Iterator<Item = (&Head, &[u8])> {
         let mut rest = self.bytes.as_slice();
         self.heads.iter().map(move |head| {

@@ -52,11 +52,11 @@ pub struct Settings {
 /// A port whose frames are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name.
+    /// As the lab calls the port.
     pub name: String,
     /// What is behind it; empty when nobody knows.
     pub description: String,
-    /// Its speed.
+    /// At which the link runs.
     pub speed: PortSpeed,
     /// Which clock its timestamps come from, and how far off they may be.
     pub clock: String,

@@ -68,7 +68,7 @@ pub struct Summary {
 pub struct Ended {
     /// The time of the first frame that is not in it.
     pub at: Time,
-    /// Why.
+    /// What ended it.
     pub why: Why,
 }
 

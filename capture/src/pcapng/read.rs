@@ -56,7 +56,7 @@ pub enum Kept {
 /// A file that is no capture, or a broken one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The file.
+    /// As the caller named it.
     pub file: String,
     /// The byte at which the part begins that is wrong; `None` when the file could not be read at all.
     pub at: Option<usize>,

@@ -29,7 +29,7 @@ const FLAGS: u16 = 2;
 /// Where frames go: a file that is new, and the path under which it is read and taken away again.
 #[derive(Debug)]
 pub struct Onto {
-    /// The path.
+    /// Where the file is.
     pub path: PathBuf,
     /// The file, or what the system refused, which is told at the end.
     pub file: io::Result<File>,

@@ -81,7 +81,7 @@ fn place(frame: &[u8]) -> Option<Place> {
 mod tests {
     use super::*;
     use core::net::{Ipv4Addr, Ipv6Addr};
-    use rig_frames::ip::Dscp;
+    use rig_frames::ip::{Dscp, Ip};
     use rig_frames::packet::{self, Packet, Path, RoceFrame};
     use rig_frames::psn::Psn;
     use rig_frames::roce::{Ext, Opcode, Qpn, bth};
@@ -93,7 +93,7 @@ mod tests {
         let v6 = ipv6::Repr::udp(Ipv6Addr::LOCALHOST, Ipv6Addr::LOCALHOST, dscp);
         let plain = Path::v4(mac, mac, v4);
         let tagged = Path { vlan: Some(vlan::Repr { ..tag() }), ..plain };
-        let six = Path { ip: rig_frames::ip::Ip::V6(v6), ..plain };
+        let six = Path { ip: Ip::V6(v6), ..plain };
         let bth = bth::Repr::new(Opcode::RcSendOnly, Qpn::new(1).unwrap(), Psn::new(0));
         let bytes = |path| RoceFrame::new(path, bth, Ext::Plain).emit();
         [("plain", bytes(plain)), ("tagged", bytes(tagged)), ("IPv6", bytes(six))]
@@ -119,7 +119,12 @@ mod tests {
             let Ok(Packet::Roce { frame: after, icrc_ok: true }) = packet::parse(&frame) else {
                 panic!("{name}: {:?}", packet::parse(&frame))
             };
-            let path = Path { ip: before.path.ip.with_ecn(Ecn::Ce), ..before.path };
+            let mut ip = before.path.ip;
+            match &mut ip {
+                Ip::V4(ip) => ip.ecn = Ecn::Ce,
+                Ip::V6(ip) => ip.ecn = Ecn::Ce,
+            }
+            let path = Path { ip, ..before.path };
             assert_eq!(after, RoceFrame { path, ..before }, "{name}");
             let again = frame.clone();
             mark(&mut frame);

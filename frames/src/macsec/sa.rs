@@ -65,7 +65,7 @@ pub struct Seal {
 /// A protected frame, opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
-    /// The tag.
+    /// The SecTAG, as received.
     pub tag: SecTag,
     /// Packet number, with its high half where the suite has one.
     pub pn: u64,

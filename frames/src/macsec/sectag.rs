@@ -126,16 +126,6 @@ impl SecTag {
         }
     }
 
-    /// Reads the tag of a whole frame, which begins with the destination address.
-    ///
-    /// # Errors
-    /// As [`SecTag::parse`].
-    pub fn in_frame(frame: &[u8]) -> Result<SecTag, Malformed> {
-        let tagged =
-            frame.get(ADDRESSES..).ok_or_else(|| short("ethernet", ADDRESSES, frame.len()))?;
-        SecTag::parse(tagged).map(|(tag, _data, _icv)| tag)
-    }
-
     /// Reads a tag and all that follows its addresses; returns it with the secure data and the ICV behind.
     ///
     /// Bytes behind the ICV are the padding of a frame that would be shorter than 60 bytes; a longer one has none.

@@ -60,18 +60,6 @@ pub enum Payload {
     Any,
 }
 
-impl Payload {
-    /// Whether a payload of `len` bytes is allowed where the path MTU is `mtu` bytes.
-    pub const fn admits(self, len: u16, mtu: u16) -> bool {
-        match self {
-            Payload::None => len == 0,
-            Payload::Mtu => len == mtu,
-            Payload::Tail => len >= 1 && len <= mtu,
-            Payload::Any => len <= mtu,
-        }
-    }
-}
-
 macro_rules! opcodes {
     ($($name:ident = $code:literal, $text:literal, $layout:ident, $payload:ident;)*) => {
         /// An opcode; the table stands in the [module's](self) header.
@@ -207,15 +195,5 @@ mod tests {
             assert!(Opcode::new(code).is_none_or(|opcode| opcode.code() == code));
         }
         assert_eq!((0..=u8::MAX).filter_map(Opcode::new).count(), Opcode::ALL.len());
-    }
-
-    #[test]
-    fn payload_lengths_are_judged_at_their_edges() {
-        let admitted =
-            |payload: Payload| [0, 1, 1023, 1024, 1025].map(|len| payload.admits(len, 1024));
-        assert_eq!(admitted(Payload::None), [true, false, false, false, false]);
-        assert_eq!(admitted(Payload::Mtu), [false, false, false, true, false]);
-        assert_eq!(admitted(Payload::Tail), [false, true, true, true, false]);
-        assert_eq!(admitted(Payload::Any), [true, true, true, true, false]);
     }
 }

@@ -61,7 +61,7 @@ impl fmt::Display for Caps {
 /// Something that was asked for and refused, so that the port went on without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What.
+    /// What was refused.
     pub feature: Feature,
     /// The kernel's reason.
     pub why: String,

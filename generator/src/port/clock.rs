@@ -8,7 +8,7 @@ use rig_units::Dur;
 pub struct Mono(pub u64);
 
 impl Mono {
-    /// Now.
+    /// The reading of `CLOCK_MONOTONIC`.
     pub fn now() -> Mono {
         let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has this clock");
         // Both parts count up from the machine's start: neither is negative.
@@ -24,9 +24,9 @@ impl Mono {
 /// When a frame was seen, and by whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// When.
+    /// By `CLOCK_MONOTONIC`.
     pub at: Mono,
-    /// By whom.
+    /// Who read the clock.
     pub by: StampedBy,
 }
 

@@ -8,7 +8,7 @@ use rig_units::Dur;
 /// A port that cannot be opened or used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortError {
-    /// The interface.
+    /// The interface, as the configuration names it.
     pub interface: String,
     /// What is in the way.
     pub fault: Fault,

@@ -23,7 +23,7 @@ pub struct Limits {
 pub struct Storms {
     /// The length of the pause.
     pub length: Dur,
-    /// The trials.
+    /// What each trial showed.
     pub trials: Vec<Seen>,
 }
 

@@ -95,12 +95,12 @@ impl Tally {
         Tally { first: self.first + cut, chances, lost: lost.max(self.lost), ..self }
     }
 
-    /// The mean.
+    /// The expected count.
     pub const fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// The variance.
+    /// The variance of the count.
     pub const fn variance(&self) -> f64 {
         self.variance
     }
@@ -136,7 +136,8 @@ impl Tally {
     }
 
     /// Whether a count contradicts the chances, at a false-alarm chance of `alpha`.
-    pub fn is_contradicted_by(&self, count: u64, alpha: f64) -> bool {
+    #[cfg(test)]
+    pub(super) fn is_contradicted_by(&self, count: u64, alpha: f64) -> bool {
         self.at_most(count) < alpha / 2.0 || self.at_least(count) < alpha / 2.0
     }
 }

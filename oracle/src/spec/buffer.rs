@@ -104,7 +104,8 @@ pub fn watermarks(buffer: &Buffer, frame: Bytes, others: &Others, n: u64) -> (u6
 }
 
 /// T of F4: the most bytes that a group alone in the buffer holds without crossing, its reserve counted.
-pub fn lone_limit(buffer: &Buffer) -> u64 {
+#[cfg(test)]
+fn lone_limit(buffer: &Buffer) -> u64 {
     most_shared(buffer, &Others::default()).saturating_add(buffer.reserved.0)
 }
 

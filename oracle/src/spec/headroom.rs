@@ -53,7 +53,7 @@ pub enum Rule {
 /// What a profile is sized for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizing {
-    /// The rule.
+    /// The release whose rule it is.
     pub rule: Rule,
     /// The port's.
     pub speed: PortSpeed,

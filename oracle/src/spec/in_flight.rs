@@ -5,7 +5,6 @@
 //! sizing headroom, not this: it leaves room for what never happens and knows no lower end.
 
 use super::buffer::occupied;
-use super::headroom::response_quanta;
 use rig_capture::Span;
 use rig_lab::Buffer;
 use rig_units::{Bytes, Dur, L1_OVERHEAD, Length, PortSpeed};
@@ -33,13 +32,8 @@ pub struct InFlight {
     /// Cable between them.
     pub cable: Length,
     /// Everything that is neither wire nor cable, in picoseconds, least and most: what the device takes from the frame's
-    /// last bit to its decision, the delays of both interfaces, and the sender's response (see [`longest_response`]).
+    /// last bit to its decision, the delays of both interfaces, and the sender's response.
     pub delays: Span,
-}
-
-/// The longest that a conforming sender may take to stop; `None` for a speed that is not listed.
-pub fn longest_response(speed: PortSpeed) -> Option<Dur> {
-    response_quanta(speed).map(|quanta| speed.pause(quanta))
 }
 
 /// How long after the frame that crosses has arrived its XOFF leaves, in picoseconds: what the device takes, and up to `wait` for
@@ -142,8 +136,7 @@ mod tests {
         // 100 Gb/s: a byte is 80 ps, a frame's slot 83.52 ns. Cable: 202.020 ns each way.
         // Least: 60 x 0.08 + 404.040 = 408.840 ns: 40884 bits, 4.9 slots.
         // Most: 83.52 + 6.72 + 404.042 + 2017.28 + 83.52 = 2595.082 ns: 259508.2 bits, 31.07 slots.
-        let longest = longest_response(PortSpeed::G100).unwrap();
-        assert_eq!(longest, Dur(2_017_280));
+        let longest = Dur(2_017_280);
         let in_flight = loop_of(40, 1_024, Span { lo: 0, hi: longest.0 });
         assert_eq!(in_flight.wire(), Span { lo: 40_884, hi: 259_509 });
         assert_eq!(in_flight.frames(), Span { lo: 5, hi: 31 });

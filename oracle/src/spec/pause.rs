@@ -8,14 +8,6 @@ pub fn pause_time(quanta: Quanta, speed: PortSpeed) -> Dur {
     Dur(bits * speed.byte().0 / 8)
 }
 
-/// F1: fewest PFC frames a second that keep a class paused without a gap, rounded up. `None` for zero quanta, which
-/// pause nothing.
-pub fn refreshes_per_second(quanta: Quanta, speed: PortSpeed) -> Option<u64> {
-    const SECOND: u64 = 1_000_000_000_000;
-    let pause = pause_time(quanta, speed);
-    (pause > Dur::ZERO).then(|| SECOND.div_ceil(pause.0))
-}
-
 /// PFC frames sent evenly to one class of a port that has data to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Periodic {
@@ -34,7 +26,7 @@ pub struct Periodic {
 /// A share of time in millionths: its bounds over every phase between data and PFC frames, and its mean over them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Duty {
-    /// Least.
+    /// At the phase that gives the least.
     pub least: u64,
     /// At a random phase.
     pub mean: u64,
@@ -99,14 +91,6 @@ mod tests {
         assert_eq!(max(PortSpeed::G400), 83_884_800);
         assert_eq!(pause_time(Quanta(1), PortSpeed::G100), Dur(5_120));
         assert_eq!(pause_time(Quanta(0), PortSpeed::G100), Dur::ZERO);
-    }
-
-    #[test]
-    fn a_storm_needs_so_many_frames_a_second() {
-        // 100 Gb/s / (512 x 65535) = 2980.3; 11 quanta take 56.32 ns: 17 755 682 a second.
-        assert_eq!(refreshes_per_second(Quanta::MAX, PortSpeed::G100), Some(2_981));
-        assert_eq!(refreshes_per_second(Quanta(11), PortSpeed::G100), Some(17_755_682));
-        assert_eq!(refreshes_per_second(Quanta(0), PortSpeed::G100), None);
     }
 
     fn periodic(quanta: u16, every: Dur, response: Dur) -> Duty {

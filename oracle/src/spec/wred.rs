@@ -47,9 +47,6 @@ pub struct Class {
 }
 
 impl Class {
-    /// An ECN-capable green frame.
-    pub const GREEN: Class = Class { color: Color::Green, capable: true };
-
     /// What may be done to such frames.
     pub const fn fate(self, wred: &Wred) -> Fate {
         if self.capable && wred.ecn.marks(self.color) { Fate::Mark } else { Fate::Drop }

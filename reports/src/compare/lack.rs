@@ -58,7 +58,7 @@ impl Lack {
 /// One lack of the new run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Lacking {
-    /// Which.
+    /// What is lacking.
     pub what: Lack,
     /// How many cases it concerns: not run, not there, not decided, broken.
     pub cases: usize,

@@ -69,7 +69,7 @@ impl Bad {
 pub struct Input {
     /// The suites, in the order asked for; cases that were not selected are left out.
     pub suites: Vec<Suite>,
-    /// The lab.
+    /// The lab, with its devices.
     pub lab: Lab,
     /// Only this device of it.
     pub only_dut: Option<String>,

@@ -74,7 +74,7 @@ impl Undisturbed {
 }
 
 impl Host {
-    /// Now.
+    /// The machine as it is now.
     pub(crate) fn now(clock: &Fine<Machine>, how: &Undisturbed) -> Host {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name"));

@@ -5,7 +5,7 @@ use rig_units::Dur;
 /// Everything that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
-    /// The machine.
+    /// What the kernel says of itself.
     pub machine: Machine,
     /// What an AF_XDP port on a pair of virtual interfaces can do that was made for the purpose; or what is in the way.
     pub pair: Result<PortFacts, String>,
@@ -15,7 +15,7 @@ pub struct Facts {
     pub cable: Option<Cable>,
 }
 
-/// The machine.
+/// What the kernel says of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
     /// Release of the kernel, such as `6.1.0-13-amd64`.
@@ -46,7 +46,7 @@ pub struct Machine {
     pub floor: Floor,
     /// Large pages that were set aside.
     pub hugepages: Hugepages,
-    /// DPDK.
+    /// Whether a shim of DPDK can be opened.
     pub dpdk: Dpdk,
     /// Where tshark is.
     pub tshark: Option<String>,
@@ -68,7 +68,7 @@ pub struct Floor {
 /// Large pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hugepages {
-    /// How many.
+    /// Pages of this size.
     pub total: u64,
     /// How many of them nobody uses.
     pub free: u64,
@@ -103,7 +103,7 @@ pub struct PortFacts {
 /// An interface of the lab.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name.
+    /// As the kernel calls it.
     pub name: String,
     /// Its state; or why there is none.
     pub link: Result<LinkFacts, String>,

@@ -15,7 +15,7 @@ use serde::Serialize;
 pub struct Needs {
     /// The lab, by name.
     pub lab: String,
-    /// Its wire.
+    /// What carries its frames.
     pub wire: Wire,
 }
 
@@ -81,7 +81,7 @@ pub enum State {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What.
+    /// What was looked at.
     pub name: String,
     /// How it is.
     pub state: State,
@@ -96,7 +96,7 @@ pub struct Check {
 pub struct Section {
     /// What they are about.
     pub name: String,
-    /// The checks.
+    /// In the order in which they are printed.
     pub checks: Vec<Check>,
 }
 

@@ -45,7 +45,7 @@ impl Report {
         if self.ready { Exit::Passed } else { Exit::Broken }
     }
 
-    /// As JSON.
+    /// The report as one JSON object.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }

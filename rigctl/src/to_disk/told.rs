@@ -9,7 +9,7 @@ use serde::Serialize;
 /// How many frames passed, and how many of them are in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Told {
-    /// The file.
+    /// The file that the frames went to.
     pub file: String,
     /// Frames that the rig sent.
     pub sent: u64,

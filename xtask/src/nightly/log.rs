@@ -14,7 +14,7 @@ pub(crate) struct Done {
     pub(crate) code: String,
     /// The check, by name.
     pub(crate) check: String,
-    /// Which round.
+    /// The round, from 0.
     pub(crate) round: u64,
     /// How it ended; 0: nothing was found.
     pub(crate) exit: i32,

@@ -2,7 +2,7 @@
 //! own may be.
 
 use super::breach::Breach;
-use super::tree::Source;
+use super::tree::{Source, words};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most files of a circle.
@@ -95,11 +95,10 @@ fn whatever(from: &Module, imports: &Imports) -> BTreeSet<Module> {
     all
 }
 
-/// Reads what `own` names of its crate. Tests at its end are left out.
+/// Reads what the product's code of `own` names of its crate.
 fn file<'a>(own: &Module, source: &'a Source, modules: &BTreeMap<Module, &Source>) -> File<'a> {
-    let code: Vec<&str> = source.code().map(|(_, line)| line).collect();
+    let code: Vec<&str> = source.product().into_iter().map(|(_, line)| line).collect();
     let text = code.join("\n");
-    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     // Who may see it is no import.
     let mut parts = text.split("pub(in ");
     let first = parts.next().unwrap_or_default();
@@ -144,19 +143,6 @@ fn handed_on(statement: &str) -> Option<(&str, &str)> {
     let open = before.strip_suffix(')').and_then(|before| before.rfind("pub("));
     let public = open.or_else(|| Some(before.strip_suffix("pub")?.len()))?;
     Some((&before[..public], paths))
-}
-
-/// Every word of a text, and where it is.
-pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let start = move |at: usize| text[at..].find(is_word).map(|start| at + start);
-    let mut at = 0;
-    core::iter::from_fn(move || {
-        let from = start(at)?;
-        let rest = &text[from..];
-        at = from + rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
-        Some((from, &text[from..at]))
-    })
 }
 
 /// Reads one path, and each of those in its braces, with the name that each is known by here; what is left behind it.

@@ -85,6 +85,95 @@ fn a_file_uses_what_it_names_below_itself_and_not_what_it_only_hands_on() {
 }
 
 #[test]
+fn a_public_doc_that_says_no_more_than_the_name_is_found() {
+    for text in [
+        "/// Which.\npub kind: Kind,",
+        "    /// They.\n    pub(crate) keys: Keyring,",
+        "/// A switch.\n#[derive(Debug)]\npub struct Switch {",
+        "/// The trace.\npub(super) const fn trace(&self) -> &[PortTrace] {",
+        "/// The ports.\npub port_of: u8,",
+        "/// One case.\npub struct CaseReport {",
+    ] {
+        fires("capture/src/lib.rs", text, "says nothing");
+    }
+    for text in [
+        "/// One case of a suite.\npub struct Case {",
+        "/// Seconds.\npub length: f64,",
+        "/// `run`\npub struct RunArgs {",
+        "/// The switch.\nswitch: Switch,",
+        "/// The switch.\n/// It forwards.\npub switch: Switch,",
+    ] {
+        let found = planted("capture/src/record.rs", &format!("//! One job.\n{text}\n"));
+        let silent = found.iter().all(|breach| !breach.why.contains("says nothing"));
+        assert!(silent, "{found:?}");
+    }
+}
+
+#[test]
+fn a_name_of_two_rooms_stands_in_the_glossary_with_what_it_means_in_each() {
+    let source = |path: &str, text: &str| Source {
+        path: path.to_owned(),
+        text: format!("//! One job.\n{text}\n"),
+    };
+    let found = |glossary: &str| {
+        let of = "pub struct Kind;\nfn f() -> Kind {}";
+        let all = [
+            source("capture/src/a.rs", of),
+            source("oracle/src/a.rs", of),
+            source("oracle/src/b.rs", of),
+            source("reports/src/a.rs", "struct Kind;\n#[cfg(test)]\npub struct Kind;"),
+            source("units/src/a/tests.rs", of),
+            source("docs/glossary.md", glossary),
+        ];
+        breaches(&all).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(found("| `Kind` | `capture`: of a frame; `oracle`: of a packet |"), [""; 0]);
+    let why = "`Kind` of `oracle` is the name of another thing in another room: choose a word of its own, \
+or say what it means here in docs/glossary.md";
+    assert_eq!(found("| `Kind` | `capture`: of a frame |"), [format!("oracle/src/a.rs:2: {why}")]);
+    assert_eq!(found("").len(), 2, "one for each");
+    let more = "| `Kind` | `capture`, `oracle`: of a frame; `reports`: of a case |";
+    let why = "`Kind` has no second meaning in `reports` any more: take it out";
+    assert_eq!(found(more), [format!("docs/glossary.md:2: {why}")]);
+}
+
+/// What is told of `pub fn checked` in `oracle/src/spec/a.rs`, beside another file.
+fn checked(path: &str, text: &str) -> Vec<Breach> {
+    let source = |path: &str, text: &str| Source {
+        path: path.to_owned(),
+        text: format!("//! One job.\n{text}\n"),
+    };
+    let own = "impl A {\n    pub const fn checked(&self) -> bool {\n        true\n    }\n}";
+    breaches(&[source("oracle/src/spec/a.rs", own), source(path, text)])
+}
+
+#[test]
+fn a_public_item_that_only_tests_name_is_theirs() {
+    let tests = [
+        ("oracle/src/spec/b.rs", "#[cfg(test)]\nmod tests {\n    fn f() { checked() }\n}"),
+        ("oracle/src/spec/b.rs", "#[cfg(test)]\nfn f(\n    a: A,\n) -> B {\n    checked()\n}"),
+        ("oracle/src/spec/b.rs", "/// As [`checked`].\nfn f() {}"),
+        ("oracle/src/spec/a/tests.rs", "fn f() { checked() }"),
+        ("oracle/tests/wred.rs", "fn f() { checked() }"),
+        ("oracle/src/spec/mod.rs", "#[cfg(test)]\nmod a;"),
+    ];
+    let last = tests.len() - 1;
+    for (path, text) in &tests[..last] {
+        let found = checked(path, text);
+        let [breach] = &found[..] else { panic!("{path} {text}: {found:?}") };
+        assert_eq!(
+            breach.to_string(),
+            "oracle/src/spec/a.rs:3: `checked` has no caller but tests: make it theirs, or remove it"
+        );
+    }
+    assert_eq!(checked(tests[last].0, tests[last].1), [], "itself a test");
+    let own = "#[cfg(test)]\nmod tests {\n}\nfn f() { checked() }";
+    for path in ["oracle/src/spec/b.rs", "rigctl/src/b.rs"] {
+        assert_eq!(checked(path, own), [], "the program calls it");
+    }
+}
+
+#[test]
 fn spec_and_model_must_not_name_each_other() {
     fires("oracle/src/spec/pfcwd.rs", "use crate::model::pfcwd::detect;", "closed form");
     fires("oracle/src/judge/grid.rs", "use crate::model::pfcwd::detect;", "closed form");

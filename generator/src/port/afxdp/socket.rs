@@ -39,7 +39,7 @@ pub(crate) struct Binding {
     pub(crate) multi_buffer: bool,
 }
 
-/// The socket.
+/// An AF_XDP socket that is bound to a queue.
 #[derive(Debug)]
 pub(crate) struct Socket(OwnedFd);
 

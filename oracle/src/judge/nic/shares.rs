@@ -12,7 +12,7 @@ pub struct Shares {
     pub jain: Span,
     /// The least share, in millionths of an equal one.
     pub least: Span,
-    /// The greatest.
+    /// The greatest share, in millionths of an equal one.
     pub greatest: Span,
 }
 
@@ -82,14 +82,6 @@ pub fn shares(sent: &[Bytes]) -> Option<Shares> {
     })
 }
 
-impl Shares {
-    /// Whether a share departs from an equal one by more than `within`, for certain.
-    pub fn are_unequal(&self, within: Ppm) -> bool {
-        let (one, within) = (u64::from(Ppm::ONE.0), u64::from(within.0));
-        self.least.hi < one.saturating_sub(within) || self.greatest.lo > one + within
-    }
-}
-
 /// A fraction in millionths, with both neighbours where it lies between.
 fn ppm(num: u128, den: u128) -> Span {
     let million = num * u128::from(Ppm::ONE.0);
@@ -125,12 +117,6 @@ mod tests {
         assert_eq!(of(&[1, 1, 2]).jain, Span { lo: 888_888, hi: 888_889 });
         assert_eq!(shares(&[]), None);
         assert_eq!(shares(&[Bytes(0)]), None);
-    }
-
-    #[test]
-    fn a_share_off_by_as_much_as_allowed_is_equal_and_by_a_millionth_more_it_is_not() {
-        assert!(!of(&[9, 11]).are_unequal(Ppm(100_000)));
-        assert!(of(&[9, 11]).are_unequal(Ppm(99_999)));
     }
 
     /// What two senders send in 64 batches, the first of them `first` of 1000 on the average, to and fro by up to `about`.

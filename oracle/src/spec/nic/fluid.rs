@@ -76,15 +76,6 @@ impl Incast<'_> {
         Rest { marked, off: (hi - lo) / 2.0, queue, share: L2Rate { bps: each / self.flows() } }
     }
 
-    /// The chance of a mark in closed form, for chances that are small against 1 / tau R.
-    pub fn nearly(&self) -> f64 {
-        let rate = self.rate();
-        let by_time = 1.0 / (seconds(self.rp.timer) * rate);
-        let by_bytes = if self.rp.byte_counter == Bytes(0) { 0.0 } else { 1.0 / self.packets() };
-        let steps = self.ai_rate() / (seconds(self.rp.alpha_timer) * rate * rate);
-        (steps * (by_bytes + by_time).powi(2)).cbrt()
-    }
-
     fn flows(&self) -> u64 {
         u64::from(self.senders.max(1))
     }
@@ -170,13 +161,22 @@ mod tests {
         Incast { rp, np, curve: &CURVE, line, senders, frame: Bytes(980) }
     }
 
+    /// The chance of a mark in closed form, for chances that are small against 1 / tau R.
+    fn nearly(of: &Incast<'_>) -> f64 {
+        let rate = of.rate();
+        let by_time = 1.0 / (seconds(of.rp.timer) * rate);
+        let by_bytes = if of.rp.byte_counter == Bytes(0) { 0.0 } else { 1.0 / of.packets() };
+        let steps = of.ai_rate() / (seconds(of.rp.alpha_timer) * rate * rate);
+        (steps * (by_bytes + by_time).powi(2)).cbrt()
+    }
+
     #[test]
     fn the_cube_root_is_that_worked_by_hand() {
         // Two at 5 x 10^6 packets a second: R = 2.5 x 10^6, R_AI = 40 x 10^6 / 7840 = 5102 a second, 1 / B = 9.8 x 10^-5,
         // 1 / T R = 1 / 137.5 = 7.2727 x 10^-3; 5102 / (55 x 10^-6 x 6.25 x 10^12) = 1.4842 x 10^-5;
         // times (7.3707 x 10^-3)^2 = 5.4327 x 10^-5: 8.0634 x 10^-10, and its cube root 9.307 x 10^-4.
         let Nic { np, rp, .. } = Nic::none();
-        let nearly = incast(&np, &rp, 2).nearly();
+        let nearly = nearly(&incast(&np, &rp, 2));
         assert!((nearly - 9.307e-4).abs() < 1e-6, "{nearly}");
         // The root itself is lower: with F T R p = 0.64, half of all increases are cut off before they are additive.
         let rest = incast(&np, &rp, 2).rest();

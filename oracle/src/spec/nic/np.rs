@@ -11,28 +11,6 @@ use std::collections::BTreeMap;
 /// Where the forms come from, for reports.
 pub const SOURCE: &str = "DCQCN: Zhu et al., SIGCOMM'15, 3.1 (NP); RoCEv2, IBTA volume 1 A17";
 
-/// What a packet is that arrives, as far as marks go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A request with payload, or a READ response.
-    Data,
-    /// An acknowledgement.
-    Ack,
-    /// A CNP.
-    Cnp,
-    /// Anything else: a READ request, an atomic one.
-    Other,
-}
-
-/// Whether a packet of this kind that arrives with ECN 11 is a mark.
-pub const fn is_mark(np: &Np, kind: Kind) -> bool {
-    match kind {
-        Kind::Data => true,
-        Kind::Ack => np.ack_earns,
-        Kind::Cnp | Kind::Other => false,
-    }
-}
-
 /// A packet that is marked, or a NAK that counts as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
@@ -158,15 +136,6 @@ mod tests {
         assert_eq!(every(&np, Dur::ns(700)), Dur::ns(50_400));
         assert_eq!(count(&np, Dur::ns(700), 1_000), 14);
         assert_eq!(every(&np, Dur::us(80)), Dur::us(80));
-    }
-
-    #[test]
-    fn an_acknowledgement_is_a_mark_where_that_is_declared_and_a_cnp_never() {
-        let np = np(Dur(0), Scope::Qp);
-        let kinds = [Kind::Data, Kind::Ack, Kind::Cnp, Kind::Other];
-        assert_eq!(kinds.map(|kind| is_mark(&np, kind)), [true, false, false, false]);
-        let earns = Np { ack_earns: true, ..np };
-        assert_eq!(kinds.map(|kind| is_mark(&earns, kind)), [true, true, false, false]);
     }
 
     #[test]

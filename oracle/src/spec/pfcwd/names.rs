@@ -7,7 +7,7 @@ use rig_units::Dur;
 /// Predictions by name, for one rule and stimulus.
 #[derive(Debug, Clone, Copy)]
 pub struct Names {
-    /// The rule.
+    /// The rule that is asked.
     pub rule: Rule,
     /// What the guarded queue carries.
     pub stimulus: Stimulus,

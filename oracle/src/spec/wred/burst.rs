@@ -67,7 +67,7 @@ impl Burst {
         (others + self.counts_itself as u64).saturating_mul(self.step)
     }
 
-    /// Its chance.
+    /// The chance that the frame of this rank, from 1, is marked or dropped early.
     pub fn chance(&self, rank: u64) -> Chance {
         chance(&self.curve, self.depth(rank))
     }
@@ -107,7 +107,8 @@ impl Burst {
     }
 
     /// The ranks of which chance decides.
-    pub fn by_chance(&self) -> Option<RangeInclusive<u64>> {
+    #[cfg(test)]
+    pub(super) fn by_chance(&self) -> Option<RangeInclusive<u64>> {
         self.piece(|chance| chance.certain().is_none())
     }
 

@@ -34,12 +34,6 @@ impl Corners {
             ),
         }
     }
-
-    /// The frames that a burst has to have so that the deepest sees `depth` or more: for a curve, some above its kmax.
-    pub const fn frames_to(burst: &Burst, depth: u64) -> u64 {
-        let steps = depth.div_ceil(if burst.step == 0 { 1 } else { burst.step });
-        steps + 1 - (burst.counts_itself as u64)
-    }
 }
 
 /// The corners that make the same depths certain as those declared, when depths come in whole steps: kmin may be anything in

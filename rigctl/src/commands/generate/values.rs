@@ -44,7 +44,7 @@ pub(super) fn list(text: &str, most: u32) -> Result<Vec<u32>, Want> {
     text.split('+').map(number).collect()
 }
 
-/// DSCPs.
+/// DSCPs, 0 to 63, as a [`list`].
 pub(super) fn dscp(text: &str) -> Result<Vec<Dscp>, Want> {
     let numbers = list(text, Dscp::MAX.get().into())?;
     let dscp = |n| u8::try_from(n).ok().and_then(Dscp::new);
@@ -60,12 +60,12 @@ pub(super) fn ecn(text: &str) -> Result<Vec<Ecn>, Want> {
     marks.ok_or_else(|| "not-ect, ect0, ect1 or ce; ect0+ce takes turns".to_owned())
 }
 
-/// Queue pairs.
+/// Queue pairs of 24 bits, as a [`list`].
 pub(super) fn queue_pairs(text: &str) -> Result<Vec<Qpn>, Want> {
     Ok(list(text, Qpn::MAX.get())?.into_iter().filter_map(Qpn::new).collect())
 }
 
-/// UDP ports.
+/// UDP ports, as a [`list`].
 pub(super) fn udp_ports(text: &str) -> Result<Vec<u16>, Want> {
     let ports = list(text, u16::MAX.into())?;
     Ok(ports.into_iter().filter_map(|port| u16::try_from(port).ok()).collect())
