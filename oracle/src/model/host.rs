@@ -25,12 +25,12 @@ pub struct Config {
     /// How it obeys PFC; [`mac::Config::obeys`] zero ignores it.
     pub mac: mac::Config,
     /// What it is.
-    pub role: Role,
+    pub kind: HostKind,
 }
 
 /// The kinds of hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum HostKind {
     /// A port of the rig.
     RigPort {
         /// Size of the answer to each frame of data, if it answers.
@@ -43,17 +43,17 @@ pub enum Role {
 impl Config {
     /// A port of the rig that obeys PFC at once in every class and answers nothing.
     pub const fn quiet() -> Config {
-        Config { mac: mac::Config::prompt(u8::MAX), role: Role::RigPort { answer: None } }
+        Config { mac: mac::Config::prompt(u8::MAX), kind: HostKind::RigPort { answer: None } }
     }
 
     /// A NIC that obeys PFC at once in every class.
     pub const fn nic(config: nic::Config) -> Config {
-        Config { mac: mac::Config::prompt(u8::MAX), role: Role::Nic(config) }
+        Config { mac: mac::Config::prompt(u8::MAX), kind: HostKind::Nic(config) }
     }
 
     /// The same plug on a port of the rig that answers each frame of data with so many bytes.
     pub const fn answering(self, size: u16) -> Config {
-        Config { role: Role::RigPort { answer: Some(size) }, ..self }
+        Config { kind: HostKind::RigPort { answer: Some(size) }, ..self }
     }
 }
 
@@ -67,9 +67,9 @@ pub struct Host {
 impl Host {
     /// A host that sends nothing, called `index`, on a port of `speed`.
     pub(crate) fn new(index: u16, config: &Config, speed: PortSpeed) -> Host {
-        let node = match &config.role {
-            Role::RigPort { answer } => Node::RigPort(RigPort::new(*answer)),
-            Role::Nic(config) => Node::Nic(nic::Port::new(index, config, speed)),
+        let node = match &config.kind {
+            HostKind::RigPort { answer } => Node::RigPort(RigPort::new(*answer)),
+            HostKind::Nic(config) => Node::Nic(nic::Port::new(index, config, speed)),
         };
         Host { plug: Plug::new(index, &config.mac, speed), node }
     }

@@ -1,6 +1,6 @@
 //! What is behind a plug: one variant a kind, and what the engine asks of each.
 //!
-//! A kind is added as a module with a [`Device`] in it, a variant here and one of [`Role`](super::Role).
+//! A kind is added as a module with a [`Device`] in it, a variant here and one of [`HostKind`](super::HostKind).
 
 use super::{Plug, RigPort};
 use crate::model::link::Link;

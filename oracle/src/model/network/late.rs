@@ -76,14 +76,16 @@ impl<Q: EventQueue> Network<Q> {
     /// The same for what is no port of the rig by itself.
     #[inline(never)]
     fn advance_other(&mut self, host: usize, before: Time, tap: &mut impl Tap) {
-        let (port, plug, node) = at(&mut self.hosts, host);
         let Wires { cables, work, .. } = &mut self.wires;
+        let bypass = self.shortcuts.bypass;
+        if let Host { plug, node: Node::Nic(nic) } = &mut self.hosts[host] {
+            let cable = &mut cables[usize::from(plug.link >> 1)];
+            return Reach { before, bypass, cable, work, tap }.advance(nic, 0, plug);
+        }
+        let (port, plug, node) = at(&mut self.hosts, host);
         let cable = &mut cables[usize::from(plug.link >> 1)];
-        let reach = Reach { before, bypass: self.shortcuts.bypass, cable, work, tap };
-        if let Node::Nic(nic) = node {
-            reach.advance(nic, port, plug);
-        } else if let Some(device) = node.device() {
-            reach.advance(device, port, plug);
+        if let Some(device) = node.device() {
+            Reach { before, bypass, cable, work, tap }.advance(device, port, plug);
         }
     }
 
