@@ -1,16 +1,17 @@
 //! The model as a device under test, in virtual time: the stand-in for hardware at a desk.
 
-use crate::{Dut, Refused};
+use crate::control::{
+    Ability, Capabilities, Control, ControlError, Events, Order, Readings, Refused,
+};
 use rig_capture::{DutEvent, DutEventKind};
-use rig_lab::{Declared, Profile, Setting, WatermarkCopy};
+use rig_lab::{Declared, Profile, Setting};
 use rig_oracle::model::dut::{self, Rig};
 use rig_oracle::model::host;
 use rig_oracle::model::network::{Delivered, Network};
 use rig_oracle::model::packet::Packet;
 use rig_oracle::model::pfcwd::Event;
 use rig_oracle::model::tap::Tap;
-use rig_units::Time;
-use std::collections::BTreeMap;
+use rig_units::{Dur, Time};
 
 /// The emulated device with the rig's ports cabled to it: rig host `i` to the device's port `i`, all of them.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ impl Emulated {
         settings: &[Setting],
         cable_cm: u64,
         seed: u64,
-    ) -> Result<Emulated, Refused> {
+    ) -> Result<Emulated, ControlError> {
         let refused = |why: &dyn core::fmt::Display| Refused { why: why.to_string() };
         // The watchdog is configured while the switch runs; buffers and queues are laid out when it boots.
         let (live, at_boot): (Vec<_>, Vec<_>) =
@@ -43,9 +44,14 @@ impl Emulated {
         let dut = dut::Dut::new(profile, &boot, &rig, seed).map_err(|bad| refused(&bad))?;
         let mut emulated = Emulated { dut, heard: 0 };
         if !live.is_empty() {
-            emulated.configure(&live)?;
+            emulated.set(&live)?;
         }
         Ok(emulated)
+    }
+
+    /// The configuration as the device states it now.
+    pub const fn configured(&self) -> &Declared {
+        self.dut.configured()
     }
 
     /// The present, on the clock of the session.
@@ -84,41 +90,38 @@ impl Emulated {
     }
 }
 
-impl Dut for Emulated {
-    fn configure(&mut self, settings: &[Setting]) -> Result<(), Refused> {
-        self.dut.configure(settings).map_err(|refused| Refused { why: refused.to_string() })?;
-        let stated = self.dut.configured();
-        match settings.iter().find(|setting| stated.satisfies(setting) != Ok(true)) {
-            None => Ok(()),
-            Some(setting) => Err(Refused {
-                why: format!("{} reads back otherwise than it was set", setting.path),
-            }),
+impl Control for Emulated {
+    fn name(&self) -> &'static str {
+        "served"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        use Ability::{ClearCopies, ClearWatermarks, Configure, Counters, Events};
+        Capabilities {
+            offered: &[Configure, Counters, Events, ClearWatermarks, ClearCopies],
+            clock_bound: Dur::ZERO,
         }
     }
 
-    fn configured(&self) -> &Declared {
-        self.dut.configured()
+    fn snapshot(&mut self) -> Result<Declared, ControlError> {
+        Ok(self.dut.configured().clone())
     }
 
-    fn counters(&self) -> BTreeMap<String, u64> {
-        self.dut.counters()
+    fn set(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
+        self.dut.configure(settings).map_err(|refused| Refused { why: refused.to_string() })?;
+        self.read_back(settings)
     }
 
-    fn read(&self, names: &[String]) -> Vec<Option<u64>> {
-        names.iter().map(|name| self.dut.counter(name)).collect()
+    fn counters(&mut self, names: &[String]) -> Result<Readings, ControlError> {
+        let one = |name: &String| Some((name.clone(), self.dut.counter(name)?));
+        let values = match names {
+            [] => self.dut.counters(),
+            names => names.iter().filter_map(one).collect(),
+        };
+        Ok(Readings { values, ..Readings::default() })
     }
 
-    fn clear_watermarks(&mut self) -> Result<(), Refused> {
-        self.dut.clear_watermarks();
-        Ok(())
-    }
-
-    fn clear_copy(&mut self, copy: WatermarkCopy) -> Result<(), Refused> {
-        self.dut.clear_watermark_copy(copy);
-        Ok(())
-    }
-
-    fn events(&mut self) -> Option<Vec<DutEvent>> {
+    fn events(&mut self) -> Result<Events, ControlError> {
         let fresh = &self.dut.events()[self.heard..];
         self.heard += fresh.len();
         let event = |acted: &dut::Acted| DutEvent {
@@ -130,6 +133,16 @@ impl Dut for Emulated {
                 Event::Restore => DutEventKind::Restore,
             },
         };
-        Some(fresh.iter().map(event).collect())
+        Ok(Events { all: fresh.iter().map(event).collect(), bound: Dur::ZERO })
+    }
+
+    fn order(&mut self, order: Order) -> Result<(), ControlError> {
+        match order {
+            Order::ClearWatermarks => self.dut.clear_watermarks(),
+            Order::ClearCopy { copy } => self.dut.clear_watermark_copy(copy),
+            // What is at the other end of a cable is not its own affair: whoever has its ports does these.
+            other => return Err(self.lacks(other.needs())),
+        }
+        Ok(())
     }
 }

@@ -1,25 +1,22 @@
 //! The emulated device served by another process: what [`crate::serve`] offers, from the other end.
 //!
 //! Every question has its answer within a bounded time, or the device is [`Lost`]; it stays lost, so that a late answer is
-//! never taken for that to a later question. [`Dut`] has no room for that error: whoever uses this device through it looks
-//! at [`EmulatedWire::lost`] before it believes a refusal or an empty answer.
+//! never taken for that to a later question.
 
 mod start;
 
 use crate::control::{
-    self, Answer, Ask, FlowOrder, Happened, Health, Hello, Keyring, PROTOCOL, Set, VERSION,
+    Ability, Capabilities, Control, ControlError, Events, Health, Lost, Order, Readings, Refused,
 };
+use crate::protocol::{self, Answer, Ask, Happened, Hello, PROTOCOL, Set, VERSION};
 use crate::serve::Place;
-use crate::{Dut, Refused};
 use core::fmt;
 use core::time::Duration;
 use rig_capture::DutEvent;
 use rig_generator::port::Mono;
-use rig_lab::{Declared, Keys, Setting, WatermarkCopy};
-use rig_units::Time;
+use rig_lab::{Declared, Setting};
+use rig_units::{Dur, Time};
 use start::said_within;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
@@ -40,12 +37,11 @@ const LAST_WORDS: u64 = 4_096;
 /// A device that another process serves.
 #[derive(Debug)]
 pub struct EmulatedWire {
-    hello: Hello,
     configured: Declared,
     /// Zero of the session's clock.
     zero: Mono,
-    line: RefCell<Line>,
-    lost: RefCell<Option<Lost>>,
+    line: Line,
+    lost: Option<Lost>,
     /// The process, if it was started here.
     child: Option<Child>,
 }
@@ -75,60 +71,24 @@ pub trait Answers: fmt::Debug + Send {
     fn answer(&mut self, ask: &Ask) -> Result<Answer, String>;
 }
 
-/// The device cannot be talked to any more: its process has ended, hangs, or speaks another language.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
-    /// What was tried.
-    pub tried: String,
-    /// What happened instead.
-    pub why: String,
-}
-
-impl fmt::Display for Lost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the served device is lost: {}: {}", self.tried, self.why)
-    }
-}
-
-impl core::error::Error for Lost {}
-
-/// Why the device did not do as it was asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Undone {
-    /// It refused: an answer like any other.
-    Refused(Refused),
-    /// There is no answer.
-    Lost(Lost),
-}
-
-impl fmt::Display for Undone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Undone::Refused(refused) => refused.fmt(f),
-            Undone::Lost(lost) => lost.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for Undone {}
-
-impl Undone {
-    /// A refusal either way, for whoever has no room for more.
-    fn into_refused(self) -> Refused {
-        match self {
-            Undone::Refused(refused) => refused,
-            Undone::Lost(lost) => Refused { why: lost.to_string() },
-        }
-    }
-}
-
-impl From<Lost> for Undone {
-    fn from(lost: Lost) -> Undone {
-        Undone::Lost(lost)
-    }
-}
-
 impl EmulatedWire {
+    /// What it can do: everything. It tells instants to the nanosecond, on the clock of the rig's own ports.
+    pub const CAPABILITIES: Capabilities = Capabilities {
+        offered: &[
+            Ability::Configure,
+            Ability::Boot,
+            Ability::Counters,
+            Ability::Events,
+            Ability::ClearWatermarks,
+            Ability::ClearCopies,
+            Ability::Links,
+            Ability::Flows,
+            Ability::Keys,
+            Ability::Health,
+        ],
+        clock_bound: Dur::ZERO,
+    };
+
     /// The device that is served at `place`.
     ///
     /// # Errors
@@ -159,7 +119,7 @@ impl EmulatedWire {
         let said = said_within(&own, START, waits).map_err(|error| failed(&error));
         match said.and_then(|()| EmulatedWire::over(own, &tried, START)) {
             Ok(mut wire) => {
-                if let Line::Process(line) = wire.line.get_mut() {
+                if let Line::Process(line) = &wire.line {
                     let line = line.from.get_ref();
                     line.set_read_timeout(Some(START)).map_err(|error| failed(&error))?;
                 }
@@ -187,11 +147,11 @@ impl EmulatedWire {
         let mut line = Stream { from: BufReader::new(stream), to };
         let hello = line.hear(tried)?;
         let said = |why: String| Lost { tried: tried.to_owned(), why };
-        if let Ok(Answer::Refused { why }) = control::read("an answer", &hello) {
+        if let Ok(Answer::Refused { why }) = protocol::read("an answer", &hello) {
             return Err(said(why));
         }
         let hello: Hello =
-            control::read("a hello", &hello).map_err(|error| said(error.to_string()))?;
+            protocol::read("a hello", &hello).map_err(|error| said(error.to_string()))?;
         if (hello.protocol.as_str(), hello.version) != (PROTOCOL, VERSION) {
             let why = format!(
                 "it speaks {} {}: want {PROTOCOL} {VERSION}; are both of one build?",
@@ -209,197 +169,43 @@ impl EmulatedWire {
     }
 
     fn by(hello: Hello, line: Line) -> EmulatedWire {
-        let (configured, lost) = (hello.declared.clone(), RefCell::default());
-        EmulatedWire { hello, configured, zero: Mono(0), line: line.into(), lost, child: None }
-    }
-
-    /// Who it is, and on which interfaces.
-    pub const fn hello(&self) -> &Hello {
-        &self.hello
-    }
-
-    /// Boots it afresh with these settings; when, on the ports' clock. The session's clock starts there.
-    ///
-    /// # Errors
-    /// It refuses a setting, or is lost.
-    pub fn boot(&mut self, settings: &[Setting], seed: u64) -> Result<Mono, Undone> {
-        let ask = Ask::Boot { seed, settings: settings.iter().map(Set::from).collect() };
-        match self.ask("boot", &ask)? {
-            Answer::Booted { epoch_ns, declared } => {
-                self.configured = *declared;
-                self.zero = Mono(epoch_ns);
-                Ok(self.zero)
-            }
-            other => Err(self.undone("boot", other)),
-        }
-    }
-
-    /// Counts the session's time from `zero` on instead of from the boot.
-    pub fn set_zero(&mut self, zero: Mono) {
-        self.zero = zero;
-    }
-
-    /// Changes settings, all or none, and reads them back.
-    ///
-    /// # Errors
-    /// It refuses them, states another value afterwards, or is lost.
-    pub fn set(&mut self, settings: &[Setting]) -> Result<(), Undone> {
-        let ask = Ask::Configure { settings: settings.iter().map(Set::from).collect() };
-        match self.ask("configure", &ask)? {
-            Answer::Configured { declared } => self.configured = *declared,
-            other => return Err(self.undone("configure", other)),
-        }
-        match settings.iter().find(|setting| self.configured.satisfies(setting) != Ok(true)) {
-            None => Ok(()),
-            Some(setting) => {
-                let why = format!("{} reads back otherwise than it was set", setting.path);
-                Err(Undone::Refused(Refused { why }))
-            }
-        }
-    }
-
-    /// Gives it the keys that it shares with the rig. They travel over the line alone.
-    ///
-    /// # Errors
-    /// They are too short for its cipher suite, or the device is lost.
-    pub fn key(&mut self, keys: &Keys) -> Result<(), Undone> {
-        self.done("key", &Ask::Key { keys: Keyring(keys.clone()) })
-    }
-
-    /// Says which of the device's ports the rig's are cabled to: rig port `i` to `behind[i]`.
-    ///
-    /// # Errors
-    /// There is no such port, or the device is lost.
-    pub fn cable(&mut self, behind: &[u16]) -> Result<(), Undone> {
-        self.done("cable", &Ask::Cable { behind: behind.to_vec() })
-    }
-
-    /// Cuts or mends the link of a port of the device, as the device sees it.
-    ///
-    /// # Errors
-    /// There is no such port, or the device is lost.
-    pub fn set_link(&mut self, port: u16, up: bool) -> Result<(), Undone> {
-        self.done("link", &Ask::Link { port, up })
-    }
-
-    /// Lets every connection of a NIC begin anew.
-    ///
-    /// # Errors
-    /// The device is lost.
-    pub fn disconnect(&mut self) -> Result<(), Undone> {
-        self.done("disconnect", &Ask::Disconnect)
-    }
-
-    /// Lets the NIC at a port send by itself.
-    ///
-    /// # Errors
-    /// It is no NIC, has no such port, or is lost.
-    pub fn start_flow(&mut self, port: u16, flow: FlowOrder) -> Result<(), Undone> {
-        self.done("start-flow", &Ask::StartFlow { port, flow })
-    }
-
-    /// Lets it send nothing new on a connection.
-    ///
-    /// # Errors
-    /// It is no NIC, has no such port, or is lost.
-    pub fn stop_flow(&mut self, port: u16, connection: u16) -> Result<(), Undone> {
-        self.done("stop-flow", &Ask::StopFlow { port, connection })
-    }
-
-    /// How it has kept up since this was last asked.
-    ///
-    /// # Errors
-    /// It is lost.
-    pub fn lateness(&mut self) -> Result<Health, Lost> {
-        match self.ask("lateness", &Ask::Lateness)? {
-            Answer::Health(health) => Ok(health),
-            other => Err(self.odd("lateness", &other)),
-        }
-    }
-
-    /// Counters now: those of these names that it knows; all, where none is named.
-    ///
-    /// # Errors
-    /// It is lost.
-    pub fn values(&self, names: &[String]) -> Result<BTreeMap<String, u64>, Lost> {
-        match self.ask("counters", &Ask::Counters { names: names.to_vec() })? {
-            Answer::Counters { values } => Ok(values),
-            other => Err(self.odd("counters", &other)),
-        }
-    }
-
-    /// Makes every watermark what is in use now.
-    ///
-    /// # Errors
-    /// It is lost.
-    pub fn forget_watermarks(&self) -> Result<(), Undone> {
-        self.done("clear-watermarks", &Ask::ClearWatermarks)
-    }
-
-    /// Clears one copy of every watermark.
-    ///
-    /// # Errors
-    /// It is lost.
-    pub fn forget_copy(&self, copy: WatermarkCopy) -> Result<(), Undone> {
-        self.done("clear-copy", &Ask::ClearCopy { copy })
-    }
-
-    /// What its watchdogs did since this was last asked, on the session's clock.
-    ///
-    /// # Errors
-    /// It is lost.
-    pub fn happened(&self) -> Result<Vec<DutEvent>, Lost> {
-        let events = match self.ask("events", &Ask::Events)? {
-            Answer::Events { events } => events,
-            other => return Err(self.odd("events", &other)),
-        };
-        let event = |Happened { at_ns, port, class, what }| {
-            let at = Time::ZERO + Mono(at_ns).since(self.zero).unwrap_or_default();
-            DutEvent { at, port, class, kind: what.into() }
-        };
-        Ok(events.into_iter().map(event).collect())
+        let configured = hello.declared;
+        EmulatedWire { configured, zero: Mono(0), line, lost: None, child: None }
     }
 
     /// Why nothing that was said since is to be believed, if the device is lost.
-    pub fn lost(&self) -> Option<Lost> {
-        self.lost.borrow().clone()
+    pub const fn lost(&self) -> Option<&Lost> {
+        self.lost.as_ref()
     }
 
-    fn ask(&self, tried: &str, ask: &Ask) -> Result<Answer, Lost> {
-        if let Some(lost) = self.lost() {
-            return Err(lost);
+    fn ask(&mut self, tried: &str, ask: &Ask) -> Result<Answer, Lost> {
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
         }
         let tried = format!("ask for {tried}");
-        let answer = match &mut *self.line.borrow_mut() {
+        let answer = match &mut self.line {
             Line::Process(line) => line.ask(&tried, ask),
             Line::Here(answers) => {
                 answers.answer(ask).map_err(|why| Lost { tried: tried.clone(), why })
             }
         };
-        self.lost.replace(answer.as_ref().err().cloned());
+        self.lost = answer.as_ref().err().cloned();
         answer
     }
 
-    fn done(&self, tried: &str, ask: &Ask) -> Result<(), Undone> {
-        match self.ask(tried, ask)? {
-            Answer::Done => Ok(()),
-            other => Err(self.undone(tried, other)),
-        }
-    }
-
-    fn undone(&self, tried: &str, answer: Answer) -> Undone {
+    fn undone(&mut self, tried: &str, answer: Answer) -> ControlError {
         match answer {
-            Answer::Refused { why } | Answer::Bad { why } => Undone::Refused(Refused { why }),
-            other => Undone::Lost(self.odd(tried, &other)),
+            Answer::Refused { why } | Answer::Bad { why } => Refused { why }.into(),
+            other => self.odd(tried, &other),
         }
     }
 
     /// It answers another question than it was asked.
-    fn odd(&self, tried: &str, answer: &Answer) -> Lost {
-        let why = format!("it answered {}", control::line(answer).trim_end());
+    fn odd(&mut self, tried: &str, answer: &Answer) -> ControlError {
+        let why = format!("it answered {}", protocol::line(answer).trim_end());
         let lost = Lost { tried: format!("ask for {tried}"), why };
-        self.lost.replace(Some(lost.clone()));
-        lost
+        self.lost = Some(lost.clone());
+        lost.into()
     }
 }
 
@@ -407,17 +213,17 @@ impl Stream {
     fn ask(&mut self, tried: &str, ask: &Ask) -> Result<Answer, Lost> {
         let failed = |error: io::Error| Lost::of(tried, &error);
         // It may hold keys.
-        let question = Zeroizing::new(control::line(ask));
+        let question = Zeroizing::new(protocol::line(ask));
         self.to.write_all(question.as_bytes()).map_err(failed)?;
         let answer = self.hear(tried)?;
-        control::read("an answer", &answer)
+        protocol::read("an answer", &answer)
             .map_err(|error| Lost { tried: tried.to_owned(), why: error.to_string() })
     }
 
     fn hear(&mut self, tried: &str) -> Result<String, Lost> {
         let mut text = String::new();
         // Counters of a large device are longer than a question.
-        let mut whole = self.from.by_ref().take(control::LONGEST * 64);
+        let mut whole = self.from.by_ref().take(protocol::LONGEST * 64);
         match whole.read_line(&mut text) {
             Ok(_) if text.ends_with('\n') => Ok(text),
             Ok(_) => Err(Lost { tried: tried.to_owned(), why: "its process has ended".to_owned() }),
@@ -441,7 +247,7 @@ impl Lost {
 
 impl Drop for EmulatedWire {
     fn drop(&mut self) {
-        let Line::Process(line) = self.line.get_mut() else { return };
+        let Line::Process(line) = &mut self.line else { return };
         let Some(mut child) = self.child.take() else {
             // A process that is just being started by another thread may have the line too, and must not keep it.
             let _gone = line.to.shutdown(Shutdown::Both);
@@ -450,7 +256,7 @@ impl Drop for EmulatedWire {
         // One that hangs is not waited for.
         let _set = line.from.get_ref().set_read_timeout(Some(FAREWELL));
         // The answer comes before the end, and the end of the line with it.
-        let _gone = line.to.write_all(control::line(&Ask::Quit).as_bytes());
+        let _gone = line.to.write_all(protocol::line(&Ask::Quit).as_bytes());
         let mut rest = Vec::new();
         if line.from.read_to_end(&mut rest).is_err() {
             let _ended = child.kill();
@@ -459,29 +265,73 @@ impl Drop for EmulatedWire {
     }
 }
 
-impl Dut for EmulatedWire {
-    fn configure(&mut self, settings: &[Setting]) -> Result<(), Refused> {
-        self.set(settings).map_err(Undone::into_refused)
+impl Control for EmulatedWire {
+    fn name(&self) -> &'static str {
+        "served"
     }
 
-    fn configured(&self) -> &Declared {
-        &self.configured
+    fn capabilities(&self) -> Capabilities {
+        EmulatedWire::CAPABILITIES
     }
 
-    fn counters(&self) -> BTreeMap<String, u64> {
-        self.values(&[]).unwrap_or_default()
+    fn snapshot(&mut self) -> Result<Declared, ControlError> {
+        Ok(self.configured.clone())
     }
 
-    fn clear_watermarks(&mut self) -> Result<(), Refused> {
-        self.forget_watermarks().map_err(Undone::into_refused)
+    fn boot(&mut self, settings: &[Setting], seed: u64) -> Result<Mono, ControlError> {
+        let ask = Ask::Boot { seed, settings: settings.iter().map(Set::from).collect() };
+        match self.ask("boot", &ask)? {
+            Answer::Booted { epoch_ns, declared } => {
+                self.configured = *declared;
+                self.zero = Mono(epoch_ns);
+                Ok(self.zero)
+            }
+            other => Err(self.undone("boot", other)),
+        }
     }
 
-    fn clear_copy(&mut self, copy: WatermarkCopy) -> Result<(), Refused> {
-        self.forget_copy(copy).map_err(Undone::into_refused)
+    fn set(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
+        let ask = Ask::Configure { settings: settings.iter().map(Set::from).collect() };
+        match self.ask("configure", &ask)? {
+            Answer::Configured { declared } => self.configured = *declared,
+            other => return Err(self.undone("configure", other)),
+        }
+        self.read_back(settings)
     }
 
-    fn events(&mut self) -> Option<Vec<DutEvent>> {
-        self.happened().ok()
+    fn counters(&mut self, names: &[String]) -> Result<Readings, ControlError> {
+        match self.ask("counters", &Ask::Counters { names: names.to_vec() })? {
+            Answer::Counters { values } => Ok(Readings { values, ..Readings::default() }),
+            other => Err(self.odd("counters", &other)),
+        }
+    }
+
+    fn events(&mut self) -> Result<Events, ControlError> {
+        let events = match self.ask("events", &Ask::Events)? {
+            Answer::Events { events } => events,
+            other => return Err(self.odd("events", &other)),
+        };
+        let event = |Happened { at_ns, port, class, what }| {
+            let at = Time::ZERO + Mono(at_ns).since(self.zero).unwrap_or_default();
+            DutEvent { at, port, class, kind: what.into() }
+        };
+        let bound = EmulatedWire::CAPABILITIES.clock_bound;
+        Ok(Events { all: events.into_iter().map(event).collect(), bound })
+    }
+
+    fn health(&mut self) -> Result<Health, ControlError> {
+        match self.ask("lateness", &Ask::Lateness)? {
+            Answer::Health(health) => Ok(health),
+            other => Err(self.odd("lateness", &other)),
+        }
+    }
+
+    fn order(&mut self, order: Order) -> Result<(), ControlError> {
+        let tried = order.word();
+        match self.ask(tried, &Ask::Do(order))? {
+            Answer::Done => Ok(()),
+            other => Err(self.undone(tried, other)),
+        }
     }
 }
 

@@ -32,7 +32,10 @@ pub mod yaml;
 
 pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::{Declared, Pfc, PortGroup, Ports};
-pub use deviation::{Deviation, Switched};
+pub use deviation::{
+    BufferFaults, Deviation, DeviceFaults, MacsecFaults, NicFaults, NpFaults, PfcFaults,
+    PfcwdFaults, RcFaults, RpFaults, SchedulerFaults, Switched, WredFaults,
+};
 pub use fault::{Fault, Place};
 pub use keys::{Keys, Secret};
 pub use lab::{Adapter, Backend, DeclaredWire, DpdkWire, EmulatedWire, Lab};

@@ -1,7 +1,7 @@
 //! A device under test: who it is, what it declares, and (emulated ones) how it departs from that.
 
 use crate::settings::BadSetting;
-use crate::{Declared, Deviation, RuleFamily, Switched};
+use crate::{Declared, RuleFamily, Switched};
 use core::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -189,11 +189,6 @@ impl FromStr for Mutation {
 }
 
 impl Actual {
-    /// The value of `deviation` if it is switched on: `Some(None)` when no value was given.
-    pub fn deviation(&self, deviation: Deviation) -> Option<Option<u64>> {
-        self.deviations.iter().find(|on| on.name == deviation).map(|on| on.value)
-    }
-
     /// The deviations that are switched on.
     pub fn deviations(&self) -> &[Switched] {
         &self.deviations

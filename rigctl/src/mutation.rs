@@ -4,14 +4,6 @@ use rig_lab::keys::hidden;
 use rig_lab::settings::nearest;
 use rig_lab::{Deviation, Lab, Mutation};
 
-/// The name of `deviation` as typed on the command line: `drop_leaks`.
-pub fn name(deviation: Deviation) -> String {
-    serde_json::to_value(deviation)
-        .ok()
-        .and_then(|v| v.as_str().map(str::to_owned))
-        .unwrap_or_default()
-}
-
 /// Reads one `--mutate` argument.
 ///
 /// # Errors
@@ -31,10 +23,8 @@ pub fn parse(text: &str) -> Result<Mutation, String> {
     }
     let (called, value) =
         value.split_once(':').map_or((value, None), |(name, value)| (name, Some(value)));
-    let found = Deviation::ALL.into_iter().find(|&deviation| name(deviation) == called);
-    let Some(deviation) = found else {
-        let names: Vec<String> = Deviation::ALL.into_iter().map(name).collect();
-        let near = nearest(called, names.iter().map(String::as_str));
+    let Some(deviation) = Deviation::named(called) else {
+        let near = nearest(called, Deviation::all().map(Deviation::name));
         let near =
             if near.is_empty() { String::new() } else { format!("; near it: {}", near.join(", ")) };
         return Err(format!(
@@ -73,9 +63,10 @@ mod tests {
 
     #[test]
     fn a_deviation_and_an_override_are_read() {
+        let name = Deviation::named("drop_leaks").unwrap();
         assert_eq!(
             parse("deviation=drop_leaks:3"),
-            Ok(Mutation::Deviation(Switched { name: Deviation::DropLeaks, value: Some(3) }))
+            Ok(Mutation::Deviation(Switched { name, value: Some(3) }))
         );
         let path = "pfcwd.detection_time".to_owned();
         assert_eq!(

@@ -7,6 +7,7 @@ mod common;
 use common::root;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rig_dut::EmulatedWire;
+use rig_dut::control::{Control as _, Keyring, Order};
 use rig_dut::serve::Place;
 use rig_generator::netlab::{End, Namespace, pair};
 use rig_lab::{Keys, Secret};
@@ -139,11 +140,11 @@ fn a_second_client_is_told_who_has_the_device() {
         return;
     }
     let device = Device::serve(&name("second"), "");
-    let first = device.connect().expect("nobody has it");
+    let mut first = device.connect().expect("nobody has it");
     let why = device.connect().expect_err("it is taken");
     let own = format!("process {} (", std::process::id());
     assert!(why.starts_with(&own) && why.contains("of user 0 has this device"), "{why}");
-    assert!(first.values(&[]).is_ok(), "the first goes on");
+    assert!(first.counters(&[]).is_ok(), "the first goes on");
     drop(first);
     // Who hung up a moment ago keeps nobody out.
     for _ in 0..50 {
@@ -158,12 +159,12 @@ fn with_force_who_comes_takes_over() {
         return;
     }
     let device = Device::serve(&name("force"), "--force");
-    let first = device.connect().expect("nobody has it");
-    let second = device.connect().expect("it takes over");
-    assert!(second.values(&[]).is_ok());
-    assert!(first.values(&[]).expect_err("cut").to_string().contains("has ended"));
+    let mut first = device.connect().expect("nobody has it");
+    let mut second = device.connect().expect("it takes over");
+    assert!(second.counters(&[]).is_ok());
+    assert!(first.counters(&[]).expect_err("cut").to_string().contains("has ended"));
     assert!(device.called_by_nobody().contains("may not steer this device"), "whoever has it");
-    assert!(second.values(&[]).is_ok(), "nobody took it over");
+    assert!(second.counters(&[]).is_ok(), "nobody took it over");
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn a_device_that_has_keys_leaves_no_dump_of_its_memory() {
             let secret = |len: usize| Secret::from_hex(&"5a".repeat(len)).expect("digits");
             let keys = Keys { saks: [16; 4].map(secret), salt: secret(12) };
             let mut wire = device.connect().expect("nobody has it");
-            wire.key(&keys).expect("it takes them");
+            wire.order(Order::Key { keys: Keyring(keys) }).expect("it takes them");
         }
         let id = device.process.id().to_string();
         assert!(Command::new("kill").args(["-QUIT", &id]).status().expect("kill").success());

@@ -72,7 +72,8 @@ fn keys(value: &Value) -> Result<Keys, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{Ask, QUESTION, line, read};
+    use crate::control::Order;
+    use crate::protocol::{Ask, QUESTION, line, read};
 
     const KEY: &str = "00112233445566778899aabbccddeeff";
 
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn keys_arrive_as_they_were_sent_and_are_not_printed() {
-        let ask = Ask::Key { keys: keyring() };
+        let ask = Ask::Do(Order::Key { keys: keyring() });
         let text = line(&ask);
         assert_eq!(read::<Ask>(QUESTION, &text), Ok(ask.clone()));
         let shown = format!("{ask:?}");
@@ -92,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_complaint_about_keys_says_where_and_not_what() {
-        let text = line(&Ask::Key { keys: keyring() });
+        let text = line(&Ask::Do(Order::Key { keys: keyring() }));
         for (from, to, want) in [
             ("ccddeeff\",\"0011", "ccddeeff99\",\"0011", "key 1 has 17 bytes: want 16 or 32"),
             ("eeff\"]", "eefg\"]", "key 4: character 32 is no hexadecimal digit"),

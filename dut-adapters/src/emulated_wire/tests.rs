@@ -2,6 +2,7 @@ use super::*;
 use crate::serve::served::tests::bench::{Bench, pause, probe};
 use crate::serve::{Conversation, Gate, Post};
 use rig_capture::DutEventKind;
+use rig_lab::WatermarkCopy;
 use rig_units::Dur;
 use serde_json::json;
 use std::os::unix::net::UnixListener;
@@ -74,25 +75,26 @@ fn speaks(name: &str, says: &str) -> (Place, thread::JoinHandle<()>) {
 #[test]
 fn a_device_is_booted_configured_and_read_through_a_socket() {
     let (epoch, bench) = steered("steer", |wire| {
-        assert_eq!(wire.hello().device, "broadcom");
         let epoch = wire.boot(&[setting("pfcwd.detection_time", "300ms")], 7).expect("taken");
-        assert_eq!(wire.configured().pfcwd.detection_time, Dur::ms(300));
-        wire.configure(&[setting("pfcwd.detection_time", "400ms")]).expect("taken");
-        assert_eq!(wire.configured().pfcwd.detection_time, Dur::ms(400));
-        let refused = wire.configure(&[setting("pfcwd.detection_time", "1ms")]).unwrap_err();
-        assert!(refused.why.contains("is not within"), "{refused}");
-        assert_eq!(wire.configured().pfcwd.detection_time, Dur::ms(400));
-        assert!(wire.counters().len() > 400);
+        assert_eq!(wire.configured.pfcwd.detection_time, Dur::ms(300));
+        wire.set(&[setting("pfcwd.detection_time", "400ms")]).expect("taken");
+        assert_eq!(wire.configured.pfcwd.detection_time, Dur::ms(400));
+        let refused = wire.set(&[setting("pfcwd.detection_time", "1ms")]).unwrap_err();
+        assert!(matches!(refused, ControlError::Refused(_)), "{refused}");
+        assert!(refused.to_string().contains("is not within"), "{refused}");
+        assert_eq!(wire.configured.pfcwd.detection_time, Dur::ms(400));
+        assert!(wire.counters(&[]).expect("it can").values.len() > 400);
         let name = "Ethernet0:3 PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED".to_owned();
-        assert_eq!(wire.values(&[name.clone(), "none".to_owned()]), Ok([(name, 0)].into()));
-        assert_eq!(wire.events(), Some(vec![]));
-        wire.clear_watermarks().expect("it can");
-        wire.clear_copy(WatermarkCopy::User).expect("it can");
-        wire.cable(&[1, 0]).expect("there are four");
-        wire.set_link(3, false).expect("there are four");
-        let beyond = wire.set_link(4, false).unwrap_err();
+        let read = wire.counters(&[name.clone(), "none".to_owned()]).expect("it can");
+        assert_eq!(read.values, [(name, 0)].into());
+        assert_eq!(wire.events(), Ok(Events::default()));
+        wire.order(Order::ClearWatermarks).expect("it can");
+        wire.order(Order::ClearCopy { copy: WatermarkCopy::User }).expect("it can");
+        wire.order(Order::Cable { behind: vec![1, 0] }).expect("there are four");
+        wire.order(Order::Link { port: 3, up: false }).expect("there are four");
+        let beyond = wire.order(Order::Link { port: 4, up: false }).unwrap_err();
         assert_eq!(beyond.to_string(), "there is no port 4: want 0 to 3");
-        wire.lateness().expect("it lives");
+        wire.health().expect("it lives");
         assert_eq!(wire.lost(), None);
         epoch
     });
@@ -110,8 +112,8 @@ fn events_are_put_on_the_clock_of_the_session() {
         bench.run(Dur::ms(1));
     }
     let (events, _) = steered_by(bench, "events", |wire| {
-        wire.set_zero(Mono(200_000_000));
-        wire.events().expect("it tells")
+        wire.zero = Mono(200_000_000);
+        wire.events().expect("it tells").all
     });
     // While it is asked its time goes on, and the queue is restored.
     let storm = events.first().expect("a storm");
@@ -126,32 +128,30 @@ fn a_device_that_has_ended_is_lost_and_stays_so() {
     let ((first, second), _) = steered("gone", |wire| {
         let asked = wire.ask("quit", &Ask::Quit);
         assert_eq!(asked, Ok(Answer::Done));
-        let first = wire.lateness().unwrap_err();
-        assert_eq!((wire.counters().len(), wire.events()), (0, None));
-        let refused = wire.configure(&[]).unwrap_err();
-        assert_eq!(refused.why, first.to_string());
-        (first, wire.lost())
+        let first = wire.health().unwrap_err();
+        assert_eq!(wire.counters(&[]), Err(first.clone()));
+        assert_eq!(wire.events(), Err(first.clone()));
+        assert_eq!(wire.set(&[]), Err(first.clone()));
+        (first, wire.lost().cloned())
     });
     assert_eq!(
         first.to_string(),
         "the served device is lost: ask for lateness: its process has ended"
     );
-    assert_eq!(second, Some(first));
+    assert_eq!(second.map(ControlError::Lost), Some(first));
 }
 
 #[test]
 fn a_device_that_hangs_is_lost_in_bounded_time() {
-    let hello = control::line(&Bench::new().served.hello());
+    let hello = protocol::line(&Bench::new().served.hello());
     let (place, speaking) = speaks("hangs", &hello);
     let stream = place.call().expect("it listens");
-    let wire = EmulatedWire::over(stream, "connect", PATIENCE).expect("a hello");
-    let mut line = wire.line.borrow_mut();
-    let Line::Process(stream) = &mut *line else { panic!("a process") };
+    let mut wire = EmulatedWire::over(stream, "connect", PATIENCE).expect("a hello");
+    let Line::Process(stream) = &mut wire.line else { panic!("a process") };
     stream.to.set_read_timeout(Some(Duration::from_millis(20))).expect("a socket");
     // It never reads what it is asked, so no answer comes until the test ends it.
     let lost = stream.hear("listen").unwrap_err();
     assert_eq!(lost.why, "no answer in time");
-    drop(line);
     drop(wire);
     speaking.join().expect("no panic");
 }
@@ -160,9 +160,9 @@ fn a_device_that_hangs_is_lost_in_bounded_time() {
 fn another_language_is_told_with_both_names() {
     let mut hello = Bench::new().served.hello();
     hello.version = VERSION + 1;
-    let (place, speaking) = speaks("newer", &control::line(&hello));
+    let (place, speaking) = speaks("newer", &protocol::line(&hello));
     let lost = EmulatedWire::connect(&place).unwrap_err();
-    assert!(lost.why.starts_with("it speaks rig-dut 5: want rig-dut 4"), "{lost}");
+    assert!(lost.why.starts_with("it speaks rig-dut 6: want rig-dut 5"), "{lost}");
     speaking.join().expect("no panic");
     let (place, speaking) = speaks("other", "SSH-2.0-OpenSSH_9.2\n");
     let lost = EmulatedWire::connect(&place).unwrap_err();

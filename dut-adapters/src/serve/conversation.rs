@@ -1,7 +1,7 @@
 //! The device's side of a conversation: introduces itself, then answers line by line until the other side hangs up.
 
 use super::Post;
-use crate::control::{self, Answer, Ask, Hello, LONGEST, QUESTION};
+use crate::protocol::{self, Answer, Ask, Hello, LONGEST, QUESTION};
 use std::io::{self, BufRead, Read as _, Write};
 use zeroize::Zeroizing;
 
@@ -40,8 +40,8 @@ impl Conversation {
             to.write_all(line.as_bytes())?;
             to.flush()
         };
-        send(control::line(&self.hello))?;
-        let mut say = |answer: &Answer| send(control::line(answer));
+        send(protocol::line(&self.hello))?;
+        let mut say = |answer: &Answer| send(protocol::line(answer));
         loop {
             // It may hold keys.
             let mut line = Zeroizing::new(Vec::with_capacity(1 << 10));
@@ -54,7 +54,7 @@ impl Conversation {
             }
             match std::str::from_utf8(&line).map_err(|error| format!("not {QUESTION}: {error}")) {
                 Err(why) => say(&bad(&why))?,
-                Ok(text) => match control::read(QUESTION, text) {
+                Ok(text) => match protocol::read(QUESTION, text) {
                     Err(why) => say(&bad(&why.to_string()))?,
                     Ok(Ask::Quit) => {
                         // Said before it is done: afterwards nobody may be left to say it.
@@ -109,20 +109,20 @@ mod tests {
 
     #[test]
     fn a_conversation_survives_what_it_does_not_understand() {
-        let text = b"hello?\n\xff\n\n\"reboot\"\n{\"link\":{\"port\":9,\"up\":true}}\n\"events\"\n";
+        let text = b"hello?\n\xff\n\n\"reboot\"\n{\"do\":{\"link\":{\"port\":9,\"up\":true}}}\n\"events\"\n";
         let (said, ended) = answers(text, true);
-        let hello: Hello = control::read("a hello", &said[0]).expect("a hello");
+        let hello: Hello = protocol::read("a hello", &said[0]).expect("a hello");
         assert_eq!(hello.device, "broadcom");
         let wants = [
             "expected value at line 1 column 1",
             "invalid utf-8",
             "EOF while parsing",
-            "expected one of `boot`, `configure`, `key`, `cable`, `link`, `disconnect`, `start-flow`, `stop-flow`, `counters`, `clear-watermarks`, `clear-copy`, `events`, `status`, `lateness`, `quit`",
-            "there is no port 9: want 0 to 3",
+            "expected one of `boot`, `configure`, `counters`, `do`, `events`, `status`, `lateness`, `quit`",
         ];
         for (line, want) in said[1..].iter().zip(wants) {
             assert!(line.starts_with(r#"{"bad""#) && line.contains(want), "{line}");
         }
+        assert_eq!(said[5], r#"{"refused":{"why":"there is no port 9: want 0 to 3"}}"#);
         assert_eq!(said[6..], [r#"{"events":{"events":[]}}"#]);
         assert!(!ended, "nobody booted it");
     }

@@ -12,9 +12,8 @@ use super::nics::{Nics, is_control};
 use super::secure::Secure;
 use super::store::{Store, number, numbered};
 use super::tos;
-use crate::control::FlowOrder;
-use crate::{Dut as _, Emulated, Refused};
-use rig_frames::macsec::BadKey;
+use crate::Emulated;
+use crate::control::{Control as _, ControlError, FlowOrder, Order, Refused};
 use rig_lab::{Declared, Keys, Macsec, Profile, Setting};
 use rig_oracle::model::network::Delivered;
 use rig_oracle::model::packet::Tag;
@@ -22,9 +21,6 @@ use rig_oracle::model::{Dir, Kind, Packet, host, nic};
 use rig_testcases::Verb;
 use rig_testcases::wire::macsec::is_protected;
 use rig_units::Time;
-
-/// What somebody is told who wants flows of a switch.
-const NO_NIC: &str = "the device is a switch, which sends nothing by itself: want a NIC";
 
 /// A device that runs.
 #[derive(Debug)]
@@ -86,7 +82,7 @@ impl Device {
         settings: &[Setting],
         seed: u64,
         meter: Meter,
-    ) -> Result<Device, Refused> {
+    ) -> Result<Device, ControlError> {
         let emulated = Emulated::boot(profile, settings, 0, seed)?;
         let declared = emulated.configured();
         let ports = declared.port_count();
@@ -202,7 +198,7 @@ impl Device {
     }
 
     /// Cuts or mends the link of a port, now. What arrived over it and was not taken up yet is lost.
-    pub(super) fn set_link(&mut self, port: u16, up: bool) {
+    fn set_link(&mut self, port: u16, up: bool) {
         self.up[usize::from(port)] = up;
         self.emulated.set_link(port, up);
         if !up {
@@ -213,19 +209,29 @@ impl Device {
         }
     }
 
-    /// Every connection of a NIC begins anew.
-    pub(super) fn disconnect(&mut self) {
-        self.nics.iter_mut().for_each(Nics::disconnect);
+    /// Does something at once, at a port that there is.
+    ///
+    /// # Errors
+    /// It refuses.
+    pub(super) fn obey(&mut self, order: Order) -> Result<(), ControlError> {
+        match order {
+            Order::Link { port, up } => self.set_link(port, up),
+            Order::Disconnect => self.nics.iter_mut().for_each(Nics::disconnect),
+            Order::StartFlow { port, flow } => self.start_flow(port, &flow)?,
+            Order::StopFlow { port, connection } => self.stop_flow(port, connection)?,
+            other => self.emulated.order(other)?,
+        }
+        Ok(())
     }
 
     /// Lets the NIC at a port send by itself from now on.
     ///
     /// # Errors
     /// It is no NIC.
-    pub(super) fn start_flow(&mut self, port: u16, order: &FlowOrder) -> Result<(), String> {
+    fn start_flow(&mut self, port: u16, order: &FlowOrder) -> Result<(), Refused> {
         let FlowOrder { connection, message, mtu, count, psn, class, dscp, .. } = *order;
         let verb = order.verb.into();
-        let id = self.nics.as_mut().ok_or(NO_NIC)?.begin(connection, verb);
+        let id = self.nics.as_mut().ok_or_else(no_nic)?.begin(connection, verb);
         let verb = match verb {
             Verb::Send => nic::Verb::Send,
             Verb::Write => nic::Verb::Write,
@@ -242,8 +248,8 @@ impl Device {
     ///
     /// # Errors
     /// It is no NIC.
-    pub(super) fn stop_flow(&mut self, port: u16, connection: u16) -> Result<(), String> {
-        let id = self.nics.as_mut().ok_or(NO_NIC)?.name(connection);
+    fn stop_flow(&mut self, port: u16, connection: u16) -> Result<(), Refused> {
+        let id = self.nics.as_mut().ok_or_else(no_nic)?.name(connection);
         let host = self.emulated.nic_host(port);
         self.emulated.rig().stop_flow(host, id);
         Ok(())
@@ -260,7 +266,7 @@ impl Device {
     ///
     /// # Errors
     /// They are too short for its cipher suite.
-    pub(super) fn key(&mut self, keys: Option<Keys>) -> Result<(), BadKey> {
+    pub(super) fn key(&mut self, keys: Option<Keys>) -> Result<(), ControlError> {
         self.keys = keys;
         self.secure()
     }
@@ -269,7 +275,7 @@ impl Device {
     ///
     /// # Errors
     /// The keys are too short for the cipher suite that was set.
-    pub(super) fn configured(&mut self) -> Result<(), BadKey> {
+    pub(super) fn configured(&mut self) -> Result<(), ControlError> {
         let macsec = self.emulated.configured().macsec.clone();
         let before = core::mem::replace(&mut self.macsec, macsec);
         if before == self.macsec {
@@ -283,11 +289,11 @@ impl Device {
         self.secure()
     }
 
-    fn secure(&mut self) -> Result<(), BadKey> {
+    fn secure(&mut self) -> Result<(), ControlError> {
         let rig: Vec<u16> = (0..).take(self.up.len()).map(|port| self.reader.rig(port)).collect();
         let made = self.keys.as_ref().map(|keys| Secure::of(&self.macsec, keys, &rig)).transpose();
         self.secure = None;
-        self.secure = made?.flatten();
+        self.secure = made.map_err(|bad| Refused { why: bad.to_string() })?.flatten();
         Ok(())
     }
 
@@ -347,6 +353,11 @@ impl rig_oracle::model::Tap for Tap<'_> {
         };
         self.departures.push(Departure { at, port, bytes });
     }
+}
+
+/// What somebody is told who wants flows of a switch.
+fn no_nic() -> Refused {
+    Refused { why: "the device is a switch, which sends nothing by itself: want a NIC".to_owned() }
 }
 
 /// Twice as many bytes as the device's buffers hold: what it holds, and as much again of what it threw away.

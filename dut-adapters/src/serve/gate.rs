@@ -6,7 +6,7 @@
 
 use super::Conversation;
 use super::seat::{Seat, Visitor};
-use crate::control::{self, Answer};
+use crate::protocol::{self, Answer};
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
@@ -136,7 +136,7 @@ impl Gate {
                 if let Err(why) = let_in(&seat, &line, over, &conversation) {
                     // Never waited for: what is said fits into the line, or nobody listens.
                     let _deaf = line.set_nonblocking(true);
-                    let said = control::line(&Answer::Refused { why: why.clone() });
+                    let said = protocol::line(&Answer::Refused { why: why.clone() });
                     let _gone = (&line).write_all(said.as_bytes());
                     count += 1;
                     tell(&Turned { why, count });

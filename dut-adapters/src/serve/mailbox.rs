@@ -1,6 +1,6 @@
 //! How questions reach the loop that carries frames: in letters, with a bell that wakes it.
 
-use crate::control::{Answer, Ask};
+use crate::protocol::{Answer, Ask};
 use rig_generator::port::{PortError, Receive, Stamp, Stats};
 use rig_units::Dur;
 use std::io::{self, Read as _, Write as _};

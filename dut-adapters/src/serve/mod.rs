@@ -1,6 +1,6 @@
 //! The emulated device as a process of its own: on real ports, in real time.
 //!
-//! [`Served`] is the device on its ports; it is given its clock. [`control`](crate::control) is the language in which it
+//! [`Served`] is the device on its ports; it is given its clock. [`protocol`](crate::protocol) is the language in which it
 //! is steered, [`Conversation`] speaks it on behalf of the device, [`Gate`] is the socket where that begins.
 
 mod conversation;

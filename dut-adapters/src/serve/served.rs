@@ -4,8 +4,8 @@
 use super::device::Device;
 use super::mailbox::{Letter, Mailbox, Post, mailbox};
 use super::meter::Meter;
-use crate::control::{Answer, Ask, Happened, Health, Hello, PROTOCOL, VERSION};
-use crate::{Dut as _, Refused};
+use crate::control::{Control as _, ControlError, Health, Order, Refused};
+use crate::protocol::{Answer, Ask, Happened, Hello, PROTOCOL, VERSION};
 use core::fmt;
 use nix::sys::prctl;
 use rig_capture::DutEvent;
@@ -64,7 +64,7 @@ pub enum Next {
 #[derive(Debug)]
 pub enum Unserved {
     /// It refuses the configuration of its profile.
-    Refused(Refused),
+    Refused(ControlError),
     /// The system has no sockets left.
     System(io::Error),
 }
@@ -244,7 +244,7 @@ impl<C: Clock> Served<C> {
                 let booted = Device::boot(&self.profile, &settings, seed, meter);
                 let keyed = booted.and_then(|mut device| {
                     let keyed = device.key(self.keys.clone());
-                    keyed.map(|()| device).map_err(|bad| Refused { why: bad.to_string() })
+                    keyed.map(|()| device)
                 });
                 match keyed {
                     Ok(device) => {
@@ -254,68 +254,27 @@ impl<C: Clock> Served<C> {
                         self.owed.iter_mut().flatten().for_each(|due| *due = Time::ZERO);
                         Answer::Booted { epoch_ns: self.epoch_ns(), declared: self.declared() }
                     }
-                    Err(refused) => Answer::Refused { why: refused.why },
+                    Err(refused) => Answer::Refused { why: refused.to_string() },
                 }
             }
             Ask::Configure { settings } => {
                 let settings: Vec<Setting> = settings.into_iter().map(Setting::from).collect();
-                match self.device.emulated.configure(&settings) {
-                    Ok(()) => match self.device.configured() {
-                        Ok(()) => Answer::Configured { declared: self.declared() },
-                        Err(bad) => Answer::Refused { why: bad.to_string() },
-                    },
-                    Err(refused) => Answer::Refused { why: refused.why },
+                let set = self.device.emulated.set(&settings);
+                match set.and_then(|()| self.device.configured()) {
+                    Ok(()) => Answer::Configured { declared: self.declared() },
+                    Err(refused) => Answer::Refused { why: refused.to_string() },
                 }
             }
-            Ask::Key { keys } => {
-                // A dump of this process's memory would show them.
-                let _unsupported = prctl::set_dumpable(false);
-                self.keys = Some(keys.0);
-                match self.device.key(self.keys.clone()) {
-                    Ok(()) => Answer::Done,
-                    Err(bad) => Answer::Refused { why: bad.to_string() },
-                }
-            }
-            Ask::Cable { behind } => match self.uncabled(&behind) {
-                None => {
-                    self.device.cable(&behind);
-                    Answer::Done
-                }
-                Some(why) => Answer::Bad { why },
-            },
-            Ask::Link { port, up } if usize::from(port) < self.lines.len() => {
-                self.device.set_link(port, up);
-                Answer::Done
-            }
-            Ask::Link { port, .. } => Answer::Bad { why: self.no_port(port) },
-            Ask::Disconnect => {
-                self.device.disconnect();
-                Answer::Done
-            }
-            Ask::StartFlow { port, .. } | Ask::StopFlow { port, .. }
-                if usize::from(port) >= self.lines.len() =>
-            {
-                Answer::Bad { why: self.no_port(port) }
-            }
-            Ask::StartFlow { port, flow } => told(self.device.start_flow(port, &flow)),
-            Ask::StopFlow { port, connection } => told(self.device.stop_flow(port, connection)),
             Ask::Counters { names } => {
-                let mut values = self.device.emulated.counters();
-                if !names.is_empty() {
-                    values.retain(|name, _| names.contains(name));
-                }
-                Answer::Counters { values }
+                let read = self.device.emulated.counters(&names).unwrap_or_default();
+                Answer::Counters { values: read.values }
             }
-            Ask::ClearWatermarks => {
-                let cleared = self.device.emulated.clear_watermarks();
-                cleared.map_or_else(|Refused { why }| Answer::Refused { why }, |()| Answer::Done)
-            }
-            Ask::ClearCopy { copy } => {
-                let cleared = self.device.emulated.clear_copy(copy);
-                cleared.map_or_else(|Refused { why }| Answer::Refused { why }, |()| Answer::Done)
-            }
+            Ask::Do(order) => match self.obey(order) {
+                Ok(()) => Answer::Done,
+                Err(refused) => Answer::Refused { why: refused.to_string() },
+            },
             Ask::Events => {
-                let events = self.device.emulated.events().unwrap_or_default();
+                let events = self.device.emulated.events().unwrap_or_default().all;
                 let epoch_ns = self.epoch_ns();
                 let happened = |DutEvent { at, port, class, kind }| {
                     let at_ns = epoch_ns + at.0 / 1_000;
@@ -327,6 +286,31 @@ impl<C: Clock> Served<C> {
             Ask::Lateness => Answer::Health(self.health(Meter::window)?),
             Ask::Quit => Answer::Done,
         })
+    }
+
+    /// Does something at once.
+    fn obey(&mut self, order: Order) -> Result<(), ControlError> {
+        match order {
+            Order::Key { keys } => {
+                // A dump of this process's memory would show them.
+                let _unsupported = prctl::set_dumpable(false);
+                self.keys = Some(keys.0);
+                self.device.key(self.keys.clone())
+            }
+            Order::Cable { behind } => {
+                self.uncabled(&behind).map_or(Ok(()), |why| Err(Refused { why }))?;
+                self.device.cable(&behind);
+                Ok(())
+            }
+            Order::Link { port, .. }
+            | Order::StartFlow { port, .. }
+            | Order::StopFlow { port, .. }
+                if usize::from(port) >= self.lines.len() =>
+            {
+                Err(Refused { why: self.no_port(port) }.into())
+            }
+            other => self.device.obey(other),
+        }
     }
 
     fn health(&mut self, of: impl Fn(&mut Meter) -> Health) -> Result<Health, PortError> {
@@ -372,11 +356,6 @@ impl<C: Clock> Served<C> {
     fn since_boot(&self, at: Time) -> Time {
         Time::ZERO + at.since(self.epoch).unwrap_or_default()
     }
-}
-
-/// Done, or why it was not understood.
-fn told(done: Result<(), String>) -> Answer {
-    done.map_or_else(|why| Answer::Bad { why }, |()| Answer::Done)
 }
 
 #[cfg(test)]

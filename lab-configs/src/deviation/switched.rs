@@ -10,12 +10,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
 /// A deviation that is switched on, with its value if one was given. Written `drop_leaks` or `drop_leaks:3`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Switched {
-    /// Which.
-    pub name: Deviation,
-    /// Its value; see the deviation for the meaning.
-    pub value: Option<u64>,
+    /// The row of its part's table.
+    pub name: &'static Deviation,
+    /// Its value; see [`Deviation::about`] for the meaning.
+    pub value: Option<u32>,
 }
 
 impl fmt::Display for Switched {
@@ -35,12 +35,11 @@ impl FromStr for Switched {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
-        let names: Vec<String> = Deviation::ALL.iter().map(ToString::to_string).collect();
-        let Some(at) = names.iter().position(|known| known == name) else {
-            let want = one_of(name, names.iter().map(String::as_str));
+        let Some(deviation) = Deviation::named(name) else {
+            let want = one_of(name, Deviation::all().map(Deviation::name));
             return Err(bad(format!("there is no deviation `{name}`: want {want}")));
         };
-        Deviation::ALL[at].switched(value).map_err(bad)
+        deviation.switched(value).map_err(bad)
     }
 }
 

@@ -22,7 +22,7 @@ mod pools;
 mod voq;
 
 use charges::{Group, Queue};
-pub use config::{Config, Crossing, Faults};
+pub use config::{Config, Crossing};
 pub use limit::Limit;
 pub use pools::{Pool, Pools};
 use voq::Voqs;
@@ -167,7 +167,7 @@ impl Buffer {
         if bytes <= left && bytes <= fits && used <= queue.limit.of(left - bytes) {
             pools.ingress.charge(bytes);
             pools.egress_lossy.charge(bytes);
-        } else if config.faults.lossy_headroom
+        } else if config.faults.lossy_uses_headroom
             && config.has_headroom(queue.headroom, size, pools.headroom.used())
         {
             queue.headroom += size;
@@ -200,7 +200,7 @@ impl Buffer {
             let from_headroom = group.headroom.min(size);
             group.headroom -= from_headroom;
             rest -= from_headroom;
-            if !config.faults.headroom_stays {
+            if !config.faults.shared_headroom_not_released {
                 pools.headroom.free(u64::from(from_headroom));
             }
         }
@@ -211,7 +211,7 @@ impl Buffer {
     /// A frame was dropped that never was taken in.
     #[cold]
     pub(super) fn lose(&mut self, place: Place) {
-        if self.config.faults.drops_stay && self.config.is_lossless(place.class) {
+        if self.config.faults.drop_leaks_buffer && self.config.is_lossless(place.class) {
             let size = u64::from(self.config.occupied(place.size));
             self.pools.ingress.charge(size.min(self.left()));
         }
@@ -239,13 +239,13 @@ impl Buffer {
 
     /// Makes every watermark what is in use now.
     pub fn clear_watermarks(&mut self) {
-        if self.config.faults.watermarks_stay {
+        if self.config.faults.watermark_not_cleared {
             return;
         }
         let reserved = if self.config.voqs { 0 } else { self.config.reserved };
         self.groups.iter_mut().flatten().for_each(|group| group.clear(reserved));
         self.queues.iter_mut().flatten().for_each(Queue::clear);
-        if self.config.faults.levels_forgotten {
+        if self.config.faults.watermark_forgets_level {
             self.queues.iter_mut().flatten().for_each(|queue| queue.peak = 0);
             for group in self.groups.iter_mut().flatten() {
                 (group.share_peak, group.headroom_peak) = (0, 0);

@@ -6,6 +6,7 @@
 //! Left out: the pause of all classes (IEEE 802.3 Annex 31B).
 
 use super::packet::{CLASSES, Packet, bit, slot};
+use rig_lab::PfcFaults;
 use rig_units::{Dur, PortSpeed, Quanta, Time};
 use std::collections::VecDeque;
 
@@ -21,45 +22,32 @@ pub struct Config {
     /// Whether XON frames count as received PFC frames.
     pub xon_counts: bool,
     /// What it does wrong.
-    pub faults: Faults,
+    pub faults: PfcFaults,
 }
 
-/// What a port does wrong with the PFC that it receives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Faults {
-    /// A class that is paused keeps the class above it from sending too.
-    pub takes_class_above: bool,
-    /// A frame that arrives during a pause does not restart it.
-    pub never_restarts: bool,
-    /// XON ends no pause.
-    pub xon_ignored: bool,
-    /// A frame that enables no class pauses all.
-    pub empty_pauses_all: bool,
-    /// Of the classes that a frame names only the lowest is told.
-    pub one_class_of_many: bool,
-    /// A shorter pause does not shorten a longer one.
-    pub long_pause_stays: bool,
-    /// XON for several classes ends no pause.
-    pub xon_of_two_ignored: bool,
-}
+impl Config {
+    /// Obeys at once in the classes `obeys`.
+    pub const fn prompt(obeys: u8) -> Config {
+        let faults = PfcFaults::NONE;
+        Config { obeys, response: Dur::ZERO, expires: true, xon_counts: true, faults }
+    }
 
-impl Faults {
-    /// Nothing wrong.
-    pub const NONE: Faults = Faults {
-        takes_class_above: false,
-        never_restarts: false,
-        xon_ignored: false,
-        empty_pauses_all: false,
-        one_class_of_many: false,
-        long_pause_stays: false,
-        xon_of_two_ignored: false,
-    };
+    /// Gives the port its faults.
+    pub(super) fn install(&mut self, faults: &PfcFaults) {
+        self.faults = *faults;
+        if faults.lossy_obeys_pfc {
+            self.obeys = u8::MAX;
+        }
+        if let Some(class) = faults.lossy_class_obeys_pfc {
+            self.obeys |= u8::try_from(class).map_or(0, bit);
+        }
+    }
 
     /// The classes that are told something by a frame that enables those in `enable`.
-    const fn told(self, enable: u8) -> u8 {
-        if enable == 0 && self.empty_pauses_all {
+    const fn told(&self, enable: u8) -> u8 {
+        if enable == 0 && self.faults.empty_vector_pauses {
             u8::MAX
-        } else if self.one_class_of_many {
+        } else if self.faults.one_class_of_two_obeyed {
             enable & enable.wrapping_neg()
         } else {
             enable
@@ -67,15 +55,17 @@ impl Faults {
     }
 
     /// Whether what `pfc` says of the end of pauses is passed over.
-    const fn ignores(self, pfc: &Packet) -> bool {
-        self.xon_ignored || (self.xon_of_two_ignored && pfc.enable.count_ones() > 1)
+    const fn ignores(&self, pfc: &Packet) -> bool {
+        let is_of_many = pfc.enable.count_ones() > 1;
+        self.faults.xon_ignored || (self.faults.xon_of_two_ignored && is_of_many)
     }
-}
 
-impl Config {
-    /// Obeys at once in the classes `obeys`.
-    pub const fn prompt(obeys: u8) -> Config {
-        Config { obeys, response: Dur::ZERO, expires: true, xon_counts: true, faults: Faults::NONE }
+    /// Whether a PFC frame goes on to other ports, which it never does where nothing is wrong.
+    const fn passes_on(&self, pfc: &Packet, lossless: u8) -> bool {
+        let PfcFaults { pfc_forwarded, xon_forwarded, lossy_pfc_forwarded, .. } = self.faults;
+        let pauses_nobody = pfc.enable & !pfc.zero == 0 || pfc.quanta.0 == 0;
+        let is_lossy = pfc.enable != 0 && pfc.enable & lossless == 0;
+        pfc_forwarded || (xon_forwarded && pauses_nobody) || (lossy_pfc_forwarded && is_lossy)
     }
 }
 
@@ -125,7 +115,7 @@ impl Mac {
         Mac {
             paused: 0,
             obeys: config.obeys,
-            spills: if config.faults.takes_class_above { u8::MAX } else { 0 },
+            spills: if config.faults.pfc_honoured_for_other_class { u8::MAX } else { 0 },
             config: *config,
             quantum: speed.pause(Quanta(1)),
             until: [Time::MAX; CLASSES],
@@ -231,6 +221,11 @@ impl Mac {
         opened
     }
 
+    /// Whether a PFC frame that came in here goes on to other ports.
+    pub(super) const fn passes_on(&self, pfc: &Packet, lossless: u8) -> bool {
+        self.config.passes_on(pfc, lossless)
+    }
+
     /// PFC frames received, XON and those without any class included.
     pub const fn received(&self) -> u64 {
         self.received
@@ -248,10 +243,10 @@ impl Mac {
 
     fn apply(&mut self, now: Time, received: Time, pfc: &Packet) -> u8 {
         let mut opened = 0;
-        let faults = self.config.faults;
-        for class in classes(faults.told(pfc.enable)) {
+        let config = self.config;
+        for class in classes(config.told(pfc.enable)) {
             let xon = pfc.zero & bit(class) != 0;
-            if faults.ignores(pfc) && (xon || pfc.quanta == Quanta(0)) {
+            if config.ignores(pfc) && (xon || pfc.quanta == Quanta(0)) {
                 continue;
             }
             let pause = self.quantum * if xon { 0 } else { u64::from(pfc.quanta.0) };
@@ -260,8 +255,8 @@ impl Mac {
                 opened |= self.end(now, class);
                 continue;
             }
-            let longer = faults.long_pause_stays && self.until[slot(class)] > until;
-            if (faults.never_restarts || longer) && self.paused & bit(class) != 0 {
+            let longer = config.faults.long_pause_stays && self.until[slot(class)] > until;
+            if (config.faults.pause_time_not_restarted || longer) && self.paused & bit(class) != 0 {
                 continue;
             }
             self.until[slot(class)] = if self.config.expires { until } else { Time::MAX };

@@ -4,7 +4,8 @@
 use super::mac::classes;
 use super::packet::{CLASSES, Packet, bit, slot};
 use rig_capture::PfcFault;
-use rig_units::{Dur, Quanta, Time};
+use rig_lab::PfcFaults;
+use rig_units::{Dur, PortSpeed, Quanta, Time};
 
 /// How a port sends PFC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,25 @@ pub struct Config {
     pub emission: Dur,
     /// XOFF frames name the class so many above the one that is meant: 0, in a port that does right.
     pub class_off_by: u32,
+}
+
+impl Config {
+    /// Gives the ports, which have these speeds, their faults.
+    pub(super) fn install(&mut self, faults: &PfcFaults, speeds: impl Iterator<Item = PortSpeed>) {
+        let number = faults.malformed_pfc.and_then(|number| usize::try_from(number).ok());
+        self.fault = number.and_then(|number| PfcFault::ALL.get(number).copied());
+        if faults.refresh_late {
+            let longest = speeds.map(|speed| speed.pause(self.quanta)).max();
+            self.refresh = longest.map(|longest| longest.scaled(3, 2));
+        }
+        if let Some(us) = faults.xon_late {
+            self.xon = Xon::After(Dur::us(us.into()));
+        }
+        if faults.xon_never {
+            self.xon = Xon::Never;
+        }
+        self.class_off_by = u32::from(faults.xoff_wrong_class);
+    }
 }
 
 /// When a port sends XON for a class that is relieved.

@@ -9,9 +9,9 @@
 
 use super::packet::{Kind, Packet};
 use receive::Receiver;
-use rig_lab::{Form, Macsec, PfcMode, Policy, Reception};
+use rig_lab::{Form, Macsec, MacsecFaults, PfcMode, Policy, Reception};
 use rig_testcases::Harm;
-use rig_units::Dur;
+use rig_units::{Dur, PortSpeed};
 use send::Sender;
 
 mod counters;
@@ -44,35 +44,10 @@ pub struct Config {
     pub an: u8,
     /// Packet number of the first frame sent with an association, if it was set: else 1.
     pub next_pn: Option<u64>,
-    /// What it does wrong.
-    pub faults: Faults,
-}
-
-/// What a port does wrong with MACsec; nothing by default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Faults {
-    /// Frames that are too old come through.
-    pub replay_unchecked: bool,
-    /// Frames whose ICV is wrong come through, if they can be read.
-    pub icv_unchecked: bool,
-    /// Frames of channels that it does not know come through.
-    pub sci_unchecked: bool,
-    /// Frames that are dropped because they are too old count as valid.
-    pub late_counts_as_ok: bool,
-    /// It goes on sending with the association that it began with.
-    pub an_stays: bool,
-    /// PFC frames that are refused pause all the same.
-    pub refused_pauses: bool,
-    /// Packet numbers begin again at 0 when they are used up.
-    pub pn_wraps: bool,
-    /// PFC frames count twice.
-    pub pfc_counts_twice: bool,
-    /// At a rekey the association before is forgotten at once.
-    pub forgets_old_sa: bool,
-    /// A PFC frame in clear takes a packet number.
-    pub clear_takes_number: bool,
     /// It protects with another cipher suite than it was configured to: neither end can open what the other sends.
     pub other_suite: bool,
+    /// What it does wrong.
+    pub faults: MacsecFaults,
 }
 
 impl Config {
@@ -91,8 +66,34 @@ impl Config {
             latency: declared.latency,
             an: declared.encoding_sa & Macsec::MOST_AN,
             next_pn: declared.next_pn,
-            faults: Faults::default(),
+            other_suite: false,
+            faults: MacsecFaults::NONE,
         })
+    }
+
+    /// Gives the port its faults.
+    pub(super) fn install(&mut self, faults: &MacsecFaults) {
+        self.faults = *faults;
+        if faults.macsec_encrypted_pfc_dropped && self.encrypted == Reception::Honour {
+            self.encrypted = Reception::Ignore;
+        }
+        if faults.macsec_clear_pfc_accepted {
+            self.clear = Reception::Honour;
+        }
+        if faults.macsec_pfc_sent_clear {
+            self.sent = Form::Clear;
+        }
+    }
+
+    /// What the headroom of a port of `speed` was sized without, in bytes: the latency on the way out and back, and what
+    /// protection adds to the PFC frame. Nothing, where nothing is wrong.
+    pub(super) fn headroom_lacks(&self, speed: PortSpeed) -> u32 {
+        if !self.faults.macsec_headroom_too_small || self.sent == Form::Clear {
+            return 0;
+        }
+        let overhead = u64::from(rig_lab::macsec::overhead(self.sends_sci));
+        let way = (self.latency * 2).0 / speed.byte().0.max(1);
+        u32::try_from(way + overhead).unwrap_or(u32::MAX)
     }
 
     /// What a PFC frame of the port takes longer: one in clear goes past MACsec.
@@ -154,7 +155,7 @@ impl SecY {
         let before = core::mem::replace(&mut self.config, *config);
         if config.an != before.an {
             self.receiver.rekey(before.an, config);
-            if !config.faults.an_stays {
+            if !config.faults.macsec_an_not_switched {
                 self.sender = Sender::new(config);
             }
         } else if config.next_pn.is_some() && config.next_pn != before.next_pn {
@@ -165,13 +166,13 @@ impl SecY {
     /// The frame as it goes onto the cable; `None` when the packet numbers of the association are used up.
     pub fn transmit(&mut self, packet: &Packet) -> Option<Packet> {
         if packet.kind == Kind::Pfc && self.config.sent == Form::Clear {
-            if self.config.faults.clear_takes_number {
+            if self.config.faults.macsec_clear_pfc_takes_number {
                 self.sender.tag(&self.config);
             }
             return Some(*packet);
         }
         let mut tag = self.sender.tag(&self.config)?;
-        if self.config.faults.other_suite {
+        if self.config.other_suite {
             tag.harm = Some(Harm::WrongKey);
         }
         self.counters.sent(packet, tag.encrypted);
@@ -189,7 +190,7 @@ impl SecY {
                 return Received::Gone;
             }
             Some(mut tag) => {
-                if self.config.faults.other_suite {
+                if self.config.other_suite {
                     tag.harm = tag.harm.or(Some(Harm::WrongKey));
                 }
                 let is_valid = self.receiver.check(tag, is_pfc, &self.config, &mut self.counters);
@@ -198,7 +199,9 @@ impl SecY {
         };
         let honours = reception == Reception::Honour;
         match is_pfc {
-            true if honours || self.config.faults.refused_pauses => Received::Pfc(packet, latency),
+            true if honours || self.config.faults.macsec_bad_frame_pauses => {
+                Received::Pfc(packet, latency)
+            }
             false if honours => Received::Data(packet),
             _ => Received::Gone,
         }

@@ -23,7 +23,7 @@ mod look;
 mod overrides;
 mod relief;
 mod secured;
-pub use config::{Config, Faults};
+pub use config::Config;
 pub use overrides::Discarded;
 
 /// One port. The first fields belong to the network, which starts and ends frames.
@@ -102,7 +102,6 @@ pub struct Switch {
     /// The MACsec entity of each port; none where the switch does not speak MACsec.
     secys: Vec<SecY>,
     names: Vec<String>,
-    faults: Faults,
     /// Ports whose senders were told to go on together with another.
     also: Vec<usize>,
 }
@@ -126,6 +125,7 @@ impl Switch {
     /// A switch that holds nothing; `route` names the egress port towards every host.
     pub fn new(config: &Config, route: Vec<u16>) -> Switch {
         let pfc = pfc_gen::Config { emission: config.emission(), ..config.pfc };
+        let swaps_after = config.faults.flow_reordered.unwrap_or(0);
         let port = |&(_, speed): &(String, PortSpeed)| Port {
             wiring: Wiring::default(),
             busy: Time::ZERO,
@@ -135,7 +135,7 @@ impl Switch {
             gate: Alarm::default(),
             refresh: Alarm::default(),
             mac: Mac::new(&config.mac, speed),
-            egress: Egress::new(&config.scheduling).swapping(config.faults.reorders_after),
+            egress: Egress::new(&config.scheduling).swapping(swaps_after),
             pfc: PfcGen::new(&pfc),
             counters: [Counters::default(); CLASSES],
             drop_in: 0,
@@ -163,7 +163,6 @@ impl Switch {
                 .flat_map(|macsec| vec![SecY::new(macsec); config.ports.len()])
                 .collect(),
             names: config.ports.iter().map(|(name, _)| name.clone()).collect(),
-            faults: config.faults,
             also: Vec::new(),
         }
     }
@@ -315,7 +314,7 @@ impl Switch {
     #[cold]
     #[inline(never)]
     pub(crate) fn pass_on(&mut self, from: usize, pfc: &Packet) -> bool {
-        let passes = self.passes_on(pfc);
+        let passes = self.ports[from].mac.passes_on(pfc, self.buffer.lossless());
         if passes {
             for (index, port) in self.ports.iter_mut().enumerate() {
                 if index != from && port.up {
@@ -324,16 +323,6 @@ impl Switch {
             }
         }
         passes
-    }
-
-    const fn passes_on(&self, pfc: &Packet) -> bool {
-        let Faults { pfc_forwarded, xon_forwarded, forwarded_but_for, .. } = self.faults;
-        let pauses_nobody = pfc.enable & !pfc.zero == 0 || pfc.quanta.0 == 0;
-        let is_lossy = match forwarded_but_for {
-            Some(lossless) => pfc.enable != 0 && pfc.enable & lossless == 0,
-            None => false,
-        };
-        pfc_forwarded || (xon_forwarded && pauses_nobody) || is_lossy
     }
 
     #[cold]
@@ -358,7 +347,9 @@ impl Switch {
     fn refuse_lossy(&mut self, now: Time, place: Place) -> Received {
         let Place { from, to, class, .. } = place;
         self.ports[to].counters[slot(class)].queue_drops += 1;
-        Received::Refused { xoff: self.faults.lossy_pauses && self.congest(now, from, class) }
+        Received::Refused {
+            xoff: self.buffer.faults().lossy_pauses && self.congest(now, from, class),
+        }
     }
 
     /// Sends the refreshes that are due at `now`; whether there is one.

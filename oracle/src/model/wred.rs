@@ -11,14 +11,14 @@
 
 use super::chance;
 use super::packet::{CLASSES, Packet, bit, slot};
-use rig_units::{Dur, PortSpeed, Time};
+use rig_units::{Dur, PortSpeed, Ppm, Time};
 
 mod average;
 mod config;
 mod curve;
 
 pub use average::Average;
-pub use config::{Config, Faults};
+pub use config::Config;
 pub use curve::Curve;
 
 /// What becomes of a frame that arrives.
@@ -249,13 +249,14 @@ impl Wred {
 
     /// Whether a frame at this depth is taken: by chance, where chance decides.
     fn takes(&mut self, curve: Curve, (port, queue): (usize, u8), depth: u64) -> bool {
-        let faults = self.config.faults;
-        let chance = curve.chance(depth, faults.no_jump, faults.extra);
+        let faults = &self.config.faults;
+        let extra = Ppm(faults.marks_too_often.unwrap_or(0) * 10_000);
+        let chance = curve.chance(depth, faults.no_jump_at_kmax, extra);
         if let Some(certain) = chance.certain() {
             return certain;
         }
         let at = &mut self.queues[port][slot(queue)];
-        let index = at.draws / u64::from(faults.shared_draws.max(1));
+        let index = at.draws / u64::from(faults.draws_correlated.unwrap_or(1));
         at.draws += 1;
         chance.hit(chance::draw(at.stream, index))
     }

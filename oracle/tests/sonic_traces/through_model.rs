@@ -1,8 +1,8 @@
 //! The model's watchdog publishes what SONiC's scripts published, each event at the same poll.
 
 use crate::load::{Kind, Poll, Recorded, Trace, own, traces};
-use rig_lab::{Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, RuleFamily};
-use rig_oracle::model::pfcwd::{Counters, Event, Faults, Watchdog};
+use rig_lab::{Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, PfcwdFaults, RuleFamily};
+use rig_oracle::model::pfcwd::{Counters, Event, Watchdog};
 use rig_units::Dur;
 
 /// What a replay published: what changed the status, and what was ignored.
@@ -51,7 +51,7 @@ fn counters(poll: &Poll) -> Counters {
 }
 
 fn replay(trace: &Trace) -> Replay {
-    let mut watchdog = Watchdog::new(trace.family, &config(trace), Faults::default());
+    let mut watchdog = Watchdog::new(trace.family, &config(trace), PfcwdFaults::NONE);
     let mut replay = Replay { events: Vec::new(), ignored: Vec::new() };
     for (poll_index, poll) in trace.polls.iter().enumerate() {
         if let Some(published) = watchdog.poll(&counters(poll)) {

@@ -1,7 +1,7 @@
 //! Reads some of the device's counters now and then during a trial, for its page.
 
 use rig_capture::Samples;
-use rig_dut::Dut;
+use rig_dut::Control;
 use rig_units::{Dur, Time};
 
 /// So many readings are spread over a trial, besides one after each step of its script; whole microseconds apart.
@@ -34,15 +34,17 @@ impl Sampler {
     }
 
     /// Reads at `at`, which is now.
-    pub fn read(&mut self, at: Dur, dut: &impl Dut) {
+    pub fn read(&mut self, at: Dur, dut: &mut dyn Control) {
         if self.names.is_empty() {
             return;
         }
         while self.due <= at {
             self.due += self.every;
         }
-        for (steps, value) in self.steps.iter_mut().zip(dut.read(&self.names)) {
-            let Some(value) = value else { continue };
+        // A device that does not answer shows no steps; what was asked of it besides says why.
+        let read = dut.counters(&self.names).unwrap_or_default();
+        for (steps, name) in self.steps.iter_mut().zip(&self.names) {
+            let Some(&value) = read.values.get(name) else { continue };
             if steps.last().is_none_or(|&(_, last)| last != value) {
                 steps.push((Time::ZERO + at, value));
             }
@@ -62,28 +64,30 @@ impl Sampler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_dut::Refused;
-    use rig_lab::{Declared, Setting};
-    use std::collections::BTreeMap;
+    use rig_dut::ControlError;
+    use rig_dut::control::{Ability, Capabilities, Readings};
+    use rig_lab::Declared;
 
     /// A device of two counters.
+    #[derive(Debug)]
     struct Counting(u64);
 
-    impl Dut for Counting {
-        fn configure(&mut self, _: &[Setting]) -> Result<(), Refused> {
-            Ok(())
+    impl Control for Counting {
+        fn name(&self) -> &'static str {
+            "counting"
         }
 
-        fn configured(&self) -> &Declared {
+        fn capabilities(&self) -> Capabilities {
+            Capabilities { offered: &[Ability::Counters], clock_bound: Dur::ZERO }
+        }
+
+        fn snapshot(&mut self) -> Result<Declared, ControlError> {
             unreachable!("a sampler never asks")
         }
 
-        fn counters(&self) -> BTreeMap<String, u64> {
-            [("moves".to_owned(), self.0), ("rests".to_owned(), 7)].into()
-        }
-
-        fn events(&mut self) -> Option<Vec<rig_capture::DutEvent>> {
-            None
+        fn counters(&mut self, _: &[String]) -> Result<Readings, ControlError> {
+            let values = [("moves".to_owned(), self.0), ("rests".to_owned(), 7)].into();
+            Ok(Readings { values, ..Readings::default() })
         }
     }
 
@@ -95,7 +99,7 @@ mod tests {
     fn every_change_is_kept_with_the_time_of_its_reading() {
         let mut sampler = Sampler::new(&names(&["moves", "lacks", "rests"]), Dur::ms(96));
         for (ms, value) in [(0, 3), (1, 3), (2, 5), (3, 5), (4, 2)] {
-            sampler.read(Dur::ms(ms), &Counting(value));
+            sampler.read(Dur::ms(ms), &mut Counting(value));
         }
         let at = |ms| Time::ZERO + Dur::ms(ms);
         let steps = vec![
@@ -110,11 +114,11 @@ mod tests {
         let mut sampler = Sampler::new(&names(&["moves"]), Dur::ms(96));
         let mut at = Vec::new();
         while let Some(due) = sampler.due_before(Dur::us(3_500)) {
-            sampler.read(due, &Counting(0));
+            sampler.read(due, &mut Counting(0));
             at.push(due);
         }
         assert_eq!(at, [Dur::ZERO, Dur::ms(1), Dur::ms(2), Dur::ms(3)]);
-        sampler.read(Dur::ms(4), &Counting(0));
+        sampler.read(Dur::ms(4), &mut Counting(0));
         assert_eq!(sampler.due_before(Dur::ms(5)), None);
         assert_eq!(sampler.due_before(Dur::ms(6)), Some(Dur::ms(5)));
     }
@@ -123,7 +127,7 @@ mod tests {
     fn nothing_is_read_when_nobody_asks() {
         let mut sampler = Sampler::new(&[], Dur::ms(96));
         assert_eq!(sampler.due_before(Dur::s(1)), None);
-        sampler.read(Dur::ZERO, &Counting(1));
+        sampler.read(Dur::ZERO, &mut Counting(1));
         assert_eq!(sampler.finish(), Samples::default());
     }
 }

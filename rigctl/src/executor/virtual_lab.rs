@@ -12,7 +12,8 @@ use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{
     ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, Touched,
 };
-use rig_dut::{Dut, Emulated};
+use rig_dut::control::Order;
+use rig_dut::{Control as _, Emulated};
 use rig_frames::ip::Ecn;
 use rig_generator::{PacedStream, Program};
 use rig_lab::{Declared, Policy, Setting};
@@ -95,10 +96,9 @@ impl VirtualLab {
         let speeds = speeds(script, declared);
         let program = Program::of(script, &speeds).map_err(Broken::Impossible)?;
         let origin = self.now();
-        // An adapter without watermarks has none that a measure could miss.
-        let _cleared = self.dut.clear_watermarks();
-        let before = self.dut.counters();
-        let _earlier = self.dut.events();
+        self.dut.order(Order::ClearWatermarks)?;
+        let before = self.dut.counters(&[])?;
+        let _earlier = self.dut.events()?;
         let spool = self.spool.take().map(|onto| Spool::create(onto, script));
         let recorder = Recorder::new(stop, (origin, self.next_id), script, spool);
         let sampler = Sampler::new(read, script.length);
@@ -121,11 +121,9 @@ impl VirtualLab {
         self.next_id = self.next_id.wrapping_add(recorder.used());
         let Seen { records, streams, loads, unrecorded, spool } = recorder.finish();
         self.spooled = spool.map(Spool::finish);
-        let events = self.dut.events().map(|events| {
-            let since =
-                |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });
-            events.into_iter().filter_map(since).collect()
-        });
+        let since =
+            |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });
+        let events = Some(self.dut.events()?.all.into_iter().filter_map(since).collect());
         let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds).map(
             |((&index, name), speed)| PortTrace {
                 name: name.clone(),
@@ -135,7 +133,7 @@ impl VirtualLab {
                 provenance: Provenance::Virtual,
             },
         );
-        let mut counters = Counters::read(before, self.dut.counters());
+        let mut counters = Counters::read(before.values, self.dut.counters(&[])?.values);
         counters.samples = sampler.finish();
         Ok(Observation {
             origin,
@@ -231,10 +229,10 @@ impl Trial<'_, '_> {
             }
             self.recorder.event(step.at);
             self.act(&step.action);
-            self.sampler.read(step.at, &self.lab.dut);
+            self.sampler.read(step.at, &mut self.lab.dut);
         }
         self.pass(origin, self.script.length);
-        self.sampler.read(self.script.length, &self.lab.dut);
+        self.sampler.read(self.script.length, &mut self.lab.dut);
         // What still runs stops here; frames under way belong to no trial.
         for stream in 0..self.script.streams.len() {
             self.act(&Action::StopStream(index(stream)));
@@ -248,7 +246,7 @@ impl Trial<'_, '_> {
     fn pass(&mut self, origin: Time, until: Dur) {
         while let Some(due) = self.sampler.due_before(until) {
             self.lab.dut.run_until(origin + due, &mut self.recorder);
-            self.sampler.read(due, &self.lab.dut);
+            self.sampler.read(due, &mut self.lab.dut);
         }
         self.lab.dut.run_until(origin + until, &mut self.recorder);
     }
@@ -298,7 +296,7 @@ impl Trial<'_, '_> {
             Action::LinkDown(port) => self.lab.dut.set_link(behind(*port), false),
             Action::LinkUp(port) => self.lab.dut.set_link(behind(*port), true),
             Action::Configure(setting) => {
-                let refused = self.lab.dut.configure(core::slice::from_ref(setting)).err();
+                let refused = self.lab.dut.set(core::slice::from_ref(setting)).err();
                 let refused = refused.map(|refused| refused.to_string());
                 let taken = refused.is_none();
                 self.config.push(ConfigOutcome { setting: setting.clone(), refused });
@@ -308,7 +306,7 @@ impl Trial<'_, '_> {
             }
             // The emulated device has every copy.
             Action::ClearWatermarks(copy) => {
-                let _cleared = self.lab.dut.clear_copy(*copy);
+                let _cleared = self.lab.dut.order(Order::ClearCopy { copy: *copy });
             }
         }
     }

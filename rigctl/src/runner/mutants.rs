@@ -289,11 +289,7 @@ pub fn every(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
             texts.push(format!("{path}=never"));
         }
     }
-    texts.extend(
-        Deviation::ALL
-            .into_iter()
-            .map(|deviation| format!("deviation={}", mutation::name(deviation))),
-    );
+    texts.extend(Deviation::all().map(|deviation| format!("deviation={deviation}")));
     let near = |part: Option<Part>| {
         let covers = |suite: &&Suite| part.is_some_and(|part| suite.covers.contains(&part));
         suites.iter().filter(covers).map(|suite| suite.name.clone()).collect()

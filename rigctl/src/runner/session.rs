@@ -10,8 +10,7 @@ use crate::stop::Stop;
 use crate::to_disk::Folder;
 use rig_capture::Observation;
 use rig_capture::pcapng::{Onto, Spooled};
-use rig_dut::emulated_wire::Undone;
-use rig_dut::{Dut, Emulated, Refused};
+use rig_dut::{Control as _, Emulated, Refused};
 use rig_generator::{Kept, Program};
 use rig_lab::{Fault, Setting};
 use rig_testcases::Script;
@@ -104,6 +103,7 @@ impl<'a> Session<'a> {
         let refused = |refused: &dyn core::fmt::Display| {
             format!("the device refused the case's settings: {refused}")
         };
+        let setting = core::slice::from_ref(setting);
         let answer = match &self.benches {
             None => {
                 let dut = Emulated::boot(
@@ -112,23 +112,24 @@ impl<'a> Session<'a> {
                     self.context.cable_cm(),
                     seed,
                 );
-                dut.map_err(|why| refused(&why))?.configure(std::slice::from_ref(setting))
+                dut.map_err(|why| refused(&why))?.set(setting).map_err(Broken::from)
             }
             Some(benches) => {
                 let mut bench = benches.lease(&self.context.profile, Share::default())?;
-                let booted = bench.behind.boot(&self.context.group.settings, seed);
+                let booted = bench.control.boot(&self.context.group.settings, seed);
                 booted.map_err(|why| refused(&why))?;
-                match bench.behind.set(setting) {
-                    Err(Undone::Lost(lost)) => {
-                        bench.spoil();
-                        return Err(lost.to_string());
-                    }
-                    Err(Undone::Refused(refused)) => Err(refused),
-                    Ok(()) => Ok(()),
+                let answer = bench.control.set(setting);
+                if let Err(Broken::Device(_)) = answer {
+                    bench.spoil();
                 }
+                answer
             }
         };
-        Ok(answer.err().map(|refused| refused.to_string()))
+        match answer {
+            Ok(()) => Ok(None),
+            Err(Broken::Refused(refused)) => Ok(Some(refused.to_string())),
+            Err(broken) => Err(broken.to_string()),
+        }
     }
 
     /// Runs one trial. `place` says when its storm is to start: at a phase of the poll interval on the session's clock,
@@ -178,9 +179,8 @@ impl<'a> Session<'a> {
                 let want = "a stimulus that the ports can send";
                 Obstacle::Case(Box::new(self.context.case.fault("", found, want)))
             }
-            Broken::Port(error) => Obstacle::Broken(error.to_string()),
-            Broken::Device(error) => Obstacle::Broken(error),
             Broken::Stopped => Obstacle::Stopped,
+            broken => Obstacle::Broken(broken.to_string()),
         })
     }
 
@@ -238,7 +238,7 @@ impl<'a> Session<'a> {
         let Some(benches) = &self.benches else {
             let dut =
                 Emulated::boot(&self.context.profile, settings, self.context.cable_cm(), seed);
-            let dut = dut.map_err(Obstacle::Device)?;
+            let dut = dut.map_err(|error| not_booted(error.into()))?;
             let rig = Seed::of_run(seed).split("rig").value();
             return Ok(Executor::Virtual(Box::new(VirtualLab::new(dut, cable, rig))));
         };
@@ -246,11 +246,16 @@ impl<'a> Session<'a> {
         // A script that cannot be sent is refused by its trial.
         let share = program.map_or(Share::default(), |program| Share::of(script, &program));
         let bench = benches.lease(&self.context.profile, share).map_err(Obstacle::Broken)?;
-        let lab = WireLab::boot(bench, settings, seed, cable).map_err(|undone| match undone {
-            Undone::Refused(refused) => Obstacle::Device(refused),
-            Undone::Lost(lost) => Obstacle::Broken(lost.to_string()),
-        })?;
+        let lab = WireLab::boot(bench, settings, seed, cable).map_err(not_booted)?;
         Ok(Executor::Wire(Box::new(lab)))
+    }
+}
+
+/// Why a session has no device.
+fn not_booted(broken: Broken) -> Obstacle {
+    match broken {
+        Broken::Refused(refused) => Obstacle::Device(refused),
+        broken => Obstacle::Broken(broken.to_string()),
     }
 }
 

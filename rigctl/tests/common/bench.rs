@@ -3,8 +3,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
 
-use rig_dut::EmulatedWire;
 use rig_dut::serve::Place;
+use rig_dut::{Control as _, EmulatedWire};
 use rig_generator::netlab::{End, Namespace, pair};
 use rig_units::Dur;
 use serde_json::Value;
@@ -65,7 +65,7 @@ impl Bench {
     pub(crate) fn late(&self) -> Option<String> {
         let place = Place::File(self.desk.path().join("control"));
         let mut device = EmulatedWire::connect(&place).expect("it is served");
-        let late = device.lateness().expect("it lives").doubt(Dur::ms(4));
+        let late = device.health().expect("it lives").doubt(Dur::ms(4));
         if let Some(late) = &late {
             #[expect(clippy::print_stderr, reason = "a test that decides less says why")]
             {

@@ -1,7 +1,7 @@
 //! What is done with the bytes of each kind, as far as a command does it with what somebody gave it. Each says whether it took
 //! them for sound.
 
-use rig_dut::control::{self, Answer, Ask};
+use rig_dut::protocol::{self, Answer, Ask};
 use rig_lab::yaml::Source;
 use rig_lab::{Lab, read};
 use rig_reports::compare::Scope;
@@ -64,7 +64,7 @@ pub(crate) fn capture() -> impl Fn(&[u8]) -> bool {
 /// A line of either side.
 pub(crate) fn control(bytes: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(bytes) else { return false };
-    stable::<Ask>(control::QUESTION, text) || stable::<Answer>("an answer", text)
+    stable::<Ask>(protocol::QUESTION, text) || stable::<Answer>("an answer", text)
 }
 
 /// Whether a line is read; then it is written so that it is read the same.
@@ -72,9 +72,9 @@ fn stable<T>(what: &'static str, text: &str) -> bool
 where
     T: Serialize + DeserializeOwned + PartialEq + Debug,
 {
-    match control::read::<T>(what, text) {
+    match protocol::read::<T>(what, text) {
         Ok(said) => {
-            assert_eq!(control::read(what, &control::line(&said)).as_ref(), Ok(&said));
+            assert_eq!(protocol::read(what, &protocol::line(&said)).as_ref(), Ok(&said));
             true
         }
         Err(bad) => bad.to_string().is_empty(),

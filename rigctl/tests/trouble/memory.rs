@@ -2,8 +2,8 @@
 //! itself are those of a lab, and what may go wrong with them goes wrong when it is told to.
 
 use rig_dut::EmulatedWire;
-use rig_dut::control::{Answer, Ask};
 use rig_dut::emulated_wire::Answers;
+use rig_dut::protocol::{Answer, Ask};
 use rig_dut::serve::{Line, Next, Post, Served};
 use rig_generator::Clock;
 use rig_generator::clock::Manual;
@@ -11,7 +11,7 @@ use rig_generator::port::memory::{Halves, pair};
 use rig_generator::port::{Fault, Frame, Kick, Mono, PortError, Receive, Stamp, Stats, Transmit};
 use rig_lab::Profile;
 use rig_units::{Dur, Time};
-use rigctl::executor::wire::{Behind, Bench, Clocks, Maker, SessionClock};
+use rigctl::executor::wire::{Bench, Clocks, Maker, SessionClock, Steered};
 use rigctl::stop::Stop;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -159,7 +159,7 @@ impl Maker for Memory {
         *self.served() = Some((served, post));
         let device = EmulatedWire::here(hello, Box::new(Asked(Weak::clone(&self.own))));
         let clock = self.since(self.clock.mono(self.clock.now()));
-        Ok(Bench::of(profile, Behind::Emulated(Box::new(device)), clock, (near, BOUND)))
+        Ok(Bench::of(profile, Steered::new(Box::new(device)), clock, (near, BOUND)))
     }
 }
 

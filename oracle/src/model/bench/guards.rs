@@ -2,8 +2,10 @@
 
 use super::{CLASSES, EventQueue, Network, PortId, Scenario};
 use crate::model::counters::QueueView;
-use crate::model::pfcwd::{Counters, Event, Faults, Watchdog};
-use rig_lab::{Action, Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, RuleFamily};
+use crate::model::pfcwd::{Counters, Event, Watchdog};
+use rig_lab::{
+    Action, Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, PfcwdFaults, RuleFamily,
+};
 use rig_units::Dur;
 
 /// The watchdogs, and the queue that each guards.
@@ -24,7 +26,7 @@ impl Guards {
             drop_by: DropBy::ZeroBuffer,
             config_path: ConfigPath::Redis,
         };
-        let watchdog = Watchdog::new(RuleFamily::Mellanox, &config, Faults::default());
+        let watchdog = Watchdog::new(RuleFamily::Mellanox, &config, PfcwdFaults::NONE);
         let queues = scenario.ports().flat_map(|at| CLASSES.map(|class| (at, class)));
         Guards(queues.map(|(at, class)| (at, class, watchdog.clone())).collect())
     }

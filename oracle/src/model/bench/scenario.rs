@@ -2,7 +2,7 @@
 
 use crate::model::{Cable, End, PortId, Topology};
 use crate::model::{buffer, classify::Classifier, host, link, mac, pfc_gen, switch, wred};
-use rig_lab::Scheduling;
+use rig_lab::{BufferFaults, SchedulerFaults, Scheduling};
 use rig_units::{Dur, PortSpeed, Ppm, Quanta};
 
 /// Who sends to whom.
@@ -133,7 +133,7 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             crossing: buffer::Crossing::Shared,
             voqs: false,
             queue: buffer::Limit::Dynamic(0),
-            faults: buffer::Faults::NONE,
+            faults: BufferFaults::NONE,
         },
         wred: wred::Config::off(),
         pfc: pfc_gen::Config {
@@ -151,6 +151,6 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
         egress_rate: Ppm::ONE,
         #[cfg(feature = "ns3")]
         sends_last: false,
-        faults: switch::Faults::default(),
+        faults: SchedulerFaults::NONE,
     }
 }

@@ -1,6 +1,7 @@
 //! Thresholds of a buffer, and how the buffer may depart from them.
 
 use super::limit::{Limit, scaled};
+use rig_lab::BufferFaults;
 
 /// Thresholds of the buffer, the same on every port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,10 +38,37 @@ pub struct Config {
     /// Limit of a lossy queue's share of the lossy pool.
     pub queue: Limit,
     /// What it does wrong.
-    pub faults: Faults,
+    pub faults: BufferFaults,
 }
 
 impl Config {
+    /// Gives the buffer its faults.
+    pub(in crate::model) fn install(&mut self, faults: &BufferFaults) {
+        self.faults = *faults;
+        if faults.headroom_cap_ignored {
+            let all = self.headroom_pool.map(|pool| u32::try_from(pool).unwrap_or(u32::MAX));
+            self.headroom = all.unwrap_or(self.headroom);
+        }
+        if faults.headroom_one_cell_short {
+            let cell = self.cell.max(1);
+            self.headroom = self.headroom.saturating_sub(cell);
+            self.headroom_pool = self.headroom_pool.map(|pool| pool.saturating_sub(cell.into()));
+        }
+        if faults.headroom_unused {
+            self.headroom = 0;
+        }
+        if faults.reserved_not_counted {
+            self.reserved = 0;
+        }
+        if faults.descriptor_not_counted {
+            self.descriptor = 0;
+        }
+        if faults.pool_oversubscribed_twice {
+            self.pool *= 2;
+        }
+        self.voqs &= !faults.voq_per_source;
+    }
+
     #[inline]
     pub(super) const fn is_lossless(&self, group: u8) -> bool {
         self.lossless & (1 << (group & 7)) != 0
@@ -80,33 +108,4 @@ pub enum Crossing {
     Headroom,
     /// To the pool, if the group was within its limit when it arrived.
     Shared,
-}
-
-/// What a buffer does wrong; nothing by default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Faults {
-    /// Headroom is not given back to the headroom pool.
-    pub headroom_stays: bool,
-    /// A lossless frame that is dropped stays charged to the pool.
-    pub drops_stay: bool,
-    /// A lossy queue at its limit takes headroom, as much as a group may.
-    pub lossy_headroom: bool,
-    /// Watermarks are not cleared.
-    pub watermarks_stay: bool,
-    /// Those of queues and groups begin at zero when they are cleared, whatever is held.
-    pub levels_forgotten: bool,
-    /// A sender that was told to pause because of one queue may go on when a frame of its leaves another.
-    pub any_queue_resumes: bool,
-}
-
-impl Faults {
-    /// Nothing wrong.
-    pub const NONE: Faults = Faults {
-        headroom_stays: false,
-        drops_stay: false,
-        lossy_headroom: false,
-        watermarks_stay: false,
-        levels_forgotten: false,
-        any_queue_resumes: false,
-    };
 }

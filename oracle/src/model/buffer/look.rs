@@ -3,8 +3,19 @@
 use super::{Buffer, Pools};
 use crate::model::packet::slot;
 use crate::model::wred::Depth;
+use rig_lab::BufferFaults;
 
 impl Buffer {
+    /// Bit `g` is set when priority group `g` is lossless.
+    pub(in crate::model) const fn lossless(&self) -> u8 {
+        self.config.lossless
+    }
+
+    /// What goes wrong with it.
+    pub(in crate::model) const fn faults(&self) -> &BufferFaults {
+        &self.config.faults
+    }
+
     /// Bytes in a queue, whole cells counted.
     pub fn queued(&self, port: usize, queue: u8) -> u64 {
         self.queues[port][slot(queue)].used

@@ -1,6 +1,7 @@
 //! Limits worked by hand, and the books balanced over any traffic.
 
 use super::*;
+use rig_lab::BufferFaults;
 
 mod books;
 mod counted;
@@ -23,7 +24,7 @@ const CONFIG: Config = Config {
     crossing: Crossing::Headroom,
     voqs: false,
     queue: Limit::Dynamic(0),
-    faults: Faults::NONE,
+    faults: BufferFaults::NONE,
 };
 
 fn lossless(from: usize) -> Place {

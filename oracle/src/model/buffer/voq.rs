@@ -157,7 +157,7 @@ impl Buffer {
             groups[other][slot(class)].take(moved, 0);
             rest -= moved;
         }
-        if !config.faults.headroom_stays {
+        if !config.faults.shared_headroom_not_released {
             pools.headroom.free(u64::from(size - rest));
         }
         let queue = voqs.queue(to, class);
@@ -202,7 +202,7 @@ impl Buffer {
         if !voqs.queue(to, class).resumes(config, left) {
             return Vec::new();
         }
-        if config.faults.any_queue_resumes && voqs.is_told(from, class) {
+        if config.faults.xon_of_any_queue && voqs.is_told(from, class) {
             (0..voqs.ports).for_each(|to| _ = voqs.forget(from, to, class));
             return vec![from];
         }

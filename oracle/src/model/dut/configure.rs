@@ -125,7 +125,7 @@ pub(super) fn applied(actual: &Actual, configured: &Declared) -> Result<Declared
 /// Notes whether the device protects frames with the cipher suite that its peers were told.
 pub(super) fn suited(device: &mut switch::Config, configured: &Declared, running: &Declared) {
     if let Some(macsec) = &mut device.macsec {
-        macsec.faults.other_suite = configured.macsec.cipher_suite != running.macsec.cipher_suite;
+        macsec.other_suite = configured.macsec.cipher_suite != running.macsec.cipher_suite;
     }
 }
 
@@ -166,12 +166,12 @@ impl Dut {
                 return Err(Refused::NotWhileRunning { path: setting.path.clone() });
             }
         }
-        if !self.faults.accepts_out_of_range {
+        if !self.faults.pfcwd.accepts_out_of_range {
             // Which way a configuration takes is the device's own matter, whatever it says of itself.
             let config_path = self.running.pfcwd.config_path;
             check(self.family, &Pfcwd { config_path, ..configured.pfcwd.clone() })?;
         }
-        if self.faults.refuses_limits {
+        if self.faults.pfcwd.refuses_limits {
             within(&configured.pfcwd)?;
         }
         let running = applied(&self.actual, &configured)?;
@@ -195,7 +195,7 @@ impl Dut {
             (self.running.wred != before.wred, self.running.macsec != before.macsec);
         if wred || macsec {
             let mut device = switch::Config::declared(&self.running);
-            self.faults.build_into(&mut device);
+            device.install(&self.faults);
             suited(&mut device, &self.configured, &self.running);
             if wred {
                 self.network.set_wred(&device.wred);
@@ -204,7 +204,8 @@ impl Dut {
                 self.network.set_macsec(&device);
             }
         }
-        let resets = self.faults.buffer_change_ends_storm && self.running.buffer != before.buffer;
+        let resets =
+            self.faults.pfcwd.buffer_change_ends_storm && self.running.buffer != before.buffer;
         if resets || self.running.pfcwd != before.pfcwd {
             self.restart();
         }

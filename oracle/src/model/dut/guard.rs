@@ -1,9 +1,9 @@
 //! One guarded queue: its watchdog, the handler on it, and what is counted about both.
 
-use super::faults::Faults;
 use super::handler::{Handler, Order, Packets};
 use crate::model::network::Network;
 use crate::model::pfcwd::{Counters, Watchdog};
+use rig_lab::PfcwdFaults;
 use std::collections::BTreeMap;
 
 /// One guarded queue.
@@ -45,7 +45,7 @@ impl Guard {
     }
 
     /// Reads what a poll reads.
-    pub(super) fn read(&mut self, network: &Network, faults: &Faults) -> Counters {
+    pub(super) fn read(&mut self, network: &Network, faults: &PfcwdFaults) -> Counters {
         let view = network.queue_view(self.port, self.class);
         let mut counters = Counters {
             at: network.now(),
@@ -59,7 +59,7 @@ impl Guard {
             port_counter_timestamp_ns: Some(network.now().0 / 1_000),
             debug_storm: self.debug_storm,
         };
-        if faults.own_pfc_counts {
+        if faults.own_pfc_counts_as_storm {
             counters.pfc_rx_pkts += view.pfc_tx_pkts;
             counters.debug_storm |= view.pfc_tx_pkts > self.own_pfc;
             self.own_pfc = view.pfc_tx_pkts;

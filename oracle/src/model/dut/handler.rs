@@ -4,10 +4,9 @@
 //! pause. Dropping also discards what arrives for the queue; built with ACLs, what arrives at the port in that class
 //! too. Alerting does nothing, and then no packet is counted either.
 
-use super::faults::Faults;
 use crate::model::network::Network;
 use crate::model::packet::bit;
-use rig_lab::{Backlog, DropBy, Pfcwd};
+use rig_lab::{Backlog, DropBy, Pfcwd, PfcwdFaults};
 
 /// What a handler does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +24,7 @@ pub(super) struct Order<'a> {
     pub(super) config: &'a Pfcwd,
     /// Further queues that a drop takes.
     pub(super) also: Vec<(u16, u8)>,
-    pub(super) faults: &'a Faults,
+    pub(super) faults: &'a PfcwdFaults,
 }
 
 /// A handler that is in effect.
@@ -90,16 +89,16 @@ impl Handler {
             queues: vec![(port, class)],
             holds: Vec::new(),
             before: Packets::read(network, port, class),
-            miscount: faults.miscount,
+            miscount: faults.counters_off.unwrap_or(0).into(),
         };
         if effect == Effect::Drop {
             handler.queues.extend(also);
-            if faults.holds_senders {
+            if faults.pfc_continues_after_drop {
                 let paused = |port: &u16| network.switch(0).xoff_sent(*port) & bit(class) != 0;
                 let ports = u16::try_from(network.switch(0).port_count()).unwrap_or(u16::MAX);
                 handler.holds = (0..ports).filter(|&other| other != port).filter(paused).collect();
             }
-            network.leak(port, class, faults.leak);
+            network.leak(port, class, faults.drop_leaks.unwrap_or(0));
             if config.backlog == Backlog::Discarded {
                 for &(port, class) in &handler.queues {
                     network.discard_backlog(port, class);

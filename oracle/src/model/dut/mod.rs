@@ -15,7 +15,7 @@
 //! the life of the device. A poll reads the counters of all queues first and acts afterwards.
 //!
 //! The device does what its configuration says with the profile's overrides applied, and the deviations of the profile
-//! on top; `faults` has the one list of them. With neither it does what it declares.
+//! on top: each part is built as it should be and given its faults. With neither it does what it declares.
 //!
 //! Left out: the second between two commits of the watchdog's counters, and the delay between a publication and its
 //! action.
@@ -34,16 +34,17 @@ use super::host;
 use super::link;
 use super::network::{Delivered, Network};
 use super::packet::Packet;
-use super::pfcwd::{Event, Watchdog};
+use super::pfcwd::Event;
 use super::switch;
 use super::tap::Tap;
 use super::topology::Topology;
-use faults::Faults;
 use guard::Guard;
 use handler::Effect;
 use nics::Nics;
 use polls::Polls;
-use rig_lab::{Actual, BadSetting, Declared, Kind, Profile, RuleFamily, WatermarkCopy};
+use rig_lab::{
+    Actual, BadSetting, Declared, DeviceFaults, Kind, Profile, RuleFamily, WatermarkCopy,
+};
 use rig_units::Time;
 use std::collections::BTreeMap;
 use watermarks::Watermarks;
@@ -82,7 +83,7 @@ pub struct Dut {
     configured: Declared,
     /// What it works with: the same, with the overrides applied.
     running: Declared,
-    faults: Faults,
+    faults: DeviceFaults,
     polls: Polls,
     watermarks: Watermarks,
     /// The NICs that it is made of, if it is no switch.
@@ -104,7 +105,7 @@ impl Dut {
     ) -> Result<Dut, BadSetting> {
         let actual = profile.actual().clone();
         let running = configure::applied(&actual, configured)?;
-        let faults = Faults::of(actual.deviations(), &running);
+        let faults = DeviceFaults::of(actual.deviations());
         let nics = (profile.kind == Kind::Nic).then(|| Nics::new(configured, rig));
         let topology = match nics {
             Some(nics) => nics.topology(&running, faults.nic, rig),
@@ -112,7 +113,7 @@ impl Dut {
                 let mut device = switch::Config::declared(&running);
                 device.wred.seed = seed;
                 device.ports.truncate(rig.ports.into());
-                faults.build_into(&mut device);
+                device.install(&faults);
                 configure::suited(&mut device, configured, &running);
                 let speed = rig_units::PortSpeed::G100;
                 let cable =
@@ -120,7 +121,7 @@ impl Dut {
                 Topology::star(device, rig.host, cable)
             }
         };
-        let watermarks = Watermarks::new(seed, &running.watermark, faults.watermarks);
+        let watermarks = Watermarks::new(seed, &running.watermark, faults.buffer);
         let mut dut = Dut {
             network: Network::new(&topology, Time::ZERO),
             family: profile.rule.family,
@@ -204,7 +205,7 @@ impl Dut {
     /// Cuts or mends the cable of a rig port, now.
     pub fn set_link(&mut self, port: u16, up: bool) {
         self.network.set_link(port, up);
-        if up && self.faults.link_toggle_fires {
+        if up && self.faults.pfcwd.link_toggle_fires {
             for guard in self.guards.iter_mut().filter(|guard| guard.port == port) {
                 guard.debug_storm = true;
             }
@@ -260,21 +261,16 @@ impl Dut {
         self.guards.iter().find(at)?.stats(&self.network).find(counter)
     }
 
-    /// A watchdog that starts afresh under the running configuration.
-    fn watchdog(&self) -> Watchdog {
-        Watchdog::new(self.family, &self.running.pfcwd, self.faults.rule)
-    }
-
     fn poll(&mut self) {
-        if self.running.pfcwd.big_red_switch || self.faults.polls_are_over(&self.events) {
+        if self.running.pfcwd.big_red_switch || self.polls_are_over() {
             return;
         }
         let now = self.network.now();
         let network = &self.network;
         let counters: Vec<_> =
-            self.guards.iter_mut().map(|guard| guard.read(network, &self.faults)).collect();
+            self.guards.iter_mut().map(|guard| guard.read(network, &self.faults.pfcwd)).collect();
         for (index, counters) in counters.iter().enumerate() {
-            if self.faults.overlooks(index, &self.guards) {
+            if self.overlooks(index) {
                 continue;
             }
             let guard = &mut self.guards[index];
@@ -286,7 +282,7 @@ impl Dut {
             let event = published.event;
             self.events.push(Acted { at: now, port: guard.port, class: guard.class, event });
             match event {
-                Event::Storm => self.handle(index, self.faults.effect(self.running.pfcwd.action)),
+                Event::Storm => self.handle(index, self.effect()),
                 Event::Restore => guard.release(&mut self.network),
             }
         }
@@ -295,14 +291,14 @@ impl Dut {
     /// Puts a handler on a guarded queue.
     fn handle(&mut self, index: usize, effect: Effect) {
         let (port, class) = (self.guards[index].port, self.guards[index].class);
-        let also = self.faults.spread(index, &self.guards);
+        let also = self.spread(index);
         let order = handler::Order {
             port,
             class,
             effect,
             config: &self.running.pfcwd,
             also,
-            faults: &self.faults,
+            faults: &self.faults.pfcwd,
         };
         self.guards[index].handle(&order, &mut self.network);
     }
@@ -316,7 +312,7 @@ impl Dut {
             guard.watchdog = fresh.clone();
         }
         if self.running.pfcwd.big_red_switch {
-            let missed = usize::from(self.faults.big_red_switch_misses_one);
+            let missed = usize::from(self.faults.pfcwd.big_red_switch_misses_queue);
             for index in 0..self.guards.len().saturating_sub(missed) {
                 self.handle(index, Effect::Drop);
             }

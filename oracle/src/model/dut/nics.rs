@@ -4,7 +4,7 @@ use super::{Dut, Rig};
 use crate::model::nic;
 use crate::model::topology::{Cable, End, Topology};
 use crate::model::{host, link};
-use rig_lab::{BadSetting, Declared};
+use rig_lab::{BadSetting, Declared, NicFaults};
 use rig_units::{Dur, Length};
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ impl Nics {
     }
 
     /// The rig's ports and the NICs, each pair on a cable.
-    pub(super) fn topology(self, running: &Declared, faults: nic::Faults, rig: &Rig) -> Topology {
+    pub(super) fn topology(self, running: &Declared, faults: NicFaults, rig: &Rig) -> Topology {
         let nic = |port| host::Config::nic(config(running, port, faults));
         let cable = |port| {
             let speed = running.port_speed(port).unwrap_or(rig_units::PortSpeed::G100);
@@ -52,7 +52,7 @@ pub(super) const fn delay(rig: &Rig) -> Dur {
 }
 
 /// The NIC behind a port: the device's own behind the first, its peer behind the second.
-fn config(running: &Declared, port: u16, faults: nic::Faults) -> nic::Config {
+fn config(running: &Declared, port: u16, faults: NicFaults) -> nic::Config {
     let declared = if port == 0 { &running.nic } else { &running.peer };
     nic::Config { faults, ..nic::Config::declared(declared) }
 }

@@ -9,25 +9,16 @@
 
 use super::polls::draw;
 use crate::model::network::Network;
-use rig_lab::{Watermark, WatermarkCopy};
+use rig_lab::{BufferFaults, Watermark, WatermarkCopy};
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
 
 /// The copies, and when what is done to them; none on a device that does not poll.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Watermarks {
     loops: Option<Loops>,
-    faults: Faults,
+    faults: BufferFaults,
     copies: BTreeMap<WatermarkCopy, BTreeMap<String, u64>>,
-}
-
-/// What goes wrong with the copies.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Faults {
-    /// A request clears both copies that have one.
-    pub(super) clear_clears_all: bool,
-    /// The periodic reset takes the persistent copy with it.
-    pub(super) persistent_forgets: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +33,7 @@ const TELEMETRY: [u8; 8] = *b"wm-telem";
 
 impl Watermarks {
     /// Each loop's first turn lies within one interval of the start.
-    pub(super) fn new(seed: u64, config: &Watermark, faults: Faults) -> Watermarks {
+    pub(super) fn new(seed: u64, config: &Watermark, faults: BufferFaults) -> Watermarks {
         let first = |name, every: Dur| (Time::ZERO + draw(seed, name, 0, Dur::ZERO, every), every);
         let least = |every: Dur| every.max(Dur::us(1));
         let telemetry = least(config.telemetry.unwrap_or(Watermark::TELEMETRY));
@@ -69,7 +60,7 @@ impl Watermarks {
         let (resets, polls) = (due(&mut loops.telemetry), due(&mut loops.poll));
         if resets {
             self.clear(WatermarkCopy::Periodic);
-            if self.faults.persistent_forgets {
+            if self.faults.watermark_persistent_forgets {
                 self.clear(WatermarkCopy::Persistent);
             }
         }
@@ -95,7 +86,7 @@ impl Watermarks {
     /// What a request to clear a copy does.
     pub(super) fn request(&mut self, copy: WatermarkCopy) {
         self.clear(copy);
-        if self.faults.clear_clears_all {
+        if self.faults.watermark_clear_clears_all {
             WatermarkCopy::CLEARED.into_iter().for_each(|(_, copy)| self.clear(copy));
         }
     }

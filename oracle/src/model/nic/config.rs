@@ -1,8 +1,8 @@
 //! What a NIC is made of, and how that follows from a profile.
 
+use super::ACK_SIZE;
 use super::rp::Limiter;
-use super::{ACK_SIZE, Faults};
-use rig_lab::{Np, Rc, Receive, Rp};
+use rig_lab::{NicFaults, Np, Rc, Receive, Rp};
 
 /// What a NIC is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Config {
     #[cfg(feature = "ns3")]
     pub ns3: Option<super::ns3_dcqcn::Config>,
     /// What it does wrong.
-    pub faults: Faults,
+    pub faults: NicFaults,
 }
 
 impl Config {
@@ -33,7 +33,7 @@ impl Config {
             receive: *receive,
             #[cfg(feature = "ns3")]
             ns3: None,
-            faults: Faults::NONE,
+            faults: NicFaults::NONE,
         }
     }
 
@@ -56,7 +56,7 @@ impl Config {
 
     /// A limiter of a port of `line` bits a second that was told nothing yet.
     pub(super) fn fresh(&self, line: u64) -> Limiter {
-        let line = if self.faults.line_halved { line / 2 } else { line };
+        let line = if self.faults.rp.line_rate_halved { line / 2 } else { line };
         Limiter::new(&self.rp, line)
     }
 }

@@ -43,7 +43,7 @@ impl Limit {
         if self.left_as_ns3(config, now, size) {
             return;
         }
-        let (rp, faults) = (&config.rp, &config.faults);
+        let (rp, faults) = (&config.rp, &config.faults.rp);
         self.limiter.catch_up(rp, faults, now);
         self.pacer.left(rp, now, size, self.limiter.rate());
         self.limiter.sent(rp, faults, size);

@@ -9,7 +9,6 @@
 mod answers;
 mod config;
 mod counters;
-mod faults;
 mod flow;
 mod lanes;
 mod limiting;
@@ -29,7 +28,6 @@ mod table;
 
 pub use config::Config;
 pub use counters::Counters;
-pub use faults::Faults;
 pub use flow::{Flow, Verb};
 pub(crate) use port::Port;
 
@@ -121,7 +119,7 @@ impl Nic {
         let pair = self.pairs.get(usize::from(self.table.get(id)))?;
         let mut limiter = self.lanes.limits.get(usize::from(pair.limit))?.limiter;
         if let Some(before) = self.seen.0.checked_sub(1) {
-            limiter.catch_up_all(&self.config.rp, &self.config.faults, Time(before));
+            limiter.catch_up_all(&self.config.rp, &self.config.faults.rp, Time(before));
         }
         Some(limiter)
     }
@@ -176,7 +174,7 @@ impl Nic {
         let before = core::mem::replace(&mut self.config, *config);
         for limit in &mut self.lanes.limits {
             if let Some(last) = now.0.checked_sub(1) {
-                limit.limiter.catch_up_all(&before.rp, &before.faults, Time(last));
+                limit.limiter.catch_up_all(&before.rp, &before.faults.rp, Time(last));
             }
         }
         if before.receive != config.receive {

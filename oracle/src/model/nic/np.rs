@@ -44,15 +44,15 @@ impl Np {
 
 /// Least time between two marks that are answered.
 fn interval(config: &Config) -> Dur {
-    let faults = &config.faults;
+    let faults = &config.faults.np;
     let least = if faults.cnp_per_packet { Dur::ZERO } else { config.np.interval };
-    least.max(faults.hidden_interval)
+    least.max(Dur::us(faults.cnp_hidden_interval.unwrap_or(0).into()))
 }
 
 /// The CNP that `from` sends because of a mark on `marked`.
 pub(super) fn cnp(config: &Config, from: u16, marked: &Packet) -> Packet {
-    let (np, faults) = (&config.np, &config.faults);
-    let stream = marked.stream.wrapping_add(u16::from(faults.cnp_wrong_pair));
+    let (np, faults) = (&config.np, &config.faults.np);
+    let stream = marked.stream.wrapping_add(u16::from(faults.cnp_wrong_qp));
     let to = if faults.cnp_wrong_address { host::usual(marked.src) } else { marked.src };
     let mut cnp = Packet::data(stream, from, to, np.dscp >> 3, np.dscp, CNP_SIZE);
     cnp.kind = Kind::Cnp;

@@ -6,7 +6,7 @@ use super::responder::Taken;
 use super::table::NOBODY;
 use super::{Later, Nic};
 use crate::model::packet::{ACK_SIZE, Kind, Packet};
-use rig_lab::Scope;
+use rig_lab::{RcFaults, Scope};
 use rig_units::{Dur, Time};
 
 impl Nic {
@@ -15,7 +15,7 @@ impl Nic {
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> bool {
         if packet.bad_icrc() {
             self.counters.rx_icrc_encapsulated += 1;
-            if !self.config.faults.takes_spoilt(packet) {
+            if !takes_spoilt(&self.config.faults.rc, packet) {
                 return false;
             }
         }
@@ -47,7 +47,7 @@ impl Nic {
 
     /// Whether a mark on an acknowledgement may bring a CNP forth, or one on a CNP.
     pub(crate) const fn answers_marks(&self) -> [bool; 2] {
-        [self.config.np.ack_earns, self.config.faults.cnp_on_cnp]
+        [self.config.np.ack_earns, self.config.faults.np.cnp_on_cnp]
     }
 
     /// Does what is due at `now`.
@@ -99,16 +99,16 @@ impl Nic {
         let slot = self.pair(packet.stream, packet.src);
         if packet.ce() {
             self.counters.np_ecn_marked_roce_packets += 1;
-            if !(packet.is_response() && self.config.faults.cnp_missed_on_read) {
+            if !(packet.is_response() && self.config.faults.np.cnp_missed_on_read) {
                 self.marked(now, packet, slot);
             }
-        } else if self.config.faults.cnp_without_mark && packet.ect() {
+        } else if self.config.faults.np.cnp_without_mark && packet.ect() {
             self.marked(now, packet, slot);
         }
         if packet.is_response() {
             return self.response(now, packet, slot);
         }
-        let (rc, faults) = (&self.config.rc, &self.config.faults);
+        let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
         let responder = &mut self.pairs[usize::from(slot)].responder;
         match responder.takes_data(packet.seq, packet.is_last(), rc.ack_every, faults) {
             Taken::Here { acks: false } => {}
@@ -118,7 +118,8 @@ impl Nic {
             }
             Taken::Ahead { naks } => self.hole(now, packet, slot, naks),
             Taken::Behind => {
-                let again = if faults.duplicate_as_itself { packet.seq } else { responder.last() };
+                let again =
+                    if faults.duplicate_acked_as_itself { packet.seq } else { responder.last() };
                 self.counters.duplicate_request += 1;
                 self.acknowledge(now, packet, again);
             }
@@ -139,7 +140,7 @@ impl Nic {
     #[inline(never)]
     fn hole(&mut self, now: Time, packet: &Packet, slot: u16, naks: bool) {
         self.counters.out_of_sequence += 1;
-        if !naks && !self.config.faults.nak_repeated {
+        if !naks && !self.config.faults.rc.nak_repeated {
             return;
         }
         let mut nak = packet.ack(ACK_SIZE).with_ect(false).with_ce(false);
@@ -176,7 +177,7 @@ impl Nic {
         let earns = packet.ce() && self.config.np.ack_earns;
         let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return earns };
         let Some(requester) = &mut pair.requester else { return earns };
-        let skips = requester.acknowledged(now, packet.seq, &self.config.faults);
+        let skips = requester.acknowledged(now, packet.seq, &self.config.faults.rc);
         if skips {
             pair.prepare();
         }
@@ -207,12 +208,12 @@ impl Nic {
         self.counters.packet_seq_err += 1;
         let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return };
         if let Some(requester) = &mut pair.requester
-            && requester.refused(now, packet.seq, &self.config.rc, &self.config.faults)
+            && requester.refused(now, packet.seq, &self.config.rc, &self.config.faults.rc)
         {
             let until = requester.held_until();
             self.later.insert((until, slot, Later::Resend));
             pair.prepare();
-            if self.config.faults.nak_holds_all {
+            if self.config.faults.rc.nak_holds_all {
                 self.hold_all(until);
             }
         }
@@ -233,7 +234,7 @@ impl Nic {
     fn response(&mut self, now: Time, packet: &Packet, slot: u16) {
         let pair = &mut self.pairs[usize::from(slot)];
         let Some(requester) = &mut pair.requester else { return };
-        let (rc, faults) = (&self.config.rc, &self.config.faults);
+        let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
         if requester.brought(now, packet.seq, rc, faults) {
             self.counters.implied_nak_seq_err += u64::from(!faults.implied_nak_not_counted);
             self.later.insert((requester.held_until(), slot, Later::Resend));
@@ -252,7 +253,7 @@ impl Nic {
         self.join(slot);
         let pair = &mut self.pairs[usize::from(slot)];
         let (wanted, mtu) = (packet.wanted(), pair.mtu);
-        let without_wrap = self.config.faults.without_wrap;
+        let without_wrap = self.config.faults.rc.psn_without_wrap;
         match pair.responder.takes_read(packet.seq, wanted, mtu, without_wrap) {
             Taken::Here { .. } => {}
             Taken::Ahead { naks } => return self.hole(now, packet, slot, naks),
@@ -266,7 +267,7 @@ impl Nic {
     #[cold]
     #[inline(never)]
     fn cnp(&mut self, now: Time, packet: &Packet) {
-        if packet.ce() && self.config.faults.cnp_on_cnp {
+        if packet.ce() && self.config.faults.np.cnp_on_cnp {
             self.marked(now, packet, self.table.get(packet.stream));
         }
         self.cnps_received += 1;
@@ -286,7 +287,7 @@ impl Nic {
             Scope::Port => self.limit_of_port,
         };
         let Some(found) = self.lanes.limits.get_mut(usize::from(limit)) else { return };
-        let (rp, faults) = (&self.config.rp, &self.config.faults);
+        let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
         if !rp.enable || !found.limiter.notified(rp, faults, now) {
             self.counters.rp_cnp_ignored += 1;
             return;
@@ -295,7 +296,7 @@ impl Nic {
         if faults.cut_spreads
             && let Some(next) = self.limit_after(stream).filter(|&next| next != limit)
         {
-            let (rp, faults) = (&self.config.rp, &self.config.faults);
+            let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
             self.lanes.limits[usize::from(next)].limiter.notified(rp, faults, now);
         }
     }
@@ -334,7 +335,8 @@ impl Nic {
             self.later.insert((due, slot, Later::Timeout));
             return;
         }
-        self.counters.local_ack_timeout_err += u64::from(!self.config.faults.timeout_not_counted);
+        self.counters.local_ack_timeout_err +=
+            u64::from(!self.config.faults.rc.timeout_not_counted);
         if requester.timed_out(now, rc) {
             requester.is_watched = true;
             pair.prepare();
@@ -342,4 +344,14 @@ impl Nic {
             self.lanes.enqueue(&mut self.pairs, slot, now);
         }
     }
+}
+
+/// Whether a packet is taken although its ICRC is wrong.
+const fn takes_spoilt(faults: &RcFaults, packet: &Packet) -> bool {
+    let spoilt_of_kind = match packet.kind {
+        Kind::Ack => faults.spoilt_ack_taken,
+        Kind::Data => faults.spoilt_response_taken && packet.is_response(),
+        _ => false,
+    };
+    faults.bad_icrc_accepted || spoilt_of_kind
 }

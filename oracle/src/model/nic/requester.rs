@@ -1,9 +1,9 @@
 //! The sending side of a reliable connection: which packet is next, which are acknowledged, and what is sent again.
 
 use super::psn::{Place, place, psn};
-use super::{Faults, Flow, Verb};
+use super::{Flow, Verb};
 use crate::model::packet::{READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD};
-use rig_lab::Rc;
+use rig_lab::{Rc, RcFaults};
 use rig_units::Time;
 
 /// The sending side of one connection. Packets are counted from the first of the flow on, in numbers that never wrap; what
@@ -153,17 +153,17 @@ impl Requester {
 
     /// An acknowledgement of `number` and all before it. Whether packets need not be sent that would have been sent again.
     #[inline]
-    pub(super) fn acknowledged(&mut self, now: Time, number: u32, faults: &Faults) -> bool {
-        let after = match place(number, self.psn(self.acked), faults.without_wrap) {
+    pub(super) fn acknowledged(&mut self, now: Time, number: u32, faults: &RcFaults) -> bool {
+        let after = match place(number, self.psn(self.acked), faults.psn_without_wrap) {
             Place::Here => self.acked + 1,
-            Place::Ahead(_) if faults.ack_for_one => return false,
+            Place::Ahead(_) if faults.ack_counts_for_one => return false,
             Place::Ahead(by) => self.acked + u64::from(by) + 1,
             Place::Behind(_) => return false,
         };
         after <= self.reached && !self.is_read() && self.progress(now, after, faults)
     }
 
-    fn progress(&mut self, now: Time, acked: u64, faults: &Faults) -> bool {
+    fn progress(&mut self, now: Time, acked: u64, faults: &RcFaults) -> bool {
         self.acked = acked;
         if !faults.timeout_not_restarted {
             self.idle_since = now;
@@ -179,8 +179,8 @@ impl Requester {
     }
 
     /// A NAK that names `number`: whether it has to go back.
-    pub(super) fn refused(&mut self, now: Time, number: u32, rc: &Rc, faults: &Faults) -> bool {
-        let named = match place(number, self.psn(self.acked), faults.without_wrap) {
+    pub(super) fn refused(&mut self, now: Time, number: u32, rc: &Rc, faults: &RcFaults) -> bool {
+        let named = match place(number, self.psn(self.acked), faults.psn_without_wrap) {
             Place::Here => self.acked,
             Place::Ahead(by) => self.acked + u64::from(by),
             Place::Behind(_) => return false,
@@ -191,17 +191,17 @@ impl Requester {
         if named > self.acked {
             self.progress(now, named, faults);
         }
-        self.go_to(if faults.restarts_late { named + 1 } else { named });
+        self.go_to(if faults.restarts_one_psn_late { named + 1 } else { named });
         self.hold(now + rc.resend_latency);
         true
     }
 
     /// A packet of what a READ brings: whether it shows a hole that has not been seen. Then it asks anew, `rc.nak_latency` later.
-    pub(super) fn brought(&mut self, now: Time, number: u32, rc: &Rc, faults: &Faults) -> bool {
+    pub(super) fn brought(&mut self, now: Time, number: u32, rc: &Rc, faults: &RcFaults) -> bool {
         if !self.is_read() || !self.is_waiting() {
             return false;
         }
-        match place(number, self.psn(self.acked), faults.without_wrap) {
+        match place(number, self.psn(self.acked), faults.psn_without_wrap) {
             Place::Here => {
                 self.hole = false;
                 self.progress(now, self.acked + 1, faults);
@@ -209,7 +209,7 @@ impl Requester {
             }
             Place::Ahead(_) if !self.hole => {
                 self.hole = true;
-                self.late = u32::from(faults.read_asks_late);
+                self.late = u32::from(faults.read_asks_one_psn_late);
                 self.go_to(self.acked);
                 // What is about to be asked for is asked for when it would have been.
                 let is_new = !self.is_held;

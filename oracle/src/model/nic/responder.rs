@@ -1,8 +1,8 @@
 //! The receiving side of a reliable connection: which packets are taken, what is said about them, and what a READ is answered with.
 
-use super::Faults;
 use super::psn::{Place, place, psn};
 use crate::model::packet::{AETH, ROCE_OVERHEAD};
+use rig_lab::RcFaults;
 use std::collections::VecDeque;
 
 /// What became of a request.
@@ -78,9 +78,9 @@ impl Responder {
         number: u32,
         is_last: bool,
         ack_every: u16,
-        faults: &Faults,
+        faults: &RcFaults,
     ) -> Taken {
-        let taken = self.takes(number, 1, faults.without_wrap);
+        let taken = self.takes(number, 1, faults.psn_without_wrap);
         match taken {
             Taken::Here { .. } => {}
             Taken::Ahead { .. } => return taken,

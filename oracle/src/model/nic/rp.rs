@@ -3,8 +3,7 @@
 //! Its timers are no events. They are made up for when somebody asks: the timer of increases whenever a frame leaves, that of
 //! alpha when a CNP comes, since until then nothing follows from alpha.
 
-use super::Faults;
-use rig_lab::Rp;
+use rig_lab::{Rp, RpFaults};
 use rig_units::Time;
 
 /// Alpha of 1.
@@ -82,14 +81,14 @@ impl Limiter {
 
     /// Makes up for what the timers have done to the rate until `now`.
     #[inline]
-    pub fn catch_up(&mut self, rp: &Rp, faults: &Faults, now: Time) {
+    pub fn catch_up(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
         if self.due <= now {
             self.run_out(rp, faults, now);
         }
     }
 
     /// The same for all that they have done.
-    pub fn catch_up_all(&mut self, rp: &Rp, faults: &Faults, now: Time) {
+    pub fn catch_up_all(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
         self.catch_up(rp, faults, now);
         while self.alpha_due <= now {
             self.alpha_ran_out(rp, faults, now);
@@ -98,7 +97,7 @@ impl Limiter {
 
     #[cold]
     #[inline(never)]
-    fn run_out(&mut self, rp: &Rp, faults: &Faults, now: Time) {
+    fn run_out(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
         while self.due <= now {
             if self.cuts_again && self.alpha_due <= self.timer_due {
                 self.alpha_ran_out(rp, faults, now);
@@ -114,7 +113,7 @@ impl Limiter {
         self.due = self.timer_due.min(cut);
     }
 
-    fn alpha_ran_out(&mut self, rp: &Rp, faults: &Faults, now: Time) {
+    fn alpha_ran_out(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
         let at = self.alpha_due;
         let step = if faults.alpha_not_decayed { 0 } else { self.alpha / rp.inverse_g };
         self.alpha -= step;
@@ -128,7 +127,7 @@ impl Limiter {
         }
     }
 
-    fn timer_ran_out(&mut self, rp: &Rp, faults: &Faults, now: Time) {
+    fn timer_ran_out(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
         let before = (self.rate, self.target);
         self.timer_due += rp.timer;
         self.by_time = self.by_time.saturating_add(1);
@@ -142,10 +141,10 @@ impl Limiter {
     }
 
     /// A CNP takes effect at `now`: whether it cut.
-    pub fn notified(&mut self, rp: &Rp, faults: &Faults, now: Time) -> bool {
+    pub fn notified(&mut self, rp: &Rp, faults: &RpFaults, now: Time) -> bool {
         self.catch_up_all(rp, faults, now);
         let in_window = self.last_cut.is_some_and(|last| now - last < rp.cut_window);
-        if in_window && (!faults.cut_twice || self.cut_twice) {
+        if in_window && (!faults.cut_twice_per_window || self.cut_twice) {
             return false;
         }
         self.reduce(rp, faults, now);
@@ -159,7 +158,7 @@ impl Limiter {
         true
     }
 
-    fn reduce(&mut self, rp: &Rp, faults: &Faults, now: Time) {
+    fn reduce(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
         if faults.target_not_saved {
             self.target = self.line;
         } else if rp.clamp || self.increased || self.last_cut.is_none() {
@@ -190,7 +189,7 @@ impl Limiter {
 
     /// Frames of `bytes` have left, after everything that was due.
     #[inline]
-    pub fn sent(&mut self, rp: &Rp, faults: &Faults, bytes: u64) {
+    pub fn sent(&mut self, rp: &Rp, faults: &RpFaults, bytes: u64) {
         // Before the first cut the counter does not run.
         if self.timer_due == Time::MAX || rp.byte_counter.0 == 0 {
             return;
@@ -203,7 +202,7 @@ impl Limiter {
         }
     }
 
-    fn increase(&mut self, rp: &Rp, faults: &Faults) {
+    fn increase(&mut self, rp: &Rp, faults: &RpFaults) {
         let by_bytes = if rp.byte_counter.0 == 0 { self.by_time } else { self.by_bytes };
         let (less, more) = (self.by_time.min(by_bytes), self.by_time.max(by_bytes));
         let threshold = u32::from(rp.threshold);

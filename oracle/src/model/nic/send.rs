@@ -52,7 +52,7 @@ impl Nic {
     pub(crate) fn sent(&mut self, now: Time, choice: Choice) {
         let Choice::Pair(slot) = choice else {
             let is_cnp = self.answers.front().is_some_and(|packet| packet.kind == Kind::Cnp);
-            let counts = is_cnp && !self.config.faults.cnp_not_counted;
+            let counts = is_cnp && !self.config.faults.np.cnp_not_counted;
             self.counters.np_cnp_sent += u64::from(counts);
             return self.answers.drop_front();
         };

@@ -3,8 +3,8 @@
 //! Sources: the recorded traces (`oracle/tests/data/pfcwd-traces/README.md`); their text wins over any other.
 
 use super::countdown::Countdown;
-use super::{Counters, Faults, Frames, Saved, interval_counter};
-use rig_lab::{Charge, Pfcwd, RuleFamily};
+use super::{Counters, Frames, Saved, interval_counter};
+use rig_lab::{Charge, Pfcwd, PfcwdFaults, RuleFamily};
 use rig_units::Dur;
 
 /// What a poll of the detection rule came to.
@@ -27,12 +27,12 @@ pub(super) struct Detection {
     interval: Dur,
     charge: Charge,
     min_samples: u32,
-    faults: Faults,
+    faults: PfcwdFaults,
     countdown: Countdown,
 }
 
 impl Detection {
-    pub(super) fn new(family: RuleFamily, config: &Pfcwd, faults: Faults) -> Detection {
+    pub(super) fn new(family: RuleFamily, config: &Pfcwd, faults: PfcwdFaults) -> Detection {
         Detection {
             family,
             interval: config.poll_interval,
@@ -85,7 +85,7 @@ impl Detection {
     /// Whether this poll sees a storm; `None` when the family needs an earlier poll and there is none.
     fn condition(&self, now: &Counters, saved: &Saved) -> Option<bool> {
         let mut now = *now;
-        if self.faults.idle_fires {
+        if self.faults.idle_queue_fires {
             now.queue_occupancy_bytes = now.queue_occupancy_bytes.max(1);
         }
         let now = &now;
@@ -98,7 +98,7 @@ impl Detection {
         }?;
         let xon = self.faults.xon_counts_as_storm
             && saved.frames.is_some_and(|last| now.xon_rx_pkts > last.xon);
-        let paused = self.faults.any_pause_counts && interval_counter::saw_pause(now, saved);
+        let paused = self.faults.any_pause_is_storm && interval_counter::saw_pause(now, saved);
         Some(holds || xon || paused || now.debug_storm)
     }
 }

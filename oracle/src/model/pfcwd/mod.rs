@@ -16,7 +16,7 @@ mod state;
 
 use detect::{Detection, Seen};
 use restore::Restoration;
-use rig_lab::{Action, Pfcwd, RuleFamily};
+use rig_lab::{Action, Pfcwd, PfcwdFaults, RuleFamily};
 use rig_units::{Dur, Time};
 use state::State;
 
@@ -62,27 +62,6 @@ pub struct Published {
     pub event: Event,
     /// Whether the status changed. A storm published again while the first is being acted on is ignored.
     pub heeded: bool,
-}
-
-/// How a watchdog departs from its rule: the [`rig_lab::Deviation`]s of the same names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Faults {
-    /// A poll without the condition leaves the time left as it is.
-    pub timer_not_reset_by_gap: bool,
-    /// An XON frame since the last poll makes the condition true.
-    pub xon_counts_as_storm: bool,
-    /// An empty queue counts as one that holds data.
-    pub idle_fires: bool,
-    /// Any pause since the last poll makes the condition true.
-    pub any_pause_counts: bool,
-    /// Restoration needs one quiet poll fewer, but at least one.
-    pub restores_too_early: bool,
-    /// Every poll counts as quiet.
-    pub restores_during_storm: bool,
-    /// Once one quiet poll has counted, every further one does, quiet or not.
-    pub late_frame_does_not_restart: bool,
-    /// XON frames do not count as received.
-    pub xon_does_not_restart: bool,
 }
 
 /// What the rules remember from earlier polls: the `_last` fields of the counters database.
@@ -137,8 +116,8 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// A watchdog that has not polled yet, with the rule of `family` and the times of `config`.
-    pub fn new(family: RuleFamily, config: &Pfcwd, faults: Faults) -> Watchdog {
+    /// A watchdog that has not polled yet, with the rule of `family`, the times of `config` and these faults.
+    pub fn new(family: RuleFamily, config: &Pfcwd, faults: PfcwdFaults) -> Watchdog {
         Watchdog {
             state: State::new(config.action == Action::Alert),
             detection: Detection::new(family, config, faults),

@@ -2,8 +2,8 @@
 //! any kind since the last poll (generic), and not paused at the poll (cisco-8000). The interval counter does not ask.
 
 use super::countdown::Countdown;
-use super::{Counters, Faults, Frames, Saved};
-use rig_lab::{Pfcwd, RuleFamily};
+use super::{Counters, Frames, Saved};
+use rig_lab::{Pfcwd, PfcwdFaults, RuleFamily};
 use rig_units::Dur;
 
 /// The restoration rule of one queue.
@@ -11,13 +11,13 @@ use rig_units::Dur;
 pub(super) struct Restoration {
     family: RuleFamily,
     interval: Dur,
-    faults: Faults,
+    faults: PfcwdFaults,
     /// `None` without a restoration time: never.
     countdown: Option<Countdown>,
 }
 
 impl Restoration {
-    pub(super) fn new(family: RuleFamily, config: &Pfcwd, faults: Faults) -> Restoration {
+    pub(super) fn new(family: RuleFamily, config: &Pfcwd, faults: PfcwdFaults) -> Restoration {
         Restoration {
             family,
             interval: config.poll_interval,

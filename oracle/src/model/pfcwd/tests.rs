@@ -72,7 +72,7 @@ impl Line {
     }
 }
 
-fn run(family: RuleFamily, line: &Line, faults: Faults) -> Vec<(u64, Event)> {
+fn run(family: RuleFamily, line: &Line, faults: PfcwdFaults) -> Vec<(u64, Event)> {
     line.watched(Watchdog::new(family, &config(family), faults), 50_000)
 }
 
@@ -93,7 +93,7 @@ proptest! {
     fn detection_and_restoration_lie_in_their_intervals(phase_us in 1..=100_000_u64, start in 200..400_u64) {
         let line = Line::storm(start, start + 1_000);
         for family in FAMILIES {
-            let events = line.watched(Watchdog::new(family, &config(family), Faults::default()), phase_us);
+            let events = line.watched(Watchdog::new(family, &config(family), PfcwdFaults::NONE), phase_us);
             // The interval counter goes round again while the storm lasts.
             let again = family == RuleFamily::IntervalCounter;
             prop_assert!(events.len() == 2 || again, "{:?} {:?}", family, &events);
@@ -126,19 +126,19 @@ fn a_storm_short_of_every_interval_never_fires() {
         // Three polls in a row need more than two intervals, or one where a pause that has ended counts too.
         let length = if family == RuleFamily::IntervalCounter { 95 } else { 195 };
         let line = Line::storm(250, 250 + length);
-        assert_eq!(run(family, &line, Faults::default()), [], "{family:?}");
+        assert_eq!(run(family, &line, PfcwdFaults::NONE), [], "{family:?}");
     }
 }
 
 #[test]
 fn a_poll_between_two_storms_starts_the_time_over_unless_it_is_broken() {
-    let broken = Faults { timer_not_reset_by_gap: true, ..Faults::default() };
+    let broken = PfcwdFaults { timer_not_reset_by_gap: true, ..PfcwdFaults::NONE };
     // The poll at 450 ms falls between the two; neither is long enough by itself.
     for (family, second_ends) in
         [(RuleFamily::Broadcom, 790), (RuleFamily::Mellanox, 790), (RuleFamily::Cisco8000, 690)]
     {
         let line = Line { storms: vec![(205, 430), (460, second_ends)], xons: Vec::new() };
-        assert_eq!(storms(&run(family, &line, Faults::default())), 0, "{family:?}");
+        assert_eq!(storms(&run(family, &line, PfcwdFaults::NONE)), 0, "{family:?}");
         assert_eq!(storms(&run(family, &line, broken)), 1, "{family:?}");
     }
 }
@@ -147,8 +147,8 @@ fn a_poll_between_two_storms_starts_the_time_over_unless_it_is_broken() {
 fn xon_frames_alone_are_no_storm_unless_they_are_taken_for_one() {
     let line = Line { storms: Vec::new(), xons: (0..400).map(|n| 200 + 5 * n).collect() };
     for family in FAMILIES {
-        let broken = Faults { xon_counts_as_storm: true, ..Faults::default() };
-        assert_eq!(storms(&run(family, &line, Faults::default())), 0, "{family:?}");
+        let broken = PfcwdFaults { xon_counts_as_storm: true, ..PfcwdFaults::NONE };
+        assert_eq!(storms(&run(family, &line, PfcwdFaults::NONE)), 0, "{family:?}");
         assert_ne!(storms(&run(family, &line, broken)), 0, "{family:?}");
         let silent = Line { storms: Vec::new(), xons: Vec::new() };
         assert_eq!(run(family, &silent, broken), [], "{family:?}");
@@ -157,7 +157,7 @@ fn xon_frames_alone_are_no_storm_unless_they_are_taken_for_one() {
 
 #[test]
 fn a_pause_of_an_empty_queue_is_a_storm_to_a_rule_that_takes_it_for_full() {
-    let broken = Faults { idle_fires: true, ..Faults::default() };
+    let broken = PfcwdFaults { idle_queue_fires: true, ..PfcwdFaults::NONE };
     let line = Line::storm(205, 1_205);
     let polls = |faults| {
         let mut watchdog =
@@ -165,7 +165,7 @@ fn a_pause_of_an_empty_queue_is_a_storm_to_a_rule_that_takes_it_for_full() {
         let empty = |us| Counters { queue_occupancy_bytes: 0, ..line.at(us) };
         (0..10).filter_map(|poll| watchdog.poll(&empty(250_000 + poll * 100_000))).count()
     };
-    assert_eq!(polls(Faults::default()), 0);
+    assert_eq!(polls(PfcwdFaults::NONE), 0);
     assert_ne!(polls(broken), 0);
 }
 
@@ -173,10 +173,10 @@ fn a_pause_of_an_empty_queue_is_a_storm_to_a_rule_that_takes_it_for_full() {
 fn pauses_with_gaps_are_no_storm_unless_any_pause_is() {
     let storms_of_half_a_poll = (2..12).map(|poll| (poll * 100 + 20, poll * 100 + 70)).collect();
     let line = Line { storms: storms_of_half_a_poll, xons: Vec::new() };
-    let broken = Faults { any_pause_counts: true, ..Faults::default() };
+    let broken = PfcwdFaults { any_pause_is_storm: true, ..PfcwdFaults::NONE };
     // A rule that looks at the moment of the poll alone meets a pause each time.
     for family in [RuleFamily::Broadcom, RuleFamily::Mellanox] {
-        assert_eq!(storms(&run(family, &line, Faults::default())), 0, "{family:?}");
+        assert_eq!(storms(&run(family, &line, PfcwdFaults::NONE)), 0, "{family:?}");
         assert_ne!(storms(&run(family, &line, broken)), 0, "{family:?}");
     }
 }
@@ -184,9 +184,9 @@ fn pauses_with_gaps_are_no_storm_unless_any_pause_is() {
 #[test]
 fn restoring_too_early_is_one_poll_early() {
     let line = Line::storm(205, 1_205);
-    let broken = Faults { restores_too_early: true, ..Faults::default() };
+    let broken = PfcwdFaults { restores_too_early: true, ..PfcwdFaults::NONE };
     for family in FAMILIES {
-        let right = run(family, &line, Faults::default())[1].0;
+        let right = run(family, &line, PfcwdFaults::NONE)[1].0;
         assert_eq!(run(family, &line, broken)[1].0, right - 100_000, "{family:?}");
     }
 }
@@ -194,12 +194,12 @@ fn restoring_too_early_is_one_poll_early() {
 #[test]
 fn restoring_during_a_storm_does_not_wait_for_its_end() {
     let line = Line::storm(205, 4_000);
-    let broken = Faults { restores_during_storm: true, ..Faults::default() };
+    let broken = PfcwdFaults { restores_during_storm: true, ..PfcwdFaults::NONE };
     for family in
         [RuleFamily::Broadcom, RuleFamily::Mellanox, RuleFamily::Cisco8000, RuleFamily::Barefoot]
     {
         assert_eq!(
-            restored_after(&run(family, &line, Faults::default()), 0).unwrap() / 1_000_000,
+            restored_after(&run(family, &line, PfcwdFaults::NONE), 0).unwrap() / 1_000_000,
             4
         );
         assert!(restored_after(&run(family, &line, broken), 0).unwrap() < 1_100_000, "{family:?}");
@@ -209,11 +209,11 @@ fn restoring_during_a_storm_does_not_wait_for_its_end() {
 #[test]
 fn a_late_frame_restarts_restoration_unless_it_is_broken() {
     let line = Line { storms: vec![(205, 1_005), (1_248, 1_252)], xons: Vec::new() };
-    let broken = Faults { late_frame_does_not_restart: true, ..Faults::default() };
+    let broken = PfcwdFaults { late_frame_does_not_restart: true, ..PfcwdFaults::NONE };
     for family in
         [RuleFamily::Broadcom, RuleFamily::Mellanox, RuleFamily::Cisco8000, RuleFamily::Barefoot]
     {
-        let right = run(family, &line, Faults::default())[1].0;
+        let right = run(family, &line, PfcwdFaults::NONE)[1].0;
         let early = run(family, &line, broken)[1].0;
         assert!(right >= early + 200_000, "{family:?}: {right} {early}");
     }
@@ -221,20 +221,20 @@ fn a_late_frame_restarts_restoration_unless_it_is_broken() {
 
 #[test]
 fn ignoring_late_frames_is_not_ignoring_the_storm() {
-    let broken = Faults { late_frame_does_not_restart: true, ..Faults::default() };
+    let broken = PfcwdFaults { late_frame_does_not_restart: true, ..PfcwdFaults::NONE };
     let line = Line::storm(205, 1_205);
     assert_eq!(
         run(RuleFamily::Broadcom, &line, broken),
-        run(RuleFamily::Broadcom, &line, Faults::default())
+        run(RuleFamily::Broadcom, &line, PfcwdFaults::NONE)
     );
 }
 
 #[test]
 fn an_xon_frame_restarts_restoration_unless_it_is_broken() {
     let line = Line { storms: vec![(205, 1_005)], xons: vec![1_249] };
-    let broken = Faults { xon_does_not_restart: true, ..Faults::default() };
+    let broken = PfcwdFaults { xon_does_not_restart: true, ..PfcwdFaults::NONE };
     for family in [RuleFamily::Broadcom, RuleFamily::Mellanox, RuleFamily::Barefoot] {
-        let right = run(family, &line, Faults::default())[1].0;
+        let right = run(family, &line, PfcwdFaults::NONE)[1].0;
         let early = run(family, &line, broken)[1].0;
         assert!(right >= early + 200_000, "{family:?}: {right} {early}");
     }
@@ -245,7 +245,7 @@ fn without_a_restoration_time_it_stays_stormed() {
     for family in FAMILIES {
         let never = Pfcwd { restoration_time: None, ..config(family) };
         let line = Line::storm(205, 1_205);
-        let events = line.watched(Watchdog::new(family, &never, Faults::default()), 50_000);
+        let events = line.watched(Watchdog::new(family, &never, PfcwdFaults::NONE), 50_000);
         assert_eq!(events.len(), 1, "{family:?}");
     }
 }
@@ -257,7 +257,7 @@ fn fewest_samples_hold_back_a_rule_that_one_poll_would_satisfy() {
         let quick =
             Pfcwd { detection_time: Dur::ms(100), min_samples, ..config(RuleFamily::Cisco8000) };
         let events =
-            line.watched(Watchdog::new(RuleFamily::Cisco8000, &quick, Faults::default()), 50_000);
+            line.watched(Watchdog::new(RuleFamily::Cisco8000, &quick, PfcwdFaults::NONE), 50_000);
         assert_eq!(events[0], (fires_at_us, Event::Storm), "{min_samples}");
     }
 }
@@ -269,7 +269,7 @@ fn what_a_poll_is_charged_shows_when_the_detection_time_is_just_above_a_poll() {
     for (charge, fires_at_us) in [(Charge::Interval, 650_000), (Charge::Elapsed, 550_000)] {
         let config = Pfcwd { detection_time: Dur::ms(302), charge, ..config(RuleFamily::Broadcom) };
         let events =
-            line.watched(Watchdog::new(RuleFamily::Broadcom, &config, Faults::default()), 50_000);
+            line.watched(Watchdog::new(RuleFamily::Broadcom, &config, PfcwdFaults::NONE), 50_000);
         assert_eq!(events[0], (fires_at_us, Event::Storm), "{charge:?}");
     }
 }
@@ -279,15 +279,15 @@ fn what_a_poll_is_charged_shows_when_the_detection_time_is_just_above_a_poll() {
 fn the_interval_counter_trips_on_a_short_pause_in_every_interval() {
     let line =
         Line { storms: (2..20).map(|n| (n * 100 + 10, n * 100 + 12)).collect(), xons: Vec::new() };
-    assert!(storms(&run(RuleFamily::IntervalCounter, &line, Faults::default())) > 1);
-    assert_eq!(storms(&run(RuleFamily::Broadcom, &line, Faults::default())), 0);
-    assert_eq!(storms(&run(RuleFamily::Mellanox, &line, Faults::default())), 0);
+    assert!(storms(&run(RuleFamily::IntervalCounter, &line, PfcwdFaults::NONE)) > 1);
+    assert_eq!(storms(&run(RuleFamily::Broadcom, &line, PfcwdFaults::NONE)), 0);
+    assert_eq!(storms(&run(RuleFamily::Mellanox, &line, PfcwdFaults::NONE)), 0);
 }
 
 /// Its action ends while the storm goes on, and N checks later it fires again.
 #[test]
 fn the_interval_counter_lets_go_and_detects_again() {
-    let events = run(RuleFamily::IntervalCounter, &Line::storm(205, 1_805), Faults::default());
+    let events = run(RuleFamily::IntervalCounter, &Line::storm(205, 1_805), PfcwdFaults::NONE);
     let times: Vec<u64> = events.iter().map(|(us, _)| us / 1_000).collect();
     assert_eq!(times, [450, 750, 1_050, 1_350, 1_650, 1_950]);
 }
@@ -305,7 +305,7 @@ fn exactly_99_percent_of_the_detection_time_is_not_enough() {
 fn a_queue_is_stormed_from_its_storm_to_its_restoration() {
     let line = Line::storm(205, 1_205);
     let family = RuleFamily::Cisco8000;
-    let mut watchdog = Watchdog::new(family, &config(family), Faults::default());
+    let mut watchdog = Watchdog::new(family, &config(family), PfcwdFaults::NONE);
     let stormed: Vec<bool> = (0..18)
         .map(|poll| {
             watchdog.poll(&line.at(50_000 + poll * 100_000));

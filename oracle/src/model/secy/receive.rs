@@ -27,7 +27,7 @@ impl Receiver {
     /// Goes on with the association of `config`, whose packet numbers begin again. The one before, which frames under way were
     /// sent with, stays in use.
     pub(super) fn rekey(&mut self, before: u8, config: &Config) {
-        self.previous = (!config.faults.forgets_old_sa).then_some(before);
+        self.previous = (!config.faults.macsec_rekey_forgets_old_sa).then_some(before);
         self.lowest[usize::from(config.an & 3)] = FIRST_PN;
     }
 
@@ -39,12 +39,12 @@ impl Receiver {
         config: &Config,
         counters: &mut Counters,
     ) -> bool {
-        let faults = config.faults;
+        let faults = &config.faults;
         if tag.harm == Some(Harm::Truncated) || (tag.pn == 0 && !config.extended) {
             counters.bad_tag += 1;
             return false;
         }
-        if tag.harm == Some(Harm::WrongSci) && !faults.sci_unchecked {
+        if tag.harm == Some(Harm::WrongSci) && !faults.macsec_sci_not_checked {
             counters.no_sci += 1;
             return false;
         }
@@ -54,15 +54,18 @@ impl Receiver {
         }
         let lowest = self.lowest[usize::from(tag.an & 3)];
         let pn = if config.extended { recovered(tag.pn, lowest) } else { tag.pn.into() };
-        let is_late = pn < lowest && !faults.replay_unchecked;
+        let is_late = pn < lowest && !faults.macsec_replay_window_ignored;
         if is_late && config.replay_protect {
-            let counter =
-                if faults.late_counts_as_ok { &mut counters.ok } else { &mut counters.late };
+            let counter = if faults.macsec_late_counted_as_ok {
+                &mut counters.ok
+            } else {
+                &mut counters.late
+            };
             *counter += 1;
             return false;
         }
         // What was sealed with another key decrypts to noise, whether its ICV is looked at or not.
-        let forged = tag.harm == Some(Harm::Forged) && !faults.icv_unchecked;
+        let forged = tag.harm == Some(Harm::Forged) && !faults.macsec_icv_not_checked;
         if forged || tag.harm == Some(Harm::WrongKey) {
             counters.not_valid += 1;
             return false;
@@ -72,7 +75,7 @@ impl Receiver {
         if is_late {
             counters.delayed += 1;
         } else {
-            counters.ok += if is_pfc && faults.pfc_counts_twice { 2 } else { 1 };
+            counters.ok += if is_pfc && faults.macsec_ok_counts_pfc_twice { 2 } else { 1 };
         }
         true
     }

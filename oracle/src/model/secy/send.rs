@@ -27,7 +27,7 @@ impl Sender {
     pub(super) fn tag(&mut self, config: &Config) -> Option<Tag> {
         let pn = self.next_pn?;
         self.next_pn = match pn.checked_add(1).and_then(|next| usable(config, next)) {
-            None if config.faults.pn_wraps => Some(0),
+            None if config.faults.macsec_pn_wraps => Some(0),
             next => next,
         };
         let [.., a, b, c, d] = pn.to_be_bytes();

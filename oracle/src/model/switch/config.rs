@@ -7,7 +7,7 @@ use crate::model::packet::CLASSES;
 use crate::model::pfc_gen::{self, Xon};
 use crate::model::secy;
 use crate::model::wred;
-use rig_lab::{Declared, Scheduling};
+use rig_lab::{BufferFaults, Declared, DeviceFaults, PfcFaults, SchedulerFaults, Scheduling};
 use rig_units::{Bytes, Dur, PortSpeed, Ppm, Quanta};
 
 /// What a switch is made of.
@@ -39,27 +39,8 @@ pub struct Config {
     /// more behind it. Off, the first that arrives makes it send.
     #[cfg(feature = "ns3")]
     pub sends_last: bool,
-    /// What else it does wrong.
-    pub faults: Faults,
-}
-
-/// What a switch does wrong as a whole; nothing by default. Its parts have faults of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Faults {
-    /// Received PFC frames count among the port's non-unicast frames.
-    pub pfc_counts_as_data: bool,
-    /// A lossy queue at its limit sends XOFF to the port that the frame came from.
-    pub lossy_pauses: bool,
-    /// PFC frames are passed on to every other port.
-    pub pfc_forwarded: bool,
-    /// XON frames and those of no class are passed on to every other port.
-    pub xon_forwarded: bool,
-    /// PFC frames that name classes, and none of these, are passed on to every other port.
-    pub forwarded_but_for: Option<u8>,
-    /// Counters of drops that are not zero show so many more.
-    pub drops_off_by: u64,
-    /// After so many frames of a queue the next two of one flow change places; 0: never.
-    pub reorders_after: u32,
+    /// What its ports do wrong as their queues share them. Its other parts have their own.
+    pub faults: SchedulerFaults,
 }
 
 impl Config {
@@ -89,7 +70,7 @@ impl Config {
                 crossing: Crossing::Headroom,
                 voqs: false,
                 queue: Limit::Dynamic(0),
-                faults: buffer::Faults::NONE,
+                faults: BufferFaults::NONE,
             },
             wred: wred::Config::off(),
             pfc: pfc_gen::Config {
@@ -107,7 +88,7 @@ impl Config {
             egress_rate: Ppm::ONE,
             #[cfg(feature = "ns3")]
             sends_last: false,
-            faults: Faults::default(),
+            faults: SchedulerFaults::NONE,
         }
     }
 
@@ -143,18 +124,47 @@ impl Config {
                 response: declared.pfc.response,
                 expires: true,
                 xon_counts: declared.pfc.xon_counts,
-                faults: mac::Faults::NONE,
+                faults: PfcFaults::NONE,
             },
             macsec: secy::Config::declared(&declared.macsec),
             egress_rate: Ppm::ONE,
             #[cfg(feature = "ns3")]
             sends_last: false,
-            faults: Faults::default(),
+            faults: SchedulerFaults::NONE,
         }
     }
 }
 
 impl Config {
+    /// Gives each part its faults, and does what goes wrong between them.
+    pub(in crate::model) fn install(&mut self, faults: &DeviceFaults) {
+        let speeds = self.ports.iter().map(|&(_, speed)| speed);
+        let slowest = speeds.clone().min();
+        self.pfc.install(&faults.pfc, speeds);
+        self.mac.install(&faults.pfc);
+        self.buffer.install(&faults.buffer);
+        self.wred.install(&faults.wred);
+        self.faults = faults.scheduler;
+        if let Some(macsec) = &mut self.macsec {
+            macsec.install(&faults.macsec);
+            let lacks = slowest.map_or(0, |speed| macsec.headroom_lacks(speed));
+            self.buffer.headroom = self.buffer.headroom.saturating_sub(lacks);
+        }
+        if faults.buffer.lossy_pauses {
+            self.pfc.sends = u8::MAX;
+        }
+        if faults.scheduler.weights_ignored {
+            for how in &mut self.scheduling {
+                if let Scheduling::Dwrr(weight) = how {
+                    *weight = 1;
+                }
+            }
+        }
+        if let Some(percent) = faults.scheduler.egress_rate_low {
+            self.egress_rate = Ppm(percent * 10_000);
+        }
+    }
+
     /// What a frame of data takes through an idle switch: MACsec adds its latency on the way in and on the way out.
     pub(super) fn delay(&self) -> Dur {
         self.forwarding_delay + self.macsec.map_or(Dur::ZERO, |macsec| macsec.latency * 2)
@@ -191,6 +201,6 @@ fn declared_buffer(declared: &rig_lab::Buffer, lossless: u8) -> buffer::Config {
         },
         voqs: declared.accounting == rig_lab::Accounting::Voq,
         queue: Limit::Dynamic(declared.lossy_dynamic_th),
-        faults: buffer::Faults::NONE,
+        faults: BufferFaults::NONE,
     }
 }

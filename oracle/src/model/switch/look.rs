@@ -90,7 +90,11 @@ impl Switch {
         PortShown {
             received: sum(|class| class.rx_packets),
             sent: sum(|class| class.tx_packets),
-            others: if self.faults.pfc_counts_as_data { port.mac.received() } else { 0 },
+            others: if self.buffer.faults().counter_counts_pfc_as_data {
+                port.mac.received()
+            } else {
+                0
+            },
         }
     }
 
@@ -99,8 +103,9 @@ impl Switch {
         let port = &self.ports[index];
         let (headroom, rest) = self.buffer.held(index, class);
         let mut counters = port.counters[slot(class)];
+        let off_by = u64::from(self.buffer.faults().drop_counter_off.unwrap_or(0));
         for drops in [&mut counters.queue_drops, &mut counters.group_drops] {
-            *drops += self.faults.drops_off_by * u64::from(*drops > 0);
+            *drops += off_by * u64::from(*drops > 0);
         }
         Shown {
             counters,

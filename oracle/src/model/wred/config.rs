@@ -1,8 +1,8 @@
-//! What early detection is configured to, and how it may depart from that.
+//! What early detection is configured to, and how it departs from that.
 
 use super::{Curve, Depth};
 use crate::model::packet::{Packet, bit};
-use rig_lab::{Color, Declared, DepthUnit, EcnMode, Marking};
+use rig_lab::{Color, Declared, DepthUnit, EcnMode, Marking, WredFaults};
 use rig_units::{Bytes, Ppm};
 
 /// Early detection, the same on every port.
@@ -29,30 +29,7 @@ pub struct Config {
     /// Where its draws come from.
     pub seed: u64,
     /// What it does wrong.
-    pub faults: Faults,
-}
-
-/// What early detection does wrong; nothing by default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Faults {
-    /// Frames that are not ECN-capable are marked.
-    pub marks_non_ect: bool,
-    /// ECN-capable frames are dropped.
-    pub drops_ect: bool,
-    /// A frame that comes marked leaves without, unless it is marked anew.
-    pub clears_ce: bool,
-    /// From kmax on the chance stays what it was just below.
-    pub no_jump: bool,
-    /// The depth is that of all queues of the port.
-    pub depth_of_port: bool,
-    /// The depth is that of the same queue of all ports.
-    pub depth_of_class: bool,
-    /// Added to every chance above zero.
-    pub extra: Ppm,
-    /// So many frames share a draw; 0 and 1: each has its own.
-    pub shared_draws: u32,
-    /// Frames that come marked do not count as marked.
-    pub ce_not_counted: bool,
+    pub faults: WredFaults,
 }
 
 impl Config {
@@ -70,7 +47,7 @@ impl Config {
             packet: None,
             color: [0; 64],
             seed: 0,
-            faults: Faults::default(),
+            faults: WredFaults::NONE,
         }
     }
 
@@ -107,7 +84,19 @@ impl Config {
             },
             color,
             seed: 0,
-            faults: Faults::default(),
+            faults: WredFaults::NONE,
+        }
+    }
+
+    /// Gives early detection its faults.
+    pub(in crate::model) fn install(&mut self, faults: &WredFaults) {
+        self.faults = *faults;
+        self.at_enqueue ^= faults.marks_at_other_point;
+        if let Some(weight) = faults.depth_averaged {
+            self.weight = u8::try_from(weight).unwrap_or(u8::MAX);
+        }
+        if faults.wred_on_every_queue {
+            self.queues = u8::MAX;
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use rig_lab::WredFaults;
 use rig_units::Ppm;
 
 fn curve(kmin: u64, kmax: u64, percent: u32) -> Curve {
@@ -128,31 +129,33 @@ fn a_frame_goes_by_the_curve_of_its_colour() {
 #[test]
 fn each_fault_changes_what_its_name_says() {
     let right = Config { at_enqueue: true, ..config(curve(10_000, 10_000, 100)) };
-    let with = |faults: Faults| Config { faults, ..right.clone() };
+    let with = |faults: WredFaults| Config { faults, ..right.clone() };
     let (plain, ce) = (ect().with_ect(false), ect().with_ce(true));
-    let none = Faults::default();
-    assert_eq!(arrives(&with(Faults { marks_non_ect: true, ..none }), &plain), Fate::Mark);
-    assert_eq!(arrives(&with(Faults { drops_ect: true, ..none }), &ect()), Fate::Drop);
+    let none = WredFaults::NONE;
+    assert_eq!(arrives(&with(WredFaults { marks_non_ect: true, ..none }), &plain), Fate::Mark);
+    assert_eq!(arrives(&with(WredFaults { drops_ect: true, ..none }), &ect()), Fate::Drop);
     let clears = Config {
         mark: [curve(30_000, 30_000, 100); 3],
-        ..with(Faults { clears_ce: true, ..none })
+        ..with(WredFaults { clears_ce: true, ..none })
     };
     assert_eq!((arrives(&clears, &ce), arrives(&clears, &ect())), (Fate::Clear, Fate::Pass));
-    let no_jump =
-        Config { mark: [curve(10_000, 10_000, 0); 3], ..with(Faults { no_jump: true, ..none }) };
+    let no_jump = Config {
+        mark: [curve(10_000, 10_000, 0); 3],
+        ..with(WredFaults { no_jump_at_kmax: true, ..none })
+    };
     assert_eq!(arrives(&no_jump, &ect()), Fate::Pass);
     let count = |faults| {
         let mut wred = wred(&with(faults));
         wred.note_mark((0, 3), 1_000, true);
         wred.counts(0, 3).marked
     };
-    assert_eq!((count(none), count(Faults { ce_not_counted: true, ..none })), (1, 0));
+    assert_eq!((count(none), count(WredFaults { ce_not_counted: true, ..none })), (1, 0));
 }
 
 #[test]
 fn frames_that_share_a_draw_are_marked_alike() {
     let mut config = config(curve(0, 20_000, 100));
-    config.faults.shared_draws = 8;
+    config.faults.draws_correlated = Some(8);
     let mut wred = wred(&config);
     let one = |_| wred.leaves(Time::ZERO, (0, 3), &ect(), depth(10_000), 1_000);
     let pattern: Vec<bool> = (0..800).map(one).collect();

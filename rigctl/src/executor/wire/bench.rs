@@ -1,9 +1,10 @@
 //! One bench: a device under test, and the rig's ports cabled to it.
 
-use super::behind::Behind;
 use super::broken::Broken;
+use super::cabling::Cabling;
 use super::clocks::SessionClock;
 use super::keeper::Keeper;
+use super::steered::Steered;
 use crate::rights::{self, Work};
 use rig_generator::netlab::Namespace;
 use rig_generator::pausing::{self, Pauser, Reaction, Use};
@@ -19,8 +20,10 @@ use std::sync::Arc;
 pub struct Bench {
     /// Name of the device's profile.
     pub(super) profile: String,
-    /// The device.
-    pub behind: Behind,
+    /// The way to the device.
+    pub control: Steered,
+    /// What it is cabled to, and who cuts a link.
+    pub(super) cabling: Cabling,
     /// The rig's ports: lane `i` is cabled to the device's port `i`.
     pub(super) pacer: Pacer<SessionClock>,
     pub(super) bound: Dur,
@@ -51,10 +54,10 @@ pub(super) const SLOTS: u32 = 256;
 pub(super) const LONGEST: usize = 9_100;
 
 impl Bench {
-    /// The device of that name behind ports that are open.
+    /// The device of that name behind virtual ports that are open.
     pub fn of(
         profile: &Profile,
-        behind: Behind,
+        control: Steered,
         clock: SessionClock,
         (ports, bound): (Vec<Halves>, Dur),
     ) -> Bench {
@@ -68,7 +71,18 @@ impl Bench {
         // Nothing spins: what a sleep is late by is far below the bound.
         let pacer = Pacer { clock, lanes, awake: Dur::ZERO };
         let profile = profile.name.clone();
-        Bench { profile, behind, pacer, bound, longest, far: None, next: 0, spoilt: false }
+        let cabling = Cabling::made();
+        Bench {
+            profile,
+            control,
+            cabling,
+            pacer,
+            bound,
+            longest,
+            far: None,
+            next: 0,
+            spoilt: false,
+        }
     }
 
     /// How far off a timestamp of it may be.

@@ -167,8 +167,11 @@ impl DerefMut for Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Some(bench) = self.bench.take().filter(|bench| !bench.spoilt) {
-            self.home.put(bench);
+        if let Some(mut bench) = self.bench.take().filter(|bench| !bench.spoilt) {
+            // What cannot be taken back stays noted, and the next session begins with a bench of its own.
+            if bench.control.restore().is_ok() {
+                self.home.put(bench);
+            }
         }
         self.home.room.give_back(self.share);
     }

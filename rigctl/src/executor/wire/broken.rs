@@ -1,7 +1,7 @@
 //! Why a trial did not come about.
 
 use core::fmt;
-use rig_dut::emulated_wire::{Lost, Undone};
+use rig_dut::control::{ControlError, Refused};
 use rig_generator::Impossible;
 use rig_generator::port::PortError;
 
@@ -12,8 +12,10 @@ pub enum Broken {
     Impossible(Vec<Impossible>),
     /// A port of the rig gave up.
     Port(PortError),
-    /// The device cannot be reached any more.
+    /// The device cannot be reached any more, or its control cannot do what is asked.
     Device(String),
+    /// The device did not do as it was asked.
+    Refused(Refused),
     /// Somebody asked for the end.
     Stopped,
 }
@@ -27,6 +29,7 @@ impl fmt::Display for Broken {
             }
             Broken::Port(error) => error.fmt(f),
             Broken::Device(error) => f.write_str(error),
+            Broken::Refused(refused) => refused.fmt(f),
             Broken::Stopped => f.write_str("stopped"),
         }
     }
@@ -34,20 +37,19 @@ impl fmt::Display for Broken {
 
 impl core::error::Error for Broken {}
 
-impl From<Lost> for Broken {
-    fn from(lost: Lost) -> Broken {
-        Broken::Device(lost.to_string())
-    }
-}
-
 impl From<PortError> for Broken {
     fn from(error: PortError) -> Broken {
         Broken::Port(error)
     }
 }
 
-impl From<Undone> for Broken {
-    fn from(undone: Undone) -> Broken {
-        Broken::Device(undone.to_string())
+impl From<ControlError> for Broken {
+    fn from(error: ControlError) -> Broken {
+        match error {
+            ControlError::Refused(refused) => Broken::Refused(refused),
+            ControlError::NotOffered(_) | ControlError::Lost(_) => {
+                Broken::Device(error.to_string())
+            }
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! A bench that is there already: the rig's own interfaces, and whatever is cabled to them.
 
-use super::behind::Behind;
 use super::bench::{Bench, LONGEST, RING, SLOTS, lane};
+use super::cabling::Cabling;
 use super::clocks::Clocks;
 use super::cuts::Cuts;
 use super::cuts::SETTLE;
-use rig_dut::Journal;
+use super::steered::Steered;
+use rig_dut::{Journal, NoControl};
 use rig_generator::port::{self, Config, Dpdk, Ethtool, Link, Mono, Port, RealTime};
 use rig_generator::{Pacer, wake};
 use rig_lab::{Backend, DeclaredWire, DpdkWire, Profile};
@@ -60,12 +61,12 @@ pub(super) fn start(
     };
     Ok(Bench {
         profile: profile.name.clone(),
-        behind: Behind::Declared {
-            interfaces: wire.interfaces.clone(),
-            declared: Box::new(profile.declared.clone()),
+        control: Steered::lasting(
+            Box::new(NoControl::of(profile.declared.clone())),
+            Arc::clone(journal),
             opened,
-            cuts: Cuts::new(Arc::clone(journal)),
-        },
+        ),
+        cabling: Cabling::found(wire.interfaces.clone(), Cuts::new(Arc::clone(journal))),
         pacer: Pacer { clock, lanes, awake },
         bound: wire.bound,
         longest,

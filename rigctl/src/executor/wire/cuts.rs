@@ -15,7 +15,7 @@ pub(super) const SETTLE: Dur = Dur::s(5);
 
 /// Links that may be down.
 #[derive(Debug)]
-pub struct Cuts {
+pub(super) struct Cuts {
     journal: Arc<Journal>,
     noted: Vec<Number>,
 }

@@ -13,7 +13,7 @@ use crate::stop::Stop;
 use rig_capture::deep::{Capture, Interface};
 use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, What};
-use rig_dut::emulated_wire::Undone;
+use rig_dut::control::{Order, if_offered};
 use rig_frames::ethernet;
 use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
 use rig_generator::{Clock, Departure, Kept, Obeys, Program, Template, Watcher, Who};
@@ -51,17 +51,15 @@ impl WireLab {
         settings: &[Setting],
         seed: u64,
         cable: Dur,
-    ) -> Result<WireLab, Undone> {
-        let epoch = match bench.behind.boot(settings, seed) {
-            Err(lost @ Undone::Lost(_)) => {
-                bench.spoil();
-                return Err(lost);
-            }
-            booted => booted?,
-        };
+    ) -> Result<WireLab, Broken> {
+        let booted = bench.control.boot(settings, seed);
+        if let Err(Broken::Device(_)) = booted {
+            bench.spoil();
+        }
+        let epoch = booted?;
         let clock = bench.clock(epoch);
         bench.pacer.clock = Arc::clone(&clock);
-        if bench.behind.boots() {
+        if bench.control.boots() {
             // What is paused otherwise stays so: the device that asked for it goes on.
             for lane in &mut bench.pacer.lanes {
                 lane.sender.restart();
@@ -81,12 +79,12 @@ impl WireLab {
 
     /// Whether the device was booted for this session, so that it begins with nothing stormed.
     pub fn is_fresh(&self) -> bool {
-        self.bench.behind.boots()
+        self.bench.control.boots()
     }
 
     /// A bench that gave up is of no more use: it is not handed on to the next case.
     fn noted<T>(&mut self, ran: Result<T, Broken>) -> Result<T, Broken> {
-        if let Err(Broken::Port(_) | Broken::Device(_)) = ran {
+        if let Err(Broken::Port(_) | Broken::Device(_) | Broken::Refused(_)) = ran {
             self.bench.spoil();
         }
         ran
@@ -129,17 +127,19 @@ impl WireLab {
         let speeds = speeds(script, declared);
         let program = Program::of(script, &speeds).map_err(Broken::Impossible)?;
         self.fits(script)?;
-        self.bench.behind.cable(&script.dut_ports)?;
+        let Bench { control, .. } = &mut *self.bench;
+        if_offered(control.order(Order::Cable { behind: script.dut_ports.clone() }))?;
         self.secure(script, declared)?;
         self.assign(script);
-        self.bench.behind.clear_watermarks()?;
-        self.bench.behind.disconnect()?;
-        let read = self.now();
-        let before = self.bench.behind.counters()?;
-        let earlier = self.bench.behind.happened()?.unwrap_or_default();
-        let _earlier = self.bench.behind.health()?;
-        let lost = Losses::of(&self.bench.pacer.lanes)?;
-        self.bench.behind.note_cuts(script)?;
+        let Bench { control, cabling, pacer, .. } = &mut *self.bench;
+        if_offered(control.order(Order::ClearWatermarks))?;
+        if_offered(control.order(Order::Disconnect))?;
+        let read = self.clock.now();
+        let before = if_offered(control.counters(&[]))?.unwrap_or_default();
+        let earlier = if_offered(control.events())?.unwrap_or_default();
+        let _earlier = if_offered(control.health())?;
+        let lost = Losses::of(&pacer.lanes)?;
+        cabling.note(script)?;
         // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
         // late more often, which voids their trials.
         let real_time = RealTime::enter();
@@ -149,7 +149,7 @@ impl WireLab {
             Tape::new((script, stop), origin, self.bench.next, instant, self.bench.bound);
         tape.ledger = tape.ledger.onto(self.spool.take().map(|onto| Spool::held(onto, script)));
         tape.disk = self.disk.take();
-        tape.unseen.before(read, &earlier);
+        tape.unseen.before(read, &earlier.all);
         let mut trial = Trial { lab: self, script, program: &program, tape, config: Vec::new() };
         let ran = trial.run(origin);
         let stopped = trial.stop();
@@ -172,26 +172,30 @@ impl WireLab {
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
         self.bench.next += most.unwrap_or(0);
         let Seen { records, streams, loads, unrecorded, spool } = ledger.finish();
-        let after = self.bench.behind.counters()?;
-        let read = self.now();
-        let took = read.since(origin + script.length).unwrap_or_default().max(took);
-        let happened = self.bench.behind.happened()?;
-        let bound = self.bench.bound;
-        let health = self.bench.behind.health()?;
+        let Bench { control, bound, .. } = &mut *self.bench;
+        let bound = *bound;
+        let after = if_offered(control.counters(&[]))?.unwrap_or_default();
+        let read = self.clock.now();
+        let took = read.since(origin + script.length).unwrap_or_default().max(took) + after.age;
+        let happened = if_offered(control.events())?;
+        let health = if_offered(control.health())?;
         // What had been sent by the end is still on its way, and leaves the device as late as that was.
         let slowest = speeds.iter().map(|speed| speed.slot(declared.mtu)).max().unwrap_or_default();
         let behind = health.as_ref().map_or(bound, |health| health.send_late);
         let on_its_way = declared.transit() + self.cable * 2 + slowest * 2 + behind;
         unseen.after(origin + script.length + on_its_way, read);
         self.bench.pacer.run_until(read, &mut unseen)?;
-        unseen.events(origin, happened.as_deref().unwrap_or_default());
-        let events = happened.map(|events| since(origin, events));
+        unseen.events(origin, happened.as_ref().map_or(&[], |events| &events.all));
+        let told_within = happened.as_ref().map_or(Dur::ZERO, |events| events.bound);
+        let events = happened.map(|events| since(origin, events.all));
         // Only now: nothing is due any more, and the device has been read.
         self.spooled = spool.map(Spool::finish);
         // How far off the instants of this trial may be is measured, frame by frame, at both ends; where nobody measures at
         // the other one, or on the way there, it is what the lab says.
         let off = match &health {
-            Some(health) => off.max(health.misplaced).max(health.send_late) + READS,
+            Some(health) => {
+                off.max(health.misplaced).max(health.send_late).max(told_within) + READS
+            }
             None => bound,
         };
         let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds).map(
@@ -203,7 +207,7 @@ impl WireLab {
                 provenance: Provenance::Software { bound: off.min(bound) },
             },
         );
-        let mut counters = Counters::read(before, after);
+        let mut counters = Counters::read(before.values, after.values);
         counters.took = took;
         Ok(Observation {
             injected: Vec::new(),
@@ -220,7 +224,7 @@ impl WireLab {
                 lost: lost.frames(),
                 unrecorded,
                 late,
-                cut: lost.told(|lane| self.bench.behind.interface(lane)),
+                cut: lost.told(|lane| self.bench.cabling.interface(lane)),
                 dut: health.and_then(|health| health.doubt(bound)),
                 unseen: unseen.count(),
             },
@@ -241,8 +245,9 @@ impl WireLab {
             let name = named.map(|port| script.ports[port].clone());
             let bound = self.bench.bound;
             Interface {
-                name: name
-                    .unwrap_or_else(|| format!("{} (not used)", self.bench.behind.interface(lane))),
+                name: name.unwrap_or_else(|| {
+                    format!("{} (not used)", self.bench.cabling.interface(lane))
+                }),
                 description: Declared::port_name(behind),
                 speed: declared.port_speed(behind).unwrap_or(PortSpeed::G100),
                 clock: format!(
@@ -256,7 +261,7 @@ impl WireLab {
 
     /// Whether every frame of the script passes the ports at both ends of its way.
     fn fits(&self, script: &Script) -> Result<(), Broken> {
-        let Bench { longest, behind, .. } = &*self.bench;
+        let Bench { longest, cabling, .. } = &*self.bench;
         for stream in &script.streams {
             let size = usize::try_from((stream.on_wire() - FCS).0).unwrap_or(usize::MAX);
             for port in [stream.from, stream.to] {
@@ -265,7 +270,7 @@ impl WireLab {
                 if size > takes {
                     let mtu = takes.saturating_sub(ethernet::LEN);
                     let fault = Fault::MtuTooSmall { mtu, longest: size };
-                    return Err(PortError { interface: behind.interface(lane), fault }.into());
+                    return Err(PortError { interface: cabling.interface(lane), fault }.into());
                 }
             }
         }

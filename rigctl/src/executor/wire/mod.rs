@@ -5,11 +5,11 @@
 //! benches, CLOCK_MONOTONIC from the boot on unless a test has another, and what happens between trials happens as it does
 //! on a real device: unseen.
 
-mod behind;
 mod bench;
 mod benches;
 pub(super) mod broken;
 mod cabled;
+mod cabling;
 mod clocks;
 mod cuts;
 mod keeper;
@@ -19,11 +19,11 @@ mod patience;
 mod peers;
 mod room;
 mod served;
+mod steered;
 mod tape;
 mod trial;
 mod unseen;
 
-pub use behind::Behind;
 pub use bench::Bench;
 pub use benches::{Benches, Lease, Maker, Start};
 pub use broken::Broken;
@@ -33,3 +33,4 @@ pub use lab::WireLab;
 pub use patience::Patience;
 pub use room::Share;
 pub use served::Serve;
+pub use steered::Steered;

@@ -3,6 +3,7 @@
 
 use super::trial::Trial;
 use super::{Broken, WireLab};
+use rig_dut::control::{Keyring, Order, if_offered};
 use rig_generator::Peer;
 use rig_lab::Declared;
 use rig_testcases::Script;
@@ -29,7 +30,9 @@ impl WireLab {
             }
         }
         if !peers.is_empty() {
-            self.bench.behind.key(&protection.keys)?;
+            let keys = Keyring(protection.keys.clone());
+            // One that cannot be given any has them from elsewhere.
+            if_offered(self.bench.control.order(Order::Key { keys }))?;
         }
         for (lane, peer) in peers {
             self.bench.pacer.lanes[usize::from(lane)].peer = Some(peer);

@@ -2,10 +2,10 @@
 //! to it in namespaces of their own. All of it goes away with this process, however it ends: the namespaces and
 //! interfaces because nobody holds them any more, the device because its parent is gone.
 
-use super::behind::Behind;
 use super::bench::{Bench, Far, LONGEST, RING, SLOTS};
 use super::clocks::Clocks;
 use super::keeper::Keeper;
+use super::steered::Steered;
 use crate::stop::Stop;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use rig_dut::EmulatedWire;
@@ -58,8 +58,8 @@ pub(super) fn start(
     let ports = names.iter().map(|(own, _)| Ok::<_, String>(halves(open(&near, own)?)));
     let ports = ports.collect::<Result<_, _>>()?;
     let interfaces = names.iter().map(|(_, its)| its.clone()).collect();
-    let (behind, clock) = (Behind::Emulated(Box::new(device)), clocks.since(Mono::now()));
-    let bench = Bench::of(profile, behind, clock, (ports, serve.bound));
+    let (control, clock) = (Steered::new(Box::new(device)), clocks.since(Mono::now()));
+    let bench = Bench::of(profile, control, clock, (ports, serve.bound));
     Ok(Bench { far: Some(Far { within: far, interfaces, keeper }), ..bench })
 }
 

@@ -6,18 +6,16 @@ use super::broken::Broken;
 use super::lab::{WireLab, frame, index};
 use super::tape::{self, Tape};
 use rig_capture::ConfigOutcome;
-use rig_dut::control::FlowOrder;
-use rig_dut::emulated_wire::Undone;
+use rig_dut::control::{FlowOrder, Order};
 use rig_generator::{Job, Program, Rhythm, Template, Who};
 use rig_testcases::{Action, FlowSpec, PfcFrames, Script};
 use rig_units::{Bytes, Time};
 
-/// Whether a step is done by the device itself, so that nobody else sees when.
-const fn reaches_the_device(action: &Action) -> bool {
+/// Whether a step is done by the device itself, so that nobody else sees when; `cuts`: it cuts links, too.
+const fn reaches_the_device(action: &Action, cuts: bool) -> bool {
     match action {
-        Action::LinkDown(_)
-        | Action::LinkUp(_)
-        | Action::Configure(_)
+        Action::LinkDown(_) | Action::LinkUp(_) => cuts,
+        Action::Configure(_)
         | Action::ClearWatermarks(_)
         | Action::StartFlow(_)
         | Action::StopFlow(_) => true,
@@ -47,7 +45,8 @@ impl Trial<'_> {
             self.tape.goes_on()?;
             self.tape.ledger.event(step.at);
             self.act(at, &step.action)?;
-            if reaches_the_device(&step.action) && self.lab.bench.behind.boots() {
+            let cuts = self.lab.bench.cabling.is_cut_by_the_device();
+            if reaches_the_device(&step.action, cuts) {
                 self.tape.acted(at, self.lab.now());
             }
         }
@@ -61,15 +60,15 @@ impl Trial<'_> {
     /// What still runs stops, and links that were cut are mended; frames under way belong to no trial.
     pub(super) fn stop(&mut self) -> Result<(), Broken> {
         let now = self.lab.now();
-        let Bench { behind, pacer, .. } = &mut *self.lab.bench;
+        let Bench { cabling, pacer, .. } = &mut *self.lab.bench;
         pacer.lanes.iter_mut().for_each(|lane| lane.sender.stop_all());
-        behind.mend_all(&mut pacer.lanes, now)?;
+        cabling.mend_all(&mut pacer.lanes, now)?;
         (0..self.script.flows.len()).try_for_each(|flow| self.stop_flow(index(flow)))
     }
 
     fn stop_flow(&mut self, flow: u16) -> Result<(), Broken> {
         let (port, connection) = (self.behind(self.flow(flow).nic), self.script.connection(flow));
-        Ok(self.lab.bench.behind.stop_flow(port, connection)?)
+        Ok(self.lab.bench.control.order(Order::StopFlow { port, connection })?)
     }
 
     fn flow(&self, flow: u16) -> &FlowSpec {
@@ -91,7 +90,7 @@ impl Trial<'_> {
             Action::StartFlow(flow) => {
                 let order = FlowOrder::of(self.script.connection(*flow), self.flow(*flow));
                 let port = self.behind(self.flow(*flow).nic);
-                self.lab.bench.behind.start_flow(port, order)?;
+                self.lab.bench.control.order(Order::StartFlow { port, flow: order })?;
             }
             Action::StopFlow(flow) => self.stop_flow(*flow)?,
             Action::StartStorm(storm) => {
@@ -118,10 +117,9 @@ impl Trial<'_> {
             Action::LinkDown(port) => self.link(at, *port, false)?,
             Action::LinkUp(port) => self.link(at, *port, true)?,
             Action::Configure(setting) => {
-                let refused = match self.lab.bench.behind.set(setting) {
-                    Ok(()) => None,
-                    Err(Undone::Refused(refused)) => Some(refused.to_string()),
-                    Err(Undone::Lost(lost)) => return Err(lost.into()),
+                let refused = match self.lab.bench.control.set(core::slice::from_ref(setting)) {
+                    Err(Broken::Refused(refused)) => Some(refused.to_string()),
+                    set => set.map(|()| None)?,
                 };
                 let taken = refused.is_none();
                 self.config.push(ConfigOutcome { setting: setting.clone(), refused });
@@ -135,7 +133,7 @@ impl Trial<'_> {
                 }
             }
             Action::ClearWatermarks(copy) => {
-                self.lab.bench.behind.clear_copy(*copy)?;
+                self.lab.bench.control.order(Order::ClearCopy { copy: *copy })?;
                 let took = self.lab.now().since(at).unwrap_or_default();
                 self.tape.took = self.tape.took.max(took);
             }
@@ -163,8 +161,8 @@ impl Trial<'_> {
 
     fn link(&mut self, at: Time, port: u16, up: bool) -> Result<(), Broken> {
         let index = self.script.dut_ports[usize::from(port)];
-        let Bench { behind, pacer, .. } = &mut *self.lab.bench;
-        behind.link(&mut pacer.lanes[usize::from(index)], index, at, up)
+        let Bench { control, cabling, pacer, .. } = &mut *self.lab.bench;
+        cabling.link(&mut **control, &mut pacer.lanes[usize::from(index)], (index, up), at)
     }
 
     fn lane(&mut self, port: u16) -> &mut rig_generator::Lane {

@@ -2,8 +2,9 @@
 //! instants, and the same events.
 
 use super::bench::{Bench, PORTS, Seen, profile, stream};
-use crate::control::{Answer, Ask, Happened};
-use crate::{Dut as _, Emulated};
+use crate::Emulated;
+use crate::control::Control as _;
+use crate::protocol::{Answer, Ask, Happened};
 use rig_capture::DutEvent;
 use rig_generator::clock::Clock as _;
 use rig_lab::Profile;
@@ -101,7 +102,7 @@ fn in_virtual_time(profile: &Profile, seed: u64) -> Virtual {
     dut.run_until(END, &mut tap);
     sent.sort();
     received.sort();
-    let events = dut.events().expect("an emulated device tells");
+    let events = dut.events().expect("an emulated device tells").all;
     Virtual { sent, received, events }
 }
 

@@ -1,8 +1,8 @@
 //! What the rig's ports see of a served device, and what it says of its own lateness and losses.
 
 use super::bench::{Bench, PORTS, Seen, pause, probe, profile, stream};
-use crate::control::{Answer, Ask, Happened};
-use crate::control::{Health, Watchdog};
+use crate::control::{Health, Order};
+use crate::protocol::{Answer, Ask, Happened, Watchdog};
 use crate::serve::served::Next;
 use rig_frames::{MacAddr, mac_control, pause as pause_frame};
 use rig_generator::clock::Clock as _;
@@ -211,12 +211,12 @@ fn what_the_device_drops_leaves_no_bytes_behind() {
 fn frames_over_a_link_that_is_cut_do_not_arrive() {
     let mut bench = Bench::new();
     bench.send(0, &probe(0, 1, 0));
-    bench.ask(Ask::Link { port: 0, up: false });
+    bench.ask(Ask::Do(Order::Link { port: 0, up: false }));
     bench.run(Dur::us(50));
     bench.send(0, &probe(0, 1, 1));
     bench.send(2, &probe(2, 0, 2));
     bench.run(Dur::us(50));
-    bench.ask(Ask::Link { port: 0, up: true });
+    bench.ask(Ask::Do(Order::Link { port: 0, up: true }));
     bench.send(0, &probe(0, 1, 3));
     bench.run(Dur::us(50));
     // The first one had arrived on the wire, and was not yet read when the link was cut.

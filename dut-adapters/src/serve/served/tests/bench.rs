@@ -1,6 +1,7 @@
 //! A device of four ports at 1 Gb/s, where every instant is a whole number of nanoseconds; and the rig's ends of its wires.
 
-use crate::control::{Answer, Ask, Health};
+use crate::control::Health;
+use crate::protocol::{Answer, Ask};
 use crate::serve::served::{Line, Next, Served};
 use crate::serve::{Post, on_ports};
 use rig_frames::{mac_control, pfc};

@@ -1,7 +1,8 @@
 //! What the rig's port sees of a served NIC.
 
 use super::bench::{Bench, Seen, nic, pause, stream};
-use crate::control::{Answer, Ask, Does, FlowOrder, Set};
+use crate::control::{Does, FlowOrder, Order};
+use crate::protocol::{Answer, Ask, Set};
 use rig_capture::decode::Decoder;
 use rig_capture::{Dir, What};
 use rig_frames::ip::Ecn;
@@ -112,7 +113,7 @@ fn a_flow_leaves_at_the_speed_of_the_port_a_cnp_halves_it_and_a_stop_ends_it() {
     set(&mut bench, "nic.rp.limiting", "packet");
     set(&mut bench, "nic.rp.timer", "1s");
     bench.run(Dur::us(10));
-    assert_eq!(bench.ask(Ask::StartFlow { port: 0, flow: order(4) }), Answer::Done);
+    assert_eq!(bench.ask(Ask::Do(Order::StartFlow { port: 0, flow: order(4) })), Answer::Done);
     bench.run(Dur::us(200));
     let all = heard(&mut bench);
     assert!(all.iter().zip(7..).all(|((_, one), psn)| (one.connection, one.psn) == (4, psn)));
@@ -126,7 +127,7 @@ fn a_flow_leaves_at_the_speed_of_the_port_a_cnp_halves_it_and_a_stop_ends_it() {
     let last = heard(&mut bench);
     let [.., (before, _), (after, _)] = last[..] else { panic!("too few") };
     assert!(after - before > Dur::us(17), "{}", after - before);
-    assert_eq!(bench.ask(Ask::StopFlow { port: 0, connection: 4 }), Answer::Done);
+    assert_eq!(bench.ask(Ask::Do(Order::StopFlow { port: 0, connection: 4 })), Answer::Done);
     bench.run(Dur::us(100));
     bench.seen();
     bench.run(Dur::ms(1));
@@ -137,11 +138,11 @@ fn a_flow_leaves_at_the_speed_of_the_port_a_cnp_halves_it_and_a_stop_ends_it() {
 fn connections_that_begin_anew_have_forgotten_their_numbers_and_send_nothing_any_more() {
     let mut bench = Bench::of(nic("gen1"), 1);
     bench.run(Dur::us(10));
-    assert_eq!(bench.ask(Ask::StartFlow { port: 0, flow: order(4) }), Answer::Done);
+    assert_eq!(bench.ask(Ask::Do(Order::StartFlow { port: 0, flow: order(4) })), Answer::Done);
     bench.send(0, &marked(100));
     bench.run(Dur::us(200));
     bench.seen();
-    assert_eq!(bench.ask(Ask::Disconnect), Answer::Done);
+    assert_eq!(bench.ask(Ask::Do(Order::Disconnect)), Answer::Done);
     bench.run(Dur::us(100));
     assert_eq!(heard(&mut bench), []);
     // Number 3 after 100 is no duplicate, and its mark is not within the interval of another.
@@ -156,7 +157,7 @@ fn connections_that_begin_anew_have_forgotten_their_numbers_and_send_nothing_any
 fn a_flow_stops_when_its_class_is_paused() {
     let mut bench = Bench::of(nic("gen1"), 1);
     bench.run(Dur::us(10));
-    assert_eq!(bench.ask(Ask::StartFlow { port: 0, flow: order(4) }), Answer::Done);
+    assert_eq!(bench.ask(Ask::Do(Order::StartFlow { port: 0, flow: order(4) })), Answer::Done);
     bench.run(Dur::us(100));
     bench.send(0, &pause(0, 1 << 3, 0xffff));
     bench.run(Dur::us(100));
@@ -168,12 +169,14 @@ fn a_flow_stops_when_its_class_is_paused() {
 #[test]
 fn a_switch_sends_nothing_by_itself_and_says_so() {
     let mut bench = Bench::new();
-    let Answer::Bad { why } = bench.ask(Ask::StartFlow { port: 0, flow: order(4) }) else {
+    let Answer::Refused { why } = bench.ask(Ask::Do(Order::StartFlow { port: 0, flow: order(4) }))
+    else {
         panic!("it took a flow")
     };
     assert_eq!(why, "the device is a switch, which sends nothing by itself: want a NIC");
     let mut bench = Bench::of(nic("gen1"), 1);
-    let Answer::Bad { why } = bench.ask(Ask::StopFlow { port: 3, connection: 4 }) else {
+    let Answer::Refused { why } = bench.ask(Ask::Do(Order::StopFlow { port: 3, connection: 4 }))
+    else {
         panic!("it has no such port")
     };
     assert_eq!(why, "there is no port 3: want 0 to 0");

@@ -1,7 +1,8 @@
 //! A device that speaks MACsec, and what the rig's ends of its cables see of it.
 
 use super::bench::{Bench, Seen, pause, probe};
-use crate::control::{Answer, Ask, Keyring, Set};
+use crate::control::{Keyring, Order};
+use crate::protocol::{Answer, Ask, Set};
 use nix::sys::prctl;
 use rig_lab::{Keys, Macsec, Secret};
 use rig_testcases::wire::macsec::{Cable, End, Heard};
@@ -27,7 +28,7 @@ fn secured(more: &[Set]) -> (Bench, [Cable; 2]) {
     let Answer::Booted { declared, .. } = bench.ask(Ask::Boot { seed: 1, settings }) else {
         panic!("it boots")
     };
-    assert_eq!(bench.ask(Ask::Key { keys: Keyring(keys()) }), Answer::Done);
+    assert_eq!(bench.ask(Ask::Do(Order::Key { keys: Keyring(keys()) })), Answer::Done);
     let protection = Protection::of(&declared.macsec, Some(&keys())).expect("it speaks MACsec");
     let cables = [0, 1].map(|port| Cable::of(&protection, port).expect("keys long enough"));
     (bench, cables)
@@ -155,7 +156,7 @@ fn without_keys_a_protected_frame_is_for_nobody_and_none_leaves() {
 fn a_device_that_has_keys_leaves_no_dump_of_its_memory() {
     let mut bench = Bench::new();
     prctl::set_dumpable(true).expect("a process of ours");
-    assert_eq!(bench.ask(Ask::Key { keys: Keyring(keys()) }), Answer::Done);
+    assert_eq!(bench.ask(Ask::Do(Order::Key { keys: Keyring(keys()) })), Answer::Done);
     assert_eq!(prctl::get_dumpable(), Ok(false));
 }
 
@@ -171,7 +172,7 @@ fn keys_that_are_too_short_for_the_suite_are_refused() {
         Secret::from_hex(&digits).expect("hexadecimal digits")
     };
     let short = Keys { saks: keys().saks.map(half), ..keys() };
-    let Answer::Refused { why } = bench.ask(Ask::Key { keys: Keyring(short) }) else {
+    let Answer::Refused { why } = bench.ask(Ask::Do(Order::Key { keys: Keyring(short) })) else {
         panic!("they are refused")
     };
     assert_eq!(why, "a MACsec key: want 32 bytes, got 16");

@@ -1,7 +1,8 @@
 //! Steering a device that runs.
 
 use super::bench::{Bench, pause, probe, profile};
-use crate::control::{Answer, Ask, Health, PROTOCOL, Set, VERSION};
+use crate::control::{Health, Order};
+use crate::protocol::{Answer, Ask, PROTOCOL, Set, VERSION};
 use crate::serve::served::Next;
 use rig_generator::clock::Clock as _;
 use rig_units::{Dur, Time};
@@ -87,7 +88,7 @@ fn a_cleared_watermark_is_what_is_in_use() {
     let name = "Ethernet4:3 SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES";
     // 254 B take two cells of 208 B.
     assert_eq!(bench.counter(name), 3 * 416);
-    assert_eq!(bench.ask(Ask::ClearWatermarks), Answer::Done);
+    assert_eq!(bench.ask(Ask::Do(Order::ClearWatermarks)), Answer::Done);
     assert_eq!(bench.counter(name), 0);
 }
 
@@ -95,13 +96,16 @@ fn a_cleared_watermark_is_what_is_in_use() {
 fn ports_that_are_not_there_and_cables_that_cannot_be_are_told() {
     let mut bench = Bench::new();
     for (ask, want) in [
-        (Ask::Link { port: 4, up: false }, "there is no port 4: want 0 to 3"),
-        (Ask::Cable { behind: vec![0, 9] }, "there is no port 9: want 0 to 3"),
-        (Ask::Cable { behind: vec![2, 0, 2] }, "two cables to port 2: want each port once at most"),
+        (Ask::Do(Order::Link { port: 4, up: false }), "there is no port 4: want 0 to 3"),
+        (Ask::Do(Order::Cable { behind: vec![0, 9] }), "there is no port 9: want 0 to 3"),
+        (
+            Ask::Do(Order::Cable { behind: vec![2, 0, 2] }),
+            "two cables to port 2: want each port once at most",
+        ),
     ] {
-        assert_eq!(bench.ask(ask), Answer::Bad { why: want.to_owned() });
+        assert_eq!(bench.ask(ask), Answer::Refused { why: want.to_owned() });
     }
-    assert_eq!(bench.ask(Ask::Cable { behind: vec![2, 3] }), Answer::Done);
+    assert_eq!(bench.ask(Ask::Do(Order::Cable { behind: vec![2, 3] })), Answer::Done);
     bench.send(2, &probe(0, 1, 5));
     bench.run(Dur::ms(1));
     let seen: Vec<_> = bench.seen().into_iter().map(|seen| (seen.port, seen.bytes)).collect();

@@ -115,7 +115,7 @@ fn nobody_is_told_who_has_no_queue_to_wait_for() {
 
 #[test]
 fn any_queue_resumes_a_sender_where_that_is_the_fault() {
-    let faults = Faults { any_queue_resumes: true, ..Faults::NONE };
+    let faults = BufferFaults { xon_of_any_queue: true, ..BufferFaults::NONE };
     let mut buffer = Buffer::new(&Config { faults, group: Limit::Static(5_000), ..VOQS }, 8);
     while !take(&mut buffer, to(0, 7)) {}
     take(&mut buffer, to(0, 6));

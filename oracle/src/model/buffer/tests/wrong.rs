@@ -2,14 +2,15 @@
 
 use super::*;
 
-fn faulty(faults: Faults, config: Config) -> Buffer {
+fn faulty(faults: BufferFaults, config: Config) -> Buffer {
     Buffer::new(&Config { faults, ..config }, 8)
 }
 
 #[test]
 fn headroom_that_stays_is_missing_the_next_time() {
     let pool = Config { headroom_pool: Some(20_000), ..CONFIG };
-    let mut buffer = faulty(Faults { headroom_stays: true, ..Faults::NONE }, pool);
+    let mut buffer =
+        faulty(BufferFaults { shared_headroom_not_released: true, ..BufferFaults::NONE }, pool);
     fill(&mut buffer, lossless(0));
     for _ in 0..116 {
         buffer.release(lossless(0));
@@ -22,7 +23,7 @@ fn headroom_that_stays_is_missing_the_next_time() {
 
 #[test]
 fn drops_that_stay_fill_the_pool_and_no_more() {
-    let mut buffer = faulty(Faults { drops_stay: true, ..Faults::NONE }, CONFIG);
+    let mut buffer = faulty(BufferFaults { drop_leaks_buffer: true, ..BufferFaults::NONE }, CONFIG);
     buffer.lose(lossless(0));
     buffer.lose(lossy());
     assert_eq!(buffer.shared(), 1_000);
@@ -37,7 +38,8 @@ fn drops_that_stay_fill_the_pool_and_no_more() {
 
 #[test]
 fn lossy_headroom_holds_as_much_again_as_a_group_has() {
-    let mut buffer = faulty(Faults { lossy_headroom: true, ..Faults::NONE }, CONFIG);
+    let mut buffer =
+        faulty(BufferFaults { lossy_uses_headroom: true, ..BufferFaults::NONE }, CONFIG);
     assert_eq!(fill(&mut buffer, lossy()), (520, Admission::QueueFull));
     let pools = buffer.pools();
     assert_eq!((pools.egress_lossy.used(), pools.headroom.used()), (500_000, 20_000));
@@ -55,13 +57,14 @@ fn levels_that_are_forgotten_are_not_back_after_a_clear() {
         buffer.clear_watermarks();
         buffer.queue_peak(7, 0)
     };
-    let forgets = Faults { levels_forgotten: true, ..Faults::NONE };
-    assert_eq!((peak(Faults::NONE), peak(forgets)), (1_000, 0));
+    let forgets = BufferFaults { watermark_forgets_level: true, ..BufferFaults::NONE };
+    assert_eq!((peak(BufferFaults::NONE), peak(forgets)), (1_000, 0));
 }
 
 #[test]
 fn watermarks_that_stay_are_not_cleared() {
-    let mut buffer = faulty(Faults { watermarks_stay: true, ..Faults::NONE }, CONFIG);
+    let mut buffer =
+        faulty(BufferFaults { watermark_not_cleared: true, ..BufferFaults::NONE }, CONFIG);
     buffer.admit(lossy());
     buffer.release(lossy());
     buffer.clear_watermarks();

@@ -4,7 +4,7 @@ use rig_lab::Nic;
 use rig_units::{Bytes, Dur, L2Rate};
 
 const LINE: u64 = 100_000_000_000;
-const SOUND: Faults = Faults::NONE;
+const SOUND: RpFaults = RpFaults::NONE;
 
 fn us(n: u64) -> Time {
     Time::ZERO + Dur::us(n)

@@ -3,11 +3,11 @@
 use crate::model::host::{self, Stream};
 use crate::model::link;
 use crate::model::network::Network;
-use crate::model::nic::{Config, Faults, Flow, Verb};
+use crate::model::nic::{Config, Flow, Verb};
 use crate::model::packet::{Kind, Packet};
 use crate::model::tap::Dir;
 use crate::model::topology::{Cable, End, Topology};
-use rig_lab::Switched;
+use rig_lab::{DeviceFaults, Switched};
 use rig_testcases::Shield;
 use rig_units::{Dur, Pace, PortSpeed, Time};
 
@@ -50,7 +50,7 @@ pub(super) fn config() -> Config {
 
 pub(super) fn faulty(deviation: &str) -> Config {
     let switched: Switched = deviation.parse().unwrap();
-    Config { faults: Faults::of(&[switched]), ..config() }
+    Config { faults: DeviceFaults::of(&[switched]).nic, ..config() }
 }
 
 /// The NIC beside a port of the rig.

@@ -3,28 +3,14 @@
 use super::bench::*;
 use crate::model::host;
 use crate::model::nic::rp::{Limiter, ONE};
-use crate::model::nic::{Config, Faults, Flow, Verb};
+use crate::model::nic::{Config, Flow, Verb};
 use crate::model::packet::{Kind, Packet};
 use crate::model::tap::NoTap;
-use rig_lab::{Deviation, Switched};
 use rig_units::{Bytes, Dur, L2Rate, Ppm};
 
 /// What a NIC that does right shows, and one with a deviation does.
 fn both<T>(deviation: &str, show: impl Fn(Config) -> T) -> [T; 2] {
     [show(config()), show(faulty(deviation))]
-}
-
-#[test]
-fn every_deviation_from_the_first_of_nics_on_is_built() {
-    let first = Deviation::ALL.iter().position(|name| *name == Deviation::CnpPerPacket).unwrap();
-    for &name in &Deviation::ALL[first..] {
-        let switched = Switched { name, value: None };
-        assert!(Faults::NONE.clone().switch_on(switched), "{name}");
-        assert_ne!(Faults::of(&[switched]), Faults::NONE, "{name}");
-    }
-    for &name in &Deviation::ALL[..first] {
-        assert_eq!(Faults::of(&[Switched { name, value: None }]), Faults::NONE, "{name}");
-    }
 }
 
 /// CNPs of a NIC that gets five marked frames of connection 7, one each microsecond.

@@ -146,7 +146,7 @@ fn an_association_that_comes_back_begins_anew() {
 fn a_pause_in_clear_takes_no_number_unless_it_is_broken() {
     let next = |fault| {
         let mut config = config(|macsec| macsec.pfc_encryption_mode = PfcMode::Bypass);
-        config.faults.clear_takes_number = fault;
+        config.faults.macsec_clear_pfc_takes_number = fault;
         let mut secy = SecY::new(&config);
         secy.transmit(&pause());
         sent(&mut secy, 1)

@@ -1,5 +1,6 @@
 use super::*;
 use rig_lab::WatermarkCopy;
+use rig_units::Dur;
 use serde_json::json;
 
 fn declared() -> Declared {
@@ -15,11 +16,11 @@ fn every_question_reads_back_from_its_line() {
     let lines = [
         (Ask::Boot { seed: u64::MAX, settings: vec![set()] }, "boot"),
         (Ask::Configure { settings: vec![set()] }, "configure"),
-        (Ask::Cable { behind: vec![0, 4] }, "cable"),
-        (Ask::Link { port: 1, up: false }, "link"),
         (Ask::Counters { names: vec!["Ethernet0".to_owned()] }, "counters"),
-        (Ask::ClearWatermarks, "clear-watermarks"),
-        (Ask::ClearCopy { copy: WatermarkCopy::User }, "clear-copy"),
+        (Ask::Do(Order::Cable { behind: vec![0, 4] }), "do"),
+        (Ask::Do(Order::Link { port: 1, up: false }), "do"),
+        (Ask::Do(Order::ClearWatermarks), "do"),
+        (Ask::Do(Order::ClearCopy { copy: WatermarkCopy::User }), "do"),
         (Ask::Events, "events"),
         (Ask::Status, "status"),
         (Ask::Lateness, "lateness"),
@@ -69,25 +70,13 @@ fn what_is_no_question_is_told_what_would_be_one() {
         (r#"{"boot":{}}"#, "missing field `seed`"),
         (r#""boot""#, "expected struct variant"),
         (r#"{"boot":{"seed":-1}}"#, "expected u64"),
-        (r#"{"link":{"port":0,"up":"yes"}}"#, "expected a boolean"),
-        (r#"{"link":{"port":0,"up":true,"down":1}}"#, "unknown field `down`"),
+        (r#"{"do":{"link":{"port":0,"up":"yes"}}}"#, "expected a boolean"),
+        (r#"{"do":{"link":{"port":0,"up":true,"down":1}}}"#, "unknown field `down`"),
+        (r#"{"do":"dance"}"#, "unknown variant `dance`, expected one of `key`, `cable`"),
         (r#"{"configure":{"settings":[{"path":"x"}]}}"#, "missing field `value`"),
         (r#""events" "events""#, "trailing characters"),
     ] {
         let bad = read::<Ask>(QUESTION, text).expect_err(text).to_string();
         assert!(bad.contains(want), "{text}: {bad}");
     }
-}
-
-#[test]
-fn doubt_names_everything_that_is_beyond_its_bound() {
-    let bound = Dur::us(100);
-    let fine = Health { send_late: bound, event_late: bound, foreign: 9, ..Health::default() };
-    assert_eq!(fine.doubt(bound), None);
-    let bad = Health { send_late: bound + Dur(1), evicted: 1, rx_lost: 2, ..fine };
-    let doubt = bad.doubt(bound).expect("late");
-    for want in ["a frame left", "1 frame had no bytes left", "2 frames never reached the device"] {
-        assert!(doubt.contains(want), "{doubt}");
-    }
-    assert!(!doubt.contains("inside"), "{doubt}");
 }

@@ -1,0 +1,79 @@
+//! What a device is told to do at once, and answers with nothing but that it is done.
+
+use super::{Ability, FlowOrder, Keyring};
+use rig_lab::WatermarkCopy;
+use serde::{Deserialize, Serialize};
+
+/// One thing that a device does at once. It travels to a served one as it stands here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Order {
+    /// Has the keys that it shares with the rig from now on, for MACsec. It keeps them over boots.
+    Key {
+        /// One for each association, and a salt.
+        keys: Keyring,
+    },
+    /// Knows which of its ports the rig's are cabled to: rig port `i` to device port `behind[i]`. Without it, and after a
+    /// boot, each to the port of its own number.
+    Cable {
+        /// A port of the device for each of the rig's.
+        behind: Vec<u16>,
+    },
+    /// Cuts or mends the link of a port, as the device sees it; the interface stays as it is.
+    Link {
+        /// The port, counted from 0.
+        port: u16,
+        /// Whether it is up from now on.
+        up: bool,
+    },
+    /// Lets every connection of a NIC begin anew, as after it was torn down and made again.
+    Disconnect,
+    /// Lets the NIC at a port send messages by itself.
+    StartFlow {
+        /// The port, counted from 0.
+        port: u16,
+        /// What it sends.
+        flow: FlowOrder,
+    },
+    /// Lets it send nothing new on a connection.
+    StopFlow {
+        /// The port, counted from 0.
+        port: u16,
+        /// The number of the connection.
+        connection: u16,
+    },
+    /// Makes every watermark among the counters what is in use now.
+    ClearWatermarks,
+    /// Clears one of the copies that the device keeps of every watermark: it shows 0 until the next poll.
+    ClearCopy {
+        /// The copy.
+        copy: WatermarkCopy,
+    },
+}
+
+impl Order {
+    /// What it is called where it did not come about.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Order::Key { .. } => "key",
+            Order::Cable { .. } => "cable",
+            Order::Link { .. } => "link",
+            Order::Disconnect => "disconnect",
+            Order::StartFlow { .. } => "start-flow",
+            Order::StopFlow { .. } => "stop-flow",
+            Order::ClearWatermarks => "clear-watermarks",
+            Order::ClearCopy { .. } => "clear-copy",
+        }
+    }
+
+    /// What a control must be able to do for it.
+    pub const fn needs(&self) -> Ability {
+        match self {
+            Order::Key { .. } => Ability::Keys,
+            Order::Cable { .. } | Order::Link { .. } => Ability::Links,
+            Order::Disconnect | Order::StartFlow { .. } | Order::StopFlow { .. } => Ability::Flows,
+            Order::ClearWatermarks => Ability::ClearWatermarks,
+            Order::ClearCopy { .. } => Ability::ClearCopies,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What a served device and whoever steers it say to each other: one JSON value a line, in turns, such as `"status"` or
+//! `{"boot":{"seed":7}}`.
+//!
+//! The device speaks first ([`Hello`]); then it gives one [`Answer`] to each [`Ask`]. What it does not understand it
+//! answers with what it would have understood, and goes on. Instants are nanoseconds of CLOCK_MONOTONIC, which is one
+//! clock for every process of a machine; lengths of time carry their unit.
+
+use crate::control::{Health, Order};
+use core::fmt;
+use rig_capture::DutEventKind;
+use rig_lab::{Declared, Setting};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The language. Another number is another language.
+pub const VERSION: u32 = 5;
+/// Its name.
+pub const PROTOCOL: &str = "rig-dut";
+/// The longest line that is read.
+pub const LONGEST: u64 = 1 << 20;
+/// What a line of whoever steers is.
+pub const QUESTION: &str = r#"a question such as "status" or {"boot":{"seed":7}}"#;
+
+/// The first line of every conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`PROTOCOL`].
+    pub protocol: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// Name of the device's profile.
+    pub device: String,
+    /// The interfaces it is served on: device port 0 first.
+    pub interfaces: Vec<String>,
+    /// What it declares; its ports are those that are served, at the speed they are served at.
+    pub declared: Declared,
+}
+
+/// One thing asked of the device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Ask {
+    /// Starts the device afresh, now. With `until_hangup` at the command line it stops when this conversation ends.
+    Boot {
+        /// Everything random in it follows from this number.
+        seed: u64,
+        /// What it is configured to.
+        #[serde(default)]
+        settings: Vec<Set>,
+    },
+    /// Changes settings, all or none.
+    Configure {
+        /// Which, and to what.
+        settings: Vec<Set>,
+    },
+    /// Reads counters.
+    Counters {
+        /// These; all without any.
+        #[serde(default)]
+        names: Vec<String>,
+    },
+    /// Does something at once.
+    Do(Order),
+    /// Reads what watchdogs did since the last time this was asked.
+    Events,
+    /// How the device has kept up since it was booted.
+    Status,
+    /// How the device has kept up since the last time this was asked.
+    Lateness,
+    /// Ends the process.
+    Quit,
+}
+
+/// A setting, as it travels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Set {
+    /// Dotted path below `declared:`.
+    pub path: String,
+    /// The value, as it would stand in the profile.
+    pub value: Value,
+}
+
+impl From<&Setting> for Set {
+    fn from(setting: &Setting) -> Set {
+        Set { path: setting.path.clone(), value: setting.value.clone() }
+    }
+}
+
+impl From<Set> for Setting {
+    fn from(set: Set) -> Setting {
+        Setting { path: set.path, value: set.value }
+    }
+}
+
+/// What the device says to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Answer {
+    /// It was booted.
+    Booted {
+        /// Its start, on CLOCK_MONOTONIC.
+        epoch_ns: u64,
+        /// What it states to be configured to.
+        declared: Box<Declared>,
+    },
+    /// It took the settings.
+    Configured {
+        /// What it states to be configured to now.
+        declared: Box<Declared>,
+    },
+    /// It did not take them; nothing has changed. A boot that is refused leaves the device as it was.
+    Refused {
+        /// In its words.
+        why: String,
+    },
+    /// Counters by name; a name that it does not know is missing.
+    Counters {
+        /// Values.
+        values: BTreeMap<String, u64>,
+    },
+    /// What watchdogs did, in order.
+    Events {
+        /// Each.
+        events: Vec<Happened>,
+    },
+    /// How it kept up.
+    Health(Health),
+    /// It is done.
+    Done,
+    /// It did not understand.
+    Bad {
+        /// What was wrong, and what would have been right.
+        why: String,
+    },
+}
+
+/// Something that a watchdog did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Happened {
+    /// When, on CLOCK_MONOTONIC.
+    pub at_ns: u64,
+    /// The device's port, by its own name.
+    pub port: String,
+    /// The class.
+    pub class: u8,
+    /// What.
+    pub what: Watchdog,
+}
+
+/// What a watchdog does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Watchdog {
+    /// It detected a storm.
+    Storm,
+    /// It restored the queue.
+    Restore,
+}
+
+impl From<DutEventKind> for Watchdog {
+    fn from(kind: DutEventKind) -> Watchdog {
+        match kind {
+            DutEventKind::Storm => Watchdog::Storm,
+            DutEventKind::Restore => Watchdog::Restore,
+        }
+    }
+}
+
+impl From<Watchdog> for DutEventKind {
+    fn from(what: Watchdog) -> DutEventKind {
+        match what {
+            Watchdog::Storm => DutEventKind::Storm,
+            Watchdog::Restore => DutEventKind::Restore,
+        }
+    }
+}
+
+/// Reads one line of the other side.
+///
+/// # Errors
+/// What was wrong with it, and what would have been accepted.
+pub fn read<'a, T: Deserialize<'a>>(what: &'static str, line: &'a str) -> Result<T, BadLine> {
+    serde_json::from_str(line).map_err(|error| BadLine { what, why: error.to_string() })
+}
+
+/// One line of this side, with its end.
+pub fn line(message: &impl Serialize) -> String {
+    // Room for every key at once: a buffer that grows leaves copies of what it held.
+    let mut text = Vec::with_capacity(1 << 10);
+    serde_json::to_writer(&mut text, message).expect("messages have string keys");
+    text.push(b'\n');
+    String::from_utf8(text).expect("JSON is text")
+}
+
+/// A line that is none of the language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadLine {
+    what: &'static str,
+    why: String,
+}
+
+impl fmt::Display for BadLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not {}: {}", self.what, self.why)
+    }
+}
+
+impl core::error::Error for BadLine {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! How a NIC's reliable connections depart from the standard.
+
+use super::table::table;
+
+table! {
+    /// What reliable connections do wrong.
+    RcFaults of Rc
+
+    /// Every packet after a hole is answered with a NAK.
+    nak_repeated;
+    /// After a NAK the sender goes on one packet after the one that is missing.
+    // The hole stays.
+    restarts_one_psn_late;
+    /// Packet sequence numbers are compared as if they did not wrap.
+    // A hole across the wrap is taken for duplicates.
+    psn_without_wrap;
+    /// A frame whose ICRC is wrong is counted as such, and taken all the same.
+    bad_icrc_accepted;
+    /// A packet that comes again is taken as if it were new: it counts towards the next acknowledgement, and not as a
+    /// duplicate.
+    // A message is delivered twice; fewer acknowledgements than packets ask for.
+    duplicate_taken;
+    /// A packet that comes again is acknowledged with its own number, which goes back.
+    duplicate_acked_as_itself;
+    /// An acknowledgement counts for the packet that it names alone: one that is lost is never made up for.
+    // One that is lost leaves the sender waiting for ever, or for its timeout.
+    ack_counts_for_one;
+    /// Progress does not restart the timeout: it runs out while acknowledgements come.
+    // A flow longer than the timeout is sent again although nothing was lost.
+    timeout_not_restarted;
+    /// Progress does not begin a new count of tries: one that times out now and then gives up.
+    tries_not_reset;
+    /// Where a READ has a hole the requester asks from one packet after the one that is missing.
+    read_asks_one_psn_late;
+    /// Holes found in what a READ brings do not count.
+    implied_nak_not_counted;
+    /// Timeouts do not count.
+    timeout_not_counted;
+    /// An acknowledgement whose ICRC is wrong is counted as such, and acted on all the same.
+    // What nobody received is taken for received, and never sent again.
+    spoilt_ack_taken;
+    /// What a READ brings is counted as spoilt if its ICRC is wrong, and taken all the same.
+    // Noise is delivered as if it had been read.
+    spoilt_response_taken;
+    /// A NAK holds back every queue pair of the NIC for as long as its own.
+    // Who lost nothing waits for whoever did.
+    nak_holds_all;
+}

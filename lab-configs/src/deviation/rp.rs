@@ -1,0 +1,40 @@
+//! How a NIC's reaction point departs from its rule.
+
+use super::table::table;
+
+table! {
+    /// What a reaction point does wrong.
+    RpFaults of Rp
+
+    /// Alpha stays as it is while no CNP comes.
+    // A cut long after the last one is as deep as one right after it.
+    alpha_not_decayed;
+    /// A cut leaves alpha as it is.
+    // Cuts that follow one another do not grow deeper.
+    alpha_not_raised;
+    /// The first alpha timer after a cut cuts again.
+    // One CNP, two cuts.
+    cut_without_cnp;
+    /// The second CNP within a window cuts, too.
+    cut_twice_per_window;
+    /// A cut takes the queue pair after its own, too.
+    cut_spreads;
+    /// The target stays at the speed of the port when the rate is cut.
+    // Recovery goes half of the way to the speed of the port, and so on.
+    target_not_saved;
+    /// The rate is cut below its minimum.
+    min_rate_ignored;
+    /// A cut does not restart the timer of increases.
+    // The first increase after a cut comes early.
+    timer_not_restarted;
+    /// A cut does not restart the byte counter.
+    bytes_not_reset;
+    /// A cut does not start fast recovery anew.
+    // The increases after a cut go on as if there had been none.
+    stages_not_reset;
+    /// Increases are hyper where they should be additive.
+    hyper_before_additive;
+    /// The reaction point takes its port for half as fast as it is.
+    // Who was never told to slow down is slow.
+    line_rate_halved;
+}

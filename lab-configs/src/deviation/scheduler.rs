@@ -1,0 +1,18 @@
+//! How ports depart from their scheduling.
+
+use super::table::table;
+
+table! {
+    /// What a port does wrong with the queues that share it.
+    SchedulerFaults of Scheduler
+
+    /// The weighted queues of a port share it equally, whatever their weights.
+    // The heavy queue gets no more of a full port than the light one.
+    weights_ignored;
+    /// Ports send at less than their rate.
+    // A full port carries less than it should, and PFC holds back the rest.
+    egress_rate_low ("at how many percent of it", 1..=99, default 95);
+    /// Now and then two frames of one flow that wait in a queue leave it in the other order.
+    // What was sent later arrives sooner; nothing is lost.
+    flow_reordered ("after how many", 2..=1_000, default 64);
+}
