@@ -14,6 +14,7 @@ use rig_testcases::Case;
 use rigctl::executor::Benches;
 use rigctl::executor::wire::{Serve, Start};
 use rigctl::runner::case::{self, Rig};
+use rigctl::runner::measure::Registry;
 use rigctl::runner::pool::{News, in_order};
 use rigctl::stop::Stop;
 use std::path::Path;
@@ -104,7 +105,8 @@ fn a_virtual_run_predicts_a_real_one() {
     }
     let lab = rig_lab::read::lab(Some(Path::new(LAB))).expect("the bundled lab has no fault");
     let Adapter::EmulatedWire(wire) = &lab.adapter else { panic!("veth.yaml is on the wire") };
-    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let suites =
+        rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let own = |case: &&Case| case.id.suite == "pfcwd" || CHOSEN.contains(&case.id.case.as_str());
     let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).filter(own).collect();
     let every = std::env::var_os(EVERY).is_some();

@@ -10,6 +10,7 @@ use rigctl::runner::ask::Place;
 use rigctl::runner::case::{self, Rig};
 use rigctl::runner::choose::choose;
 use rigctl::runner::measure;
+use rigctl::runner::measure::Registry;
 use rigctl::runner::points::{groups, points};
 use rigctl::runner::pool::{News, default_jobs, in_order};
 use rigctl::runner::preflight;
@@ -19,7 +20,8 @@ use rigctl::stop::Stop;
 use std::path::Path;
 
 fn catalogue() -> (Vec<Suite>, Lab) {
-    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let suites =
+        rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
     (suites, lab)
 }

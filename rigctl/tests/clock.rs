@@ -18,6 +18,7 @@ use rig_units::{Dur, Time};
 use rigctl::executor::Benches;
 use rigctl::executor::wire::{Clocks, Serve, SessionClock, Start};
 use rigctl::runner::case::{self, Rig};
+use rigctl::runner::measure::Registry;
 use rigctl::stop::Stop;
 use std::path::Path;
 use std::sync::Arc;
@@ -96,7 +97,8 @@ fn a_clock_that_leaps_ahead_voids_every_trial_and_fails_no_device() {
     assert!(bound < BY, "{bound}");
     let start = Start::Served(Serve { program, bound, stop: Arc::default() });
     let benches = Benches::by(Arc::new(Leap), start, 1);
-    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let suites =
+        rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let mut cases = suites.iter().flat_map(|suite| &suite.cases);
     let case = cases.find(|case| case.id.to_string() == "pfcwd::action-drop-broadcom");
     let case = case.expect("in the catalogue");

@@ -3,11 +3,11 @@
 
 use rig_lab::Lab;
 use rig_oracle::Verdict;
-use rig_testcases::vocabulary::{ENTRIES, Entry, Need};
-use rig_testcases::{Case, Measure, Suite};
+use rig_testcases::vocabulary::{Argument, Entry, Need};
+use rig_testcases::{Case, Measure, Suite, Vocabulary, Wanted};
 use rigctl::mutation;
 use rigctl::runner::case::{self, Ran, Rig};
-use rigctl::runner::measure::{self, Facts, Needs, Red};
+use rigctl::runner::measure::{self, Facts, Needs, Red, Registry};
 use rigctl::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,7 +76,7 @@ fn written(text: &str) -> Suite {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("one-case.yaml");
     std::fs::write(&path, text).expect("writable");
-    rig_testcases::read::read(&path).unwrap_or_else(|faults| panic!("{faults:?}"))
+    rig_testcases::read::read(&path, &Registry).unwrap_or_else(|faults| panic!("{faults:?}"))
 }
 
 /// One case on a lab.
@@ -96,12 +96,13 @@ fn found(lab: &Lab, case: &Case, path: &str) -> BTreeSet<&'static str> {
 
 #[test]
 fn every_measure_of_the_language_has_a_run_that_turns_red_through_it_alone() {
-    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let suites =
+        rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
     let cases = || suites.iter().flat_map(|suite| &suite.cases);
     let used: BTreeMap<&str, &Measure> =
         cases().flat_map(|case| &case.measure).map(|measure| (measure.name(), measure)).collect();
-    let schema = rig_testcases::schema();
+    let schema = rig_testcases::schema(&Registry);
     let language = schema["$defs"]["measure"]["properties"].as_object().expect("the measures");
     // What `configure:` asks for is not written under `measure:`.
     let language = language.keys().map(String::as_str).chain(["config"]);
@@ -128,14 +129,15 @@ fn every_measure_of_the_language_has_a_run_that_turns_red_through_it_alone() {
 /// trial that lost one.
 #[test]
 fn headroom_that_may_not_hold_is_found_at_the_trial_that_shows_it() {
-    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let suites =
+        rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
     let mut cases = suites.iter().flat_map(|suite| &suite.cases);
     let case = cases.find(|case| case.id.case == "headroom-one-cell-short").expect("a case");
     let mut case = case.clone();
     for measure in &mut case.measure {
-        if let Measure::HeadroomLoss { expect, .. } = measure {
-            *expect = rig_testcases::Wanted::None;
+        if measure.name() == "headroom.loss" {
+            *measure = measure.clone().with("expect", Argument::Wanted(Wanted::None));
         }
     }
     let ran = run(&lab, &case, "");
@@ -175,14 +177,15 @@ fn section(Entry { name, about, source, fields, .. }: &Entry, facts: Facts) -> S
 /// With `RIG_WRITE_SCHEMAS=1` it is written instead.
 #[test]
 fn the_page_of_measures_is_current() {
-    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let suites =
+        rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let measures: Vec<&Measure> =
         suites.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.measure).collect();
-    let section = |entry: &&Entry| {
+    let section = |entry: &'static Entry| {
         let used = measures.iter().find(|measure| measure.name() == entry.name);
         section(entry, measure::of(used.expect("a bundled case measures it")).facts())
     };
-    let sections: String = ENTRIES.iter().map(section).collect();
+    let sections: String = Registry.entries().into_iter().map(section).collect();
     let page = format!(
         "# What can be measured\n\nWhat may stand under `measure:` in a case, made from the program itself. `rigctl explain CASE` shows what \
          each one is\nexpected to show in a case, with its numbers. F1 to F14 are the formulas of `docs/requirements.md`.\n\n{}\n",

@@ -2,6 +2,7 @@
 
 use rig_testcases::Case;
 use rigctl::runner::case::{self, Rig};
+use rigctl::runner::measure::Registry;
 use rigctl::stop::Stop;
 
 /// How far measured and modelled fractions may be apart, as a factor. The model leaves out the delay of the queue and what comes of
@@ -10,7 +11,8 @@ const NEAR: u64 = 2;
 
 #[test]
 fn packets_are_marked_as_often_as_the_fluid_model_has_it_to_a_factor_of_two() {
-    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let suites =
+        rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
     let wanted = |case: &&Case| case.id.case == "more-senders-are-marked-more";
     let case = suites.iter().flat_map(|suite| &suite.cases).find(wanted).expect("it is there");

@@ -6,6 +6,7 @@ use rig_dut::Emulated;
 use rig_testcases::{Case, Lookup};
 use rig_units::Dur;
 use rigctl::executor::VirtualLab;
+use rigctl::runner::measure::Registry;
 use rigctl::stop::Stop;
 
 /// No name has a value: the case below uses none.
@@ -28,7 +29,8 @@ fn case(endpoint: &str) -> Case {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("suite.yaml");
     std::fs::write(&file, text).expect("written");
-    let suite = rig_testcases::read(&file).unwrap_or_else(|faults| panic!("{}", faults[0]));
+    let suite =
+        rig_testcases::read(&file, &Registry).unwrap_or_else(|faults| panic!("{}", faults[0]));
     suite.cases[0].clone()
 }
 

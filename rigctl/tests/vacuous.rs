@@ -6,20 +6,22 @@ use rig_testcases::case::CaseAction;
 use rig_testcases::{Amount, Case, CaseId, Expect, Measure, Suite, Which};
 use rig_units::Dur;
 use rigctl::runner::case::{self, Rig};
+use rigctl::runner::measure::Registry;
 use rigctl::runner::pool::{News, default_jobs, in_order};
 use rigctl::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 fn catalogue() -> (Vec<Suite>, Lab) {
-    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let suites =
+        rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
     (suites, lab)
 }
 
 /// The measures of the language by name; `config` is asked for by `configure:`.
 fn language() -> BTreeSet<String> {
-    let schema = rig_testcases::schema();
+    let schema = rig_testcases::schema(&Registry);
     let measures = schema["$defs"]["measure"]["properties"].as_object().expect("the measures");
     measures.keys().cloned().chain(["config".to_owned()]).collect()
 }
@@ -122,7 +124,8 @@ fn what_a_stimulus_cannot_show_is_undecided() {
     let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
     for name in ["nic", "switch"] {
         let path = folder.join(name).with_extension("yaml");
-        let suite = rig_testcases::read::read(&path).unwrap_or_else(|faults| panic!("{faults:?}"));
+        let suite = rig_testcases::read::read(&path, &Registry)
+            .unwrap_or_else(|faults| panic!("{faults:?}"));
         assert!(suite.cases.len() > 3, "{} cases of {name}", suite.cases.len());
         for (case, (id, measure, verdict)) in suite.cases.iter().zip(verdicts(&lab, &suite.cases)) {
             let Verdict::Inconclusive(doubt) = &verdict else {

@@ -6,6 +6,7 @@ use rig_testcases::case::Spared;
 use rig_testcases::{Case, Suite};
 use rigctl::mutation;
 use rigctl::runner::case::Rig;
+use rigctl::runner::measure::Registry;
 use rigctl::runner::mutants::per_case::{Worth, worth};
 use rigctl::runner::mutants::{self, Fate};
 use rigctl::runner::pool::{News, default_jobs, in_order};
@@ -13,7 +14,8 @@ use rigctl::stop::Stop;
 use std::collections::BTreeSet;
 
 fn catalogue() -> (Vec<Suite>, Lab) {
-    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let suites =
+        rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
     (suites, lab)
 }

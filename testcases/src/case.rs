@@ -58,7 +58,7 @@ pub struct Case {
     /// ([`rig_lab::settings::configurable`]) select a device instead.
     pub settings: Vec<Setting>,
     /// Settings that are tried one by one, each on the device as `settings` left it, and undone: whether it takes them
-    /// is what [`Measure::Config`] measures.
+    /// is a measure of its own.
     pub configure: Vec<Setting>,
     /// What is asked of the speeds of rig ports.
     pub ports: IndexMap<String, PortNeed>,

@@ -16,7 +16,6 @@ mod resolve;
 pub mod roce;
 mod schema;
 pub mod script;
-pub mod threshold;
 pub mod vocabulary;
 pub mod window;
 pub mod wire;
@@ -25,8 +24,8 @@ pub use amount::{Amount, Lookup};
 pub use between::{Between, Bottleneck, Injected, Injection, Target, Which};
 pub use case::{Case, CaseId, Expect, Spared, Suite, Sweep};
 pub use macsec::{Harm, Protection, Secured, Shield, Takes};
-pub use measure::{First, Measure, Wanted};
-pub use nic::{Flow, FlowSpec, NicMeasure, Verb};
+pub use measure::Measure;
+pub use nic::{Flow, FlowSpec, Verb};
 pub use read::read;
 pub use roce::{CnpFault, Roce, RoceKind};
 pub use schema::schema;
@@ -34,7 +33,7 @@ pub use script::{
     Action, EndpointSpec, PfcFrames, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec,
     Tap,
 };
-pub use threshold::{Growth, Threshold};
+pub use vocabulary::{Vocabulary, Wanted};
 pub use window::Window;
 
 /// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.

@@ -25,7 +25,7 @@ mod traffic;
 pub use amount::PREDICTIONS;
 pub use sweep::INTERVALS;
 
-use crate::{Case, Suite};
+use crate::{Case, Suite, Vocabulary};
 use rig_lab::fault::Fault;
 use rig_lab::walk::{At, Walk};
 use rig_lab::yaml::{Source, Value};
@@ -54,41 +54,48 @@ const BUNDLED: [(&str, &str); 9] = [
 ///
 /// # Errors
 /// Every fault of the file.
-pub fn read(path: &Path) -> Result<Suite, Vec<Fault>> {
-    suite(&Source::read(path)?)
+pub fn read(path: &Path, vocabulary: &dyn Vocabulary) -> Result<Suite, Vec<Fault>> {
+    suite(&Source::read(path)?, vocabulary)
 }
 
 /// Reads one text of test cases that comes by standard input; its suite is called `stdin`.
 ///
 /// # Errors
 /// Every fault of it.
-pub fn piped(from: impl io::Read) -> Result<Suite, Vec<Fault>> {
-    named(&Source::piped(from)?, PIPED)
+pub fn piped(from: impl io::Read, vocabulary: &dyn Vocabulary) -> Result<Suite, Vec<Fault>> {
+    named(&Source::piped(from)?, PIPED, vocabulary)
 }
 
 /// Reads the bundled catalogue.
 ///
 /// # Errors
 /// Every fault of it; there is none in a released program.
-pub fn bundled() -> Result<Vec<Suite>, Vec<Fault>> {
-    BUNDLED.iter().map(|(file, text)| suite(&Source::new(file, text))).collect()
+pub fn bundled(vocabulary: &dyn Vocabulary) -> Result<Vec<Suite>, Vec<Fault>> {
+    BUNDLED.iter().map(|(file, text)| suite(&Source::new(file, text), vocabulary)).collect()
 }
 
 /// Reads a suite from a text.
-pub(crate) fn suite(source: &Source) -> Result<Suite, Vec<Fault>> {
+///
+/// # Errors
+/// Every fault of it.
+pub fn suite(source: &Source, vocabulary: &dyn Vocabulary) -> Result<Suite, Vec<Fault>> {
     let stem = Path::new(&source.file).file_stem().unwrap_or_default().to_string_lossy();
-    named(source, &stem)
+    named(source, &stem, vocabulary)
 }
 
-fn named(source: &Source, name: &str) -> Result<Suite, Vec<Fault>> {
+fn named(source: &Source, name: &str, vocabulary: &dyn Vocabulary) -> Result<Suite, Vec<Fault>> {
     let root = source.parse()?;
     let walk = Walk::new(source);
-    let suite = read_suite(&walk.root(&root), &source.file, name);
+    let suite = read_suite(&walk.root(&root), (&source.file, name), vocabulary);
     let faults = walk.finish();
     suite.filter(|_| faults.is_empty()).ok_or(faults)
 }
 
-fn read_suite(at: &At<'_>, file: &str, stem: &str) -> Option<Suite> {
+fn read_suite(
+    at: &At<'_>,
+    (file, stem): (&str, &str),
+    vocabulary: &dyn Vocabulary,
+) -> Option<Suite> {
     let stem = stem.to_owned();
     at.is_short(&stem);
     if !is_name(&stem) {
@@ -107,7 +114,7 @@ fn read_suite(at: &At<'_>, file: &str, stem: &str) -> Option<Suite> {
     let broken = |why| at.fault(format!("the bundled pattern is broken: {why}"), "a whole program");
     let pattern = declare::pattern().map_err(broken).ok()?;
     let durations = durations(&pattern);
-    let context = case::Context { suite: stem, device, setup, pattern, durations };
+    let context = case::Context { vocabulary, suite: stem, device, setup, pattern, durations };
     let listed = fields.need("cases", "a mapping of cases by name")?;
     let listed = listed.entries("a mapping of cases by name")?;
     if listed.is_empty() {
@@ -185,6 +192,3 @@ fn durations(pattern: &Declared) -> Vec<String> {
     };
     pattern.paths().into_iter().filter(is_dur).collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,6 @@
 //! From a case to a script: every quantity worked out for one device and one point of the sweep.
 
 mod endpoints;
-mod growth;
 mod load;
 mod ports;
 mod windows;
@@ -11,7 +10,7 @@ pub(crate) use ports::port_number;
 use crate::case::{CaseAction, Count, Refresh, Storm, Stream};
 use crate::{
     Action, Amount, Between, Bottleneck, Case, EndpointSpec, Expect, Flow, FlowSpec, Harm,
-    Injection, Lookup, Measure, PfcFrames, Script, Shield, Step, StormSpec, StreamRate, StreamSpec,
+    Injection, Lookup, PfcFrames, Script, Shield, Step, StormSpec, StreamRate, StreamSpec,
 };
 use rig_lab::{Color, Declared, Fault, Form};
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, limits};
@@ -78,7 +77,8 @@ impl Case {
             let found = format!("the trial ends at {length}, and a step at {end}");
             return Err(self.fault("", found, "a length up to the last step's end, or none"));
         }
-        for (measure, from, until) in self.measure.iter().filter_map(windows::of) {
+        let spans = self.measure.iter().filter_map(|measure| Some((measure, measure.span()?)));
+        for (measure, (from, until)) in spans {
             let span = [from, until].map(|amount| amount.resolve(&resolving).ok());
             if let [Some(from), Some(until)] = span {
                 windows::within(self, measure, (from, until), length)?;
@@ -102,7 +102,8 @@ impl Case {
         };
         load::check(self, declared, &script)?;
         endpoints::check(self, declared, &script)?;
-        growth::check(self, declared, &script)?;
+        let mut measures = self.measure.iter();
+        measures.try_for_each(|one| (one.entry.fits)(one, self, declared, &script))?;
         windows::check(self, &script)?;
         Ok(script)
     }
@@ -358,13 +359,7 @@ impl Resolving<'_> {
             return Err(self.case.fault(&place, found, want));
         }
         let about_gaps = matches!(self.case.expect, Expect::Inconclusive { .. })
-            || self
-                .case
-                .measure
-                .iter()
-                .any(|m| {
-                    matches!(m, Measure::Coverage { storm } | Measure::Duty { storm, .. } if storm == name)
-                });
+            || self.case.measure.iter().any(|measure| measure.gaps_of() == Some(name));
         if every > pause && !about_gaps {
             let found = format!(
                 "`{name}` cannot be gap-free: it pauses for {pause} every {every} at {speed}"
@@ -484,6 +479,3 @@ impl Step {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

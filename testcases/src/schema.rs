@@ -2,7 +2,7 @@
 
 use crate::read::{INTERVALS, PREDICTIONS};
 use crate::wire::ADDRESSES;
-use crate::{Shield, Takes, Tap, Target, Verb};
+use crate::{Shield, Takes, Tap, Target, Verb, Vocabulary};
 use rig_lab::schema::{DRAFT, families, settings};
 use rig_lab::{Kind, WatermarkCopy};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Ppm, Quanta, Rate};
@@ -14,7 +14,7 @@ mod measure;
 mod worth;
 
 /// The schema of a file of test cases.
-pub fn schema() -> Value {
+pub fn schema(vocabulary: &dyn Vocabulary) -> Value {
     let mut defs = settings();
     let mut define = |name: &str, schema: Value| defs.insert(name.to_owned(), schema);
     define("duration", of::<Dur>());
@@ -36,7 +36,7 @@ pub fn schema() -> Value {
     define("storm", storm());
     define("endpoint", endpoint());
     define("step", step());
-    define("measure", measure::measure());
+    define("measure", measure::measure(vocabulary));
     define("sweep", sweep());
     define("dut", dut(&defs_of("settings")));
     define("setup", setup());
@@ -390,6 +390,3 @@ fn case() -> Value {
     });
     object(&properties, &["why", "source"])
 }
-
-#[cfg(test)]
-mod tests;

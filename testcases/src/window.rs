@@ -3,7 +3,7 @@
 use rig_units::Dur;
 
 /// Flows that share a path, and when.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Window {
     /// The flows: at least two, all that are under way.
     pub flows: Vec<String>,

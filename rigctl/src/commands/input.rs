@@ -140,7 +140,9 @@ impl Input {
 /// The suites of files, folders and standard input; the bundled ones without any.
 fn suites(paths: &[PathBuf], faults: &mut impl FnMut(Vec<Fault>)) -> Vec<Suite> {
     if paths.is_empty() {
-        return rig_testcases::read::bundled().map_err(faults).unwrap_or_default();
+        return rig_testcases::read::bundled(&crate::runner::measure::Registry)
+            .map_err(faults)
+            .unwrap_or_default();
     }
     let mut all: Vec<Suite> = Vec::new();
     if paths.iter().filter(|path| path.as_os_str() == STDIN).count() > 1 {
@@ -150,9 +152,9 @@ fn suites(paths: &[PathBuf], faults: &mut impl FnMut(Vec<Fault>)) -> Vec<Suite> 
     }
     for path in paths.iter().flat_map(|path| files(path)) {
         let read = if path.as_os_str() == STDIN {
-            rig_testcases::read::piped(io::stdin().lock())
+            rig_testcases::read::piped(io::stdin().lock(), &crate::runner::measure::Registry)
         } else {
-            rig_testcases::read(&path)
+            rig_testcases::read(&path, &crate::runner::measure::Registry)
         };
         let Ok(suite) = read.map_err(&mut *faults) else { continue };
         if let Some(other) = all.iter().find(|other| other.name == suite.name) {

@@ -362,7 +362,7 @@ fn counters(context: &Context<'_>, script: &Script) -> Vec<String> {
 /// The storm and the stream that the page shows.
 fn shown(context: &Context<'_>, script: &Script) -> (Option<u16>, u16) {
     let subject = context.subject();
-    let places = subject.and_then(|subject| Places::of(context.case, script, subject));
+    let places = subject.and_then(|subject| Places::of(&context.subjects, script, subject));
     (places.map(|places| places.storm), places.map_or(0, |places| places.stream))
 }
 

@@ -206,7 +206,8 @@ mod tests {
 
     /// From the last step of a full load to the end of its trial.
     fn rest(lab: &Lab) -> Dur {
-        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let suites =
+            rig_testcases::read::bundled(&crate::runner::measure::Registry).expect("the catalogue");
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);
         let case = cases.find(|case| case.id.case == "line-rate-traffic-broadcom").expect("a case");
         let profile = choose(lab, None, case).expect("it suits one");

@@ -129,7 +129,7 @@ mod tests {
     }
 
     fn plan(budget: Dur) -> (Effort, Budget) {
-        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         // The suite that the budget of the bundled lab is for.
         let own = suites.iter().filter(|suite| suite.name == "pfcwd");
         let cases: Vec<&Case> = own.flat_map(|suite| &suite.cases).collect();

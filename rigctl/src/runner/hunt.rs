@@ -2,7 +2,6 @@
 //! ones before it showed.
 
 use rig_oracle::judge::{Found, Search};
-use rig_testcases::{Growth, Measure, Threshold};
 use std::collections::BTreeMap;
 
 /// How many frames each searched stream sends; one that is missing sends none.
@@ -48,29 +47,6 @@ pub struct Mark {
     pub tried: u64,
 }
 
-/// The numbers that a search consists of, in the order in which they are found.
-pub fn stages(threshold: &Threshold) -> Vec<Stage> {
-    let one = |streams: &[String], event, less| Stage {
-        streams: streams.to_vec(),
-        event,
-        from: None,
-        less,
-    };
-    let several = |streams: &[String], growth, event, less| match growth {
-        Growth::InTurn => streams.chunks(1).map(|name| one(name, event, less)).collect(),
-        Growth::Together => vec![one(streams, event, less)],
-    };
-    match threshold {
-        Threshold::Xoff { streams, growth } => several(streams, *growth, Event::Xoff, 0),
-        // Held short of its first loss, so that what it holds is known.
-        Threshold::Drop { streams, growth } => several(streams, *growth, Event::Drop, 1),
-        Threshold::Xon { stay, leave } => vec![
-            one(core::slice::from_ref(stay), Event::Xoff, 0),
-            Stage { from: Some(stay.clone()), ..one(core::slice::from_ref(leave), Event::Xon, 0) },
-        ],
-    }
-}
-
 /// All searches of one configuration of one device.
 #[derive(Debug)]
 pub struct Hunt {
@@ -84,10 +60,9 @@ pub struct Hunt {
 }
 
 impl Hunt {
-    /// The searches that `measures` ask for; `None` when they ask for none.
-    pub fn of(measures: &[Measure]) -> Option<Hunt> {
-        let all = measures.iter().map(Measure::threshold).enumerate();
-        let searches = all.filter_map(|(index, search)| Some((index, stages(search?))));
+    /// The searches of a case's measures, none of those that search nothing; `None` where none does.
+    pub fn of(measures: impl Iterator<Item = Vec<Stage>>) -> Option<Hunt> {
+        let searches = measures.enumerate().filter(|(_, stages)| !stages.is_empty());
         let measures: Vec<_> = searches.collect();
         (!measures.is_empty()).then(|| Hunt {
             measures,
@@ -175,8 +150,8 @@ impl Hunt {
 mod tests {
     use super::*;
 
-    fn hunt(measures: &[Measure], happens: impl Fn(&Counts, &Mark) -> bool) -> Vec<(Counts, Mark)> {
-        let mut hunt = Hunt::of(measures).expect("something to search");
+    fn hunt(stages: &[Stage], happens: impl Fn(&Counts, &Mark) -> bool) -> Vec<(Counts, Mark)> {
+        let mut hunt = Hunt::of([stages.to_vec()].into_iter()).expect("something to search");
         let mut trials = Vec::new();
         while let Some((counts, mark)) = hunt.ask() {
             hunt.seen(&mark, happens(&counts, &mark));
@@ -186,14 +161,17 @@ mod tests {
         trials
     }
 
-    fn names(list: &[&str]) -> Vec<String> {
-        list.iter().map(ToString::to_string).collect()
+    fn stage(stream: &str, event: Event, less: u64) -> Stage {
+        Stage { streams: vec![stream.to_owned()], event, from: None, less }
+    }
+
+    fn in_turn(event: Event, less: u64) -> [Stage; 2] {
+        [stage("a", event, less), stage("b", event, less)]
     }
 
     #[test]
     fn an_earlier_group_is_held_at_what_was_found_for_it() {
-        let measure = Threshold::Xoff { streams: names(&["a", "b"]), growth: Growth::InTurn };
-        let trials = hunt(&[Measure::Threshold(measure)], |counts, mark| match mark.stage {
+        let trials = hunt(&in_turn(Event::Xoff, 0), |counts, mark| match mark.stage {
             0 => counts["a"] >= 20,
             _ => counts["a"] == 20 && counts["b"] >= 10,
         });
@@ -210,8 +188,8 @@ mod tests {
 
     #[test]
     fn a_group_of_which_frames_leave_keeps_its_total() {
-        let measure = Threshold::Xon { stay: "a".to_owned(), leave: "b".to_owned() };
-        let trials = hunt(&[Measure::Threshold(measure)], |counts, mark| match mark.stage {
+        let leave = Stage { from: Some("a".to_owned()), ..stage("b", Event::Xon, 0) };
+        let trials = hunt(&[stage("a", Event::Xoff, 0), leave], |counts, mark| match mark.stage {
             0 => counts["a"] >= 20,
             _ => counts["b"] >= 4,
         });
@@ -225,8 +203,7 @@ mod tests {
 
     #[test]
     fn a_lossless_group_is_held_short_of_its_first_loss() {
-        let measure = Threshold::Drop { streams: names(&["a", "b"]), growth: Growth::InTurn };
-        let trials = hunt(&[Measure::Threshold(measure)], |counts, mark| match mark.stage {
+        let trials = hunt(&in_turn(Event::Drop, 1), |counts, mark| match mark.stage {
             0 => counts["a"] >= 20,
             _ => counts["b"] >= 3,
         });
@@ -237,15 +214,14 @@ mod tests {
 
     #[test]
     fn what_builds_on_a_number_that_is_not_found_is_not_tried() {
-        let measure = Threshold::Xoff { streams: names(&["a", "b"]), growth: Growth::InTurn };
-        let trials = hunt(&[Measure::Threshold(measure)], |_, _| false);
+        let trials = hunt(&in_turn(Event::Xoff, 0), |_, _| false);
         assert!(trials.iter().all(|(_, mark)| mark.stage == 0));
     }
 
     #[test]
     fn a_trial_that_was_void_is_asked_for_again() {
-        let measure = Threshold::Drop { streams: names(&["a"]), growth: Growth::InTurn };
-        let mut hunt = Hunt::of(&[Measure::Threshold(measure)]).expect("something to search");
+        let stages = vec![stage("a", Event::Drop, 1)];
+        let mut hunt = Hunt::of([stages].into_iter()).expect("something to search");
         let first = hunt.ask();
         assert!(first.is_some() && first == hunt.ask());
     }

@@ -415,7 +415,8 @@ mod tests {
 
     #[test]
     fn every_row_of_likely_killers_is_the_first_for_some_mutant() {
-        let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+        let suites = rig_testcases::read::bundled(&crate::runner::measure::Registry)
+            .expect("the bundled catalogue has no fault");
         let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
         let all = every(&lab, &suites);
         for (row, (part, names)) in LIKELY.iter().enumerate() {

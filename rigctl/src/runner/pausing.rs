@@ -129,7 +129,7 @@ mod tests {
 
     fn doubts(tried: &Tried) -> Vec<(String, Option<Doubt>)> {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
-        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         let cases = suites.iter().flat_map(|suite| &suite.cases);
         let doubt = |case: &Case| {
             let profile = choose(&lab, None, case).expect("it suits one");
@@ -163,7 +163,7 @@ mod tests {
         use crate::stop::Stop;
         use rig_oracle::Verdict;
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
-        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);
         let case = cases.find(|case| case.id.case == "action-drop-broadcom").expect("a case");
         let (stop, deaf) = (Stop::default(), tried(&[(0, 3)]));

@@ -67,7 +67,7 @@ impl Plan {
         };
         let ramp = wants(Placement::Ramp) && case.sweep.iter().any(Sweep::is_variable);
         let (trials, _) = each(context, points, alpha, effort);
-        if let Some(hunt) = Hunt::of(&case.measure) {
+        if let Some(hunt) = Hunt::of(case.measure.iter().map(|one| measure::of(one).stages())) {
             let (draws, within) = (Seed::of_run(setup.seed), rule.longest_interval());
             return Plan::Hunt(Box::new(Hunted { hunt, draws, within }));
         }

@@ -137,7 +137,7 @@ fn too_rare(case: &Case, context: &Context<'_>, script: &Script) -> Option<Fault
 
 /// Whether the case wants storms that do not hold.
 fn about_gaps(case: &Case) -> bool {
-    let coverage = |of: &Measure| measure::of(of).about_gaps_of().is_some();
+    let coverage = |of: &Measure| of.gaps_of().is_some();
     matches!(case.expect, Expect::Inconclusive { .. }) || case.measure.iter().any(coverage)
 }
 
@@ -175,7 +175,7 @@ mod tests {
     fn a_storm_that_is_refreshed_less_often_than_the_device_polls_is_refused() {
         let veth = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs/veth.yaml");
         let lab = rig_lab::read::lab(Some(&veth)).expect("the bundled lab");
-        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);
         let mut case = cases.find(|case| case.id.case == "mixed-speed").expect("a case").clone();
         assert!(faults(&lab, None, &case).is_empty());
@@ -196,7 +196,7 @@ mod tests {
     fn thresholds_that_cross_once_a_case_has_set_its_own_are_refused() {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
         let dut = lab.duts.iter().find(|dut| dut.name == "broadcom").expect("a device");
-        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);
         let case = cases.find(|case| case.id.case == "curve-broadcom").expect("a case");
         assert!(crossed(case, &dut.declared).is_empty());
@@ -214,7 +214,7 @@ mod tests {
     fn values_of_macsec_that_no_device_takes_are_refused_in_the_settings_and_in_the_steps() {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
         let dut = lab.duts.iter().find(|dut| dut.name == "broadcom").expect("a device");
-        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);
         let mut case =
             cases.find(|case| case.id.case == "rekey-while-paused").expect("a case").clone();

@@ -4,7 +4,7 @@
 use super::measure::{self, Needs};
 use rig_lab::{Action, Adapter, Keys, Lab, Profile, Setting, settings};
 use rig_testcases::case::CaseAction;
-use rig_testcases::{Case, Growth, Measure, Sweep, Threshold};
+use rig_testcases::{Case, Measure, Sweep};
 use rig_units::Dur;
 
 /// A case as it can be run.
@@ -78,11 +78,9 @@ fn keyless(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
 /// The time of a frame on a port that empties a queue while several senders fill it: none may be off by as much, or another
 /// number of frames is held than was sent.
 fn drained(profile: &Profile, case: &Case) -> Option<Dur> {
-    let names = case.measure.iter().find_map(|measure| match measure {
-        Measure::Threshold(Threshold::Drop { growth: Growth::Together, streams }) => Some(streams),
-        _ => None,
-    })?;
-    let sizes = case.streams.iter().filter(|(name, _)| names.contains(name));
+    let measures: Vec<_> = case.measure.iter().map(measure::of).collect();
+    let names = measures.iter().map(|measure| measure.drained()).find(|all| !all.is_empty())?;
+    let sizes = case.streams.iter().filter(|(name, _)| names.contains(&name.as_str()));
     let speed = profile.declared.port_speed(0)?;
     sizes.map(|(_, stream)| speed.slot(stream.size)).min()
 }
@@ -214,7 +212,7 @@ mod tests {
     }
 
     fn all(lab: &Lab) -> Vec<(String, Result<Reach, String>)> {
-        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         let cases = suites.into_iter().flat_map(|suite| suite.cases);
         let cases = cases.filter(|case| case.suits(&lab.duts[0]).is_ok());
         cases.map(|case| (case.id.to_string(), of(lab, &lab.duts[0], &case))).collect()

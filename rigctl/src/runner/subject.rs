@@ -2,7 +2,7 @@
 
 use rig_lab::Declared;
 use rig_oracle::spec::pfcwd::Stimulus;
-use rig_testcases::{Case, Measure, Script, StreamRate, StreamSpec};
+use rig_testcases::{Case, Script, StreamRate, StreamSpec};
 use rig_units::Dur;
 
 /// A storm and the stream that shows what it does, by name.
@@ -12,6 +12,15 @@ pub struct Subject {
     pub storm: String,
     /// The stream.
     pub stream: String,
+    /// Whether it is there to show when the storm is detected.
+    pub detects: bool,
+}
+
+impl Subject {
+    /// One that shows something else than the detection.
+    pub fn of(storm: &str, stream: &str) -> Subject {
+        Subject { storm: storm.to_owned(), stream: stream.to_owned(), detects: false }
+    }
 }
 
 /// The subject's places in a script.
@@ -29,20 +38,16 @@ pub struct Places {
 }
 
 impl Places {
-    /// Where `subject` of `case` stands in `script`.
-    pub fn of(case: &Case, script: &Script, subject: &Subject) -> Option<Places> {
+    /// Where one of the `subjects` of a case stands in `script`.
+    pub fn of(subjects: &[Subject], script: &Script, subject: &Subject) -> Option<Places> {
         let storm = (0..).zip(&script.storms).find(|(_, storm)| storm.name == subject.storm)?.0;
         let stream = |name: &str| (0..).zip(&script.streams).find(|(_, spec)| spec.name == name);
         let (index, spec) = stream(&subject.stream)?;
         // A stream to another port than the storm's meets no stormed queue; one that meets it shows the detection of its
         // own queue alone.
         let meets = spec.to == script.storms[usize::from(storm)].from;
-        let detections = case.measure.iter().filter_map(|measure| match measure {
-            Measure::Detection { storm, stream: name, .. } if *storm == subject.storm => {
-                stream(name)
-            }
-            _ => None,
-        });
+        let detecting = subjects.iter().filter(|one| one.detects && one.storm == subject.storm);
+        let detections = detecting.filter_map(|one| stream(&one.stream));
         let shows = |other: &(u16, &StreamSpec)| {
             !meets || (other.1.to == spec.to && other.1.class == spec.class)
         };

@@ -8,6 +8,7 @@ use rig_reports::compare::Scope;
 use rig_reports::{Comparison, Results, Run, html, junit};
 use rigctl::cli::Format;
 use rigctl::commands::analyze;
+use rigctl::runner::measure::Registry;
 use rigctl::runner::preflight;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,7 +26,7 @@ fn bundled() -> Lab {
 pub(crate) fn suite() -> impl Fn(&[u8]) -> bool {
     let lab = bundled();
     move |bytes| {
-        let told = match rig_testcases::read::piped(bytes) {
+        let told = match rig_testcases::read::piped(bytes, &Registry) {
             Ok(suite) => {
                 let faults = |case| preflight::faults(&lab, None, case);
                 suite.cases.iter().flat_map(faults).map(|fault| fault.to_string()).collect()

@@ -4,7 +4,7 @@ use super::amount::amount;
 use super::measure::{Traffic, arguments};
 use super::traffic;
 use crate::case::Count;
-use crate::vocabulary::{Field, Given, Kind, Need, Value, WINDOW, ordered, window};
+use crate::vocabulary::{Argument, Field, Given, Kind, Need, WINDOW};
 use crate::{Wanted, Window};
 use rig_lab::walk::At;
 use rig_lab::yaml;
@@ -15,42 +15,42 @@ const WANTED: [(&str, Wanted); 3] =
 const SEARCHED: &str = "streams of the case with `count: searched`, such as [a, b]";
 
 /// Reads the value of a field.
-pub(super) fn value(field: &Field, at: &At<'_>, traffic: &Traffic<'_>) -> Option<Value> {
+pub(super) fn value(field: &Field, at: &At<'_>, traffic: &Traffic<'_>) -> Option<Argument> {
     let names = traffic.names;
     let want = match field.need {
         Need::Required(want) => want,
         Need::Optional => field.about,
     };
     Some(match field.kind {
-        Kind::Storm | Kind::OneStorm => Value::Names(names.storm(at)?),
-        Kind::Stream => Value::Names(names.stream(at)?),
-        Kind::Flow => Value::Names(names.flow(at)?),
-        Kind::Ports => Value::Names(traffic::ports(at)?),
-        Kind::OnePort => Value::Names(vec![traffic::port(at)?]),
-        Kind::OneSearched | Kind::Searched => Value::Names(searched(at, traffic)?),
+        Kind::Storm | Kind::OneStorm => Argument::Names(names.storm(at)?),
+        Kind::Stream => Argument::Names(names.stream(at)?),
+        Kind::Flow => Argument::Names(names.flow(at)?),
+        Kind::Ports => Argument::Names(traffic::ports(at)?),
+        Kind::OnePort => Argument::Names(vec![traffic::port(at)?]),
+        Kind::OneSearched | Kind::Searched => Argument::Names(searched(at, traffic)?),
         Kind::Streams => {
             let all = at.list("a list of streams")?;
-            Value::Names(streams(at, &all, "the streams that share a port", traffic)?)
+            Argument::Names(streams(at, &all, "the streams that share a port", traffic)?)
         }
-        Kind::SomeStreams => Value::Names(streams(at, &at.one_or_many(), want, traffic)?),
-        Kind::Flows => Value::Names(flows(at, traffic)?),
-        Kind::Class => Value::Class(traffic::class(at)?),
-        Kind::Duration => Value::Dur(at.quantity()?),
-        Kind::Interval => Value::Dur(traffic::interval(at)?),
-        Kind::Amount => Value::Amount(amount(at, names)?),
-        Kind::Rate => Value::Rate(at.quantity::<L2Rate>()?.bps),
-        Kind::Share => Value::Share(at.quantity()?),
-        Kind::Whole(what) => Value::Whole(at.whole(1..=i64::from(u32::MAX), what)?),
+        Kind::SomeStreams => Argument::Names(streams(at, &at.one_or_many(), want, traffic)?),
+        Kind::Flows => Argument::Names(flows(at, traffic)?),
+        Kind::Class => Argument::Class(traffic::class(at)?),
+        Kind::Duration => Argument::Dur(at.quantity()?),
+        Kind::Interval => Argument::Dur(traffic::interval(at)?),
+        Kind::Amount => Argument::Amount(amount(at, names)?),
+        Kind::Rate => Argument::Rate(at.quantity::<L2Rate>()?.bps),
+        Kind::Share => Argument::Share(at.quantity()?),
+        Kind::Whole(what) => Argument::Whole(at.whole(1..=i64::from(u32::MAX), what)?),
         Kind::Word(words) => {
             let words: Vec<_> = words.iter().map(|&word| (word, word)).collect();
-            Value::Word(at.choice(&words)?)
+            Argument::Word(at.choice(&words)?)
         }
-        Kind::Wanted(words) => Value::Wanted(at.choice(words)?),
+        Kind::Wanted(words) => Argument::Wanted(at.choice(words)?),
         Kind::Count if matches!(at.node.value, yaml::Value::Whole(0)) => {
-            Value::Wanted(Wanted::None)
+            Argument::Wanted(Wanted::None)
         }
-        Kind::Count => Value::Wanted(at.choice(&WANTED)?),
-        Kind::Windows => Value::Windows(windows(at, want, traffic)?),
+        Kind::Count => Argument::Wanted(at.choice(&WANTED)?),
+        Kind::Windows => Argument::Windows(windows(at, want, traffic)?),
     })
 }
 
@@ -96,7 +96,8 @@ fn windows(at: &At<'_>, want: &str, traffic: &Traffic<'_>) -> Option<Vec<Window>
     let read = all.iter().filter_map(|at| {
         let (fields, (of, whole)) = arguments(at, &WINDOW, traffic)?;
         let given = Given { at, fields: &fields, of: &of, streams: traffic.streams };
-        (ordered(&given) && whole).then(|| window(&of))?
+        given.ordered();
+        of.window().filter(|_| whole)
     });
     let windows: Vec<Window> = read.collect();
     (windows.len() == all.len()).then_some(windows)

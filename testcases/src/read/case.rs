@@ -9,6 +9,7 @@ use super::places::Places;
 use super::ports::{self, Blocks};
 use super::{between, kills, nic, sense, steps, sweep, traffic};
 use crate::case::{CaseStep, Storm, Stream};
+use crate::vocabulary::{Argument, Vocabulary};
 use crate::{Case, CaseId, Expect, Flow, Measure, Tap};
 use indexmap::IndexMap;
 use rig_lab::walk::{At, Fields};
@@ -19,6 +20,8 @@ use rig_units::limits::TRIALS;
 /// What all cases of a file share.
 #[derive(Debug)]
 pub(super) struct Context<'w> {
+    /// What may be measured.
+    pub(super) vocabulary: &'w dyn Vocabulary,
     /// The suite's name.
     pub(super) suite: String,
     /// What kind of device its cases are for.
@@ -126,7 +129,12 @@ impl<'w> Reading<'w, '_> {
             None => Some(Vec::new()),
         };
         let steps = self.steps(&names, &mut places);
-        let traffic = Traffic { streams: &streams.all, storms: &storms.all, names: &names };
+        let traffic = Traffic {
+            vocabulary: self.context.vocabulary,
+            streams: &streams.all,
+            storms: &storms.all,
+            names: &names,
+        };
         let mut measures = self.measures(&traffic, &mut places);
         let expect = self.expect(&mut measures);
         let spared = match self.fields.get("kills") {
@@ -329,7 +337,9 @@ impl<'w> Reading<'w, '_> {
         if !known(&at, "outcome", word, ["rejected", "accepted"].into_iter()) {
             return None;
         }
-        measures.as_mut()?.push(Measure::Config { rejected: word == "rejected" });
+        let wanted = if word == "rejected" { "rejected" } else { "accepted" };
+        let settings = Measure::of(self.context.vocabulary.settings());
+        measures.as_mut()?.push(settings.with("expect", Argument::Word(wanted)));
         Some(Expect::Pass)
     }
 

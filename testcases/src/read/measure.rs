@@ -4,7 +4,7 @@ use super::argument::value;
 use super::names::Names;
 use crate::Measure;
 use crate::case::{Storm, Stream};
-use crate::vocabulary::{self, Arguments, ENTRIES, Entry, Field, Given, Need, Value};
+use crate::vocabulary::{Argument, Arguments, Entry, Field, Given, Need, Vocabulary};
 use indexmap::IndexMap;
 use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
@@ -12,6 +12,7 @@ use rig_lab::walk::{At, Fields};
 /// The streams and storms that a measure's names point at.
 #[derive(Debug)]
 pub(super) struct Traffic<'a> {
+    pub(super) vocabulary: &'a dyn Vocabulary,
     pub(super) streams: &'a IndexMap<String, Stream>,
     pub(super) storms: &'a IndexMap<String, Storm>,
     pub(super) names: &'a Names<'a>,
@@ -24,8 +25,9 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
         at.fault(format!("{} measures in one entry", entries.len()), "one measure an entry");
         return None;
     };
-    let Some(entry) = vocabulary::entry(&key.name) else {
-        let all = ENTRIES.iter().map(|entry| entry.name);
+    let Some(entry) = traffic.vocabulary.entry(&key.name) else {
+        let all = traffic.vocabulary.entries();
+        let all = all.iter().map(|entry| entry.name);
         at.at_key(format!("there is no measure `{}`", key.name), one_of(&key.name, all));
         return None;
     };
@@ -33,7 +35,8 @@ pub(super) fn measure(at: &At<'_>, traffic: &Traffic<'_>) -> Option<Vec<Measure>
     let members = members(entry, &fields, &of, traffic);
     let given = Given { at, fields: &fields, of: &of, streams: traffic.streams };
     let right = (entry.check)(&given);
-    members.filter(|_| whole && right)?.iter().map(entry.make).collect()
+    let members = members.filter(|_| whole && right)?.into_iter();
+    Some(members.map(|arguments| Measure { entry, arguments }).collect())
 }
 
 /// The arguments for some fields, as far as they can be read, and whether that is all of them.
@@ -70,7 +73,7 @@ fn members(
         .fields
         .iter()
         .filter(|field| field.kind.is_group())
-        .filter_map(|field| Some((field.key, of.names(field.key)?)))
+        .filter_map(|field| Some((field.key, of.names(field.key)?.to_vec())))
         .collect();
     let count = groups.iter().map(|(_, names)| names.len()).max().unwrap_or(1);
     if let [(_, storms), (_, streams)] = groups.as_slice()
@@ -85,13 +88,13 @@ fn members(
         let mut one = of.clone();
         for (key, names) in &groups {
             let name = names.get(i).or(names.first()).cloned();
-            one.set(key, Value::Names(name.into_iter().collect()));
+            one.set(key, Argument::Names(name.into_iter().collect()));
         }
         one
     };
     let all: Vec<Arguments> = (0..count).map(member).collect();
     let passes = |of: &Arguments| match (of.name("storm"), of.name("stream")) {
-        (Some(storm), Some(stream)) => passes(&storm, &stream, traffic),
+        (Some(storm), Some(stream)) => passes(storm, stream, traffic),
         _ => true,
     };
     if let (Some(apart), Some(at)) = (all.iter().find(|of| !passes(of)), fields.get("stream")) {

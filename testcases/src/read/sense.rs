@@ -2,7 +2,7 @@
 
 use super::recorded;
 use crate::case::{CaseAction, Count, Refresh};
-use crate::{Amount, Case, Expect, Measure, NicMeasure, Sweep};
+use crate::{Amount, Case, Expect, Measure, Sweep};
 use rig_lab::Pfcwd;
 use rig_lab::fault::one_of;
 use rig_lab::walk::At;
@@ -16,10 +16,10 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     limits(at, case);
     measured(at, case);
     searched(at, case);
-    copies(at, case);
     notified(at, case);
-    at_rest(at, case);
-    completes(at, case);
+    for measure in &case.measure {
+        (measure.entry.sense)(measure, case).into_iter().for_each(|fault| at.note(fault));
+    }
     recorded::check(at, case);
 }
 
@@ -55,7 +55,7 @@ fn searched(at: &At<'_>, case: &Case) {
     if !case.measure.iter().any(|measure| !measure.searches().is_empty()) {
         return;
     }
-    let beside = |m: &&Measure| m.searches().is_empty() && !matches!(m, Measure::Watermarks { .. });
+    let beside = |m: &&Measure| m.searches().is_empty() && !m.entry.beside_a_search;
     if let Some(other) = case.measure.iter().find(beside) {
         let found = format!("`{}` beside a measure that searches", other.name());
         case.note(at, "", found, "a case of its own: every trial of a search is another one");
@@ -63,27 +63,6 @@ fn searched(at: &At<'_>, case: &Case) {
     if case.sweep.iter().any(Sweep::is_variable) {
         let found = "a variable is swept beside a measure that searches".to_owned();
         case.note(at, "sweep", found, "settings of the device: `dut.buffer.dynamic_th: [...]`");
-    }
-}
-
-/// Copies of watermarks are judged by what one stream puts into a queue and a group of its own.
-fn copies(at: &At<'_>, case: &Case) {
-    for measure in &case.measure {
-        let Measure::Copies { stream: name } = measure else { continue };
-        let Some(stream) = case.streams.get(name) else { continue };
-        let place = format!("streams.{name}");
-        if !matches!(stream.count, Some(Count::Frames(_))) {
-            let found = format!("`watermarks.copies` of `{name}`, whose number of frames is open");
-            case.note(at, &place, found, "a stream with `count:` and a number");
-        }
-        let same = |other: &crate::case::Stream| {
-            other.class == stream.class && (other.from == stream.from || other.to == stream.to)
-        };
-        let mut others = case.streams.iter().filter(|(other, _)| *other != name);
-        if let Some((other, _)) = others.find(|(_, other)| same(other)) {
-            let found = format!("`{other}` fills the queue or the group of `{name}`, too");
-            case.note(at, &place, found, "a queue and a group of its own");
-        }
     }
 }
 
@@ -102,32 +81,12 @@ fn notified(at: &At<'_>, case: &Case) {
     }
 }
 
-/// The rig acknowledges nothing.
-fn completes(at: &At<'_>, case: &Case) {
-    for measure in &case.measure {
-        let Measure::Nic(NicMeasure::Completion { flow, .. }) = measure else { continue };
-        if case.flows.get(flow).is_some_and(|of| of.nic == of.to) {
-            let found = format!("`{flow}` goes to the rig, which acknowledges nothing");
-            case.note(at, "measure", found, "a flow from one NIC to another");
-        }
-    }
-}
-
-/// Only a queue that marks has a fixed point.
-fn at_rest(at: &At<'_>, case: &Case) {
-    let asks = |measure: &Measure| matches!(measure, Measure::Nic(NicMeasure::FixedPoint { .. }));
-    if case.between.bottleneck.is_none() && case.measure.iter().any(asks) {
-        let found = "`rate.fixed_point` without a queue that marks".to_owned();
-        case.note(at, "between", found, "`between:` with a `bottleneck:`");
-    }
-}
-
 /// A storm with gaps by design needs a case that is about the gaps.
 fn gaps(at: &At<'_>, case: &Case) {
     let lapse_expected =
         matches!(&case.expect, Expect::Inconclusive { reason } if reason == "storm-lapse");
     for (name, storm) in &case.storms {
-        let covered = |m: &Measure| matches!(m, Measure::Coverage { storm } | Measure::Duty { storm, .. } if storm == name);
+        let covered = |measure: &Measure| measure.gaps_of() == Some(name);
         let gaps = matches!(storm.refresh, Refresh::OfPause(share) if share > 1_000_000);
         if gaps && !lapse_expected && !case.measure.iter().any(covered) {
             let found = format!(

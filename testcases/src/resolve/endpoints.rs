@@ -4,7 +4,8 @@
 //! device dropped on purpose from what overran its headroom; so what needs to be told apart is refused.
 
 use crate::case::{Endpoint, Response};
-use crate::{Case, EndpointSpec, Lookup, Measure, Script, Wanted};
+use crate::vocabulary::Senders;
+use crate::{Case, EndpointSpec, Lookup, Measure, Script};
 use rig_lab::{Declared, Fault};
 use rig_units::{PFC_BUDGETS, PortSpeed, Quanta};
 
@@ -34,7 +35,11 @@ fn budget(speed: PortSpeed) -> Quanta {
 pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result<(), Fault> {
     for measure in &case.measure {
         searched(case, declared, script, measure)?;
-        let (streams, must_obey) = senders(case, measure);
+        let (streams, must_obey) = match measure.entry.senders {
+            Senders::Any => continue,
+            Senders::Obey(pick) => (pick(measure, case), true),
+            Senders::InTime(pick) => (pick(measure, case), false),
+        };
         let streams =
             script.streams.iter().filter(|stream| streams.contains(&stream.name.as_str()));
         // A device that never pauses the class cannot tell.
@@ -65,44 +70,6 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
         }
     }
     Ok(())
-}
-
-/// The streams whose senders bear on what a measure is held against, and whether they must obey at all. What a port
-/// carries of a full queue is its share whatever becomes of the rest; a late sender leaves it idle.
-fn senders<'a>(case: &'a Case, measure: &'a Measure) -> (Vec<&'a str>, bool) {
-    match measure {
-        Measure::Throughput { streams, .. } | Measure::Withheld { streams, .. } => {
-            (streams.iter().map(String::as_str).collect(), false)
-        }
-        Measure::Loss { expect, .. } if *expect != Wanted::Predicted => (Vec::new(), true),
-        Measure::Threshold(_)
-        | Measure::Watermarks { .. }
-        | Measure::Copies { .. }
-        | Measure::XoffLatency { .. }
-        | Measure::Response { .. }
-        | Measure::PauseLength { .. }
-        | Measure::Duty { .. }
-        | Measure::PfcCounters { .. }
-        | Measure::HeadroomLoss { .. }
-        | Measure::EcnCurve { .. }
-        | Measure::EcnMarks { .. }
-        | Measure::EcnCounters { .. }
-        | Measure::EcnOrder { .. } => (Vec::new(), true),
-        Measure::Detection { .. }
-        | Measure::Restoration { .. }
-        | Measure::Fired { .. }
-        | Measure::ActionTaken { .. }
-        | Measure::Loss { .. }
-        | Measure::Counters { .. }
-        | Measure::Coverage { .. }
-        | Measure::PfcSent { .. }
-        | Measure::PfcFormat { .. }
-        | Measure::MacsecCounters { .. }
-        | Measure::MacsecFrames { .. }
-        | Measure::MacsecPfc { .. }
-        | Measure::Nic(_)
-        | Measure::Config { .. } => (measure.follows(case), true),
-    }
 }
 
 /// A search counts on every frame that it sends: a sender that stops at the XOFF would leave some out.

@@ -30,18 +30,7 @@ impl Case {
                 | CaseAction::ClearWatermarks(_) => {}
             }
         }
-        for measure in &self.measure {
-            if let Measure::PfcSent { port, .. }
-            | Measure::PfcFormat { port }
-            | Measure::MacsecCounters { port }
-            | Measure::MacsecFrames { port } = measure
-            {
-                all.push(port);
-            }
-            if let Measure::Nic(measure) = measure {
-                all.extend(measure.port());
-            }
-        }
+        all.extend(self.measure.iter().flat_map(Measure::ports));
         all.sort_by_key(|name| port_number(name));
         all.dedup();
         all.into_iter().map(str::to_owned).collect()
@@ -114,4 +103,18 @@ impl Case {
 /// A JSON value without quotes.
 fn shown(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::port_number;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_port_name_is_p_and_its_number(number in 1_u16..=512) {
+            prop_assert_eq!(port_number(&format!("p{number}")), Some(number));
+            prop_assert_eq!(port_number(&format!("p0{number}")), None);
+        }
+    }
 }

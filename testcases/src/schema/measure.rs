@@ -1,17 +1,17 @@
 //! What a measure may be told, out of the vocabulary.
 
 use super::{list, object, of, to};
-use crate::vocabulary::{ENTRIES, Field, Kind, Need, WINDOW};
+use crate::vocabulary::{Entry, Field, Kind, Need, Vocabulary, WINDOW};
 use rig_units::{L2Rate, Ppm};
 use serde_json::{Map, Value, json};
 
-pub(super) fn measure() -> Value {
-    let entry = |entry: &&crate::vocabulary::Entry| {
+pub(super) fn measure(vocabulary: &dyn Vocabulary) -> Value {
+    let entry = |entry: &&'static Entry| {
         let mut schema = told(entry.fields);
         schema["description"] = json!(format!("{} ({})", entry.about, entry.source));
         (entry.name.to_owned(), schema)
     };
-    let all: Map<String, Value> = ENTRIES.iter().map(entry).collect();
+    let all: Map<String, Value> = vocabulary.entries().iter().map(entry).collect();
     let mut measure = object(&all.into(), &[]);
     measure["minProperties"] = json!(1);
     measure["maxProperties"] = json!(1);

@@ -1,6 +1,6 @@
 //! What a measure may be told: a key, what stands behind it, and whether it must.
 
-use crate::Wanted;
+use super::Wanted;
 
 /// A key of a measure.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +81,7 @@ impl Kind {
 }
 
 /// A key that must be there.
-pub(super) const fn required(
+pub const fn required(
     key: &'static str,
     kind: Kind,
     want: &'static str,
@@ -91,35 +91,41 @@ pub(super) const fn required(
 }
 
 /// A key that may be left out.
-pub(super) const fn optional(key: &'static str, kind: Kind, about: &'static str) -> Field {
+pub const fn optional(key: &'static str, kind: Kind, about: &'static str) -> Field {
     Field { key, kind, need: Need::Optional, about }
 }
 
-pub(super) const STORM: Field =
+/// A storm of the case, or a group of them.
+pub const STORM: Field =
     required("storm", Kind::Storm, "a storm of the case", "the storm, or a group of them");
-pub(super) const STREAM: Field =
+/// A stream of the case, or a group of them.
+pub const STREAM: Field =
     required("stream", Kind::Stream, "a stream of the case", "the stream, or a group of them");
-pub(super) const LOAD: Field =
+/// A load of the case, or a group of them.
+pub const LOAD: Field =
     required("stream", Kind::Stream, "a load of the case", "the load, or a group of them");
-pub(super) const FLOW: Field =
+/// A flow of the case, or a group of them.
+pub const FLOW: Field =
     required("flow", Kind::Flow, "a flow of the case", "the flow, or a group of them");
 /// The port of a switch.
-pub(super) const PORT: Field =
+pub const PORT: Field =
     required("port", Kind::Ports, "the rig port at the other end", "the rig port at the other end");
 /// The port of a NIC.
-pub(super) const NIC: Field = required(
+pub const NIC: Field = required(
     "port",
     Kind::Ports,
     "the rig port in front of the NIC",
     "the rig port in front of the NIC",
 );
-pub(super) const FROM: Field =
+/// From when on.
+pub const FROM: Field =
     required("from", Kind::Amount, "an instant of the trial", "from when on, since its start");
-pub(super) const UNTIL: Field =
+/// Until when.
+pub const UNTIL: Field =
     required("until", Kind::Amount, "an instant of the trial", "until when, since its start");
 
 /// Flows that share a path, and when.
-pub(crate) const WINDOW: [Field; 3] = [
+pub const WINDOW: [Field; 3] = [
     required(
         "flows",
         Kind::Flows,

@@ -1,5 +1,4 @@
 use super::*;
-use rig_testcases::{Measure, NicMeasure};
 
 /// The explanation of a bundled case, without its line in the file: that is another one after any edit of the catalogue.
 fn explained(id: &str) -> String {
@@ -78,9 +77,7 @@ fn why_there_are_so_many_trials_is_told() {
 fn what_an_interval_of_cnps_counts_for_is_told_in_words() {
     let input = bundled();
     let each = input.cases();
-    let asks = |case: &&&Case| {
-        case.measure.iter().any(|one| matches!(one, Measure::Nic(NicMeasure::Answers { .. })))
-    };
+    let asks = |case: &&&Case| case.measure.iter().any(|one| one.name() == "cnp.answers");
     let told = each.iter().filter(asks).map(|case| explained(&case.id.to_string()));
     let told: Vec<String> = told.collect();
     let has = |words: &str| told.iter().any(|text| text.contains(words));

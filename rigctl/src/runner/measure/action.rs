@@ -2,7 +2,7 @@
 
 use super::done::{Done, Read, wanted};
 use super::judged::{Judged, looked};
-use super::measurement::{Expected, Facts, Measurement, Needs};
+use super::measurement::{Expected, Facts, Known, Measurement, Needs};
 use super::watchdog::changed;
 use crate::runner::context::Context;
 use crate::runner::points::Point;
@@ -13,13 +13,30 @@ use rig_lab::{Action, RuleFamily};
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::judge::{Seen, detection};
 use rig_oracle::verdict::Doubt;
+use rig_testcases::vocabulary::{Entry, Looks, STORM, STREAM, Senders, named};
 use rig_units::Time;
 
 /// `pfcwd.action`.
+pub(super) static ACTION: Known = Known {
+    entry: Entry {
+        name: "pfcwd.action",
+        about: "what becomes of frames sent while the queue is stormed: none arrives, all arrive, or all arrive after the storm",
+        source: "the declared action",
+        fields: &[STORM, STREAM],
+        looks: &[Looks::FOLLOWS],
+        senders: Senders::Obey(named),
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        Box::new(ActionTaken { storm: measure.named("storm"), stream: measure.named("stream") })
+    },
+};
+
+/// `pfcwd.action`.
 #[derive(Debug)]
-pub(super) struct ActionTaken<'a> {
-    pub(super) storm: &'a str,
-    pub(super) stream: &'a str,
+struct ActionTaken<'a> {
+    storm: &'a str,
+    stream: &'a str,
 }
 
 impl Measurement for ActionTaken<'_> {
@@ -51,7 +68,7 @@ impl Measurement for ActionTaken<'_> {
     }
 
     fn subject(&self) -> Option<Subject> {
-        Some(Subject { storm: self.storm.to_owned(), stream: self.stream.to_owned() })
+        Some(Subject::of(self.storm, self.stream))
     }
 }
 
@@ -64,7 +81,7 @@ fn judge(done: &Done<'_>, subject: &Subject, judged: &mut Judged) {
             return Err(doubt.into());
         }
         let seen = super::watchdog::seen(context, trial, subject)?;
-        let places = Places::of(context.case, &trial.script, subject)
+        let places = Places::of(&context.subjects, &trial.script, subject)
             .ok_or_else(|| trial.doubt("the stream is not in the script"))?;
         let Some(window) = window(&seen, context, &trial.observation, &view) else {
             // A storm that is not detected at all is the detection's finding; here there is nothing to look at. One that need not be

@@ -2,7 +2,7 @@
 
 use super::done::{Done, Read, judgement};
 use super::judged::{At, Judged, looked};
-use super::measurement::{Expected, Facts, Measurement, Needs, Placement};
+use super::measurement::{Expected, Facts, Known, Measurement, Needs, Placement};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use rig_capture::{Span, Unit};
@@ -10,13 +10,34 @@ use rig_lab::Setting;
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::accepts;
 use rig_oracle::verdict::Doubt;
+use rig_testcases::vocabulary::{Entry, Kind, required};
 
 const SOURCE: &str = "sonic-swss pfcwdorch.cpp, sonic-pfcwd.yang";
 
+/// What `configure:` with `expect:` asks for: `config` has no key of its own.
+pub(super) static TRIED: Known = Known {
+    entry: Entry {
+        name: "config",
+        about: "whether the device takes the case's settings, or refuses what it must",
+        source: "what the case wants",
+        fields: &[required(
+            "expect",
+            Kind::Word(&["rejected", "accepted"]),
+            "rejected or accepted",
+            "what is to become of each of them",
+        )],
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let rejected = measure.arguments.word("expect") == Some("rejected");
+        Box::new(Tried { rejected })
+    },
+};
+
 /// `config`: what `configure:` and `expect:` of a case ask for.
 #[derive(Debug)]
-pub(super) struct Tried {
-    pub(super) rejected: bool,
+struct Tried {
+    rejected: bool,
 }
 
 impl Measurement for Tried {

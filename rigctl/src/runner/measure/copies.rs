@@ -8,7 +8,7 @@
 
 use super::done::{Done, Read};
 use super::judged::{Judged, Unread};
-use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
+use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
 use super::watermarks;
 use crate::runner::context::Context;
 use crate::runner::fill::Fill;
@@ -16,17 +16,53 @@ use crate::runner::kept::Kept;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
-use rig_lab::{Declared, Watermark, WatermarkCopy};
+use rig_lab::{Declared, Fault, Watermark, WatermarkCopy};
 use rig_oracle::Prediction;
 use rig_oracle::spec::watermark::{self, Step};
 use rig_oracle::verdict::{Doubt, Looked};
-use rig_testcases::{Action, StreamSpec};
+use rig_testcases::case::{Count, Stream};
+use rig_testcases::vocabulary::{Entry, STREAM};
+use rig_testcases::{Action, Case, Measure, StreamSpec};
 use rig_units::{Dur, Time};
+
+/// They are judged by what one stream puts into a queue and a group of its own.
+fn alone_in_its_queue(measure: &Measure, case: &Case) -> Vec<Fault> {
+    let name = measure.named("stream");
+    let Some(stream) = case.streams.get(name) else { return Vec::new() };
+    let place = format!("streams.{name}");
+    let mut faults = Vec::new();
+    if !matches!(stream.count, Some(Count::Frames(_))) {
+        let found = format!("`watermarks.copies` of `{name}`, whose number of frames is open");
+        faults.push(case.fault(&place, found, "a stream with `count:` and a number"));
+    }
+    let same = |other: &Stream| {
+        other.class == stream.class && (other.from == stream.from || other.to == stream.to)
+    };
+    let mut others = case.streams.iter().filter(|(other, _)| *other != name);
+    if let Some((other, _)) = others.find(|(_, other)| same(other)) {
+        let found = format!("`{other}` fills the queue or the group of `{name}`, too");
+        faults.push(case.fault(&place, found, "a queue and a group of its own"));
+    }
+    faults
+}
+
+/// `watermarks.copies`.
+pub(super) static COPIES: Known = Known {
+    entry: Entry {
+        name: "watermarks.copies",
+        about: "at the trial's end, the copies that the device's software keeps of the watermarks of the group and the queue that a stream fills",
+        source: "F7",
+        fields: &[STREAM],
+        sense: alone_in_its_queue,
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Copies { stream: measure.named("stream") }),
+};
 
 /// `watermarks.copies`.
 #[derive(Debug)]
-pub(super) struct Copies<'a> {
-    pub(super) stream: &'a str,
+struct Copies<'a> {
+    stream: &'a str,
 }
 
 impl Measurement for Copies<'_> {

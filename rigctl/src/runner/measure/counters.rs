@@ -3,23 +3,54 @@
 use super::checks;
 use super::done::Done;
 use super::judged::{Judged, looked};
-use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
+use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::see::sightings;
 use crate::runner::subject::{Places, Subject};
 use rig_capture::What;
 use rig_capture::analyse::{self, ActionView};
-use rig_testcases::Script;
+use rig_testcases::case::Stream;
+use rig_testcases::vocabulary::{Entry, Looks, STORM, STREAM, Senders};
+use rig_testcases::{Case, Measure, Script};
 
 /// Where the names come from, and the numbers.
 const SOURCE: &str = "COUNTERS_DB names of sonic-swss; the wire is the count";
 
+/// Everything of the class that passes the stormed port is counted there.
+fn of_class<'a>(measure: &'a Measure, case: &'a Case) -> Vec<&'a str> {
+    let (storm, stream) = (measure.named("storm"), measure.named("stream"));
+    let (Some(storm), Some(of)) = (case.storms.get(storm), case.streams.get(stream)) else {
+        return vec![stream];
+    };
+    let passes = |other: &Stream| {
+        other.class == of.class && (other.from == storm.from || other.to == storm.from)
+    };
+    let all = case.streams.iter().filter(|(_, other)| passes(other));
+    all.map(|(name, _)| name.as_str()).collect()
+}
+
+/// `counters`.
+pub(super) static COUNTERS: Known = Known {
+    entry: Entry {
+        name: "counters",
+        about: "the watchdog's and the queue's counters",
+        source: "what the wire shows",
+        fields: &[STORM, STREAM],
+        looks: &[Looks::follows(of_class)],
+        senders: Senders::Obey(of_class),
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        Box::new(OfQueue { storm: measure.named("storm"), stream: measure.named("stream") })
+    },
+};
+
 /// `counters`.
 #[derive(Debug)]
-pub(super) struct OfQueue<'a> {
-    pub(super) storm: &'a str,
-    pub(super) stream: &'a str,
+struct OfQueue<'a> {
+    storm: &'a str,
+    stream: &'a str,
 }
 
 impl Measurement for OfQueue<'_> {
@@ -42,7 +73,7 @@ impl Measurement for OfQueue<'_> {
     }
 
     fn subject(&self) -> Option<Subject> {
-        Some(Subject { storm: self.storm.to_owned(), stream: self.stream.to_owned() })
+        Some(Subject::of(self.storm, self.stream))
     }
 }
 
@@ -51,7 +82,7 @@ fn judge(done: &Done<'_>, subject: &Subject, judged: &mut Judged) {
     let context = done.context;
     let view = ActionView::from(&context.group.declared);
     done.each("counters", &subject.storm, judged, |trial| {
-        let places = Places::of(context.case, &trial.script, subject)
+        let places = Places::of(&context.subjects, &trial.script, subject)
             .ok_or_else(|| trial.doubt("the storm is not in the script"))?;
         let (acted, ended) =
             sightings(&trial.script, &trial.observation, places, &view, context.rule.family);

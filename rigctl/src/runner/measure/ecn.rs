@@ -2,7 +2,7 @@
 
 use super::done::{Done, Read, wanted};
 use super::judged::{Judged, looked};
-use super::measurement::{Expected, Facts, Measurement};
+use super::measurement::{Expected, Facts, Known, Measurement};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
@@ -12,18 +12,69 @@ use rig_frames::ip::Ecn;
 use rig_oracle::Prediction;
 use rig_oracle::spec::wred::{self, Burst, Class, Fate};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Action, Declared, First, Script, StreamSpec, Wanted};
+use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, StreamEnds, required};
+use rig_testcases::{Action, Case, Declared, Measure, Script, StreamRate, StreamSpec, Tap, Wanted};
 
 pub(super) mod counters;
 pub(super) mod curve;
 mod draws;
 pub(super) mod order;
 
+/// Every stream to the queues of those that a measure names.
+fn to_queue<'a>(measure: &'a Measure, case: &'a Case) -> Vec<&'a str> {
+    let named = measure.streams().into_iter().filter_map(|name| case.streams.get(name));
+    let queues: Vec<_> = named.map(|of| (&of.to, of.class)).collect();
+    let to = case.streams.iter().filter(|(_, of)| queues.contains(&(&of.to, of.class)));
+    to.map(|(name, _)| name.as_str()).collect()
+}
+
+/// Of a load only a sample is recorded unless every frame is asked for.
+fn loads_to_queue<'a>(measure: &'a Measure, case: &'a Case) -> Vec<&'a str> {
+    let is_load = |name: &&str| {
+        case.streams.get(*name).is_some_and(|of| matches!(of.rate, StreamRate::Load(_)))
+    };
+    to_queue(measure, case).into_iter().filter(is_load).collect()
+}
+
+/// What has to be seen of a queue.
+const OF_QUEUE: [Looks; 2] = [
+    Looks::follows(to_queue),
+    Looks::of(loads_to_queue, StreamEnds::Both, Tap::All, "looks at every frame of `{}`"),
+];
+
+/// `ecn.marks`.
+pub(super) static MARKS: Known = Known {
+    entry: Entry {
+        name: "ecn.marks",
+        about: "how many frames of a stream arrive marked",
+        source: "what the case wants",
+        fields: &[
+            STREAM,
+            required(
+                "expect",
+                Kind::Wanted(&[
+                    ("none", Wanted::None),
+                    ("some", Wanted::Some),
+                    ("all", Wanted::All),
+                ]),
+                "none, some or all",
+                "how many the case wants",
+            ),
+        ],
+        looks: &OF_QUEUE,
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let expect = measure.arguments.wanted("expect").unwrap_or_default();
+        Box::new(Marks { stream: measure.named("stream"), expect })
+    },
+};
+
 /// `ecn.marks`.
 #[derive(Debug)]
-pub(super) struct Marks<'a> {
-    pub(super) stream: &'a str,
-    pub(super) expect: Wanted,
+struct Marks<'a> {
+    stream: &'a str,
+    expect: Wanted,
 }
 
 impl Measurement for Marks<'_> {

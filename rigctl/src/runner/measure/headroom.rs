@@ -4,7 +4,7 @@ use super::ahead::ahead;
 use super::blame;
 use super::done::{Done, Read};
 use super::judged::{At, Judged, Unread, looked};
-use super::measurement::{Expected, Facts, Measurement, by_formula};
+use super::measurement::{Expected, Facts, Known, Measurement, by_formula};
 use crate::runner::context::Context;
 use crate::runner::fill::Fill;
 use crate::runner::points::Point;
@@ -16,12 +16,26 @@ use rig_oracle::spec::buffer;
 use rig_oracle::spec::in_flight::{self, InFlight};
 use rig_oracle::verdict::{Finding, Judgement, Looked};
 use rig_testcases::Wanted;
+use rig_testcases::vocabulary::{Entry, Kind, LOAD, Looks, STREAM, optional};
 use rig_units::{Bytes, Dur, Length};
 
 /// `pfc.latency`.
+pub(super) static XOFF_LATENCY: Known = Known {
+    entry: Entry {
+        name: "pfc.latency",
+        about: "from the frame of a counted stream that makes a group cross its limit to the XOFF that says so, and from the frame that leaves it at its XON to the XON",
+        source: "F4",
+        fields: &[STREAM],
+        looks: &[Looks::FOLLOWS],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(XoffLatency { stream: measure.named("stream") }),
+};
+
+/// `pfc.latency`.
 #[derive(Debug)]
-pub(super) struct XoffLatency<'a> {
-    pub(super) stream: &'a str,
+struct XoffLatency<'a> {
+    stream: &'a str,
 }
 
 impl Measurement for XoffLatency<'_> {
@@ -47,10 +61,33 @@ impl Measurement for XoffLatency<'_> {
 }
 
 /// `headroom.loss`.
+pub(super) static HEADROOM_LOSS: Known = Known {
+    entry: Entry {
+        name: "headroom.loss",
+        about: "frames of a full load into a held queue that are lost although the sender obeys PFC, because it stops too late for the headroom",
+        source: "F3",
+        fields: &[
+            LOAD,
+            optional(
+                "expect",
+                Kind::Wanted(&[("none", Wanted::None), ("some", Wanted::Some)]),
+                "what the case wants of all trials together; absent: in each what is predicted",
+            ),
+        ],
+        looks: &[Looks::FOLLOWS],
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let expect = measure.arguments.wanted("expect").unwrap_or_default();
+        Box::new(HeadroomLoss { stream: measure.named("stream"), expect })
+    },
+};
+
+/// `headroom.loss`.
 #[derive(Debug)]
-pub(super) struct HeadroomLoss<'a> {
-    pub(super) stream: &'a str,
-    pub(super) expect: Wanted,
+struct HeadroomLoss<'a> {
+    stream: &'a str,
+    expect: Wanted,
 }
 
 impl Measurement for HeadroomLoss<'_> {

@@ -60,7 +60,8 @@ mod tests {
         let file =
             lab.map(|lab| Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs").join(lab));
         let lab: Lab = rig_lab::read::lab(file.as_deref()).expect("a bundled lab");
-        let suites = rig_testcases::read::bundled().expect("the catalogue");
+        let suites =
+            rig_testcases::read::bundled(&crate::runner::measure::Registry).expect("the catalogue");
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);
         let case = cases.find(|of| of.id.to_string() == case).expect("a case");
         let profile = choose(&lab, None, case).expect("it suits one");

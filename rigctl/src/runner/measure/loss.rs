@@ -4,7 +4,7 @@ use super::blame;
 use super::done::{Done, Read, wanted};
 use super::judged::Judged;
 use super::limits::{self, Limit};
-use super::measurement::{Expected, Facts, Measurement};
+use super::measurement::{Expected, Facts, Known, Measurement};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::subject::Places;
@@ -16,15 +16,67 @@ use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
 use rig_oracle::Prediction;
 use rig_oracle::judge::Seen;
 use rig_oracle::verdict::{Doubt, Looked};
-use rig_testcases::Script;
-use rig_testcases::{StormSpec, StreamSpec, Wanted};
+use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, Senders, StreamEnds, optional};
+use rig_testcases::{Case, Measure, Script, StormSpec, StreamRate, StreamSpec, Tap, Wanted};
 use rig_units::Dur;
+
+/// The stream of a case that leaves it to what is predicted.
+fn predicted_of<'a>(measure: &'a Measure, _: &'a Case) -> Vec<&'a str> {
+    match measure.arguments.wanted("expect").unwrap_or_default() {
+        Wanted::Predicted => measure.streams(),
+        Wanted::None | Wanted::Some | Wanted::All => Vec::new(),
+    }
+}
+
+/// Such a one that is a load and may meet a stormed queue: what reaches that is counted frame by frame.
+fn stormed_load<'a>(measure: &'a Measure, case: &'a Case) -> Vec<&'a str> {
+    let meets = |name: &&str| {
+        let Some(stream) = case.streams.get(*name) else { return false };
+        let load = matches!(stream.rate, StreamRate::Load(_));
+        load && case.storms.values().any(|storm| {
+            let passes = stream.to == storm.from || stream.from == storm.from;
+            passes && storm.classes.contains(&stream.class)
+        })
+    };
+    predicted_of(measure, case).into_iter().filter(meets).collect()
+}
+
+/// `loss`.
+pub(super) static LOSS: Known = Known {
+    entry: Entry {
+        name: "loss",
+        about: "frames of a stream that were sent and never arrived",
+        source: "F4, F5, F10 to F12",
+        fields: &[
+            STREAM,
+            optional("expect", Kind::Count, "how many the case wants; absent: what is predicted"),
+        ],
+        looks: &[
+            Looks::FOLLOWS,
+            Looks {
+                key: ".rate",
+                ..Looks::of(
+                    stormed_load,
+                    StreamEnds::In,
+                    Tap::All,
+                    "of the load `{}` is predicted from every frame",
+                )
+            },
+        ],
+        senders: Senders::Obey(predicted_of),
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let expect = measure.arguments.wanted("expect").unwrap_or_default();
+        Box::new(Lost { stream: measure.named("stream"), expect })
+    },
+};
 
 /// `loss`.
 #[derive(Debug)]
-pub(super) struct Lost<'a> {
-    pub(super) stream: &'a str,
-    pub(super) expect: Wanted,
+struct Lost<'a> {
+    stream: &'a str,
+    expect: Wanted,
 }
 
 impl Measurement for Lost<'_> {
@@ -135,7 +187,7 @@ fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, 
     let Some(subject) = context.subject() else {
         return none("nothing is stormed: no loss");
     };
-    let Some(places) = Places::of(context.case, &trial.script, subject) else {
+    let Some(places) = Places::of(&context.subjects, &trial.script, subject) else {
         return none("nothing is stormed: no loss");
     };
     let (spec, storm) = (

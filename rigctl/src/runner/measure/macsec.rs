@@ -3,7 +3,7 @@
 use super::checks;
 use super::done::{Done, Read, wanted};
 use super::judged::{Judged, Unread, looked};
-use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
+use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
@@ -14,14 +14,28 @@ use rig_lab::{Declared, Form, Macsec};
 use rig_oracle::Prediction;
 use rig_oracle::spec::macsec::{self, Arrival, Fate, Outcome};
 use rig_oracle::verdict::{Doubt, Looked};
-use rig_testcases::{Action, Script};
+use rig_testcases::vocabulary::{Entry, Looks, PORT, STORM, STREAM, Senders, StreamEnds, named};
+use rig_testcases::{Action, Script, Tap};
 use rig_units::{Bytes, Dur, FCS, Time};
 use std::collections::BTreeSet;
 
 /// `macsec.counters`.
+pub(super) static COUNTERS: Known = Known {
+    entry: Entry {
+        name: "macsec.counters",
+        about: "the device's MACsec counters of a port",
+        source: "what the wire shows",
+        fields: &[PORT],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(OfPort { port: measure.named("port") }),
+};
+
+/// `macsec.counters`.
 #[derive(Debug)]
-pub(super) struct OfPort<'a> {
-    pub(super) port: &'a str,
+struct OfPort<'a> {
+    port: &'a str,
 }
 
 impl Measurement for OfPort<'_> {
@@ -50,9 +64,22 @@ impl Measurement for OfPort<'_> {
 }
 
 /// `macsec.frames`.
+pub(super) static FRAMES: Known = Known {
+    entry: Entry {
+        name: "macsec.frames",
+        about: "every frame that the device sends out of a port is protected as it declares",
+        source: "IEEE 802.1AE",
+        fields: &[PORT],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Frames { port: measure.named("port") }),
+};
+
+/// `macsec.frames`.
 #[derive(Debug)]
-pub(super) struct Frames<'a> {
-    pub(super) port: &'a str,
+struct Frames<'a> {
+    port: &'a str,
 }
 
 impl Measurement for Frames<'_> {
@@ -77,10 +104,29 @@ impl Measurement for Frames<'_> {
 }
 
 /// `macsec.pfc`.
+pub(super) static PFC: Known = Known {
+    entry: Entry {
+        name: "macsec.pfc",
+        about: "whether the PFC of a storm is obeyed, in the form that it is sent in",
+        source: "the declared forms of PFC",
+        fields: &[STORM, STREAM],
+        looks: &[
+            Looks::FOLLOWS,
+            Looks::of(named, StreamEnds::Out, Tap::All, "looks at every frame to `{}`'s receiver"),
+        ],
+        senders: Senders::Obey(named),
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        Box::new(Obeyed { storm: measure.named("storm"), stream: measure.named("stream") })
+    },
+};
+
+/// `macsec.pfc`.
 #[derive(Debug)]
-pub(super) struct Obeyed<'a> {
-    pub(super) storm: &'a str,
-    pub(super) stream: &'a str,
+struct Obeyed<'a> {
+    storm: &'a str,
+    stream: &'a str,
 }
 
 impl Measurement for Obeyed<'_> {

@@ -5,11 +5,13 @@ use super::done::Done;
 use super::judged::Judged;
 use super::limits::Limit;
 use crate::runner::context::Context;
+use crate::runner::hunt::Stage;
 use crate::runner::points::Point;
 use crate::runner::subject::Subject;
 use rig_capture::{Observation, Reading};
 use rig_oracle::Prediction;
-use rig_testcases::Script;
+use rig_testcases::vocabulary::Entry;
+use rig_testcases::{Measure, Script};
 
 /// What a measure rests on beside the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +74,15 @@ impl Facts {
 /// A line of what is expected: a heading of `explain`, and its text.
 pub type Expected = (&'static str, String);
 
+/// A measure: what a file says of it, and what judges it.
+#[derive(Debug)]
+pub struct Known {
+    /// What a file says of it.
+    pub entry: Entry,
+    /// What judges one that a case asks for.
+    pub of: for<'a> fn(&'a Measure) -> Box<dyn Measurement + 'a>,
+}
+
 /// A measure of a case.
 pub trait Measurement: core::fmt::Debug {
     /// What is the same wherever it is asked for.
@@ -96,9 +107,14 @@ pub trait Measurement: core::fmt::Debug {
         None
     }
 
-    /// The storm whose gaps it is about.
-    fn about_gaps_of(&self) -> Option<&str> {
-        None
+    /// The numbers of frames that it searches, in the order in which they are found.
+    fn stages(&self) -> Vec<Stage> {
+        Vec::new()
+    }
+
+    /// Streams whose frames it counts while a port drains them: who is off by the time of a frame holds another number of them.
+    fn drained(&self) -> &[&str] {
+        &[]
     }
 
     /// Streams whose bursts draw a curve: there are as many trials as it takes to tell it from another.

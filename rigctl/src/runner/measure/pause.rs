@@ -3,7 +3,7 @@
 
 use super::done::{Done, Read};
 use super::judged::{Judged, looked};
-use super::measurement::{Expected, Facts, Measurement, by_formula, by_source};
+use super::measurement::{Expected, Facts, Known, Measurement, by_formula, by_source};
 use super::throughput::sends_all_the_time;
 use crate::runner::context::Context;
 use crate::runner::points::Point;
@@ -15,13 +15,31 @@ use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::spec::pause::{Periodic, pause_time};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Amount, StreamSpec};
+use rig_testcases::vocabulary::{Entry, FROM, Looks, STORM, STREAM, StreamEnds, UNTIL, named};
+use rig_testcases::{Amount, StreamSpec, Tap};
 use rig_units::{Dur, PortSpeed, Quanta};
+
+/// Every frame of the load, where it arrives.
+const EVERY_FRAME_OUT: Looks =
+    Looks::of(named, StreamEnds::Out, Tap::All, "follows every frame of `{}`");
+
+/// `pfc.response`.
+pub(super) static RESPONSE: Known = Known {
+    entry: Entry {
+        name: "pfc.response",
+        about: "from an XOFF, sent by hand to the port that a full load leaves the device by, to the last frame that still starts",
+        source: "the declared response",
+        fields: &[STREAM],
+        looks: &[EVERY_FRAME_OUT],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Response { stream: measure.named("stream") }),
+};
 
 /// `pfc.response`.
 #[derive(Debug)]
-pub(super) struct Response<'a> {
-    pub(super) stream: &'a str,
+struct Response<'a> {
+    stream: &'a str,
 }
 
 impl Measurement for Response<'_> {
@@ -48,9 +66,22 @@ impl Measurement for Response<'_> {
 }
 
 /// `pfc.pause`.
+pub(super) static PAUSE: Known = Known {
+    entry: Entry {
+        name: "pfc.pause",
+        about: "for how long an XOFF, sent by hand, keeps the port from sending the load",
+        source: "F1, F2",
+        fields: &[STREAM],
+        looks: &[EVERY_FRAME_OUT],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(PauseLength { stream: measure.named("stream") }),
+};
+
+/// `pfc.pause`.
 #[derive(Debug)]
-pub(super) struct PauseLength<'a> {
-    pub(super) stream: &'a str,
+struct PauseLength<'a> {
+    stream: &'a str,
 }
 
 impl Measurement for PauseLength<'_> {
@@ -72,12 +103,30 @@ impl Measurement for PauseLength<'_> {
 }
 
 /// `pfc.duty`.
+pub(super) static DUTY: Known = Known {
+    entry: Entry {
+        name: "pfc.duty",
+        about: "the share of time for which a storm with gaps keeps the port from sending a full load",
+        source: "F2",
+        fields: &[STORM, STREAM, FROM, UNTIL],
+        looks: &[Looks::of(named, StreamEnds::Out, Tap::All, "counts the frames of `{}`")],
+        about_gaps: true,
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let (storm, stream) = (measure.named("storm"), measure.named("stream"));
+        let (from, until) = (measure.instant("from"), measure.instant("until"));
+        Box::new(Duty { storm, stream, from, until })
+    },
+};
+
+/// `pfc.duty`.
 #[derive(Debug)]
-pub(super) struct Duty<'a> {
-    pub(super) storm: &'a str,
-    pub(super) stream: &'a str,
-    pub(super) from: &'a Amount,
-    pub(super) until: &'a Amount,
+struct Duty<'a> {
+    storm: &'a str,
+    stream: &'a str,
+    from: &'a Amount,
+    until: &'a Amount,
 }
 
 impl Measurement for Duty<'_> {
@@ -101,10 +150,6 @@ impl Measurement for Duty<'_> {
 
     fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
         duty(done, self, judged);
-    }
-
-    fn about_gaps_of(&self) -> Option<&str> {
-        Some(self.storm)
     }
 }
 

@@ -4,7 +4,7 @@ use super::ahead::in_the_way;
 use super::done::{Done, Read, show, wanted};
 use super::judged::{Judged, Unread, looked};
 use super::limits::{self, Limit};
-use super::measurement::{Expected, Facts, Measurement, Needs, by_source};
+use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
 use super::{blame, checks};
 use crate::runner::context::Context;
 use crate::runner::fill::Fill;
@@ -16,16 +16,56 @@ use rig_capture::{Dir, Span, Unit, What};
 use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::verdict::{Doubt, Looked};
+use rig_testcases::vocabulary::{Entry, Kind, Looks, PORT, optional, required};
 use rig_testcases::{Action, Script, StreamSpec, Wanted};
 use rig_units::{Dur, Quanta, Time};
 
 /// `pfc.sent`.
+pub(super) static SENT: Known = Known {
+    entry: Entry {
+        name: "pfc.sent",
+        about: "XOFF frames that the device sends out of a port for a class; an XON asks nobody to pause and does not count",
+        source: "the declared quanta and refresh",
+        fields: &[
+            required(
+                "port",
+                Kind::OnePort,
+                "the rig port that receives them",
+                "the rig port that receives them",
+            ),
+            optional("class", Kind::Class, "absent: every PFC frame, with `expect: none`"),
+            optional("after", Kind::OneStorm, "only after the detection of this storm"),
+            optional("expect", Kind::Count, "how many the case wants; absent: what is predicted"),
+        ],
+        check: |given| {
+            let expects_none = given.of.wanted("expect") == Some(Wanted::None);
+            let unread = given.says("expect") && given.of.wanted("expect").is_none();
+            let asks = !expects_none && !unread || given.says("after");
+            if !given.says("class") && asks {
+                let want = "`class: 0` to 7, or `expect: none` for the whole trial";
+                given.at.fault("it names no class", want);
+                return false;
+            }
+            true
+        },
+        looks: &[Looks::PFC],
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let of = &measure.arguments;
+        let (class, after) = (of.class("class"), of.name("after"));
+        let expect = of.wanted("expect").unwrap_or_default();
+        Box::new(Sent { port: measure.named("port"), class, after, expect })
+    },
+};
+
+/// `pfc.sent`.
 #[derive(Debug)]
-pub(super) struct Sent<'a> {
-    pub(super) port: &'a str,
-    pub(super) class: Option<u8>,
-    pub(super) after: Option<&'a str>,
-    pub(super) expect: Wanted,
+struct Sent<'a> {
+    port: &'a str,
+    class: Option<u8>,
+    after: Option<&'a str>,
+    expect: Wanted,
 }
 
 impl Measurement for Sent<'_> {
@@ -77,9 +117,22 @@ impl Measurement for Sent<'_> {
 }
 
 /// `pfc.format`.
+pub(super) static FORMAT: Known = Known {
+    entry: Entry {
+        name: "pfc.format",
+        about: "every PFC frame that the device sends is well formed",
+        source: "IEEE 802.1Q clause 36, 802.3 Annex 31D",
+        fields: &[PORT],
+        looks: &[Looks::PFC],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Format { port: measure.named("port") }),
+};
+
+/// `pfc.format`.
 #[derive(Debug)]
-pub(super) struct Format<'a> {
-    pub(super) port: &'a str,
+struct Format<'a> {
+    port: &'a str,
 }
 
 impl Measurement for Format<'_> {
@@ -104,10 +157,26 @@ impl Measurement for Format<'_> {
 }
 
 /// `pfc.counters`.
+pub(super) static COUNTERS: Known = Known {
+    entry: Entry {
+        name: "pfc.counters",
+        about: "the device's counters of PFC frames of a port and class, none of them counted as data",
+        source: "what the wire shows",
+        fields: &[PORT, required("class", Kind::Class, "0 to 7", "the class")],
+        looks: &[Looks::PFC],
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let class = measure.arguments.class("class").unwrap_or_default();
+        Box::new(OfPort { port: measure.named("port"), class })
+    },
+};
+
+/// `pfc.counters`.
 #[derive(Debug)]
-pub(super) struct OfPort<'a> {
-    pub(super) port: &'a str,
-    pub(super) class: u8,
+struct OfPort<'a> {
+    port: &'a str,
+    class: u8,
 }
 
 impl Measurement for OfPort<'_> {

@@ -6,7 +6,7 @@ use super::judged::{At, Judged, looked};
 use super::measurement::{Expected, Facts, Measurement, prediction};
 use crate::runner::ask::Role;
 use crate::runner::context::Context;
-use crate::runner::hunt::{Event, Mark, Stage, stages};
+use crate::runner::hunt::{Event, Mark, Stage};
 use crate::runner::kept::Kept;
 use crate::runner::points::Point;
 use crate::runner::table::Table;
@@ -15,60 +15,63 @@ use rig_capture::{Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::judge::{Found, Search};
 use rig_oracle::verdict::{Curve, CurvePoint};
-use rig_testcases::{StreamSpec, Threshold};
+use rig_testcases::StreamSpec;
 use std::collections::BTreeMap;
 
 mod predict;
 mod seen;
 mod size;
+mod sought;
 
 use predict::predicted;
 pub use seen::happened;
 use seen::{Tried, evidence};
-
-/// `buffer.xoff`, `buffer.drop`, `buffer.xon`.
-#[derive(Debug)]
-pub(super) struct Searched<'a> {
-    pub(super) threshold: &'a Threshold,
-}
+pub(super) use sought::{DROP, XOFF, XON};
+use sought::{Searched, Sought};
 
 impl Measurement for Searched<'_> {
     fn facts(&self) -> Facts {
-        match self.threshold {
-            Threshold::Xoff { .. } => {
-                Facts::of_wire("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1")
-            }
-            Threshold::Drop { .. } => {
+        match self.sought {
+            Sought::Xoff => Facts::of_wire("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1"),
+            Sought::Drop => {
                 Facts::of_wire("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9")
             }
-            Threshold::Xon { .. } => Facts::of_wire("xon-point-broadcom", "buffer.xon_offset=x2"),
+            Sought::Xon => Facts::of_wire("xon-point-broadcom", "buffer.xon_offset=x2"),
         }
     }
 
     fn on(&self) -> String {
-        self.threshold.streams().join(", then ")
+        self.streams.join(", then ")
     }
 
     fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        searched(context, self.threshold).iter().flat_map(prediction).collect()
+        searched(context, self).iter().flat_map(prediction).collect()
     }
 
     fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
-        judge(done, judged.measure(), self.threshold, judged);
+        judge(done, judged.measure(), self, judged);
+    }
+
+    fn stages(&self) -> Vec<Stage> {
+        Searched::stages(self)
+    }
+
+    fn drained(&self) -> &[&str] {
+        if self.sought == Sought::Drop && self.together { &self.streams } else { &[] }
     }
 }
 
 /// Judges every number that a measure searches.
-fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &mut Judged) {
-    for (at, stage) in stages(search).iter().enumerate() {
+fn judge(done: &Done<'_>, index: usize, search: &Searched<'_>, judged: &mut Judged) {
+    for (at, stage) in search.stages().iter().enumerate() {
         let trials = trials(done, index, at);
         let Some(first) = trials.first().map(|(kept, _)| kept.outline()) else {
             let on = stage.streams.join(" and ");
-            judged.not_measured(At::Whole, &format!("{} of {on}: no trial counts", search.name()));
+            judged.not_measured(At::Whole, &format!("{} of {on}: no trial counts", search.name));
             continue;
         };
         // The XOFF of a group of which frames are to leave is only where that search begins.
-        if stage.event == Event::Xon || !matches!(search, Threshold::Xon { .. }) {
+        if stage.event == Event::Xon || search.sought != Sought::Xon {
             let tried: Vec<Tried<'_>> = trials
                 .iter()
                 .filter_map(|(trial, mark)| Tried::of(done.context, trial, mark, stage))
@@ -97,10 +100,10 @@ fn found(tried: &[Tried<'_>]) -> Found {
 }
 
 /// What the closed forms say of each number that `search` finds, each found as it is predicted.
-fn searched(context: &Context<'_>, search: &Threshold) -> Vec<Prediction> {
+fn searched(context: &Context<'_>, search: &Searched<'_>) -> Vec<Prediction> {
     let mut point = Point::default();
     let mut all = Vec::new();
-    for stage in stages(search) {
+    for stage in search.stages() {
         let Ok(script) = context.script(&point) else { break };
         let want = predicted(&context.group.declared, search, &stage, &script);
         for name in &stage.streams {
@@ -109,7 +112,7 @@ fn searched(context: &Context<'_>, search: &Threshold) -> Vec<Prediction> {
         all.push(want);
     }
     // The XOFF of a group of which frames are to leave is only where that search begins.
-    if matches!(search, Threshold::Xon { .. }) {
+    if search.sought == Sought::Xon {
         all.drain(..all.len().saturating_sub(1));
     }
     all
@@ -118,7 +121,7 @@ fn searched(context: &Context<'_>, search: &Threshold) -> Vec<Prediction> {
 /// One number.
 fn one(
     done: &Done<'_>,
-    search: &Threshold,
+    search: &Searched<'_>,
     (stage, first): (&Stage, &Trial),
     (tried, want): (&[Tried<'_>], Prediction),
     judged: &mut Judged,
@@ -151,7 +154,7 @@ fn one(
     let on = stage.streams.join(" and ");
     let place = done.context.group.label.clone();
     let leaks: u64 = tried.iter().map(|one| one.leaked).sum();
-    if let Some(mut judgement) = judgement(search.name(), &on, place, &[(number, read)]) {
+    if let Some(mut judgement) = judgement(search.name, &on, place, &[(number, read)]) {
         judgement.trials = u32::try_from(tried.len()).unwrap_or(u32::MAX);
         // It rests on all trials together.
         judgement.taken.clear();
@@ -171,10 +174,10 @@ fn one(
 }
 
 /// What each trial tried, and whether it happened.
-fn table(done: &Done<'_>, search: &Threshold, stage: &Stage, tried: &[Tried<'_>]) -> Table {
+fn table(done: &Done<'_>, search: &Searched<'_>, stage: &Stage, tried: &[Tried<'_>]) -> Table {
     const COLUMNS: &[&str] = &["subject", "point", "trial", "held", "happened"];
     let (on, place) = (stage.streams.join(" and "), &done.context.group.label);
-    let mut table = Table::new(search.name(), COLUMNS);
+    let mut table = Table::new(search.name, COLUMNS);
     for one in tried {
         table.row([&on, place, &one.trial.number(), &one.held, &u8::from(one.happened)]);
     }
@@ -184,7 +187,7 @@ fn table(done: &Done<'_>, search: &Threshold, stage: &Stage, tried: &[Tried<'_>]
 /// Every number that was tried, and whether it happened: certain or impossible, and possible within what is predicted.
 fn curve(
     done: &Done<'_>,
-    search: &Threshold,
+    search: &Searched<'_>,
     stage: &Stage,
     (tried, want): (&[Tried<'_>], Span),
 ) -> Curve {
@@ -208,7 +211,7 @@ fn curve(
     let x = [done.context.group.label.as_str(), &on].join(" ").trim().to_owned();
     let points = points.collect();
     Curve {
-        measure: search.name(),
+        measure: search.name,
         x,
         x_unit: Unit::Frames,
         unit: Unit::Ppm,

@@ -2,21 +2,35 @@
 
 use super::done::{Done, Read, judgement};
 use super::judged::{At, Judged, looked};
-use super::measurement::{Expected, Facts, Measurement, Needs, Red};
+use super::measurement::{Expected, Facts, Known, Measurement, Needs, Red};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use rig_capture::analyse;
 use rig_capture::{Dir, Span, Unit};
 use rig_oracle::Prediction;
 use rig_testcases::StreamSpec;
+use rig_testcases::vocabulary::{Entry, Kind, STORM, required};
 use rig_units::{Dur, Quanta};
 
 const SOURCE: &str = "IEEE 802.3 Annex 31B: a quantum is 512 bit times";
 
 /// `storm.coverage`.
+pub(super) static COVERAGE: Known = Known {
+    entry: Entry {
+        name: "storm.coverage",
+        about: "how much of the storm the class was paused, and the longest lapse",
+        source: "the rig's own sending",
+        fields: &[required("storm", Kind::Storm, "a storm", STORM.about)],
+        about_gaps: true,
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Covered { storm: measure.named("storm") }),
+};
+
+/// `storm.coverage`.
 #[derive(Debug)]
-pub(super) struct Covered<'a> {
-    pub(super) storm: &'a str,
+struct Covered<'a> {
+    storm: &'a str,
 }
 
 impl Measurement for Covered<'_> {
@@ -34,10 +48,6 @@ impl Measurement for Covered<'_> {
 
     fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
         judge(done, self.storm, judged);
-    }
-
-    fn about_gaps_of(&self) -> Option<&str> {
-        Some(self.storm)
     }
 }
 

@@ -4,7 +4,7 @@
 use super::done::{Done, Read, judgement};
 use super::judged::{At, Judged};
 use super::limits::{self, Limit};
-use super::measurement::{Expected, Facts, Measurement, by_formula};
+use super::measurement::{Expected, Facts, Known, Measurement, by_formula};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
@@ -17,16 +17,60 @@ use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::spec::share::{Offer, shares};
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::Lookup;
+use rig_testcases::vocabulary::{
+    Entry, FROM, Field, Given, Kind, Looks, Senders, StreamEnds, UNTIL, named, required,
+};
 use rig_testcases::{Amount, Script, StreamRate, StreamSpec, Tap};
 use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate, Time};
 use std::collections::BTreeMap;
 
+/// Streams that share a port, and from when until when.
+pub(super) const SHARING: [Field; 3] = [
+    required(
+        "streams",
+        Kind::Streams,
+        "the streams that share a port, such as [a, b]",
+        "the streams that share the port, all predicted together",
+    ),
+    FROM,
+    UNTIL,
+];
+
+/// Notes a stretch that ends before it begins, as far as it can be told yet.
+pub(super) fn ends_after_it_begins(given: &Given<'_>) -> bool {
+    if let (Some(Amount::Exactly(from)), Some(Amount::Exactly(until))) =
+        (given.of.amount("from"), given.of.amount("until"))
+        && until <= from
+    {
+        given.at.fault(format!("from {from} until {until}"), "an end after the beginning");
+    }
+    true
+}
+
+/// `throughput`.
+pub(super) static THROUGHPUT: Known = Known {
+    entry: Entry {
+        name: "throughput",
+        about: "the rate at which load streams arrive between two instants of the trial",
+        source: "F10 to F12",
+        fields: &SHARING,
+        check: ends_after_it_begins,
+        looks: &[Looks::of(named, StreamEnds::Out, Tap::Sampled, "counts the frames of `{}`")],
+        senders: Senders::InTime(named),
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let (from, until) = (measure.instant("from"), measure.instant("until"));
+        Box::new(Shared { streams: measure.names("streams"), from, until })
+    },
+};
+
 /// `throughput`.
 #[derive(Debug)]
-pub(super) struct Shared<'a> {
-    pub(super) streams: &'a [String],
-    pub(super) from: &'a Amount,
-    pub(super) until: &'a Amount,
+struct Shared<'a> {
+    streams: &'a [String],
+    from: &'a Amount,
+    until: &'a Amount,
 }
 
 impl Measurement for Shared<'_> {

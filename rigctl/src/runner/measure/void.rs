@@ -1,7 +1,6 @@
 //! Which trials do not count, for a reason of the rig's own, and which of those are what their case is about.
 
 use super::in_time;
-use super::registry::of;
 use crate::runner::context::Context;
 use crate::runner::trial::Trial;
 use rig_capture::Observation;
@@ -21,7 +20,7 @@ pub fn void(
     let about_gaps = |storm: u16| {
         let name = &script.storms[usize::from(storm)].name;
         let measures = &context.case.measure;
-        measures.iter().any(|measure| of(measure).about_gaps_of() == Some(name.as_str()))
+        measures.iter().any(|measure| measure.gaps_of() == Some(name))
     };
     let mut voids = analyse::voids(observation, script, &about_gaps);
     voids.extend(in_time::voids(context, script, observation));

@@ -2,7 +2,7 @@
 
 use super::done::Done;
 use super::judged::{At, Judged};
-use super::measurement::{Expected, Facts, Measurement, Needs, Placement};
+use super::measurement::{Expected, Facts, Known, Measurement, Needs, Placement};
 use crate::runner::ask::Role;
 use crate::runner::context::Context;
 use crate::runner::kept::Kept;
@@ -15,6 +15,7 @@ use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::judge::fired::{self, Limits, Storms};
 use rig_oracle::judge::{self, Grid, Seen, detection, ramp, restoration};
 use rig_oracle::verdict::Doubt;
+use rig_testcases::vocabulary::{Entry, Kind, Looks, STORM, STREAM, Senders, named, optional};
 use rig_testcases::{Action, Sweep};
 use rig_units::Dur;
 
@@ -41,12 +42,77 @@ impl Act {
     }
 }
 
+/// `pfcwd.detection`.
+pub(super) static DETECTION: Known = Known {
+    entry: Entry {
+        name: "pfcwd.detection",
+        about: "from the first XOFF of the storm to the watchdog's action, seen in the stream",
+        source: "F13",
+        fields: &[
+            STORM,
+            STREAM,
+            optional("at_most", Kind::Interval, "the latest that the case accepts"),
+        ],
+        looks: &[Looks::FOLLOWS],
+        senders: Senders::Obey(named),
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let (storm, stream) = (measure.named("storm"), measure.named("stream"));
+        let act = Act::Detection(measure.arguments.dur("at_most"));
+        Box::new(Watchdog { storm, stream, act })
+    },
+};
+
+/// `pfcwd.restoration`.
+pub(super) static RESTORATION: Known = Known {
+    entry: Entry {
+        name: "pfcwd.restoration",
+        about: "from the storm's last frame to the end of the action",
+        source: "F13",
+        fields: &[STORM, STREAM],
+        looks: &[Looks::FOLLOWS],
+        senders: Senders::Obey(named),
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let (storm, stream) = (measure.named("storm"), measure.named("stream"));
+        Box::new(Watchdog { storm, stream, act: Act::Restoration })
+    },
+};
+
+/// `pfcwd.fired`.
+pub(super) static FIRED: Known = Known {
+    entry: Entry {
+        name: "pfcwd.fired",
+        about: "whether the storm is detected at all; over a sweep of its length a probability curve",
+        source: "F14",
+        fields: &[
+            STORM,
+            STREAM,
+            optional(
+                "expect",
+                Kind::Word(&["always", "never"]),
+                "what the case wants; absent: what is predicted",
+            ),
+        ],
+        looks: &[Looks::FOLLOWS],
+        senders: Senders::Obey(named),
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let (storm, stream) = (measure.named("storm"), measure.named("stream"));
+        let act = Act::Fired(measure.arguments.word("expect").map(|word| word == "always"));
+        Box::new(Watchdog { storm, stream, act })
+    },
+};
+
 /// `pfcwd.detection`, `pfcwd.restoration` or `pfcwd.fired`.
 #[derive(Debug)]
-pub(super) struct Watchdog<'a> {
-    pub(super) storm: &'a str,
-    pub(super) stream: &'a str,
-    pub(super) act: Act,
+struct Watchdog<'a> {
+    storm: &'a str,
+    stream: &'a str,
+    act: Act,
 }
 
 impl Measurement for Watchdog<'_> {
@@ -90,7 +156,8 @@ impl Measurement for Watchdog<'_> {
     }
 
     fn subject(&self) -> Option<Subject> {
-        Some(Subject { storm: self.storm.to_owned(), stream: self.stream.to_owned() })
+        let detects = matches!(self.act, Act::Detection(_));
+        Some(Subject { detects, ..Subject::of(self.storm, self.stream) })
     }
 }
 
@@ -100,7 +167,7 @@ impl Measurement for Watchdog<'_> {
 /// Why it shows nothing.
 pub fn seen(context: &Context<'_>, trial: &Trial, subject: &Subject) -> Result<Seen, Doubt> {
     let view = ActionView::from(&context.group.declared);
-    let places = Places::of(context.case, &trial.script, subject).ok_or_else(|| Doubt {
+    let places = Places::of(&context.subjects, &trial.script, subject).ok_or_else(|| Doubt {
         reason: "not-observable",
         detail: format!("{} and {} are not in the script", subject.storm, subject.stream),
     })?;

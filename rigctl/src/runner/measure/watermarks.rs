@@ -2,7 +2,7 @@
 
 use super::done::{Done, Read, judgement};
 use super::judged::{At, Judged};
-use super::measurement::{Expected, Facts, Measurement, Needs, by_formula};
+use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_formula};
 use crate::runner::ask::Role;
 use crate::runner::context::Context;
 use crate::runner::fill::Fill;
@@ -14,12 +14,26 @@ use rig_lab::Declared;
 use rig_oracle::Prediction;
 use rig_oracle::spec::buffer::{self, Others};
 use rig_oracle::verdict::{Doubt, Looked};
+use rig_testcases::vocabulary::{Entry, STREAM};
 use rig_testcases::{Script, StreamSpec};
 
 /// `buffer.watermarks`.
+pub(super) static WATERMARKS: Known = Known {
+    entry: Entry {
+        name: "buffer.watermarks",
+        about: "the device's watermarks of the group and the queue after every number of frames that was tried",
+        source: "F7",
+        fields: &[STREAM],
+        beside_a_search: true,
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Watermarks { stream: measure.named("stream") }),
+};
+
+/// `buffer.watermarks`.
 #[derive(Debug)]
-pub(super) struct Watermarks<'a> {
-    pub(super) stream: &'a str,
+struct Watermarks<'a> {
+    stream: &'a str,
 }
 
 impl Measurement for Watermarks<'_> {

@@ -5,8 +5,8 @@ use super::ahead::ahead;
 use super::done::{Done, Read, judgement};
 use super::judged::{At, Judged, looked};
 use super::limits::{self, Limit};
-use super::measurement::{Expected, Facts, Measurement, by_formula};
-use super::throughput::{offered, sends_all_the_time};
+use super::measurement::{Expected, Facts, Known, Measurement, by_formula};
+use super::throughput::{SHARING, ends_after_it_begins, offered, sends_all_the_time};
 use crate::runner::context::Context;
 use crate::runner::fill::Fill;
 use crate::runner::points::Point;
@@ -23,16 +23,35 @@ use rig_oracle::spec::in_flight::{self, InFlight};
 use rig_oracle::spec::share::{Offer, shares, withheld};
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::Script;
-use rig_testcases::{Amount, StreamSpec};
+use rig_testcases::vocabulary::{Entry, Looks, Senders, StreamEnds, named};
+use rig_testcases::{Amount, StreamSpec, Tap};
 use rig_units::{Length, Time};
 use std::collections::BTreeMap;
 
 /// `share.withheld`.
+pub(super) static WITHHELD: Known = Known {
+    entry: Entry {
+        name: "share.withheld",
+        about: "what streams that offer a port more than it carries do not get of it: each lossless source by PFC, each lossy queue by loss",
+        source: "F11, F12",
+        fields: &SHARING,
+        check: ends_after_it_begins,
+        looks: &[Looks::of(named, StreamEnds::Both, Tap::All, "counts every frame of `{}`")],
+        senders: Senders::InTime(named),
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let (from, until) = (measure.instant("from"), measure.instant("until"));
+        Box::new(Withheld { streams: measure.names("streams"), from, until })
+    },
+};
+
+/// `share.withheld`.
 #[derive(Debug)]
-pub(super) struct Withheld<'a> {
-    pub(super) streams: &'a [String],
-    pub(super) from: &'a Amount,
-    pub(super) until: &'a Amount,
+struct Withheld<'a> {
+    streams: &'a [String],
+    from: &'a Amount,
+    until: &'a Amount,
 }
 
 impl Measurement for Withheld<'_> {

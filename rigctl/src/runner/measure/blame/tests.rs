@@ -2,14 +2,17 @@
 
 use crate::mutation;
 use crate::runner::case::{self, Rig};
+use crate::runner::measure::Registry;
 use crate::stop::Stop;
 use rig_lab::Lab;
 use rig_oracle::Verdict;
-use rig_testcases::{Case, Measure, Wanted};
+use rig_testcases::vocabulary::Argument;
+use rig_testcases::{Case, Measure, Vocabulary, Wanted};
 
 /// A bundled case.
 fn bundled(name: &str) -> Case {
-    let suites = rig_testcases::read::bundled().expect("the bundled catalogue has no fault");
+    let suites =
+        rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let mut cases = suites.iter().flat_map(|suite| &suite.cases);
     cases.find(|case| case.id.to_string() == name).expect(name).clone()
 }
@@ -77,7 +80,9 @@ fn a_refresh_that_is_late_by_less_than_a_frame_is_late_where_no_frame_is_in_the_
 #[test]
 fn a_sender_that_is_told_to_stop_and_goes_on_is_no_departure_of_the_device() {
     let mut case = bundled("ecn::marks-before-pauses-broadcom");
-    case.measure.push(Measure::Loss { stream: "load".to_owned(), expect: Wanted::None });
+    let loss = Registry.entry("loss").expect("it is one");
+    let of_load = Measure::of(loss).with("stream", Argument::Names(vec!["load".to_owned()]));
+    case.measure.push(of_load.with("expect", Argument::Wanted(Wanted::None)));
     let Verdict::Inconclusive(doubt) = verdict(&case, "") else { panic!("the rig overran it") };
     assert!(doubt.detail.contains("p1 obeys no PFC and sent "), "{}", doubt.detail);
     // The same load from senders that stop when they are told to.

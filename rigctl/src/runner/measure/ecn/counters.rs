@@ -3,17 +3,31 @@
 use super::super::checks;
 use super::super::done::Done;
 use super::super::judged::{Judged, looked};
-use super::super::measurement::{Expected, Facts, Measurement, Needs, by_source};
+use super::super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
 use super::draws::Rule;
-use super::{Fate, Span, visits, wred};
+use super::{Fate, OF_QUEUE, Span, visits, wred};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use rig_lab::Marking;
+use rig_testcases::vocabulary::{Entry, STREAM};
+
+/// `ecn.counters`.
+pub(in super::super) static COUNTERS: Known = Known {
+    entry: Entry {
+        name: "ecn.counters",
+        about: "the WRED and ECN counters of the queue that a stream is sent to",
+        source: "what the wire shows",
+        fields: &[STREAM],
+        looks: &OF_QUEUE,
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(OfQueue { stream: measure.named("stream") }),
+};
 
 /// `ecn.counters`.
 #[derive(Debug)]
-pub(in super::super) struct OfQueue<'a> {
-    pub(in super::super) stream: &'a str,
+struct OfQueue<'a> {
+    stream: &'a str,
 }
 
 impl Measurement for OfQueue<'_> {

@@ -5,10 +5,10 @@ mod corners;
 
 use super::super::done::{Done, Read, judgement};
 use super::super::judged::{At, Judged, looked};
-use super::super::measurement::{Expected, Facts, Measurement, by_formula};
+use super::super::measurement::{Expected, Facts, Known, Measurement, by_formula};
 use super::draws::{Draw, Rule, draws};
 use super::{Class, Ecn};
-use super::{Fate, Prediction, Span, Unit, wred};
+use super::{Fate, OF_QUEUE, Prediction, Span, Unit, wred};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::table::Table;
@@ -18,12 +18,52 @@ use rig_oracle::judge::marking_fit::{self, Fit};
 use rig_oracle::judge::tally::Tally;
 use rig_oracle::judge::{pairs, stats};
 use rig_oracle::verdict::{Curve, CurvePoint, Looked};
+use rig_testcases::vocabulary::{Entry, Given, Kind, required};
 use std::collections::BTreeMap;
+
+/// Streams to one queue, and frames of one curve: what is dropped goes by another one than what is marked, and so may each colour.
+fn one_curve(given: &Given<'_>) -> bool {
+    let streams = given.of.names("streams").unwrap_or_default();
+    let Some(first) = streams.first() else { return true };
+    let queue = |name: &String| given.streams.get(name).map(|of| (of.to.clone(), of.class));
+    if let Some(other) = streams.iter().find(|name| queue(name) != queue(first)) {
+        let found = format!("`{first}` and `{other}` go to different queues");
+        given.fault("streams", found, "streams to one port in one class; a measure for each queue");
+        return false;
+    }
+    let rule = |name: &String| given.streams.get(name).map(|of| (of.ecn == Ecn::NotEct, of.color));
+    if let Some(other) = streams.iter().find(|name| rule(name) != rule(first)) {
+        let found = format!("`{first}` and `{other}` may go by different curves");
+        let want = "streams of one colour, all `ecn: not-ect` or none; a measure for each";
+        given.fault("streams", found, want);
+        return false;
+    }
+    true
+}
+
+/// `ecn.curve`.
+pub(in super::super) static CURVE: Known = Known {
+    entry: Entry {
+        name: "ecn.curve",
+        about: "what early detection does to the frames of a queue at every depth that they see: marks those that are ECN-capable, drops those that are not",
+        source: "F8, F9",
+        fields: &[required(
+            "streams",
+            Kind::SomeStreams,
+            "streams of the case to one queue, such as [a, b]",
+            "the streams whose frames are judged; whatever else goes to their queue counts in its depth",
+        )],
+        check: one_curve,
+        looks: &OF_QUEUE,
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(MarkingCurve { streams: measure.names("streams") }),
+};
 
 /// `ecn.curve`.
 #[derive(Debug)]
-pub(in super::super) struct MarkingCurve<'a> {
-    pub(in super::super) streams: &'a [String],
+struct MarkingCurve<'a> {
+    streams: &'a [String],
 }
 
 impl Measurement for MarkingCurve<'_> {

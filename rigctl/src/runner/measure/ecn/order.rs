@@ -2,19 +2,55 @@
 
 use super::super::done::{Done, Read};
 use super::super::judged::{Judged, looked};
-use super::super::measurement::{Expected, Facts, Measurement};
-use super::{First, Prediction, Span, Unit, visits};
+use super::super::measurement::{Expected, Facts, Known, Measurement};
+use super::{OF_QUEUE, Prediction, Span, Unit, visits};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use rig_capture::Dir;
 use rig_testcases::Declared;
+use rig_testcases::vocabulary::{Entry, Kind, LOAD, optional};
 use rig_units::{Dur, Time};
 
 /// `ecn.order`.
+pub(in super::super) static ORDER: Known = Known {
+    entry: Entry {
+        name: "ecn.order",
+        about: "under rising load, whether the first mark or the first XOFF comes first",
+        source: "what the case wants",
+        fields: &[
+            LOAD,
+            optional(
+                "first",
+                Kind::Word(&["ecn", "pfc"]),
+                "which the case wants; absent: the mark",
+            ),
+        ],
+        looks: &OF_QUEUE,
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let first = match measure.arguments.word("first") {
+            Some("pfc") => First::Pfc,
+            _ => First::Ecn,
+        };
+        Box::new(Order { stream: measure.named("stream"), first })
+    },
+};
+
+/// What comes first when a queue fills up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum First {
+    /// A mark: the senders slow down before anybody has to stop (B6).
+    Ecn,
+    /// An XOFF.
+    Pfc,
+}
+
+/// `ecn.order`.
 #[derive(Debug)]
-pub(in super::super) struct Order<'a> {
-    pub(in super::super) stream: &'a str,
-    pub(in super::super) first: First,
+struct Order<'a> {
+    stream: &'a str,
+    first: First,
 }
 
 impl Measurement for Order<'_> {

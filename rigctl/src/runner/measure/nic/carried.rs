@@ -4,7 +4,7 @@
 use super::super::done::{Done, Read};
 use super::super::judged::{Judged, Unread};
 use super::super::measurement::told;
-use super::super::measurement::{Expected, Facts, Measurement, Needs, Red, by_source};
+use super::super::measurement::{Expected, Facts, Known, Measurement, Needs, Red, by_source};
 use super::Seen;
 use super::rc::{End, says};
 use crate::runner::context::Context;
@@ -12,20 +12,53 @@ use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
+use rig_lab::Fault;
 use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::judge::nic::rc::{Event, Progress, Sent, Step, acknowledged, brought};
 use rig_oracle::spec::nic::rc::{Packet, SOURCE};
 use rig_oracle::verdict::{Doubt, Looked};
-use rig_testcases::{Action, FlowSpec, RoceKind, Verb};
+use rig_testcases::vocabulary::{Entry, FLOW, Kind, Looks, optional};
+use rig_testcases::{Action, Case, FlowSpec, Measure, RoceKind, Verb};
 use rig_units::{Bytes, Dur, Time};
 
 /// `rate.goodput`.
+pub(in super::super) static GOODPUT: Known = Known {
+    entry: Entry {
+        name: "rate.goodput",
+        about: "what of a flow is acknowledged on average from some instant on, payload alone; of a READ what is brought",
+        source: "what the case wants",
+        fields: &[
+            FLOW,
+            optional("from", Kind::Duration, "from when on; absent: from the trial's start"),
+            optional("at_least", Kind::Rate, "the least that the case wants"),
+            optional("at_most", Kind::Rate, "the greatest that the case wants"),
+        ],
+        check: |given| {
+            let wanted = given.says("at_least") || given.says("at_most");
+            if !wanted {
+                let want = "`at_least: 40Gbps-L2`, `at_most:` or both";
+                given.at.fault("nothing is wanted of it", want);
+            }
+            wanted
+        },
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let of = &measure.arguments;
+        let wanted = (of.rate("at_least").unwrap_or(0), of.rate("at_most").unwrap_or(u64::MAX));
+        let from = of.dur("from").unwrap_or_default();
+        Box::new(Goodput { flow: measure.named("flow"), wanted, from })
+    },
+};
+
+/// `rate.goodput`.
 #[derive(Debug)]
-pub(in super::super) struct Goodput<'a> {
-    pub(in super::super) flow: &'a str,
-    pub(in super::super) wanted: (u64, u64),
-    pub(in super::super) from: Dur,
+struct Goodput<'a> {
+    flow: &'a str,
+    wanted: (u64, u64),
+    from: Dur,
 }
 
 impl Measurement for Goodput<'_> {
@@ -52,12 +85,53 @@ impl Measurement for Goodput<'_> {
     }
 }
 
+/// The rig acknowledges nothing.
+fn somebody_acknowledges(measure: &Measure, case: &Case) -> Vec<Fault> {
+    let name = measure.named("flow");
+    let to_rig = case.flows.get(name).filter(|of| of.nic == of.to);
+    let fault = to_rig.map(|_| {
+        let found = format!("`{name}` goes to the rig, which acknowledges nothing");
+        case.fault("measure", found, "a flow from one NIC to another")
+    });
+    fault.into_iter().collect()
+}
+
+/// `rc.completion`.
+pub(in super::super) static COMPLETION: Known = Known {
+    entry: Entry {
+        name: "rc.completion",
+        about: "every message of a flow is acknowledged, and by when; of a READ, brought",
+        source: "IBTA volume 1, chapter 9.7",
+        fields: &[
+            FLOW,
+            optional(
+                "by",
+                Kind::Duration,
+                "when the last one has to be; absent: at the trial's end",
+            ),
+            optional(
+                "unfinished",
+                Kind::Whole("a number of messages"),
+                "how many messages never are, where the case is about that",
+            ),
+        ],
+        looks: &[Looks::EVERY_FRAME],
+        sense: somebody_acknowledges,
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let of = &measure.arguments;
+        let (by, unfinished) = (of.dur("by"), of.whole("unfinished").unwrap_or(0));
+        Box::new(Completion { flow: measure.named("flow"), by, unfinished })
+    },
+};
+
 /// `rc.completion`.
 #[derive(Debug)]
-pub(in super::super) struct Completion<'a> {
-    pub(in super::super) flow: &'a str,
-    pub(in super::super) by: Option<Dur>,
-    pub(in super::super) unfinished: u32,
+struct Completion<'a> {
+    flow: &'a str,
+    by: Option<Dur>,
+    unfinished: u32,
 }
 
 impl Measurement for Completion<'_> {

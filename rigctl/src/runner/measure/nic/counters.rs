@@ -3,7 +3,7 @@
 use super::super::checks;
 use super::super::done::Done;
 use super::super::judged::{Judged, looked};
-use super::super::measurement::{Expected, Facts, Measurement, Needs, by_source};
+use super::super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
 use super::{Seen, rc};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
@@ -11,13 +11,27 @@ use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Observation, Record, Span, What};
 use rig_frames::psn::Psn;
+use rig_testcases::vocabulary::{Entry, Looks, NIC};
 use rig_testcases::{Roce, RoceKind};
 use std::collections::BTreeMap;
 
 /// `nic.counters`.
+pub(in super::super) static COUNTERS: Known = Known {
+    entry: Entry {
+        name: "nic.counters",
+        about: "the NIC's counters",
+        source: "what the wire shows",
+        fields: &[NIC],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(OfNic { port: measure.named("port") }),
+};
+
+/// `nic.counters`.
 #[derive(Debug)]
-pub(in super::super) struct OfNic<'a> {
-    pub(in super::super) port: &'a str,
+struct OfNic<'a> {
+    port: &'a str,
 }
 
 impl Measurement for OfNic<'_> {

@@ -3,7 +3,7 @@
 use super::super::done::{Done, Read};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Expected, Facts, Measurement, by_source};
+use super::super::measurement::{Expected, Facts, Known, Measurement, by_source};
 use super::Seen;
 use crate::runner::context::Context;
 use crate::runner::points::Point;
@@ -20,14 +20,28 @@ use rig_oracle::spec::nic::np::{Mark, SOURCE, answered};
 use rig_oracle::spec::nic::rc::{Data, Packet, Says, replies};
 use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Looked};
 use rig_testcases::RoceKind;
+use rig_testcases::vocabulary::{Entry, Looks, NIC};
 use rig_units::Dur;
 use rig_units::Time;
 use std::collections::BTreeMap;
 
 /// `cnp.answers`.
+pub(in super::super) static ANSWERS: Known = Known {
+    entry: Entry {
+        name: "cnp.answers",
+        about: "each mark is answered with one CNP, or not, as interval and scope have it",
+        source: "DCQCN 3.1; IBTA volume 1 A17",
+        fields: &[NIC],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Answers { port: measure.named("port") }),
+};
+
+/// `cnp.answers`.
 #[derive(Debug)]
-pub(in super::super) struct Answers<'a> {
-    pub(in super::super) port: &'a str,
+struct Answers<'a> {
+    port: &'a str,
 }
 
 impl Measurement for Answers<'_> {
@@ -61,9 +75,22 @@ impl Measurement for Answers<'_> {
 }
 
 /// `cnp.latency`.
+pub(in super::super) static LATENCY: Known = Known {
+    entry: Entry {
+        name: "cnp.latency",
+        about: "from the last bit of a marked frame to the first bit of its CNP",
+        source: "the declared latency",
+        fields: &[NIC],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Latency { port: measure.named("port") }),
+};
+
+/// `cnp.latency`.
 #[derive(Debug)]
-pub(in super::super) struct Latency<'a> {
-    pub(in super::super) port: &'a str,
+struct Latency<'a> {
+    port: &'a str,
 }
 
 impl Measurement for Latency<'_> {
@@ -86,9 +113,22 @@ impl Measurement for Latency<'_> {
 }
 
 /// `cnp.interval`.
+pub(in super::super) static INTERVAL: Known = Known {
+    entry: Entry {
+        name: "cnp.interval",
+        about: "the least time between two marks of one scope that are answered",
+        source: "DCQCN 3.1; IBTA volume 1 A17",
+        fields: &[NIC],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Interval { port: measure.named("port") }),
+};
+
+/// `cnp.interval`.
 #[derive(Debug)]
-pub(in super::super) struct Interval<'a> {
-    pub(in super::super) port: &'a str,
+struct Interval<'a> {
+    port: &'a str,
 }
 
 impl Measurement for Interval<'_> {
@@ -111,9 +151,22 @@ impl Measurement for Interval<'_> {
 }
 
 /// `cnp.format`.
+pub(in super::super) static FORMAT: Known = Known {
+    entry: Entry {
+        name: "cnp.format",
+        about: "every CNP is well formed: opcode, BECN, reserved bytes, DSCP, ECN field",
+        source: "IBTA volume 1 A17",
+        fields: &[NIC],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Format { port: measure.named("port") }),
+};
+
+/// `cnp.format`.
 #[derive(Debug)]
-pub(in super::super) struct Format<'a> {
-    pub(in super::super) port: &'a str,
+struct Format<'a> {
+    port: &'a str,
 }
 
 impl Measurement for Format<'_> {

@@ -3,7 +3,7 @@
 use super::super::done::{Done, Read};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Expected, Facts, Measurement, by_source};
+use super::super::measurement::{Expected, Facts, Known, Measurement, by_source};
 use super::rp::{Limited, SOURCE};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
@@ -12,11 +12,25 @@ use rig_lab::Limiting;
 use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::verdict::Doubt;
+use rig_testcases::vocabulary::{Entry, FLOW, Looks};
+
+/// `rate.least`.
+pub(in super::super) static LEAST: Known = Known {
+    entry: Entry {
+        name: "rate.least",
+        about: "the least rate between two packets of a flow",
+        source: "DCQCN 3.1",
+        fields: &[FLOW],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Least { flow: measure.named("flow") }),
+};
 
 /// `rate.least`.
 #[derive(Debug)]
-pub(in super::super) struct Least<'a> {
-    pub(in super::super) flow: &'a str,
+struct Least<'a> {
+    flow: &'a str,
 }
 
 impl Measurement for Least<'_> {
@@ -39,9 +53,22 @@ impl Measurement for Least<'_> {
 }
 
 /// `rate.final`.
+pub(in super::super) static FINAL: Known = Known {
+    entry: Entry {
+        name: "rate.final",
+        about: "the rate at the trial's end",
+        source: "DCQCN 3.1",
+        fields: &[FLOW],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Final { flow: measure.named("flow") }),
+};
+
+/// `rate.final`.
 #[derive(Debug)]
-pub(in super::super) struct Final<'a> {
-    pub(in super::super) flow: &'a str,
+struct Final<'a> {
+    flow: &'a str,
 }
 
 impl Measurement for Final<'_> {
@@ -63,9 +90,22 @@ impl Measurement for Final<'_> {
 }
 
 /// `rate.bursts`.
+pub(in super::super) static BURSTS: Known = Known {
+    entry: Entry {
+        name: "rate.bursts",
+        about: "how many packets leave back to back while the flow is held back",
+        source: "the declared burst",
+        fields: &[FLOW],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Bursts { flow: measure.named("flow") }),
+};
+
+/// `rate.bursts`.
 #[derive(Debug)]
-pub(in super::super) struct Bursts<'a> {
-    pub(in super::super) flow: &'a str,
+struct Bursts<'a> {
+    flow: &'a str,
 }
 
 impl Measurement for Bursts<'_> {

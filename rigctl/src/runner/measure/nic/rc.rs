@@ -3,7 +3,7 @@
 use super::super::done::{Done, Read};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Expected, Facts, Measurement};
+use super::super::measurement::{Expected, Facts, Known, Measurement};
 use super::Seen;
 use crate::runner::context::Context;
 use crate::runner::points::Point;
@@ -14,13 +14,27 @@ use rig_oracle::Prediction;
 use rig_oracle::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
 use rig_oracle::spec::nic::rc::{Data, Packet, SOURCE, Says, replies};
 use rig_oracle::verdict::Doubt;
+use rig_testcases::vocabulary::{Entry, FLOW, Kind, Looks, optional};
 use rig_testcases::{FlowSpec, RoceKind, Verb};
 use rig_units::{Dur, Time};
 
 /// `rc.sender`.
+pub(in super::super) static SENDER: Known = Known {
+    entry: Entry {
+        name: "rc.sender",
+        about: "what a NIC sends after a NAK or none (go-back-N)",
+        source: "IBTA volume 1, chapter 9.7.5 and 9.9",
+        fields: &[FLOW],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Sender { flow: measure.named("flow") }),
+};
+
+/// `rc.sender`.
 #[derive(Debug)]
-pub(in super::super) struct Sender<'a> {
-    pub(in super::super) flow: &'a str,
+struct Sender<'a> {
+    flow: &'a str,
 }
 
 impl Measurement for Sender<'_> {
@@ -42,9 +56,35 @@ impl Measurement for Sender<'_> {
 }
 
 /// `rc.receiver`.
+pub(in super::super) static RECEIVER: Known = Known {
+    entry: Entry {
+        name: "rc.receiver",
+        about: "what a NIC acknowledges, and how it asks for what is missing",
+        source: "IBTA volume 1, chapter 9.7.5 and 9.9",
+        fields: &[
+            optional("stream", Kind::Stream, "the stream that it receives, or `flow`"),
+            optional("flow", Kind::Flow, "the flow that it receives, or `stream`"),
+        ],
+        check: |given| {
+            let one = given.says("stream") != given.says("flow");
+            if !one {
+                given.at.fault("a receiver of nothing, or of two things", "`stream:` or `flow:`");
+            }
+            one
+        },
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let of = measure.arguments.name("stream").unwrap_or_else(|| measure.named("flow"));
+        Box::new(Receiver { of })
+    },
+};
+
+/// `rc.receiver`.
 #[derive(Debug)]
-pub(in super::super) struct Receiver<'a> {
-    pub(in super::super) of: &'a str,
+struct Receiver<'a> {
+    of: &'a str,
 }
 
 impl Measurement for Receiver<'_> {

@@ -4,7 +4,7 @@
 use super::super::done::{Done, Read, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Expected, Facts, Measurement};
+use super::super::measurement::{Expected, Facts, Known, Measurement};
 use super::shares::{Runs, ppm, runs, span};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
@@ -12,27 +12,77 @@ use crate::runner::table::Table;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::Carried;
 use rig_capture::{Span, Unit};
+use rig_lab::Fault;
 use rig_oracle::Prediction;
 use rig_oracle::judge::batches::{self, Mean};
 use rig_oracle::judge::nic::growth::{Growth, growth};
 use rig_oracle::spec::nic::fluid::{self, Incast, Rest};
 use rig_oracle::verdict::{Curve, CurvePoint, Doubt};
-use rig_testcases::Window;
+use rig_testcases::vocabulary::{Entry, Given, Kind, Looks, required};
+use rig_testcases::{Case, Measure, Window};
 use rig_units::{Bytes, Dur, PortSpeed};
+
+const MORE: &str =
+    "two windows or more, such as {flows: [a, b], from: 30ms, until: 50ms}, each of more flows";
+
+fn each_of_more(given: &Given<'_>) -> bool {
+    let Some(windows) = given.of.windows("windows") else { return true };
+    let few = windows.windows(2).any(|two| two[0].flows.len() >= two[1].flows.len());
+    if few || windows.len() < 2 {
+        let flows: Vec<String> =
+            windows.iter().map(|window| window.flows.len().to_string()).collect();
+        let found = match flows.is_empty() {
+            true => "no window".to_owned(),
+            false => format!("windows of {} flows", flows.join(", ")),
+        };
+        given.fault("windows", found, MORE);
+        return false;
+    }
+    true
+}
+
+/// Only a queue that marks has a fixed point.
+fn something_marks(_: &Measure, case: &Case) -> Vec<Fault> {
+    if case.between.bottleneck.is_some() {
+        return Vec::new();
+    }
+    let found = "`rate.fixed_point` without a queue that marks";
+    vec![case.fault("between", found, "`between:` with a `bottleneck:`")]
+}
+
+/// `rate.fixed_point`.
+pub(in super::super) static FIXED_POINT: Known = Known {
+    entry: Entry {
+        name: "rate.fixed_point",
+        about: "more flows through one bottleneck are marked more, and get more CNPs; beside it the fluid model",
+        source: "DCQCN 5",
+        fields: &[required(
+            "windows",
+            Kind::Windows,
+            MORE,
+            "the flows, and when: each of more than the one before",
+        )],
+        check: each_of_more,
+        looks: &[Looks::EVERY_FRAME],
+        sense: something_marks,
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(FixedPoint { windows: measure.windows() }),
+};
 
 /// `rate.fixed_point`.
 #[derive(Debug)]
-pub(in super::super) struct FixedPoint<'a> {
-    pub(in super::super) windows: &'a [Window],
+struct FixedPoint {
+    windows: Vec<Window>,
 }
 
-impl Measurement for FixedPoint<'_> {
+impl Measurement for FixedPoint {
     fn facts(&self) -> Facts {
         Facts::of_wire("more-senders-are-marked-more", "nic.rp.enable=false")
     }
 
     fn on(&self) -> String {
-        Window::flows_of(self.windows).join(" and ")
+        Window::flows_of(&self.windows).join(" and ")
     }
 
     fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
@@ -46,7 +96,7 @@ impl Measurement for FixedPoint<'_> {
     }
 
     fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
-        judge(done, self.windows, judged);
+        judge(done, &self.windows, judged);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::done::{Done, Read};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Expected, Facts, Measurement, by_source};
+use super::super::measurement::{Expected, Facts, Known, Measurement, by_source};
 use super::Seen;
 use crate::runner::context::Context;
 use crate::runner::points;
@@ -16,13 +16,27 @@ use rig_oracle::judge::nic::rp::{self, Followed, Kind, Point};
 use rig_oracle::spec::nic::forms;
 use rig_oracle::verdict::{Curve, CurvePoint, Doubt};
 use rig_testcases::RoceKind;
+use rig_testcases::vocabulary::{Entry, FLOW, Looks};
 use rig_units::{Bytes, Dur, PortSpeed, Ppm, Time};
 use std::collections::BTreeMap;
 
 /// `rate.follows`.
+pub(in super::super) static FOLLOWS: Known = Known {
+    entry: Entry {
+        name: "rate.follows",
+        about: "each packet of a flow leaves as early as its rate allows and no earlier, by the CNPs that it got",
+        source: "DCQCN 3.1",
+        fields: &[FLOW],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Follows { flow: measure.named("flow") }),
+};
+
+/// `rate.follows`.
 #[derive(Debug)]
-pub(in super::super) struct Follows<'a> {
-    pub(in super::super) flow: &'a str,
+struct Follows<'a> {
+    flow: &'a str,
 }
 
 impl Measurement for Follows<'_> {
@@ -48,9 +62,22 @@ impl Measurement for Follows<'_> {
 }
 
 /// `rate.cut`.
+pub(in super::super) static CUT: Known = Known {
+    entry: Entry {
+        name: "rate.cut",
+        about: "the factor by which the first CNP of a trial cuts the rate",
+        source: "DCQCN 3.1",
+        fields: &[FLOW],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Cut { flow: measure.named("flow") }),
+};
+
+/// `rate.cut`.
 #[derive(Debug)]
-pub(in super::super) struct Cut<'a> {
-    pub(in super::super) flow: &'a str,
+struct Cut<'a> {
+    flow: &'a str,
 }
 
 impl Measurement for Cut<'_> {
@@ -75,9 +102,22 @@ impl Measurement for Cut<'_> {
 }
 
 /// `rate.reaction`.
+pub(in super::super) static REACTION: Known = Known {
+    entry: Entry {
+        name: "rate.reaction",
+        about: "from the last bit of the first CNP of a trial to the first packet that the new rate holds back",
+        source: "the declared latency",
+        fields: &[FLOW],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| Box::new(Reaction { flow: measure.named("flow") }),
+};
+
+/// `rate.reaction`.
 #[derive(Debug)]
-pub(in super::super) struct Reaction<'a> {
-    pub(in super::super) flow: &'a str,
+struct Reaction<'a> {
+    flow: &'a str,
 }
 
 impl Measurement for Reaction<'_> {

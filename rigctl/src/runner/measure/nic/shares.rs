@@ -2,7 +2,7 @@
 
 use super::super::done::{Done, Read, judgement};
 use super::super::judged::{At, Judged, looked};
-use super::super::measurement::{Expected, Facts, Measurement, Needs, Red, by_source};
+use super::super::measurement::{Expected, Facts, Known, Measurement, Needs, Red, by_source};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::table::Table;
@@ -15,17 +15,55 @@ use rig_oracle::judge::batches::Mean;
 use rig_oracle::judge::nic::shares::{self, Equal};
 use rig_oracle::spec::nic::fluid;
 use rig_oracle::verdict::Doubt;
+use rig_testcases::vocabulary::{Entry, Kind, Looks, WINDOW, required};
 use rig_testcases::{RoceKind, Window};
 use rig_units::{Bytes, Ppm, Time};
 
 /// `rate.shares`.
+pub(in super::super) static SHARES: Known = Known {
+    entry: Entry {
+        name: "rate.shares",
+        about: "flows through one bottleneck get the same, in the long run",
+        source: "what the case wants",
+        fields: &[
+            WINDOW[0],
+            WINDOW[1],
+            WINDOW[2],
+            required(
+                "within",
+                Kind::Share,
+                "how far a share may be off an equal one, such as 10%",
+                "how far a share may be off an equal one, as a part of that",
+            ),
+        ],
+        check: |given| {
+            if let Some(within) = given.of.share("within")
+                && (within == Ppm(0) || within >= Ppm::ONE)
+            {
+                let found = format!("within {within} of an equal share");
+                given.fault("within", found, "more than 0% and less than 100%");
+            }
+            given.ordered();
+            true
+        },
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    of: |measure| {
+        let window = measure.arguments.window().unwrap_or_default();
+        let within = measure.arguments.share("within").unwrap_or_default();
+        Box::new(Shares { window, within })
+    },
+};
+
+/// `rate.shares`.
 #[derive(Debug)]
-pub(in super::super) struct Shares<'a> {
-    pub(in super::super) window: &'a Window,
-    pub(in super::super) within: Ppm,
+struct Shares {
+    window: Window,
+    within: Ppm,
 }
 
-impl Measurement for Shares<'_> {
+impl Measurement for Shares {
     fn facts(&self) -> Facts {
         Facts { needs: Needs::Wire, ways: 1, red: Red::Written }
     }
@@ -35,7 +73,7 @@ impl Measurement for Shares<'_> {
     }
 
     fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        let Window { flows, from, until } = self.window;
+        let Window { flows, from, until } = &self.window;
         let (flows, within) = (flows.len(), self.within);
         by_source(
             format!(
@@ -46,7 +84,7 @@ impl Measurement for Shares<'_> {
     }
 
     fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
-        judge(done, self.window, self.within, judged);
+        judge(done, &self.window, self.within, judged);
     }
 }
 

@@ -1,25 +1,27 @@
 //! What the closed forms say of a number of frames that is searched.
 
 use super::seen::named;
+use super::sought::Searched;
 use crate::runner::fill::Fill;
 use crate::runner::hunt::{Event, Stage};
 use rig_capture::{Span, Unit};
 use rig_lab::Declared;
 use rig_oracle::Prediction;
 use rig_oracle::spec::buffer;
-use rig_testcases::{Script, StreamSpec, Threshold};
+use rig_testcases::{Script, StreamSpec};
 use rig_units::Dur;
 
 /// What the closed forms say.
 pub(super) fn predicted(
     declared: &Declared,
-    search: &Threshold,
+    search: &Searched<'_>,
     stage: &Stage,
     script: &Script,
 ) -> Prediction {
     let before: Vec<&str> = search
-        .streams()
-        .into_iter()
+        .streams
+        .iter()
+        .copied()
         .take_while(|name| stage.streams.first().is_some_and(|first| first != name))
         .collect();
     let own = stage.streams.first().and_then(|name| named(script, name));

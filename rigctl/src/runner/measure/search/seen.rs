@@ -1,7 +1,8 @@
 //! What one trial of a search shows.
 
+use super::sought::Searched;
 use crate::runner::context::Context;
-use crate::runner::hunt::{Event, Mark, Stage, stages};
+use crate::runner::hunt::{Event, Mark, Stage};
 use crate::runner::kept::Kept;
 use crate::runner::trial::Trial;
 use rig_capture::Dir;
@@ -40,8 +41,8 @@ impl<'a> Tried<'a> {
 /// # Errors
 /// The trial cannot tell.
 pub fn happened(context: &Context<'_>, trial: &Trial, mark: &Mark) -> Result<bool, Doubt> {
-    let search = context.case.measure[mark.measure].threshold();
-    let Some(stage) = search.and_then(|search| stages(search).into_iter().nth(mark.stage)) else {
+    let search = Searched::asked(&context.case.measure[mark.measure]);
+    let Some(stage) = search.and_then(|search| search.stages().into_iter().nth(mark.stage)) else {
         return Err(trial.doubt("it searches nothing"));
     };
     let view = ActionView::from(&context.group.declared);

@@ -1,6 +1,6 @@
 //! The sizes that a device must have been configured to, from the numbers of frames that were found.
 
-use super::{Tried, found, stages, trials};
+use super::{Searched, Sought, Tried, found, trials};
 use crate::runner::fill::Fill;
 use crate::runner::measure::done::{Done, Read, judgement};
 use crate::runner::measure::judged::{At, Judged, looked};
@@ -8,11 +8,11 @@ use rig_capture::{Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::judge::Found;
 use rig_oracle::spec::buffer;
-use rig_testcases::{Measure, StreamSpec, Threshold};
+use rig_testcases::StreamSpec;
 
 /// Judges the pool behind an XOFF, or the headroom behind a loss, of the first group of a search: what it found alone in
 /// the buffer. Nothing where the number says nothing of it: static limits, groups that grow together, lossy queues.
-pub(super) fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &mut Judged) {
+pub(super) fn judge(done: &Done<'_>, index: usize, search: &Searched<'_>, judged: &mut Judged) {
     let declared = &done.context.group.declared;
     let lossless = |spec: &StreamSpec| declared.qos.lossless(spec.class);
     let Some((at, trial, spec)) = first(done, index, search).filter(|(_, _, spec)| lossless(spec))
@@ -22,19 +22,19 @@ pub(super) fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &
     let (buffer, others) = (&declared.buffer, Fill::empty(declared).others(spec.from));
     let ends =
         |of: &dyn Fn(u64) -> Option<Span>| Some(Span { lo: of(at.lo)?.lo, hi: of(at.hi)?.hi });
-    let (what, span, want) = match search {
-        Threshold::Xoff { .. } if buffer.static_th.is_none() => {
+    let (what, span, want) = match search.sought {
+        Sought::Xoff if buffer.static_th.is_none() => {
             let pool = ends(&|n| buffer::pool_from(buffer, spec.size, &others, n));
             ("pool", pool, buffer.pool)
         }
-        Threshold::Drop { .. } => {
+        Sought::Drop => {
             let xoff = xoff_of(done, &spec.name);
             let headroom = xoff.and_then(|xoff| {
                 ends(&|n| buffer::headroom_from(buffer, spec.size, &others, xoff, n))
             });
             ("headroom", headroom, buffer.xoff)
         }
-        Threshold::Xoff { .. } | Threshold::Xon { .. } => return,
+        Sought::Xoff | Sought::Xon => return,
     };
     let Some(span) = span else { return };
     let prediction = Prediction {
@@ -48,7 +48,7 @@ pub(super) fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &
     let read = Read { span, want: prediction, got: None, records: Vec::new(), looked };
     let on = format!("{what} behind {}", spec.name);
     let place = done.context.group.label.clone();
-    if let Some(one) = judgement(search.name(), &on, place, &[(trial, read)]) {
+    if let Some(one) = judgement(search.name, &on, place, &[(trial, read)]) {
         judged.file(At::Whole, one);
     }
 }
@@ -57,9 +57,9 @@ pub(super) fn judge(done: &Done<'_>, index: usize, search: &Threshold, judged: &
 fn first<'a>(
     done: &Done<'a>,
     index: usize,
-    search: &Threshold,
+    search: &Searched<'_>,
 ) -> Option<(Span, u32, &'a StreamSpec)> {
-    let stage = stages(search).into_iter().next()?;
+    let stage = search.stages().into_iter().next()?;
     let [name] = &stage.streams[..] else { return None };
     let trials = trials(done, index, 0);
     let tried: Vec<Tried<'_>> = trials
@@ -77,8 +77,8 @@ fn first<'a>(
 fn xoff_of(done: &Done<'_>, stream: &str) -> Option<u64> {
     let mut measures = done.context.case.measure.iter().enumerate();
     measures.find_map(|(index, measure)| {
-        let Measure::Threshold(search @ Threshold::Xoff { .. }) = measure else { return None };
-        let (span, _, spec) = first(done, index, search)?;
+        let search = Searched::asked(measure).filter(|search| search.sought == Sought::Xoff)?;
+        let (span, _, spec) = first(done, index, &search)?;
         (spec.name == stream && span.lo == span.hi).then_some(span.hi)
     })
 }

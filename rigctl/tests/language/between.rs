@@ -1,0 +1,61 @@
+//! What stands between two NICs, and how a bottleneck that cannot be one is refused.
+
+use rig_lab::yaml::Source;
+use rig_testcases::Lookup;
+use rig_units::Dur;
+use rigctl::runner::measure::Registry;
+
+/// Nothing has a name.
+struct Nameless;
+
+impl Lookup for Nameless {
+    fn duration(&self, _: &str) -> Option<Dur> {
+        None
+    }
+}
+
+const RIGHT: &str = "about: x
+device: nic
+cases:
+  it:
+    why: x
+    source: [x]
+    between: {bottleneck: {to: p2, speed: 40Gbps, kmin: 1KB, kmax: 2KB, pmax: 10%, buffer: 2KB}}
+    flows: {sender: {nic: p1, to: p2, class: 3, verb: write, message: 64KiB, mtu: 1024B}}
+    steps: [{at: 0us, start: sender, for: 1ms}]
+    measure: [{rate.follows: {flow: sender}}]
+";
+
+/// What is said about `RIGHT` with one thing changed, by the reader or once the device is known: the place, and the rest.
+fn said(right: &str, wrong: &str) -> String {
+    assert!(RIGHT.contains(right), "`{right}` does not stand in the text");
+    let text = RIGHT.replacen(right, wrong, 1);
+    let fault = match rig_testcases::read::suite(&Source::new("t.yaml", &text), &Registry) {
+        Err(faults) => faults[0].clone(),
+        Ok(suite) => {
+            let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
+            let suits = |dut: &&rig_lab::Profile| suite.cases[0].suits(dut).is_ok();
+            let dut = lab.duts.iter().find(suits).expect("a pair of NICs");
+            let script = suite.cases[0].script(&dut.declared, &Nameless);
+            script.expect_err("nothing is wrong")
+        }
+    };
+    let (line, column) = (fault.place.line, fault.place.column);
+    format!("{line}:{column}: {}; {}", fault.found, fault.want)
+}
+
+#[test]
+fn a_bottleneck_that_cannot_be_one_is_refused_where_it_stands() {
+    let wrong = [
+        ("kmin: 1KB", "kmin: 3KB"),
+        ("pmax: 10%", "pmax: 110%"),
+        ("buffer: 2KB", "buffer: 1KB"),
+        ("to: p2, speed", "to: p3, speed"),
+        ("speed: 40Gbps", "speed: 100Gbps"),
+        ("speed: 40Gbps, ", ""),
+        ("{to: p2", "{too: p2"),
+        ("{sender: {nic: p1, to: p2,", "{sender: {nic: p1,"),
+    ];
+    let told: Vec<String> = wrong.iter().map(|(right, wrong)| said(right, wrong)).collect();
+    insta::assert_snapshot!(told.join("\n"));
+}

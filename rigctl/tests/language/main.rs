@@ -1,0 +1,8 @@
+//! The test-case language with every measure in it: what is read, what is refused in which words, and what becomes of a case.
+
+mod between;
+mod read;
+mod resolve;
+mod schema;
+mod vocabulary;
+mod windows;

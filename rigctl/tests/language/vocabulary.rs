@@ -1,0 +1,128 @@
+//! Every entry is one measure, and the schema and the reader say of it what it says itself.
+
+use rig_lab::yaml::Source;
+use rig_testcases::vocabulary::{Field, Kind, Need};
+use rig_testcases::{Measure, Vocabulary, schema};
+use rigctl::runner::measure::Registry;
+use std::collections::BTreeSet;
+
+#[test]
+fn every_entry_has_a_name_of_its_own_and_says_what_it_is() {
+    let names: BTreeSet<&str> = Registry.entries().iter().map(|entry| entry.name).collect();
+    assert_eq!(names.len(), Registry.entries().len());
+    for entry in Registry.entries() {
+        let keys: BTreeSet<&str> = entry.fields.iter().map(|field| field.key).collect();
+        assert_eq!(keys.len(), entry.fields.len(), "{}", entry.name);
+        let told = |text: &str| !text.is_empty() && !text.ends_with('.');
+        assert!(told(entry.about) && told(entry.source), "{}", entry.name);
+        assert!(entry.fields.iter().all(|field| told(field.about)), "{}", entry.name);
+    }
+}
+
+#[test]
+fn the_schema_has_the_fields_of_every_entry() {
+    let schema = schema(&Registry);
+    let all = schema.pointer("/$defs/measure/properties").and_then(|all| all.as_object()).unwrap();
+    assert_eq!(all.len(), Registry.entries().len());
+    for entry in Registry.entries() {
+        let told = &all[entry.name];
+        let needed = |field: &&Field| matches!(field.need, Need::Required(_));
+        let keys: BTreeSet<&str> = entry.fields.iter().map(|field| field.key).collect();
+        let required: BTreeSet<&str> =
+            entry.fields.iter().filter(needed).map(|field| field.key).collect();
+        let properties = told["properties"].as_object().unwrap();
+        assert_eq!(properties.keys().map(String::as_str).collect::<BTreeSet<_>>(), keys);
+        let listed = told["required"].as_array().unwrap();
+        assert_eq!(
+            listed.iter().map(|key| key.as_str().unwrap()).collect::<BTreeSet<_>>(),
+            required
+        );
+        assert!(properties.values().all(|of| of["description"].is_string()), "{}", entry.name);
+    }
+}
+
+/// What may stand behind a key, in the case of `suite`.
+fn example(field: &Field) -> String {
+    match field.kind {
+        Kind::Storm | Kind::OneStorm => "storm".to_owned(),
+        Kind::Stream => "load".to_owned(),
+        Kind::Flow => "flow".to_owned(),
+        Kind::Ports | Kind::OnePort => "p1".to_owned(),
+        Kind::OneSearched | Kind::Searched => {
+            if field.key == "leave" { "other" } else { "one" }.to_owned()
+        }
+        Kind::Streams | Kind::SomeStreams => "[load]".to_owned(),
+        Kind::Flows => "[flow, more]".to_owned(),
+        Kind::Class => "3".to_owned(),
+        Kind::Duration | Kind::Interval | Kind::Amount => {
+            if field.key == "until" { "2ms" } else { "1ms" }.to_owned()
+        }
+        Kind::Rate => "1Gbps-L2".to_owned(),
+        Kind::Share => "10%".to_owned(),
+        Kind::Whole(_) => "1".to_owned(),
+        Kind::Word(words) => words[0].to_owned(),
+        Kind::Wanted(words) => words[0].0.to_owned(),
+        Kind::Count => "0".to_owned(),
+        Kind::Windows => {
+            "[{flows: [flow, more], from: 1ms, until: 2ms}, {flows: [flow, more, last], from: 2ms, until: 3ms}]"
+                .to_owned()
+        }
+    }
+}
+
+/// A suite that measures one thing, and everything that a measure may name.
+fn suite(nic: bool, measure: &str) -> String {
+    const SWITCH: &str = "    streams:
+      load: {from: p1, to: p2, class: 3, kind: udp, size: 100B, every: 1ms, count: 9}
+      one: {from: p3, to: p5, class: 3, kind: udp, size: 100B, every: 1ms, count: ONE}
+      other: {from: p3, to: p4, class: 3, kind: udp, size: 100B, every: 1ms, count: OTHER}
+    storms: {storm: {from: p2, classes: [3]}}
+    taps: {p1: all, p2: all}
+    steps: [{at: 0s, start: [load, one, other]}, {at: 1ms, start: storm, for: 1ms}]\n";
+    const NIC: &str =
+        "    streams: {load: {from: p1, class: 3, kind: rocev2-send, size: 100B, every: 1ms}}
+    flows:
+      flow: {nic: p1, to: p2, class: 3, verb: write, message: 1024B, mtu: 1024B, count: 9}
+      more: {nic: p3, to: p2, class: 3, verb: write, message: 1024B, mtu: 1024B, count: 9}
+      last: {nic: p4, to: p2, class: 3, verb: write, message: 1024B, mtu: 1024B, count: 9}
+    between: {bottleneck: {to: p2, speed: 10Gbps, kmin: 40KB, kmax: 400KB, pmax: 10%, buffer: 8MB}}
+    steps: [{at: 0s, start: [load, flow, more, last]}]\n";
+    let count = |name: &str| if measure.contains(name) { "searched" } else { "9" };
+    let switch = SWITCH.replace("ONE", count(": one")).replace("OTHER", count(": other"));
+    let (device, body) = if nic { ("nic", NIC) } else { ("switch", switch.as_str()) };
+    format!(
+        "about: x\ndevice: {device}\ncases:\n  a:\n    why: x\n    source: [x]\n{body}    measure: [{measure}]\n"
+    )
+}
+
+/// Each with every key that goes with the others, and with no more than it must have.
+#[test]
+fn every_entry_is_read_as_the_measure_of_its_name() {
+    for entry in Registry.entries() {
+        for all in [false, true] {
+            let either = |key: &str| match entry.name {
+                "buffer.xoff" | "buffer.drop" => key == if all { "together" } else { "streams" },
+                "rc.receiver" => key == if all { "flow" } else { "stream" },
+                "rate.goodput" => all || key != "at_most" && key != "from",
+                "pfc.sent" => all || key != "class" && key != "after",
+                _ => all,
+            };
+            let fields = entry
+                .fields
+                .iter()
+                .filter(|field| matches!(field.need, Need::Required(_)) || either(field.key));
+            let told: Vec<String> =
+                fields.map(|field| format!("{}: {}", field.key, example(field))).collect();
+            let measure = format!("{{{}: {{{}}}}}", entry.name, told.join(", "));
+            let family = |name: &str| entry.name.starts_with(name);
+            let nic = ["cnp.", "nic.", "rate.", "rc."].into_iter().any(family);
+            let read = rig_testcases::read::suite(
+                &Source::new("t.yaml", &suite(nic, &measure)),
+                &Registry,
+            );
+            let read = read.unwrap_or_else(|all| panic!("{measure}: {}", all[0]));
+            let names: Vec<_> = read.cases[0].measure.iter().map(Measure::name).collect();
+            assert_eq!(names, [entry.name]);
+        }
+    }
+}
