@@ -39,7 +39,6 @@
 
 pub mod alarm;
 pub mod bench;
-pub mod bridge;
 pub mod buffer;
 pub(crate) mod chance;
 pub mod classify;
@@ -49,6 +48,7 @@ pub mod egress;
 pub mod host;
 pub mod link;
 pub mod mac;
+pub mod middlebox;
 pub mod network;
 pub mod nic;
 pub mod packet;

@@ -3,7 +3,6 @@
 //! At one instant frames arrive first, then gates close and open, then XOFF is refreshed, then ports that became free
 //! send: that is the order of the source ids, and within each kind the order of the topology.
 
-use super::bridge::Bridge;
 use super::host::Host;
 use super::link::Sent;
 use super::packet::{Kind, Packet};
@@ -14,10 +13,10 @@ use super::topology::PortId;
 use rig_units::{Dur, Time};
 use wires::Wires;
 
-mod bridged;
 mod build;
 mod control;
 mod late;
+mod middlebox;
 mod nics;
 mod rare;
 mod secured;
@@ -30,7 +29,7 @@ pub use control::Delivered;
 enum Wake {
     /// A frame of a host may arrive at its switch. The host is brought up to date first.
     Uplink { host: u16, at: PortId },
-    /// A host has something to do, if it is not to be late. On a cable between hosts none is.
+    /// A host has something to do, if it is not to be late. On a cable between hosts none is, nor one of several ports.
     Host { host: u16 },
     /// The first frame under way between two switches arrives.
     Trunk(PortId),
@@ -81,7 +80,7 @@ impl Work {
     }
 }
 
-/// Where the cable of a port or host starts, and the ids of its event sources.
+/// Where the cable of a switch's port starts, and the ids of its event sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Wiring {
     /// The link that leads away, whose number is also the source of arrivals over it. The one that leads here is
@@ -105,8 +104,6 @@ pub struct Network<Q = Heap4> {
     switches: Vec<Switch>,
     pipelines: Vec<Source>,
     shortcuts: Shortcuts,
-    /// The rig between two NICs.
-    bridge: Option<Box<Bridge>>,
 }
 
 impl<Q: EventQueue> Network<Q> {
@@ -146,7 +143,7 @@ impl<Q: EventQueue> Network<Q> {
     fn handle(&mut self, source: Source, tap: &mut impl Tap) {
         match self.sources[usize::from(source)] {
             Wake::Uplink { host, at } => {
-                self.hosts[usize::from(host)].uplink.rang();
+                self.hosts[usize::from(host)].plug.uplink.rang();
                 self.advance(host.into(), self.wires.now, tap);
                 self.arrival(source, at, tap);
                 self.arm_host(host);

@@ -127,7 +127,7 @@ fn a_storm_leaves_at_its_exact_times_and_waits_only_for_the_frame_in_flight() {
 #[test]
 fn a_host_that_ignores_pfc_sends_on() {
     for (obeys, stops) in [(u8::MAX, true), (0, false)] {
-        let quiet = host::Config { mac: mac::Config::prompt(obeys), answer: None, nic: None };
+        let quiet = host::Config { mac: mac::Config::prompt(obeys), ..host::Config::quiet() };
         let mut topology = topology(2);
         topology.hosts = vec![quiet; 2];
         let mut network: Network = Network::new(&topology, Time::ZERO);
@@ -260,7 +260,7 @@ proptest! {
 #[test]
 fn an_answering_host_returns_one_frame_for_each() {
     let mut topology = topology(2);
-    topology.hosts[1].answer = Some(64);
+    topology.hosts[1] = host::Config::quiet().answering(64);
     let mut network: Network = Network::new(&topology, Time::ZERO);
     let mut trace = Trace::default();
     network.start_stream(0, &Stream { count: Some(50), ..stream(1, 3, 100, 1) });

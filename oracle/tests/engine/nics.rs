@@ -90,7 +90,7 @@ fn topology(config: &nic::Config) -> Topology {
     device.wred = wred::Config { queues: 0b1001, mark: [curve; 3], ..wred::Config::off() };
     let mut topology = star(device);
     for host in &mut topology.hosts[1..] {
-        *host = host::Config { nic: Some(*config), ..*host };
+        *host = host::Config::nic(*config);
     }
     topology
 }
@@ -179,8 +179,7 @@ fn two_ports_of_the_rig_on_one_cable_hear_each_other() {
     use rig_oracle::model::{Cable, Dir, End};
     let link = link::Config::ethernet(SPEED, METRES);
     let cables = vec![Cable { ends: [End::Host(0), End::Host(1)], link }];
-    let hosts =
-        vec![host::Config::quiet(), host::Config { answer: Some(64), ..host::Config::quiet() }];
+    let hosts = vec![host::Config::quiet(), host::Config::quiet().answering(64)];
     let mut network: Network =
         Network::new(&Topology { hosts, switches: Vec::new(), cables }, Time::ZERO);
     network.start_stream(0, &Stream { count: Some(3), ..stream(1, 3, 10, 1) });

@@ -19,7 +19,7 @@ use rig_generator::{PacedStream, Program};
 use rig_lab::{Declared, Policy, Setting};
 use rig_oracle::model::packet::Packet;
 use rig_oracle::model::tap::{self, Tap};
-use rig_oracle::model::{Kind, bridge, host, nic};
+use rig_oracle::model::{Kind, host, middlebox, nic};
 use rig_testcases::{
     Action, EndpointSpec, FlowSpec, Injection, PfcFrames, Script, Shield, Takes, Verb, Which,
 };
@@ -206,9 +206,9 @@ impl Trial<'_, '_> {
             found.map(|(port, _)| port)
         };
         let touched = self.lab.dut.rig().unbridge().into_iter();
-        let told = |one: bridge::Touched| {
+        let told = |one: middlebox::Touched| {
             let at = Time(one.at.since(origin)?.0);
-            let bridge::Touched { host, injection, what, .. } = one;
+            let middlebox::Touched { host, injection, what, .. } = one;
             Some(Touched { at, port: port(host)?, injection, what })
         };
         touched.filter_map(told).collect()

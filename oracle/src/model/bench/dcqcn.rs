@@ -2,10 +2,11 @@
 
 use super::scenario::{DCQCN_HOST, Scenario};
 use super::{CLASSES, EventQueue, Network};
+use crate::model::host::{self, HostKind};
 #[cfg(feature = "ns3")]
 use crate::model::nic::ns3_dcqcn;
 use crate::model::nic::{self, Flow, Verb};
-use crate::model::{Topology, host, wred};
+use crate::model::{Topology, wred};
 use rig_lab::Nic;
 use rig_units::{Dur, Ppm};
 
@@ -119,7 +120,7 @@ impl Reaction {
 /// The topology of a scenario with NICs that react, and with switches that mark as `red` says.
 pub fn topology(mut topology: Topology, reaction: Reaction, red: Red) -> Topology {
     for host in &mut topology.hosts {
-        *host = host::Config { nic: Some(reaction.config()), ..DCQCN_HOST };
+        *host = host::Config { kind: HostKind::Nic(reaction.config()), ..DCQCN_HOST };
     }
     for switch in &mut topology.switches {
         switch.wred = red.config();

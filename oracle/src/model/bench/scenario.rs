@@ -105,8 +105,8 @@ const CABLE: link::Config = link::Config {
 const XON_XOFF: mac::Config = mac::Config { expires: false, ..mac::Config::prompt(u8::MAX) };
 /// A sender or receiver whose NIC is still to be chosen.
 pub(super) const DCQCN_HOST: host::Config = SENDER;
-const SENDER: host::Config = host::Config { mac: XON_XOFF, answer: None, nic: None };
-const RECEIVER: host::Config = host::Config { answer: Some(60), ..SENDER };
+const SENDER: host::Config = host::Config { mac: XON_XOFF, ..host::Config::quiet() };
+const RECEIVER: host::Config = SENDER.answering(60);
 
 fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
     const HEADROOM: u32 = 37_500;

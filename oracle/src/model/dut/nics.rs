@@ -31,11 +31,7 @@ impl Nics {
 
     /// The rig's ports and the NICs, each pair on a cable.
     pub(super) fn topology(self, running: &Declared, faults: NicFaults, rig: &Rig) -> Topology {
-        let nic = |port| host::Config {
-            answer: None,
-            nic: Some(config(running, port, faults)),
-            ..host::Config::quiet()
-        };
+        let nic = |port| host::Config::nic(config(running, port, faults));
         let cable = |port| {
             let speed = running.port_speed(port).unwrap_or(rig_units::PortSpeed::G100);
             let link = link::Config { delay: delay(rig), ..link::Config::ethernet(speed, 0) };

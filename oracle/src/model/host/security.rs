@@ -3,7 +3,8 @@
 //! Left out on purpose: every check of what it receives. A host opens any tag: what the device sends is judged by whoever reads
 //! the capture.
 
-use super::{Choice, Host};
+use super::Plug;
+use super::rig_port::{Choice, RigPort};
 use crate::model::packet::{Kind, Packet, Tag};
 use rig_lab::Form;
 use rig_testcases::{Harm, Shield};
@@ -37,21 +38,25 @@ pub struct Obeys {
 
 /// How a host that speaks MACsec protects what it sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Peer(Security);
+pub(super) struct Peer {
+    security: Security,
+    /// The frame that goes onto the cable next.
+    outgoing: Packet,
+}
 
 impl Peer {
-    pub(crate) const fn new(security: Security) -> Peer {
-        Peer(security)
+    const fn new(security: Security) -> Peer {
+        Peer { security, outgoing: Packet::data(0, 0, 0, 0, 0, 0) }
     }
 
     /// Goes on with another association, from the first packet number.
-    pub(crate) const fn rekey(&mut self, an: u8) {
-        self.0 = Security { an, next_pn: 1, ..self.0 };
+    const fn rekey(&mut self, an: u8) {
+        self.security = Security { an, next_pn: 1, ..self.security };
     }
 
     /// The frame as it goes onto the cable.
-    pub(crate) fn protect(&mut self, packet: &Packet, shield: Shield) -> Packet {
-        let Security { an, next_pn, encrypted, sci, pfc, .. } = self.0;
+    fn protect(&mut self, packet: &Packet, shield: Shield) -> Packet {
+        let Security { an, next_pn, encrypted, sci, pfc, .. } = self.security;
         let usual = if packet.kind == Kind::Pfc && pfc == Form::Clear {
             Shield::Clear
         } else {
@@ -66,7 +71,7 @@ impl Peer {
         let pn = match shield {
             Shield::Late(by) => next_pn.saturating_sub(by),
             _ => {
-                self.0.next_pn = next_pn.wrapping_add(1);
+                self.security.next_pn = next_pn.wrapping_add(1);
                 next_pn
             }
         };
@@ -76,15 +81,15 @@ impl Peer {
     }
 
     /// What the host makes of a frame: the one behind the tag, or nothing where it does not obey PFC in this form.
-    pub(crate) fn open(&self, packet: &Packet) -> Option<Packet> {
+    fn open(&self, packet: &Packet) -> Option<Packet> {
         let (packet, tag) = packet.opened();
-        let Obeys { clear, encrypted } = self.0.obeys;
+        let Obeys { clear, encrypted } = self.security.obeys;
         let obeys = if tag.is_some() { encrypted } else { clear };
         (packet.kind != Kind::Pfc || obeys).then_some(packet)
     }
 }
 
-impl Host {
+impl RigPort {
     /// Speaks MACsec from the next frame on, or no more.
     pub(crate) fn secure(&mut self, security: Option<Security>) {
         self.security = security.map(Peer::new);
@@ -97,44 +102,37 @@ impl Host {
         }
     }
 
-    /// Whether it speaks MACsec.
-    #[inline]
-    pub(crate) const fn is_secured(&self) -> bool {
-        self.security.is_some()
-    }
-
-    /// The frame that starts next, as it goes onto the cable of a host that speaks MACsec.
+    /// The frame that starts next, as it goes onto the cable of a port that speaks MACsec.
     #[cold]
     #[inline(never)]
-    pub(crate) fn next_secured(&mut self) -> Option<Packet> {
-        let packet = *self.next()?;
+    pub(super) fn next_secured(&mut self) -> Option<&Packet> {
+        let packet = *self.front()?;
         let shield = match self.choice {
             Choice::Control => Shield::Usual,
             Choice::Storm(index) => self.storms.get(index)?.shield,
             Choice::Stream(index) => self.streams.get(index)?.shield,
         };
-        Some(self.protected(&packet, shield))
-    }
-
-    fn protected(&mut self, packet: &Packet, shield: Shield) -> Packet {
-        self.security.as_mut().map_or(*packet, |peer| peer.protect(packet, shield))
+        let peer = self.security.as_mut()?;
+        peer.outgoing = peer.protect(&packet, shield);
+        Some(&peer.outgoing)
     }
 
     /// Takes in a frame, as [`receive`](Self::receive) does, and opens it before; the answer is protected.
     #[cold]
     #[inline(never)]
-    pub(crate) fn receive_secured(
+    pub(super) fn receive_secured(
         &mut self,
+        plug: &mut Plug,
         now: Time,
         packet: &Packet,
         bypass: bool,
     ) -> Option<Packet> {
-        self.clock = now;
+        plug.clock = now;
         let opened = match &self.security {
             Some(peer) => peer.open(packet)?,
             None => *packet,
         };
-        let answer = self.receive(now, &opened, bypass)?;
-        Some(self.protected(&answer, Shield::Usual))
+        let answer = self.receive(plug, now, &opened, bypass)?;
+        Some(self.security.as_mut().map_or(answer, |peer| peer.protect(&answer, Shield::Usual)))
     }
 }

@@ -90,10 +90,11 @@ impl<Q: EventQueue> Network<Q> {
         }
         let host = |(index, (config, &(_, speed)))| Host::new(index, config, speed);
         let mut built: Vec<Host> = (0..).zip(topology.hosts.iter().zip(&hosts)).map(host).collect();
-        for ((index, host), &(link, _)) in (0..).zip(&mut built).zip(&hosts) {
-            host.wiring = Wiring { link, host: index, ..Wiring::default() };
+        for (host, &(link, _)) in built.iter_mut().zip(&hosts) {
+            host.plug.link = link;
             if let Some(&Wake::Host { host: far }) = sources.get(usize::from(link)) {
-                host.peer = far;
+                host.plug.peer = far;
+                host.plug.is_prompt = true;
             }
         }
         Network {
@@ -108,7 +109,6 @@ impl<Q: EventQueue> Network<Q> {
             switches,
             pipelines,
             shortcuts: Shortcuts::default(),
-            bridge: None,
         }
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! Nothing is sent within these calls: a port that may send because of them does so in the next run.
 
+use super::late::at;
 use super::{Network, Wake, Work, port_id};
 use crate::model::buffer::Limit;
 use crate::model::counters::QueueView;
-use crate::model::host::{Host, Security, Storm, Stream};
+use crate::model::host::{Host, Plug, RigPort, Security, Storm, Stream};
 use crate::model::link::Link;
 use crate::model::packet::{Kind, Packet};
 use crate::model::queue::EventQueue;
@@ -25,46 +26,65 @@ pub enum Delivered {
     Done,
 }
 
-/// The rig's ports.
+/// The rig's ports. To ask this of anything else is a mistake of the caller's.
 impl<Q: EventQueue> Network<Q> {
+    fn rig_port(&mut self, host: u16) -> (&mut RigPort, &mut Plug) {
+        let (port, plug, node) = at(&mut self.hosts, host.into());
+        (node.rig_port(port).expect("streams, storms and frames leave by ports of the rig"), plug)
+    }
+
     /// Starts a stream; its first frame is due now.
     pub fn start_stream(&mut self, host: u16, stream: &Stream) {
-        self.hosts[usize::from(host)].start_stream(self.wires.now, stream);
+        let now = self.wires.now;
+        let (port, plug) = self.rig_port(host);
+        port.start_stream(plug, now, stream);
         self.arm_host(host);
     }
 
     /// Stops a stream of `host` by its id. A frame in flight is finished.
     pub fn stop_stream(&mut self, host: u16, id: u16) {
-        self.hosts[usize::from(host)].stop_stream(id);
+        let (port, plug) = self.rig_port(host);
+        port.stop_stream(plug, id);
     }
 
     /// Starts a storm; its first frame is due now.
     pub fn start_storm(&mut self, host: u16, storm: &Storm) {
-        self.hosts[usize::from(host)].start_storm(self.wires.now, storm);
+        let now = self.wires.now;
+        let (port, plug) = self.rig_port(host);
+        port.start_storm(plug, now, storm);
         self.arm_host(host);
     }
 
     /// Stops a storm of `host` by its id. A frame in flight is finished.
     pub fn stop_storm(&mut self, host: u16, id: u16) {
-        self.hosts[usize::from(host)].stop_storm(id);
+        let (port, plug) = self.rig_port(host);
+        port.stop_storm(plug, id);
     }
 
     /// Sends one frame ahead of all streams of `host`.
     pub fn send(&mut self, host: u16, packet: Packet) {
-        self.hosts[usize::from(host)].push(self.wires.now, packet);
+        let now = self.wires.now;
+        let (port, plug) = self.rig_port(host);
+        port.push(plug, now, packet);
         self.arm_host(host);
     }
 
     /// Lets `host` obey PFC in the classes `obeys` only, `response` after the last bit of a frame. Pauses go on.
     pub fn obey(&mut self, host: u16, obeys: u8, response: Dur) {
-        self.hosts[usize::from(host)].obey(self.wires.now, obeys, response);
+        let now = self.wires.now;
+        let (port, plug, node) = at(&mut self.hosts, host.into());
+        let opened = plug.obey(now, obeys, response);
+        if let Some(device) = node.device() {
+            device.resume(port, plug, now, opened);
+        }
         self.arm_host(host);
     }
 
     /// Lets `host` speak MACsec from the next frame on, or no more. Frames under way stay as they are.
     pub fn secure(&mut self, host: u16, security: Option<Security>) {
-        self.hosts[usize::from(host)].secure(security);
-        let link = usize::from(self.hosts[usize::from(host)].wiring.link);
+        let (port, plug) = self.rig_port(host);
+        port.secure(security);
+        let link = usize::from(plug.link);
         // The far end is whom the frames of the host arrive at.
         if let Wake::Uplink { at, .. } = self.sources[link]
             && security.is_some()
@@ -75,24 +95,28 @@ impl<Q: EventQueue> Network<Q> {
 
     /// Lets `host` go on with another association, from packet number 1. Nothing happens where it does not speak MACsec.
     pub fn rekey(&mut self, host: u16, an: u8) {
-        self.hosts[usize::from(host)].rekey(an);
+        self.rig_port(host).0.rekey(an);
+    }
+
+    /// Lets `host` answer each frame of data with an acknowledgement of so many bytes from now on, or not.
+    pub fn answer(&mut self, host: u16, size: Option<u16>) {
+        self.rig_port(host).0.set_answer(size);
+        self.arm_host(host);
     }
 
     /// Cuts or mends the cable of `host`. Frames under way are lost, pauses at both ends forgotten, frames that wait at
     /// the switch's port or arrive for it dropped; the host stands still until it is mended.
     pub fn set_link(&mut self, host: u16, up: bool) {
-        let link = usize::from(self.hosts[usize::from(host)].wiring.link);
+        let link = usize::from(self.hosts[usize::from(host)].plug.link);
         for direction in &mut self.wires.cables[link / 2] {
             direction.set_up(up);
         }
-        self.hosts[usize::from(host)].set_up(self.wires.now, up);
-        self.arm_host(host);
+        self.set_host_up(host, up);
         // The far end is whom the frames of the host arrive at.
         let at = match self.sources[link] {
             Wake::Uplink { at, .. } => at,
             Wake::Host { host: far } => {
-                self.hosts[usize::from(far)].set_up(self.wires.now, up);
-                return self.arm_host(far);
+                return self.set_host_up(far, up);
             }
             _ => return,
         };
@@ -106,6 +130,18 @@ impl<Q: EventQueue> Network<Q> {
                 self.wake_port(port_id(at.switch, port));
             }
         }
+    }
+}
+
+impl<Q: EventQueue> Network<Q> {
+    fn set_host_up(&mut self, host: u16, up: bool) {
+        let now = self.wires.now;
+        let (port, plug, node) = at(&mut self.hosts, host.into());
+        plug.set_up(now, up);
+        if let Some(device) = node.device() {
+            device.set_up(port, plug, now);
+        }
+        self.arm_host(host);
     }
 }
 

@@ -16,6 +16,7 @@ mod np;
 #[cfg(feature = "ns3")]
 pub mod ns3_dcqcn;
 mod pair;
+mod port;
 mod process;
 mod psn;
 mod receive;
@@ -28,7 +29,7 @@ mod table;
 pub use config::Config;
 pub use counters::Counters;
 pub use flow::{Flow, Verb};
-pub(crate) use send::Choice;
+pub(crate) use port::Port;
 
 use super::packet::{ACK_SIZE, ROCE_OVERHEAD};
 use answers::Answers;
@@ -39,6 +40,7 @@ use receive::Pipeline;
 use rig_lab::Scope;
 use rig_units::{PortSpeed, Time};
 use rp::Limiter;
+use send::Choice;
 use std::collections::{BTreeMap, BTreeSet};
 use table::{NOBODY, Table};
 

@@ -60,7 +60,7 @@ pub(super) fn bench(config: &Config) -> Bench {
 
 /// The NIC beside another one.
 pub(super) fn pair(far: &Config, config: &Config) -> Bench {
-    Bench::new(host::Config { nic: Some(*far), ..host::Config::quiet() }, config)
+    Bench::new(host::Config::nic(*far), config)
 }
 
 pub(super) fn flow(id: u16) -> Flow {
@@ -80,7 +80,7 @@ pub(super) fn flow(id: u16) -> Flow {
 
 impl Bench {
     fn new(far: host::Config, config: &Config) -> Bench {
-        let hosts = vec![far, host::Config { nic: Some(*config), ..host::Config::quiet() }];
+        let hosts = vec![far, host::Config::nic(*config)];
         let link = link::Config::ethernet(PortSpeed::G100, 198);
         let cables = vec![Cable { ends: [End::Host(RIG), End::Host(NIC)], link }];
         let topology = Topology { hosts, switches: Vec::new(), cables };

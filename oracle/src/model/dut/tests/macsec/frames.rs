@@ -136,7 +136,7 @@ fn answers_are_protected_as_data_is() {
     let macsec = rig_lab::Macsec { enable: true, ..rig_lab::Macsec::off() };
     let macsec = secy::Config::declared(&macsec);
     let config = switch::Config { macsec, ..switch::Config::plain(2, speed) };
-    let answering = host::Config { answer: Some(64), ..host::Config::quiet() };
+    let answering = host::Config::quiet().answering(64);
     let topology = Topology::star(config, answering, link::Config::ethernet(speed, 5));
     let mut network: Network = Network::new(&topology, Time::ZERO);
     (0..2).for_each(|host| network.secure(host, Some(PEER)));

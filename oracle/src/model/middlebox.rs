@@ -4,15 +4,18 @@
 mod bottleneck;
 
 use self::bottleneck::{Bottleneck, Fate};
+use super::host::{Device, Plug, RigPort};
 use super::packet::{Kind, Packet};
 use rig_testcases::{Injected, Injection, Target, Which};
 use rig_units::{Dur, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Two hosts, each of which passes on to the other one what arrives at it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bridge {
+#[derive(Debug, Clone)]
+pub(crate) struct Middlebox {
     hosts: [u16; 2],
+    /// The ports of the rig that the hosts are.
+    ports: [RigPort; 2],
     delay: Dur,
     began: Time,
     injections: Vec<Armed>,
@@ -25,6 +28,8 @@ pub struct Bridge {
     /// How often each packet sequence number of a connection has passed, where an injection asks for it.
     passed: BTreeMap<(u16, u32), u32>,
     touched: Vec<Touched>,
+    /// What leaves by each of the hosts now.
+    passing: [Option<Packet>; 2],
 }
 
 /// What was done to a frame.
@@ -47,11 +52,12 @@ struct Armed {
     seen: u32,
 }
 
-impl Bridge {
+impl Middlebox {
     /// From `began` on between two hosts, `delay` from the last bit in to the first bit out.
-    pub(super) fn new(began: Time, hosts: [u16; 2], delay: Dur) -> Bridge {
-        Bridge {
+    pub(super) fn new(began: Time, hosts: [u16; 2], ports: [RigPort; 2], delay: Dur) -> Middlebox {
+        Middlebox {
             hosts,
+            ports,
             delay,
             began,
             injections: Vec::new(),
@@ -60,6 +66,7 @@ impl Bridge {
             held: Default::default(),
             passed: BTreeMap::new(),
             touched: Vec::new(),
+            passing: Default::default(),
         }
     }
 
@@ -79,28 +86,44 @@ impl Bridge {
         self.hosts.iter().position(|&one| one == host)
     }
 
-    /// The host at the other side.
-    pub(super) const fn partner(&self, side: usize) -> u16 {
-        self.hosts[1 - side]
+    /// The hosts.
+    pub(super) const fn sides(&self) -> [u16; 2] {
+        self.hosts
     }
 
-    /// What was done so far.
-    pub(super) fn into_touched(self) -> Vec<Touched> {
-        self.touched
+    /// The same, as those of any node with several ports.
+    pub(super) const fn hosts(&self) -> &[u16] {
+        &self.hosts
+    }
+
+    /// The port of the rig at a side.
+    pub(super) const fn rig_port(&mut self, side: usize) -> &mut RigPort {
+        &mut self.ports[side]
+    }
+
+    /// The ports of the rig, and what was done so far.
+    pub(super) fn into_parts(self) -> ([RigPort; 2], Vec<Touched>) {
+        (self.ports, self.touched)
     }
 
     /// When the next frame may leave by a side; [`Time::MAX`] if there is none.
-    pub(super) fn due(&self, side: usize) -> Time {
+    fn due(&self, side: usize) -> Time {
         self.leaves[side].front().map_or(Time::MAX, |(due, _)| *due)
     }
 
     /// The next frame that leaves by a side.
-    pub(super) fn pop(&mut self, side: usize) -> Option<Packet> {
+    fn pop(&mut self, side: usize) -> Option<Packet> {
         self.leaves[side].pop_front().map(|(_, packet)| packet)
     }
 
+    /// When the next frame leaves by a side.
+    fn passes(&self, side: usize, plug: &Plug) -> Time {
+        let due = self.due(side);
+        if due == Time::MAX { due } else { due.max(plug.busy) }
+    }
+
     /// Takes in a frame that arrived at a side at `now`.
-    pub(super) fn pass(&mut self, now: Time, side: usize, packet: &Packet) {
+    fn pass(&mut self, now: Time, side: usize, packet: &Packet) {
         let to = 1 - side;
         let harm = self.harm(now, packet);
         let host = self.hosts[side];
@@ -194,6 +217,51 @@ impl Bridge {
     }
 }
 
+/// PFC is the port's own, of everything else what arrives at one side leaves by the other.
+impl Device for Middlebox {
+    fn arrive(
+        &mut self,
+        side: usize,
+        plug: &mut Plug,
+        now: Time,
+        packet: &Packet,
+        _: bool,
+    ) -> Option<Packet> {
+        if packet.kind == Kind::Pfc {
+            return self.ports[side].arrive(0, plug, now, packet, false);
+        }
+        self.pass(now, side, packet);
+        None
+    }
+
+    fn next(&self, side: usize, plug: &Plug) -> Time {
+        self.ports[side].next(0, plug).min(self.passes(side, plug))
+    }
+
+    fn wake(&mut self, side: usize, plug: &mut Plug, now: Time) -> Option<&Packet> {
+        if now != plug.gate && now == self.passes(side, plug) {
+            self.passing[side] = self.pop(side);
+            return self.passing[side].as_ref();
+        }
+        self.ports[side].wake(0, plug, now)
+    }
+
+    fn started(&mut self, side: usize, plug: &mut Plug, free: Time) {
+        match self.passing[side].take() {
+            Some(_) => self.ports[side].answered(0, plug, free),
+            None => self.ports[side].started(0, plug, free),
+        }
+    }
+
+    fn resume(&mut self, side: usize, plug: &mut Plug, now: Time, opened: u8) {
+        self.ports[side].resume(0, plug, now, opened);
+    }
+
+    fn set_up(&mut self, side: usize, plug: &mut Plug, now: Time) {
+        self.ports[side].set_up(0, plug, now);
+    }
+}
+
 /// What of a connection a frame is.
 const fn target(kind: Kind) -> Option<Target> {
     Some(match kind {
@@ -210,25 +278,29 @@ const fn target(kind: Kind) -> Option<Target> {
 mod tests {
     use super::*;
 
+    fn middlebox(began: Time, delay: Dur) -> Middlebox {
+        Middlebox::new(began, [3, 5], [(); 2].map(|()| RigPort::new(None)), delay)
+    }
+
     fn packet(seq: u32) -> Packet {
         Packet { seq, ..Packet::data(7, 0, 1, 3, 3, 1000) }
     }
 
     /// The numbers that leave, each with its time, when packets 0 to 4 come a microsecond apart.
     fn leaves(which: Which, harm: Injected) -> Vec<(u64, u32)> {
-        let mut bridge = Bridge::new(Time::ZERO, [3, 5], Dur::us(10));
+        let mut middlebox = middlebox(Time::ZERO, Dur::us(10));
         let frames = Target::Data;
-        bridge.inject(Injection { on: 7, frames, which, iteration: None, harm });
+        middlebox.inject(Injection { on: 7, frames, which, iteration: None, harm });
         for seq in 0..5 {
-            bridge.pass(Time::ZERO + Dur::us(seq.into()), 0, &packet(seq));
+            middlebox.pass(Time::ZERO + Dur::us(seq.into()), 0, &packet(seq));
         }
-        assert_eq!(bridge.due(0), Time::MAX);
+        assert_eq!(middlebox.due(0), Time::MAX);
         let mut all = Vec::new();
-        while bridge.due(1) < Time::MAX {
-            let due = bridge.due(1).0 / 1_000_000;
-            all.extend(bridge.pop(1).map(|packet| (due, packet.seq)));
+        while middlebox.due(1) < Time::MAX {
+            let due = middlebox.due(1).0 / 1_000_000;
+            all.extend(middlebox.pop(1).map(|packet| (due, packet.seq)));
         }
-        assert_eq!(bridge.touched.len(), 1);
+        assert_eq!(middlebox.touched.len(), 1);
         all
     }
 
@@ -248,63 +320,67 @@ mod tests {
 
     #[test]
     fn an_iteration_is_how_often_the_number_has_passed() {
-        let mut bridge = Bridge::new(Time::ZERO, [3, 5], Dur::ZERO);
+        let mut middlebox = middlebox(Time::ZERO, Dur::ZERO);
         let (on, frames, which) = (7, Target::Data, Which::Psn(4));
         let harm = Injected::Drop;
-        bridge.inject(Injection { on, frames, which, iteration: Some(2), harm });
+        middlebox.inject(Injection { on, frames, which, iteration: Some(2), harm });
         for seq in [4, 5, 4, 4] {
-            bridge.pass(Time::ZERO, 0, &packet(seq));
+            middlebox.pass(Time::ZERO, 0, &packet(seq));
         }
-        let left: Vec<u32> = core::iter::from_fn(|| bridge.pop(1)).map(|one| one.seq).collect();
+        let left: Vec<u32> = core::iter::from_fn(|| middlebox.pop(1)).map(|one| one.seq).collect();
         assert_eq!(left, [4, 5, 4]);
     }
 
     #[test]
     fn a_mark_and_a_wrong_icrc_are_seen_in_the_frame() {
         for (harm, ce, bad) in [(Injected::Ce, true, false), (Injected::BadIcrc, false, true)] {
-            let mut bridge = Bridge::new(Time::ZERO, [3, 5], Dur::ZERO);
+            let mut middlebox = middlebox(Time::ZERO, Dur::ZERO);
             let (on, frames, which) = (7, Target::Data, Which::Every { every: 1, run: 1 });
-            bridge.inject(Injection { on, frames, which, iteration: None, harm });
-            bridge.pass(Time::ZERO, 1, &packet(0));
-            let left = bridge.pop(0).expect("it passed");
+            middlebox.inject(Injection { on, frames, which, iteration: None, harm });
+            middlebox.pass(Time::ZERO, 1, &packet(0));
+            let left = middlebox.pop(0).expect("it passed");
             assert_eq!((left.ce(), left.bad_icrc()), (ce, bad));
         }
     }
 
     #[test]
     fn frames_leave_a_bottleneck_a_slot_apart_and_what_it_has_no_room_for_is_told() {
-        let mut bridge = Bridge::new(Time::ZERO, [3, 5], Dur::us(10));
+        let mut middlebox = middlebox(Time::ZERO, Dur::us(10));
         let speed = rig_units::PortSpeed::from_bps(40_000_000_000).expect("200 ps a byte");
         let [kmin, kmax, buffer] = [1_000, 1_000, 2_000].map(rig_units::Bytes);
         let curve = rig_lab::Curve { kmin, kmax, pmax: rig_units::Ppm(0) };
         let config = rig_testcases::Bottleneck { to: 5, speed, curve, buffer };
-        bridge.narrow(5, &config, 1);
+        middlebox.narrow(5, &config, 1);
         for seq in 0..4 {
-            bridge.pass(Time::ZERO, 0, &packet(seq).with_ect(true));
+            middlebox.pass(Time::ZERO, 0, &packet(seq).with_ect(true));
         }
-        bridge.pass(Time::ZERO, 1, &packet(9));
+        middlebox.pass(Time::ZERO, 1, &packet(9));
         let mut left = Vec::new();
-        while bridge.due(1) < Time::MAX {
-            let due = bridge.due(1).0 / 1_000;
-            left.extend(bridge.pop(1).map(|packet| (due, packet.seq, packet.ce())));
+        while middlebox.due(1) < Time::MAX {
+            let due = middlebox.due(1).0 / 1_000;
+            left.extend(middlebox.pop(1).map(|packet| (due, packet.seq, packet.ce())));
         }
         // 1000 B and 20 B around them: 204 ns.
         assert_eq!(left, [(10_000, 0, false), (10_204, 1, false), (10_408, 2, true)]);
-        assert_eq!(bridge.due(0), Time::ZERO + Dur::us(10), "the other way is as wide as its port");
+        assert_eq!(
+            middlebox.due(0),
+            Time::ZERO + Dur::us(10),
+            "the other way is as wide as its port"
+        );
         let lost = Touched { at: Time::ZERO, host: 3, injection: None, what: Injected::Drop };
-        assert_eq!(bridge.into_touched(), [lost]);
+        assert_eq!(middlebox.into_parts().1, [lost]);
     }
 
     #[test]
     fn a_window_of_time_comes_again_and_again() {
-        let mut bridge = Bridge::new(Time::ZERO + Dur::us(100), [3, 5], Dur::ZERO);
+        let mut middlebox = middlebox(Time::ZERO + Dur::us(100), Dur::ZERO);
         let which = Which::During { lasting: Dur::us(2), every: Dur::us(10) };
         let (on, frames, harm) = (7, Target::Data, Injected::Ce);
-        bridge.inject(Injection { on, frames, which, iteration: None, harm });
+        middlebox.inject(Injection { on, frames, which, iteration: None, harm });
         for seq in 0..25 {
-            bridge.pass(Time::ZERO + Dur::us(100 + u64::from(seq)), 0, &packet(seq));
+            middlebox.pass(Time::ZERO + Dur::us(100 + u64::from(seq)), 0, &packet(seq));
         }
-        let left = core::iter::from_fn(|| bridge.pop(1));
+        let left = core::iter::from_fn(|| middlebox.pop(1));
         let marked: Vec<u32> = left.filter(Packet::ce).map(|one| one.seq).collect();
         assert_eq!(marked, [0, 1, 10, 11, 20, 21]);
     }

@@ -1,0 +1,138 @@
+//! What is behind a plug: one variant a kind, and what the engine asks of each.
+//!
+//! A kind is added as a module with a [`Device`] in it, a variant here and one of [`HostKind`](super::HostKind).
+
+use super::{Plug, RigPort};
+use crate::model::link::Link;
+use crate::model::middlebox::Middlebox;
+use crate::model::nic;
+use crate::model::packet::{Kind, Packet};
+use rig_units::Time;
+
+/// What the engine asks of a node, of each of its ports with the plug that the port is.
+///
+/// The engine never looks at a node later than its far end could notice: behind a switch that is when one of its frames may
+/// [arrive](Self::foresee) there, on a cable between hosts, and for a node of several ports, each step.
+pub(crate) trait Device {
+    /// Takes in a frame whose last bit arrives at `now`; the answer, if there is one and it leaves at once. `bypass` lets
+    /// it skip a queue, which must not change anything.
+    fn arrive(
+        &mut self,
+        port: usize,
+        plug: &mut Plug,
+        now: Time,
+        packet: &Packet,
+        bypass: bool,
+    ) -> Option<Packet>;
+
+    /// When the port does something by itself next; [`Time::MAX`] if nothing is to come.
+    fn next(&self, port: usize, plug: &Plug) -> Time;
+
+    /// Does what is due at `now`; the frame that starts, if one does. It is to be [started](Self::started).
+    fn wake(&mut self, port: usize, plug: &mut Plug, now: Time) -> Option<&Packet>;
+
+    /// Notes that the frame has been started and another may start at `free`.
+    fn started(&mut self, port: usize, plug: &mut Plug, free: Time);
+
+    /// Notes that an answer has been started and another frame may start at `free`.
+    fn answered(&mut self, _port: usize, plug: &mut Plug, free: Time) {
+        plug.busy = free;
+    }
+
+    /// Goes on with the classes in `opened`, which may send again from `now` on.
+    fn resume(&mut self, port: usize, plug: &mut Plug, now: Time, opened: u8);
+
+    /// The cable was cut or mended, and the plug knows. What was due while it was cut starts again now.
+    fn set_up(&mut self, port: usize, plug: &mut Plug, now: Time);
+
+    /// Everything before `until` is done.
+    fn seen(&mut self, _until: Time) {}
+
+    /// When a frame of it may arrive at its switch at the earliest, as far as is known, with nothing under way to there.
+    fn foresee(&self, _plug: &Plug, _up: &Link, _down: &Link) -> Time {
+        Time::MAX
+    }
+
+    /// When one may arrive there at the earliest because of one that arrives at the host, if it may.
+    fn consequence(&self, _plug: &Plug, _up: &Link, _kind: Kind, _arrives: Time) -> Option<Time> {
+        None
+    }
+}
+
+/// What is behind a plug.
+#[derive(Debug, Clone)]
+pub(crate) enum Node {
+    /// A port of the rig.
+    RigPort(RigPort),
+    /// A NIC.
+    Nic(nic::Port),
+    /// Two ports of the rig that pass on to each other what arrives. This is the first of them.
+    Middlebox(Box<Middlebox>),
+    /// A further port of a node: which, and the host that is its first.
+    PortOf { first: u16, port: usize },
+}
+
+impl Node {
+    /// What all kinds do; `None` at a further port.
+    pub(crate) fn device(&mut self) -> Option<&mut dyn Device> {
+        match self {
+            Node::RigPort(port) => Some(port),
+            Node::Nic(port) => Some(port),
+            Node::Middlebox(middlebox) => Some(&mut **middlebox),
+            Node::PortOf { .. } => None,
+        }
+    }
+
+    /// The same, to look at.
+    pub(crate) fn look(&self) -> Option<&dyn Device> {
+        match self {
+            Node::RigPort(port) => Some(port),
+            Node::Nic(port) => Some(port),
+            Node::Middlebox(middlebox) => Some(&**middlebox),
+            Node::PortOf { .. } => None,
+        }
+    }
+
+    /// The hosts that are its ports, where it has several.
+    pub(crate) fn hosts(&self) -> &[u16] {
+        match self {
+            Node::RigPort(_) | Node::Nic(_) | Node::PortOf { .. } => &[],
+            Node::Middlebox(middlebox) => middlebox.hosts(),
+        }
+    }
+
+    /// The port of the rig that one of its ports is.
+    pub(crate) fn rig_port(&mut self, port: usize) -> Option<&mut RigPort> {
+        match self {
+            Node::RigPort(port) => Some(port),
+            Node::Middlebox(middlebox) => Some(middlebox.rig_port(port)),
+            Node::Nic(_) | Node::PortOf { .. } => None,
+        }
+    }
+
+    /// [`Device::foresee`] of a node with one port.
+    #[inline]
+    pub(crate) fn foresee(&self, plug: &Plug, up: &Link, down: &Link) -> Time {
+        match self {
+            Node::RigPort(port) => port.foresee(plug, up, down),
+            Node::Nic(port) => port.foresee(plug, up, down),
+            Node::Middlebox(_) | Node::PortOf { .. } => Time::MAX,
+        }
+    }
+
+    /// [`Device::consequence`] of a node with one port.
+    #[inline]
+    pub(crate) fn consequence(
+        &self,
+        plug: &Plug,
+        up: &Link,
+        kind: Kind,
+        arrives: Time,
+    ) -> Option<Time> {
+        match self {
+            Node::RigPort(port) => port.consequence(plug, up, kind, arrives),
+            Node::Nic(port) => port.consequence(plug, up, kind, arrives),
+            Node::Middlebox(_) | Node::PortOf { .. } => None,
+        }
+    }
+}
