@@ -34,7 +34,7 @@ pub fn pauses(observation: &Observation, port: u16, class: u8) -> Vec<Pause> {
             continue;
         }
         // A frame that does not validate pauses nothing.
-        let sound = frame.secured.is_none_or(|secured| secured.harm.is_none());
+        let sound = frame.secured.is_none_or(|secured| secured.tamper.is_none());
         let Some(quanta) = frame.what.pauses(class).filter(|_| sound) else { continue };
         let surely_arrived = frame.at + trace.cable + bound;
         let soonest = (frame.at + trace.cable).saturating_sub(bound);
@@ -186,7 +186,7 @@ mod tests {
         let mut sample = Sample::new();
         sample.storm(Dur::ms(10), Dur::ms(20));
         let late = PfcFrames {
-            macsec: rig_testcases::Shield::Usual,
+            macsec: rig_testcases::MacsecMode::Usual,
             from: 1,
             enable: 8,
             quanta: Quanta(9),

@@ -160,7 +160,7 @@ fn tshark_sees_the_tags_of_protected_frames() {
     script.macsec = Some(Protection { suite, encrypt, sci, an, next_pn, pfc, keys });
     for (pn, record) in (1..).zip(&mut observation.records) {
         let sci = pn % 3 > 0;
-        record.secured = Some(Secured { an: 2, pn, encrypted: true, sci, harm: None });
+        record.secured = Some(Secured { an: 2, pn, encrypted: true, sci, tamper: None });
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("secured.pcapng");

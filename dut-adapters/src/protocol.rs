@@ -144,9 +144,9 @@ pub struct Happened {
     pub at_ns: u64,
     /// The device's port, by its own name.
     pub port: String,
-    /// The class.
+    /// Traffic class, 0 to 7.
     pub class: u8,
-    /// What.
+    /// Whether it fired or let go.
     pub what: Watchdog,
 }
 

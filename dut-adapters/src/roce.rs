@@ -26,9 +26,9 @@ pub fn roce(packet: &Packet, connection: u16) -> Option<Roce> {
         Kind::Pfc => return None,
     };
     let (size, dscp, ecn) = (packet.size, packet.dscp, ecn(packet));
-    let (psn, harmed) = (packet.seq & 0xff_ffff, packet.bad_icrc());
+    let (psn, corrupt) = (packet.seq & 0xff_ffff, packet.bad_icrc());
     let address = number(packet.src).max(number(packet.dst));
-    Some(Roce { connection, kind, psn, size, ecn, dscp, harmed, address })
+    Some(Roce { connection, kind, psn, size, ecn, dscp, corrupt, address })
 }
 
 /// The frame of the engine that says the same, from host `src` to host `dst`. A READ request is for nothing: how much it asks for
@@ -59,7 +59,7 @@ pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Pa
             .with_reserved_set(fault == Some(CnpFault::Reserved)),
         RoceKind::Ack | RoceKind::Nak | RoceKind::ReadRequest => packet,
     };
-    if roce.harmed { packet.with_bad_icrc() } else { packet }
+    if roce.corrupt { packet.with_bad_icrc() } else { packet }
 }
 
 /// What a frame of the engine says of congestion.
@@ -99,10 +99,10 @@ mod tests {
             size in 66_u16..9_000,
             ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]),
             dscp in 0_u8..64,
-            harmed in any::<bool>(),
+            corrupt in any::<bool>(),
             address in 0_u8..100,
         ) {
-            let one = Roce { connection, kind, psn, size, ecn, dscp, harmed, address };
+            let one = Roce { connection, kind, psn, size, ecn, dscp, corrupt, address };
             let through = packet(&one, stream, (0, 1), 3);
             prop_assert_eq!((through.stream, through.src & 0xff, through.dst), (stream, 0, 1));
             prop_assert_eq!(roce(&through, connection), Some(one));

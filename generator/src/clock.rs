@@ -1,4 +1,4 @@
-//! The clock that paces: instants of a session, counted from its start, beside the clock of the ports' stamps.
+//! The clock that paces: instants of a session, counted from its start, beside the clock of the ports' timestamps.
 //!
 //! An executor takes it as an argument, so that a test can hold it, let it run or make it jump.
 

@@ -16,19 +16,19 @@ pub fn floor<C: Clock>(
     count: usize,
     awake: Dur,
 ) -> Result<Vec<Time>, PortError> {
-    let mut stamps = Vec::with_capacity(count);
+    let mut timestamps = Vec::with_capacity(count);
     let mut due = first;
-    while stamps.len() < count {
+    while timestamps.len() < count {
         let now = clock.now();
         if due > now + awake {
             clock.sleep(due.saturating_sub(awake), &[])?;
             continue;
         }
         clock.spin(due);
-        stamps.push(clock.now());
+        timestamps.push(clock.now());
         due += gap;
     }
-    Ok(stamps)
+    Ok(timestamps)
 }
 
 #[cfg(test)]
@@ -40,11 +40,13 @@ mod tests {
     fn by_a_clock_without_a_machine_there_is_no_floor() {
         let first = Time::ZERO + Dur::us(50);
         let clock = Manual::default();
-        let stamps = floor(&clock, first, Dur::us(5), 3, Dur::us(2)).expect("nothing to wait for");
-        assert_eq!(stamps, [0, 5, 10].map(|us| first + Dur::us(us)));
+        let timestamps =
+            floor(&clock, first, Dur::us(5), 3, Dur::us(2)).expect("nothing to wait for");
+        assert_eq!(timestamps, [0, 5, 10].map(|us| first + Dur::us(us)));
         // One that jumps ahead finds its times over, and makes up for them.
         clock.step_to(first + Dur::us(1));
-        let stamps = floor(&clock, first, Dur::us(5), 2, Dur::us(2)).expect("nothing to wait for");
-        assert_eq!(stamps, [1, 5].map(|us| first + Dur::us(us)));
+        let timestamps =
+            floor(&clock, first, Dur::us(5), 2, Dur::us(2)).expect("nothing to wait for");
+        assert_eq!(timestamps, [1, 5].map(|us| first + Dur::us(us)));
     }
 }

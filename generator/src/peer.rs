@@ -6,7 +6,7 @@
 use rig_frames::MacAddr;
 use rig_frames::macsec::BadKey;
 use rig_testcases::wire::macsec::{Cable, End, Heard, is_protected};
-use rig_testcases::{EndpointSpec, Form, Harm, Protection, Secured, Shield, Takes};
+use rig_testcases::{EndpointSpec, Form, MacsecMode, Protection, Secured, Takes, Tamper};
 use std::borrow::Cow;
 
 /// A port's side of MACsec.
@@ -61,24 +61,25 @@ impl Peer {
     }
 
     /// How the next frame is protected if it leaves now; `None`: it leaves in clear.
-    pub fn next(&self, shield: Shield, is_pfc: bool) -> Option<Secured> {
-        let usual = if is_pfc && self.pfc == Form::Clear { Shield::Clear } else { Shield::Sound };
-        let shield = if shield == Shield::Usual { usual } else { shield };
-        let an = if let Shield::Of(an) = shield { an } else { self.an };
-        let (pn, harm) = match shield {
-            Shield::Clear => return None,
-            Shield::Usual | Shield::Sound | Shield::Of(_) => (self.next_pn, None),
-            Shield::Late(by) => (self.next_pn.saturating_sub(by.into()), None),
-            Shield::Harmed(harm) => (self.next_pn, Some(harm)),
+    pub fn next(&self, macsec_mode: MacsecMode, is_pfc: bool) -> Option<Secured> {
+        let usual =
+            if is_pfc && self.pfc == Form::Clear { MacsecMode::Clear } else { MacsecMode::Sound };
+        let macsec_mode = if macsec_mode == MacsecMode::Usual { usual } else { macsec_mode };
+        let an = if let MacsecMode::Of(an) = macsec_mode { an } else { self.an };
+        let (pn, tamper) = match macsec_mode {
+            MacsecMode::Clear => return None,
+            MacsecMode::Usual | MacsecMode::Sound | MacsecMode::Of(_) => (self.next_pn, None),
+            MacsecMode::Late(by) => (self.next_pn.saturating_sub(by.into()), None),
+            MacsecMode::Tampered(tamper) => (self.next_pn, Some(tamper)),
         };
         // What names another channel names it.
-        let sci = self.sci || harm == Some(Harm::WrongSci);
-        Some(Secured { an, pn, encrypted: self.encrypted, sci, harm })
+        let sci = self.sci || tamper == Some(Tamper::WrongSci);
+        Some(Secured { an, pn, encrypted: self.encrypted, sci, tamper })
     }
 
     /// A frame with [`next`](Self::next) of this shield leaves.
-    pub fn left(&mut self, shield: Shield) {
-        if !matches!(shield, Shield::Late(_) | Shield::Clear) {
+    pub fn left(&mut self, macsec_mode: MacsecMode) {
+        if !matches!(macsec_mode, MacsecMode::Late(_) | MacsecMode::Clear) {
             let next = self.next_pn.wrapping_add(1);
             self.next_pn = if self.extended { next } else { next & u64::from(u32::MAX) };
         }
@@ -100,7 +101,7 @@ impl Peer {
         }
         let (clear, secured) = self.cable.open(End::Dut, &self.heard, frame)?;
         self.heard.saw(&secured);
-        (self.takes != Takes::Clear && secured.harm.is_none()).then_some(Cow::Owned(clear))
+        (self.takes != Takes::Clear && secured.tamper.is_none()).then_some(Cow::Owned(clear))
     }
 }
 

@@ -41,20 +41,20 @@ impl Spread {
         Spread(Histogram::new_with_max(MOST.0, DIGITS).expect("bounds that the crate takes"))
     }
 
-    /// How far the gaps between `stamps` are from `gap`.
-    pub fn of_gaps(stamps: &[Time], gap: Dur) -> Spread {
+    /// How far the gaps between `timestamps` are from `gap`.
+    pub fn of_gaps(timestamps: &[Time], gap: Dur) -> Spread {
         let mut spread = Spread::new();
-        for pair in stamps.windows(2) {
+        for pair in timestamps.windows(2) {
             let between = pair[1].since(pair[0]).unwrap_or_default();
             spread.add(Dur(between.0.abs_diff(gap.0)));
         }
         spread
     }
 
-    /// How late `stamps` are that were due from `first` on, one every `gap`.
-    pub fn of_lateness(stamps: &[Time], first: Time, gap: Dur) -> Spread {
+    /// How late `timestamps` are that were due from `first` on, one every `gap`.
+    pub fn of_lateness(timestamps: &[Time], first: Time, gap: Dur) -> Spread {
         let mut spread = Spread::new();
-        for (number, stamp) in (0_u64..).zip(stamps) {
+        for (number, stamp) in (0_u64..).zip(timestamps) {
             spread.add(stamp.since(first + gap * number).unwrap_or_default());
         }
         spread
@@ -122,10 +122,10 @@ mod tests {
 
     #[test]
     fn gaps_and_lateness_are_taken_from_the_stamps() {
-        let stamps = [at(100), at(205), at(300)];
-        let gaps = Spread::of_gaps(&stamps, Dur::ns(100)).figures();
+        let timestamps = [at(100), at(205), at(300)];
+        let gaps = Spread::of_gaps(&timestamps, Dur::ns(100)).figures();
         assert_eq!((gaps.count, gaps.p50.0 / 1_000, gaps.max.0 / 1_000), (2, 5, 5));
-        let late = Spread::of_lateness(&stamps, at(100), Dur::ns(100)).figures();
+        let late = Spread::of_lateness(&timestamps, at(100), Dur::ns(100)).figures();
         assert_eq!((late.count, late.p50, late.max.0 / 1_000), (3, Dur::ZERO, 5));
     }
 }

@@ -93,7 +93,7 @@ fn flow(spec: &FlowSpec, speed: PortSpeed, length: Dur) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_testcases::{PfcFrames, Shield, Step, StormSpec, StreamRate, StreamSpec, Verb};
+    use rig_testcases::{MacsecMode, PfcFrames, Step, StormSpec, StreamRate, StreamSpec, Verb};
     use rig_units::Quanta;
 
     const SPEED: PortSpeed = PortSpeed::G100;
@@ -179,7 +179,7 @@ mod tests {
             quanta: Quanta(0),
             count: 5,
             every: Dur::us(1),
-            macsec: Shield::Usual,
+            macsec: MacsecMode::Usual,
         };
         let twice = [(0, Action::Pfc(pfc.clone())), (1, Action::Pfc(pfc))];
         assert_eq!(tallies(&twice), [("steps".to_owned(), 10)]);

@@ -7,7 +7,7 @@
 use core::ops::Range;
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::{Malformed, icrc, ipv4};
-use rig_testcases::{Shield, StreamKind, StreamSpec, wire};
+use rig_testcases::{MacsecMode, StreamKind, StreamSpec, wire};
 
 /// Where the type of service of an untagged frame over IPv4 stands.
 const TOS: usize = ethernet::LEN + 1;
@@ -77,31 +77,31 @@ pub struct Template {
     bytes: Vec<u8>,
     programs: Vec<Program>,
     /// How the port protects them, where it speaks MACsec.
-    shield: Shield,
+    macsec_mode: MacsecMode,
 }
 
 impl Template {
     /// Frames that are all alike: `bytes`, from the destination MAC on, without FCS.
     pub const fn new(bytes: Vec<u8>) -> Template {
-        Template { bytes, programs: Vec::new(), shield: Shield::Usual }
+        Template { bytes, programs: Vec::new(), macsec_mode: MacsecMode::Usual }
     }
 
     /// The same frames, protected so where their port speaks MACsec.
     #[must_use]
-    pub const fn shielded(mut self, shield: Shield) -> Template {
-        self.shield = shield;
+    pub const fn with_macsec(mut self, macsec_mode: MacsecMode) -> Template {
+        self.macsec_mode = macsec_mode;
         self
     }
 
     /// How they are protected where their port speaks MACsec.
-    pub const fn shield(&self) -> Shield {
-        self.shield
+    pub const fn macsec_mode(&self) -> MacsecMode {
+        self.macsec_mode
     }
 
     /// The frames of stream `index` of a script: its number in each.
     pub fn of_stream(index: u16, spec: &StreamSpec) -> Template {
         let bytes = wire::sent(spec, index, 0, spec.size);
-        let plain = Template::new(bytes).shielded(spec.macsec);
+        let plain = Template::new(bytes).with_macsec(spec.macsec);
         let field = match spec.kind {
             StreamKind::RoceWrite | StreamKind::RoceSend => PSN,
             StreamKind::Udp => UDP_NUMBER,

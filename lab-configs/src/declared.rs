@@ -49,7 +49,7 @@ pub type Ports = Vec<PortGroup>;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PortGroup {
-    /// How many.
+    /// Ports of this speed.
     pub count: u16,
     /// The nominal MAC rate of each.
     pub speed: PortSpeed,

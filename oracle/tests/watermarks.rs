@@ -6,7 +6,7 @@ use rig_lab::{Profile, Setting, Watermark, WatermarkCopy};
 use rig_oracle::model::dut::{Dut, Rig};
 use rig_oracle::model::{Kind, NoTap, Storm, Stream, host};
 use rig_oracle::spec::watermark::{Step, periodic, until_cleared};
-use rig_testcases::Shield;
+use rig_testcases::MacsecMode;
 use rig_units::{Dur, Pace, Quanta, Time};
 
 const PORT: &str = "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES";
@@ -36,7 +36,7 @@ fn shown(profile: &Profile, seed: u64, cleared: u64, at: u64) -> [u64; 3] {
         quanta: Quanta::MAX,
         every,
         count: None,
-        shield: Shield::Usual,
+        macsec_mode: MacsecMode::Usual,
     };
     dut.rig().start_storm(1, &storm);
     dut.run_until(ms(1), &mut NoTap);
@@ -57,7 +57,7 @@ fn shown(profile: &Profile, seed: u64, cleared: u64, at: u64) -> [u64; 3] {
             ect: false,
             ce: false,
             record: true,
-            shield: Shield::Usual,
+            macsec_mode: MacsecMode::Usual,
         },
     );
     let run = |dut: &mut Dut, until: u64| {

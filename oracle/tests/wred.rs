@@ -9,7 +9,7 @@ use rig_oracle::model::dut::{Dut, Rig};
 use rig_oracle::model::{Dir, Kind, Packet, Storm, host};
 use rig_oracle::spec::buffer::{Others, watermarks};
 use rig_oracle::spec::wred::{Burst, Class, average_of_burst, goes_in};
-use rig_testcases::Shield;
+use rig_testcases::MacsecMode;
 use rig_units::{Bytes, Dur, Quanta, Time};
 
 const FRAMES: u32 = 120;
@@ -47,7 +47,7 @@ fn burst(profile: &Profile, declared: &Declared, frame: Packet, seed: u64) -> Ve
         quanta: Quanta::MAX,
         every: Dur::us(20),
         count: None,
-        shield: Shield::Usual,
+        macsec_mode: MacsecMode::Usual,
     };
     dut.rig().start_storm(1, &storm);
     dut.run_until(Time::ZERO + Dur::us(50), &mut nothing);

@@ -1,7 +1,7 @@
 //! The bundled catalogue in-process: the healthy device passes for every seed, and nothing but the seed decides a result.
 
 use rig_capture::Observation;
-use rig_capture::analyse::lanes;
+use rig_capture::analyse::timeline_counters;
 use rig_lab::{Kind, Lab};
 use rig_oracle::Verdict;
 use rig_testcases::{Case, Suite};
@@ -125,7 +125,7 @@ fn observed(lab: &Lab, case: &Case, reads: bool) -> Vec<Observation> {
     let points = points(case, &context.values(), context.cadence()).expect("fits");
     let script = context.script(&points[0]).expect("fits");
     let reads = reads && !script.streams.is_empty();
-    let names = if reads { lanes::worth_reading(&script, None, 0) } else { Vec::new() };
+    let names = if reads { timeline_counters::worth_reading(&script, None, 0) } else { Vec::new() };
     let trials = [names.as_slice(), &[]];
     let place = Place::After(Dur::us(1_234));
     let mut session = Session::new(context);
@@ -141,11 +141,11 @@ fn reading_counters_on_the_way_changes_nothing_else() {
         let mut with = observed(&lab, cases[index], true);
         let samples = with.first_mut().map(|first| std::mem::take(&mut first.counters.samples));
         assert!(with == without, "{}", cases[index].id);
-        samples.map_or(0, |samples| lanes::changed(&samples).len())
+        samples.map_or(0, |samples| timeline_counters::changed(&samples).len())
     });
     // The lanes of a page are those of a switch's queues.
     let switches = cases.iter().filter(|case| case.kind == Kind::Switch).count();
-    let with_lanes = changed.iter().filter(|&&lanes| lanes >= 3).count();
+    let with_lanes = changed.iter().filter(|&&timeline_counters| timeline_counters >= 3).count();
     assert!(with_lanes * 2 > switches, "{with_lanes} of {switches} cases");
 }
 

@@ -1,6 +1,6 @@
 //! A suite and its cases, as read and checked.
 
-use crate::{Amount, Measure, Shield, Takes, Tap};
+use crate::{Amount, MacsecMode, Measure, Takes, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
@@ -67,7 +67,7 @@ pub struct Case {
     /// What the device sends by itself: of a NIC alone.
     pub flows: IndexMap<String, crate::Flow>,
     /// What the rig does between two NICs, where a flow goes from one to the other.
-    pub between: crate::Between<String>,
+    pub between: crate::Middlebox<String>,
     /// Pause storms.
     pub storms: IndexMap<String, Storm>,
     /// Rig ports that behave otherwise than usual as the device's peers, in the order of their numbers.
@@ -145,7 +145,7 @@ pub struct Stream {
     /// After how many frames it ends by itself; absent: when it is stopped.
     pub count: Option<Count>,
     /// How its frames are protected, where the device speaks MACsec.
-    pub macsec: Shield,
+    pub macsec: MacsecMode,
     /// Packet sequence number of its first frame.
     pub psn: u32,
     /// Of CNPs the flow that they are to slow down.
@@ -175,7 +175,7 @@ pub struct Storm {
     /// Time between two frames, in millionths of the pause time; by default half of it.
     pub refresh: Refresh,
     /// How its frames are protected, where the device speaks MACsec; usually as the device protects its own.
-    pub macsec: Shield,
+    pub macsec: MacsecMode,
 }
 
 /// How often a storm repeats its XOFF.
@@ -298,7 +298,7 @@ pub enum CaseAction {
         /// Time between two.
         every: Dur,
         /// How they are protected, where the device speaks MACsec.
-        macsec: Shield,
+        macsec: MacsecMode,
     },
     /// Takes a link down for a while.
     LinkDown {

@@ -6,10 +6,10 @@
 //! Invariant: nothing here reads a clock or a source of randomness; only the reader touches files.
 
 pub mod amount;
-pub mod between;
 pub mod case;
 pub mod macsec;
 pub mod measure;
+pub mod middlebox;
 pub mod nic;
 pub mod read;
 mod resolve;
@@ -21,10 +21,10 @@ pub mod window;
 pub mod wire;
 
 pub use amount::{Amount, Lookup};
-pub use between::{Between, Bottleneck, Injected, Injection, Target, Which};
 pub use case::{Case, CaseId, Expect, Spared, Suite, Sweep};
-pub use macsec::{Harm, Protection, Secured, Shield, Takes};
+pub use macsec::{MacsecMode, Protection, Secured, Takes, Tamper};
 pub use measure::Measure;
+pub use middlebox::{Bottleneck, Injected, Injection, Middlebox, Target, Which};
 pub use nic::{Flow, FlowSpec, Verb};
 pub use read::read;
 pub use roce::{CnpFault, Roce, RoceKind};

@@ -6,7 +6,7 @@ use rig_lab::{CipherSuite, Form, Keys, Macsec, Policy};
 
 /// What is wrong with a protected frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Harm {
+pub enum Tamper {
     /// The ICV is wrong, all else as it was.
     Forged,
     /// Sealed with a key that nobody has.
@@ -19,7 +19,7 @@ pub enum Harm {
 
 /// How a frame is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Shield {
+pub enum MacsecMode {
     /// As the peer of the device would.
     #[default]
     Usual,
@@ -33,30 +33,31 @@ pub enum Shield {
     /// Sound, of this association, whichever is in use.
     Of(u8),
     /// With MACsec, and wrong.
-    Harmed(Harm),
+    Tampered(Tamper),
 }
 
-impl Shield {
+impl MacsecMode {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Shield); 8] = [
-        ("usual", Shield::Usual),
-        ("clear", Shield::Clear),
-        ("protected", Shield::Sound),
-        ("replayed", Shield::Late(1)),
-        ("forged", Shield::Harmed(Harm::Forged)),
-        ("wrong-key", Shield::Harmed(Harm::WrongKey)),
-        ("wrong-sci", Shield::Harmed(Harm::WrongSci)),
-        ("truncated", Shield::Harmed(Harm::Truncated)),
+    pub const NAMES: [(&str, MacsecMode); 8] = [
+        ("usual", MacsecMode::Usual),
+        ("clear", MacsecMode::Clear),
+        ("protected", MacsecMode::Sound),
+        ("replayed", MacsecMode::Late(1)),
+        ("forged", MacsecMode::Tampered(Tamper::Forged)),
+        ("wrong-key", MacsecMode::Tampered(Tamper::WrongKey)),
+        ("wrong-sci", MacsecMode::Tampered(Tamper::WrongSci)),
+        ("truncated", MacsecMode::Tampered(Tamper::Truncated)),
     ];
 }
 
-impl fmt::Display for Shield {
+impl fmt::Display for MacsecMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Shield::Late(by) if *by > 1 => write!(f, "late by {by}"),
-            Shield::Of(an) => write!(f, "of association {an}"),
+            MacsecMode::Late(by) if *by > 1 => write!(f, "late by {by}"),
+            MacsecMode::Of(an) => write!(f, "of association {an}"),
             other => {
-                let name = Shield::NAMES.into_iter().find(|(_, shield)| shield == other);
+                let name =
+                    MacsecMode::NAMES.into_iter().find(|(_, macsec_mode)| macsec_mode == other);
                 f.write_str(name.map_or("", |(name, _)| name))
             }
         }
@@ -75,7 +76,7 @@ pub struct Secured {
     /// Whether the SecTAG has the channel's identifier (SCI): 8 bytes more.
     pub sci: bool,
     /// What is wrong with it.
-    pub harm: Option<Harm>,
+    pub tamper: Option<Tamper>,
 }
 
 impl Secured {

@@ -9,8 +9,8 @@ pub(crate) use ports::port_number;
 
 use crate::case::{CaseAction, Count, Refresh, Storm, Stream};
 use crate::{
-    Action, Amount, Between, Bottleneck, Case, EndpointSpec, Expect, Flow, FlowSpec, Harm,
-    Injection, Lookup, PfcFrames, Script, Shield, Step, StormSpec, StreamRate, StreamSpec,
+    Action, Amount, Bottleneck, Case, EndpointSpec, Expect, Flow, FlowSpec, Injection, Lookup,
+    MacsecMode, Middlebox, PfcFrames, Script, Step, StormSpec, StreamRate, StreamSpec, Tamper,
 };
 use rig_lab::{Color, Declared, Fault, Form};
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, limits};
@@ -178,13 +178,19 @@ impl Resolving<'_> {
     }
 
     /// What MACsec adds to each frame that is sent so.
-    fn overhead(&self, shield: Shield) -> Bytes {
-        match (self.declared.macsec.enable, shield) {
-            (false, _) | (true, Shield::Clear) => Bytes(0),
-            (true, Shield::Harmed(Harm::WrongSci)) => Bytes(rig_lab::macsec::overhead(true).into()),
+    fn overhead(&self, macsec_mode: MacsecMode) -> Bytes {
+        match (self.declared.macsec.enable, macsec_mode) {
+            (false, _) | (true, MacsecMode::Clear) => Bytes(0),
+            (true, MacsecMode::Tampered(Tamper::WrongSci)) => {
+                Bytes(rig_lab::macsec::overhead(true).into())
+            }
             (
                 true,
-                Shield::Usual | Shield::Sound | Shield::Late(_) | Shield::Of(_) | Shield::Harmed(_),
+                MacsecMode::Usual
+                | MacsecMode::Sound
+                | MacsecMode::Late(_)
+                | MacsecMode::Of(_)
+                | MacsecMode::Tampered(_),
             ) => Bytes(self.declared.macsec.overhead().into()),
         }
     }
@@ -259,8 +265,8 @@ impl Resolving<'_> {
     }
 
     /// The rig between two NICs, where a flow goes from one to the other.
-    fn between(&self, flows: &[FlowSpec]) -> Result<Option<(u16, u16, Between<u16>)>, Fault> {
-        let Between { delay, inject, bottleneck } = &self.case.between;
+    fn between(&self, flows: &[FlowSpec]) -> Result<Option<(u16, u16, Middlebox<u16>)>, Fault> {
+        let Middlebox { delay, inject, bottleneck } = &self.case.between;
         let Some(flow) = flows.iter().find(|flow| flow.nic != flow.to) else {
             if inject.is_empty() && bottleneck.is_none() {
                 return Ok(None);
@@ -275,13 +281,13 @@ impl Resolving<'_> {
                 let found = format!("there is no flow `{}`", one.on);
                 return Err(self.case.fault("between", found, "a flow that is started"));
             };
-            let Injection { frames, which, iteration, harm, .. } = *one;
-            Ok(Injection { on, frames, which, iteration, harm })
+            let Injection { frames, which, iteration, tamper, .. } = *one;
+            Ok(Injection { on, frames, which, iteration, tamper })
         });
         let inject = each.collect::<Result<_, _>>()?;
         let (a, b) = (flow.nic.min(flow.to), flow.nic.max(flow.to));
         let bottleneck = bottleneck.as_ref().map(|of| self.bottleneck((a, b), of)).transpose()?;
-        Ok(Some((a, b, Between { delay: *delay, inject, bottleneck })))
+        Ok(Some((a, b, Middlebox { delay: *delay, inject, bottleneck })))
     }
 
     /// What the frames to one of the two ports have to pass: it is one only if it is slower than the port.
@@ -349,7 +355,7 @@ impl Resolving<'_> {
             Refresh::Every(every) => every,
         };
         let overhead = match storm.macsec {
-            Shield::Usual if self.declared.macsec.sent() == Form::Clear => Bytes(0),
+            MacsecMode::Usual if self.declared.macsec.sent() == Form::Clear => Bytes(0),
             other => self.overhead(other),
         };
         let slot = speed.slot(MIN_FRAME + overhead);

@@ -18,7 +18,7 @@ pub struct Roce {
     /// DSCP of its IP header.
     pub dscp: u8,
     /// Whether its ICRC is wrong.
-    pub harmed: bool,
+    pub corrupt: bool,
     /// At which of the rig's addresses the other end is; 0 is the usual one.
     pub address: u8,
 }

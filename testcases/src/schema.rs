@@ -2,7 +2,7 @@
 
 use crate::read::{INTERVALS, PREDICTIONS};
 use crate::wire::ADDRESSES;
-use crate::{Shield, Takes, Tap, Target, Verb, Vocabulary};
+use crate::{MacsecMode, Takes, Tap, Target, Verb, Vocabulary};
 use rig_lab::schema::{DRAFT, families, settings};
 use rig_lab::{Kind, WatermarkCopy};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Ppm, Quanta, Rate};
@@ -127,7 +127,7 @@ fn stream() -> Value {
             "description": "frames after which it ends; `searched`: a measure searches their number",
             "anyOf": [{ "type": "integer", "minimum": 1 }, { "enum": ["searched"] }],
         },
-        "macsec": shield(),
+        "macsec": macsec_mode(),
     });
     object(&properties, &[])
 }
@@ -213,7 +213,7 @@ fn between() -> Value {
 
 fn injection() -> Value {
     let number = |from: u32| json!({ "type": "integer", "minimum": from });
-    let harm = json!({ "anyOf": [
+    let tamper = json!({ "anyOf": [
         { "enum": ["ce", "drop", "duplicate", "bad-icrc"] },
         object(&json!({ "delay": to("duration") }), &["delay"]),
         object(&json!({ "behind": number(1) }), &["behind"]),
@@ -227,7 +227,7 @@ fn injection() -> Value {
         "during": to("duration"),
         "run": number(1),
         "iteration": number(1),
-        "do": harm,
+        "do": tamper,
     });
     object(&properties, &["on", "frames", "do"])
 }
@@ -239,16 +239,16 @@ fn storm() -> Value {
         "quanta": of::<Quanta>(),
         "refresh": { "type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?x$", "description": "time between two frames, as a share of the pause time: 0.5x" },
         "every": to("duration"),
-        "macsec": shield(),
+        "macsec": macsec_mode(),
     });
     object(&properties, &[])
 }
 
-fn shield() -> Value {
+fn macsec_mode() -> Value {
     json!({
         "description": "how its frames are protected, where the device speaks MACsec; `usual`: as the peer of the device would",
         "anyOf": [
-            { "enum": Shield::NAMES.map(|(name, _)| name) },
+            { "enum": MacsecMode::NAMES.map(|(name, _)| name) },
             object(&json!({ "late": { "type": "integer", "minimum": 1 } }), &["late"]),
             object(&json!({ "an": { "type": "integer", "minimum": 0, "maximum": 3 } }), &["an"]),
         ],
@@ -263,7 +263,7 @@ fn step() -> Value {
             "quanta": of::<Quanta>(),
             "count": { "type": "integer", "minimum": 1 },
             "every": to("duration"),
-            "macsec": shield(),
+            "macsec": macsec_mode(),
         }),
         &["from", "classes", "quanta"],
     );

@@ -1,6 +1,6 @@
 //! One trial with every quantity worked out: what the rig's ports do, and when. Times count from the trial's start.
 
-use crate::{Between, FlowSpec, Protection, Shield, Takes};
+use crate::{FlowSpec, MacsecMode, Middlebox, Protection, Takes};
 use core::fmt;
 use rig_frames::ip::Ecn;
 use rig_lab::{Setting, WatermarkCopy};
@@ -24,7 +24,7 @@ pub struct Script {
     /// What the device sends by itself, in the order of the case.
     pub flows: Vec<FlowSpec>,
     /// The rig between the NICs behind two of its ports, which passes on what one sends to the other; `None`: it does not.
-    pub between: Option<(u16, u16, Between<u16>)>,
+    pub between: Option<(u16, u16, Middlebox<u16>)>,
     /// Pause storms, in the order of the case.
     pub storms: Vec<StormSpec>,
     /// What happens, ordered by time; steps of one instant happen in the order of the case.
@@ -205,7 +205,7 @@ pub struct PfcFrames {
     /// Time between two.
     pub every: Dur,
     /// How they are protected, where the device speaks MACsec.
-    pub macsec: Shield,
+    pub macsec: MacsecMode,
 }
 
 /// A data stream.
@@ -232,7 +232,7 @@ pub struct StreamSpec {
     /// After how many frames it ends by itself; `None`: when it is stopped.
     pub count: Option<u64>,
     /// How its frames are protected, where the device speaks MACsec.
-    pub macsec: Shield,
+    pub macsec: MacsecMode,
     /// What MACsec adds to each of its frames on the wire.
     pub overhead: Bytes,
     /// Packet sequence number of its first frame.
@@ -258,7 +258,7 @@ impl StreamSpec {
             size: Bytes(254),
             rate: StreamRate::Every(Dur::us(500)),
             count: None,
-            macsec: Shield::Usual,
+            macsec: MacsecMode::Usual,
             overhead: Bytes(0),
             psn: 0,
             of: None,
@@ -322,7 +322,7 @@ pub struct StormSpec {
     /// Time between two frames. At most the pause time, or the storm has gaps.
     pub every: Dur,
     /// How its frames are protected, where the device speaks MACsec.
-    pub macsec: Shield,
+    pub macsec: MacsecMode,
     /// What MACsec adds to each of its frames on the wire.
     pub overhead: Bytes,
 }
@@ -337,7 +337,7 @@ impl StormSpec {
             classes: 1 << 3,
             quanta: Quanta::MAX,
             every: Dur::us(100),
-            macsec: Shield::Usual,
+            macsec: MacsecMode::Usual,
             overhead: Bytes(0),
         }
     }

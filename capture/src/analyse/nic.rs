@@ -59,7 +59,7 @@ pub fn reached(observation: &Observation, port: u16, streams: &[StreamSpec]) -> 
                 Some(Reached { record, at, connection: stream, psn, kind: WHOLE, ce, address })
             }
             // Nobody takes a frame whose ICRC is wrong.
-            What::Roce(Roce { harmed: true, .. }) => None,
+            What::Roce(Roce { corrupt: true, .. }) => None,
             What::Roce(Roce { connection, kind, psn, ecn, address, .. }) => {
                 let ce = ecn == Ecn::Ce;
                 Some(Reached { record, at, connection, psn, kind, ce, address })
@@ -105,7 +105,7 @@ mod tests {
             size: 78,
             ecn: Ecn::NotEct,
             dscp: 48,
-            harmed: false,
+            corrupt: false,
         };
         sample.push(Dur::us(3), 0, Dir::Rx, What::Roce(roce));
         let mut streams = sample.script.streams.clone();

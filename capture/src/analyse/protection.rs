@@ -76,8 +76,8 @@ fn wrong(macsec: &Macsec, record: &Record) -> Option<String> {
         (Some(secured), true) => {
             let encrypts = macsec.policy == MacsecPolicy::Security;
             let form = |encrypted: bool| if encrypted { "encrypted" } else { "not encrypted" };
-            if let Some(harm) = secured.harm {
-                Some(format!("{kind} that does not validate: {harm:?}"))
+            if let Some(tamper) = secured.tamper {
+                Some(format!("{kind} that does not validate: {tamper:?}"))
             } else if secured.encrypted != encrypts {
                 Some(format!("{kind} {}", form(secured.encrypted)))
             } else if secured.sci != macsec.send_sci {
@@ -106,9 +106,9 @@ fn number(secured: &Secured, numbers: &mut BTreeMap<u8, u64>, first: Vec<u64>) -
 mod tests {
     use super::*;
     use crate::sample::Sample;
-    use rig_testcases::Harm;
+    use rig_testcases::Tamper;
 
-    const GOOD: Secured = Secured { an: 0, pn: 1, encrypted: true, sci: true, harm: None };
+    const GOOD: Secured = Secured { an: 0, pn: 1, encrypted: true, sci: true, tamper: None };
 
     /// The frames that rig port 1 received, a microsecond apart, under these configurations.
     fn odd(frames: &[Option<Secured>], epochs: &[(Time, Macsec)]) -> Vec<(usize, String)> {
@@ -147,7 +147,7 @@ mod tests {
             (Some(Secured { sci: false, ..GOOD }), "data without an SCI"),
             (Some(Secured { an: 2, ..GOOD }), "data of association 2, not 0"),
             (
-                Some(Secured { harm: Some(Harm::Forged), ..GOOD }),
+                Some(Secured { tamper: Some(Tamper::Forged), ..GOOD }),
                 "data that does not validate: Forged",
             ),
         ] {

@@ -1,6 +1,6 @@
 //! What happened in one trial, as lanes over time: for a page, not for a verdict.
 
-use super::lanes;
+use super::timeline_counters;
 use crate::pause::pauses;
 use crate::{Dir, Observation, What};
 use rig_testcases::Script;
@@ -42,11 +42,11 @@ pub fn timeline(
     marks: Vec<(Time, String)>,
 ) -> Timeline {
     let (held, delivered) = flow(observation, script, stream);
-    let mut lanes = storms(observation, script);
-    lanes.extend(device(observation));
+    let mut timeline_counters = storms(observation, script);
+    timeline_counters.extend(device(observation));
     let (dut_pfc, dut_pfc_sent) = dut_pfc(observation);
     Timeline {
-        pauses: lanes,
+        pauses: timeline_counters,
         held: thinned(&held, observation.length),
         delivered: thinned(&delivered, observation.length),
         dut_pfc,
@@ -84,26 +84,27 @@ fn flow(observation: &Observation, script: &Script, stream: u16) -> (Steps, Step
 
 /// A lane for each class that a storm pauses.
 fn storms(observation: &Observation, script: &Script) -> Vec<(String, Vec<(Time, Time)>)> {
-    let mut lanes = Vec::new();
+    let mut timeline_counters = Vec::new();
     for storm in &script.storms {
         for class in (0..8).filter(|class| storm.classes >> class & 1 == 1) {
             let port = &observation.ports[usize::from(storm.from)].name;
             let name = format!("{}@{port} class {class}", storm.name);
             let intervals = pauses(observation, storm.from, class);
-            lanes.push((name, intervals.iter().map(|pause| (pause.from, pause.until)).collect()));
+            timeline_counters
+                .push((name, intervals.iter().map(|pause| (pause.from, pause.until)).collect()));
         }
     }
-    lanes
+    timeline_counters
 }
 
 /// A lane for each rig port and class that the device paused.
 fn device(observation: &Observation) -> Vec<(String, Vec<(Time, Time)>)> {
-    let mut lanes: BTreeMap<(u16, u8), Vec<(Time, Time)>> = BTreeMap::new();
+    let mut timeline_counters: BTreeMap<(u16, u8), Vec<(Time, Time)>> = BTreeMap::new();
     for record in observation.records.iter().filter(|record| record.dir == Dir::Rx) {
         let port = &observation.ports[usize::from(record.port)];
         for class in 0..8 {
             let Some(quanta) = record.what.pauses(class) else { continue };
-            let lane = lanes.entry((record.port, class)).or_default();
+            let lane = timeline_counters.entry((record.port, class)).or_default();
             let until = record.at + port.speed.pause(quanta);
             match lane.last_mut().filter(|(_, last)| *last >= record.at) {
                 Some((_, last)) => *last = until,
@@ -115,16 +116,16 @@ fn device(observation: &Observation) -> Vec<(String, Vec<(Time, Time)>)> {
     let name = |port: u16, class: u8| {
         format!("device@{} class {class}", observation.ports[usize::from(port)].name)
     };
-    lanes.into_iter().map(|((port, class), lane)| (name(port, class), lane)).collect()
+    timeline_counters.into_iter().map(|((port, class), lane)| (name(port, class), lane)).collect()
 }
 
 /// The counters worth a lane.
 fn counters(observation: &Observation) -> Vec<(String, Steps)> {
-    let mut lanes = lanes::changed(&observation.counters.samples);
-    for (_, steps) in &mut lanes {
+    let mut timeline_counters = timeline_counters::changed(&observation.counters.samples);
+    for (_, steps) in &mut timeline_counters {
         *steps = thinned(steps, observation.length);
     }
-    lanes
+    timeline_counters
 }
 
 /// When the device sent PFC frames, evenly thinned, and how many.

@@ -15,7 +15,7 @@ pub fn to_nic(port: u16, bytes: &[u8]) -> Option<Roce> {
     let Ip::V4(ip) = frame.path.ip else { return None };
     let size = u16::try_from(on_wire(bytes.len()).0).ok()?;
     let heard = roce(port, &frame, size, bytes).filter(|_| ip.dst == nic_ip(port));
-    heard.map(|roce| Roce { harmed: !icrc_ok, ..roce })
+    heard.map(|roce| Roce { corrupt: !icrc_ok, ..roce })
 }
 
 /// A frame, and one that is a CNP but for its BECN as if it were one: what is wrong with it is told later.
@@ -48,7 +48,7 @@ pub(super) fn roce(port: u16, frame: &RoceFrame, size: u16, bytes: &[u8]) -> Opt
         size,
         ecn: ip.ecn,
         dscp: ip.dscp.get(),
-        harmed: false,
+        corrupt: false,
         address,
     })
 }

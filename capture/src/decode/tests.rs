@@ -4,7 +4,7 @@ use crate::codec::{Encoder, encode};
 use crate::sample::{Sample, protection};
 use proptest::prelude::*;
 use rig_testcases::wire::least_size;
-use rig_testcases::{CipherSuite, CnpFault, Harm, Roce, RoceKind, StreamSpec};
+use rig_testcases::{CipherSuite, CnpFault, Roce, RoceKind, StreamSpec, Tamper};
 use rig_units::{Dur, Time};
 
 /// A script with a stream of each kind.
@@ -70,7 +70,7 @@ fn any_roce() -> impl Strategy<Value = Roce> {
                 RoceKind::ReadRequest => (psn, 78),
                 RoceKind::Cnp { fault } => (u32::from(fault == Some(CnpFault::Psn)), 78),
             };
-            Roce { connection, kind, psn, size, ecn, dscp, harmed: false, address }
+            Roce { connection, kind, psn, size, ecn, dscp, corrupt: false, address }
         },
     )
 }
@@ -107,17 +107,17 @@ fn secured_script() -> Script {
     Script { macsec: Some(protection(CipherSuite::GcmAesXpn256)), ..script() }
 }
 
-const HARMS: [Option<Harm>; 4] =
-    [None, Some(Harm::Forged), Some(Harm::WrongKey), Some(Harm::WrongSci)];
+const TAMPERS: [Option<Tamper>; 4] =
+    [None, Some(Tamper::Forged), Some(Tamper::WrongKey), Some(Tamper::WrongSci)];
 
 proptest! {
     #[test]
     fn a_protected_frame_is_read_as_what_it_was_and_how_it_was_protected(
         what in any_what(), tx: bool, an in 0_u8..4, pn in 1_u64..1 << 31, encrypted: bool,
-        harm in proptest::sample::select(HARMS.to_vec()),
+        tamper in proptest::sample::select(TAMPERS.to_vec()),
     ) {
         let dir = if tx { Dir::Tx } else { Dir::Rx };
-        let secured = Some(Secured { an, pn, encrypted, sci: true, harm });
+        let secured = Some(Secured { an, pn, encrypted, sci: true, tamper });
         let record = Record { secured, ..record(dir, what) };
         let script = secured_script();
         let bytes = Encoder::of(&script).frame(&record);
@@ -129,10 +129,10 @@ proptest! {
         prop_assert_eq!(seen, what);
         let how = how.expect("it is protected");
         let known = !matches!(what, What::Other { .. }) && !is_tagged(&what);
-        if known || harm != Some(Harm::Forged) {
+        if known || tamper != Some(Tamper::Forged) {
             prop_assert_eq!(Some(how), secured);
         } else {
-            prop_assert_eq!(how.harm, Some(Harm::WrongKey));
+            prop_assert_eq!(how.tamper, Some(Tamper::WrongKey));
         }
     }
 }
@@ -144,8 +144,8 @@ fn is_tagged(what: &What) -> bool {
 #[test]
 fn of_a_truncated_frame_the_tag_is_known_and_nothing_else() {
     let script = secured_script();
-    let harm = Some(Harm::Truncated);
-    let secured = Secured { an: 2, pn: 77, encrypted: true, sci: false, harm };
+    let tamper = Some(Tamper::Truncated);
+    let secured = Secured { an: 2, pn: 77, encrypted: true, sci: false, tamper };
     let record = Record { secured: Some(secured), ..record(Dir::Rx, seq(3)) };
     let bytes = Encoder::of(&script).frame(&record);
     let read = Decoder::of(&script).read(1, Dir::Rx, &bytes, bytes.len());
@@ -155,7 +155,7 @@ fn of_a_truncated_frame_the_tag_is_known_and_nothing_else() {
 #[test]
 fn a_protected_frame_without_keys_or_cut_is_counted_as_closed() {
     let script = secured_script();
-    let secured = Secured { an: 0, pn: 1, encrypted: false, sci: true, harm: None };
+    let secured = Secured { an: 0, pn: 1, encrypted: false, sci: true, tamper: None };
     let record = Record { secured: Some(secured), ..record(Dir::Rx, seq(3)) };
     let bytes = Encoder::of(&script).frame(&record);
     let closed = (What::Other { size: Bytes(1024 + 32) }, None);
@@ -173,7 +173,7 @@ fn extended_packet_numbers_go_on_at_each_place_for_itself() {
     script.macsec.as_mut().expect("protected").next_pn = first;
     let (encoder, mut decoder) = (Encoder::of(&script), Decoder::of(&script));
     for (pn, port) in [(first, 1), (first + 1, 1), (first + 2, 1), (first, 2), (first + 3, 1)] {
-        let secured = Some(Secured { an: 1, pn, encrypted: true, sci: true, harm: None });
+        let secured = Some(Secured { an: 1, pn, encrypted: true, sci: true, tamper: None });
         let record = Record { secured, port, ..record(Dir::Rx, seq(3)) };
         let bytes = encoder.frame(&record);
         assert_eq!(decoder.read(port, Dir::Rx, &bytes, bytes.len()), (seq(3), secured));

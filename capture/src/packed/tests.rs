@@ -3,7 +3,7 @@ use crate::sample::{Sample, TRANSIT};
 use crate::{Dir, PfcFault};
 use proptest::prelude::*;
 use rig_frames::ip::Ecn;
-use rig_testcases::{Harm, Roce, RoceKind, Secured};
+use rig_testcases::{Roce, RoceKind, Secured, Tamper};
 use rig_units::{Bytes, Dur, Quanta};
 
 fn any_what() -> impl Strategy<Value = What> {
@@ -12,9 +12,9 @@ fn any_what() -> impl Strategy<Value = What> {
     let pfc = (any::<u8>(), any::<[u16; 8]>());
     let pfc = pfc.prop_map(|(enable, all)| (enable, all.map(Quanta)));
     let roce = (any::<u16>(), any::<u32>(), any::<u8>(), any::<bool>());
-    let roce = roce.prop_map(|(connection, psn, dscp, harmed)| {
+    let roce = roce.prop_map(|(connection, psn, dscp, corrupt)| {
         let (kind, ecn) = (RoceKind::Ack, Ecn::Ce);
-        What::Roce(Roce { connection, kind, psn, size: 64, ecn, dscp, harmed, address: 1 })
+        What::Roce(Roce { connection, kind, psn, size: 64, ecn, dscp, corrupt, address: 1 })
     });
     prop_oneof![
         4 => data,
@@ -33,7 +33,7 @@ fn any_record() -> impl Strategy<Value = Record> {
         pn,
         encrypted: !sci,
         sci,
-        harm: sci.then_some(Harm::Forged),
+        tamper: sci.then_some(Tamper::Forged),
     });
     let dir = prop_oneof![Just(Dir::Tx), Just(Dir::Rx)];
     let all = (any::<u64>(), 0..3_u16, dir, any_what(), proptest::option::of(secured));

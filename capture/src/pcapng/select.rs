@@ -62,16 +62,16 @@ pub(super) fn select(
 
 /// Whether a frame is one of many that only their sum says something of.
 fn is_load(record: &Record, script: &Script) -> bool {
-    let harmed = record.secured.is_some_and(|secured| secured.harm.is_some());
+    let corrupt = record.secured.is_some_and(|secured| secured.tamper.is_some());
     match record.what {
-        _ if harmed => false,
+        _ if corrupt => false,
         What::Data { ce: true, .. } => false,
         What::Data { stream, .. } => {
             let spec = script.streams.get(usize::from(stream));
             !spec.is_some_and(|spec| matches!(spec.rate, StreamRate::Every(_)))
         }
-        What::Roce(Roce { kind: RoceKind::Data { .. }, ecn, harmed, .. }) => {
-            ecn != Ecn::Ce && !harmed
+        What::Roce(Roce { kind: RoceKind::Data { .. }, ecn, corrupt, .. }) => {
+            ecn != Ecn::Ce && !corrupt
         }
         What::Roce(_) | What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => false,
     }

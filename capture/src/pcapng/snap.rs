@@ -16,17 +16,16 @@ const FCS: usize = 4;
 /// How many bytes of a record's frame are kept, at most. A frame that was harmed is kept whole: what is wrong with it may be
 /// at its end.
 pub(super) fn kept(record: &Record) -> usize {
-    let (tag, harmed) = match record.secured {
-        Some(secured) => (SECTAG, secured.harm.is_some()),
+    let (tag, corrupt) = match record.secured {
+        Some(secured) => (SECTAG, secured.tamper.is_some()),
         None => (0, false),
     };
     match record.what {
-        _ if harmed => usize::MAX,
-        What::Data { .. } | What::Roce(Roce { kind: RoceKind::Data { .. }, harmed: false, .. }) => {
-            HEADERS + tag
-        }
+        _ if corrupt => usize::MAX,
+        What::Data { .. }
+        | What::Roce(Roce { kind: RoceKind::Data { .. }, corrupt: false, .. }) => HEADERS + tag,
         // What is right follows from the rest, and looks like chance: it would be half of what an acknowledgement takes.
-        What::Roce(Roce { harmed: false, size, .. }) if record.secured.is_none() => {
+        What::Roce(Roce { corrupt: false, size, .. }) if record.secured.is_none() => {
             usize::from(size) - FCS - icrc::LEN
         }
         What::Other { .. } | What::Pfc { .. } | What::BadPfc { .. } | What::Roce(_) => usize::MAX,
@@ -42,9 +41,9 @@ mod tests {
     use rig_units::Time;
 
     /// A frame of a NIC with its bytes, of the size that they have.
-    fn of_nic(kind: RoceKind, harmed: bool) -> (Record, Vec<u8>) {
+    fn of_nic(kind: RoceKind, corrupt: bool) -> (Record, Vec<u8>) {
         let (connection, psn, ecn) = (3, 77, Ecn::Ect0);
-        let roce = Roce { connection, kind, psn, size: 78, ecn, dscp: 3, harmed, address: 0 };
+        let roce = Roce { connection, kind, psn, size: 78, ecn, dscp: 3, corrupt, address: 0 };
         let bytes = wire::nic::frame(Verb::Write, 0, false, &roce);
         let size = u16::try_from(bytes.len()).expect("short") + 4;
         let what = What::Roce(Roce { size, ..roce });

@@ -70,7 +70,7 @@ fn protected_frames_stand_in_the_file_protected_and_a_reader_without_keys_says_s
     let (mut observation, mut script) = trial();
     script.macsec = Some(protection(CipherSuite::GcmAes128));
     for (pn, record) in (1..).zip(&mut observation.records) {
-        record.secured = Some(Secured { an: 0, pn, encrypted: true, sci: true, harm: None });
+        record.secured = Some(Secured { an: 0, pn, encrypted: true, sci: true, tamper: None });
     }
     let bytes = written(&observation, &script, &[]);
     let capture = parse("secured.pcapng", &bytes, ASSUME).expect("reads");

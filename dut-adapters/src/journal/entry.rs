@@ -13,11 +13,11 @@ pub struct Entry {
     pub process: Owner,
     /// The network namespace that it is made in.
     pub namespace: u64,
-    /// What.
+    /// How it is undone.
     pub change: Change,
 }
 
-/// One line.
+/// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Line {

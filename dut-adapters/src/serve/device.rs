@@ -127,7 +127,7 @@ impl Device {
             Heard::Data(packet) => Heard::Data(numbered(packet, self.store.put(frame))),
             Heard::Pfc(repr) => Heard::Pfc(repr),
             // Noise, which the engine throws away for its tag.
-            _ if tag.is_some_and(|tag| tag.harm.is_some()) => {
+            _ if tag.is_some_and(|tag| tag.tamper.is_some()) => {
                 Heard::Data(numbered(Packet::data(0, port, port, 0, 0, 64), self.store.put(frame)))
             }
             Heard::Pause => return self.meter.note(|health| health.pauses += 1),

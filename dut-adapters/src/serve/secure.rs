@@ -57,16 +57,16 @@ impl Secure {
         let port = self.ports.get_mut(usize::from(port))?;
         let (clear, secured) = port.cable.open(End::Rig, &port.received, frame)?;
         port.received.saw(&secured);
-        let Secured { an, encrypted, sci, harm, .. } = secured;
-        Some((clear, Tag { an, pn: low(secured.pn), encrypted, sci, harm }))
+        let Secured { an, encrypted, sci, tamper, .. } = secured;
+        Some((clear, Tag { an, pn: low(secured.pn), encrypted, sci, tamper }))
     }
 
     /// `frame` as it leaves `port` behind `tag`.
     pub(super) fn seal(&mut self, port: u16, tag: Tag, frame: &[u8]) -> Option<Vec<u8>> {
         let port = self.ports.get_mut(usize::from(port))?;
-        let Tag { an, pn, encrypted, sci, harm } = tag;
+        let Tag { an, pn, encrypted, sci, tamper } = tag;
         let pn = port.cable.whole(&port.sent, an, pn);
-        let secured = Secured { an, pn, encrypted, sci, harm };
+        let secured = Secured { an, pn, encrypted, sci, tamper };
         port.sent.saw(&secured);
         Some(port.cable.seal(End::Dut, &secured, frame))
     }

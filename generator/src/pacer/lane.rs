@@ -9,7 +9,7 @@ use crate::sender::{Departure, Sender, Who};
 use crate::template::Template;
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::{pause, pfc};
-use rig_testcases::{Secured, Shield};
+use rig_testcases::{MacsecMode, Secured};
 use rig_units::{Dur, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -121,8 +121,9 @@ impl Lane {
     pub(super) fn prepare(&mut self, departure: &Departure, stamp_ns: u64) -> bool {
         let Lane { ready, templates, tx, peer, clear, .. } = self;
         let (tag, template) = templates.get(&departure.who).expect("every sender has its frames");
-        let secured =
-            peer.as_ref().and_then(|peer| peer.next(template.shield(), departure.who.is_pfc()));
+        let secured = peer
+            .as_ref()
+            .and_then(|peer| peer.next(template.macsec_mode(), departure.who.is_pfc()));
         if let Some(held) = ready
             && (held.departure, held.secured) == (*departure, secured)
             && (secured.is_none() || !template.is_stamped())
@@ -156,7 +157,7 @@ impl Lane {
         let Some(Ready { mut frame, departure, secured, len }) = self.ready.take() else { return };
         if let (Some(_), Some(peer)) = (secured, &mut self.peer) {
             let template = self.templates.get(&departure.who);
-            peer.left(template.map_or(Shield::Usual, |(_, template)| template.shield()));
+            peer.left(template.map_or(MacsecMode::Usual, |(_, template)| template.macsec_mode()));
         }
         if reader.reads {
             reader.watcher.wrote(reader.port, &self.tx.bytes(&mut frame)[..len]);

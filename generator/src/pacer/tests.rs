@@ -329,14 +329,14 @@ fn a_port_that_takes_nothing_does_not_keep_the_pacer_beyond_its_time() {
 }
 
 /// The times that frames carry, in nanoseconds, and those of their arrival.
-fn stamps(far: &mut Halves) -> Vec<(u64, u64)> {
-    let mut stamps = Vec::new();
+fn timestamps(far: &mut Halves) -> Vec<(u64, u64)> {
+    let mut timestamps = Vec::new();
     let mut take = |frame: &[u8], stamp: Stamp| {
         let carried = frame[60..68].try_into().expect("eight bytes");
-        stamps.push((u64::from_be_bytes(carried), stamp.at.0));
+        timestamps.push((u64::from_be_bytes(carried), stamp.at.0));
     };
     far.1.poll(&mut take).expect("in memory");
-    stamps
+    timestamps
 }
 
 fn stamped(rig: &mut Pacer<Manual>) {
@@ -350,7 +350,7 @@ fn a_frame_that_was_written_ahead_of_time_carries_the_time_at_which_it_leaves() 
     stamped(&mut rig);
     rig.lanes[0].sender.start(at(Dur::us(50)), job(3));
     rig.run_until(at(Dur::us(100)), &mut Log::default()).expect("in memory");
-    assert_eq!(stamps(&mut far), [50, 60, 70].map(|us| (us * 1_000, us * 1_000)));
+    assert_eq!(timestamps(&mut far), [50, 60, 70].map(|us| (us * 1_000, us * 1_000)));
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn what_became_due_meanwhile_leaves_with_one_call_at_the_pace_of_the_port() {
     assert_eq!(sent, want.collect::<Vec<_>>());
     let numbers: Vec<u64> = log.sent.iter().map(|&(number, _)| number).collect();
     assert_eq!(numbers, (0..20).collect::<Vec<_>>());
-    assert!(stamps(&mut far).iter().all(|&(carried, arrived)| carried == arrived));
+    assert!(timestamps(&mut far).iter().all(|&(carried, arrived)| carried == arrived));
 }
 
 /// What was written, and how many frames have left since.

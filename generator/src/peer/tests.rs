@@ -16,26 +16,32 @@ fn peer(suite: CipherSuite, pfc: Form, endpoint: EndpointSpec) -> Peer {
     Peer::of(&protection(suite, pfc), 0, endpoint).expect("keys long enough")
 }
 
-fn numbers(peer: &mut Peer, shields: &[Shield]) -> Vec<Option<u64>> {
-    let one = |shield: &Shield| {
-        let secured = peer.next(*shield, false);
-        peer.left(*shield);
+fn numbers(peer: &mut Peer, macsec_modes: &[MacsecMode]) -> Vec<Option<u64>> {
+    let one = |macsec_mode: &MacsecMode| {
+        let secured = peer.next(*macsec_mode, false);
+        peer.left(*macsec_mode);
         secured.map(|secured| secured.pn)
     };
-    shields.iter().map(one).collect()
+    macsec_modes.iter().map(one).collect()
 }
 
 #[test]
 fn every_protected_frame_has_a_number_of_its_own_but_a_late_one() {
     let mut peer = peer(CipherSuite::GcmAes128, Form::Clear, EndpointSpec::default());
-    let forged = Shield::Harmed(Harm::Forged);
-    let shields =
-        [Shield::Usual, Shield::Clear, forged, Shield::Late(2), Shield::Late(9), Shield::Sound];
+    let forged = MacsecMode::Tampered(Tamper::Forged);
+    let macsec_modes = [
+        MacsecMode::Usual,
+        MacsecMode::Clear,
+        forged,
+        MacsecMode::Late(2),
+        MacsecMode::Late(9),
+        MacsecMode::Sound,
+    ];
     let want = [Some(1), None, Some(2), Some(1), Some(0), Some(3)];
-    assert_eq!(numbers(&mut peer, &shields), want);
+    assert_eq!(numbers(&mut peer, &macsec_modes), want);
     peer.rekey(2);
-    assert_eq!(numbers(&mut peer, &[Shield::Usual]), [Some(1)]);
-    assert_eq!(peer.next(Shield::Usual, false).map(|secured| secured.an), Some(2));
+    assert_eq!(numbers(&mut peer, &[MacsecMode::Usual]), [Some(1)]);
+    assert_eq!(peer.next(MacsecMode::Usual, false).map(|secured| secured.an), Some(2));
 }
 
 #[test]
@@ -44,7 +50,7 @@ fn numbers_of_32_bits_begin_again_and_extended_ones_go_on() {
     for (suite, next) in [(CipherSuite::GcmAes256, 0), (CipherSuite::GcmAesXpn256, 1 << 32)] {
         let mut peer = peer(suite, Form::Clear, last);
         let want = [Some(u32::MAX.into()), Some(next)];
-        assert_eq!(numbers(&mut peer, &[Shield::Usual; 2]), want, "{suite:?}");
+        assert_eq!(numbers(&mut peer, &[MacsecMode::Usual; 2]), want, "{suite:?}");
     }
 }
 
@@ -52,13 +58,15 @@ fn numbers_of_32_bits_begin_again_and_extended_ones_go_on() {
 fn pfc_is_protected_as_the_device_protects_its_own_unless_something_else_is_asked_for() {
     for (form, usual) in [(Form::Clear, false), (Form::Encrypted, true)] {
         let peer = peer(CipherSuite::GcmAes128, form, EndpointSpec::default());
-        assert_eq!(peer.next(Shield::Usual, true).is_some(), usual);
+        assert_eq!(peer.next(MacsecMode::Usual, true).is_some(), usual);
         assert!(
-            peer.next(Shield::Sound, true).is_some() && peer.next(Shield::Usual, false).is_some()
+            peer.next(MacsecMode::Sound, true).is_some()
+                && peer.next(MacsecMode::Usual, false).is_some()
         );
-        assert!(peer.next(Shield::Clear, true).is_none());
-        let wrong = peer.next(Shield::Harmed(Harm::WrongSci), true).expect("it is protected");
-        assert_eq!((wrong.harm, wrong.sci), (Some(Harm::WrongSci), true));
+        assert!(peer.next(MacsecMode::Clear, true).is_none());
+        let wrong =
+            peer.next(MacsecMode::Tampered(Tamper::WrongSci), true).expect("it is protected");
+        assert_eq!((wrong.tamper, wrong.sci), (Some(Tamper::WrongSci), true));
     }
 }
 
@@ -66,8 +74,8 @@ fn pfc_is_protected_as_the_device_protects_its_own_unless_something_else_is_aske
 fn pfc_is_obeyed_in_the_forms_that_the_port_takes_and_only_when_it_is_sound() {
     let xoff = mac_control::frame_pfc(wire::dut_mac(0), &pfc::Repr::all(8, Quanta(9)));
     let cable = Cable::of(&protection(CipherSuite::GcmAes128, Form::Clear), 0).expect("keys");
-    let sealed = |harm| {
-        let secured = Secured { an: 0, pn: 1, encrypted: true, sci: true, harm };
+    let sealed = |tamper| {
+        let secured = Secured { an: 0, pn: 1, encrypted: true, sci: true, tamper };
         cable.seal(End::Dut, &secured, &xoff)
     };
     for (takes, clear, behind) in
@@ -77,7 +85,7 @@ fn pfc_is_obeyed_in_the_forms_that_the_port_takes_and_only_when_it_is_sound() {
         let mut peer = peer(CipherSuite::GcmAes128, Form::Clear, endpoint);
         assert_eq!(peer.heeds(&xoff).as_deref(), clear.then_some(&*xoff), "{takes:?}");
         assert_eq!(peer.heeds(&sealed(None)).as_deref(), behind.then_some(&*xoff), "{takes:?}");
-        assert_eq!(peer.heeds(&sealed(Some(Harm::Forged))), None);
+        assert_eq!(peer.heeds(&sealed(Some(Tamper::Forged))), None);
         let mut data = sealed(None);
         data[..6].copy_from_slice(&wire::rig_mac(0).0);
         assert_eq!(peer.heeds(&data), None, "data is not opened here");

@@ -106,7 +106,7 @@ impl Ethtool {
         }
     }
 
-    /// What stamps it can make.
+    /// What timestamps it can make.
     ///
     /// # Errors
     /// There is no such interface, or its driver does not say.

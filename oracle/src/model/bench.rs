@@ -4,7 +4,7 @@
 
 use super::queue::{EventQueue, Heap4};
 use super::{Dir, Kind, Network, Packet, PortId, Shortcuts, Stream, Tap, Topology};
-use rig_testcases::Shield;
+use rig_testcases::MacsecMode;
 use rig_units::{Dur, Pace, Time};
 
 pub mod dcqcn;
@@ -149,7 +149,7 @@ pub fn start<Q: EventQueue>(network: &mut Network<Q>, scenario: Scenario, two_cl
             ect: false,
             ce: false,
             record: false,
-            shield: Shield::Usual,
+            macsec_mode: MacsecMode::Usual,
         };
         network.start_stream(sender, &stream);
     }

@@ -41,7 +41,7 @@ pub struct Touched {
     pub host: u16,
     /// By which of the injections, in the order in which they were added; `None`: by a bottleneck without room.
     pub injection: Option<u16>,
-    /// What.
+    /// The fault that was injected.
     pub what: Injected,
 }
 
@@ -125,11 +125,11 @@ impl Middlebox {
     /// Takes in a frame that arrived at a side at `now`.
     fn pass(&mut self, now: Time, side: usize, packet: &Packet) {
         let to = 1 - side;
-        let harm = self.harm(now, packet);
+        let tamper = self.tamper(now, packet);
         let host = self.hosts[side];
-        let (injection, harm) = harm.unzip();
-        self.touched.extend(harm.map(|what| Touched { at: now, host, injection, what }));
-        if harm == Some(Injected::Drop) {
+        let (injection, tamper) = tamper.unzip();
+        self.touched.extend(tamper.map(|what| Touched { at: now, host, injection, what }));
+        if tamper == Some(Injected::Drop) {
             return;
         }
         let Some((begins, packet)) = self.through(now, to, packet) else {
@@ -137,7 +137,7 @@ impl Middlebox {
             return self.touched.push(Touched { at: now, host, injection: None, what });
         };
         let due = begins + self.delay;
-        match harm {
+        match tamper {
             None | Some(Injected::Drop) => self.leave(to, due, packet),
             Some(Injected::Behind(frames)) => return self.held[to].push((frames, packet)),
             Some(Injected::Ce) => self.leave(to, due, packet.with_ect(true).with_ce(true)),
@@ -182,7 +182,7 @@ impl Middlebox {
     }
 
     /// The first thing that is to be done to a frame, and the injection that says so.
-    fn harm(&mut self, now: Time, packet: &Packet) -> Option<(u16, Injected)> {
+    fn tamper(&mut self, now: Time, packet: &Packet) -> Option<(u16, Injected)> {
         let target = target(packet.kind)?;
         let own =
             |armed: &Armed| (armed.injection.on, armed.injection.frames) == (packet.stream, target);
@@ -198,11 +198,11 @@ impl Middlebox {
             1
         };
         let since = now.since(self.began).unwrap_or_default();
-        let mut harm = None;
+        let mut tamper = None;
         let armed = (0_u16..).zip(&mut self.injections);
         for (index, armed) in armed.filter(|(_, armed)| own(armed)) {
             armed.seen += 1;
-            let Injection { which, iteration, harm: what, .. } = armed.injection;
+            let Injection { which, iteration, tamper: what, .. } = armed.injection;
             let hit = match which {
                 Which::Psn(wanted) => wanted == psn,
                 Which::Nth(nth) => nth == armed.seen,
@@ -210,10 +210,10 @@ impl Middlebox {
                 Which::During { lasting, every } => since % every < lasting,
             };
             if hit && iteration.is_none_or(|wanted| wanted == round) {
-                harm = harm.or(Some((index, what)));
+                tamper = tamper.or(Some((index, what)));
             }
         }
-        harm
+        tamper
     }
 }
 
@@ -287,10 +287,10 @@ mod tests {
     }
 
     /// The numbers that leave, each with its time, when packets 0 to 4 come a microsecond apart.
-    fn leaves(which: Which, harm: Injected) -> Vec<(u64, u32)> {
+    fn leaves(which: Which, tamper: Injected) -> Vec<(u64, u32)> {
         let mut middlebox = middlebox(Time::ZERO, Dur::us(10));
         let frames = Target::Data;
-        middlebox.inject(Injection { on: 7, frames, which, iteration: None, harm });
+        middlebox.inject(Injection { on: 7, frames, which, iteration: None, tamper });
         for seq in 0..5 {
             middlebox.pass(Time::ZERO + Dur::us(seq.into()), 0, &packet(seq));
         }
@@ -322,8 +322,8 @@ mod tests {
     fn an_iteration_is_how_often_the_number_has_passed() {
         let mut middlebox = middlebox(Time::ZERO, Dur::ZERO);
         let (on, frames, which) = (7, Target::Data, Which::Psn(4));
-        let harm = Injected::Drop;
-        middlebox.inject(Injection { on, frames, which, iteration: Some(2), harm });
+        let tamper = Injected::Drop;
+        middlebox.inject(Injection { on, frames, which, iteration: Some(2), tamper });
         for seq in [4, 5, 4, 4] {
             middlebox.pass(Time::ZERO, 0, &packet(seq));
         }
@@ -333,10 +333,10 @@ mod tests {
 
     #[test]
     fn a_mark_and_a_wrong_icrc_are_seen_in_the_frame() {
-        for (harm, ce, bad) in [(Injected::Ce, true, false), (Injected::BadIcrc, false, true)] {
+        for (tamper, ce, bad) in [(Injected::Ce, true, false), (Injected::BadIcrc, false, true)] {
             let mut middlebox = middlebox(Time::ZERO, Dur::ZERO);
             let (on, frames, which) = (7, Target::Data, Which::Every { every: 1, run: 1 });
-            middlebox.inject(Injection { on, frames, which, iteration: None, harm });
+            middlebox.inject(Injection { on, frames, which, iteration: None, tamper });
             middlebox.pass(Time::ZERO, 1, &packet(0));
             let left = middlebox.pop(0).expect("it passed");
             assert_eq!((left.ce(), left.bad_icrc()), (ce, bad));
@@ -375,8 +375,8 @@ mod tests {
     fn a_window_of_time_comes_again_and_again() {
         let mut middlebox = middlebox(Time::ZERO + Dur::us(100), Dur::ZERO);
         let which = Which::During { lasting: Dur::us(2), every: Dur::us(10) };
-        let (on, frames, harm) = (7, Target::Data, Injected::Ce);
-        middlebox.inject(Injection { on, frames, which, iteration: None, harm });
+        let (on, frames, tamper) = (7, Target::Data, Injected::Ce);
+        middlebox.inject(Injection { on, frames, which, iteration: None, tamper });
         for seq in 0..25 {
             middlebox.pass(Time::ZERO + Dur::us(100 + u64::from(seq)), 0, &packet(seq));
         }

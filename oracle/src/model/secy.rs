@@ -10,7 +10,7 @@
 use super::packet::{Kind, Packet};
 use receive::Receiver;
 use rig_lab::{Form, Macsec, MacsecFaults, PfcMode, Policy, Reception};
-use rig_testcases::Harm;
+use rig_testcases::Tamper;
 use rig_units::{Dur, PortSpeed};
 use send::Sender;
 
@@ -173,7 +173,7 @@ impl SecY {
         }
         let mut tag = self.sender.tag(&self.config)?;
         if self.config.other_suite {
-            tag.harm = Some(Harm::WrongKey);
+            tag.tamper = Some(Tamper::WrongKey);
         }
         self.counters.sent(packet, tag.encrypted);
         Some(packet.secured(tag))
@@ -191,7 +191,7 @@ impl SecY {
             }
             Some(mut tag) => {
                 if self.config.other_suite {
-                    tag.harm = tag.harm.or(Some(Harm::WrongKey));
+                    tag.tamper = tag.tamper.or(Some(Tamper::WrongKey));
                 }
                 let is_valid = self.receiver.check(tag, is_pfc, &self.config, &mut self.counters);
                 (self.protected(is_valid, is_pfc), self.config.latency)

@@ -82,7 +82,7 @@ impl Port {
     }
 }
 
-/// A switch.
+/// A shared-buffer switch: ports, buffer, watchdogs.
 #[derive(Debug, Clone)]
 pub struct Switch {
     pub(crate) ports: Vec<Port>,

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 /// A port of a switch. A bare port number is a port of switch 0, the device under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId {
-    /// Which switch.
+    /// Place of the switch in the topology.
     pub switch: u16,
     /// Which of its ports.
     pub port: u16,
@@ -39,11 +39,11 @@ pub struct Cable {
 /// Hosts, switches and the cables between them. Every host has one cable; a port may have none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Topology {
-    /// The hosts.
+    /// Hosts, by number.
     pub hosts: Vec<host::Config>,
-    /// The switches.
+    /// Switches, by number; the first is the device under test.
     pub switches: Vec<switch::Config>,
-    /// The cables.
+    /// Cables between ports and hosts.
     pub cables: Vec<Cable>,
 }
 

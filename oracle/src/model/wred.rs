@@ -52,7 +52,7 @@ pub struct Counts {
 pub struct Depth {
     /// Bytes of whole cells.
     pub bytes: u64,
-    /// Frames.
+    /// In whole frames.
     pub frames: u64,
 }
 

@@ -4,7 +4,7 @@
 //! association, and from the window W: it is late when its number lies below M + 1 - W. Nothing is remembered beside M.
 
 use rig_lab::{Macsec, Reception};
-use rig_testcases::{Harm, Secured};
+use rig_testcases::{Secured, Tamper};
 use rig_units::Time;
 use std::collections::BTreeMap;
 
@@ -145,18 +145,18 @@ fn outcome(macsec: &Macsec, arrival: &Arrival, seen: &mut Seen) -> Outcome {
 
 /// What a tag comes to. The first check that fails tells.
 fn tagged(macsec: &Macsec, secured: &Secured, seen: &mut Seen) -> Fate {
-    let Secured { an, pn, harm, .. } = *secured;
+    let Secured { an, pn, tamper, .. } = *secured;
     let in_use = an == macsec.encoding_sa || Some(an) == seen.before;
     let late = seen
         .greatest
         .get(&an)
         .is_some_and(|greatest| pn + u64::from(macsec.replay_window) < greatest + 1);
     let checks = [
-        (harm == Some(Harm::Truncated) || pn == 0, Fate::BadTag),
-        (harm == Some(Harm::WrongSci), Fate::NoSci),
+        (tamper == Some(Tamper::Truncated) || pn == 0, Fate::BadTag),
+        (tamper == Some(Tamper::WrongSci), Fate::NoSci),
         (!in_use, Fate::NotUsingSa),
         (late && macsec.enable_replay_protect, Fate::Late),
-        (harm.is_some(), Fate::NotValid),
+        (tamper.is_some(), Fate::NotValid),
     ];
     if let Some((_, fate)) = checks.into_iter().find(|(fails, _)| *fails) {
         return fate;
@@ -181,8 +181,8 @@ mod tests {
         }
     }
 
-    fn data(at: u64, an: u8, pn: u64, harm: Option<Harm>) -> Arrival {
-        let secured = Secured { an, pn, encrypted: true, sci: true, harm };
+    fn data(at: u64, an: u8, pn: u64, tamper: Option<Tamper>) -> Arrival {
+        let secured = Secured { an, pn, encrypted: true, sci: true, tamper };
         Arrival { at: Time(at), secured: Some(secured), pfc: false }
     }
 
@@ -208,13 +208,13 @@ mod tests {
     fn the_first_check_that_fails_tells() {
         let came = [
             data(0, 0, 10, None),
-            data(0, 0, 1, Some(Harm::Forged)),
-            data(0, 0, 11, Some(Harm::Forged)),
-            data(0, 0, 12, Some(Harm::WrongKey)),
-            data(0, 2, 13, Some(Harm::Forged)),
-            data(0, 2, 1, Some(Harm::WrongSci)),
+            data(0, 0, 1, Some(Tamper::Forged)),
+            data(0, 0, 11, Some(Tamper::Forged)),
+            data(0, 0, 12, Some(Tamper::WrongKey)),
+            data(0, 2, 13, Some(Tamper::Forged)),
+            data(0, 2, 1, Some(Tamper::WrongSci)),
             data(0, 0, 0, None),
-            data(0, 0, 14, Some(Harm::Truncated)),
+            data(0, 0, 14, Some(Tamper::Truncated)),
             // What was not valid does not move the window.
             data(0, 0, 10, None),
         ];
@@ -255,7 +255,7 @@ mod tests {
     fn pfc_pauses_as_the_mode_says_of_its_form() {
         let clear = Arrival { at: Time(0), secured: None, pfc: true };
         let tagged = Arrival { pfc: true, ..data(0, 0, 1, None) };
-        let forged = Arrival { pfc: true, ..data(0, 0, 1, Some(Harm::Forged)) };
+        let forged = Arrival { pfc: true, ..data(0, 0, 1, Some(Tamper::Forged)) };
         let of = |mode: PfcMode, arrival: Arrival| {
             let macsec = Macsec { pfc_encryption_mode: mode, ..config() };
             let Outcome { fate, pauses, error } = outcomes(&[(Time(0), macsec)], &[arrival])[0];

@@ -3,7 +3,7 @@
 use crate::rig::*;
 use proptest::prelude::*;
 use rig_oracle::model::{Dir, Kind, Network, Storm, Stream, buffer::Limit, host, secy, switch};
-use rig_testcases::Shield;
+use rig_testcases::MacsecMode;
 use rig_units::{Bytes, Dur, Pace, Quanta, Time};
 
 const PORTS: u16 = 4;
@@ -39,8 +39,8 @@ fn a_storm() -> impl Strategy<Value = (u16, Storm)> {
     (0..PORTS, any::<u8>(), any::<u8>(), 0..300_u16, 200..3_000_u64, 1..60_u32).prop_map(
         |(from, enable, zero, quanta, every, count)| {
             let every = Dur::ns(every);
-            let (quanta, count, shield) = (Quanta(quanta), Some(count), Shield::Usual);
-            (from, Storm { id: 0, enable, zero, quanta, every, count, shield })
+            let (quanta, count, macsec_mode) = (Quanta(quanta), Some(count), MacsecMode::Usual);
+            (from, Storm { id: 0, enable, zero, quanta, every, count, macsec_mode })
         },
     )
 }

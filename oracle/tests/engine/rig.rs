@@ -4,7 +4,7 @@ use rig_oracle::model::queue::EventQueue;
 use rig_oracle::model::{
     Dir, Kind, Network, Packet, Storm, Stream, Tap, Topology, host, link, switch,
 };
-use rig_testcases::Shield;
+use rig_testcases::MacsecMode;
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Time};
 
 pub(crate) const SPEED: PortSpeed = PortSpeed::G100;
@@ -87,7 +87,7 @@ pub(crate) fn stream(id: u16, class: u8, percent: u64, dst: u16) -> Stream {
         ect: false,
         ce: false,
         record: true,
-        shield: Shield::Usual,
+        macsec_mode: MacsecMode::Usual,
     }
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn storm(id: u16, class: u8) -> Storm {
         quanta: Quanta::MAX,
         every,
         count: None,
-        shield: Shield::Usual,
+        macsec_mode: MacsecMode::Usual,
     }
 }
 

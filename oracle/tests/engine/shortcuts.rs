@@ -6,7 +6,7 @@ use rig_oracle::model::bench::dcqcn::Reaction;
 use rig_oracle::model::bench::{Features, Figures, Scenario, run_on};
 use rig_oracle::model::queue::{EventQueue, Heap4, Ordered};
 use rig_oracle::model::{Network, Shortcuts, Storm, Stream, host, secy, switch, wred};
-use rig_testcases::{Harm, Shield};
+use rig_testcases::{MacsecMode, Tamper};
 use rig_units::{Bytes, Dur, Pace, Ppm, Quanta, Time};
 
 const OFF: [Shortcuts; 4] = [
@@ -95,25 +95,34 @@ fn script() -> impl Strategy<Value = Script> {
     // Few sizes and paces, so that many things happen at the same instant.
     let size = prop_oneof![Just(64_u16), Just(1024), Just(1504)];
     let class = prop_oneof![Just(0_u8), Just(3), Just(4)];
-    let shield = || {
+    let macsec_mode = || {
         prop::sample::select(vec![
-            Shield::Usual,
-            Shield::Usual,
-            Shield::Clear,
-            Shield::Late(1),
-            Shield::Harmed(Harm::Forged),
+            MacsecMode::Usual,
+            MacsecMode::Usual,
+            MacsecMode::Clear,
+            MacsecMode::Late(1),
+            MacsecMode::Tampered(Tamper::Forged),
         ])
     };
-    let a_stream = (0..4_u16, 1..4_u16, class, size, 1..5_u64, shield()).prop_map(
-        |(from, ahead, class, size, slots, shield)| {
+    let a_stream = (0..4_u16, 1..4_u16, class, size, 1..5_u64, macsec_mode()).prop_map(
+        |(from, ahead, class, size, slots, macsec_mode)| {
             let pace = Pace::every(SPEED.slot(Bytes(size.into())) * slots);
             let ect = slots != 2;
-            (from, Stream { size, pace, ect, shield, ..stream(0, class, 100, (from + ahead) % 4) })
+            (
+                from,
+                Stream {
+                    size,
+                    pace,
+                    ect,
+                    macsec_mode,
+                    ..stream(0, class, 100, (from + ahead) % 4)
+                },
+            )
         },
     );
-    let a_storm = (0..4_u16, 0..4_u64, shield()).prop_map(|(from, quarters, shield)| {
+    let a_storm = (0..4_u16, 0..4_u64, macsec_mode()).prop_map(|(from, quarters, macsec_mode)| {
         let every = SPEED.pause(Quanta(64)) * (1 + quarters) / 2;
-        (from, Storm { quanta: Quanta(64), every, enable: 0b1_1000, shield, ..storm(0, 3) })
+        (from, Storm { quanta: Quanta(64), every, enable: 0b1_1000, macsec_mode, ..storm(0, 3) })
     });
     let delay = prop_oneof![Just(Dur::ZERO), Just(Dur::ns(400))];
     let response = prop_oneof![Just(Dur::ZERO), Just(Dur::ns(640))];

@@ -23,7 +23,7 @@ use rig_lab::{Lab, Profile, Setting};
 use rig_reports::Exit;
 use rig_testcases::case::Count;
 use rig_testcases::{
-    Action, Case, Expect, Script, Shield, StormSpec, StreamKind, StreamRate, StreamSpec,
+    Action, Case, Expect, MacsecMode, Script, StormSpec, StreamKind, StreamRate, StreamSpec,
 };
 use rig_units::Dur;
 use std::fmt::Write as _;
@@ -281,7 +281,7 @@ fn stream(script: &Script, spec: &StreamSpec, case: &Case) -> Vec<String> {
             false => format!("{} to {}", port(script, spec.from), port(script, spec.to)),
         },
         format!("class {} (DSCP {})", spec.class, spec.dscp),
-        format!("{kind}{ecn}{}", shield(spec.macsec)),
+        format!("{kind}{ecn}{}", macsec_mode(spec.macsec)),
         spec.size.to_string(),
         rate,
     ]
@@ -300,13 +300,13 @@ fn storm(script: &Script, spec: &StormSpec, context: &Context<'_>) -> Vec<String
         format!("from {}", port(script, spec.from)),
         format!("class {}", classes(spec.classes)),
         format!("{} ({}) every {}", spec.quanta, time(pause), time(spec.every)),
-        format!("{gap}{}", shield(spec.macsec)),
+        format!("{gap}{}", macsec_mode(spec.macsec)),
     ]
 }
 
 /// How frames are protected, where the case says.
-fn shield(shield: Shield) -> String {
-    if shield == Shield::Usual { String::new() } else { format!(", {shield}") }
+fn macsec_mode(macsec_mode: MacsecMode) -> String {
+    if macsec_mode == MacsecMode::Usual { String::new() } else { format!(", {macsec_mode}") }
 }
 
 fn classes(enabled: u8) -> String {
@@ -335,7 +335,7 @@ fn step_text(script: &Script, action: &Action) -> (&'static str, String) {
                 pfc.quanta,
                 classes(pfc.enable),
                 port(script, pfc.from),
-                shield(pfc.macsec)
+                macsec_mode(pfc.macsec)
             );
             ("send", what)
         }

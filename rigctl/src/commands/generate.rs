@@ -334,6 +334,6 @@ const SKIP_AFTER: Dur = Dur::ms(1);
 fn measure_floor(clock: &Fine, least: Dur, awake: Dur) -> Result<(Dur, Spread), PortError> {
     let gap = least.clamp(Dur::us(2), Dur::ms(1));
     let count = usize::try_from(Dur::ms(100) / gap).unwrap_or(0);
-    let stamps = floor(clock, clock.now() + LEAD, gap, count, awake)?;
-    Ok((gap, Spread::of_gaps(&stamps, gap)))
+    let timestamps = floor(clock, clock.now() + LEAD, gap, count, awake)?;
+    Ok((gap, Spread::of_gaps(&timestamps, gap)))
 }

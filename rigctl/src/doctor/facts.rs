@@ -128,8 +128,8 @@ pub struct LinkFacts {
     pub speed: Option<u32>,
     /// Over how many queues it spreads what it receives, where it says.
     pub queues: Option<u32>,
-    /// Whether it stamps frames in hardware, received and sent, where it says.
-    pub stamps: Option<(bool, bool)>,
+    /// Whether it timestamps frames in hardware, received and sent, where it says.
+    pub timestamps: Option<(bool, bool)>,
     /// Whether its driver counts pauses by priority.
     pub counts_pauses: bool,
 }

@@ -105,13 +105,13 @@ impl<'a> Recorder<'a> {
 
     /// What a tag says, its packet number whole: of one port and association they grow.
     fn secured(&mut self, (port, dir): (u16, Dir), tag: Tag) -> Secured {
-        let Tag { an, pn, encrypted, sci, harm } = tag;
+        let Tag { an, pn, encrypted, sci, tamper } = tag;
         let lowest = self.lowest.entry((port, dir, an)).or_insert(1);
         let pn = if self.extended { macsec::recover(pn, *lowest) } else { pn.into() };
-        if harm.is_none() {
+        if tamper.is_none() {
             *lowest = pn.max(*lowest);
         }
-        Secured { an, pn, encrypted, sci, harm }
+        Secured { an, pn, encrypted, sci, tamper }
     }
 
     /// The stream of a frame of data and its number in it; `None` for frames of an earlier trial.

@@ -21,7 +21,7 @@ use rig_oracle::model::packet::Packet;
 use rig_oracle::model::tap::{self, Tap};
 use rig_oracle::model::{Kind, host, middlebox, nic};
 use rig_testcases::{
-    Action, EndpointSpec, FlowSpec, Injection, PfcFrames, Script, Shield, Takes, Verb, Which,
+    Action, EndpointSpec, FlowSpec, Injection, MacsecMode, PfcFrames, Script, Takes, Verb, Which,
 };
 use rig_units::{Dur, PortSpeed, Quanta, Time};
 
@@ -280,7 +280,7 @@ impl Trial<'_, '_> {
                     enable: spec.classes,
                     quanta: spec.quanta,
                     every: spec.every,
-                    shield: spec.macsec,
+                    macsec_mode: spec.macsec,
                 };
                 self.lab.dut.rig().start_storm(behind(spec.from), &pfc.times(None));
             }
@@ -290,7 +290,7 @@ impl Trial<'_, '_> {
             }
             Action::Pfc(frames) => {
                 let PfcFrames { from, enable, quanta, count, every, macsec } = *frames;
-                let pfc = Pfc { id: BY_HAND, enable, quanta, every, shield: macsec };
+                let pfc = Pfc { id: BY_HAND, enable, quanta, every, macsec_mode: macsec };
                 self.lab.dut.rig().start_storm(behind(from), &pfc.times(Some(count)));
             }
             Action::LinkDown(port) => self.lab.dut.set_link(behind(*port), false),
@@ -379,7 +379,7 @@ impl Trial<'_, '_> {
             ect: spec.ecn != Ecn::NotEct,
             ce: spec.ecn == Ecn::Ce,
             record: recorded,
-            shield: spec.macsec,
+            macsec_mode: spec.macsec,
             address: spec.address,
         }
     }
@@ -391,15 +391,15 @@ struct Pfc {
     enable: u8,
     quanta: Quanta,
     every: Dur,
-    shield: Shield,
+    macsec_mode: MacsecMode,
 }
 
 impl Pfc {
     /// So many of them, or until stopped.
     fn times(self, count: Option<u32>) -> host::Storm {
-        let Pfc { id, enable, quanta, every, shield } = self;
+        let Pfc { id, enable, quanta, every, macsec_mode } = self;
         let zero = if quanta.0 == 0 { enable } else { 0 };
-        host::Storm { id, enable, zero, quanta, every, count, shield }
+        host::Storm { id, enable, zero, quanta, every, count, macsec_mode }
     }
 }
 

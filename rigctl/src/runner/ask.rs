@@ -1,6 +1,6 @@
 //! A trial that is asked for: where, at which instant, and what for.
 
-use super::hunt::{Counts, Mark};
+use super::threshold_search::{Counts, Mark};
 use rig_oracle::judge;
 use rig_units::Dur;
 

@@ -1,6 +1,6 @@
 //! One case from its first trial to its verdict.
 
-use super::along::Along;
+use super::applicability::{self, Applicability};
 use super::applied;
 use super::ask::{Ask, Role};
 use super::budget;
@@ -9,17 +9,17 @@ use super::context::Context;
 use super::effort::Effort;
 use super::evidence;
 use super::kept::{Common, Kept};
-use super::measure::{self, Done};
+use super::measure::{self, JudgeContext};
 use super::pausing::Tried;
 use super::plan::Plan;
 use super::points::{Point, groups, points};
-use super::reach::{self, Reach};
 use super::repeats::Repeats;
 use super::seed::Seed;
 use super::sent::Sent;
 use super::session::{Obstacle, Session};
 use super::stimulus;
 use super::subject::Places;
+use super::sweep_curves::SweepCurves;
 use super::table::{self, Table};
 use super::trial::Trial;
 use crate::executor::Benches;
@@ -27,8 +27,8 @@ use crate::outdir::OutDir;
 use crate::stop::Stop;
 use crate::to_disk::Folder;
 use crate::wall::Stopwatch;
-use rig_capture::analyse::lanes;
 use rig_capture::analyse::timeline::Timeline;
+use rig_capture::analyse::timeline_counters;
 use rig_capture::pcapng::Spooled;
 use rig_lab::{Lab, Profile};
 use rig_oracle::judge::answers::Answers;
@@ -43,7 +43,7 @@ use std::sync::Arc;
 /// What every case of a run shares.
 #[derive(Debug, Clone, Copy)]
 pub struct Rig<'a> {
-    /// The lab.
+    /// The lab that the cases run on.
     pub lab: &'a Lab,
     /// Only this device of it.
     pub only: Option<&'a str>,
@@ -104,7 +104,7 @@ pub struct Ran {
 pub fn run(rig: &Rig<'_>, case: &Case) -> Ran {
     let watch = Stopwatch::start();
     let chosen = choose(rig.lab, rig.only, case)
-        .and_then(|profile| Ok((profile, reach::of(rig.lab, profile, case)?)));
+        .and_then(|profile| Ok((profile, applicability::of(rig.lab, profile, case)?)));
     let mut ran = match chosen {
         Err(why) => conclude(case, String::new(), Work::default(), Verdict::Skipped(why)),
         Ok((profile, reach)) => {
@@ -119,7 +119,7 @@ pub fn run(rig: &Rig<'_>, case: &Case) -> Ran {
 }
 
 /// Runs what can be had of a case on a device.
-fn on(rig: &Rig<'_>, profile: &Profile, Reach { case, .. }: &Reach) -> Ran {
+fn on(rig: &Rig<'_>, profile: &Profile, Applicability { case, .. }: &Applicability) -> Ran {
     let mut work = Work::default();
     let deaf = rig.pausing.and_then(|tried| tried.doubt(rig.lab, profile, case));
     let verdict = match deaf {
@@ -198,7 +198,7 @@ fn all_groups(
     seed: &Seed,
     work: &mut Work,
 ) -> Result<(), String> {
-    let mut along = Along::default();
+    let mut along = SweepCurves::default();
     for group in groups(case, &profile.declared).map_err(|bad| bad.to_string())? {
         let seed = seed.split(&group.label);
         let context = measure::context(rig.lab, profile, case, group, seed);
@@ -209,7 +209,7 @@ fn all_groups(
         let trials = all_trials(rig, &mut session, &points, work);
         let (tried, context) = (session.tried(), &session.context);
         let cut = Cell::new(false);
-        let done = Done {
+        let done = JudgeContext {
             context,
             points: &points,
             tried: &tried,
@@ -356,7 +356,7 @@ fn counters(context: &Context<'_>, script: &Script) -> Vec<String> {
         return Vec::new();
     }
     let (storm, stream) = shown(context, script);
-    lanes::worth_reading(script, storm, stream)
+    timeline_counters::worth_reading(script, storm, stream)
 }
 
 /// The storm and the stream that the page shows.

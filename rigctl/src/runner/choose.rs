@@ -1,6 +1,6 @@
 //! Which device of the lab a case runs on. Identity selects; configuration is set, where it can be.
 
-use super::reach;
+use super::applicability;
 use indexmap::IndexMap;
 use rig_lab::{Lab, Profile};
 use rig_testcases::Case;
@@ -13,7 +13,7 @@ pub fn choose<'a>(lab: &'a Lab, only: Option<&str>, case: &Case) -> Result<&'a P
     let candidates = lab.duts.iter().filter(|dut| only.is_none_or(|only| dut.name == only));
     let mut why_not: IndexMap<String, Vec<&str>> = IndexMap::new();
     for dut in candidates {
-        let suits = case.suits(dut).and_then(|()| reach::of(lab, dut, case).map(drop));
+        let suits = case.suits(dut).and_then(|()| applicability::of(lab, dut, case).map(drop));
         match suits {
             Ok(()) => return Ok(dut),
             Err(lack) => why_not.entry(lack).or_default().push(&dut.name),

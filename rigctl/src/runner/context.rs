@@ -1,10 +1,10 @@
 //! A case on a device in one configuration, with everything that the oracle knows of both: what a script, a plan and a judgement
 //! follow from. Nothing runs here.
 
-use super::hunt::Counts;
 use super::points::{Cadence, Group, Point, Varied, point};
 use super::seed::Seed;
 use super::subject::{self, Subject};
+use super::threshold_search::Counts;
 use super::values::Values;
 use rig_lab::{Adapter, Fault, Form, Keys, Lab, Profile};
 use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
@@ -16,7 +16,7 @@ use std::borrow::Cow;
 /// A case on a device in one configuration.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// The case.
+    /// The case that is run.
     pub case: &'a Case,
     /// The device, at the speed that the sweep asks for.
     pub profile: Cow<'a, Profile>,

@@ -1,12 +1,12 @@
 //! What a run in real time is planned to be: the most that fits into the budget of its lab.
 
+use super::applicability;
 use super::budget;
 use super::choose::choose;
 use super::effort::Effort;
 use super::measure;
 use super::plan::Plan;
 use super::points::{groups, points};
-use super::reach;
 use super::seed::Seed;
 use crate::executor::virtual_lab::speeds;
 use crate::executor::wire::Share;
@@ -38,7 +38,7 @@ pub fn planned(
     let estimate = |effort: Effort| {
         let each = cases.iter().filter_map(|case| {
             let profile = choose(lab, only, case).ok()?;
-            let reach = reach::of(lab, profile, case).ok()?;
+            let reach = applicability::of(lab, profile, case).ok()?;
             Some(of_case(lab, profile, &reach.case, (alpha, effort, whole)))
         });
         Load::sum(each).takes(side_by_side, whole)

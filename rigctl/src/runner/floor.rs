@@ -20,10 +20,10 @@ pub fn measure() -> Option<Floor> {
     let clock = Wall::start();
     let first = clock.now() + GAP;
     let count = usize::try_from(LENGTH / GAP).unwrap_or(0);
-    let stamps = floor(&clock, first, GAP, count, Dur::ZERO).ok()?;
+    let timestamps = floor(&clock, first, GAP, count, Dur::ZERO).ok()?;
     Some(Floor {
         gap: GAP.0,
-        gap_error: errors(&Spread::of_gaps(&stamps, GAP)),
-        late_by: errors(&Spread::of_lateness(&stamps, first, GAP)),
+        gap_error: errors(&Spread::of_gaps(&timestamps, GAP)),
+        late_by: errors(&Spread::of_lateness(&timestamps, first, GAP)),
     })
 }

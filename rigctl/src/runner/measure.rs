@@ -13,12 +13,11 @@ mod blame;
 mod bounds;
 mod checks;
 mod config;
-mod copies;
 mod counters;
-mod done;
 mod ecn;
 mod headroom;
 mod in_time;
+mod judge_context;
 mod judged;
 mod limits;
 mod loss;
@@ -33,12 +32,13 @@ mod storm;
 mod throughput;
 mod void;
 mod watchdog;
+mod watermark_tables;
 mod watermarks;
 mod withheld;
 
 pub use config::shown;
-pub use done::Done;
 pub use ecn::class;
+pub use judge_context::JudgeContext;
 pub use judged::{Judged, Settled};
 pub use limits::Limit;
 pub use measurement::{Expected, Facts, Known, Measurement, Needs, Placement, Red};
@@ -60,7 +60,7 @@ pub fn context<'a>(
 }
 
 /// Judges every measure of the case: each of them owes an answer at each point.
-pub fn judge(done: &Done<'_>) -> Settled {
+pub fn judge(done: &JudgeContext<'_>) -> Settled {
     let mut judged = Judged::default();
     for (index, measure) in done.context.case.measure.iter().enumerate() {
         judged.ask((index, measure.name()), done.points.iter().map(|point| done.place(point)));

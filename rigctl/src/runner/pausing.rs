@@ -1,10 +1,10 @@
 //! The trial of the rig's own ports before a run: whether each stops in every class that the run sends, and how fast. What
 //! does not stop makes the cases that use it inconclusive: no verdict rests on a generator that was not seen to obey.
 
+use super::applicability;
 use super::choose::choose;
 use super::measure;
 use super::points::{groups, points};
-use super::reach;
 use super::seed::Seed;
 use crate::executor::Benches;
 use crate::executor::wire::Share;
@@ -95,7 +95,7 @@ impl Tried {
 /// The classes that leave the rig's ports in a case.
 fn used(lab: &Lab, profile: &Profile, case: &Case) -> BTreeSet<Use> {
     let mut uses = BTreeSet::new();
-    let Ok(reach) = reach::of(lab, profile, case) else { return uses };
+    let Ok(reach) = applicability::of(lab, profile, case) else { return uses };
     for group in groups(&reach.case, &profile.declared).unwrap_or_default() {
         let context = measure::context(lab, profile, &reach.case, group, Seed::of_run(0));
         let points = points(&reach.case, &context.values(), context.cadence());

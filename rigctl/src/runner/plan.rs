@@ -3,10 +3,10 @@
 use super::ask::{Ask, Place, Role};
 use super::context::Context;
 use super::effort::Effort;
-use super::hunt::{Hunt, Mark};
 use super::measure::{self, Placement, class};
 use super::points::Point;
 use super::seed::Seed;
+use super::threshold_search::{Mark, ThresholdSearch};
 use rig_oracle::judge::moved;
 use rig_oracle::judge::place::Setup;
 use rig_oracle::judge::{self, Planner, Seen};
@@ -22,13 +22,13 @@ pub enum Plan {
     /// A fixed number, wherever they fall: cases in which no watchdog acts.
     Anywhere(Anywhere),
     /// Numbers of frames are searched, each trial wherever it falls.
-    Hunt(Box<Hunted>),
+    ThresholdSearch(Box<Searching>),
 }
 
 /// A search, and where in the poll interval its trials fall.
 #[derive(Debug)]
-pub struct Hunted {
-    hunt: Hunt,
+pub struct Searching {
+    hunt: ThresholdSearch,
     draws: Seed,
     within: Dur,
 }
@@ -67,9 +67,11 @@ impl Plan {
         };
         let ramp = wants(Placement::Ramp) && case.sweep.iter().any(Sweep::is_variable);
         let (trials, _) = each(context, points, alpha, effort);
-        if let Some(hunt) = Hunt::of(case.measure.iter().map(|one| measure::of(one).stages())) {
+        if let Some(hunt) =
+            ThresholdSearch::of(case.measure.iter().map(|one| measure::of(one).stages()))
+        {
             let (draws, within) = (Seed::of_run(setup.seed), rule.longest_interval());
-            return Plan::Hunt(Box::new(Hunted { hunt, draws, within }));
+            return Plan::ThresholdSearch(Box::new(Searching { hunt, draws, within }));
         }
         if context.subject().is_none() {
             return Plan::Anywhere(Anywhere {
@@ -112,7 +114,7 @@ impl Plan {
         match self {
             Plan::Placed(planner) => planner.planned(),
             Plan::Anywhere(plan) => plan.planned(),
-            Plan::Hunt(hunted) => hunted.hunt.planned(),
+            Plan::ThresholdSearch(searching) => searching.hunt.planned(),
         }
     }
 
@@ -131,7 +133,7 @@ impl Plan {
                 inner: Some(inner),
             }),
             Plan::Anywhere(plan) => plan.ask(),
-            Plan::Hunt(hunted) => hunted.ask(),
+            Plan::ThresholdSearch(searching) => searching.ask(),
         }
     }
 
@@ -141,15 +143,15 @@ impl Plan {
             (Plan::Placed(planner), Some(inner), Some(seen)) => planner.seen(inner, seen),
             (Plan::Placed(planner), Some(inner), None) => planner.spent(inner),
             (Plan::Anywhere(plan), _, _) => plan.done += 1,
-            (Plan::Hunt(hunted), _, _) => hunted.hunt.give_up(),
+            (Plan::ThresholdSearch(searching), _, _) => searching.hunt.give_up(),
             (Plan::Placed(_), None, _) => {}
         }
     }
 
     /// Whether what is searched happened in a trial of a search.
     pub fn tried(&mut self, mark: &Mark, happened: bool) {
-        if let Plan::Hunt(hunted) = self {
-            hunted.hunt.seen(mark, happened);
+        if let Plan::ThresholdSearch(searching) = self {
+            searching.hunt.seen(mark, happened);
         }
     }
 
@@ -203,7 +205,7 @@ fn bursts(context: &Context<'_>, points: &[Point], alpha: f64, effort: Effort) -
     needed.max().map(|needed| needed.clamp(DEFAULT_TRIALS, MOST_BURSTS))
 }
 
-impl Hunted {
+impl Searching {
     fn ask(&mut self) -> Option<Ask> {
         let (counts, mark) = self.hunt.ask()?;
         let place = Place::After(Dur(self.draws.draw(self.within.0)));

@@ -1,6 +1,6 @@
 //! A case's sweep, as configurations of the device and points of variables within each.
 
-use super::hunt::{self, Counts};
+use super::threshold_search::{self, Counts};
 use super::values::Values;
 use rig_capture::Unit;
 use rig_lab::{BadSetting, Declared, Setting};
@@ -160,7 +160,7 @@ pub fn points(
         all.push(Point::default());
     }
     let searched = case.measure.iter().flat_map(Measure::searches);
-    let counts: Counts = searched.map(|name| (name.to_owned(), hunt::LIKE)).collect();
+    let counts: Counts = searched.map(|name| (name.to_owned(), threshold_search::LIKE)).collect();
     for point in &mut all {
         point.counts.clone_from(&counts);
     }

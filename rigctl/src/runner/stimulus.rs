@@ -2,7 +2,7 @@
 
 use rig_lab::Curve;
 use rig_testcases::case::Count;
-use rig_testcases::{Between, Case, EndpointSpec, FlowSpec, Injection, Script, Verb, Which};
+use rig_testcases::{Case, EndpointSpec, FlowSpec, Injection, Middlebox, Script, Verb, Which};
 use rig_units::Bytes;
 
 /// What is sent, a line for each sender, and which ports are unusual peers.
@@ -72,7 +72,7 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
 }
 
 /// What the rig does between two NICs, a line for each thing.
-pub fn between_text(script: &Script, (a, b, between): &(u16, u16, Between<u16>)) -> Vec<String> {
+pub fn between_text(script: &Script, (a, b, between): &(u16, u16, Middlebox<u16>)) -> Vec<String> {
     let port = |index: u16| script.ports[usize::from(index)].as_str();
     let mut all = vec![format!(
         "the rig passes on between {} and {}, {} later",
@@ -109,5 +109,5 @@ pub(super) fn injection_text(script: &Script, one: &Injection<u16>) -> String {
         }
     };
     let round = one.iteration.map_or(String::new(), |round| format!(", in round {round}"));
-    format!("{which} of {}: {}{round}", name(one.on), one.harm)
+    format!("{which} of {}: {}{round}", name(one.on), one.tamper)
 }

@@ -8,9 +8,9 @@ use rig_units::Dur;
 /// A storm and the stream that shows what it does, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
-    /// The storm.
+    /// Name of the storm.
     pub storm: String,
-    /// The stream.
+    /// Name of the stream.
     pub stream: String,
     /// Whether it is there to show when the storm is detected.
     pub detects: bool,

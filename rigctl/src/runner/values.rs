@@ -1,6 +1,6 @@
 //! What the names in a case's amounts stand for: declared values, predictions, the sweep.
 
-use super::hunt::Counts;
+use super::threshold_search::Counts;
 use rig_lab::Declared;
 use rig_oracle::spec::pfcwd::Names;
 use rig_testcases::Lookup;

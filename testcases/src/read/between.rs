@@ -2,7 +2,7 @@
 
 use super::places::Places;
 use super::traffic;
-use crate::between::{Between, Bottleneck, Injected, Injection, Target, Which};
+use crate::middlebox::{Bottleneck, Injected, Injection, Middlebox, Target, Which};
 use rig_lab::Curve;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
@@ -11,8 +11,8 @@ use rig_units::Dur;
 const WANT: &str = "a list such as [{on: sender, frames: data, every: 50, do: ce}]";
 
 /// Reads the blocks, a later one over an earlier one.
-pub(super) fn between(blocks: &[At<'_>], places: &mut Places) -> Option<Between<String>> {
-    let mut read = Between { delay: Dur::ZERO, inject: Vec::new(), bottleneck: None };
+pub(super) fn between(blocks: &[At<'_>], places: &mut Places) -> Option<Middlebox<String>> {
+    let mut read = Middlebox { delay: Dur::ZERO, inject: Vec::new(), bottleneck: None };
     for at in blocks {
         places.insert("between".to_owned(), at.place());
         let fields = at.fields(&["delay", "inject", "bottleneck"])?;
@@ -74,9 +74,15 @@ fn injection(at: &At<'_>) -> Option<Injection<String>> {
         Some(at) => Some(at.whole(1..=1_000, "a round, from 1")?),
         None => None,
     };
-    let harm = fields.need("do", "ce, drop, duplicate, bad-icrc, {delay: 20us} or {behind: 3}");
-    let harm = harm.and_then(|at| injected(&at));
-    Some(Injection { on: on?.to_owned(), frames: frames?, which: which?, iteration, harm: harm? })
+    let tamper = fields.need("do", "ce, drop, duplicate, bad-icrc, {delay: 20us} or {behind: 3}");
+    let tamper = tamper.and_then(|at| injected(&at));
+    Some(Injection {
+        on: on?.to_owned(),
+        frames: frames?,
+        which: which?,
+        iteration,
+        tamper: tamper?,
+    })
 }
 
 fn which(fields: &Fields<'_>) -> Option<Which> {

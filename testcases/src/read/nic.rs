@@ -3,7 +3,7 @@
 use super::traffic::{self, Named};
 use crate::case::{Count, Stream};
 use crate::nic::{Flow, Verb};
-use crate::{Shield, StreamKind, StreamRate, wire};
+use crate::{MacsecMode, StreamKind, StreamRate, wire};
 use rig_frames::ip::Ecn;
 use rig_lab::Color;
 use rig_lab::walk::{At, Fields};
@@ -82,7 +82,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let single = from.len() == 1;
     let named = from.into_iter().map(|from| {
         let name = if single { name.to_owned() } else { format!("{name}-{from}") };
-        let (to, of, color, macsec) = (from.clone(), of.clone(), Color::Green, Shield::Usual);
+        let (to, of, color, macsec) = (from.clone(), of.clone(), Color::Green, MacsecMode::Usual);
         (
             name,
             Stream {

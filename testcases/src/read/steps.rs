@@ -106,6 +106,6 @@ fn pfc(at: &At<'_>) -> Option<CaseAction> {
         }
     };
     let (classes, quanta) = (classes?, quanta?);
-    let macsec = traffic::shield(&fields)?;
+    let macsec = traffic::macsec_mode(&fields)?;
     Some(CaseAction::Pfc { from: from?, classes, quanta, count: count?, every: every?, macsec })
 }

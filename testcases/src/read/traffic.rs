@@ -2,7 +2,7 @@
 
 use super::amount::millionths;
 use crate::case::{Count, Refresh, Storm, Stream};
-use crate::{Shield, StreamKind, StreamRate};
+use crate::{MacsecMode, StreamKind, StreamRate};
 use rig_frames::ip::Ecn;
 use rig_lab::Color;
 use rig_lab::fault::one_of;
@@ -52,7 +52,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
         Some(at) => Some(count(&at)?),
         None => None,
     };
-    let macsec = shield(fields)?;
+    let macsec = macsec_mode(fields)?;
     let (class, kind, (size, size_at), rate) = (class?, kind?, size?, rate?);
     fits(&size_at, kind, size);
     let pairs = pair(fields, &from?, &to?)?;
@@ -176,7 +176,7 @@ pub(super) fn storm(name: &str, fields: &Fields<'_>) -> Option<Named<Storm>> {
         None => Some(Refresh::OfPause(500_000)),
     };
     let (from, classes, quanta, refresh) = (from?, listed?, quanta?, refresh?);
-    let macsec = shield(fields)?;
+    let macsec = macsec_mode(fields)?;
     let single = from.len() == 1;
     let named = from.into_iter().map(|from| {
         let name = if single { name.to_owned() } else { format!("{name}-{from}") };
@@ -186,27 +186,27 @@ pub(super) fn storm(name: &str, fields: &Fields<'_>) -> Option<Named<Storm>> {
 }
 
 /// How frames are protected.
-pub(super) fn shield(fields: &Fields<'_>) -> Option<Shield> {
-    let Some(at) = fields.get("macsec") else { return Some(Shield::Usual) };
+pub(super) fn macsec_mode(fields: &Fields<'_>) -> Option<MacsecMode> {
+    let Some(at) = fields.get("macsec") else { return Some(MacsecMode::Usual) };
     if let Value::Map(_) = at.node.value {
         let fields = at.fields(&["late", "an"])?;
         if let Some(an) = fields.get("an") {
-            return an.whole(0..=3, "an association number").map(Shield::Of);
+            return an.whole(0..=3, "an association number").map(MacsecMode::Of);
         }
         let late = fields.need("late", "by how many packet numbers, such as 5; or an: 2")?;
-        return late.whole(1..=0x4000_0000, "a number of frames").map(Shield::Late);
+        return late.whole(1..=0x4000_0000, "a number of frames").map(MacsecMode::Late);
     }
     let word = at.node.written();
-    let named = Shield::NAMES.iter().find(|&&(name, _)| name == word);
+    let named = MacsecMode::NAMES.iter().find(|&&(name, _)| name == word);
     if named.is_none() {
         let found = match at.node.value {
             Value::Text(_) => format!("unknown word `{word}`"),
             _ => format!("{} is not what belongs here", at.node.describe()),
         };
-        let names = Shield::NAMES.iter().map(|&(name, _)| name).chain(["{late: 5}", "{an: 2}"]);
+        let names = MacsecMode::NAMES.iter().map(|&(name, _)| name).chain(["{late: 5}", "{an: 2}"]);
         at.fault(found, one_of(&word, names));
     }
-    named.map(|&(_, shield)| shield)
+    named.map(|&(_, macsec_mode)| macsec_mode)
 }
 
 /// `0.5x`: a share of the pause time, in millionths.

@@ -5,7 +5,7 @@ use super::Wanted;
 /// A key of a measure.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// The key.
+    /// The key, as it is written in a case.
     pub key: &'static str,
     /// What its value is.
     pub kind: Kind,

@@ -7,7 +7,7 @@
 //! Left out: the replay window, which is the receiver's own, and key agreement.
 
 use super::{dut_mac, rig_mac};
-use crate::{Harm, Protection, Script, Secured};
+use crate::{Protection, Script, Secured, Tamper};
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::macsec::{BadKey, Opened, Sa, Sci, Seal, Suite, recover, tci};
 use rig_lab::CipherSuite;
@@ -82,19 +82,19 @@ impl Cable {
 
     /// `frame` as `end` sends it. A frame of a channel that nobody has always names it.
     pub fn seal(&self, end: End, secured: &Secured, frame: &[u8]) -> Vec<u8> {
-        let Secured { an, pn, encrypted, sci, harm } = *secured;
+        let Secured { an, pn, encrypted, sci, tamper } = *secured;
         let association = self.association(end, an);
-        let sa = match harm {
-            Some(Harm::WrongKey) => &association.wrong_key,
-            Some(Harm::WrongSci) => &association.wrong_sci,
-            Some(Harm::Forged | Harm::Truncated) | None => &association.right,
+        let sa = match tamper {
+            Some(Tamper::WrongKey) => &association.wrong_key,
+            Some(Tamper::WrongSci) => &association.wrong_sci,
+            Some(Tamper::Forged | Tamper::Truncated) | None => &association.right,
         };
-        let send_sci = sci || harm == Some(Harm::WrongSci);
+        let send_sci = sci || tamper == Some(Tamper::WrongSci);
         let seal = Seal { an: an & 3, pn, encrypt: encrypted, send_sci, end_station: false };
         let mut sealed = sa.protect(&seal, frame);
-        match (harm, sealed.last_mut()) {
-            (Some(Harm::Forged), Some(last)) => *last = !*last,
-            (Some(Harm::Truncated), _) => sealed.truncate(CUT),
+        match (tamper, sealed.last_mut()) {
+            (Some(Tamper::Forged), Some(last)) => *last = !*last,
+            (Some(Tamper::Truncated), _) => sealed.truncate(CUT),
             _ => {}
         }
         sealed
@@ -113,22 +113,22 @@ impl Cable {
         let other = if self.suite.is_xpn() && !sound(&opened) { again() } else { None };
         let (shown, opened) = other.unwrap_or((shown, opened));
         let association = self.association(end, shown.an);
-        let truncated = Secured { harm: Some(Harm::Truncated), ..shown };
+        let truncated = Secured { tamper: Some(Tamper::Truncated), ..shown };
         let Some(opened) = opened else { return Some((Vec::new(), truncated)) };
         let named =
             ethernet::Repr::parse(frame).ok().and_then(|(link, _)| opened.tag.sci(link.src));
         let by = |sa: &Sa| sa.open(frame, shown.pn).ok().filter(|opened| opened.icv_ok);
         let clear = |other: Option<Opened>, opened: Opened| other.unwrap_or(opened).frame;
         Some(if named.is_some_and(|named| named != association.right.sci()) {
-            let secured = Secured { harm: Some(Harm::WrongSci), ..shown };
+            let secured = Secured { tamper: Some(Tamper::WrongSci), ..shown };
             (clear(by(&association.wrong_sci), opened), secured)
         } else if opened.icv_ok {
             (opened.frame, shown)
         } else {
             let other = by(&association.wrong_key);
             let forged = other.is_none() && plausible(&opened.frame);
-            let harm = if forged { Harm::Forged } else { Harm::WrongKey };
-            (clear(other, opened), Secured { harm: Some(harm), ..shown })
+            let tamper = if forged { Tamper::Forged } else { Tamper::WrongKey };
+            (clear(other, opened), Secured { tamper: Some(tamper), ..shown })
         })
     }
 
@@ -156,7 +156,7 @@ impl Cable {
         let pn = frame.get(PN).and_then(|pn| pn.first_chunk()).copied().unwrap_or_default();
         let pn = self.recovered(lowest, an, u32::from_be_bytes(pn));
         let (encrypted, sci) = (octet & tci::E != 0, octet & tci::SC != 0);
-        Secured { an, pn, encrypted, sci, harm: None }
+        Secured { an, pn, encrypted, sci, tamper: None }
     }
 
     fn association(&self, end: End, an: u8) -> &Association {
@@ -185,7 +185,7 @@ impl Heard {
     /// A frame was heard. One that is wrong says nothing.
     pub fn saw(&mut self, secured: &Secured) {
         let lowest = &mut self.lowest[usize::from(secured.an & 3)];
-        if secured.harm.is_none() {
+        if secured.tamper.is_none() {
             *lowest = secured.pn.max(*lowest);
         }
     }

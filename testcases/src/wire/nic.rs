@@ -92,7 +92,7 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
             sized(RoceFrame::new(path, bth, ext)).emit()
         }
     };
-    if roce.harmed {
+    if roce.corrupt {
         // What the ICRC covers, and nothing that anybody reads: the first byte of the partition key.
         bytes[PKEY] ^= 0x40;
     }

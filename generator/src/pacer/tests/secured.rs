@@ -4,7 +4,7 @@ use super::*;
 use crate::peer::Peer;
 use crate::peer::tests::protection;
 use rig_testcases::wire::macsec::{Cable, End, Heard};
-use rig_testcases::{CipherSuite, EndpointSpec, Form, Secured, Shield};
+use rig_testcases::{CipherSuite, EndpointSpec, Form, MacsecMode, Secured};
 
 /// A rig of one port that protects what it sends, with what the far end sees of it.
 fn secured(slots: u32) -> (Pacer<Manual>, Halves, Cable) {
@@ -21,7 +21,7 @@ fn opened(far: &mut Halves, cable: &Cable) -> Vec<(u64, u8, Vec<u8>)> {
     far.1
         .poll(&mut |frame, _| {
             let (clear, how) = cable.open(End::Rig, &Heard::default(), frame).expect("protected");
-            assert_eq!(how.harm, None);
+            assert_eq!(how.tamper, None);
             frames.push((how.pn, how.an, clear));
         })
         .expect("in memory");
@@ -68,7 +68,7 @@ fn packet_numbers_are_given_in_the_order_in_which_frames_leave() {
 #[test]
 fn a_frame_in_clear_among_protected_ones_is_written_whole_and_takes_no_number() {
     let (mut rig, mut far, cable) = secured(1);
-    let clear = Template::of_stream(0, &StreamSpec { macsec: Shield::Clear, ..spec() });
+    let clear = Template::of_stream(0, &StreamSpec { macsec: MacsecMode::Clear, ..spec() });
     let lane = &mut rig.lanes[0];
     lane.assign(Who::Stream(1), clear.clone());
     lane.sender.start(at(Dur::us(5)), job(2));
@@ -91,7 +91,7 @@ fn a_pause_behind_a_tag_stops_its_class() {
     rig.run_until(at(Dur::us(20)), &mut log).expect("in memory");
     let sent = log.0.len();
     let xoff = mac_control::frame_pfc(wire::dut_mac(0), &pfc::Repr::all(8, Quanta(u16::MAX)));
-    let how = Secured { an: 0, pn: 1, encrypted: true, sci: true, harm: None };
+    let how = Secured { an: 0, pn: 1, encrypted: true, sci: true, tamper: None };
     let frame = cable.seal(End::Dut, &how, &xoff);
     let mut slot = far.0.alloc().expect("a slot");
     far.0.bytes(&mut slot)[..frame.len()].copy_from_slice(&frame);

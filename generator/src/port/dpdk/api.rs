@@ -31,7 +31,7 @@ pub(super) struct Found {
     pub(super) mtu: u32,
     pub(super) mtu_refused: i32,
     pub(super) interface: u32,
-    pub(super) stamps: i32,
+    pub(super) timestamps: i32,
     pub(super) driver: [c_char; NAME],
 }
 

@@ -92,8 +92,8 @@ pub(super) struct Opened {
     pub(super) mtu_refused: Option<Errno>,
     /// The kernel's number of the interface below.
     pub(super) interface: Option<u32>,
-    /// Whether the NIC stamps received frames; an error when it offers to, and cannot be used.
-    pub(super) stamps: Result<bool, Errno>,
+    /// Whether the NIC timestamps received frames; an error when it offers to, and cannot be used.
+    pub(super) timestamps: Result<bool, Errno>,
     /// The name of the driver.
     pub(super) driver: String,
 }
@@ -105,7 +105,11 @@ impl From<Found> for Opened {
             mtu: (found.mtu > 0).then_some(found.mtu as usize),
             mtu_refused: (found.mtu_refused != 0).then(|| errno(found.mtu_refused)),
             interface: (found.interface > 0).then_some(found.interface),
-            stamps: if found.stamps < 0 { Err(errno(found.stamps)) } else { Ok(found.stamps > 0) },
+            timestamps: if found.timestamps < 0 {
+                Err(errno(found.timestamps))
+            } else {
+                Ok(found.timestamps > 0)
+            },
             driver: text(&found.driver),
         }
     }
@@ -130,7 +134,7 @@ impl Device {
             mtu: 0,
             mtu_refused: 0,
             interface: 0,
-            stamps: 0,
+            timestamps: 0,
             driver: [0; NAME],
         };
         let mut step = c"open the port".as_ptr();

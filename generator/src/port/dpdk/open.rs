@@ -143,10 +143,10 @@ fn limit(config: &Config, device: &Device, refusals: &mut Vec<Refusal>) {
     }
 }
 
-/// The clock of a NIC that stamps.
+/// The clock of a NIC that timestamps.
 fn clock(device: &Device, opened: &Opened, refusals: &mut Vec<Refusal>) -> Option<NicClock> {
     let calibrate = || -> Result<Option<NicClock>, Errno> {
-        if !opened.stamps? {
+        if !opened.timestamps? {
             return Ok(None);
         }
         let earlier = Reading::best(|| device.ticks())?;

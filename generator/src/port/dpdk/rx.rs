@@ -20,13 +20,13 @@ pub(super) struct Receiver {
     incoming: Incoming,
     /// When the frames that are held were taken from the driver.
     taken_at: Mono,
-    /// What the NIC's stamps mean, if it makes any.
+    /// What the NIC's timestamps mean, if it makes any.
     clock: Option<NicClock>,
     checkup: Checkup,
 }
 
 impl Receiver {
-    /// The half that receives, with the clock of a NIC that stamps.
+    /// The half that receives, with the clock of a NIC that timestamps.
     pub(super) fn new(shared: Arc<Shared>, clock: Option<NicClock>) -> Receiver {
         let incoming = Incoming::new(Arc::clone(&shared));
         Receiver { shared, incoming, taken_at: Mono::now(), clock, checkup: Checkup::new() }

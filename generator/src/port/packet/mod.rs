@@ -1,6 +1,6 @@
 //! AF_PACKET through pnet: for interfaces that carry no XDP program.
 //!
-//! One call a frame, stamps by the process, and the kernel has taken the VLAN tag off a frame before the port sees it.
+//! One call a frame, timestamps by the process, and the kernel has taken the VLAN tag off a frame before the port sees it.
 
 mod rx;
 mod tx;

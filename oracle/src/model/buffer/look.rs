@@ -69,7 +69,7 @@ impl Buffer {
         self.groups[port][slot(group)].headroom_peak.into()
     }
 
-    /// The pools.
+    /// The pools that all groups share.
     pub const fn pools(&self) -> &Pools {
         &self.pools
     }

@@ -109,7 +109,7 @@ impl Handler {
         handler
     }
 
-    /// Ends now.
+    /// Gives the queue back to what it was.
     pub(super) fn end(self, network: &mut Network) {
         network.leak(self.port, self.class, 0);
         self.set(network, false);

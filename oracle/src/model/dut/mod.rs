@@ -65,11 +65,11 @@ pub struct Rig {
 pub struct Acted {
     /// When: the instant of a poll.
     pub at: Time,
-    /// The port.
+    /// Port of the device.
     pub port: u16,
     /// The class, which is the queue.
     pub class: u8,
-    /// What.
+    /// What it did.
     pub event: Event,
 }
 

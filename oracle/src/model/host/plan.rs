@@ -1,7 +1,7 @@
 //! What a host sends by itself: streams and storms, and when their next frames are due.
 
 use crate::model::packet::{Kind, Packet, bit};
-use rig_testcases::Shield;
+use rig_testcases::MacsecMode;
 use rig_units::{Dur, Pace, Quanta, Time};
 
 /// A stream of equal frames.
@@ -34,7 +34,7 @@ pub struct Stream {
     /// Marks its frames for recorders.
     pub record: bool,
     /// How its frames are protected by a host that speaks MACsec.
-    pub shield: Shield,
+    pub macsec_mode: MacsecMode,
     /// Which of its addresses the host sends them from; 0 is the usual one.
     pub address: u8,
 }
@@ -72,7 +72,7 @@ pub struct Storm {
     /// How many frames; `None` goes on until it is stopped.
     pub count: Option<u32>,
     /// How its frames are protected by a host that speaks MACsec.
-    pub shield: Shield,
+    pub macsec_mode: MacsecMode,
 }
 
 /// Size of a PFC frame on Ethernet, FCS counted.
@@ -89,29 +89,29 @@ pub(super) struct Plan {
     pace: Pace,
     /// The next frame.
     pub(super) packet: Packet,
-    pub(super) shield: Shield,
+    pub(super) macsec_mode: MacsecMode,
 }
 
 impl Plan {
     /// A stream of `host` whose first frame is due at `now`.
     pub(super) fn stream(host: u16, now: Time, stream: &Stream) -> Plan {
         let Stream { id, kind, names, class, dscp, size, pace, dst, count, .. } = *stream;
-        let Stream { ect, ce, record, shield, .. } = *stream;
+        let Stream { ect, ce, record, macsec_mode, .. } = *stream;
         assert!(matches!(kind, Kind::Data | Kind::Cnp), "a stream is of data or of CNPs");
         let mut packet = Packet::data(names, at(host, stream.address), dst, class, dscp, size);
         packet.kind = kind;
         packet.seq = stream.first;
         let packet = packet.with_ect(ect).with_ce(ce).with_record(record);
-        Plan { id, due: now, left: count, pace, packet, shield }
+        Plan { id, due: now, left: count, pace, packet, macsec_mode }
     }
 
     /// A storm of `host` whose first frame is due at `now`.
     pub(super) fn storm(host: u16, now: Time, storm: &Storm) -> Plan {
-        let Storm { id, enable, zero, quanta, every, count, shield } = *storm;
+        let Storm { id, enable, zero, quanta, every, count, macsec_mode } = *storm;
         let mut packet = Packet::pfc(enable, zero, quanta, PFC_SIZE).with_record(true);
         packet.stream = id;
         packet.src = host;
-        Plan { id, due: now, left: count, pace: Pace::every(every), packet, shield }
+        Plan { id, due: now, left: count, pace: Pace::every(every), packet, macsec_mode }
     }
 
     /// Goes on to the next frame.

@@ -7,7 +7,7 @@ use super::Plug;
 use super::rig_port::{Choice, RigPort};
 use crate::model::packet::{Kind, Packet, Tag};
 use rig_lab::Form;
-use rig_testcases::{Harm, Shield};
+use rig_testcases::{MacsecMode, Tamper};
 use rig_units::Time;
 
 /// A host's side of MACsec.
@@ -30,7 +30,7 @@ pub struct Security {
 /// The forms in which a host obeys PFC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Obeys {
-    /// In clear.
+    /// PFC without a SecTAG.
     pub clear: bool,
     /// Behind a tag.
     pub encrypted: bool,
@@ -55,29 +55,30 @@ impl Peer {
     }
 
     /// The frame as it goes onto the cable.
-    fn protect(&mut self, packet: &Packet, shield: Shield) -> Packet {
+    fn protect(&mut self, packet: &Packet, macsec_mode: MacsecMode) -> Packet {
         let Security { an, next_pn, encrypted, sci, pfc, .. } = self.security;
         let usual = if packet.kind == Kind::Pfc && pfc == Form::Clear {
-            Shield::Clear
+            MacsecMode::Clear
         } else {
-            Shield::Sound
+            MacsecMode::Sound
         };
-        let shield = if shield == Shield::Usual { usual } else { shield };
-        if shield == Shield::Clear || packet.is_secured() {
+        let macsec_mode = if macsec_mode == MacsecMode::Usual { usual } else { macsec_mode };
+        if macsec_mode == MacsecMode::Clear || packet.is_secured() {
             return *packet;
         }
-        let harm = if let Shield::Harmed(harm) = shield { Some(harm) } else { None };
-        let an = if let Shield::Of(an) = shield { an } else { an };
-        let pn = match shield {
-            Shield::Late(by) => next_pn.saturating_sub(by),
+        let tamper =
+            if let MacsecMode::Tampered(tamper) = macsec_mode { Some(tamper) } else { None };
+        let an = if let MacsecMode::Of(an) = macsec_mode { an } else { an };
+        let pn = match macsec_mode {
+            MacsecMode::Late(by) => next_pn.saturating_sub(by),
             _ => {
                 self.security.next_pn = next_pn.wrapping_add(1);
                 next_pn
             }
         };
         // What names another channel names it.
-        let sci = sci || harm == Some(Harm::WrongSci);
-        packet.secured(Tag { an, pn, encrypted, sci, harm })
+        let sci = sci || tamper == Some(Tamper::WrongSci);
+        packet.secured(Tag { an, pn, encrypted, sci, tamper })
     }
 
     /// What the host makes of a frame: the one behind the tag, or nothing where it does not obey PFC in this form.
@@ -107,13 +108,13 @@ impl RigPort {
     #[inline(never)]
     pub(super) fn next_secured(&mut self) -> Option<&Packet> {
         let packet = *self.front()?;
-        let shield = match self.choice {
-            Choice::Control => Shield::Usual,
-            Choice::Storm(index) => self.storms.get(index)?.shield,
-            Choice::Stream(index) => self.streams.get(index)?.shield,
+        let macsec_mode = match self.choice {
+            Choice::Control => MacsecMode::Usual,
+            Choice::Storm(index) => self.storms.get(index)?.macsec_mode,
+            Choice::Stream(index) => self.streams.get(index)?.macsec_mode,
         };
         let peer = self.security.as_mut()?;
-        peer.outgoing = peer.protect(&packet, shield);
+        peer.outgoing = peer.protect(&packet, macsec_mode);
         Some(&peer.outgoing)
     }
 
@@ -133,6 +134,6 @@ impl RigPort {
             None => *packet,
         };
         let answer = self.receive(plug, now, &opened, bypass)?;
-        Some(self.security.as_mut().map_or(answer, |peer| peer.protect(&answer, Shield::Usual)))
+        Some(self.security.as_mut().map_or(answer, |peer| peer.protect(&answer, MacsecMode::Usual)))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// What a NIC has counted so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// CNPs sent.
+    /// CNPs that it sent.
     pub np_cnp_sent: u64,
     /// Frames received with ECN field 11, CNPs not counted.
     pub np_ecn_marked_roce_packets: u64,

@@ -10,7 +10,6 @@ mod answers;
 mod config;
 mod counters;
 mod flow;
-mod lanes;
 mod limiting;
 mod np;
 #[cfg(feature = "ns3")]
@@ -24,6 +23,7 @@ mod requester;
 mod responder;
 pub mod rp;
 mod send;
+mod send_queues;
 mod table;
 
 pub use config::Config;
@@ -33,7 +33,6 @@ pub(crate) use port::Port;
 
 use super::packet::{ACK_SIZE, ROCE_OVERHEAD};
 use answers::Answers;
-use lanes::{Lanes, Limit};
 use np::Np;
 use pair::Pair;
 use receive::Pipeline;
@@ -41,6 +40,7 @@ use rig_lab::Scope;
 use rig_units::{PortSpeed, Time};
 use rp::Limiter;
 use send::Choice;
+use send_queues::{Limit, SendQueues};
 use std::collections::{BTreeMap, BTreeSet};
 use table::{NOBODY, Table};
 
@@ -54,7 +54,7 @@ pub struct Nic {
     line: u64,
     table: Table,
     pairs: Vec<Pair>,
-    lanes: Lanes,
+    send_queues: SendQueues,
     /// Limiters of addresses, and of the port, where limiters are kept for these.
     limit_of_address: BTreeMap<u16, u16>,
     limit_of_port: u16,
@@ -93,7 +93,7 @@ impl Nic {
             line: speed.bps(),
             table: Table::default(),
             pairs: Vec::new(),
-            lanes: Lanes::default(),
+            send_queues: SendQueues::default(),
             limit_of_address: BTreeMap::new(),
             limit_of_port: NOBODY,
             np: Np::default(),
@@ -117,7 +117,7 @@ impl Nic {
     /// The limiter of a connection that it sends on, as it is now.
     pub fn limiter(&self, id: u16) -> Option<Limiter> {
         let pair = self.pairs.get(usize::from(self.table.get(id)))?;
-        let mut limiter = self.lanes.limits.get(usize::from(pair.limit))?.limiter;
+        let mut limiter = self.send_queues.limits.get(usize::from(pair.limit))?.limiter;
         if let Some(before) = self.seen.0.checked_sub(1) {
             limiter.catch_up_all(&self.config.rp, &self.config.faults.rp, Time(before));
         }
@@ -148,9 +148,9 @@ impl Nic {
         self.join(slot);
         if !is_new && self.config.rp.scope == Scope::Qp {
             let limit = self.pairs[usize::from(slot)].limit;
-            self.lanes.limits[usize::from(limit)].limiter = self.config.fresh(self.line);
+            self.send_queues.limits[usize::from(limit)].limiter = self.config.fresh(self.line);
         }
-        self.lanes.enqueue(&mut self.pairs, slot, now);
+        self.send_queues.enqueue(&mut self.pairs, slot, now);
     }
 
     /// Sends nothing new of a flow from now on.
@@ -172,7 +172,7 @@ impl Nic {
     /// Works otherwise from now on. Its state stays; where limiters are kept for something else, new ones are made.
     pub(crate) fn set(&mut self, now: Time, config: &Config) {
         let before = core::mem::replace(&mut self.config, *config);
-        for limit in &mut self.lanes.limits {
+        for limit in &mut self.send_queues.limits {
             if let Some(last) = now.0.checked_sub(1) {
                 limit.limiter.catch_up_all(&before.rp, &before.faults.rp, Time(last));
             }
@@ -186,12 +186,12 @@ impl Nic {
                 .filter(|(_, pair)| pair.limit != NOBODY)
                 .map(|(slot, _)| slot)
                 .collect();
-            self.lanes.clear(&mut self.pairs);
+            self.send_queues.clear(&mut self.pairs);
             self.limit_of_address.clear();
             self.limit_of_port = NOBODY;
             for slot in senders {
                 self.join(slot);
-                self.lanes.enqueue(&mut self.pairs, slot, now);
+                self.send_queues.enqueue(&mut self.pairs, slot, now);
             }
         }
     }
@@ -233,7 +233,7 @@ impl Nic {
             Scope::Port => &mut self.limit_of_port,
         };
         if *limit == NOBODY {
-            *limit = self.lanes.add(Limit::new(&self.config, self.line));
+            *limit = self.send_queues.add(Limit::new(&self.config, self.line));
         }
         let limit = *limit;
         self.pairs[usize::from(slot)].limit = limit;

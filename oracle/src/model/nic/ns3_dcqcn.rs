@@ -6,7 +6,7 @@
 //! behind it, cuts if there was one. There is no byte counter, one increase is additive and those behind it are hyper, and gaps
 //! between frames are whole nanoseconds.
 
-use super::lanes::Limit;
+use super::send_queues::Limit;
 use super::table::NOBODY;
 use super::{self as nic, Nic};
 use rig_units::{Dur, Time};
@@ -195,7 +195,7 @@ impl Nic {
     /// The limiter of a connection, as it is now.
     pub fn ns3(&self, id: u16) -> Option<Limiter> {
         let pair = self.pairs.get(usize::from(self.table.get(id)))?;
-        let mut limiter = self.lanes.limits.get(usize::from(pair.limit))?.ns3?;
+        let mut limiter = self.send_queues.limits.get(usize::from(pair.limit))?.ns3?;
         if let Some(before) = self.seen.0.checked_sub(1) {
             limiter.catch_up(&self.config.ns3?, Time(before));
         }
@@ -206,7 +206,7 @@ impl Nic {
     pub(super) fn notified_by_ack(&mut self, now: Time, slot: u16) -> bool {
         let Some(config) = &self.config.ns3 else { return false };
         let limit = self.pairs.get(usize::from(slot)).map_or(NOBODY, |pair| pair.limit);
-        let limit = self.lanes.limits.get_mut(usize::from(limit));
+        let limit = self.send_queues.limits.get_mut(usize::from(limit));
         if let Some(limiter) = limit.and_then(|limit| limit.ns3.as_mut()) {
             self.counters.rp_cnp_handled += 1;
             limiter.notified(config, now);

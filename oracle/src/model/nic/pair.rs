@@ -32,7 +32,7 @@ pub(super) struct Pair {
     pub(super) answered: Answered,
     /// Its limit; where it stands to wait for that, and who stands behind it.
     pub(super) limit: u16,
-    pub(super) lane: u16,
+    pub(super) send_queue: u16,
     pub(super) after: u16,
     pub(super) is_queued: bool,
 }
@@ -53,7 +53,7 @@ impl Pair {
             responder: Responder::default(),
             answered: None,
             limit: NOBODY,
-            lane: NOBODY,
+            send_queue: NOBODY,
             after: NOBODY,
             is_queued: false,
         }

@@ -242,7 +242,7 @@ impl Nic {
         let is_ready = requester.is_ready();
         pair.prepare();
         if is_ready {
-            self.lanes.enqueue(&mut self.pairs, slot, now);
+            self.send_queues.enqueue(&mut self.pairs, slot, now);
         }
     }
 
@@ -261,7 +261,7 @@ impl Nic {
         }
         pair.answer_like(packet);
         pair.prepare();
-        self.lanes.enqueue(&mut self.pairs, slot, now);
+        self.send_queues.enqueue(&mut self.pairs, slot, now);
     }
 
     #[cold]
@@ -286,7 +286,7 @@ impl Nic {
             Scope::DestIp => self.limit_of_address.get(&source).copied().unwrap_or(NOBODY),
             Scope::Port => self.limit_of_port,
         };
-        let Some(found) = self.lanes.limits.get_mut(usize::from(limit)) else { return };
+        let Some(found) = self.send_queues.limits.get_mut(usize::from(limit)) else { return };
         let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
         if !rp.enable || !found.limiter.notified(rp, faults, now) {
             self.counters.rp_cnp_ignored += 1;
@@ -297,7 +297,7 @@ impl Nic {
             && let Some(next) = self.limit_after(stream).filter(|&next| next != limit)
         {
             let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
-            self.lanes.limits[usize::from(next)].limiter.notified(rp, faults, now);
+            self.send_queues.limits[usize::from(next)].limiter.notified(rp, faults, now);
         }
     }
 
@@ -316,7 +316,7 @@ impl Nic {
             && requester.held_until() <= now
         {
             requester.is_held = false;
-            self.lanes.enqueue(&mut self.pairs, slot, now);
+            self.send_queues.enqueue(&mut self.pairs, slot, now);
         }
     }
 
@@ -341,7 +341,7 @@ impl Nic {
             requester.is_watched = true;
             pair.prepare();
             self.later.insert((now + rc.timeout, slot, Later::Timeout));
-            self.lanes.enqueue(&mut self.pairs, slot, now);
+            self.send_queues.enqueue(&mut self.pairs, slot, now);
         }
     }
 }

@@ -18,7 +18,7 @@ impl Nic {
     #[inline]
     pub(crate) fn plan(&mut self, ready: Time, closed: u8) -> (Time, Choice) {
         let answer = self.answers.next();
-        let first = self.lanes.first(&mut self.pairs, closed);
+        let first = self.send_queues.first(&mut self.pairs, closed);
         let at = answer.min(first.map_or(Time::MAX, |(at, _)| at));
         let at = if at == Time::MAX { at } else { at.max(ready) };
         match first {
@@ -59,9 +59,9 @@ impl Nic {
         let pair = &mut self.pairs[usize::from(slot)];
         let size = u64::from(pair.frame.size);
         pair.sent(now);
-        let limit = &mut self.lanes.limits[usize::from(pair.limit)];
+        let limit = &mut self.send_queues.limits[usize::from(pair.limit)];
         limit.left(&self.config, now, size);
-        self.lanes.sent(&mut self.pairs, slot);
+        self.send_queues.sent(&mut self.pairs, slot);
         if self.config.rc.timeout > Dur::ZERO {
             self.watch(slot);
         }

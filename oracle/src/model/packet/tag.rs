@@ -4,7 +4,7 @@
 //! Left out: the short length and the confidentiality offset.
 
 use super::{Kind, Packet};
-use rig_testcases::Harm;
+use rig_testcases::Tamper;
 use rig_units::Quanta;
 
 /// What protects a frame on a cable.
@@ -19,7 +19,7 @@ pub struct Tag {
     /// Whether it names its secure channel.
     pub sci: bool,
     /// What is wrong with it.
-    pub harm: Option<Harm>,
+    pub tamper: Option<Tamper>,
 }
 
 /// The mark of a frame that has a tag.
@@ -28,7 +28,8 @@ const TAGGED: u8 = 1 << 6;
 const ENCRYPTED: u8 = 1 << 2;
 const SCI: u8 = 1 << 3;
 const HARM: u32 = 4;
-const HARMS: [Harm; 4] = [Harm::Forged, Harm::WrongKey, Harm::WrongSci, Harm::Truncated];
+const TAMPERS: [Tamper; 4] =
+    [Tamper::Forged, Tamper::WrongKey, Tamper::WrongSci, Tamper::Truncated];
 
 impl Tag {
     /// What protection adds to a frame, in bytes: SecTAG, SCI if it is there, ICV (IEEE 802.1AE 9.3, 14.5).
@@ -37,20 +38,20 @@ impl Tag {
     }
 
     fn packed(&self) -> u8 {
-        let harm = (1..).zip(HARMS).find(|&(_, known)| Some(known) == self.harm);
-        let harm = harm.map_or(0, |(number, _): (u8, _)| number);
+        let tamper = (1..).zip(TAMPERS).find(|&(_, known)| Some(known) == self.tamper);
+        let tamper = tamper.map_or(0, |(number, _): (u8, _)| number);
         let flag = |bit: u8, on: bool| if on { bit } else { 0 };
-        self.an & 3 | flag(ENCRYPTED, self.encrypted) | flag(SCI, self.sci) | harm << HARM
+        self.an & 3 | flag(ENCRYPTED, self.encrypted) | flag(SCI, self.sci) | tamper << HARM
     }
 
     fn unpacked(bits: u8, pn: u32) -> Tag {
-        let harm = usize::from(bits >> HARM).checked_sub(1);
+        let tamper = usize::from(bits >> HARM).checked_sub(1);
         Tag {
             an: bits & 3,
             pn,
             encrypted: bits & ENCRYPTED != 0,
             sci: bits & SCI != 0,
-            harm: harm.and_then(|number| HARMS.get(number).copied()),
+            tamper: tamper.and_then(|number| TAMPERS.get(number).copied()),
         }
     }
 }
@@ -95,7 +96,7 @@ impl Packet {
         self.marks & TAGGED != 0
     }
 
-    /// Its tag.
+    /// The tag of the rig, where it carries one.
     pub fn tag(&self) -> Option<Tag> {
         let pn = match self.kind {
             Kind::Pfc => self.seq,

@@ -2,7 +2,7 @@
 
 use super::{Config, Counters};
 use crate::model::packet::Tag;
-use rig_testcases::Harm;
+use rig_testcases::Tamper;
 
 /// The associations that frames are received on.
 #[derive(Debug, Clone, Copy)]
@@ -40,11 +40,11 @@ impl Receiver {
         counters: &mut Counters,
     ) -> bool {
         let faults = &config.faults;
-        if tag.harm == Some(Harm::Truncated) || (tag.pn == 0 && !config.extended) {
+        if tag.tamper == Some(Tamper::Truncated) || (tag.pn == 0 && !config.extended) {
             counters.bad_tag += 1;
             return false;
         }
-        if tag.harm == Some(Harm::WrongSci) && !faults.macsec_sci_not_checked {
+        if tag.tamper == Some(Tamper::WrongSci) && !faults.macsec_sci_not_checked {
             counters.no_sci += 1;
             return false;
         }
@@ -65,8 +65,8 @@ impl Receiver {
             return false;
         }
         // What was sealed with another key decrypts to noise, whether its ICV is looked at or not.
-        let forged = tag.harm == Some(Harm::Forged) && !faults.macsec_icv_not_checked;
-        if forged || tag.harm == Some(Harm::WrongKey) {
+        let forged = tag.tamper == Some(Tamper::Forged) && !faults.macsec_icv_not_checked;
+        if forged || tag.tamper == Some(Tamper::WrongKey) {
             counters.not_valid += 1;
             return false;
         }

@@ -36,7 +36,7 @@ impl Sender {
             pn: u32::from_be_bytes([a, b, c, d]),
             encrypted: config.encrypts,
             sci: config.sends_sci,
-            harm: None,
+            tamper: None,
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::model::packet::Tag;
 use rig_lab::{CipherSuite, PfcMode};
-use rig_testcases::Harm;
+use rig_testcases::Tamper;
 use rig_units::Quanta;
 
 mod faults;
@@ -21,7 +21,7 @@ pub(super) fn usual() -> SecY {
     SecY::new(&config(|_| ()))
 }
 
-pub(super) const TAG: Tag = Tag { an: 0, pn: 1, encrypted: true, sci: true, harm: None };
+pub(super) const TAG: Tag = Tag { an: 0, pn: 1, encrypted: true, sci: true, tamper: None };
 
 pub(super) fn data() -> Packet {
     Packet::data(7, 0, 1, 3, 3, 1_024)
@@ -35,8 +35,8 @@ pub(super) fn numbered(pn: u32) -> Packet {
     data().secured(Tag { pn, ..TAG })
 }
 
-pub(super) fn harmed(harm: Harm) -> Packet {
-    data().secured(Tag { harm: Some(harm), ..TAG })
+pub(super) fn corrupt(tamper: Tamper) -> Packet {
+    data().secured(Tag { tamper: Some(tamper), ..TAG })
 }
 
 /// What comes of each frame: whether it comes through.
@@ -56,12 +56,12 @@ fn each_wrong_is_counted_as_what_it_is_and_dropped() {
     let none = Counters::default();
     for (frame, counted) in [
         (data(), Counters { no_tag: 1, ..none }),
-        (harmed(Harm::Truncated), Counters { bad_tag: 1, ..none }),
+        (corrupt(Tamper::Truncated), Counters { bad_tag: 1, ..none }),
         (numbered(0), Counters { bad_tag: 1, ..none }),
-        (harmed(Harm::WrongSci), Counters { no_sci: 1, ..none }),
+        (corrupt(Tamper::WrongSci), Counters { no_sci: 1, ..none }),
         (data().secured(Tag { an: 1, ..TAG }), Counters { not_using_sa: 1, ..none }),
-        (harmed(Harm::Forged), Counters { not_valid: 1, ..none }),
-        (harmed(Harm::WrongKey), Counters { not_valid: 1, ..none }),
+        (corrupt(Tamper::Forged), Counters { not_valid: 1, ..none }),
+        (corrupt(Tamper::WrongKey), Counters { not_valid: 1, ..none }),
     ] {
         let mut secy = usual();
         assert_eq!(secy.receive(&frame), Received::Gone);
@@ -81,18 +81,18 @@ fn of_two_wrongs_the_first_check_counts() {
     };
     let none = Counters::default();
     assert_eq!(late(|_| ()), Counters { late: 1, ..none });
-    assert_eq!(late(|tag| tag.harm = Some(Harm::Forged)), Counters { late: 1, ..none });
+    assert_eq!(late(|tag| tag.tamper = Some(Tamper::Forged)), Counters { late: 1, ..none });
     assert_eq!(late(|tag| tag.an = 2), Counters { not_using_sa: 1, ..none });
-    let unknown = |tag: &mut Tag| (tag.an, tag.harm) = (2, Some(Harm::WrongSci));
+    let unknown = |tag: &mut Tag| (tag.an, tag.tamper) = (2, Some(Tamper::WrongSci));
     assert_eq!(late(unknown), Counters { no_sci: 1, ..none });
-    let cut = |tag: &mut Tag| (tag.an, tag.harm) = (2, Some(Harm::Truncated));
+    let cut = |tag: &mut Tag| (tag.an, tag.tamper) = (2, Some(Tamper::Truncated));
     assert_eq!(late(cut), Counters { bad_tag: 1, ..none });
 }
 
 #[test]
 fn a_frame_that_is_not_valid_moves_no_window() {
     let mut secy = SecY::new(&config(|macsec| macsec.enable_replay_protect = true));
-    let forged = data().secured(Tag { pn: 500, harm: Some(Harm::Forged), ..TAG });
+    let forged = data().secured(Tag { pn: 500, tamper: Some(Tamper::Forged), ..TAG });
     assert_eq!(through(&mut secy, &[forged, numbered(1)]), [false, true]);
 }
 

@@ -9,7 +9,7 @@ use rig_units::Time;
 /// Frames thrown out of a queue.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Discarded {
-    /// How many.
+    /// Frames thrown out.
     pub packets: u64,
     /// Ports whose senders are told to go on because of it.
     pub(crate) resumed: Vec<usize>,

@@ -63,7 +63,7 @@ struct Measured {
     arrived: Option<u64>,
     floor_error: Ns,
     sent_error: Ns,
-    /// Of the stamps that the receiving end's XDP program took.
+    /// Of the timestamps that the receiving end's XDP program took.
     received_error: Option<Ns>,
     /// How late frames were handed over, and the floor's loop found its time come.
     floor_late: Ns,
@@ -144,8 +144,9 @@ fn pair(rig: &mut Rig, gap: Dur) -> Result<Pair, String> {
     rig.rest()?;
     let first = rig.clock().now() + Dur::us(500);
     let slots = usize::try_from(count).unwrap_or(0);
-    let stamps = floor(rig.clock(), first, gap, slots, rig.awake()).map_err(said)?;
-    let (own, late) = (Spread::of_gaps(&stamps, gap), Spread::of_lateness(&stamps, first, gap));
+    let timestamps = floor(rig.clock(), first, gap, slots, rig.awake()).map_err(said)?;
+    let (own, late) =
+        (Spread::of_gaps(&timestamps, gap), Spread::of_lateness(&timestamps, first, gap));
     rig.rest()?;
     let burst = rig.burst(gap, count)?;
     Ok(Pair {

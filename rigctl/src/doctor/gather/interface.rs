@@ -34,7 +34,7 @@ fn state(name: &str, link: &Link) -> LinkFacts {
         pair: link.pair,
         speed: ask.and_then(|ethtool| ethtool.speed().ok()).flatten(),
         queues: ask.and_then(|ethtool| ethtool.receive_queues().ok()).flatten(),
-        stamps: clocks.map(|clocks| (clocks.rx_hardware, clocks.tx_hardware)),
+        timestamps: clocks.map(|clocks| (clocks.rx_hardware, clocks.tx_hardware)),
         counts_pauses: !pauses(name).is_empty(),
     }
 }

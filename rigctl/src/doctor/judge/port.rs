@@ -63,7 +63,7 @@ pub(super) fn own(interface: &Interface, needs: &Needs) -> Vec<Check> {
         let one = format!("sudo ethtool -L {name} combined 1");
         all.push(check("queues", missing(needed), says).mend(one));
     }
-    all.push(match link.stamps {
+    all.push(match link.timestamps {
         Some((true, true)) => {
             check("stamps", State::Ok, "the hardware has them; the rig stamps in software")
         }

@@ -51,7 +51,7 @@ fn interface(name: &str) -> Interface {
         pair: false,
         speed: Some(100_000),
         queues: Some(1),
-        stamps: Some((true, true)),
+        timestamps: Some((true, true)),
         counts_pauses: true,
     };
     Interface { name: name.to_owned(), link: Ok(link), port: Ok(port()) }
@@ -167,7 +167,7 @@ fn interfaces_in_every_state() {
     let mut odd = interface("odd");
     link(&mut odd).speed = Some(7_777);
     let mut pair = interface("pair");
-    (link(&mut pair).pair, link(&mut pair).stamps) = (true, None);
+    (link(&mut pair).pair, link(&mut pair).timestamps) = (true, None);
     let mut generic = interface("generic");
     let refused = vec!["no XDP in the driver: EOPNOTSUPP".to_owned()];
     generic.port = Ok(PortFacts {

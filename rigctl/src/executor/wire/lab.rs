@@ -292,7 +292,7 @@ impl WireLab {
         for (storm, spec) in (0..).zip(&script.storms) {
             let frame = frame(spec.from, &super::tape::pfc(spec.classes, spec.quanta));
             let lane = &mut self.bench.pacer.lanes[behind(spec.from)];
-            lane.assign(Who::Storm(storm), Template::new(frame).shielded(spec.macsec));
+            lane.assign(Who::Storm(storm), Template::new(frame).with_macsec(spec.macsec));
         }
     }
 }

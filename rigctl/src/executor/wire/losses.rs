@@ -18,7 +18,7 @@ struct Lost {
 pub(super) struct Losses(Vec<Lost>);
 
 impl Losses {
-    /// Until now.
+    /// The losses of every port until now.
     pub(super) fn of(lanes: &[Lane]) -> Result<Losses, Broken> {
         let of = |lane: &Lane| -> Result<Lost, Broken> {
             Ok(Lost { received: lane.rx.stats()?.rx_lost(), sent: lane.tx.stats()?.tx_lost })

@@ -176,7 +176,7 @@ fn cnp(spec: &StreamSpec, connection: u16) -> Roce {
         size: u16::try_from(spec.size.0).unwrap_or(u16::MAX),
         ecn: spec.ecn,
         dscp: spec.dscp,
-        harmed: false,
+        corrupt: false,
         address: spec.address,
     }
 }

@@ -106,7 +106,7 @@ impl Trial<'_> {
             Action::Pfc(PfcFrames { from, enable, quanta, count, every, macsec }) => {
                 let what = tape::pfc(*enable, *quanta);
                 let who = Who::ByHand(self.tape.by_hand(what));
-                let template = Template::new(frame(*from, &what)).shielded(*macsec);
+                let template = Template::new(frame(*from, &what)).with_macsec(*macsec);
                 let lane = self.lane(*from);
                 lane.assign(who, template);
                 let secured = lane.peer.as_ref().and_then(|peer| peer.next(*macsec, true));

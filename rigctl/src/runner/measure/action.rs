@@ -1,6 +1,6 @@
 //! What becomes of frames that meet a stormed queue.
 
-use super::done::{Done, Read, wanted};
+use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, looked};
 use super::measurement::{Expected, Facts, Known, Measurement, Needs};
 use super::watchdog::changed;
@@ -61,7 +61,7 @@ impl Measurement for ActionTaken<'_> {
         vec![("predicted", text.to_owned())]
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         if let Some(subject) = self.subject() {
             judge(done, &subject, judged);
         }
@@ -73,7 +73,7 @@ impl Measurement for ActionTaken<'_> {
 }
 
 /// From the action's beginning to the end of the storm every frame must meet the declared action.
-fn judge(done: &Done<'_>, subject: &Subject, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
     let context = done.context;
     let view = ActionView::from(&context.group.declared);
     done.each("pfcwd.action", &subject.stream, judged, |trial| {
@@ -98,7 +98,13 @@ fn judge(done: &Done<'_>, subject: &Subject, judged: &mut Judged) {
             );
             let got = Some("no detection".to_owned());
             let looked = looked(1, "storms");
-            return Ok(Read { span: Span::exactly(1), want, got, records: Vec::new(), looked });
+            return Ok(TrialReading {
+                span: Span::exactly(1),
+                want,
+                got,
+                records: Vec::new(),
+                looked,
+            });
         };
         let taken =
             analyse::action(&trial.observation, &trial.script, places.stream, &view, window);
@@ -120,7 +126,7 @@ fn judge(done: &Done<'_>, subject: &Subject, judged: &mut Judged) {
         let got = Some(format!("{count} of {all} frames fared otherwise"));
         let records = breaking.iter().map(|fate| fate.received.unwrap_or(fate.sent)).collect();
         let looked = looked(all, "frames that meet the stormed queue");
-        Ok(Read { span: Span::exactly(count), want, got, records, looked })
+        Ok(TrialReading { span: Span::exactly(count), want, got, records, looked })
     });
 }
 

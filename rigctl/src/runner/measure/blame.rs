@@ -2,8 +2,8 @@
 //! another class than the one that was to be paused, a sender of the rig that was told to stop and went on.
 
 use super::ahead::in_the_way;
-use super::done::{Done, show};
-use crate::runner::fill::Fill;
+use super::judge_context::{JudgeContext, show};
+use crate::runner::buffer_ledger::BufferLedger;
 use crate::runner::kept::Kept;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::Loss;
@@ -30,7 +30,12 @@ fn is_paused(script: &Script, port: u16, class: u8) -> bool {
 
 /// That a watchdog fired on a queue of `stream` which nothing in the case pauses, and when: by the device's own word, else by
 /// frames that are lost one after another. One that fired in an earlier trial and did not let go loses the first frame, too.
-pub(super) fn watchdog(done: &Done<'_>, trial: &Trial, stream: u16, loss: &Loss) -> Option<String> {
+pub(super) fn watchdog(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    stream: u16,
+    loss: &Loss,
+) -> Option<String> {
     let (script, observation) = (&trial.script, &trial.observation);
     let spec = &script.streams[usize::from(stream)];
     let unpaused = |port: &u16| !is_paused(script, *port, spec.class);
@@ -82,7 +87,12 @@ pub(super) fn watchdog(done: &Done<'_>, trial: &Trial, stream: u16, loss: &Loss)
 
 /// Why a loss says nothing of the device: the sender obeys no PFC and went on, once it was told to stop, for more frames than the
 /// headroom has to hold.
-pub(super) fn deaf(done: &Done<'_>, trial: &Trial, stream: u16, loss: &Loss) -> Option<Doubt> {
+pub(super) fn deaf(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    stream: u16,
+    loss: &Loss,
+) -> Option<Doubt> {
     let (script, observation) = (&trial.script, &trial.observation);
     let declared = &done.context.group.declared;
     let spec = &script.streams[usize::from(stream)];
@@ -105,7 +115,7 @@ pub(super) fn deaf(done: &Done<'_>, trial: &Trial, stream: u16, loss: &Loss) -> 
     let crossed = xoff.at.saturating_sub(takes);
     let came = observation.of_stream(stream, (spec.from, Dir::Tx));
     let came = came.filter(|(record, frame)| *record < first && frame.at >= crossed).count();
-    let others = Fill::empty(declared).others(spec.from);
+    let others = BufferLedger::empty(declared).others(spec.from);
     let full = buffer::first_drop(&declared.buffer, spec.size, &others);
     let crossing = buffer::first_xoff(&declared.buffer, spec.size, &others);
     let fits = full.saturating_sub(crossing + 1);

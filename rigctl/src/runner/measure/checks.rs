@@ -1,6 +1,6 @@
 //! Counters of the device, each of which must have grown by what the wire shows.
 
-use super::done::Read;
+use super::judge_context::TrialReading;
 use super::judged::Unread;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::CounterCheck;
@@ -22,7 +22,7 @@ pub(super) fn read(
     checks: &[CounterCheck],
     looked: Looked,
     source: &'static str,
-) -> Result<Read, Unread> {
+) -> Result<TrialReading, Unread> {
     if let Some(missing) = checks.iter().find(|check| check.got.is_none()) {
         return Err(trial.doubt(&format!("the device offers no counter {}", missing.name)).into());
     }
@@ -30,7 +30,7 @@ pub(super) fn read(
     let want = Prediction { unit: Unit::Count, span: Span::exactly(0), formula: "", text, source };
     let wrong = checks.iter().find(|check| check.wrong());
     let records = wrong.map(|check| check.frames.clone()).unwrap_or_default();
-    Ok(Read { span, want, got, records, looked })
+    Ok(TrialReading { span, want, got, records, looked })
 }
 
 /// How many are wrong, what was wanted, and what the first that is wrong shows instead.

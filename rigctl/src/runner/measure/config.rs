@@ -1,6 +1,6 @@
 //! Settings that a device must take, and settings that it must refuse.
 
-use super::done::{Done, Read, judgement};
+use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
 use super::measurement::{Expected, Facts, Known, Measurement, Needs, Placement};
 use crate::runner::context::Context;
@@ -63,7 +63,7 @@ impl Measurement for Tried {
         all
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, self.rejected, judged);
     }
 
@@ -85,7 +85,7 @@ fn oracle(context: &Context<'_>, setting: &Setting) -> Result<(), String> {
 }
 
 /// Tries each setting of the case on a device of its own.
-fn judge(done: &Done<'_>, rejected: bool, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, rejected: bool, judged: &mut Judged) {
     let context = done.context;
     for (setting, tried) in context.case.configure.iter().zip(done.tried) {
         let label = shown(setting);
@@ -121,7 +121,7 @@ fn judge(done: &Done<'_>, rejected: bool, judged: &mut Judged) {
         };
         let span = Span::exactly(u64::from(answer.is_some()));
         let looked = looked(1, "settings");
-        let read = Read { span, want, got: Some(got), records: Vec::new(), looked };
+        let read = TrialReading { span, want, got: Some(got), records: Vec::new(), looked };
         let place = context.group.label.clone();
         if let Some(one) = judgement("config", &label, place, &[(1, read)]) {
             judged.file(At::Whole, one);

@@ -1,7 +1,7 @@
 //! The device's counters against what the wire shows.
 
 use super::checks;
-use super::done::Done;
+use super::judge_context::JudgeContext;
 use super::judged::{Judged, looked};
 use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
 use crate::runner::context::Context;
@@ -66,7 +66,7 @@ impl Measurement for OfQueue<'_> {
         by_source("each counter of the queue grown by what the wire shows", SOURCE)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         if let Some(subject) = self.subject() {
             judge(done, &subject, judged);
         }
@@ -78,7 +78,7 @@ impl Measurement for OfQueue<'_> {
 }
 
 /// Every counter of the stormed queue must have grown by what the wire shows.
-fn judge(done: &Done<'_>, subject: &Subject, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
     let context = done.context;
     let view = ActionView::from(&context.group.declared);
     done.each("counters", &subject.storm, judged, |trial| {

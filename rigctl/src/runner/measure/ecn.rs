@@ -1,6 +1,6 @@
 //! Early detection: what becomes of each frame of a queue at the depth that it sees.
 
-use super::done::{Done, Read, wanted};
+use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, looked};
 use super::measurement::{Expected, Facts, Known, Measurement};
 use crate::runner::context::Context;
@@ -95,13 +95,13 @@ impl Measurement for Marks<'_> {
         vec![("wanted", text.to_owned())]
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         marks(done, self.stream, self.expect, judged);
     }
 }
 
 /// Judges how many frames of a stream arrive marked.
-fn marks(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     done.each("ecn.marks", stream, judged, |trial| {
         let (index, _) = trial.stream(stream)?;
         let visits = visits(trial, index, &done.context.group.declared)?;
@@ -123,7 +123,7 @@ fn marks(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
         let records = odd.iter().map(|passed| passed.record).collect();
         let got = Some(format!("{count} of {all} frames marked"));
         let looked = looked(passed.len(), "frames that arrived");
-        Ok(Read { span: Span::exactly(count), want, got, records, looked })
+        Ok(TrialReading { span: Span::exactly(count), want, got, records, looked })
     });
 }
 

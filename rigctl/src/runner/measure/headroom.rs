@@ -2,14 +2,14 @@
 
 use super::ahead::ahead;
 use super::blame;
-use super::done::{Done, Read};
+use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{At, Judged, Unread, looked};
 use super::measurement::{Expected, Facts, Known, Measurement, by_formula};
+use crate::runner::buffer_ledger::BufferLedger;
 use crate::runner::context::Context;
-use crate::runner::fill::Fill;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
-use rig_capture::analyse::{self, ActionView, Delay, Word};
+use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
 use rig_capture::{Dir, Reading, Span, Unit};
 use rig_oracle::Prediction;
 use rig_oracle::spec::buffer;
@@ -54,7 +54,7 @@ impl Measurement for XoffLatency<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         latency(done, self.stream, judged);
         resumes(done, self.stream, judged);
     }
@@ -106,7 +106,7 @@ impl Measurement for HeadroomLoss<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         loss(done, self.stream, self.expect, judged);
     }
 }
@@ -137,11 +137,11 @@ fn wait(trial: &Trial, port: u16) -> Dur {
 }
 
 /// Judges how soon after the crossing frame the first XOFF begins.
-fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.context.group.declared;
     done.each("pfc.latency", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
-        let others = Fill::empty(declared).others(spec.from);
+        let others = BufferLedger::empty(declared).others(spec.from);
         let crossing = buffer::first_xoff(&declared.buffer, spec.size, &others);
         let wait = wait(trial, spec.from);
         let want = Prediction {
@@ -151,17 +151,17 @@ fn latency(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             text: crossed(crossing, declared.emission(), wait),
             source: "IEEE 802.1Q clause 36",
         };
-        told(trial, index, (Word::Xoff, crossing), want)
+        told(trial, index, (PfcSignal::Xoff, crossing), want)
     });
 }
 
 /// Judges how soon after the frame whose leaving brings the group to its XON the first XON begins. A device may free a frame
 /// as it begins to leave or when it has left.
-fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.context.group.declared;
     done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
-        let others = Fill::empty(declared).others(spec.from);
+        let others = BufferLedger::empty(declared).others(spec.from);
         let count = spec.count.unwrap_or(0);
         let leave = buffer::xon_after(&declared.buffer, spec.size, &others, count);
         let Some(leave) = leave.filter(|leave| *leave > 0) else {
@@ -180,7 +180,7 @@ fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             ),
             source: "IEEE 802.1Q clause 36",
         };
-        told(trial, index, (Word::Xon, leave), want)
+        told(trial, index, (PfcSignal::Xon, leave), want)
     });
 }
 
@@ -188,18 +188,18 @@ fn resumes(done: &Done<'_>, stream: &str, judged: &mut Judged) {
 fn told(
     trial: &Trial,
     index: u16,
-    (word, n): (Word, u64),
+    (word, n): (PfcSignal, u64),
     want: Prediction,
-) -> Result<Read, Unread> {
+) -> Result<TrialReading, Unread> {
     let nth = usize::try_from(n - 1).unwrap_or(usize::MAX);
-    let telling = analyse::telling(&trial.observation, &trial.script, index, word, nth);
+    let telling = analyse::pfc_latency(&trial.observation, &trial.script, index, word, nth);
     let Some(telling) = telling else {
         let why = format!("frame {n}, on which it depends, was not recorded");
         return Err(trial.doubt(&why).into());
     };
-    let name = if word == Word::Xoff { "XOFF" } else { "XON" };
+    let name = if word == PfcSignal::Xoff { "XOFF" } else { "XON" };
     let never = Span::exactly(u64::MAX);
-    let (span, got) = match telling.word {
+    let (span, got) = match telling.signal {
         None => {
             let (port, class) = (
                 trial.script.streams[usize::from(index)].from,
@@ -212,13 +212,13 @@ fn told(
         Some((_, Delay::Early(early))) => (never, Some(format!("{name} {early} before frame {n}"))),
         Some((_, Delay::After(span))) => (span, None),
     };
-    let records = core::iter::once(telling.frame).chain(telling.word.map(|(index, _)| index));
+    let records = core::iter::once(telling.frame).chain(telling.signal.map(|(index, _)| index));
     let looked = looked(1, "crossings");
-    Ok(Read { span, want, got, records: records.collect(), looked })
+    Ok(TrialReading { span, want, got, records: records.collect(), looked })
 }
 
 /// Judges how many frames are lost because the sender goes on for longer than the headroom lasts.
-fn loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+fn loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let before = judged.judgements().len();
     each_loss(done, stream, expect, judged);
     if expect == Wanted::Some {
@@ -227,7 +227,7 @@ fn loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
 }
 
 /// The headroom is one step short of what may come: at some phase a frame must be lost, and the trials must have met it.
-fn somewhere(done: &Done<'_>, stream: &str, from: usize, judged: &mut Judged) {
+fn somewhere(done: &JudgeContext<'_>, stream: &str, from: usize, judged: &mut Judged) {
     let own = &judged.judgements()[from..];
     let Some(worst) = own.iter().max_by_key(|one| one.reading.span.hi).cloned() else { return };
     let lost = worst.reading.span.hi;
@@ -258,7 +258,7 @@ fn somewhere(done: &Done<'_>, stream: &str, from: usize, judged: &mut Judged) {
     judged.file(At::Whole, all);
 }
 
-fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let declared = &done.context.group.declared;
     let view = ActionView::from(declared);
     done.each("headroom.loss", stream, judged, |trial| {
@@ -281,7 +281,7 @@ fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged)
                 Span { lo: response.0, hi: (response + done.bound() * 2).0 },
             ),
         };
-        let others = Fill::empty(declared).others(spec.from);
+        let others = BufferLedger::empty(declared).others(spec.from);
         let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);
         let drop = buffer::first_drop(&declared.buffer, spec.size, &others);
         // No more can come than were sent.
@@ -303,8 +303,8 @@ fn each_loss(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged)
         let got = Some(format!("{} of {} frames lost", lost.lost, lost.sent));
         let span = Span { lo: lost.lost, hi: lost.lost + lost.open };
         // Without an XOFF nobody had to stop.
-        let told = trial.observation.words((spec.from, Dir::Rx), spec.class).any(|(_, _, quanta)| Word::Xoff.is(quanta));
+        let told = trial.observation.words((spec.from, Dir::Rx), spec.class).any(|(_, _, quanta)| PfcSignal::Xoff.is(quanta));
         let looked = Looked { count: if told { most } else { 0 }, of: "frames behind the crossing one" };
-        Ok(Read { span, want, got, records: lost.frames, looked })
+        Ok(TrialReading { span, want, got, records: lost.frames, looked })
     });
 }

@@ -2,9 +2,9 @@
 //! follows from what the device declares.
 
 use super::ahead::in_the_way;
-use super::done::OfTrial;
+use super::judge_context::OfTrial;
+use crate::runner::buffer_ledger::BufferLedger;
 use crate::runner::context::Context;
-use crate::runner::fill::Fill;
 use rig_capture::Observation;
 use rig_capture::analyse::{pfc_sent, throughput};
 use rig_oracle::spec::buffer;
@@ -88,7 +88,7 @@ pub(super) fn crossing(
     if !declared.qos.pfc_enable.contains(&spec.class) {
         return None;
     }
-    let first = Fill::empty(declared).first_xoff(spec);
+    let first = BufferLedger::empty(declared).first_xoff(spec);
     let speed = observation.ports[usize::from(spec.from)].speed;
     let gap = match spec.rate {
         StreamRate::Every(gap) => gap,

@@ -1,7 +1,7 @@
 //! Frames that were sent and never arrived.
 
 use super::blame;
-use super::done::{Done, Read, wanted};
+use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::Judged;
 use super::limits::{self, Limit};
 use super::measurement::{Expected, Facts, Known, Measurement};
@@ -112,7 +112,7 @@ impl Measurement for Lost<'_> {
         vec![("wanted", text.to_owned())]
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, self.stream, self.expect, judged);
     }
 
@@ -132,7 +132,7 @@ impl Measurement for Lost<'_> {
 }
 
 /// Judges the loss of one stream: what the case wants, or what follows from the declared action.
-fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let view = ActionView::from(&done.context.group.declared);
     done.each("loss", stream, judged, |trial| {
         let (index, _) = trial.stream(stream)?;
@@ -175,13 +175,13 @@ fn judge(done: &Done<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
         // What is still under way when the trial ends has not shown what becomes of it.
         let count = loss.sent.saturating_sub(loss.open);
         let looked = Looked { count, of: "frames whose fate is known" };
-        Ok(Read { span, want, got: Some(got), records, looked })
+        Ok(TrialReading { span, want, got: Some(got), records, looked })
     });
 }
 
 /// What the declared action loses of a stream: what reaches a stormed queue from the detection to the restoration, and
 /// what the queue held where the backlog is discarded.
-fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, Doubt> {
+fn predicted(done: &JudgeContext<'_>, trial: &Trial, stream: u16) -> Result<Prediction, Doubt> {
     let context = done.context;
     let none = |text: &str| Ok(frames(Span::exactly(0), text.to_owned()));
     let Some(subject) = context.subject() else {
@@ -219,7 +219,7 @@ fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, 
         hi: arrivals(from.lo.saturating_sub(delay), until_hi),
     };
     let since = if discarded {
-        format!("{}, when the pause holds it,", super::done::show(Unit::Ps, from))
+        format!("{}, when the pause holds it,", super::judge_context::show(Unit::Ps, from))
     } else {
         format!("{} on", what(&seen, context.rule.family))
     };
@@ -231,7 +231,7 @@ fn predicted(done: &Done<'_>, trial: &Trial, stream: u16) -> Result<Prediction, 
 /// From when on a frame that reaches the queue stays there, where the backlog is discarded: XOFF has to come, and the MAC to respond;
 /// a frame that it has begun leaves.
 fn closes(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     trial: &Trial,
     (spec, storm): (&StreamSpec, &StormSpec),
     start: Dur,

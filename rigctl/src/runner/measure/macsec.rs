@@ -1,7 +1,7 @@
 //! MACsec on a port of the device: what it counts of the frames that it receives, what it sends, and which PFC it obeys.
 
 use super::checks;
-use super::done::{Done, Read, wanted};
+use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, Unread, looked};
 use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
 use crate::runner::context::Context;
@@ -58,7 +58,7 @@ impl Measurement for OfPort<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         counters(done, self.port, judged);
     }
 }
@@ -98,7 +98,7 @@ impl Measurement for Frames<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         frames(done, self.port, judged);
     }
 }
@@ -150,7 +150,7 @@ impl Measurement for Obeyed<'_> {
         by_source(text, macsec::SOURCE)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         obeyed(done, (self.storm, self.stream), judged);
     }
 }
@@ -177,7 +177,7 @@ fn epochs(declared: &Declared, script: &Script) -> Vec<(Time, Macsec)> {
 ///
 /// # Errors
 /// It does not.
-fn speaks(done: &Done<'_>, trial: &Trial) -> Result<Vec<(Time, Macsec)>, Unread> {
+fn speaks(done: &JudgeContext<'_>, trial: &Trial) -> Result<Vec<(Time, Macsec)>, Unread> {
     let epochs = epochs(&done.context.group.declared, &trial.script);
     if epochs.iter().any(|(_, macsec)| macsec.enable) {
         return Ok(epochs);
@@ -186,7 +186,7 @@ fn speaks(done: &Done<'_>, trial: &Trial) -> Result<Vec<(Time, Macsec)>, Unread>
 }
 
 /// What becomes of every frame that was sent to the port, by record: as if every change came so much later than it was asked for.
-fn outcomes(done: &Done<'_>, trial: &Trial, port: u16, late: Dur) -> Vec<(usize, Outcome)> {
+fn outcomes(done: &JudgeContext<'_>, trial: &Trial, port: u16, late: Dur) -> Vec<(usize, Outcome)> {
     let observation = &trial.observation;
     let cable = observation.ports[usize::from(port)].cable;
     let mut epochs = epochs(&done.context.group.declared, &trial.script);
@@ -203,7 +203,7 @@ fn outcomes(done: &Done<'_>, trial: &Trial, port: u16, late: Dur) -> Vec<(usize,
 }
 
 /// The PFC frames sent to the port that MACsec keeps from pausing anything, by record.
-pub(super) fn refused(done: &Done<'_>, trial: &Trial, port: u16) -> BTreeSet<usize> {
+pub(super) fn refused(done: &JudgeContext<'_>, trial: &Trial, port: u16) -> BTreeSet<usize> {
     if !done.context.group.declared.macsec.enable {
         return BTreeSet::new();
     }
@@ -212,7 +212,7 @@ pub(super) fn refused(done: &Done<'_>, trial: &Trial, port: u16) -> BTreeSet<usi
 }
 
 /// Judges what the device counted of a port against the frames on the wire.
-fn counters(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn counters(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("macsec.counters", port, judged, |trial| {
         let index = trial.port(port)?;
         whole(trial, index)?;
@@ -302,7 +302,7 @@ fn whole(trial: &Trial, port: u16) -> Result<(), Doubt> {
 }
 
 /// Judges whether every frame that the device sends out of a port is protected as it declares.
-fn frames(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn frames(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("macsec.frames", port, judged, |trial| {
         let index = trial.port(port)?;
         whole(trial, index)?;
@@ -321,12 +321,12 @@ fn frames(done: &Done<'_>, port: &str, judged: &mut Judged) {
         });
         let records = seen.odd.iter().map(|(record, _)| *record).collect();
         let looked = Looked { count: seen.frames, of: "frames" };
-        Ok(Read { span: Span::exactly(seen.odd.len() as u64), want, got, records, looked })
+        Ok(TrialReading { span: Span::exactly(seen.odd.len() as u64), want, got, records, looked })
     });
 }
 
 /// Judges whether the PFC of a storm is obeyed: frames of a probe that leave by the stormed port while the storm is on.
-fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mut Judged) {
+fn obeyed(done: &JudgeContext<'_>, (storm, stream): (&str, &str), judged: &mut Judged) {
     done.each("macsec.pfc", &format!("{storm}, seen in {stream}"), judged, |trial| {
         trial.taken()?;
         speaks(done, trial)?;
@@ -385,7 +385,7 @@ fn obeyed(done: &Done<'_>, (storm, stream): (&str, &str), judged: &mut Judged) {
         records.extend(left.iter().take(3));
         let looked = Looked { count: ready.lo, of: "frames that met the storm" };
         let span = Span::exactly(left.len() as u64);
-        Ok(Read { span, want, got: None, records, looked })
+        Ok(TrialReading { span, want, got: None, records, looked })
     });
 }
 

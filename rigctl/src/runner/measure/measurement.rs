@@ -1,13 +1,13 @@
 //! One measure of the language with all that the runner knows of it, each beside the analyser that judges it. Whoever wants to
 //! know something of a measure asks it here; nobody else tells one from another.
 
-use super::done::Done;
+use super::judge_context::JudgeContext;
 use super::judged::Judged;
 use super::limits::Limit;
 use crate::runner::context::Context;
-use crate::runner::hunt::Stage;
 use crate::runner::points::Point;
 use crate::runner::subject::Subject;
+use crate::runner::threshold_search::Stage;
 use rig_capture::{Observation, Reading};
 use rig_oracle::Prediction;
 use rig_testcases::vocabulary::Entry;
@@ -95,7 +95,7 @@ pub trait Measurement: core::fmt::Debug {
     fn expected(&self, context: &Context<'_>, points: &[Point]) -> Vec<Expected>;
 
     /// Judges it, at every point.
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged);
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged);
 
     /// How its trials are placed.
     fn placement(&self) -> Placement {

@@ -2,14 +2,14 @@
 
 pub(super) mod carried;
 pub(super) mod counters;
+pub(super) mod fixed_point;
 pub(super) mod np;
 pub(super) mod rates;
 pub(super) mod rc;
-pub(super) mod rest;
 pub(super) mod rp;
 pub(super) mod shares;
 
-use super::done::Done;
+use super::judge_context::JudgeContext;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::Nic;
@@ -27,7 +27,7 @@ struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn of(done: &Done<'a>, trial: &Trial, port: u16) -> Seen<'a> {
+    fn of(done: &JudgeContext<'a>, trial: &Trial, port: u16) -> Seen<'a> {
         let Trial { script, observation, .. } = trial;
         let declared = &done.context.group.declared;
         let behind = script.dut_ports.get(usize::from(port)).copied().unwrap_or(0);

@@ -1,7 +1,7 @@
 //! What an XOFF does to a port of the device that has a full load to send: how soon it stops, for how long, and what share
 //! of the time frames with gaps between them take from it (F1, F2).
 
-use super::done::{Done, Read};
+use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, looked};
 use super::measurement::{Expected, Facts, Known, Measurement, by_formula, by_source};
 use super::throughput::sends_all_the_time;
@@ -60,7 +60,7 @@ impl Measurement for Response<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         response(done, self.stream, judged);
     }
 }
@@ -97,7 +97,7 @@ impl Measurement for PauseLength<'_> {
         by_formula("idle for q x 512 bit times less the response, up to a frame less", "F1, F2")
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         length(done, self.stream, judged);
     }
 }
@@ -148,7 +148,7 @@ impl Measurement for Duty<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         duty(done, self, judged);
     }
 }
@@ -166,7 +166,7 @@ impl Port<'_> {
     }
 
     /// What the device declares of its response to PFC of the form that it was sent in.
-    fn response(&self, done: &Done<'_>, trial: &Trial) -> Dur {
+    fn response(&self, done: &JudgeContext<'_>, trial: &Trial) -> Dur {
         let mut sent = trial.observation.words((self.spec.to, Dir::Tx), self.spec.class);
         let tagged = sent.any(|(_, record, _)| record.secured.is_some());
         let form = if tagged { Form::Encrypted } else { Form::Clear };
@@ -181,7 +181,7 @@ fn port<'a>(trial: &'a Trial, stream: &str) -> Result<(u16, Port<'a>), Doubt> {
 }
 
 /// Judges how soon a port stops.
-fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn response(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     done.each("pfc.response", stream, judged, |trial| {
         let (index, port) = port(trial, stream)?;
         let declared = port.response(done, trial);
@@ -207,12 +207,12 @@ fn response(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             source: "IEEE 802.3 31B.3.7; the declared response of the MAC",
         };
         let looked = looked(stops.iter().filter(shows).count(), "XOFFs");
-        Ok(Read { span, want, got: None, records: vec![stop.records[0]], looked })
+        Ok(TrialReading { span, want, got: None, records: vec![stop.records[0]], looked })
     });
 }
 
 /// Judges for how long a port stops.
-fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn length(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     done.each("pfc.pause", stream, judged, |trial| {
         let (index, port) = port(trial, stream)?;
         let declared = port.response(done, trial);
@@ -261,12 +261,12 @@ fn length(done: &Done<'_>, stream: &str, judged: &mut Judged) {
             source: "IEEE 802.3 Annex 31B: a quantum is 512 bit times",
         };
         let looked = looked(stops.len(), "XOFFs");
-        Ok(Read { span: stop.idle, want, got: None, records: stop.records.to_vec(), looked })
+        Ok(TrialReading { span: stop.idle, want, got: None, records: stop.records.to_vec(), looked })
     });
 }
 
 /// Judges what share of the time a storm with gaps takes.
-fn duty(done: &Done<'_>, measure: &Duty<'_>, judged: &mut Judged) {
+fn duty(done: &JudgeContext<'_>, measure: &Duty<'_>, judged: &mut Judged) {
     let Duty { storm, stream, from, until } = *measure;
     done.each("pfc.duty", &measure.on(), judged, |trial| {
         let (index, port) = port(trial, stream)?;
@@ -322,6 +322,6 @@ fn duty(done: &Done<'_>, measure: &Duty<'_>, judged: &mut Judged) {
             hi: idle(rate.bps.lo),
         });
         let records = rate.map(|rate| rate.records.to_vec()).unwrap_or_default();
-        Ok(Read { span, want, got: None, records, looked })
+        Ok(TrialReading { span, want, got: None, records, looked })
     });
 }

@@ -1,13 +1,13 @@
 //! PFC frames that the device itself sends.
 
 use super::ahead::in_the_way;
-use super::done::{Done, Read, show, wanted};
+use super::judge_context::{JudgeContext, TrialReading, show, wanted};
 use super::judged::{Judged, Unread, looked};
 use super::limits::{self, Limit};
 use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
 use super::{blame, checks};
+use crate::runner::buffer_ledger::BufferLedger;
 use crate::runner::context::Context;
-use crate::runner::fill::Fill;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::Observation;
@@ -94,7 +94,7 @@ impl Measurement for Sent<'_> {
         vec![("wanted", text.to_owned())]
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         sent(done, self, judged);
     }
 
@@ -151,7 +151,7 @@ impl Measurement for Format<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         format(done, self.port, judged);
     }
 }
@@ -199,13 +199,13 @@ impl Measurement for OfPort<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         counters(done, self.port, self.class, judged);
     }
 }
 
 /// How many XOFF frames it sends for a class, and whether it repeats them in time.
-fn sent(done: &Done<'_>, measure: &Sent<'_>, judged: &mut Judged) {
+fn sent(done: &JudgeContext<'_>, measure: &Sent<'_>, judged: &mut Judged) {
     let Sent { port, class, after, expect } = measure;
     let Some(class) = class else { return silent(done, port, judged) };
     let on = match after {
@@ -252,7 +252,7 @@ fn sent(done: &Done<'_>, measure: &Sent<'_>, judged: &mut Judged) {
             },
             of: "frames of the class into that port, PFC out of it or into others",
         };
-        Ok(Read { span: Span::exactly(count), want, got, records: sent.xoff, looked })
+        Ok(TrialReading { span: Span::exactly(count), want, got, records: sent.xoff, looked })
     });
     if matches!(expect, Wanted::Some | Wanted::Predicted) {
         asked(done, port, *class, judged);
@@ -261,9 +261,9 @@ fn sent(done: &Done<'_>, measure: &Sent<'_>, judged: &mut Judged) {
 }
 
 /// Whether all that the rig sent might have filled the buffer as far as makes the device send an XOFF by a port at all.
-fn fills(done: &Done<'_>, trial: &Trial, (port, class): (u16, u8)) -> Result<(), Doubt> {
+fn fills(done: &JudgeContext<'_>, trial: &Trial, (port, class): (u16, u8)) -> Result<(), Doubt> {
     let own = trial.script.streams.iter().filter(|spec| (spec.from, spec.class) == (port, class));
-    let fill = Fill::empty(&done.context.group.declared);
+    let fill = BufferLedger::empty(&done.context.group.declared);
     let Some(least) = own.map(|spec| fill.first_xoff(spec)).min() else { return Ok(()) };
     let sent: u64 = trial.observation.streams.iter().map(|count| count.sent).sum();
     if sent >= least {
@@ -276,7 +276,7 @@ fn fills(done: &Done<'_>, trial: &Trial, (port, class): (u16, u8)) -> Result<(),
 }
 
 /// That no PFC frame at all leaves by a port: neither one of the device's own nor one that came in elsewhere.
-fn silent(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn silent(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("pfc.sent", port, judged, |trial| {
         let index = trial.port(port)?;
         let words = |dir: Dir, there: bool| {
@@ -294,7 +294,7 @@ fn silent(done: &Done<'_>, port: &str, judged: &mut Judged) {
         };
         let want = wanted(Span::exactly(0), "no PFC frame");
         let got = Some(format!("{count} PFC frames"));
-        Ok(Read { span: Span::exactly(count), want, got, records: came, looked })
+        Ok(TrialReading { span: Span::exactly(count), want, got, records: came, looked })
     });
 }
 
@@ -328,7 +328,7 @@ const fn is_pfc(what: &What) -> bool {
 }
 
 /// For how long each XOFF asks the sender to pause: the declared quanta.
-fn asked(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
+fn asked(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged) {
     let declared = done.context.group.declared.pfc.quanta;
     done.each("pfc.sent", &format!("{port} class {class} pause asked for"), judged, |trial| {
         let index = trial.port(port)?;
@@ -355,13 +355,13 @@ fn asked(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
         let got = Some(format!("{}q", quanta(shown)));
         let looked = looked(sent.xoff.len(), "XOFFs");
         let span = Span::exactly(quanta(shown));
-        Ok(Read { span, want, got, records: vec![*shown], looked })
+        Ok(TrialReading { span, want, got, records: vec![*shown], looked })
     });
 }
 
 /// How long the queue may still drain to where the device sends XON: an XOFF that falls due meanwhile is right. What is above
 /// that is the declared offset and what came after the first XOFF: a frame that was under way and one at the sender.
-fn draining(done: &Done<'_>, trial: &Trial, storm: &str) -> Dur {
+fn draining(done: &JudgeContext<'_>, trial: &Trial, storm: &str) -> Dur {
     let declared = &done.context.group.declared;
     let spec = trial.script.storms.iter().find(|spec| spec.name == *storm);
     let speed = spec.map(|spec| trial.observation.ports[usize::from(spec.from)].speed);
@@ -370,7 +370,7 @@ fn draining(done: &Done<'_>, trial: &Trial, storm: &str) -> Dur {
 }
 
 /// How soon an XOFF is followed by the next word: the declared refresh, behind what may be ahead of it at the port.
-fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
+fn repeated(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged) {
     let declared = &done.context.group.declared;
     done.each("pfc.sent", &format!("{port} class {class} repeated"), judged, |trial| {
         let index = trial.port(port)?;
@@ -410,7 +410,7 @@ fn repeated(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
         let other = blame::other_class(trial, index, class);
         let got = other.map(|other| format!("{}, and {other}", show(Unit::Ps, span)));
         let looked = looked(sent.xoff.len(), "XOFFs");
-        Ok(Read { span, want, got, records: records.to_vec(), looked })
+        Ok(TrialReading { span, want, got, records: records.to_vec(), looked })
     });
 }
 
@@ -437,7 +437,7 @@ fn falls_silent(script: &Script, port: u16, class: u8) -> bool {
 }
 
 /// Whether the device counts the PFC frames of a port as the wire shows them, and nowhere as data. What MACsec refuses is none.
-fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
+fn counters(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged) {
     let xon_counts = done.context.group.declared.pfc.xon_counts;
     done.each("pfc.counters", &format!("{port} class {class}"), judged, |trial| {
         let index = trial.port(port)?;
@@ -468,7 +468,7 @@ fn counters(done: &Done<'_>, port: &str, class: u8, judged: &mut Judged) {
 }
 
 /// Whether every one of them is well formed.
-fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn format(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("pfc.format", port, judged, |trial| {
         let index = trial.port(port)?;
         let (all, bad) = analyse::pfc_format(&trial.observation, index);
@@ -482,6 +482,6 @@ fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
         let count = u64::try_from(bad.len()).unwrap_or(u64::MAX);
         let records = bad.iter().map(|bad| bad.record).collect();
         let looked = Looked { count: all, of: "PFC frames" };
-        Ok(Read { span: Span::exactly(count), want, got, records, looked })
+        Ok(TrialReading { span: Span::exactly(count), want, got, records, looked })
     });
 }

@@ -2,8 +2,8 @@
 
 use super::measurement::{Known, Measurement};
 use super::{
-    action, config, copies, counters, ecn, headroom, loss, macsec, nic, pause, pfc, search, storm,
-    throughput, watchdog, watermarks, withheld,
+    action, config, counters, ecn, headroom, loss, macsec, nic, pause, pfc, search, storm,
+    throughput, watchdog, watermark_tables, watermarks, withheld,
 };
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Measure, Vocabulary};
@@ -25,7 +25,7 @@ static ALL: [&Known; 46] = [
     &search::DROP,
     &search::XON,
     &watermarks::WATERMARKS,
-    &copies::COPIES,
+    &watermark_tables::COPIES,
     &headroom::XOFF_LATENCY,
     &pause::RESPONSE,
     &pause::PAUSE,
@@ -43,7 +43,7 @@ static ALL: [&Known; 46] = [
     &nic::carried::COMPLETION,
     &nic::carried::GOODPUT,
     &nic::shares::SHARES,
-    &nic::rest::FIXED_POINT,
+    &nic::fixed_point::FIXED_POINT,
     &nic::np::ANSWERS,
     &nic::np::LATENCY,
     &nic::np::INTERVAL,

@@ -1,15 +1,15 @@
 //! Numbers of frames that were searched: what all trials of a search enclose, beside what the closed forms say.
 
 use super::blame;
-use super::done::{Done, Read, judgement};
+use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
 use super::measurement::{Expected, Facts, Measurement, prediction};
 use crate::runner::ask::Role;
 use crate::runner::context::Context;
-use crate::runner::hunt::{Event, Mark, Stage};
 use crate::runner::kept::Kept;
 use crate::runner::points::Point;
 use crate::runner::table::Table;
+use crate::runner::threshold_search::{Event, Mark, Stage};
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_oracle::Prediction;
@@ -48,7 +48,7 @@ impl Measurement for Searched<'_> {
         searched(context, self).iter().flat_map(prediction).collect()
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, judged.measure(), self, judged);
     }
 
@@ -62,7 +62,7 @@ impl Measurement for Searched<'_> {
 }
 
 /// Judges every number that a measure searches.
-fn judge(done: &Done<'_>, index: usize, search: &Searched<'_>, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, index: usize, search: &Searched<'_>, judged: &mut Judged) {
     for (at, stage) in search.stages().iter().enumerate() {
         let trials = trials(done, index, at);
         let Some(first) = trials.first().map(|(kept, _)| kept.outline()) else {
@@ -84,7 +84,7 @@ fn judge(done: &Done<'_>, index: usize, search: &Searched<'_>, judged: &mut Judg
 }
 
 /// The trials of one stage of the search of measure `index` that count.
-fn trials<'a>(done: &Done<'a>, index: usize, stage: usize) -> Vec<(&'a Kept, Mark)> {
+fn trials<'a>(done: &JudgeContext<'a>, index: usize, stage: usize) -> Vec<(&'a Kept, Mark)> {
     let mark = |trial: &Kept| match trial.outline().role {
         Role::Search(mark) => Some(mark),
         Role::Planned | Role::Calibration => None,
@@ -120,7 +120,7 @@ fn searched(context: &Context<'_>, search: &Searched<'_>) -> Vec<Prediction> {
 
 /// One number.
 fn one(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     search: &Searched<'_>,
     (stage, first): (&Stage, &Trial),
     (tried, want): (&[Tried<'_>], Prediction),
@@ -150,7 +150,7 @@ fn one(
     let records = shown.map(|trial| evidence(&trial.whole(), stage)).unwrap_or_default();
     let number = shown.map_or(first.number, Kept::number);
     let looked = looked(tried.len(), "numbers that were tried");
-    let read = Read { span, want, got, records, looked };
+    let read = TrialReading { span, want, got, records, looked };
     let on = stage.streams.join(" and ");
     let place = done.context.group.label.clone();
     let leaks: u64 = tried.iter().map(|one| one.leaked).sum();
@@ -174,7 +174,12 @@ fn one(
 }
 
 /// What each trial tried, and whether it happened.
-fn table(done: &Done<'_>, search: &Searched<'_>, stage: &Stage, tried: &[Tried<'_>]) -> Table {
+fn table(
+    done: &JudgeContext<'_>,
+    search: &Searched<'_>,
+    stage: &Stage,
+    tried: &[Tried<'_>],
+) -> Table {
     const COLUMNS: &[&str] = &["subject", "point", "trial", "held", "happened"];
     let (on, place) = (stage.streams.join(" and "), &done.context.group.label);
     let mut table = Table::new(search.name, COLUMNS);
@@ -186,7 +191,7 @@ fn table(done: &Done<'_>, search: &Searched<'_>, stage: &Stage, tried: &[Tried<'
 
 /// Every number that was tried, and whether it happened: certain or impossible, and possible within what is predicted.
 fn curve(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     search: &Searched<'_>,
     stage: &Stage,
     (tried, want): (&[Tried<'_>], Span),

@@ -1,6 +1,6 @@
 //! The rig's own storms: how much of the time they held.
 
-use super::done::{Done, Read, judgement};
+use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
 use super::measurement::{Expected, Facts, Known, Measurement, Needs, Red};
 use crate::runner::context::Context;
@@ -46,7 +46,7 @@ impl Measurement for Covered<'_> {
         expected(context, self.storm, points).unwrap_or_default()
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, self.storm, judged);
     }
 }
@@ -70,7 +70,7 @@ fn expected(context: &Context<'_>, name: &str, points: &[Point]) -> Option<Vec<E
 }
 
 /// Judges the coverage of a storm against its own plan: the rig measures itself.
-fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, storm: &str, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let mut all = Vec::new();
         for trial in done.valid(index) {
@@ -117,7 +117,7 @@ fn judge(done: &Done<'_>, storm: &str, judged: &mut Judged) {
                 let xoffs = words.filter(|(_, _, quanta)| *quanta > Quanta(0)).count();
                 all.push((
                     trial.number,
-                    Read {
+                    TrialReading {
                         span: Span { lo: coverage.covered, hi: coverage.possible },
                         want,
                         got,

@@ -1,7 +1,7 @@
 //! The rates at which streams that share a port arrive. Streams of one queue are taken together: how PFC divides a queue
 //! among its senders over a few milliseconds is no property of the scheduler.
 
-use super::done::{Done, Read, judgement};
+use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged};
 use super::limits::{self, Limit};
 use super::measurement::{Expected, Facts, Known, Measurement, by_formula};
@@ -90,7 +90,7 @@ impl Measurement for Shared<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, self.streams, (self.from, self.until), judged);
     }
 
@@ -118,9 +118,14 @@ fn expected_at(context: &Context<'_>, amount: &Amount) -> String {
 }
 
 /// Judges the rate of each queue between two instants of the trial.
-fn judge(done: &Done<'_>, streams: &[String], window: (&Amount, &Amount), judged: &mut Judged) {
+fn judge(
+    done: &JudgeContext<'_>,
+    streams: &[String],
+    window: (&Amount, &Amount),
+    judged: &mut Judged,
+) {
     for (index, point) in done.points.iter().enumerate() {
-        let mut by_queue: BTreeMap<u8, Vec<(u32, Read)>> = BTreeMap::new();
+        let mut by_queue: BTreeMap<u8, Vec<(u32, TrialReading)>> = BTreeMap::new();
         for trial in done.valid(index) {
             match queues(done, &trial, streams, window) {
                 Ok(read) => read.into_iter().for_each(|(queue, read)| {
@@ -140,11 +145,11 @@ fn judge(done: &Done<'_>, streams: &[String], window: (&Amount, &Amount), judged
 
 /// What each queue of the port carried of the streams, beside its share.
 fn queues(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     trial: &Trial,
     streams: &[String],
     (from, until): (&Amount, &Amount),
-) -> Result<Vec<(u8, Read)>, Doubt> {
+) -> Result<Vec<(u8, TrialReading)>, Doubt> {
     let (from, until) = (done.instant(trial, from)?, done.instant(trial, until)?);
     let specs: Vec<_> =
         (0_u16..).zip(&trial.script.streams).filter(|(_, s)| streams.contains(&s.name)).collect();
@@ -207,7 +212,7 @@ fn queues(
         let want = Prediction { unit: Unit::Bps, span, formula: "F10", text, source };
         let count = sent.get(&queue).copied().unwrap_or(0);
         let looked = Looked { count, of: "frames sent" };
-        (queue, Read { span: got, want, got: None, records, looked })
+        (queue, TrialReading { span: got, want, got: None, records, looked })
     };
     Ok(sums.into_iter().map(read).collect())
 }

@@ -1,6 +1,6 @@
 //! Detection, restoration and the trigger ramp of the watchdog.
 
-use super::done::Done;
+use super::judge_context::JudgeContext;
 use super::judged::{At, Judged};
 use super::measurement::{Expected, Facts, Known, Measurement, Needs, Placement};
 use crate::runner::ask::Role;
@@ -144,7 +144,7 @@ impl Measurement for Watchdog<'_> {
         }
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, self, judged);
     }
 
@@ -175,7 +175,7 @@ pub fn seen(context: &Context<'_>, trial: &Trial, subject: &Subject) -> Result<S
 }
 
 /// Judges one measure.
-fn judge(done: &Done<'_>, measure: &Watchdog<'_>, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, measure: &Watchdog<'_>, judged: &mut Judged) {
     let Some(subject) = measure.subject() else { return };
     if matches!(measure.act, Act::Fired(_)) && swept(done) {
         return along_a_ramp(done, measure, &subject, judged);
@@ -209,7 +209,12 @@ fn judge(done: &Done<'_>, measure: &Watchdog<'_>, judged: &mut Judged) {
 }
 
 /// The lengths of the storm are swept: a curve, with the storms that showed the grid of the polls.
-fn along_a_ramp(done: &Done<'_>, measure: &Watchdog<'_>, subject: &Subject, judged: &mut Judged) {
+fn along_a_ramp(
+    done: &JudgeContext<'_>,
+    measure: &Watchdog<'_>,
+    subject: &Subject,
+    judged: &mut Judged,
+) {
     let calibrating = done.of_role(Role::Calibration).map(Kept::whole);
     let Some(calibrations) = all_seen(done, (At::Whole, calibrating), subject, judged) else {
         return;
@@ -240,7 +245,7 @@ fn along_a_ramp(done: &Done<'_>, measure: &Watchdog<'_>, subject: &Subject, judg
 
 /// The trials that tell something; each of the others is a doubt.
 fn telling(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     measure: &Watchdog<'_>,
     (at, about): (At, &judge::Subject),
     seen: Vec<Seen>,
@@ -267,12 +272,12 @@ fn telling(
         .collect()
 }
 
-fn swept(done: &Done<'_>) -> bool {
+fn swept(done: &JudgeContext<'_>) -> bool {
     done.context.case.sweep.iter().any(Sweep::is_variable)
 }
 
 fn all_seen(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     (at, trials): (At, impl Iterator<Item = Trial>),
     subject: &Subject,
     judged: &mut Judged,
@@ -321,6 +326,6 @@ fn about(measure: &Watchdog<'_>, subject: &Subject, point: String) -> judge::Sub
     }
 }
 
-fn limits(done: &Done<'_>) -> Limits {
+fn limits(done: &JudgeContext<'_>) -> Limits {
     Limits { alpha: done.alpha, slack: done.context.slack_within(done.bound()) }
 }

@@ -1,11 +1,11 @@
 //! The device's own watermarks and drop counters of a group and a queue, after every number of frames that was tried (F7).
 
-use super::done::{Done, Read, judgement};
+use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged};
 use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_formula};
 use crate::runner::ask::Role;
+use crate::runner::buffer_ledger::BufferLedger;
 use crate::runner::context::Context;
-use crate::runner::fill::Fill;
 use crate::runner::kept::Kept;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
@@ -49,7 +49,7 @@ impl Measurement for Watermarks<'_> {
         by_formula("each watermark as the buffer's closed form, after every number of frames", "F7")
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, self.stream, judged);
     }
 }
@@ -62,7 +62,7 @@ struct Check {
 }
 
 /// Judges the watermarks of the group that `stream` fills and of the queue that it is sent to.
-fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.context.group.declared;
     if let Some(poll) = declared.watermark.poll {
         let detail = format!("the device reads and clears its watermarks by itself every {poll}");
@@ -109,7 +109,7 @@ fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
         let off = u64::try_from(wrong.len()).unwrap_or(u64::MAX);
         let looked = Looked { count: frames, of: "frames held" };
         let span = Span::exactly(off);
-        all.push((trial.number, Read { span, want, got, records: Vec::new(), looked }));
+        all.push((trial.number, TrialReading { span, want, got, records: Vec::new(), looked }));
     }
     let place = done.context.group.label.clone();
     if let Some(one) = judgement("buffer.watermarks", stream, place, &all) {
@@ -121,7 +121,7 @@ fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
 fn checks(declared: &Declared, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
     let frames = spec.count.unwrap_or(0);
     let before = before(&trial.script, spec);
-    let fill = Fill::of(declared, &trial.script, &before);
+    let fill = BufferLedger::of(declared, &trial.script, &before);
     let lossless = fill.is_lossless(spec.class);
     let kept = frames.min(fill.first_drop(spec) - 1);
     let queued = queued(declared, trial, spec);
@@ -166,7 +166,7 @@ pub(super) fn queued(declared: &Declared, trial: &Trial, of: &StreamSpec) -> u64
         trial.script.streams.iter().filter(|spec| (spec.to, spec.class) == (of.to, of.class));
     let counted = same.filter_map(|spec| Some((spec, spec.count?)));
     let held = counted.map(|(spec, count)| {
-        let fill = Fill::of(declared, &trial.script, &before(&trial.script, spec));
+        let fill = BufferLedger::of(declared, &trial.script, &before(&trial.script, spec));
         count.min(fill.first_drop(spec) - 1) * buffer::occupied(&declared.buffer, spec.size)
     });
     held.sum()
@@ -176,7 +176,7 @@ pub(super) fn queued(declared: &Declared, trial: &Trial, of: &StreamSpec) -> u64
 fn everything(declared: &Declared, trial: &Trial) -> Others {
     let counted = trial.script.streams.iter().filter(|spec| spec.count.is_some());
     let names: Vec<&str> = counted.map(|spec| spec.name.as_str()).collect();
-    Fill::of(declared, &trial.script, &names).others(u16::MAX)
+    BufferLedger::of(declared, &trial.script, &names).others(u16::MAX)
 }
 
 /// The other streams of a trial that were filled before this one.

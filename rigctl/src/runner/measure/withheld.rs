@@ -2,13 +2,13 @@
 //! itself; of lossy queues frames are lost (F12).
 
 use super::ahead::ahead;
-use super::done::{Done, Read, judgement};
+use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
 use super::limits::{self, Limit};
 use super::measurement::{Expected, Facts, Known, Measurement, by_formula};
 use super::throughput::{SHARING, ends_after_it_begins, offered, sends_all_the_time};
+use crate::runner::buffer_ledger::BufferLedger;
 use crate::runner::context::Context;
-use crate::runner::fill::Fill;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::Observation;
@@ -70,7 +70,7 @@ impl Measurement for Withheld<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, self.streams, (self.from, self.until), judged);
     }
 
@@ -87,9 +87,14 @@ impl Measurement for Withheld<'_> {
 }
 
 /// Judges it between two instants of the trial.
-fn judge(done: &Done<'_>, streams: &[String], window: (&Amount, &Amount), judged: &mut Judged) {
+fn judge(
+    done: &JudgeContext<'_>,
+    streams: &[String],
+    window: (&Amount, &Amount),
+    judged: &mut Judged,
+) {
     for (index, point) in done.points.iter().enumerate() {
-        let mut by_subject: BTreeMap<String, Vec<(u32, Read)>> = BTreeMap::new();
+        let mut by_subject: BTreeMap<String, Vec<(u32, TrialReading)>> = BTreeMap::new();
         for trial in done.valid(index) {
             match of_trial(done, &trial, streams, window) {
                 Ok(all) => all.into_iter().for_each(|(on, read)| {
@@ -114,11 +119,11 @@ struct Source<'a> {
 }
 
 fn of_trial(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     trial: &Trial,
     streams: &[String],
     (from, until): (&Amount, &Amount),
-) -> Result<Vec<(String, Read)>, Doubt> {
+) -> Result<Vec<(String, TrialReading)>, Doubt> {
     let window = (done.instant(trial, from)?, done.instant(trial, until)?);
     let declared = &done.context.group.declared;
     let named = (0_u16..).zip(&trial.script.streams).filter(|(_, of)| streams.contains(&of.name));
@@ -170,7 +175,7 @@ fn of_trial(
 /// source gets of it what it holds of it; a source that always has more to send holds no less than where the device says XON and
 /// no more than where it says XOFF, give or take what is under way meanwhile.
 fn paused(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     trial: &Trial,
     own: &[&Source<'_>],
     granted: Span,
@@ -180,7 +185,7 @@ fn paused(
         return Err(trial.doubt("limits are those of queues: they say nothing of one source"));
     }
     let specs: Vec<&StreamSpec> = own.iter().map(|source| source.spec).collect();
-    let (least, most) = Fill::empty(declared).together(&specs);
+    let (least, most) = BufferLedger::empty(declared).together(&specs);
     let under_way = own.iter().map(|source| under_way(done, trial, source.spec)).max();
     let size = specs.iter().map(|spec| occupied(&declared.buffer, spec.size)).min().unwrap_or(1);
     let swing =
@@ -206,7 +211,7 @@ fn paused(
 }
 
 /// The most frames of a source that are on their way between a word of the device and what follows from it.
-fn under_way(done: &Done<'_>, trial: &Trial, spec: &StreamSpec) -> u64 {
+fn under_way(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> u64 {
     let declared = &done.context.group.declared;
     let response = trial.script.endpoint(spec.from).response;
     let flight = InFlight {
@@ -232,7 +237,7 @@ struct Held<'a> {
 }
 
 /// What PFC holds back of sources that are granted so much together: by the frames that arrive.
-fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<Read, Doubt> {
+fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<TrialReading, Doubt> {
     let Held { sources, offered, window: (from, until) } = *held;
     let (mut least, mut most, mut seen, mut records) = (0, 0, 0, Vec::new());
     for Source { index, spec, .. } in sources {
@@ -240,7 +245,7 @@ fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<Read, Doubt> {
         let within = arrived.filter(|(_, record)| (from..=until).contains(&record.at));
         let own: Vec<usize> = within.map(|(at, _)| at).collect();
         let trace = &trial.observation.ports[usize::from(spec.to)];
-        // Of each source one frame lies across either end, and those whose stamps may lie beyond it.
+        // Of each source one frame lies across either end, and those whose timestamps may lie beyond it.
         let slot = trace.speed.slot(spec.on_wire()).0.max(1);
         let edge = 1 + (trace.provenance.bound() * 2).0.div_ceil(slot);
         let count = u64::try_from(own.len()).unwrap_or(u64::MAX);
@@ -270,17 +275,17 @@ fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<Read, Doubt> {
         "a queue serves first what came first; each source holds of it what XON and XOFF leave it";
     let want = Prediction { unit: Unit::Ppm, span: of(granted), formula: "F11", text, source };
     let span = of(Span { lo: rate(least), hi: rate(most) });
-    Ok(Read { span, want, got: None, records, looked: looked(seen, "frames that arrived") })
+    Ok(TrialReading { span, want, got: None, records, looked: looked(seen, "frames that arrived") })
 }
 
 /// What a lossy queue that is full loses of all that is sent to it.
 fn lost(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     trial: &Trial,
     own: &[&Source<'_>],
     granted: Span,
     (from, until): (Time, Time),
-) -> Result<Read, Doubt> {
+) -> Result<TrialReading, Doubt> {
     let declared = &done.context.group.declared;
     let delays = ActionView::from(declared).delays();
     let (mut sent, mut lost, mut open, mut records) = (0_u64, 0_u64, 0_u64, Vec::new());
@@ -328,5 +333,5 @@ fn lost(
     let read = Span { lo: share(lost), hi: share(lost + open) };
     let got = format!("{lost} of {sent} frames lost, {}", Unit::Ppm.show(read.lo));
     let looked = Looked { count: sent - open, of: "frames whose fate is known" };
-    Ok(Read { span: read, want, got: Some(got), records, looked })
+    Ok(TrialReading { span: read, want, got: Some(got), records, looked })
 }

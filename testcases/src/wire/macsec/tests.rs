@@ -10,8 +10,13 @@ const SUITES: [CipherSuite; 4] = [
     CipherSuite::GcmAesXpn128,
     CipherSuite::GcmAesXpn256,
 ];
-const HARMS: [Option<Harm>; 5] =
-    [None, Some(Harm::Forged), Some(Harm::WrongKey), Some(Harm::WrongSci), Some(Harm::Truncated)];
+const TAMPERS: [Option<Tamper>; 5] = [
+    None,
+    Some(Tamper::Forged),
+    Some(Tamper::WrongKey),
+    Some(Tamper::WrongSci),
+    Some(Tamper::Truncated),
+];
 
 fn protection(suite: CipherSuite, key_len: usize) -> Protection {
     let key = |an: u8| Secret::from_hex(&format!("{:02x}", 0x11 * (an + 1)).repeat(key_len));
@@ -42,9 +47,9 @@ fn any_frame() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn any_secured() -> impl Strategy<Value = Secured> {
-    let harm = proptest::sample::select(HARMS.to_vec());
-    (0_u8..4, 1_u32.., any::<bool>(), any::<bool>(), harm).prop_map(
-        |(an, pn, encrypted, sci, harm)| Secured { an, pn: pn.into(), encrypted, sci, harm },
+    let tamper = proptest::sample::select(TAMPERS.to_vec());
+    (0_u8..4, 1_u32.., any::<bool>(), any::<bool>(), tamper).prop_map(
+        |(an, pn, encrypted, sci, tamper)| Secured { an, pn: pn.into(), encrypted, sci, tamper },
     )
 }
 
@@ -59,16 +64,16 @@ proptest! {
         let high = if suite.is_extended() { high << 32 } else { 0 };
         let secured = Secured { pn: high + secured.pn, ..secured };
         let sealed = cable.seal(end, &secured, &frame);
-        let want = match secured.harm {
-            Some(Harm::Truncated) => (Vec::new(), secured),
-            Some(Harm::WrongSci) => (frame, Secured { sci: true, ..secured }),
+        let want = match secured.tamper {
+            Some(Tamper::Truncated) => (Vec::new(), secured),
+            Some(Tamper::WrongSci) => (frame, Secured { sci: true, ..secured }),
             _ => (frame, secured),
         };
         // So far back that the number is recovered.
         let heard = Heard::from(secured.pn.saturating_sub(1_000).max(1));
         prop_assert_eq!(cable.open(end, &heard, &sealed), Some(want));
         let other = if rig { End::Dut } else { End::Rig };
-        let other = cable.open(other, &heard, &sealed).and_then(|(_, secured)| secured.harm);
+        let other = cable.open(other, &heard, &sealed).and_then(|(_, secured)| secured.tamper);
         prop_assert!(other.is_some(), "it is none of the other end's");
     }
 
@@ -78,7 +83,7 @@ proptest! {
         frame.extend_from_slice(&ethertype::MACSEC.to_be_bytes());
         frame.extend_from_slice(&bytes);
         let opened = cable(CipherSuite::GcmAes128).open(End::Rig, &Heard::default(), &frame);
-        prop_assert!(opened.is_some_and(|(_, secured)| secured.harm.is_some()));
+        prop_assert!(opened.is_some_and(|(_, secured)| secured.tamper.is_some()));
     }
 }
 
@@ -92,7 +97,7 @@ fn a_frame_in_clear_is_none_to_open() {
 #[test]
 fn a_short_suite_takes_the_first_half_of_a_long_key_and_a_long_one_no_short_key() {
     let frame = pfc();
-    let secured = Secured { an: 2, pn: 5, encrypted: true, sci: false, harm: None };
+    let secured = Secured { an: 2, pn: 5, encrypted: true, sci: false, tamper: None };
     let half = Cable::of(&protection(CipherSuite::GcmAes128, 16), 3).expect("long enough");
     let sealed = half.seal(End::Dut, &secured, &frame);
     assert_eq!(cable(CipherSuite::GcmAes128).seal(End::Dut, &secured, &frame), sealed);
@@ -103,15 +108,15 @@ fn a_short_suite_takes_the_first_half_of_a_long_key_and_a_long_one_no_short_key(
 #[test]
 fn a_pfc_frame_grows_by_what_protects_it_and_a_truncated_one_shrinks() {
     let cable = cable(CipherSuite::GcmAes128);
-    for (sci, harm, len) in [
+    for (sci, tamper, len) in [
         (true, None, 92),
         (false, None, 84),
-        (false, Some(Harm::WrongSci), 92),
-        (true, Some(Harm::Truncated), 60),
-        (false, Some(Harm::Truncated), 60),
+        (false, Some(Tamper::WrongSci), 92),
+        (true, Some(Tamper::Truncated), 60),
+        (false, Some(Tamper::Truncated), 60),
     ] {
-        let secured = Secured { an: 0, pn: 1, encrypted: true, sci, harm };
-        assert_eq!(cable.seal(End::Rig, &secured, &pfc()).len(), len, "{sci} {harm:?}");
+        let secured = Secured { an: 0, pn: 1, encrypted: true, sci, tamper };
+        assert_eq!(cable.seal(End::Rig, &secured, &pfc()).len(), len, "{sci} {tamper:?}");
     }
 }
 
@@ -121,16 +126,16 @@ fn an_extended_number_is_followed_past_32_bits() {
     let edge = u64::from(u32::MAX);
     let mut heard = Heard::from(edge - 1);
     for pn in edge - 1..edge + 3 {
-        let secured = Secured { an: 1, pn, encrypted: true, sci: true, harm: None };
+        let secured = Secured { an: 1, pn, encrypted: true, sci: true, tamper: None };
         let sealed = cable.seal(End::Dut, &secured, &pfc());
         let (_, read) = cable.open(End::Dut, &heard, &sealed).expect("protected");
         assert_eq!(read, secured);
         heard.saw(&read);
     }
-    let harmed =
-        Secured { an: 1, pn: 1 << 40, encrypted: true, sci: true, harm: Some(Harm::Forged) };
+    let corrupt =
+        Secured { an: 1, pn: 1 << 40, encrypted: true, sci: true, tamper: Some(Tamper::Forged) };
     let before = heard;
-    heard.saw(&harmed);
+    heard.saw(&corrupt);
     assert_eq!(heard, before, "a wrong frame says nothing");
 }
 
@@ -140,7 +145,7 @@ fn an_association_that_begins_again_is_followed_though_old_frames_are_on_their_w
     let mut heard = Heard::from(1);
     let old = u64::from(u32::MAX) - 1;
     let through = |heard: &mut Heard, pn| {
-        let secured = Secured { an: 1, pn, encrypted: true, sci: false, harm: None };
+        let secured = Secured { an: 1, pn, encrypted: true, sci: false, tamper: None };
         let sealed = cable.seal(End::Dut, &secured, &pfc());
         let opened = cable.open(End::Dut, heard, &sealed).expect("protected");
         heard.saw(&opened.1);

@@ -9,7 +9,7 @@ use rig_capture::DutEvent;
 use rig_generator::clock::Clock as _;
 use rig_lab::Profile;
 use rig_oracle::model::{Dir, Kind, Packet, Storm, Stream};
-use rig_testcases::{Shield, StreamSpec, wire};
+use rig_testcases::{MacsecMode, StreamSpec, wire};
 use rig_units::{Dur, Pace, Quanta, Time};
 
 /// From port 0 a probe, from ports 2 and 3 together more than port 1 can send on.
@@ -57,7 +57,7 @@ fn in_virtual_time(profile: &Profile, seed: u64) -> Virtual {
         let (class, dscp, dst) = (spec.class, spec.dscp, spec.to);
         let (kind, names) = (Kind::Data, id);
         let (count, ect, record) = (None, true, true);
-        let shield = Shield::Usual;
+        let macsec_mode = MacsecMode::Usual;
         let stream = Stream {
             address: 0,
             first: 0,
@@ -73,7 +73,7 @@ fn in_virtual_time(profile: &Profile, seed: u64) -> Virtual {
             ect,
             ce: false,
             record,
-            shield,
+            macsec_mode,
         };
         dut.rig().start_stream(spec.from, &stream);
     }
@@ -86,7 +86,7 @@ fn in_virtual_time(profile: &Profile, seed: u64) -> Virtual {
         quanta: Quanta::MAX,
         every,
         count: None,
-        shield: Shield::Usual,
+        macsec_mode: MacsecMode::Usual,
     };
     for (until, on) in [(80, None), (500, Some(true)), (600, Some(false)), (601, None)] {
         match on {

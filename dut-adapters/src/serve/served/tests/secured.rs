@@ -6,7 +6,7 @@ use crate::protocol::{Answer, Ask, Set};
 use nix::sys::prctl;
 use rig_lab::{Keys, Macsec, Secret};
 use rig_testcases::wire::macsec::{Cable, End, Heard};
-use rig_testcases::{Harm, Protection, Secured};
+use rig_testcases::{Protection, Secured, Tamper};
 use rig_units::Dur;
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ fn secured(more: &[Set]) -> (Bench, [Cable; 2]) {
 
 /// How a frame is sealed in these tests.
 fn sound(an: u8, pn: u64) -> Secured {
-    Secured { an, pn, encrypted: true, sci: true, harm: None }
+    Secured { an, pn, encrypted: true, sci: true, tamper: None }
 }
 
 /// What came out of the device, in clear.
@@ -65,25 +65,25 @@ fn a_frame_goes_in_behind_one_tag_and_comes_out_behind_another() {
 
 #[test]
 fn what_is_wrong_with_a_frame_arrives_as_what_it_is_and_does_not_come_through() {
-    for (harm, counter) in [
-        (Harm::Forged, "IN_PKTS_NOT_VALID"),
-        (Harm::WrongKey, "IN_PKTS_NOT_VALID"),
-        (Harm::WrongSci, "IN_PKTS_NO_SCI"),
-        (Harm::Truncated, "IN_PKTS_BAD_TAG"),
+    for (tamper, counter) in [
+        (Tamper::Forged, "IN_PKTS_NOT_VALID"),
+        (Tamper::WrongKey, "IN_PKTS_NOT_VALID"),
+        (Tamper::WrongSci, "IN_PKTS_NO_SCI"),
+        (Tamper::Truncated, "IN_PKTS_BAD_TAG"),
     ] {
         let (mut bench, [at, _]) = secured(&[]);
-        let harmed = Secured { harm: Some(harm), ..sound(0, 1) };
-        bench.send(0, &at.seal(End::Rig, &harmed, &probe(0, 1, 7)));
+        let corrupt = Secured { tamper: Some(tamper), ..sound(0, 1) };
+        bench.send(0, &at.seal(End::Rig, &corrupt, &probe(0, 1, 7)));
         bench.run(Dur::ms(1));
-        assert_eq!(bench.seen(), [], "{harm:?}");
+        assert_eq!(bench.seen(), [], "{tamper:?}");
         let Answer::Counters { values } = bench.ask(Ask::Counters { names: Vec::new() }) else {
             panic!("no counters")
         };
         let found: Vec<_> =
             values.iter().filter(|(name, value)| name.contains("MACSEC") && **value > 0).collect();
-        assert!(found.len() == 1 && found[0].0.ends_with(counter), "{harm:?}: {found:?}");
+        assert!(found.len() == 1 && found[0].0.ends_with(counter), "{tamper:?}: {found:?}");
         let health = bench.health();
-        assert_eq!((health.foreign, health.malformed), (0, 0), "{harm:?}");
+        assert_eq!((health.foreign, health.malformed), (0, 0), "{tamper:?}");
     }
 }
 

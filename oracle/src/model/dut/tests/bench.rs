@@ -11,7 +11,7 @@ use rig_lab::{
     Action, Backlog, Buffer, Charge, ConfigPath, Crossing, Declared, DropBy, Jitter, Macsec,
     Mutation, Pfc, Pfcwd, PortGroup, Profile, Qos, Rule, RuleFamily, Scheduling, Setting, Wred,
 };
-use rig_testcases::Shield;
+use rig_testcases::MacsecMode;
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Time};
 use std::collections::BTreeMap;
 
@@ -188,7 +188,7 @@ impl Bench {
             ect: false,
             ce: false,
             record: true,
-            shield: Shield::Usual,
+            macsec_mode: MacsecMode::Usual,
         };
         self.dut.rig().start_stream(from, &stream);
     }
@@ -202,7 +202,8 @@ impl Bench {
         let enable = 1 << class;
         let zero = if quanta == Quanta(0) { enable } else { 0 };
         let id = class.into();
-        let storm = Storm { id, enable, zero, quanta, every, count: None, shield: Shield::Usual };
+        let storm =
+            Storm { id, enable, zero, quanta, every, count: None, macsec_mode: MacsecMode::Usual };
         self.dut.rig().start_storm(host, &storm);
     }
 

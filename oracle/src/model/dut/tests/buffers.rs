@@ -3,7 +3,7 @@
 use super::bench::{Bench, Case, ms};
 use crate::model::{Kind, Stream};
 use rig_lab::RuleFamily;
-use rig_testcases::Shield;
+use rig_testcases::MacsecMode;
 use rig_units::{Dur, Pace};
 
 /// What a frame of 1024 B takes: five cells.
@@ -55,7 +55,7 @@ impl Bench {
             ect,
             ce: false,
             record,
-            shield: Shield::Usual,
+            macsec_mode: MacsecMode::Usual,
         };
         self.dut.rig().start_stream(from, &stream);
         self.pass(1);
@@ -254,7 +254,7 @@ fn lossy(from: u16) -> Stream {
         ect: false,
         ce: false,
         record: true,
-        shield: Shield::Usual,
+        macsec_mode: MacsecMode::Usual,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::model::packet::{Kind, Packet, Tag};
 use crate::model::tap::Dir;
 use crate::model::{Storm, Stream};
 use rig_lab::{Form, RuleFamily, Setting};
-use rig_testcases::{Harm, Shield};
+use rig_testcases::{MacsecMode, Tamper};
 use rig_units::{Dur, Pace, Quanta, Time};
 
 mod deviations;
@@ -65,17 +65,17 @@ impl Rig {
     }
 
     /// Host `from` sends so many frames of 1024 B of class 3, one each microsecond, and all is over.
-    pub(super) fn send(&mut self, from: u16, to: u16, count: u32, shield: Shield) {
-        let stream = Stream { count: Some(count), ..stream(from, to, shield) };
+    pub(super) fn send(&mut self, from: u16, to: u16, count: u32, macsec_mode: MacsecMode) {
+        let stream = Stream { count: Some(count), ..stream(from, to, macsec_mode) };
         self.dut.rig().start_stream(from, &stream);
         self.run(Dur::us(u64::from(count) + 20));
     }
 
     /// A frame that pauses class 3 as long as can be, from host `from`; whether it does.
-    pub(super) fn pauses(&mut self, from: u16, shield: Shield) -> bool {
+    pub(super) fn pauses(&mut self, from: u16, macsec_mode: MacsecMode) -> bool {
         let (enable, quanta, count) = (1 << 3, Quanta::MAX, Some(1));
         let every = Dur::us(1);
-        let storm = Storm { id: 900, enable, zero: 0, quanta, every, count, shield };
+        let storm = Storm { id: 900, enable, zero: 0, quanta, every, count, macsec_mode };
         self.dut.rig().start_storm(from, &storm);
         self.run(Dur::us(20));
         self.dut.network().queue_view(from, 3).paused
@@ -101,7 +101,7 @@ impl Rig {
     }
 }
 
-pub(super) fn stream(from: u16, to: u16, shield: Shield) -> Stream {
+pub(super) fn stream(from: u16, to: u16, macsec_mode: MacsecMode) -> Stream {
     Stream {
         address: 0,
         first: 0,
@@ -117,6 +117,6 @@ pub(super) fn stream(from: u16, to: u16, shield: Shield) -> Stream {
         ect: false,
         ce: false,
         record: true,
-        shield,
+        macsec_mode,
     }
 }

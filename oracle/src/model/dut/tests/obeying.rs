@@ -4,7 +4,7 @@ use super::bench::{Bench, bench, broken, id, ms};
 use crate::model::Storm;
 use crate::model::packet::{Kind, Packet};
 use crate::model::tap::Dir;
-use rig_testcases::Shield;
+use rig_testcases::MacsecMode;
 use rig_units::{Dur, Quanta, Time};
 
 /// The longest time between two frames that arrived, in microseconds.
@@ -33,7 +33,7 @@ fn stormed(mut bench: Bench, classes: u8) -> [usize; 3] {
         quanta: Quanta::MAX,
         every: Dur::us(150),
         count: None,
-        shield: Shield::Usual,
+        macsec_mode: MacsecMode::Usual,
     };
     for class in [1, 3, 4] {
         bench.stream(0, 1, class, Dur::us(10));

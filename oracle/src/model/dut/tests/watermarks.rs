@@ -3,7 +3,7 @@
 use super::bench::{Bench, Case};
 use crate::model::{Kind, Stream};
 use rig_lab::{RuleFamily, WatermarkCopy};
-use rig_testcases::Shield;
+use rig_testcases::MacsecMode;
 use rig_units::{Dur, Pace};
 
 const SHARED: &str = "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES";
@@ -40,7 +40,7 @@ fn filled_on(case: Case, seed: u64, held: u64) -> Bench {
         ect,
         ce: false,
         record,
-        shield: Shield::Usual,
+        macsec_mode: MacsecMode::Usual,
     };
     bench.dut.rig().start_stream(0, &stream);
     bench.run(1 + held);

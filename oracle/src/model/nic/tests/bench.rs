@@ -8,7 +8,7 @@ use crate::model::packet::{Kind, Packet};
 use crate::model::tap::Dir;
 use crate::model::topology::{Cable, End, Topology};
 use rig_lab::{DeviceFaults, Switched};
-use rig_testcases::Shield;
+use rig_testcases::MacsecMode;
 use rig_units::{Dur, Pace, PortSpeed, Time};
 
 /// The rig's port, or the NIC at the far end.
@@ -120,7 +120,7 @@ impl Bench {
             ect: true,
             ce: kind == Kind::Data,
             record: true,
-            shield: Shield::Usual,
+            macsec_mode: MacsecMode::Usual,
         };
         self.network.start_stream(RIG, &stream);
     }

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use rig_capture::PfcFault;
 
 fn a_tag() -> impl Strategy<Value = Tag> {
-    let harm = prop::option::of(prop::sample::select(&HARMS[..]));
-    (0..4_u8, any::<u32>(), any::<bool>(), any::<bool>(), harm)
-        .prop_map(|(an, pn, encrypted, sci, harm)| Tag { an, pn, encrypted, sci, harm })
+    let tamper = prop::option::of(prop::sample::select(&TAMPERS[..]));
+    (0..4_u8, any::<u32>(), any::<bool>(), any::<bool>(), tamper)
+        .prop_map(|(an, pn, encrypted, sci, tamper)| Tag { an, pn, encrypted, sci, tamper })
 }
 
 fn a_frame() -> impl Strategy<Value = Packet> {
@@ -46,7 +46,7 @@ proptest! {
 
 #[test]
 fn a_tag_is_24_bytes_with_its_icv_and_32_with_its_channels_name() {
-    let tag = Tag { an: 0, pn: 1, encrypted: true, sci: false, harm: None };
+    let tag = Tag { an: 0, pn: 1, encrypted: true, sci: false, tamper: None };
     assert_eq!(Packet::pfc(8, 0, Quanta(1), 64).secured(tag).size, 88);
     assert_eq!(Packet::pfc(8, 0, Quanta(1), 64).secured(Tag { sci: true, ..tag }).size, 96);
 }

@@ -56,7 +56,7 @@ fn what_is_late_and_counts_as_valid_is_dropped_all_the_same() {
 
 #[test]
 fn without_a_look_at_the_icv_a_forged_frame_comes_through_and_noise_does_not() {
-    let frames = [Harm::Forged, Harm::WrongKey].map(harmed);
+    let frames = [Tamper::Forged, Tamper::WrongKey].map(corrupt);
     let [bad, good] = beside(|f| f.macsec_icv_not_checked = true, |_| (), &frames);
     assert_eq!(good, (vec![false, false], Counters { not_valid: 2, ..NONE }));
     assert_eq!(bad, (vec![true, false], Counters { ok: 1, not_valid: 1, ..NONE }));
@@ -65,7 +65,7 @@ fn without_a_look_at_the_icv_a_forged_frame_comes_through_and_noise_does_not() {
 #[test]
 fn without_a_look_at_the_channel_any_is_good() {
     let [bad, good] =
-        beside(|f| f.macsec_sci_not_checked = true, |_| (), &[harmed(Harm::WrongSci)]);
+        beside(|f| f.macsec_sci_not_checked = true, |_| (), &[corrupt(Tamper::WrongSci)]);
     assert_eq!(good, (vec![false], Counters { no_sci: 1, ..NONE }));
     assert_eq!(bad, (vec![true], Counters { ok: 1, ..NONE }));
 }
@@ -73,8 +73,8 @@ fn without_a_look_at_the_channel_any_is_good() {
 #[test]
 fn a_pfc_frame_that_is_refused_may_pause_all_the_same() {
     let strict = |macsec: &mut Macsec| macsec.pfc_encryption_mode = PfcMode::StrictEncrypt;
-    let forged = pause().secured(Tag { harm: Some(Harm::Forged), ..TAG });
-    let frames = [pause(), forged, harmed(Harm::Forged), data()];
+    let forged = pause().secured(Tag { tamper: Some(Tamper::Forged), ..TAG });
+    let frames = [pause(), forged, corrupt(Tamper::Forged), data()];
     let [bad, good] = beside(|f| f.macsec_bad_frame_pauses = true, strict, &frames);
     assert_eq!(good.0, [false; 4]);
     assert_eq!(bad.0, [true, true, false, false], "data is dropped as ever");

@@ -68,14 +68,14 @@ fn what_is_set_by_itself_goes_over_the_mode() {
 #[test]
 fn a_protected_pfc_frame_passes_the_checks_of_any_frame() {
     let none = Counters::default();
-    for (harm, counted) in [
-        (Harm::Truncated, Counters { bad_tag: 1, ..none }),
-        (Harm::WrongSci, Counters { no_sci: 1, ..none }),
-        (Harm::Forged, Counters { not_valid: 1, ..none }),
-        (Harm::WrongKey, Counters { not_valid: 1, ..none }),
+    for (tamper, counted) in [
+        (Tamper::Truncated, Counters { bad_tag: 1, ..none }),
+        (Tamper::WrongSci, Counters { no_sci: 1, ..none }),
+        (Tamper::Forged, Counters { not_valid: 1, ..none }),
+        (Tamper::WrongKey, Counters { not_valid: 1, ..none }),
     ] {
         let mut secy = mode(PfcMode::Encrypt);
-        let frame = pause().secured(Tag { harm: Some(harm), ..TAG });
+        let frame = pause().secured(Tag { tamper: Some(tamper), ..TAG });
         assert_eq!((secy.receive(&frame), *secy.counters()), (Received::Gone, counted));
     }
 }

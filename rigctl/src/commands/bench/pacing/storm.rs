@@ -126,13 +126,13 @@ impl Storm {
 
     /// What arrived of it; `None` when the receiving end is not known.
     fn seen(&self, rig: &mut Rig) -> Result<Option<Covered>, String> {
-        let mut stamps = Vec::new();
+        let mut timestamps = Vec::new();
         let known = rig.arrived(&mut |frame, at| {
             if frame.starts_with(&self.frame) {
-                stamps.push(at);
+                timestamps.push(at);
             }
         })?;
-        let at: Vec<Time> = stamps.into_iter().map(|at| rig.clock().at(at)).collect();
+        let at: Vec<Time> = timestamps.into_iter().map(|at| rig.clock().at(at)).collect();
         Ok(known.then(|| Covered::by(&at, self.pause)))
     }
 

@@ -4,7 +4,7 @@
 use crate::runner::case::{self, Rig};
 use crate::runner::choose::choose;
 use crate::runner::kept::{Common, Kept};
-use crate::runner::measure::{self, Done, Registry};
+use crate::runner::measure::{self, JudgeContext, Registry};
 use crate::runner::points::{groups, points};
 use crate::runner::seed::Seed;
 use crate::runner::trial::Trial;
@@ -134,7 +134,7 @@ impl Ran {
         let mut common = Common::default();
         let kept = |trial| Kept::of(trial, None, &mut common);
         let trials: Vec<Kept> = trials.into_iter().map(kept).collect();
-        let settled = measure::judge(&Done {
+        let settled = measure::judge(&JudgeContext {
             context: &context,
             points: &points,
             trials: &trials,

@@ -1,7 +1,7 @@
 //! The device's counters of what early detection did in a queue, against what the wire shows of it.
 
 use super::super::checks;
-use super::super::done::Done;
+use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
 use super::draws::Rule;
@@ -50,14 +50,14 @@ impl Measurement for OfQueue<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, self.stream, judged);
     }
 }
 
 /// Judges them: packets and bytes that were marked, and that were dropped. A frame that came marked is counted where it would
 /// have been marked; what early detection drops is among all that the queue dropped.
-fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     let declared = &done.context.group.declared;
     done.each("ecn.counters", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;

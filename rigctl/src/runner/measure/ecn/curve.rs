@@ -3,7 +3,7 @@
 
 mod corners;
 
-use super::super::done::{Done, Read, judgement};
+use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::{Expected, Facts, Known, Measurement, by_formula};
 use super::draws::{Draw, Rule, draws};
@@ -80,7 +80,7 @@ impl Measurement for MarkingCurve<'_> {
         expected(context, self.streams)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, self.streams, judged);
     }
 
@@ -119,7 +119,7 @@ const POINTS: usize = 32;
 
 /// Everything that one point of the sweep shows.
 struct Sample<'a> {
-    done: &'a Done<'a>,
+    done: &'a JudgeContext<'a>,
     on: String,
     at: At,
     place: String,
@@ -132,7 +132,7 @@ struct Sample<'a> {
 }
 
 /// Judges the frames of some streams to one queue.
-fn judge(done: &Done<'_>, streams: &[String], judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, streams: &[String], judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let Some(sample) = sample(done, streams, (index, point), judged) else { continue };
         sample.judge(judged);
@@ -140,7 +140,7 @@ fn judge(done: &Done<'_>, streams: &[String], judged: &mut Judged) {
 }
 
 fn sample<'a>(
-    done: &'a Done<'a>,
+    done: &'a JudgeContext<'a>,
     streams: &[String],
     (index, point): (usize, &Point),
     judged: &mut Judged,
@@ -253,7 +253,7 @@ impl Sample<'_> {
         }
     }
 
-    fn push(&self, what: &str, (trial, read): (u32, Read), judged: &mut Judged) {
+    fn push(&self, what: &str, (trial, read): (u32, TrialReading), judged: &mut Judged) {
         let on = [self.on.as_str(), what].join(", ");
         if let Some(mut judgement) =
             judgement("ecn.curve", &on, self.place.clone(), &[(trial, read)])
@@ -293,7 +293,8 @@ impl Sample<'_> {
             let not = if draw.taken { "" } else { "not " };
             format!("{count} frames {not}{done_to} where it should be the other way round")
         });
-        let read = Read { span: Span::exactly(count), want, got, records, looked: self.looked() };
+        let read =
+            TrialReading { span: Span::exactly(count), want, got, records, looked: self.looked() };
         self.push("where nothing is left to chance", (trial, read), judged);
     }
 
@@ -323,7 +324,7 @@ impl Sample<'_> {
             f64::midpoint(least.mean(), most.mean()),
         );
         let want = self.prediction(Unit::Frames, span, text);
-        let read = Read {
+        let read = TrialReading {
             span: Span::exactly(u64::try_from(taken).unwrap_or(u64::MAX)),
             want,
             got: None,
@@ -349,7 +350,7 @@ impl Sample<'_> {
             span.lo, span.hi
         );
         let want = self.prediction(Unit::Count, span, text);
-        let read = Read {
+        let read = TrialReading {
             span: Span::exactly(pairs),
             want,
             got: None,
@@ -390,7 +391,7 @@ impl Sample<'_> {
         };
         let text = format!("marks that follow the depth that frames see when they {here}");
         let want = self.prediction(Unit::Count, Span::exactly(0), text);
-        let read = Read {
+        let read = TrialReading {
             span: Span::exactly(off),
             want,
             got: Some(got),

@@ -1,6 +1,6 @@
 //! Whether marks come before pauses when a queue fills up (B6).
 
-use super::super::done::{Done, Read};
+use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Expected, Facts, Known, Measurement};
 use super::{OF_QUEUE, Prediction, Span, Unit, visits};
@@ -70,14 +70,14 @@ impl Measurement for Order<'_> {
         vec![("wanted", text.to_owned())]
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, self.stream, self.first, judged);
     }
 }
 
 /// Judges which of the two a sender meets first. A mark is taken to be made when the marked frame leaves, an XOFF when it
 /// leaves: both as the rig's ports see them.
-fn judge(done: &Done<'_>, stream: &str, first: First, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, stream: &str, first: First, judged: &mut Judged) {
     let declared: &Declared = &done.context.group.declared;
     done.each("ecn.order", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
@@ -116,11 +116,11 @@ fn judge(done: &Done<'_>, stream: &str, first: First, judged: &mut Judged) {
         let got = Some(if came { format!("{wish} first: {got}") } else { got });
         let records: Vec<usize> = mark.into_iter().chain(xoff).collect();
         let looked = looked(records.len(), "first marks and XOFFs");
-        Ok(Read { span: Span::exactly(u64::from(came)), want, got, records, looked })
+        Ok(TrialReading { span: Span::exactly(u64::from(came)), want, got, records, looked })
     });
 }
 
-/// Whether `a` came before `b`, where stamps may be off by `slack` together.
+/// Whether `a` came before `b`, where timestamps may be off by `slack` together.
 fn is_first(a: Option<Time>, b: Option<Time>, slack: Dur) -> Result<bool, &'static str> {
     match (a, b) {
         (Some(a), Some(b)) if slack > Dur::ZERO && a.0.abs_diff(b.0) <= slack.0 => {
@@ -151,7 +151,7 @@ mod tests {
             (Ok(true), Ok(false))
         );
         assert!(is_first(None, None, slack).is_err());
-        // Exact stamps tell everything.
+        // Exact timestamps tell everything.
         assert_eq!(is_first(at(10), at(11), Dur::ZERO), Ok(true));
     }
 }

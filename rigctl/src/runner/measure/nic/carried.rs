@@ -1,7 +1,7 @@
 //! What a flow gets through: how much of it a second, and all of it by when. What has got through is what the wire shows: what was
 //! acknowledged, of a READ what was brought. To the rig, which acknowledges nothing, it is what reached it.
 
-use super::super::done::{Done, Read};
+use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread};
 use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Known, Measurement, Needs, Red, by_source};
@@ -80,7 +80,7 @@ impl Measurement for Goodput<'_> {
         told(text, "payload acknowledged over the time that it took", "the case")
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         goodput(done, self.flow, (self.wanted, self.from), judged);
     }
 }
@@ -152,7 +152,7 @@ impl Measurement for Completion<'_> {
         by_source(format!("{all}, {by}"), SOURCE)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         completion(done, self.flow, (self.by, self.unfinished), judged);
     }
 }
@@ -174,7 +174,7 @@ struct Carried<'a> {
 }
 
 impl<'a> Carried<'a> {
-    fn of(done: &Done<'_>, trial: &'a Trial, flow: &str) -> Result<Carried<'a>, Doubt> {
+    fn of(done: &JudgeContext<'_>, trial: &'a Trial, flow: &str) -> Result<Carried<'a>, Doubt> {
         let (index, spec) = trial.flow(flow)?;
         let connection = trial.script.connection(index);
         let first = End::sender(trial, flow)?.first;
@@ -262,7 +262,12 @@ fn data(kind: RoceKind, at: Time, psn: u32) -> Option<Packet> {
 }
 
 /// Judges what of a flow gets through on average, against what the case wants.
-fn goodput(done: &Done<'_>, flow: &str, (wanted, from): ((u64, u64), Dur), judged: &mut Judged) {
+fn goodput(
+    done: &JudgeContext<'_>,
+    flow: &str,
+    (wanted, from): ((u64, u64), Dur),
+    judged: &mut Judged,
+) {
     done.each("rate.goodput", flow, judged, |trial| {
         let carried = Carried::of(done, trial, flow)?;
         if wanted.0 == 0 && carried.hangs() {
@@ -284,7 +289,7 @@ fn goodput(done: &Done<'_>, flow: &str, (wanted, from): ((u64, u64), Dur), judge
         };
         // Of what was sent nothing may have got through, which is a rate of 0.
         let looked = Looked { count: carried.progress.sent, of: "packets" };
-        Ok(Read { span, want, got: None, records, looked })
+        Ok(TrialReading { span, want, got: None, records, looked })
     });
 }
 
@@ -322,7 +327,7 @@ fn rate(carried: &Carried<'_>, from: Time) -> Option<(Span, Vec<usize>)> {
 
 /// Judges whether every message of a flow gets through, and by when.
 fn completion(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     flow: &str,
     (by, unfinished): (Option<Dur>, u32),
     judged: &mut Judged,
@@ -363,7 +368,7 @@ fn completion(
         let span = Span::exactly(messages - finished);
         let records = last.and_then(|last| carried.record(*last)).into_iter().collect();
         let looked = Looked { count: messages, of: "messages" };
-        Ok(Read { span, want, got: Some(got), records, looked })
+        Ok(TrialReading { span, want, got: Some(got), records, looked })
     });
     done.each("rc.completion", &format!("{flow}, the last message"), judged, |trial| {
         let carried = Carried::of(done, trial, flow)?;
@@ -399,7 +404,7 @@ fn completion(
         };
         let records = step.and_then(|step| carried.record(step)).into_iter().collect();
         let looked = Looked { count: 1, of: "last messages" };
-        Ok(Read { span: Span { lo, hi }, want, got, records, looked })
+        Ok(TrialReading { span: Span { lo, hi }, want, got, records, looked })
     });
 }
 

@@ -1,7 +1,7 @@
 //! The NIC's counters against what passed its port.
 
 use super::super::checks;
-use super::super::done::Done;
+use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
 use super::{Seen, rc};
@@ -47,7 +47,7 @@ impl Measurement for OfNic<'_> {
         by_source("each counter grown by what the wire shows", "NVIDIA's counters of RoCE")
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, self.port, judged);
     }
 }
@@ -55,7 +55,7 @@ impl Measurement for OfNic<'_> {
 const SOURCE: &str = "NVIDIA's counters of RoCE; the wire is the count";
 
 /// Judges what the NIC counted against the frames on the wire.
-fn judge(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("nic.counters", port, judged, |trial| {
         let index = trial.port(port)?;
         let seen = Seen::of(done, trial, index);
@@ -130,8 +130,8 @@ fn out_of_order(trial: &Trial, reached: &[Reached]) -> (u64, u64) {
 /// Frames to a port's NIC whose ICRC is wrong.
 fn spoilt(observation: &Observation, port: u16) -> u64 {
     let is = |record: &&Record| {
-        let harmed = matches!(record.what, What::Roce(Roce { harmed: true, .. }));
-        harmed && (record.port, record.dir) == (port, Dir::Tx)
+        let corrupt = matches!(record.what, What::Roce(Roce { corrupt: true, .. }));
+        corrupt && (record.port, record.dir) == (port, Dir::Tx)
     };
     u64::try_from(observation.records.iter().filter(is).count()).unwrap_or(u64::MAX)
 }

@@ -1,6 +1,6 @@
 //! The notification point: which marks are answered, how soon, how often and in what form.
 
-use super::super::done::{Done, Read};
+use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Known, Measurement, by_source};
@@ -69,7 +69,7 @@ impl Measurement for Answers<'_> {
         told(text, "marks every g: CNPs every ceil(I / g) g", SOURCE)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         answers(done, self.port, judged);
     }
 }
@@ -107,7 +107,7 @@ impl Measurement for Latency<'_> {
         by_source(format!("{latency}, and behind what the port is sending"), "the declared latency")
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         latency(done, self.port, judged);
     }
 }
@@ -145,7 +145,7 @@ impl Measurement for Interval<'_> {
         told(format!("{interval}, rounded up to the distance of marks"), "ceil(I / g) g", SOURCE)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         interval(done, self.port, judged);
     }
 }
@@ -186,7 +186,7 @@ impl Measurement for Format<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         format(done, self.port, judged);
     }
 }
@@ -308,7 +308,7 @@ fn counted(traffic: &Traffic, np: &Np, x: String) -> Option<Curve> {
 const POINTS: usize = 400;
 
 /// Judges which marks are answered.
-fn answers(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn answers(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let Some(trial) = done.valid(index).next() else { continue };
         let Ok(number) = trial.port(port) else { continue };
@@ -345,12 +345,12 @@ fn answers(done: &Done<'_>, port: &str, judged: &mut Judged) {
         let end = Time::ZERO + trial.observation.length;
         let in_time = seen.reached.iter().filter(|one| one.at + latest <= end);
         let looked = looked(in_time.count(), "frames that reached the NIC in time for an answer");
-        Ok(Read { span, want, got, records, looked })
+        Ok(TrialReading { span, want, got, records, looked })
     });
 }
 
 /// Judges how long it takes from a mark to its CNP.
-fn latency(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn latency(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.latency", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let traffic = Traffic::of(trial, &seen);
@@ -371,12 +371,12 @@ fn latency(done: &Done<'_>, port: &str, judged: &mut Judged) {
         let cited = checked.latencies.iter().max_by_key(|(_, span)| span.hi);
         let records = cited.map(|(cnp, _)| traffic.cnps[*cnp].0).into_iter().collect();
         let looked = looked(checked.latencies.len(), "CNPs");
-        Ok(Read { span, want, got: None, records, looked })
+        Ok(TrialReading { span, want, got: None, records, looked })
     });
 }
 
 /// Judges the least time between two marks of one scope that are answered.
-fn interval(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn interval(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.interval", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let traffic = Traffic::of(trial, &seen);
@@ -412,12 +412,12 @@ fn interval(done: &Done<'_>, port: &str, judged: &mut Judged) {
             source: SOURCE,
         };
         let looked = looked(pairs, "intervals");
-        Ok(Read { span, want, got: None, records: Vec::new(), looked })
+        Ok(TrialReading { span, want, got: None, records: Vec::new(), looked })
     });
 }
 
 /// Judges the form of every CNP.
-fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
+fn format(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.format", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let np = &seen.nic.np;
@@ -458,7 +458,7 @@ fn format(done: &Done<'_>, port: &str, judged: &mut Judged) {
         let span = Span::exactly(u64::try_from(wrong.len()).unwrap_or(u64::MAX));
         let records = wrong.iter().map(|(record, _)| *record).collect();
         let looked = Looked { count: cnps, of: "CNPs" };
-        Ok(Read { span, want, got, records, looked })
+        Ok(TrialReading { span, want, got, records, looked })
     });
 }
 

@@ -1,6 +1,6 @@
 //! What a flow comes to: its least and its last rate, and what leaves back to back.
 
-use super::super::done::{Done, Read};
+use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Known, Measurement, by_source};
@@ -47,7 +47,7 @@ impl Measurement for Least<'_> {
         by_source(format!("as the CNPs ask for, and no less than {least}"), SOURCE)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         rate(done, self.flow, Which::Least, judged);
     }
 }
@@ -84,7 +84,7 @@ impl Measurement for Final<'_> {
         by_source("what cuts and increases come to", SOURCE)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         rate(done, self.flow, Which::Final, judged);
     }
 }
@@ -123,7 +123,7 @@ impl Measurement for Bursts<'_> {
         told(text, "ceil(burst / packet)", SOURCE)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         bursts(done, self.flow, judged);
     }
 }
@@ -136,7 +136,7 @@ enum Which {
 }
 
 /// Judges the least rate, or the last.
-fn rate(done: &Done<'_>, flow: &str, which: Which, judged: &mut Judged) {
+fn rate(done: &JudgeContext<'_>, flow: &str, which: Which, judged: &mut Judged) {
     let name = match which {
         Which::Least => "rate.least",
         Which::Final => "rate.final",
@@ -175,12 +175,12 @@ fn rate(done: &Done<'_>, flow: &str, which: Which, judged: &mut Judged) {
             source: SOURCE,
         };
         let looked = looked(curve.len(), "rates between two packets");
-        Ok(Read { span, want, got: None, records: Vec::new(), looked })
+        Ok(TrialReading { span, want, got: None, records: Vec::new(), looked })
     });
 }
 
 /// Judges how many packets leave back to back while the flow is held back.
-fn bursts(done: &Done<'_>, flow: &str, judged: &mut Judged) {
+fn bursts(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("rate.bursts", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
         let (_, held) = limited.held(trial)?;
@@ -224,6 +224,6 @@ fn bursts(done: &Done<'_>, flow: &str, judged: &mut Judged) {
         };
         let records = vec![limited.frames[held].0, limited.frames[held + 1].0];
         let looked = looked(runs.len(), "runs of packets");
-        Ok(Read { span, want, got, records, looked })
+        Ok(TrialReading { span, want, got, records, looked })
     });
 }

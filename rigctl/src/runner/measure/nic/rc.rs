@@ -1,6 +1,6 @@
 //! Reliable connections: what a receiver answers, and how a sender goes back.
 
-use super::super::done::{Done, Read};
+use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Known, Measurement};
@@ -50,7 +50,7 @@ impl Measurement for Sender<'_> {
         told("numbers in order; after a NAK from the one that it names", "go-back-N", SOURCE)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         sender(done, self.flow, judged);
     }
 }
@@ -100,7 +100,7 @@ impl Measurement for Receiver<'_> {
         told("an acknowledgement as often as declared, one NAK for each hole", "go-back-N", SOURCE)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         receiver(done, self.of, judged);
     }
 }
@@ -197,7 +197,7 @@ fn asked(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Asked>) {
 }
 
 /// Judges what a NIC says to the packets that reach it.
-fn receiver(done: &Done<'_>, name: &str, judged: &mut Judged) {
+fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
     done.each("rc.receiver", name, judged, |trial| {
         let end = End::receiver(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
@@ -273,7 +273,7 @@ fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
 }
 
 /// Judges the order in which a NIC sends the packets of a flow.
-fn sender(done: &Done<'_>, name: &str, judged: &mut Judged) {
+fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
     done.each("rc.sender", name, judged, |trial| {
         let end = End::sender(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
@@ -314,7 +314,7 @@ pub(super) fn holes_and_timeouts(trial: &Trial, port: u16, seen: &Seen<'_>) -> [
 }
 
 /// What is wrong, with the frames that show the first of it.
-fn read(faults: &[Fault], text: String, packets: &[usize], replies: &[usize]) -> Read {
+fn read(faults: &[Fault], text: String, packets: &[usize], replies: &[usize]) -> TrialReading {
     let got = faults.first().map(|first| match faults.len() {
         1 => first.told().to_owned(),
         all => format!("{}, and {} faults more", first.told(), all - 1),
@@ -332,5 +332,5 @@ fn read(faults: &[Fault], text: String, packets: &[usize], replies: &[usize]) ->
     };
     let span = Span::exactly(u64::try_from(faults.len()).unwrap_or(u64::MAX));
     let records = packet.into_iter().chain(reply).copied().collect();
-    Read { span, want, got, records, looked: looked(packets.len(), "packets") }
+    TrialReading { span, want, got, records, looked: looked(packets.len(), "packets") }
 }

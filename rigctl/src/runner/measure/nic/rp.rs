@@ -1,6 +1,6 @@
 //! The reaction point: how far and how soon a CNP cuts, and whether every packet after it leaves when the rate allows it.
 
-use super::super::done::{Done, Read};
+use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Known, Measurement, by_source};
@@ -56,7 +56,7 @@ impl Measurement for Follows<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         follows(done, self.flow, judged);
     }
 }
@@ -96,7 +96,7 @@ impl Measurement for Cut<'_> {
         told(format!("to {cut} of {line}"), "C (1 - alpha / 2)", SOURCE)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         cut(done, self.flow, judged);
     }
 }
@@ -134,7 +134,7 @@ impl Measurement for Reaction<'_> {
         by_source(format!("{latency} after the last bit of the CNP"), "the declared latency")
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         reaction(done, self.flow, judged);
     }
 }
@@ -156,7 +156,11 @@ pub(super) struct Limited<'a> {
 
 impl<'a> Limited<'a> {
     /// The limiter of a flow: its own, or that of all flows of its port.
-    pub(super) fn of(done: &Done<'a>, trial: &Trial, flow: &str) -> Result<Limited<'a>, Doubt> {
+    pub(super) fn of(
+        done: &JudgeContext<'a>,
+        trial: &Trial,
+        flow: &str,
+    ) -> Result<Limited<'a>, Doubt> {
         let (index, spec) = trial.flow(flow)?;
         let seen = Seen::of(done, trial, spec.nic);
         let rp = &seen.nic.rp;
@@ -235,7 +239,7 @@ impl<'a> Limited<'a> {
 }
 
 /// Judges every packet's distance from the one before; the rate over time becomes a curve.
-fn follows(done: &Done<'_>, flow: &str, judged: &mut Judged) {
+fn follows(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let first = done.valid(index).next();
         let Some(Ok(limited)) = first.map(|trial| Limited::of(done, &trial, flow)) else {
@@ -288,7 +292,7 @@ fn follows(done: &Done<'_>, flow: &str, judged: &mut Judged) {
         };
         let span = Span::exactly(u64::try_from(followed.faults.len()).unwrap_or(u64::MAX));
         let looked = looked(followed.judged, "packets");
-        Ok(Read { span, want, got, records: records.unwrap_or_default(), looked })
+        Ok(TrialReading { span, want, got, records: records.unwrap_or_default(), looked })
     });
 }
 
@@ -358,7 +362,7 @@ fn alphas(limited: &Limited<'_>, points: &[Point], x: String) -> Option<Curve> {
 }
 
 /// Judges what the first cut leaves of the port's speed.
-fn cut(done: &Done<'_>, flow: &str, judged: &mut Judged) {
+fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("rate.cut", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
         let Some(&(record, cnp)) = limited.cnps.first() else {
@@ -388,12 +392,12 @@ fn cut(done: &Done<'_>, flow: &str, judged: &mut Judged) {
         let sent = limited.frames.iter().find(|(_, at, _)| *at == point.at);
         let records = [record].into_iter().chain(sent.map(|(record, ..)| *record)).collect();
         let looked = looked(1, "cuts");
-        Ok(Read { span: of(point.measured), want, got: None, records, looked })
+        Ok(TrialReading { span: of(point.measured), want, got: None, records, looked })
     });
 }
 
 /// Judges how soon the first CNP takes effect.
-fn reaction(done: &Done<'_>, flow: &str, judged: &mut Judged) {
+fn reaction(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("rate.reaction", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
         let (cnp, held) = limited.held(trial)?;
@@ -411,6 +415,6 @@ fn reaction(done: &Done<'_>, flow: &str, judged: &mut Judged) {
             source: "the declared latency",
         };
         let records = vec![limited.cnps[0].0, limited.frames[held].0];
-        Ok(Read { span, want, got: None, records, looked: looked(1, "cuts") })
+        Ok(TrialReading { span, want, got: None, records, looked: looked(1, "cuts") })
     });
 }

@@ -1,6 +1,6 @@
 //! How evenly flows share a path. Several trials are runs of one series.
 
-use super::super::done::{Done, Read, judgement};
+use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::{Expected, Facts, Known, Measurement, Needs, Red, by_source};
 use crate::runner::context::Context;
@@ -83,7 +83,7 @@ impl Measurement for Shares {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, &self.window, self.within, judged);
     }
 }
@@ -98,7 +98,11 @@ pub(super) struct Runs {
 }
 
 /// Everything that the trials at one point show of a window. `None`: no trial counts.
-pub(super) fn runs(done: &Done<'_>, point: usize, window: &Window) -> Result<Option<Runs>, Doubt> {
+pub(super) fn runs(
+    done: &JudgeContext<'_>,
+    point: usize,
+    window: &Window,
+) -> Result<Option<Runs>, Doubt> {
     let mut runs = Runs { trials: Vec::new(), carried: vec![Vec::new(); window.flows.len()] };
     for trial in done.valid(point) {
         runs.trials.push(trial.number);
@@ -136,7 +140,7 @@ impl Runs {
 }
 
 /// Judges the share of each flow.
-fn judge(done: &Done<'_>, window: &Window, within: Ppm, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, window: &Window, within: Ppm, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let runs = match runs(done, index, window) {
             Ok(Some(runs)) => runs,
@@ -206,7 +210,7 @@ fn wanted(window: &Window, within: Ppm) -> Prediction {
     }
 }
 
-fn share(window: &Window, within: Ppm, mean: &Mean) -> Read {
+fn share(window: &Window, within: Ppm, mean: &Mean) -> TrialReading {
     let span = span(mean);
     let got = format!(
         "{} to {} of an equal share, {} on the average of {} batches, worth {} independent ones",
@@ -217,14 +221,14 @@ fn share(window: &Window, within: Ppm, mean: &Mean) -> Read {
         mean.worth
     );
     let (want, looked) = (wanted(window, within), looked(mean.readings, "batches"));
-    Read { span, want, got: Some(got), records: Vec::new(), looked }
+    TrialReading { span, want, got: Some(got), records: Vec::new(), looked }
 }
 
 /// Files the flows that get less than their share and are told of more congestion than they met: a receiver answers a mark with a CNP
 /// at most, so that one which sends more of them for a flow than packets of it came marked holds that flow back for others. That is
 /// so for certain, however long it takes until shares settle.
 fn starved(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     (index, place): (usize, &str),
     (window, within): (&Window, Ppm),
     runs: &Runs,
@@ -249,7 +253,7 @@ fn starved(
                 Unit::Ppm.show(share),
                 cnps.len()
             );
-            let read = Read {
+            let read = TrialReading {
                 span: Span::exactly(share),
                 want: wanted(window, within),
                 got: Some(got),

@@ -2,8 +2,8 @@
 
 use super::seen::named;
 use super::sought::Searched;
-use crate::runner::fill::Fill;
-use crate::runner::hunt::{Event, Stage};
+use crate::runner::buffer_ledger::BufferLedger;
+use crate::runner::threshold_search::{Event, Stage};
 use rig_capture::{Span, Unit};
 use rig_lab::Declared;
 use rig_oracle::Prediction;
@@ -33,7 +33,7 @@ pub(super) fn predicted(
         Event::Xoff if stage.streams.len() > 1 => {
             let specs: Vec<&StreamSpec> =
                 stage.streams.iter().filter_map(|name| named(script, name)).collect();
-            let (lo, hi) = Fill::empty(declared).together(&specs);
+            let (lo, hi) = BufferLedger::empty(declared).together(&specs);
             frames(
                 Span { lo, hi },
                 format!("{} streams grow together by {occ}B a frame: {limit}", specs.len()),
@@ -41,7 +41,7 @@ pub(super) fn predicted(
             )
         }
         Event::Xoff => {
-            let fill = Fill::of(declared, script, &before);
+            let fill = BufferLedger::of(declared, script, &before);
             let others = fill.others(spec.from);
             let n = fill.first_xoff(spec);
             let text = format!(
@@ -51,14 +51,14 @@ pub(super) fn predicted(
             frames(Span::exactly(n), text, "F4, F5")
         }
         Event::Drop if stage.streams.len() > 1 => {
-            let fill = Fill::empty(declared);
+            let fill = BufferLedger::empty(declared);
             let frames_held = fill.first_drop(spec);
             let senders = u64::try_from(stage.streams.len()).unwrap_or(u64::MAX);
             let (span, text) = overrun(declared, script, spec, senders, frames_held);
             frames(span, text, "F5, F12")
         }
         Event::Drop => {
-            let fill = Fill::of(declared, script, &before);
+            let fill = BufferLedger::of(declared, script, &before);
             let n = fill.first_drop(spec);
             let text = if fill.is_lossless(spec.class) {
                 let xoff = fill.first_xoff(spec);
@@ -72,7 +72,7 @@ pub(super) fn predicted(
             frames(Span::exactly(n), text, "F5")
         }
         Event::Xon => {
-            let fill = Fill::empty(declared);
+            let fill = BufferLedger::empty(declared);
             let stay = before.first().and_then(|name| named(script, name));
             let all = stay.and_then(|stay| stay.count).unwrap_or(0) + spec.count.unwrap_or(0);
             let n = buffer::xon_after(buffer, spec.size, &fill.others(spec.from), all);

@@ -2,11 +2,11 @@
 
 use super::sought::Searched;
 use crate::runner::context::Context;
-use crate::runner::hunt::{Event, Mark, Stage};
 use crate::runner::kept::Kept;
+use crate::runner::threshold_search::{Event, Mark, Stage};
 use crate::runner::trial::Trial;
 use rig_capture::Dir;
-use rig_capture::analyse::{self, ActionView, Word};
+use rig_capture::analyse::{self, ActionView, PfcSignal};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Action, Script, Step, StreamSpec};
 use rig_units::Time;
@@ -49,11 +49,11 @@ pub fn happened(context: &Context<'_>, trial: &Trial, mark: &Mark) -> Result<boo
     let mut any = false;
     for (index, spec) in of_stage(&trial.script, &stage) {
         any |= match stage.event {
-            Event::Xoff => first(trial, spec, Word::Xoff).is_some(),
+            Event::Xoff => first(trial, spec, PfcSignal::Xoff).is_some(),
             Event::Xon => {
                 let held = stage.from.as_ref().and_then(|name| named(&trial.script, name));
                 let until = held.and_then(|held| released(&trial.script, held));
-                let xon = first(trial, spec, Word::Xon);
+                let xon = first(trial, spec, PfcSignal::Xon);
                 xon.is_some_and(|xon| {
                     until.is_none_or(|until| trial.observation.records[xon].at < until)
                 })
@@ -86,7 +86,7 @@ pub(super) fn named<'a>(script: &'a Script, name: &str) -> Option<&'a StreamSpec
 }
 
 /// The first XOFF, or XON, that the device sends to the sender of `spec` for its class.
-fn first(trial: &Trial, spec: &StreamSpec, word: Word) -> Option<usize> {
+fn first(trial: &Trial, spec: &StreamSpec, word: PfcSignal) -> Option<usize> {
     let mut words = trial.observation.words((spec.from, Dir::Rx), spec.class);
     words.find(|(_, _, quanta)| word.is(*quanta)).map(|(index, _, _)| index)
 }
@@ -124,7 +124,7 @@ fn leaked(trial: &Trial, stage: &Stage) -> u64 {
 
 /// The records that show what happened, if it did.
 pub(super) fn evidence(trial: &Trial, stage: &Stage) -> Vec<usize> {
-    let word = if stage.event == Event::Xon { Word::Xon } else { Word::Xoff };
+    let word = if stage.event == Event::Xon { PfcSignal::Xon } else { PfcSignal::Xoff };
     let of = of_stage(&trial.script, stage);
     of.filter_map(|(_, spec)| first(trial, spec, word)).collect()
 }

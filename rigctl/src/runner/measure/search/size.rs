@@ -1,8 +1,8 @@
 //! The sizes that a device must have been configured to, from the numbers of frames that were found.
 
 use super::{Searched, Sought, Tried, found, trials};
-use crate::runner::fill::Fill;
-use crate::runner::measure::done::{Done, Read, judgement};
+use crate::runner::buffer_ledger::BufferLedger;
+use crate::runner::measure::judge_context::{JudgeContext, TrialReading, judgement};
 use crate::runner::measure::judged::{At, Judged, looked};
 use rig_capture::{Span, Unit};
 use rig_oracle::Prediction;
@@ -12,14 +12,19 @@ use rig_testcases::StreamSpec;
 
 /// Judges the pool behind an XOFF, or the headroom behind a loss, of the first group of a search: what it found alone in
 /// the buffer. Nothing where the number says nothing of it: static limits, groups that grow together, lossy queues.
-pub(super) fn judge(done: &Done<'_>, index: usize, search: &Searched<'_>, judged: &mut Judged) {
+pub(super) fn judge(
+    done: &JudgeContext<'_>,
+    index: usize,
+    search: &Searched<'_>,
+    judged: &mut Judged,
+) {
     let declared = &done.context.group.declared;
     let lossless = |spec: &StreamSpec| declared.qos.lossless(spec.class);
     let Some((at, trial, spec)) = first(done, index, search).filter(|(_, _, spec)| lossless(spec))
     else {
         return;
     };
-    let (buffer, others) = (&declared.buffer, Fill::empty(declared).others(spec.from));
+    let (buffer, others) = (&declared.buffer, BufferLedger::empty(declared).others(spec.from));
     let ends =
         |of: &dyn Fn(u64) -> Option<Span>| Some(Span { lo: of(at.lo)?.lo, hi: of(at.hi)?.hi });
     let (what, span, want) = match search.sought {
@@ -45,7 +50,7 @@ pub(super) fn judge(done: &Done<'_>, index: usize, search: &Searched<'_>, judged
         source: buffer::SOURCE,
     };
     let looked = looked(1, "numbers that were found");
-    let read = Read { span, want: prediction, got: None, records: Vec::new(), looked };
+    let read = TrialReading { span, want: prediction, got: None, records: Vec::new(), looked };
     let on = format!("{what} behind {}", spec.name);
     let place = done.context.group.label.clone();
     if let Some(one) = judgement(search.name, &on, place, &[(trial, read)]) {
@@ -55,7 +60,7 @@ pub(super) fn judge(done: &Done<'_>, index: usize, search: &Searched<'_>, judged
 
 /// What the first stage of a search found for one stream alone, and a trial that shows it.
 fn first<'a>(
-    done: &Done<'a>,
+    done: &JudgeContext<'a>,
     index: usize,
     search: &Searched<'_>,
 ) -> Option<(Span, u32, &'a StreamSpec)> {
@@ -74,7 +79,7 @@ fn first<'a>(
 }
 
 /// The XOFF of a stream where the case searches for that as well and found one number.
-fn xoff_of(done: &Done<'_>, stream: &str) -> Option<u64> {
+fn xoff_of(done: &JudgeContext<'_>, stream: &str) -> Option<u64> {
     let mut measures = done.context.case.measure.iter().enumerate();
     measures.find_map(|(index, measure)| {
         let search = Searched::asked(measure).filter(|search| search.sought == Sought::Xoff)?;

@@ -2,7 +2,7 @@
 //! found.
 
 use super::super::measurement::Known;
-use crate::runner::hunt::{Event, Stage};
+use crate::runner::threshold_search::{Event, Stage};
 use rig_lab::{Accounting, Declared, Fault};
 use rig_testcases::vocabulary::{
     Entry, Field, Given, Kind, Looks, StreamEnds, named, optional, required,

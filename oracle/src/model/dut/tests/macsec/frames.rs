@@ -2,12 +2,12 @@
 
 use super::*;
 
-const TAG: Tag = Tag { an: 0, pn: 1, encrypted: true, sci: true, harm: None };
+const TAG: Tag = Tag { an: 0, pn: 1, encrypted: true, sci: true, tamper: None };
 
 #[test]
 fn data_is_protected_on_both_cables_and_clear_in_between() {
     let mut rig = Rig::of(case("bypass"));
-    rig.send(0, 1, 3, Shield::Usual);
+    rig.send(0, 1, 3, MacsecMode::Usual);
     let out = rig.received(1, Kind::Data);
     let tags: Vec<_> = out.iter().filter_map(Packet::tag).collect();
     assert_eq!(tags, [1, 2, 3].map(|pn| Tag { pn, ..TAG }));
@@ -25,53 +25,53 @@ fn data_is_protected_on_both_cables_and_clear_in_between() {
 
 #[test]
 fn a_frame_takes_the_latency_in_and_out_and_the_time_of_its_tags() {
-    let arrival = |case: Case, shield| {
+    let arrival = |case: Case, macsec_mode| {
         let mut rig = Rig::of(case);
-        rig.send(0, 1, 1, shield);
+        rig.send(0, 1, 1, macsec_mode);
         let mut arrivals = rig.seen.iter().filter(|seen| (seen.1, seen.2) == (1, Dir::Rx));
         arrivals.next().map(|seen| seen.0).expect("it arrives")
     };
-    let plain = arrival(Case::of(RuleFamily::Broadcom), Shield::Clear);
+    let plain = arrival(Case::of(RuleFamily::Broadcom), MacsecMode::Clear);
     // 32 bytes at 80 ps, twice.
     let tags = Dur(2 * 32 * 80);
-    assert_eq!(arrival(case("bypass"), Shield::Usual), plain + tags);
+    assert_eq!(arrival(case("bypass"), MacsecMode::Usual), plain + tags);
     let slow = case("bypass").with("macsec.latency", "300ns");
-    assert_eq!(arrival(slow, Shield::Usual), plain + tags + Dur::ns(600));
+    assert_eq!(arrival(slow, MacsecMode::Usual), plain + tags + Dur::ns(600));
 }
 
 #[test]
 fn each_harm_is_dropped_and_counted_at_the_port_that_it_arrives_at() {
-    for (shield, counter) in [
-        (Shield::Clear, "MACSEC_FLOW_STAT_IN_PKTS_NO_TAG"),
-        (Shield::Harmed(Harm::Truncated), "MACSEC_FLOW_STAT_IN_PKTS_BAD_TAG"),
-        (Shield::Harmed(Harm::WrongSci), "MACSEC_FLOW_STAT_IN_PKTS_NO_SCI"),
-        (Shield::Harmed(Harm::WrongKey), "MACSEC_SA_STAT_IN_PKTS_NOT_VALID"),
-        (Shield::Harmed(Harm::Forged), "MACSEC_SA_STAT_IN_PKTS_NOT_VALID"),
-        (Shield::Late(1), "MACSEC_SA_STAT_IN_PKTS_LATE"),
+    for (macsec_mode, counter) in [
+        (MacsecMode::Clear, "MACSEC_FLOW_STAT_IN_PKTS_NO_TAG"),
+        (MacsecMode::Tampered(Tamper::Truncated), "MACSEC_FLOW_STAT_IN_PKTS_BAD_TAG"),
+        (MacsecMode::Tampered(Tamper::WrongSci), "MACSEC_FLOW_STAT_IN_PKTS_NO_SCI"),
+        (MacsecMode::Tampered(Tamper::WrongKey), "MACSEC_SA_STAT_IN_PKTS_NOT_VALID"),
+        (MacsecMode::Tampered(Tamper::Forged), "MACSEC_SA_STAT_IN_PKTS_NOT_VALID"),
+        (MacsecMode::Late(1), "MACSEC_SA_STAT_IN_PKTS_LATE"),
     ] {
         let mut rig = Rig::of(case("bypass"));
-        rig.send(0, 1, 1, Shield::Sound);
-        rig.send(0, 1, 5, shield);
-        assert_eq!(rig.received(1, Kind::Data).len(), 1, "{shield:?}");
-        assert_eq!((rig.counter(0, counter), rig.counter(1, counter)), (5, 0), "{shield:?}");
+        rig.send(0, 1, 1, MacsecMode::Sound);
+        rig.send(0, 1, 5, macsec_mode);
+        assert_eq!(rig.received(1, Kind::Data).len(), 1, "{macsec_mode:?}");
+        assert_eq!((rig.counter(0, counter), rig.counter(1, counter)), (5, 0), "{macsec_mode:?}");
         assert_eq!(rig.counter(0, "MACSEC_SA_STAT_IN_PKTS_OK"), 1);
         // The frames behind are numbered on, and come through.
-        rig.send(0, 1, 1, Shield::Usual);
-        assert_eq!(rig.received(1, Kind::Data).len(), 2, "{shield:?}");
+        rig.send(0, 1, 1, MacsecMode::Usual);
+        assert_eq!(rig.received(1, Kind::Data).len(), 2, "{macsec_mode:?}");
     }
 }
 
 #[test]
 fn a_host_numbers_on_but_for_replays_and_clear_frames() {
     let mut rig = Rig::of(case("bypass"));
-    let shields = [
-        Shield::Usual,
-        Shield::Harmed(Harm::Forged),
-        Shield::Late(1),
-        Shield::Clear,
-        Shield::Sound,
+    let macsec_modes = [
+        MacsecMode::Usual,
+        MacsecMode::Tampered(Tamper::Forged),
+        MacsecMode::Late(1),
+        MacsecMode::Clear,
+        MacsecMode::Sound,
     ];
-    shields.into_iter().for_each(|shield| rig.send(0, 1, 1, shield));
+    macsec_modes.into_iter().for_each(|macsec_mode| rig.send(0, 1, 1, macsec_mode));
     let sent = rig.seen.iter().filter(|seen| seen.2 == Dir::Tx);
     let numbers: Vec<_> = sent.map(|seen| seen.3.tag().map(|tag| tag.pn)).collect();
     assert_eq!(numbers, [Some(1), Some(2), Some(2), None, Some(3)]);
@@ -94,13 +94,13 @@ fn counters_of_macsec_are_there_while_it_is_enabled_and_each_is_found_by_its_nam
 #[test]
 fn without_macsec_a_tag_is_an_unknown_ethertype() {
     let mut rig = Rig::of(Case::of(RuleFamily::Broadcom));
-    rig.send(0, 1, 5, Shield::Usual);
+    rig.send(0, 1, 5, MacsecMode::Usual);
     assert_eq!(rig.received(1, Kind::Data), []);
     assert_eq!(rig.dut.network().switch(0).counters(0, 3).rx_packets, 0);
-    assert!(!rig.pauses(0, Shield::Sound));
-    rig.send(0, 1, 5, Shield::Clear);
+    assert!(!rig.pauses(0, MacsecMode::Sound));
+    rig.send(0, 1, 5, MacsecMode::Clear);
     assert_eq!(rig.received(1, Kind::Data).len(), 5);
-    assert!(rig.pauses(0, Shield::Clear));
+    assert!(rig.pauses(0, MacsecMode::Clear));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn answers_are_protected_as_data_is() {
     let topology = Topology::star(config, answering, link::Config::ethernet(speed, 5));
     let mut network: Network = Network::new(&topology, Time::ZERO);
     (0..2).for_each(|host| network.secure(host, Some(PEER)));
-    network.start_stream(0, &Stream { count: Some(3), ..stream(0, 1, Shield::Usual) });
+    network.start_stream(0, &Stream { count: Some(3), ..stream(0, 1, MacsecMode::Usual) });
     let mut answers = Vec::new();
     let mut tap = |_: Time, host: u16, dir: Dir, packet: &Packet| {
         if (host, dir, packet.kind) == (0, Dir::Rx, Kind::Ack) {

@@ -5,7 +5,7 @@ use crate::model::dut::Refused;
 
 /// Host 0 sends to host 1, and in the middle of it the device, or a host, or both go on with AN 1; frames that arrive.
 fn rekeyed(mut rig: Rig, device: bool, peer: bool) -> (Rig, usize) {
-    let hundred = Stream { count: Some(100), ..stream(0, 1, Shield::Usual) };
+    let hundred = Stream { count: Some(100), ..stream(0, 1, MacsecMode::Usual) };
     rig.dut.rig().start_stream(0, &hundred);
     rig.run(Dur::us(50));
     if device {
@@ -42,7 +42,7 @@ fn a_peer_that_rekeys_alone_is_not_understood_and_one_that_does_not_is() {
 #[test]
 fn numbers_that_end_drop_what_is_to_leave_until_a_rekey_and_pauses_nobody() {
     let mut rig = Rig::of(case("bypass").with("macsec.next_pn", 4_294_967_290_u64));
-    rig.send(0, 1, 20, Shield::Usual);
+    rig.send(0, 1, 20, MacsecMode::Usual);
     assert_eq!(rig.received(1, Kind::Data).len(), 6);
     assert_eq!(rig.counter(1, "MACSEC_SA_STAT_OUT_PKTS_ENCRYPTED"), 6);
     let network = rig.dut.network();
@@ -51,7 +51,7 @@ fn numbers_that_end_drop_what_is_to_leave_until_a_rekey_and_pauses_nobody() {
     rig.configure("macsec.encoding_sa", 1);
     rig.configure("macsec.next_pn", serde_json::Value::Null);
     rig.dut.rig().rekey(0, 1);
-    rig.send(0, 1, 3, Shield::Usual);
+    rig.send(0, 1, 3, MacsecMode::Usual);
     assert_eq!(rig.received(1, Kind::Data).len(), 9);
 }
 
@@ -59,8 +59,8 @@ fn numbers_that_end_drop_what_is_to_leave_until_a_rekey_and_pauses_nobody() {
 fn senders_that_a_full_queue_paused_go_on_when_the_numbers_end() {
     let case = case("bypass").with("buffer.static_th", "100KB");
     let mut rig = Rig::of(case.with("macsec.next_pn", 4_294_967_295_u64));
-    rig.pauses(1, Shield::Clear);
-    rig.send(0, 1, 250, Shield::Usual);
+    rig.pauses(1, MacsecMode::Clear);
+    rig.send(0, 1, 250, MacsecMode::Usual);
     let xon = |rig: &Rig| rig.received(0, Kind::Pfc).iter().filter(|pfc| pfc.zero != 0).count();
     assert_eq!(xon(&rig), 0);
     rig.run(Dur::us(200));
@@ -74,7 +74,7 @@ fn numbers_of_64_bits_do_not_end() {
     let mut rig = Rig::of(xpn.with("macsec.next_pn", 4_294_967_290_u64));
     let peer = Security { next_pn: 4_294_967_290, ..PEER };
     rig.dut.rig().secure(0, Some(peer));
-    rig.send(0, 1, 20, Shield::Usual);
+    rig.send(0, 1, 20, MacsecMode::Usual);
     let numbers: Vec<u32> =
         rig.received(1, Kind::Data).iter().filter_map(|data| Some(data.tag()?.pn)).collect();
     let want: Vec<u32> = (0..20).map(|n| 4_294_967_290_u32.wrapping_add(n)).collect();
@@ -85,19 +85,19 @@ fn numbers_of_64_bits_do_not_end() {
 #[test]
 fn a_mode_and_a_window_hold_from_when_they_are_set() {
     let mut rig = Rig::of(case("strict_encrypt"));
-    assert!(!rig.pauses(0, Shield::Clear));
+    assert!(!rig.pauses(0, MacsecMode::Clear));
     rig.configure("macsec.pfc_clear", "honour");
-    assert!(rig.pauses(0, Shield::Clear));
-    rig.send(2, 1, 1, Shield::Usual);
-    rig.send(2, 1, 3, Shield::Late(1));
+    assert!(rig.pauses(0, MacsecMode::Clear));
+    rig.send(2, 1, 1, MacsecMode::Usual);
+    rig.send(2, 1, 3, MacsecMode::Late(1));
     rig.configure("macsec.replay_window", 1);
-    rig.send(2, 1, 3, Shield::Usual);
-    rig.send(2, 1, 3, Shield::Late(1));
+    rig.send(2, 1, 3, MacsecMode::Usual);
+    rig.send(2, 1, 3, MacsecMode::Late(1));
     assert_eq!(rig.received(1, Kind::Data).len(), 1 + 3 + 3);
     rig.configure("macsec.enable_replay_protect", false);
     rig.configure("macsec.replay_window", 0);
-    rig.send(2, 1, 2, Shield::Usual);
-    rig.send(2, 1, 2, Shield::Late(1));
+    rig.send(2, 1, 2, MacsecMode::Usual);
+    rig.send(2, 1, 2, MacsecMode::Late(1));
     assert_eq!(rig.counter(2, "MACSEC_SA_STAT_IN_PKTS_DELAYED"), 2);
 }
 
@@ -105,7 +105,7 @@ fn a_mode_and_a_window_hold_from_when_they_are_set() {
 #[test]
 fn macsec_goes_on_and_off_under_way_and_frames_stay_in_order() {
     let mut rig = Rig::of(case("bypass").with("macsec.latency", "3us"));
-    let flood = Stream { pace: Pace::every(Dur::ns(90)), ..stream(0, 1, Shield::Usual) };
+    let flood = Stream { pace: Pace::every(Dur::ns(90)), ..stream(0, 1, MacsecMode::Usual) };
     rig.dut.rig().start_stream(0, &flood);
     for on in [false, true, false, true] {
         rig.run(Dur::us(20));

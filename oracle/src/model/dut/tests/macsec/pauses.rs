@@ -11,29 +11,39 @@ fn the_device_obeys_the_forms_of_its_mode() {
         ("clear_only", true, false),
         ("encrypted_only", false, true),
     ] {
-        let paused = |shield| Rig::of(case(mode)).pauses(0, shield);
-        assert_eq!((paused(Shield::Clear), paused(Shield::Sound)), (clear, protected), "{mode}");
-        assert!(!paused(Shield::Harmed(Harm::Forged)), "{mode}");
+        let paused = |macsec_mode| Rig::of(case(mode)).pauses(0, macsec_mode);
+        assert_eq!(
+            (paused(MacsecMode::Clear), paused(MacsecMode::Sound)),
+            (clear, protected),
+            "{mode}"
+        );
+        assert!(!paused(MacsecMode::Tampered(Tamper::Forged)), "{mode}");
     }
 }
 
 #[test]
 fn pfc_of_a_form_that_is_bad_is_an_error_of_the_port() {
-    let errors = |mode, shield| {
+    let errors = |mode, macsec_mode| {
         let mut rig = Rig::of(case(mode));
-        rig.pauses(0, shield);
+        rig.pauses(0, macsec_mode);
         rig.counter(0, "PORT_STAT_IF_IN_ERRORS")
     };
-    assert_eq!((errors("clear_only", Shield::Sound), errors("clear_only", Shield::Clear)), (1, 0));
-    assert_eq!(errors("encrypted_only", Shield::Clear), 1);
-    assert_eq!((errors("strict_encrypt", Shield::Clear), errors("bypass", Shield::Sound)), (0, 0));
+    assert_eq!(
+        (errors("clear_only", MacsecMode::Sound), errors("clear_only", MacsecMode::Clear)),
+        (1, 0)
+    );
+    assert_eq!(errors("encrypted_only", MacsecMode::Clear), 1);
+    assert_eq!(
+        (errors("strict_encrypt", MacsecMode::Clear), errors("bypass", MacsecMode::Sound)),
+        (0, 0)
+    );
 }
 
 /// Host 0 fills its group towards host 1, which is paused; what host 0 hears of PFC within a millisecond.
 fn told(case: Case) -> Rig {
     let mut rig = Rig::of(case.with("buffer.static_th", "100KB"));
-    rig.pauses(1, Shield::Usual);
-    rig.send(0, 1, 300, Shield::Usual);
+    rig.pauses(1, MacsecMode::Usual);
+    rig.send(0, 1, 300, MacsecMode::Usual);
     rig
 }
 
@@ -57,8 +67,8 @@ fn a_peer_that_refuses_a_form_is_not_paused_by_it() {
         let mut rig = Rig::of(case.with("macsec.pfc_sent", sent));
         let obeys = Obeys { clear, encrypted };
         rig.dut.rig().secure(0, Some(Security { obeys, ..PEER }));
-        rig.pauses(1, Shield::Usual);
-        rig.send(0, 1, 300, Shield::Usual);
+        rig.pauses(1, MacsecMode::Usual);
+        rig.send(0, 1, 300, MacsecMode::Usual);
         rig.dut.network().host(0).pauses(3, rig.dut.now()).frames
     };
     assert!(frames(true, false, "clear") > 0 && frames(false, true, "encrypted") > 0);
@@ -86,12 +96,12 @@ fn xoff_takes_the_latency_where_it_is_protected_and_not_in_clear() {
 }
 
 /// When the gate of class 3 closes after a PFC frame of host 0: the last start of a frame of that class lies before it.
-fn last_frame(case: Case, shield: Shield) -> Time {
+fn last_frame(case: Case, macsec_mode: MacsecMode) -> Time {
     let mut rig = Rig::of(case.with("pfc.response", "1us"));
-    let flood = Stream { pace: Pace::every(Dur::ns(90)), ..stream(1, 0, Shield::Usual) };
+    let flood = Stream { pace: Pace::every(Dur::ns(90)), ..stream(1, 0, MacsecMode::Usual) };
     rig.dut.rig().start_stream(1, &flood);
     rig.run(Dur::us(30));
-    rig.pauses(0, shield);
+    rig.pauses(0, macsec_mode);
     let received =
         rig.seen.iter().filter(|seen| (seen.1, seen.2, seen.3.kind) == (0, Dir::Rx, Kind::Data));
     received.map(|seen| seen.0).max().expect("some")
@@ -99,9 +109,12 @@ fn last_frame(case: Case, shield: Shield) -> Time {
 
 #[test]
 fn a_pause_takes_effect_later_by_the_latency_where_it_was_protected() {
-    let at = |latency, shield| last_frame(case("encrypt").with("macsec.latency", latency), shield);
+    let at = |latency, macsec_mode| {
+        last_frame(case("encrypt").with("macsec.latency", latency), macsec_mode)
+    };
     // Frames come every 90 ns, and 450 ns are five of them: the last one lies as it did to the gate.
-    for (shield, later) in [(Shield::Sound, Dur::ns(450)), (Shield::Clear, Dur::ZERO)] {
-        assert_eq!(at("450ns", shield), at("0ms", shield) + later, "{shield:?}");
+    for (macsec_mode, later) in [(MacsecMode::Sound, Dur::ns(450)), (MacsecMode::Clear, Dur::ZERO)]
+    {
+        assert_eq!(at("450ns", macsec_mode), at("0ms", macsec_mode) + later, "{macsec_mode:?}");
     }
 }

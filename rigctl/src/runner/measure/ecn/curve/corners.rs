@@ -2,8 +2,8 @@
 //! holds the truth as often as it says is true of many marks only. What convicts is another curve, fixed beforehand, that explains the
 //! marks far better.
 
-use super::super::super::done::Read;
-use super::super::super::done::judgement;
+use super::super::super::judge_context::TrialReading;
+use super::super::super::judge_context::judgement;
 use super::super::super::judged::Judged;
 use super::super::{Span, Unit};
 use super::{Sample, ceil, floor};
@@ -60,14 +60,15 @@ impl Sample<'_> {
             unit.show(declared)
         );
         let want = self.prediction(unit, Span::exactly(declared), text.clone());
-        let read = Read { span, want, got: None, records: Vec::new(), looked: self.looked() };
+        let read =
+            TrialReading { span, want, got: None, records: Vec::new(), looked: self.looked() };
         let trial = self.draws[0].trial;
         let on = [self.on.as_str(), what].join(", ");
         let Some(mut one) = judgement("ecn.curve", &on, self.place.clone(), &[(trial, read)])
         else {
             return;
         };
-        let shown = super::super::super::done::show(unit, span);
+        let shown = super::super::super::judge_context::show(unit, span);
         let other = moved::judge(bins, curve, &others, alpha);
         let finding = |other: &Curve| Finding {
             rule: "ecn.curve",

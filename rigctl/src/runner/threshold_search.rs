@@ -28,7 +28,7 @@ pub enum Event {
 pub struct Stage {
     /// The streams whose number it is.
     pub streams: Vec<String>,
-    /// For what.
+    /// What is searched for.
     pub event: Event,
     /// A stream that gives up as many frames as are sent by the others: a group's total stays as it was found.
     pub from: Option<String>,
@@ -49,7 +49,7 @@ pub struct Mark {
 
 /// All searches of one configuration of one device.
 #[derive(Debug)]
-pub struct Hunt {
+pub struct ThresholdSearch {
     measures: Vec<(usize, Vec<Stage>)>,
     /// Which of them is under way, and which of its stages.
     at: (usize, usize),
@@ -59,12 +59,12 @@ pub struct Hunt {
     done: u32,
 }
 
-impl Hunt {
+impl ThresholdSearch {
     /// The searches of a case's measures, none of those that search nothing; `None` where none does.
-    pub fn of(measures: impl Iterator<Item = Vec<Stage>>) -> Option<Hunt> {
+    pub fn of(measures: impl Iterator<Item = Vec<Stage>>) -> Option<ThresholdSearch> {
         let searches = measures.enumerate().filter(|(_, stages)| !stages.is_empty());
         let measures: Vec<_> = searches.collect();
-        (!measures.is_empty()).then(|| Hunt {
+        (!measures.is_empty()).then(|| ThresholdSearch {
             measures,
             at: (0, 0),
             held: Counts::new(),
@@ -151,7 +151,8 @@ mod tests {
     use super::*;
 
     fn hunt(stages: &[Stage], happens: impl Fn(&Counts, &Mark) -> bool) -> Vec<(Counts, Mark)> {
-        let mut hunt = Hunt::of([stages.to_vec()].into_iter()).expect("something to search");
+        let mut hunt =
+            ThresholdSearch::of([stages.to_vec()].into_iter()).expect("something to search");
         let mut trials = Vec::new();
         while let Some((counts, mark)) = hunt.ask() {
             hunt.seen(&mark, happens(&counts, &mark));
@@ -221,7 +222,7 @@ mod tests {
     #[test]
     fn a_trial_that_was_void_is_asked_for_again() {
         let stages = vec![stage("a", Event::Drop, 1)];
-        let mut hunt = Hunt::of([stages].into_iter()).expect("something to search");
+        let mut hunt = ThresholdSearch::of([stages].into_iter()).expect("something to search");
         let first = hunt.ask();
         assert!(first.is_some() && first == hunt.ask());
     }

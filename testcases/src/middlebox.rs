@@ -6,7 +6,7 @@ use rig_units::{Bytes, Dur, PortSpeed};
 
 /// The rig between the NICs behind two of its ports, as written and as it is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Between<Name> {
+pub struct Middlebox<Name> {
     /// From the last bit of a frame that arrives at one port to its first bit at the other, where that is free.
     pub delay: Dur,
     /// What is done to single frames, in the order of the case.
@@ -40,7 +40,7 @@ pub struct Injection<Name> {
     /// In which round: 1 is the first time that a packet sequence number passes, 2 its first repetition, and so on. `None`: any.
     pub iteration: Option<u32>,
     /// What is done to them.
-    pub harm: Injected,
+    pub tamper: Injected,
 }
 
 /// Frames of a connection, by what they are.

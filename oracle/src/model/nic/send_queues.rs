@@ -52,7 +52,7 @@ impl Limit {
 
 /// The queue pairs of one limit and class that wait, the one that has waited longest first.
 #[derive(Debug, Clone, Copy)]
-struct Lane {
+struct SendQueue {
     limit: u16,
     class: u8,
     first: u16,
@@ -61,16 +61,16 @@ struct Lane {
 
 /// All limits of a NIC, and who waits for them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lanes {
+pub(super) struct SendQueues {
     pub(super) limits: Vec<Limit>,
-    lanes: Vec<Lane>,
+    send_queues: Vec<SendQueue>,
     /// Lanes that somebody stands in, by class; where limits are shared, earlier than they let a frame go at worst.
     order: [BinaryHeap<Reverse<(Time, u16)>>; CLASSES],
     /// Classes that have such lanes.
     waiting: u8,
 }
 
-impl Lanes {
+impl SendQueues {
     /// A limit that nobody waits for; its place.
     pub(super) fn add(&mut self, limit: Limit) -> u16 {
         self.limits.push(limit);
@@ -79,9 +79,10 @@ impl Lanes {
 
     /// Forgets every limit and who waits for it.
     pub(super) fn clear(&mut self, pairs: &mut [Pair]) {
-        *self = Lanes::default();
+        *self = SendQueues::default();
         for pair in pairs {
-            (pair.limit, pair.lane, pair.after, pair.is_queued) = (NOBODY, NOBODY, NOBODY, false);
+            (pair.limit, pair.send_queue, pair.after, pair.is_queued) =
+                (NOBODY, NOBODY, NOBODY, false);
         }
     }
 
@@ -92,11 +93,15 @@ impl Lanes {
             return;
         }
         at.is_queued = true;
-        if self.lanes.get(usize::from(at.lane)).is_none_or(|lane| lane.class != at.class) {
-            at.lane = self.lane(at.limit, at.class);
+        if self
+            .send_queues
+            .get(usize::from(at.send_queue))
+            .is_none_or(|send_queue| send_queue.class != at.class)
+        {
+            at.send_queue = self.send_queue(at.limit, at.class);
         }
-        let place = at.lane;
-        let Lane { limit, class, first, .. } = self.lanes[usize::from(place)];
+        let place = at.send_queue;
+        let SendQueue { limit, class, first, .. } = self.send_queues[usize::from(place)];
         if first == NOBODY {
             let next = self.limits[usize::from(limit)].pacer.next();
             self.order[slot(class)].push(Reverse((next.max(now), place)));
@@ -106,35 +111,35 @@ impl Lanes {
     }
 
     /// The lane of a limit and class, which is made if there is none.
-    fn lane(&mut self, limit: u16, class: u8) -> u16 {
-        let is = |lane: &Lane| (lane.limit, lane.class) == (limit, class);
+    fn send_queue(&mut self, limit: u16, class: u8) -> u16 {
+        let is = |send_queue: &SendQueue| (send_queue.limit, send_queue.class) == (limit, class);
         // The lanes of a new limit are not searched for: there may be thousands of others.
-        let is_new = self.lanes.last().is_none_or(|last| last.limit < limit);
-        let found = if is_new { None } else { self.lanes.iter().rposition(is) };
+        let is_new = self.send_queues.last().is_none_or(|last| last.limit < limit);
+        let found = if is_new { None } else { self.send_queues.iter().rposition(is) };
         let place = found.unwrap_or_else(|| {
-            self.lanes.push(Lane { limit, class, first: NOBODY, last: NOBODY });
-            self.lanes.len() - 1
+            self.send_queues.push(SendQueue { limit, class, first: NOBODY, last: NOBODY });
+            self.send_queues.len() - 1
         });
         u16::try_from(place).unwrap_or(NOBODY)
     }
 
     fn append(&mut self, pairs: &mut [Pair], place: u16, pair: u16) {
-        let lane = &mut self.lanes[usize::from(place)];
+        let send_queue = &mut self.send_queues[usize::from(place)];
         pairs[usize::from(pair)].after = NOBODY;
-        match lane.last {
-            NOBODY => lane.first = pair,
+        match send_queue.last {
+            NOBODY => send_queue.first = pair,
             last => pairs[usize::from(last)].after = pair,
         }
-        lane.last = pair;
+        send_queue.last = pair;
     }
 
     /// Takes the first one out of a lane.
     fn drop_first(&mut self, pairs: &mut [Pair], place: u16) -> u16 {
-        let lane = &mut self.lanes[usize::from(place)];
-        let first = lane.first;
-        lane.first = core::mem::replace(&mut pairs[usize::from(first)].after, NOBODY);
-        if lane.first == NOBODY {
-            lane.last = NOBODY;
+        let send_queue = &mut self.send_queues[usize::from(place)];
+        let first = send_queue.first;
+        send_queue.first = core::mem::replace(&mut pairs[usize::from(first)].after, NOBODY);
+        if send_queue.first == NOBODY {
+            send_queue.last = NOBODY;
         }
         first
     }
@@ -150,7 +155,7 @@ impl Lanes {
             let of_class = self.first_of(pairs, class);
             first = first.into_iter().chain(of_class).min();
         }
-        first.map(|(at, place)| (at, self.lanes[usize::from(place)].first))
+        first.map(|(at, place)| (at, self.send_queues[usize::from(place)].first))
     }
 
     /// The lane that lets a frame of `class` go first, and when.
@@ -158,9 +163,9 @@ impl Lanes {
     fn first_of(&mut self, pairs: &mut [Pair], class: u8) -> Option<(Time, u16)> {
         loop {
             let &Reverse((at, place)) = self.order[slot(class)].peek()?;
-            let lane = &self.lanes[usize::from(place)];
-            let next = self.limits[usize::from(lane.limit)].pacer.next();
-            if next <= at && pairs[usize::from(lane.first)].is_ready() {
+            let send_queue = &self.send_queues[usize::from(place)];
+            let next = self.limits[usize::from(send_queue.limit)].pacer.next();
+            if next <= at && pairs[usize::from(send_queue.first)].is_ready() {
                 return Some((at, place));
             }
             self.correct(pairs, class, next);
@@ -172,7 +177,7 @@ impl Lanes {
     #[inline(never)]
     fn correct(&mut self, pairs: &mut [Pair], class: u8, next: Time) {
         let Some(&Reverse((at, place))) = self.order[slot(class)].peek() else { return };
-        let first = self.lanes[usize::from(place)].first;
+        let first = self.send_queues[usize::from(place)].first;
         if !pairs[usize::from(first)].is_ready() {
             self.drop_first(pairs, place);
             pairs[usize::from(first)].is_queued = false;
@@ -183,7 +188,7 @@ impl Lanes {
     /// The first lane of its class lets a frame go from `next` on, or nobody stands in it any more.
     #[inline]
     fn settle(&mut self, place: u16, next: Time) {
-        let Lane { class, first, .. } = self.lanes[usize::from(place)];
+        let SendQueue { class, first, .. } = self.send_queues[usize::from(place)];
         let order = &mut self.order[slot(class)];
         let Some(mut top) = order.peek_mut() else { return };
         if first != NOBODY {
@@ -199,8 +204,8 @@ impl Lanes {
     /// A queue pair, the [first](Self::first), has sent a frame, and its limit been told so.
     #[inline]
     pub(super) fn sent(&mut self, pairs: &mut [Pair], pair: u16) {
-        let place = pairs[usize::from(pair)].lane;
-        let Lane { limit, first, last, .. } = self.lanes[usize::from(place)];
+        let place = pairs[usize::from(pair)].send_queue;
+        let SendQueue { limit, first, last, .. } = self.send_queues[usize::from(place)];
         if !pairs[usize::from(pair)].is_ready() {
             self.drop_first(pairs, place);
             pairs[usize::from(pair)].is_queued = false;

@@ -1,7 +1,7 @@
 //! Where several senders through one marking queue come to rest: how many packets are marked and how many CNPs there are, for each
 //! number of senders. That both grow is judged; what the fluid model has to say of it is printed beside, with how far it is off.
 
-use super::super::done::{Done, Read, judgement};
+use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Expected, Facts, Known, Measurement};
@@ -95,13 +95,13 @@ impl Measurement for FixedPoint {
         told(text, "a^2 alpha = tau^2 R_AI R (b + d)(c + e)", fluid::SOURCE)
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, &self.windows, judged);
     }
 }
 
 /// Judges the windows of every point.
-fn judge(done: &Done<'_>, windows: &[Window], judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, windows: &[Window], judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let place = done.place(point);
         let Some(trial) = done.valid(index).next() else { continue };
@@ -131,7 +131,7 @@ struct Seen {
 }
 
 fn rests(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     point: usize,
     trial: &Trial,
     windows: &[Window],
@@ -186,7 +186,12 @@ fn sum<'a>(all: impl Iterator<Item = &'a Carried>) -> Carried {
 }
 
 /// The fluid model of the senders of a window.
-fn model(done: &Done<'_>, trial: &Trial, window: &Window, frame: Bytes) -> Result<Rest, Doubt> {
+fn model(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    window: &Window,
+    frame: Bytes,
+) -> Result<Rest, Doubt> {
     let none = || trial.doubt("the rig has no queue that marks");
     let (_, _, between) = trial.script.between.as_ref().ok_or_else(none)?;
     let bottleneck = between.bottleneck.as_ref().ok_or_else(none)?;
@@ -275,7 +280,7 @@ fn tell(rests: &[Seen], (at, place): (At, &str), judged: &mut Judged) {
 }
 
 /// What a window shows, against the one before it.
-fn read(part: Part, seen: &Seen, before: Option<&Seen>) -> Read {
+fn read(part: Part, seen: &Seen, before: Option<&Seen>) -> TrialReading {
     let mut text = Vec::new();
     text.push(before.map_or("any number".to_owned(), |before| {
         format!("more than with {} senders", before.senders)
@@ -292,7 +297,7 @@ fn read(part: Part, seen: &Seen, before: Option<&Seen>) -> Read {
     };
     let mean = part.of(seen);
     let looked = looked(mean.readings, "batches");
-    Read { span: span(&mean), want, got: None, records: Vec::new(), looked }
+    TrialReading { span: span(&mean), want, got: None, records: Vec::new(), looked }
 }
 
 /// What the fluid model says of a window, how far the measured fraction is from it, and what waited.

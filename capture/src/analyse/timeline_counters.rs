@@ -149,7 +149,7 @@ mod tests {
         let mut script = script();
         script.storms.clear();
         let frames = |enable| PfcFrames {
-            macsec: rig_testcases::Shield::Usual,
+            macsec: rig_testcases::MacsecMode::Usual,
             from: 2,
             enable,
             quanta: Quanta(0),
@@ -175,8 +175,8 @@ mod tests {
             (format!("counter {n}"), steps)
         };
         let steps: Vec<_> = (0..20).map(counter).collect();
-        let lanes = changed(&Samples { every: Dur::ms(1), steps: steps.clone() });
+        let timeline_counters = changed(&Samples { every: Dur::ms(1), steps: steps.clone() });
         let odd: Vec<_> = steps.into_iter().skip(1).step_by(2).take(6).collect();
-        assert_eq!(lanes, odd);
+        assert_eq!(timeline_counters, odd);
     }
 }

@@ -9,7 +9,7 @@ use rig_units::Dur;
 
 /// A case as it can be run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reach {
+pub struct Applicability {
     /// The case without what cannot be had.
     pub case: Case,
     /// What was left out, each with the reason.
@@ -20,7 +20,7 @@ pub struct Reach {
 ///
 /// # Errors
 /// Why nothing can: the reason of a skip.
-pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Reach, String> {
+pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, String> {
     let bound = match &lab.adapter {
         Adapter::Emulated => Dur::ZERO,
         Adapter::EmulatedWire(wire) => wire.bound,
@@ -51,7 +51,7 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Reach, String> {
     }
     match &lab.adapter {
         Adapter::Emulated | Adapter::EmulatedWire(_) => {
-            Ok(Reach { case: case.clone(), left_out: Vec::new() })
+            Ok(Applicability { case: case.clone(), left_out: Vec::new() })
         }
         Adapter::Declared(wire) if wire.dpdk.is_some() && cuts(case) => {
             Err("it takes a link down, which the rig cannot do with a port of DPDK".to_owned())
@@ -86,7 +86,7 @@ fn drained(profile: &Profile, case: &Case) -> Option<Dur> {
 }
 
 /// Without a control channel.
-fn declared(profile: &Profile, case: &Case) -> Result<Reach, String> {
+fn declared(profile: &Profile, case: &Case) -> Result<Applicability, String> {
     let mut case = case.clone();
     let mut left_out = Vec::new();
     let lacks = lacks(profile, &case);
@@ -128,7 +128,7 @@ fn declared(profile: &Profile, case: &Case) -> Result<Reach, String> {
     if case.measure.is_empty() {
         return Err(format!("nothing of it can be measured: {}", left_out.join("; ")));
     }
-    Ok(Reach { case, left_out })
+    Ok(Applicability { case, left_out })
 }
 
 /// Settings of the case, those that it sweeps left out, that the device does not declare.
@@ -211,7 +211,7 @@ mod tests {
         lab
     }
 
-    fn all(lab: &Lab) -> Vec<(String, Result<Reach, String>)> {
+    fn all(lab: &Lab) -> Vec<(String, Result<Applicability, String>)> {
         let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         let cases = suites.into_iter().flat_map(|suite| suite.cases);
         let cases = cases.filter(|case| case.suits(&lab.duts[0]).is_ok());
@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn told(lab: &Lab) -> String {
-        let line = |(id, reach): (String, Result<Reach, String>)| match reach {
+        let line = |(id, reach): (String, Result<Applicability, String>)| match reach {
             Err(why) => format!("{id}\n    skipped: {why}\n"),
             Ok(reach) if reach.left_out.is_empty() => format!("{id}\n"),
             Ok(reach) => {
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn an_emulated_device_is_asked_everything() {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
-        let left_out = |(id, reach): (String, Result<Reach, String>)| {
+        let left_out = |(id, reach): (String, Result<Applicability, String>)| {
             assert_eq!(reach.map(|reach| reach.left_out), Ok(Vec::new()), "{id}");
         };
         all(&lab).into_iter().for_each(left_out);

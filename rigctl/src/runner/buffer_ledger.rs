@@ -7,7 +7,7 @@ use rig_testcases::{Script, StreamSpec};
 
 /// Frames in the buffer, group by group in the order in which they were filled.
 #[derive(Debug)]
-pub struct Fill<'a> {
+pub struct BufferLedger<'a> {
     declared: &'a Declared,
     groups: Vec<Group>,
 }
@@ -25,15 +25,15 @@ struct Group {
     headroom: u64,
 }
 
-impl<'a> Fill<'a> {
+impl<'a> BufferLedger<'a> {
     /// Nothing.
-    pub fn empty(declared: &'a Declared) -> Fill<'a> {
-        Fill { declared, groups: Vec::new() }
+    pub fn empty(declared: &'a Declared) -> BufferLedger<'a> {
+        BufferLedger { declared, groups: Vec::new() }
     }
 
     /// What `streams` of `script` leave, one after the other, all of them held.
-    pub fn of(declared: &'a Declared, script: &Script, streams: &[&str]) -> Fill<'a> {
-        let mut fill = Fill::empty(declared);
+    pub fn of(declared: &'a Declared, script: &Script, streams: &[&str]) -> BufferLedger<'a> {
+        let mut fill = BufferLedger::empty(declared);
         for name in streams {
             if let Some(spec) = script.streams.iter().find(|spec| spec.name == *name) {
                 fill.add(spec, spec.count.unwrap_or(0));

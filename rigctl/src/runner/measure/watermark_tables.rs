@@ -6,12 +6,12 @@
 //! shows grows with the level, so that the least of the lower bound and the greatest of the upper one hold it. The chip is
 //! cleared before each trial and no copy is: what earlier trials left is in the upper bound until the copy is cleared.
 
-use super::done::{Done, Read};
+use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, Unread};
 use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
 use super::watermarks;
+use crate::runner::buffer_ledger::BufferLedger;
 use crate::runner::context::Context;
-use crate::runner::fill::Fill;
 use crate::runner::kept::Kept;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
@@ -56,16 +56,16 @@ pub(super) static COPIES: Known = Known {
         sense: alone_in_its_queue,
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Copies { stream: measure.named("stream") }),
+    of: |measure| Box::new(WatermarkTables { stream: measure.named("stream") }),
 };
 
 /// `watermarks.copies`.
 #[derive(Debug)]
-struct Copies<'a> {
+struct WatermarkTables<'a> {
     stream: &'a str,
 }
 
-impl Measurement for Copies<'_> {
+impl Measurement for WatermarkTables<'_> {
     fn facts(&self) -> Facts {
         Facts::with(
             Needs::Counters,
@@ -85,7 +85,7 @@ impl Measurement for Copies<'_> {
         )
     }
 
-    fn judge(&self, done: &Done<'_>, judged: &mut Judged) {
+    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
         judge(done, self.stream, judged);
     }
 }
@@ -98,7 +98,7 @@ enum Of {
 }
 
 /// Judges each copy of the watermarks of the queue and of the group.
-fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     for (table, copy) in WatermarkCopy::NAMES {
         for (of, what) in [(Of::Queue, "queue"), (Of::Group, "group")] {
             let on = format!("{stream}: {what} in {table}");
@@ -110,12 +110,12 @@ fn judge(done: &Done<'_>, stream: &str, judged: &mut Judged) {
 }
 
 fn read(
-    done: &Done<'_>,
+    done: &JudgeContext<'_>,
     trial: &Trial,
     stream: &str,
     copy: WatermarkCopy,
     of: Of,
-) -> Result<Read, Unread> {
+) -> Result<TrialReading, Unread> {
     let declared = &done.context.group.declared;
     let config = &declared.watermark;
     let Some(poll) = config.poll else {
@@ -155,7 +155,7 @@ fn read(
     };
     let frames = trial.stream(stream)?.1.count.unwrap_or(0);
     let looked = Looked { count: if peak > 0 { frames } else { 0 }, of: "frames held" };
-    Ok(Read { span: Span::exactly(got), want, got: None, records: Vec::new(), looked })
+    Ok(TrialReading { span: Span::exactly(got), want, got: None, records: Vec::new(), looked })
 }
 
 /// The level of one trial, on the session's clock.
@@ -172,7 +172,7 @@ struct Bump {
 fn bump(declared: &Declared, trial: &Trial, stream: &str, of: Of) -> Result<Option<Bump>, Doubt> {
     let (index, spec) = trial.stream(stream)?;
     let before = watermarks::before(&trial.script, spec);
-    let fill = Fill::of(declared, &trial.script, &before);
+    let fill = BufferLedger::of(declared, &trial.script, &before);
     let peak = match of {
         Of::Queue => watermarks::queued(declared, trial, spec),
         Of::Group if fill.is_lossless(spec.class) => {

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 /// The curves so far, by measure, what it was measured on, and unit.
 #[derive(Debug, Default)]
-pub struct Along(BTreeMap<(&'static str, String, Unit), Curve>);
+pub struct SweepCurves(BTreeMap<(&'static str, String, Unit), Curve>);
 
-impl Along {
+impl SweepCurves {
     /// Adds what one configuration showed; nothing where the sweep is over something else.
     pub fn add(&mut self, context: &Context<'_>, judgements: &[Judgement]) {
         let Some((x, x_unit, over)) = axis(context) else { return };

@@ -21,12 +21,12 @@ use std::cell::Cell;
 
 /// Trials that have been run, and what they are judged by.
 #[derive(Debug, Clone, Copy)]
-pub struct Done<'a> {
+pub struct JudgeContext<'a> {
     /// What they follow from.
     pub context: &'a Context<'a>,
     /// The points of its variables.
     pub points: &'a [Point],
-    /// Its trials.
+    /// The trials that count, in the order in which they ran.
     pub trials: &'a [Kept],
     /// What came of each setting that the case tries, or why it could not be tried.
     pub tried: &'a [Result<Option<String>, String>],
@@ -38,7 +38,7 @@ pub struct Done<'a> {
     pub cut: &'a Cell<bool>,
 }
 
-impl<'a> Done<'a> {
+impl<'a> JudgeContext<'a> {
     /// How far off an instant may be, in the worst of the trials that count.
     pub(super) fn bound(&self) -> Dur {
         let valid = self.trials.iter().filter(|trial| trial.void().is_none());
@@ -77,7 +77,7 @@ impl<'a> Done<'a> {
 
     /// All trials, until nobody waits for them any more.
     pub(super) fn goes_on(&self) -> impl Iterator<Item = &'a Kept> + use<'a> {
-        let Done { stop, cut, trials, .. } = *self;
+        let JudgeContext { stop, cut, trials, .. } = *self;
         trials.iter().take_while(move |_| {
             cut.set(cut.get() || stop.hurried());
             !cut.get()
@@ -95,7 +95,7 @@ impl<'a> Done<'a> {
         measure: &'static str,
         on: &str,
         judged: &mut Judged,
-        read: impl Fn(&Trial) -> Result<Read, Unread>,
+        read: impl Fn(&Trial) -> Result<TrialReading, Unread>,
     ) {
         let mut curve = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
@@ -148,7 +148,7 @@ impl<'a> Done<'a> {
     }
 }
 
-/// See [`Done::values`].
+/// See [`JudgeContext::values`].
 pub(super) struct OfTrial<'a> {
     values: Values<'a>,
     script: &'a Script,
@@ -179,7 +179,7 @@ impl Lookup for OfTrial<'_> {
 
 /// One number of one trial.
 #[derive(Debug, Clone)]
-pub(super) struct Read {
+pub(super) struct TrialReading {
     /// What was measured.
     pub(super) span: Span,
     /// What was predicted.
@@ -200,7 +200,7 @@ pub(super) fn judgement(
     measure: &'static str,
     on: &str,
     point: String,
-    all: &[(u32, Read)],
+    all: &[(u32, TrialReading)],
 ) -> Option<Judgement> {
     let (_, first) = all.first()?;
     let unit = first.want.unit;
