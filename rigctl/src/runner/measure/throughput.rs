@@ -284,7 +284,7 @@ impl<'a> Round<'a> {
 
 /// Bits a second in frames that a stream offers from a port of `speed`.
 pub(super) fn offered(rate: StreamRate, size: Bytes, speed: PortSpeed) -> u64 {
-    let of_wire = |l1: u64| {
+    let of_frames = |l1: u64| {
         let share = u128::from(l1) * u128::from(size.0) / u128::from((size + L1_OVERHEAD).0);
         u64::try_from(share).unwrap_or(u64::MAX)
     };
@@ -293,14 +293,28 @@ pub(super) fn offered(rate: StreamRate, size: Bytes, speed: PortSpeed) -> u64 {
             let bits = u128::from(size.0) * 8 * 1_000_000_000_000 / u128::from(gap.0.max(1));
             u64::try_from(bits).unwrap_or(u64::MAX)
         }
-        StreamRate::Load(Rate::L1(rate)) => of_wire(rate.bps),
+        StreamRate::Load(Rate::L1(rate)) => of_frames(rate.bps),
         StreamRate::Load(Rate::L2(rate)) => rate.bps,
-        StreamRate::Load(Rate::Share(share)) => of_wire(share.of(speed).bps),
+        StreamRate::Load(Rate::Share(share)) => of_frames(share.of(speed).bps),
     }
 }
 
 /// What other streams of the script may take of the port.
 fn others(script: &Script, to: u16, named: &[String], speed: PortSpeed) -> u64 {
     let others = script.streams.iter().filter(|spec| spec.to == to && !named.contains(&spec.name));
-    others.map(|spec| offered(spec.rate, spec.on_wire() + L1_OVERHEAD, speed)).sum()
+    others.map(|spec| of_wire(spec.rate, spec.on_wire(), speed)).sum()
+}
+
+/// What a stream of frames of `size` takes of the wire, preambles and gaps counted.
+fn of_wire(rate: StreamRate, size: Bytes, speed: PortSpeed) -> u64 {
+    let whole = size + L1_OVERHEAD;
+    match rate {
+        StreamRate::Every(_) => offered(rate, whole, speed),
+        StreamRate::Load(Rate::L1(rate)) => rate.bps,
+        StreamRate::Load(Rate::L2(rate)) => {
+            let wire = (u128::from(rate.bps) * u128::from(whole.0)).div_ceil(u128::from(size.0));
+            u64::try_from(wire).unwrap_or(u64::MAX)
+        }
+        StreamRate::Load(Rate::Share(share)) => share.of(speed).bps,
+    }
 }

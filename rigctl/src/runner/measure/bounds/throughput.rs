@@ -58,10 +58,39 @@ fn a_rate_is_right_to_a_frame_at_the_edge() {
 #[test]
 fn what_other_streams_may_take_of_the_port_is_left_to_them() {
     let (_, alone) = quarter("").as_seen().spans("throughput");
-    let (_, beside) = quarter("every: 835200ps").as_seen().spans("throughput");
-    // A tenth of the wire, preambles and gaps counted.
-    assert_eq!(beside.hi, alone.hi);
-    assert_eq!(alone.lo - beside.lo, 10_000_000_000);
+    // A tenth of the wire, preambles and gaps counted, however the rate is written; 9 Gb/s of frames are 9 x 1044 / 1024 of it.
+    let rates = [
+        ("every: 835200ps", 10_000_000_000),
+        ("rate: 10%", 10_000_000_000),
+        ("rate: 10Gbps-L1", 10_000_000_000),
+        ("rate: 9Gbps-L2", 9_175_781_250),
+    ];
+    for (rate, takes) in rates {
+        let (_, beside) = quarter(rate).as_seen().spans("throughput");
+        assert_eq!(beside.hi, alone.hi, "{rate}");
+        assert_eq!(alone.lo - beside.lo, takes, "{rate}");
+    }
+}
+
+#[test]
+fn small_frames_of_another_stream_take_what_they_do_of_the_wire() {
+    let ran = Ran::of(
+        "broadcom",
+        "    streams:
+      load:  {from: p1, to: p2, class: 0, kind: udp, size: 4096B, rate: 100%}
+      small: {from: p3, to: p2, class: 6, kind: udp, size: 64B, rate: 30%}
+    taps: {p1: all, p2: all, p3: all}
+    trials: 1
+    steps: [{at: 0ms, start: [load, small], for: 600us}]
+    length: 2ms
+    measure: [{throughput: {streams: [load], from: 200us, until: 500us}}]
+",
+    );
+    let said = ran.as_seen();
+    let (got, want) = said.spans("throughput");
+    assert!(said.passes("throughput"), "{got:?}, {want:?}");
+    // And what the pace of whole picoseconds takes off.
+    assert_eq!((want.hi - want.lo) / 1_000, 30_000_000);
 }
 
 #[test]
