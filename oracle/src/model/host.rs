@@ -29,6 +29,10 @@ pub struct Config {
 }
 
 /// The kinds of hosts.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a topology holds one a host, built once; copied, not boxed"
+)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostKind {
     /// A port of the rig.
