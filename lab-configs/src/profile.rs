@@ -1,7 +1,7 @@
 //! A device under test: who it is, what it declares, and (emulated ones) how it departs from that.
 
 use crate::settings::BadSetting;
-use crate::{Declared, Deviation, RuleFamily, Switched};
+use crate::{Declared, Deviation, RuleFamily, Switched, fields};
 use core::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,11 +24,7 @@ impl Kind {
 
     /// Whether a device of this kind has the part called `key` below `declared:`.
     pub fn has(self, key: &str) -> bool {
-        match key {
-            "ports" | "mtu" => true,
-            "nic" | "peer" => self == Kind::Nic,
-            _ => self == Kind::Switch,
-        }
+        fields::keys(Some(self), "").contains(&key)
     }
 }
 

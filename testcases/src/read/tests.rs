@@ -5,7 +5,7 @@ use crate::Tap;
 use crate::case::{Endpoint, Response};
 use insta::assert_snapshot;
 use proptest::prelude::*;
-use rig_units::Quanta;
+use rig_units::{Dur, Quanta};
 
 /// All faults of a text, as a person reads them.
 fn faults(faults: &[Fault]) -> String {
