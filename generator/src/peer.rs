@@ -77,7 +77,7 @@ impl Peer {
         Some(Secured { an, pn, encrypted: self.encrypted, sci, tamper })
     }
 
-    /// A frame with [`next`](Self::next) of this shield leaves.
+    /// A frame with [`next`](Self::next) of this MACsec mode leaves.
     pub fn left(&mut self, macsec_mode: MacsecMode) {
         if !matches!(macsec_mode, MacsecMode::Late(_) | MacsecMode::Clear) {
             let next = self.next_pn.wrapping_add(1);
