@@ -21,7 +21,7 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     checks.pfc();
     checks.watermarks();
     checks.macsec();
-    checks.watchdog(profile.rule.family);
+    checks.watchdog(profile.family());
 }
 
 struct Checks<'a> {
@@ -216,7 +216,7 @@ impl Checks<'_> {
         }
     }
 
-    fn watchdog(&self, family: RuleFamily) {
+    fn watchdog(&self, family: Option<RuleFamily>) {
         let pfcwd = &self.declared.pfcwd;
         let range = |path: &str, value: Dur, (from, to): (Dur, Dur)| {
             if value < from || value > to {
@@ -231,7 +231,7 @@ impl Checks<'_> {
         let (d, p) = (pfcwd.detection_time, pfcwd.poll_interval);
         if p < Dur::ms(1) {
             self.fault("pfcwd.poll_interval", format!("{p}"), "at least 1ms".to_owned());
-        } else if family == RuleFamily::IntervalCounter && d % p != Dur::ZERO {
+        } else if family == Some(RuleFamily::IntervalCounter) && d % p != Dur::ZERO {
             let found = format!("a detection time of {d} is no whole number of checks of {p}");
             self.fault("pfcwd.detection_time", found, "N checks of poll_interval".to_owned());
         }
@@ -243,7 +243,7 @@ impl Checks<'_> {
                 format!("at least {p} (the YANG model's rule)"),
             );
         }
-        if family == RuleFamily::Cisco8000 && pfcwd.action == Action::Forward {
+        if family == Some(RuleFamily::Cisco8000) && pfcwd.action == Action::Forward {
             let want = "drop or alert: this family refuses forward".to_owned();
             self.fault("pfcwd.action", "action `forward`".to_owned(), want);
         }

@@ -1,5 +1,7 @@
 //! What an operator configured and a vendor documented of one device.
 
+use crate::fields::Holds::{List, Quanta as Pause, Size, Switch, Time};
+use crate::fields::{Field, needed, optional};
 use crate::{Buffer, Form, Macsec, Nic, Pfcwd, Qos, Scheduling, Watermark, Wred};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 use schemars::JsonSchema;
@@ -73,7 +75,33 @@ pub struct Pfc {
     pub xon_counts: bool,
 }
 
+impl Pfc {
+    /// Its fields, a row each.
+    pub const FIELDS: &[Field] = &[
+        needed("quanta", Pause, "65535q"),
+        needed("refresh", Time, "100us"),
+        needed("response", Time, "2.02us"),
+        optional("emission", Time),
+        needed("xon_counts", Switch, "true").tried(&["true", "false"]),
+    ];
+}
+
 impl Declared {
+    /// The fields that every device has beside its parts, a row each.
+    pub const OF_ALL: &[Field] = &[
+        needed("ports", List, r#"[{"count":8,"speed":"100Gbps"}]"#),
+        needed("mtu", Size, "9122B"),
+    ];
+    /// Those that a switch has, too. Weights are lists; what breaks there are deviations.
+    pub const OF_SWITCH: &[Field] = &[
+        needed("forwarding_delay", Time, "600ns"),
+        needed(
+            "scheduler",
+            List,
+            r#"[{"dwrr":14},{"dwrr":14},{"dwrr":14},{"dwrr":15},{"dwrr":15},{"dwrr":14},"strict","strict"]"#,
+        ),
+    ];
+
     /// Time from the last bit in to the first bit out of an idle switch, MACsec counted.
     pub fn transit(&self) -> Dur {
         self.forwarding_delay + self.macsec.transit()

@@ -13,6 +13,7 @@ pub mod declare;
 pub mod declared;
 pub mod deviation;
 pub mod fault;
+pub mod fields;
 pub mod file;
 pub mod keys;
 pub mod lab;

@@ -1,6 +1,8 @@
 //! From code point to traffic class, queue and priority group, and how the queues share a port.
 
 use crate::Color;
+use crate::fields::Holds::{Count, List, Whole};
+use crate::fields::{Field, needed, optional};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,6 +25,15 @@ pub struct Qos {
 }
 
 impl Qos {
+    /// Its fields, a row each.
+    pub const FIELDS: &[Field] = &[
+        needed("dscp_to_tc", Whole, r#"{"3":3,"4":4,"5":2,"8":0,"46":5,"48":6,"11":3,"12":3}"#),
+        needed("default_tc", Count, "1"),
+        needed("pfc_enable", List, "[3,4]"),
+        needed("pfcwd_sw_enable", List, "[3,4]"),
+        optional("dscp_to_color", Whole),
+    ];
+
     /// Whether `class` is lossless.
     pub fn lossless(&self, class: u8) -> bool {
         self.pfc_enable.contains(&class)

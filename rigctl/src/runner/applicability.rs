@@ -99,7 +99,9 @@ fn declared(profile: &Profile, case: &Case) -> Result<Applicability, String> {
     if clears(&case) {
         return Err("it clears copies of watermarks, and nothing here can".to_owned());
     }
-    if !case.storms.is_empty() && profile.declared.pfcwd.restoration_time.is_none() {
+    let never_restores =
+        profile.rule.is_some() && profile.declared.pfcwd.restoration_time.is_none();
+    if !case.storms.is_empty() && never_restores {
         return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
     }
     // Points of a sweep over settings that the device is not at.

@@ -123,7 +123,7 @@ impl Case {
             text(""),
             Device::Switch,
             text("none"),
-            rule,
+            Some(rule),
             self.declared.clone(),
         );
         for mutation in &self.mutations {
