@@ -4,7 +4,7 @@
 use crate::walk::At;
 use crate::{
     Accounting, Action, ConfigPath, Curve, Declared, DepthUnit, Kind, Pfcwd, Profile, RuleFamily,
-    Scheduling, Wred,
+    Wred,
 };
 use rig_units::{Bytes, Dur};
 
@@ -78,12 +78,8 @@ impl Checks<'_> {
         if qos.default_tc > 7 {
             self.fault("qos.default_tc", format!("class {}", qos.default_tc), "0 to 7".to_owned());
         }
-        if scheduler.len() != 8 {
-            let found = format!("{} queues", scheduler.len());
-            self.fault("scheduler", found, "one entry for each of the 8 queues".to_owned());
-        }
-        if scheduler.contains(&Scheduling::Dwrr(0)) {
-            self.fault("scheduler", "a weight of 0".to_owned(), "weights from 1".to_owned());
+        for (path, found, want) in scheduler.out_of_range() {
+            self.fault(path, found, want);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::fields::Holds::{List, Quanta as Pause, Size, Switch, Time};
 use crate::fields::{Field, needed, optional};
-use crate::{Buffer, Form, Macsec, Nic, Pfcwd, Qos, Scheduling, Watermark, Wred};
+use crate::{Buffer, Form, Macsec, Nic, Pfcwd, Qos, Scheduler, Watermark, Wred};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,8 @@ pub struct Declared {
     pub forwarding_delay: Dur,
     /// Classification and which classes are lossless.
     pub qos: Qos,
-    /// Scheduling of each of the eight queues of every port.
-    pub scheduler: Vec<Scheduling>,
+    /// How the queues of a port share it.
+    pub scheduler: Scheduler,
     /// The packet buffer and its thresholds.
     pub buffer: Buffer,
     /// Early marking and dropping.
@@ -92,15 +92,8 @@ impl Declared {
         needed("ports", List, r#"[{"count":8,"speed":"100Gbps"}]"#),
         needed("mtu", Size, "9122B"),
     ];
-    /// Those that a switch has, too. Weights are lists; what breaks there are deviations.
-    pub const OF_SWITCH: &[Field] = &[
-        needed("forwarding_delay", Time, "600ns"),
-        needed(
-            "scheduler",
-            List,
-            r#"[{"dwrr":14},{"dwrr":14},{"dwrr":14},{"dwrr":15},{"dwrr":15},{"dwrr":14},"strict","strict"]"#,
-        ),
-    ];
+    /// Those that a switch has, too.
+    pub const OF_SWITCH: &[Field] = &[needed("forwarding_delay", Time, "600ns")];
 
     /// Time from the last bit in to the first bit out of an idle switch, MACsec counted.
     pub fn transit(&self) -> Dur {

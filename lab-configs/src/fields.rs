@@ -3,7 +3,7 @@
 //!
 //! Invariant, held by a test against the types themselves: every path below `declared:` has exactly one row, and every row a path.
 
-use crate::{Buffer, Declared, Kind, Macsec, Nic, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp};
+use crate::{Buffer, Declared, Kind, Macsec, Nic, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler};
 use crate::{Watermark, Wred};
 use serde_json::Value as Json;
 
@@ -146,6 +146,7 @@ pub const SECTIONS: &[Section] = &[
     Section { path: "", kind: None, may_be_off: false, fields: Declared::OF_ALL },
     switch("", Declared::OF_SWITCH),
     switch("qos", Qos::FIELDS),
+    switch("scheduler", Scheduler::FIELDS),
     switch("buffer", Buffer::FIELDS),
     switch("wred", Wred::FIELDS),
     switch("pfc", Pfc::FIELDS),

@@ -1,4 +1,4 @@
-//! From code point to traffic class, queue and priority group, and how the queues share a port.
+//! From code point to traffic class, queue and priority group.
 
 use crate::Color;
 use crate::fields::Holds::{Count, List, Whole};
@@ -56,14 +56,4 @@ impl Qos {
         let listed = self.dscp_to_tc.keys().copied().find(fits);
         listed.or_else(|| (0..64).find(fits))
     }
-}
-
-/// How one queue takes part in its port.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Scheduling {
-    /// Served before every weighted queue, the highest number first.
-    Strict,
-    /// Deficit weighted round robin, in bytes.
-    Dwrr(u16),
 }

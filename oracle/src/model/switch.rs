@@ -58,9 +58,15 @@ impl Port {
     pub(crate) fn is_free(&self, now: Time) -> bool {
         #[cfg(feature = "ns3")]
         if self.sends_last {
-            return self.busy < now;
+            return self.free_at() < now;
         }
-        self.busy <= now
+        self.free_at() <= now
+    }
+
+    /// When the next of the frames that wait may start, as far as no pause is in its way.
+    #[inline]
+    pub(crate) const fn free_at(&self) -> Time {
+        self.busy
     }
 
     /// Whether a frame could go, were the port free.

@@ -1,7 +1,7 @@
 //! How the queues of a port share it, and what a source or a queue loses by it (formulas F10 to F12).
 
 use rig_capture::Span;
-use rig_lab::Scheduling;
+use rig_lab::{Scheduler, Scheduling};
 use rig_units::{Bytes, L1_OVERHEAD, PortSpeed};
 
 /// What one queue has to send.
@@ -24,10 +24,16 @@ const FINE: u128 = 1 << 40;
 ///
 /// Exact but for less than one bit a second a queue, which the spans hold. Offers of one queue share its grant in
 /// proportion to what they offer. A queue that `scheduler` does not list counts as one of weight 1.
-pub fn shares(speed: PortSpeed, scheduler: &[Scheduling], offers: &[Offer]) -> Vec<Span> {
+pub fn shares(speed: PortSpeed, scheduler: &Scheduler, offers: &[Offer]) -> Vec<Span> {
     let queues: Vec<Queue> =
-        (0..8).filter_map(|queue| Queue::of(queue, scheduler, offers)).collect();
-    let mut left = u128::from(speed.bps()) * FINE;
+        (0..8).filter_map(|queue| Queue::of(queue, &scheduler.queues, offers)).collect();
+    let grants = filled(u128::from(speed.bps()), &queues);
+    offers.iter().map(|offer| part(offer, offers, grants[offer.queue])).collect()
+}
+
+/// What each of `queues` is granted of `capacity` bits a second of what it takes, times [`FINE`].
+fn filled(capacity: u128, queues: &[Queue]) -> [u128; 8] {
+    let mut left = capacity * FINE;
     let mut grants = [0; 8];
     for queue in queues.iter().rev().filter(|queue| queue.weight.is_none()) {
         let wire = queue.wire(queue.offered * FINE).min(left);
@@ -48,7 +54,7 @@ pub fn shares(speed: PortSpeed, scheduler: &[Scheduling], offers: &[Offer]) -> V
         }
         thirsty = if full.is_empty() { Vec::new() } else { rest };
     }
-    offers.iter().map(|offer| part(offer, offers, grants[offer.queue])).collect()
+    grants
 }
 
 /// One queue with something to send.
@@ -130,9 +136,9 @@ mod tests {
         Offer { queue, frame: Bytes(100), bps: gbps * 1_000_000_000 }
     }
 
-    fn weights(all: [u16; 8]) -> Vec<Scheduling> {
-        all.map(|weight| if weight == 0 { Scheduling::Strict } else { Scheduling::Dwrr(weight) })
-            .to_vec()
+    fn weights(all: [u16; 8]) -> Scheduler {
+        let how = |weight| if weight == 0 { Scheduling::Strict } else { Scheduling::Dwrr(weight) };
+        Scheduler { queues: all.map(how).to_vec(), ..Scheduler::default() }
     }
 
     /// Grants in millions of bits a second.

@@ -256,7 +256,7 @@ impl<Q: EventQueue> Network<Q> {
     fn wake_port(&mut self, at: PortId) {
         let now = self.wires.now;
         let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
-        let due = port.busy.max(now);
+        let due = port.free_at().max(now);
         if port.send.set(due) {
             self.wires.queue.push(due, port.wiring.send);
         }

@@ -98,7 +98,7 @@ impl Config {
         let ports = declared.ports.iter().flat_map(|group| (0..group.count).map(|_| group.speed));
         let named = |(index, speed)| (Declared::port_name(index), speed);
         let mut scheduling = [Scheduling::Dwrr(1); CLASSES];
-        for (to, &from) in scheduling.iter_mut().zip(&declared.scheduler) {
+        for (to, &from) in scheduling.iter_mut().zip(&declared.scheduler.queues) {
             *to = from;
         }
         Config {

@@ -170,7 +170,7 @@ fn queues(
         .collect();
     let granted = shares(speed, &done.context.group.declared.scheduler, &offers);
     let others = others(&trial.script, first.to, streams, speed);
-    let round = Round::of(&done.context.group.declared.scheduler, &offers);
+    let round = Round::of(&done.context.group.declared.scheduler.queues, &offers);
     let mut over = until - from;
     let mut sums: BTreeMap<u8, (Span, Span, Vec<usize>)> = BTreeMap::new();
     let mut sent: BTreeMap<u8, u64> = BTreeMap::new();
