@@ -4,6 +4,7 @@
 
 pub mod control;
 mod controls;
+mod dummy;
 pub mod emulated;
 pub mod emulated_wire;
 pub mod journal;
@@ -14,6 +15,7 @@ pub mod serve;
 
 pub use control::{Control, ControlError, Refused};
 pub use controls::{capabilities, lacking, over_interfaces};
+pub use dummy::Dummy;
 pub use emulated::Emulated;
 pub use emulated_wire::EmulatedWire;
 pub use journal::Journal;
