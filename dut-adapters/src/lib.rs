@@ -4,6 +4,7 @@
 
 pub mod control;
 mod controls;
+pub mod device_lock;
 mod dummy;
 pub mod emulated;
 pub mod emulated_wire;
@@ -15,6 +16,7 @@ pub mod serve;
 
 pub use control::{Control, ControlError, Refused};
 pub use controls::{capabilities, lacking, over_interfaces};
+pub use device_lock::DeviceLock;
 pub use dummy::Dummy;
 pub use emulated::Emulated;
 pub use emulated_wire::EmulatedWire;
