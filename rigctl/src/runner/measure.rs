@@ -15,6 +15,8 @@ mod checks;
 mod config;
 mod counters;
 mod ecn;
+#[cfg(test)]
+mod given;
 mod headroom;
 mod in_time;
 mod judge_context;
