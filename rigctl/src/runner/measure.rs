@@ -21,6 +21,7 @@ mod headroom;
 mod in_time;
 mod judge_context;
 mod judged;
+mod latency;
 mod limits;
 mod loss;
 mod macsec;
