@@ -154,6 +154,33 @@ pub struct Stream {
     pub address: u8,
 }
 
+impl Stream {
+    /// A stream of frames of a kind and size in a class. What may stay unsaid of it is as usual.
+    pub(crate) fn usual(
+        (from, to): (String, String),
+        class: u8,
+        kind: crate::StreamKind,
+        size: Bytes,
+        rate: crate::StreamRate,
+    ) -> Stream {
+        Stream {
+            from,
+            to,
+            class,
+            color: Color::Green,
+            kind,
+            ecn: Ecn::Ect0,
+            size,
+            rate,
+            count: None,
+            macsec: MacsecMode::Usual,
+            psn: 0,
+            of: None,
+            address: 0,
+        }
+    }
+}
+
 /// After how many frames a stream ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {

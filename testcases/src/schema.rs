@@ -132,11 +132,14 @@ fn stream() -> Value {
     object(&properties, &[])
 }
 
+/// What a stream to a NIC has as any other has it.
+const TO_NIC: [&str; 8] = ["from", "class", "kind", "ecn", "size", "every", "rate", "count"];
+
 /// What the rig sends to a NIC: of a file for NICs alone.
 fn to_nic() -> Value {
     let mut stream = stream();
     if let Some(properties) = stream["properties"].as_object_mut() {
-        properties.retain(|key, _| !["to", "color", "macsec"].contains(&key.as_str()));
+        properties.retain(|key, _| TO_NIC.contains(&key.as_str()));
         properties["kind"] = json!({ "enum": ["rocev2-write", "rocev2-send", "cnp"] });
         properties["count"] = json!({ "type": "integer", "minimum": 1 });
         properties.insert("psn".to_owned(), psn());

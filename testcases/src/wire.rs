@@ -6,6 +6,7 @@
 
 use crate::{StreamKind, StreamSpec};
 use core::net::Ipv4Addr;
+use core::ops::Range;
 use rig_frames::ip::{Dscp, Ecn};
 use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::psn::Psn;
@@ -87,6 +88,20 @@ pub fn least_size(kind: StreamKind) -> Bytes {
     match kind {
         StreamKind::RoceWrite | StreamKind::RoceSend | StreamKind::Cnp => Bytes(78),
         StreamKind::Udp => MIN_FRAME,
+    }
+}
+
+/// Where the packet sequence number of an untagged RoCEv2 frame over IPv4 stands.
+pub const PSN: Range<usize> = 51..54;
+/// Where the number of an untagged frame of a plain UDP stream stands, behind the magic.
+pub const UDP_NUMBER: Range<usize> = 46..50;
+
+/// Where the frames of a stream say their number; `None`: they say none.
+pub fn number(spec: &StreamSpec) -> Option<Range<usize>> {
+    match spec.kind {
+        StreamKind::RoceWrite | StreamKind::RoceSend => Some(PSN),
+        StreamKind::Udp => Some(UDP_NUMBER),
+        StreamKind::Cnp => None,
     }
 }
 

@@ -13,6 +13,10 @@ use rig_units::{Bytes, Dur, Quanta, Rate};
 /// What a stream or storm made of a list of ports is called: `NAME-PORT`.
 pub(super) type Named<T> = Vec<(String, T)>;
 
+/// The keys of a stream.
+pub(super) const STREAM: &[&str] =
+    &["from", "to", "class", "color", "kind", "ecn", "size", "every", "rate", "count", "macsec"];
+
 /// Reads a stream; a list of ports makes one for each.
 pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let from =
@@ -59,25 +63,8 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let single = pairs.len() == 1;
     let named = pairs.into_iter().map(|(from, to, ending)| {
         let name = if single { name.to_owned() } else { format!("{name}-{ending}") };
-        let (psn, of) = (0, None);
-        (
-            name,
-            Stream {
-                address: 0,
-                from,
-                to,
-                class,
-                color,
-                kind,
-                ecn,
-                size,
-                rate,
-                count,
-                macsec,
-                psn,
-                of,
-            },
-        )
+        let usual = Stream::usual((from, to), class, kind, size, rate);
+        (name, Stream { color, ecn, count, macsec, ..usual })
     });
     Some(named.collect())
 }
