@@ -40,7 +40,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
         _ => {
             let at = fields.need("size", "the frame size, FCS counted, such as 1024B")?;
             let size = at.quantity::<Bytes>()?;
-            traffic::fits(&at, kind, size);
+            traffic::fits(&at, traffic::smallest(kind), size);
             size
         }
     };

@@ -58,7 +58,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     };
     let macsec = macsec_mode(fields)?;
     let (class, kind, (size, size_at), rate) = (class?, kind?, size?, rate?);
-    fits(&size_at, kind, size);
+    fits(&size_at, smallest(kind), size);
     let pairs = pair(fields, &from?, &to?)?;
     let single = pairs.len() == 1;
     let named = pairs.into_iter().map(|(from, to, ending)| {
@@ -89,9 +89,8 @@ const LARGEST: Bytes = Bytes(16_383);
 pub(crate) const ECN: [(&str, Ecn); 4] =
     [("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("not-ect", Ecn::NotEct), ("ce", Ecn::Ce)];
 
-/// Whether a frame of this size holds its headers, and is none that no device takes. What the device of a lab takes is its MTU.
-pub(super) fn fits(at: &At<'_>, kind: StreamKind, size: Bytes) -> bool {
-    let least = smallest(kind);
+/// Whether a frame of this size holds its headers, which take `least`, and is none that no device takes. What the device of a lab takes is its MTU.
+pub(super) fn fits(at: &At<'_>, least: Bytes, size: Bytes) -> bool {
     let found = if size < least {
         format!("a frame of {size} does not hold its headers")
     } else if size > LARGEST {
@@ -105,12 +104,17 @@ pub(super) fn fits(at: &At<'_>, kind: StreamKind, size: Bytes) -> bool {
 
 /// The smallest frame that holds the headers: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4, FCS 4, and for
 /// plain UDP a sequence number.
-fn smallest(kind: StreamKind) -> Bytes {
+pub(super) fn smallest(kind: StreamKind) -> Bytes {
     match kind {
         StreamKind::RoceWrite => Bytes(78),
         StreamKind::RoceSend | StreamKind::Udp => Bytes(64),
         StreamKind::Cnp => super::nic::CNP,
     }
+}
+
+/// The smallest frame that a stream can have.
+pub(super) fn least(stream: &Stream) -> Bytes {
+    smallest(stream.kind)
 }
 
 /// Pairs senders with receivers; one of either stands for as many as there are of the other.
