@@ -4,6 +4,7 @@ use crate::{Amount, MacsecMode, Measure, Takes, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
+use rig_frames::vlan;
 use rig_lab::{Color, Kind, Part, Place, RuleFamily, Setting, WatermarkCopy};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 use std::collections::BTreeMap;
@@ -138,8 +139,10 @@ pub struct Stream {
     pub kind: crate::StreamKind,
     /// What its frames say of congestion when they are sent; by default that they are ECN-capable, as RoCE senders do.
     pub ecn: Ecn,
-    /// Frame size, FCS counted.
+    /// Frame size, tag and FCS counted.
     pub size: Bytes,
+    /// The 802.1Q tag of its frames; `None`: they have none.
+    pub vlan: Option<vlan::Repr>,
     /// How fast.
     pub rate: crate::StreamRate,
     /// After how many frames it ends by itself; absent: when it is stopped.
@@ -171,6 +174,7 @@ impl Stream {
             kind,
             ecn: Ecn::Ect0,
             size,
+            vlan: None,
             rate,
             count: None,
             macsec: MacsecMode::Usual,

@@ -121,6 +121,7 @@ fn stream() -> Value {
         "color": { "enum": ["green", "yellow", "red"] },
         "ecn": { "enum": ["ect0", "ect1", "not-ect", "ce"] },
         "size": of::<Bytes>(),
+        "vlan": vlan(),
         "every": to("duration"),
         "rate": of::<Rate>(),
         "count": {
@@ -130,6 +131,15 @@ fn stream() -> Value {
         "macsec": macsec_mode(),
     });
     object(&properties, &[])
+}
+
+/// The 802.1Q tag of a stream's frames.
+fn vlan() -> Value {
+    let number =
+        |least: u16, most: u16| json!({ "type": "integer", "minimum": least, "maximum": most });
+    let mut tag = object(&json!({ "id": number(1, 4094), "pcp": number(0, 7) }), &["id", "pcp"]);
+    tag["description"] = json!("an 802.1Q tag; the size of the frame counts its four bytes");
+    tag
 }
 
 /// What a stream to a NIC has as any other has it.
