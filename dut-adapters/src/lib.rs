@@ -3,6 +3,7 @@
 //! Invariant: a control offers what it can really do and says so; it judges nothing.
 
 pub mod control;
+mod controls;
 pub mod emulated;
 pub mod emulated_wire;
 pub mod journal;
@@ -12,6 +13,7 @@ pub mod roce;
 pub mod serve;
 
 pub use control::{Control, ControlError, Refused};
+pub use controls::{capabilities, lacking, over_interfaces};
 pub use emulated::Emulated;
 pub use emulated_wire::EmulatedWire;
 pub use journal::Journal;

@@ -1,24 +1,58 @@
-//! A lab: which devices there are, how the rig is cabled to them, and through what they are reached.
+//! A lab: which devices there are, what carries frames to them, and through what each is steered.
 
 use crate::{Keys, Profile};
 use rig_units::{Dur, PortSpeed};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// How a device is reached.
+/// What carries frames between the rig and the devices of a lab.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Adapter {
-    /// The model, in virtual time, in this process.
-    Emulated,
-    /// The model in real time, as a process of its own at the far ends of virtual interfaces that the rig makes.
-    EmulatedWire(EmulatedWire),
-    /// Whatever is cabled to the rig's interfaces. There is no control channel: what the profile declares is trusted,
-    /// nothing is configured, and there are no counters and no events.
-    Declared(DeclaredWire),
+pub enum Transport {
+    /// Nothing: the devices are the model, in virtual time, in this process.
+    Virtual,
+    /// Virtual interfaces that the rig makes. At their far ends is the model in real time, a process of its own.
+    Veth(Veth),
+    /// The rig's own interfaces, and whatever is cabled to them.
+    Interfaces(Interfaces),
 }
 
-/// An emulated device in real time.
+impl Transport {
+    /// How far off a timestamp may be.
+    pub const fn bound(&self) -> Dur {
+        match self {
+            Transport::Virtual => Dur::ZERO,
+            Transport::Veth(wire) => wire.bound,
+            Transport::Interfaces(wire) => wire.bound,
+        }
+    }
+
+    /// The controls that a device may have there; the first one where the lab does not say.
+    pub const fn controls(&self) -> &'static [ControlName] {
+        match self {
+            Transport::Virtual | Transport::Veth(_) => &[ControlName::Served],
+            Transport::Interfaces(_) => &[ControlName::None],
+        }
+    }
+}
+
+/// Through what a device is steered, read and heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ControlName {
+    /// Nothing: what the profile declares is trusted, nothing is configured, and there are no counters and no events.
+    None,
+    /// The model itself, or the process that serves it.
+    Served,
+}
+
+impl ControlName {
+    /// Every control, by the word for it in a lab.
+    pub const NAMES: [(&'static str, ControlName); 2] =
+        [("none", ControlName::None), ("served", ControlName::Served)];
+}
+
+/// Virtual interfaces to emulated devices in real time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EmulatedWire {
+pub struct Veth {
     /// At what rate its fastest ports run; slower ones keep their share of it. Slow ports make long pauses, which
     /// survive a machine that looks away.
     pub speed: PortSpeed,
@@ -32,9 +66,9 @@ pub struct EmulatedWire {
     pub budget: Dur,
 }
 
-/// A device on the rig's own interfaces.
+/// The rig's own interfaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeclaredWire {
+pub struct Interfaces {
     /// The interface of each rig port: `p1` is the first, cabled to the device's first port, and so on. With DPDK its
     /// name for the port, such as `0000:41:00.0`.
     pub interfaces: Vec<String>,
@@ -84,12 +118,22 @@ pub struct Lab {
     pub name: String,
     /// One line for people.
     pub about: String,
-    /// How its devices are reached.
-    pub adapter: Adapter,
+    /// What carries frames to its devices.
+    pub transport: Transport,
+    /// The control of each device that has another than is usual with the transport, by the device's name.
+    pub controls: BTreeMap<String, ControlName>,
     /// Length of the cables between the rig's ports and the device, in centimetres.
     pub cable_cm: u64,
     /// What its ports and the device share for MACsec; `None`: nothing, and no case with MACsec can be run.
     pub keys: Option<Keys>,
     /// The devices, in the order of the file. Rig port `p1` is cabled to each device's first port, and so on.
     pub duts: Vec<Profile>,
+}
+
+impl Lab {
+    /// Through what this device is steered.
+    pub fn control(&self, dut: &Profile) -> ControlName {
+        let usual = self.transport.controls().first().copied().unwrap_or(ControlName::None);
+        self.controls.get(&dut.name).copied().unwrap_or(usual)
+    }
 }

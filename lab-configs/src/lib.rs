@@ -38,7 +38,7 @@ pub use deviation::{
 };
 pub use fault::{Fault, Place};
 pub use keys::{Keys, Secret};
-pub use lab::{Adapter, Backend, DeclaredWire, DpdkWire, EmulatedWire, Lab};
+pub use lab::{Backend, ControlName, DpdkWire, Interfaces, Lab, Transport, Veth};
 pub use macsec::{CipherSuite, Form, Macsec, PfcMode, Policy, Reception};
 pub use nic::{EcnField, Limiting, Nic, Np, Rc, Receive, Rp, Scope};
 pub use part::Part;

@@ -3,14 +3,18 @@
 use crate::fault::Fault;
 use crate::walk::{At, Walk};
 use crate::yaml::{Source, Value};
-use crate::{Adapter, Lab, Profile, bundled, check, declare};
+use crate::{ControlName, Lab, Profile, Transport, bundled, check, declare};
 use rig_units::Length;
 use rig_units::limits::{self, DEVICES};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-mod adapter;
+/// How a lab names a device.
+const FILE: &str = "the file of a DUT profile, or {pair: [duts/gen1.yaml, duts/gen2.yaml]}";
+
 mod keys;
-pub(crate) use adapter::ADAPTERS;
+mod transport;
+pub(crate) use transport::TRANSPORTS;
 
 /// Reads a lab; without a path the bundled `emulated.yaml`. Files that it names are found relative to its own.
 ///
@@ -21,7 +25,7 @@ pub fn lab(path: Option<&Path>) -> Result<Lab, Vec<Fault>> {
         Some(path) => {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
             let mut lab = lab_from(&Source::read(path)?, &|name| Source::read(&folder.join(name)))?;
-            if let Adapter::Declared(wire) = &mut lab.adapter
+            if let Transport::Interfaces(wire) = &mut lab.transport
                 && let Some(shim) = wire.dpdk.as_mut().and_then(|dpdk| dpdk.shim.as_mut())
             {
                 *shim = folder.join(&*shim);
@@ -84,9 +88,10 @@ type FindDut<'a> = &'a mut dyn FnMut(&At<'_>, &str) -> Option<Profile>;
 fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     const DUTS: &str = "a list of profiles, such as [duts/broadcom.yaml]";
     at.is_short(&name);
-    let fields = at.fields(&["about", "adapter", "cable", "wire", "macsec", "duts"])?;
+    transport::is_of_now(at).then_some(())?;
+    let fields = at.fields(&["about", "transport", "cable", "wire", "macsec", "duts"])?;
     let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
-    let adapter = adapter::read(at, &fields);
+    let transport = transport::read(at, &fields);
     let cable =
         fields.need("cable", "its length, such as 3m").and_then(|at| at.quantity::<Length>());
     let mut listed = fields.need("duts", DUTS).and_then(|at| at.list(DUTS)).unwrap_or_default();
@@ -96,12 +101,17 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
         listed.truncate(1);
     }
     let mut duts: Vec<Profile> = Vec::new();
+    let mut controls = BTreeMap::new();
     for at in &listed {
-        let Some(profile) = device(at, find) else { continue };
+        let Some((profile, control)) = device(at, find) else { continue };
         if duts.iter().any(|other| other.name == profile.name) {
             let found = format!("a device of the name `{}` is already in this lab", profile.name);
             at.fault(found, "profiles with different names");
             continue;
+        }
+        if let Some((at, control)) = control {
+            transport.iter().for_each(|transport| transport::offers(&at, transport, control));
+            controls.insert(profile.name.clone(), control);
         }
         duts.push(profile);
     }
@@ -113,18 +123,38 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
         None => None,
     };
     let Length(cable_cm) = cable?;
-    let adapter = adapter?;
-    adapter::fit(&adapter, &mut duts, &listed);
-    Some(Lab { name, about: about?.to_owned(), adapter, cable_cm, keys, duts })
+    let transport = transport?;
+    transport::fit(&transport, &mut duts, &listed);
+    Some(Lab { name, about: about?.to_owned(), transport, controls, cable_cm, keys, duts })
 }
 
-/// One device: a profile, or a pair of them.
-fn device(at: &At<'_>, find: FindDut<'_>) -> Option<Profile> {
-    const FILE: &str = "the file of a DUT profile, or {pair: [duts/gen1.yaml, duts/gen2.yaml]}";
+/// One device: a profile, or a pair of them; and its control, where the lab says so.
+fn device<'w>(at: &At<'w>, find: FindDut<'_>) -> Option<(Profile, Option<(At<'w>, ControlName)>)> {
     let Value::Map(_) = at.node.value else {
-        return find(at, at.text(FILE)?);
+        return find(at, at.text(FILE)?).map(|profile| (profile, None));
     };
-    let pair = at.fields(&["pair"])?.need("pair", "two files of NIC profiles")?;
+    let fields = at.fields(&["profile", "pair", "control"])?;
+    let control = match fields.get("control") {
+        Some(at) => Some((at.clone(), transport::control(&at)?)),
+        None => None,
+    };
+    let profile = match (fields.get("profile"), fields.get("pair")) {
+        (Some(file), None) => find(&file, file.text(FILE)?),
+        (None, Some(files)) => pair(&files, find),
+        (Some(_), Some(pair)) => {
+            pair.at_key("a device is one profile or a pair of them", "`profile` or `pair`");
+            None
+        }
+        (None, None) => {
+            at.fault("the device has no profile", FILE);
+            None
+        }
+    };
+    Some((profile?, control))
+}
+
+/// Two NICs that are one device.
+fn pair(pair: &At<'_>, find: FindDut<'_>) -> Option<Profile> {
     let files = pair.list("two files of NIC profiles")?;
     let [first, second] = &files[..] else {
         pair.fault(format!("a pair of {}", files.len()), "two files of NIC profiles");
@@ -133,7 +163,7 @@ fn device(at: &At<'_>, find: FindDut<'_>) -> Option<Profile> {
     let first = find(first, first.text(FILE)?);
     let second = find(second, second.text(FILE)?);
     let made = Profile::pair(&first?, &second?);
-    made.map_err(|why| at.fault(why, "two NICs of one speed, such as duts/gen1.yaml")).ok()
+    made.map_err(|why| pair.fault(why, "two NICs of one speed, such as duts/gen1.yaml")).ok()
 }
 
 /// The stem of a file's name.

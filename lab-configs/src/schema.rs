@@ -1,7 +1,7 @@
 //! JSON Schema of labs, profiles and settings, so that an editor completes keys and underlines what a run would refuse.
 
-use crate::read::ADAPTERS;
-use crate::{Backend, Declared, Kind, Profile, RuleFamily};
+use crate::read::TRANSPORTS;
+use crate::{Backend, ControlName, Declared, Kind, Profile, RuleFamily};
 use rig_units::{Dur, Length, PortSpeed};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -9,26 +9,33 @@ use serde_json::{Map, Value, json};
 /// The schema of a lab file.
 pub fn schema_lab() -> Value {
     let cable = SchemaSettings::draft2020_12().into_generator().subschema_for::<Length>();
-    let pair = json!({
-        "type": "object",
-        "required": ["pair"],
-        "additionalProperties": false,
-        "properties": {
-            "pair": { "type": "array", "minItems": 2, "maxItems": 2, "items": { "type": "string" } },
-        },
+    let control = json!({
+        "enum": ControlName::NAMES.map(|(word, _)| word),
+        "description": "through what the device is steered and read; usually `served` where the rig has made it, `none` at interfaces",
     });
+    let device = |key: &str, files: &Value| {
+        json!({
+            "type": "object",
+            "required": [key],
+            "additionalProperties": false,
+            "properties": { key: files, "control": control },
+        })
+    };
+    let file = json!({ "type": "string" });
+    let pair = json!({ "type": "array", "minItems": 2, "maxItems": 2, "items": file });
+    let device = json!([file, device("profile", &file), device("pair", &pair)]);
     json!({
         "$schema": DRAFT,
         "title": "A lab of rigctl",
         "type": "object",
-        "required": ["about", "adapter", "cable", "duts"],
+        "required": ["about", "transport", "cable", "duts"],
         "additionalProperties": false,
         "properties": {
             "about": { "type": "string", "description": "one line for people" },
-            "adapter": {
-                "enum": ADAPTERS.map(|(word, _)| word),
-                "description": "how the devices are reached: in virtual time in this process; in real time as \
-                    processes at virtual interfaces; or whatever is cabled to the rig's own interfaces",
+            "transport": {
+                "enum": TRANSPORTS.map(|(word, _)| word),
+                "description": "what carries frames to the devices: nothing, in virtual time in this process; virtual \
+                    interfaces, to processes in real time; or the rig's own interfaces, to whatever is cabled there",
             },
             "cable": cable,
             "wire": wire(),
@@ -36,7 +43,7 @@ pub fn schema_lab() -> Value {
             "duts": {
                 "type": "array",
                 "minItems": 1,
-                "items": { "anyOf": [{ "type": "string" }, pair] },
+                "items": { "anyOf": device },
                 "description": "files of DUT profiles, relative to this one; or pairs of NICs, each behind a port",
             },
         },
@@ -62,7 +69,7 @@ fn macsec() -> Value {
     })
 }
 
-/// What a lab says of its wire, for either adapter that has one.
+/// What a lab says of its wire, for either transport that has one.
 fn wire() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let speed = generator.subschema_for::<PortSpeed>();
@@ -71,12 +78,12 @@ fn wire() -> Value {
     json!({ "anyOf": [
         {
             "type": "object",
-            "description": "adapter emulated-wire",
+            "description": "transport veth",
             "required": ["speed", "ports", "bound", "budget"],
             "additionalProperties": false,
             "properties": {
                 "speed": speed,
-                "ports": count(2),
+                "ports": count(1),
                 "bound": dur,
                 "benches": count(1),
                 "budget": dur,
@@ -84,7 +91,7 @@ fn wire() -> Value {
         },
         {
             "type": "object",
-            "description": "adapter declared",
+            "description": "transport interfaces",
             "required": ["interfaces", "bound", "budget"],
             "additionalProperties": false,
             "properties": {

@@ -6,7 +6,7 @@ mod common;
 use common::root;
 use indexmap::IndexMap;
 use rig_capture::Span;
-use rig_lab::{Adapter, Lab, RuleFamily};
+use rig_lab::{Lab, RuleFamily, Transport};
 use rig_oracle::Judgement;
 use rig_oracle::Verdict;
 use rig_reports::CaseReport;
@@ -104,7 +104,7 @@ fn a_virtual_run_predicts_a_real_one() {
         return;
     }
     let lab = rig_lab::read::lab(Some(Path::new(LAB))).expect("the bundled lab has no fault");
-    let Adapter::EmulatedWire(wire) = &lab.adapter else { panic!("veth.yaml is on the wire") };
+    let Transport::Veth(wire) = &lab.transport else { panic!("veth.yaml is on the wire") };
     let suites =
         rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let own = |case: &&Case| case.id.suite == "pfcwd" || CHOSEN.contains(&case.id.case.as_str());

@@ -1,4 +1,4 @@
-//! The adapter `declared`: real interfaces in the namespace of the process, a device behind them that nobody can ask. Root
+//! The transport `interfaces`: real interfaces in the namespace of the process, a device behind them that nobody can ask. Root
 //! and Linux only. Here the device is an emulated one, served on the far ends of pairs; the rig is told nothing of that.
 
 mod common;

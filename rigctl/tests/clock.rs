@@ -12,7 +12,7 @@ use common::root;
 use rig_generator::Clock;
 use rig_generator::clock::Wall;
 use rig_generator::port::{Mono, PortError, Receive};
-use rig_lab::Adapter;
+use rig_lab::Transport;
 use rig_oracle::Verdict;
 use rig_units::{Dur, Time};
 use rigctl::executor::Benches;
@@ -92,7 +92,7 @@ fn a_clock_that_leaps_ahead_voids_every_trial_and_fails_no_device() {
         return;
     }
     let lab = rig_lab::read::lab(Some(Path::new(LAB))).expect("the bundled lab has no fault");
-    let Adapter::EmulatedWire(wire) = &lab.adapter else { panic!("veth.yaml is on the wire") };
+    let Transport::Veth(wire) = &lab.transport else { panic!("veth.yaml is on the wire") };
     let (bound, program) = (wire.bound, env!("CARGO_BIN_EXE_rigctl").into());
     assert!(bound < BY, "{bound}");
     let start = Start::Served(Serve { program, bound, stop: Arc::default() });

@@ -90,7 +90,7 @@ fn a_lab_that_is_refused_shows_no_key_on_the_terminal() {
         good.replace(&format!("\"{first}\""), &format!("\"{first}")),
         good.replace("macsec:", "macsek:"),
         good.replace("  keys:", &format!("  {first}:")),
-        good.replace("adapter: emulated", &format!("adapter: {first}")),
+        good.replace("transport: virtual", &format!("transport: {first}")),
     ];
     for text in broken {
         let lab = desk.path().join("lab.yaml");
@@ -151,7 +151,7 @@ fn a_run_whose_lab_has_keys_leaves_no_dump_of_its_memory() {
     let desk = tempfile::tempdir().expect("a temporary folder");
     let keyless = desk.path().join("lab.yaml");
     let lab =
-        format!("about: \"x\"\nadapter: emulated\ncable: 3m\nduts: [{LABS}/duts/broadcom.yaml]\n");
+        format!("about: \"x\"\ntransport: virtual\ncable: 3m\nduts: [{LABS}/duts/broadcom.yaml]\n");
     write(&keyless, lab).expect("written");
     if !dumps(&keyless.display().to_string()) {
         eprintln!("skipped: this machine dumps no process (ulimit -c, core_pattern)");

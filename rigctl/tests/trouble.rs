@@ -27,7 +27,7 @@ use memory::Memory;
 const LAB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/barefoot.yaml");
 /// The same device behind ports of the rig; those are in memory.
 const WIRE: &str = concat!(
-    "about: \"ports in memory\"\nadapter: emulated-wire\ncable: 3m\n",
+    "about: \"ports in memory\"\ntransport: veth\ncable: 3m\n",
     "wire: {speed: 500Mbps, ports: 4, bound: 1ms, benches: 1, budget: 60s}\n",
     "duts: [",
     env!("CARGO_MANIFEST_DIR"),

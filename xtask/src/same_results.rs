@@ -68,7 +68,9 @@ fn labs(tree: &Path) -> Result<Vec<String>, String> {
     let of = |path: PathBuf| {
         let text = fs::read_to_string(&path).ok()?;
         let is_virtual = text.lines().any(|line| {
-            line.split('#').next().is_some_and(|line| line.trim() == "adapter: emulated")
+            // The second is how a lab said it before there were transports.
+            let line = line.split('#').next().unwrap_or_default().trim();
+            ["transport: virtual", "adapter: emulated"].contains(&line)
         });
         let name = path.file_name()?.to_str()?;
         is_virtual.then(|| format!("lab-configs/{name}"))

@@ -216,11 +216,11 @@ fn of_lab(text: &str) -> String {
 
 #[test]
 fn a_lab_names_what_is_wrong_with_it() {
-    assert_snapshot!(of_lab("about: x\nadapter: emulatd\ncable: 3\nduts: [duts/brodcom.yaml]\n"));
+    assert_snapshot!(of_lab("about: x\ntransport: virtal\ncable: 3\nduts: [duts/brodcom.yaml]\n"));
     assert_snapshot!(of_lab(
-        "about: x\nadapter: emulated\ncable: 3m\nduts: [duts/broadcom.yaml, duts/broadcom.yaml]\n"
+        "about: x\ntransport: virtual\ncable: 3m\nduts: [duts/broadcom.yaml, duts/broadcom.yaml]\n"
     ));
-    assert_snapshot!(of_lab("about: x\nadapter: emulated\ncable: 2000km\nduts: []\n"));
+    assert_snapshot!(of_lab("about: x\ntransport: virtual\ncable: 2000km\nduts: []\n"));
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn the_faults_of_a_profile_carry_the_profiles_own_name() {
         &include_str!("../../duts/broadcom.yaml").replace("action: drop", "action: dorp"),
     );
     let path =
-        write("lab.yaml", "about: x\nadapter: emulated\ncable: 3m\nduts: [x.yaml, y.yaml]\n");
+        write("lab.yaml", "about: x\ntransport: virtual\ncable: 3m\nduts: [x.yaml, y.yaml]\n");
     let said = lab(Some(&path)).map_or_else(|faults| all(&faults), |lab| panic!("{lab:?}"));
     let said = said.replace(&folder.path().display().to_string(), "DIR");
     assert_snapshot!(said);

@@ -57,7 +57,7 @@ fn how_ports_took_pauses_stands_above_and_what_was_left_out_below_its_case() {
     let pausing = Pausing { from: "wire".to_owned(), bound: 4_000_000_000, classes: vec![class] };
     let mut started = fixture::started(1);
     started.wall.pausing = Some(Box::new(pausing));
-    let left_out = vec!["counters: the adapter `declared` reads no counters".to_owned()];
+    let left_out = vec!["counters: the control `none` reads no counters".to_owned()];
     let case = CaseReport { left_out, ..fixture::pass() };
     let events = [RunEvent::Started(Box::new(started)), RunEvent::CaseFinished(Box::new(case))];
     insta::assert_snapshot!(text(PLAIN, &events));

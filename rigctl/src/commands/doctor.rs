@@ -7,7 +7,7 @@ use crate::doctor::{Facts, Needs, Report, gather, judge};
 use crate::executor::wire::backend;
 use crate::stdout;
 use rig_generator::port::Backend;
-use rig_lab::{Adapter, Lab};
+use rig_lab::{Lab, Transport};
 use rig_reports::Exit;
 
 /// Looks, judges, prints.
@@ -20,9 +20,9 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Bad> {
         bad.faults(&faults);
         bad
     })?;
-    let (names, carrier) = match &lab.adapter {
+    let (names, carrier) = match &lab.transport {
         // A port of DPDK can be opened once in a process, and is none of the kernel's to look at.
-        Adapter::Declared(wire) if wire.dpdk.is_some() && !args.cabled.is_empty() => {
+        Transport::Interfaces(wire) if wire.dpdk.is_some() && !args.cabled.is_empty() => {
             return Err(Bad::of(format!(
                 "`--cabled {}`: the ports of lab {} are DPDK's, which are not tried\n   = want: interfaces of the \
                  kernel, and a lab with `backend: af-xdp` or `af-packet`",
@@ -30,9 +30,9 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Bad> {
                 lab.name
             )));
         }
-        Adapter::Declared(wire) if wire.dpdk.is_some() => (&[][..], Backend::Dpdk),
-        Adapter::Declared(wire) => (wire.interfaces.as_slice(), backend(wire.backend)),
-        Adapter::Emulated | Adapter::EmulatedWire(_) => (&[][..], Backend::AfXdp),
+        Transport::Interfaces(wire) if wire.dpdk.is_some() => (&[][..], Backend::Dpdk),
+        Transport::Interfaces(wire) => (wire.interfaces.as_slice(), backend(wire.backend)),
+        Transport::Virtual | Transport::Veth(_) => (&[][..], Backend::AfXdp),
     };
     let ends = match args.cabled.as_slice() {
         [one, other] => Some(ends(&lab, one, other)?),
@@ -56,7 +56,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Bad> {
 /// The interfaces that are meant: each by its own name, or by that of the rig's port in the lab (`p1`).
 fn ends(lab: &Lab, one: &str, other: &str) -> Result<[String; 2], Bad> {
     let meant = |name: &str| {
-        let Adapter::Declared(wire) = &lab.adapter else { return name.to_owned() };
+        let Transport::Interfaces(wire) = &lab.transport else { return name.to_owned() };
         let number = name.strip_prefix('p').and_then(|number| number.parse::<usize>().ok());
         let port = number.and_then(|number| wire.interfaces.get(number.checked_sub(1)?));
         port.filter(|_| !wire.interfaces.iter().any(|own| own == name))

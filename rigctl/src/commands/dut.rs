@@ -10,8 +10,9 @@ use nix::unistd::{Pid, getppid};
 use rig_dut::serve::{Conversation, Gate, Line, Place, Served, Turned, on_ports};
 use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
-use rig_lab::{Adapter, Lab, Profile, read};
+use rig_lab::{Lab, Profile, Transport, read};
 use rig_reports::Exit;
+use std::collections::BTreeMap;
 use std::io::{self, BufReader};
 use std::path::Path;
 use std::thread;
@@ -172,7 +173,8 @@ fn mutated(profile: Profile, mutate: &[String]) -> Result<Profile, Bad> {
         keys: None,
         name: String::new(),
         about: String::new(),
-        adapter: Adapter::Emulated,
+        transport: Transport::Virtual,
+        controls: BTreeMap::new(),
         cable_cm: 0,
         duts: vec![profile],
     };

@@ -5,7 +5,7 @@ use crate::cli::RestoreArgs;
 use crate::rights::{self, Work};
 use crate::{state, stderr, stdout};
 use rig_dut::journal;
-use rig_lab::DeclaredWire;
+use rig_lab::Interfaces;
 use rig_reports::Exit;
 
 /// Restores, or lists; the exit code.
@@ -31,7 +31,7 @@ pub fn restore(args: &RestoreArgs) -> Result<Exit, Bad> {
 ///
 /// # Errors
 /// What could not be put back.
-pub fn mend(wire: &DeclaredWire) -> Result<(), String> {
+pub fn mend(wire: &Interfaces) -> Result<(), String> {
     let ours = |entry: &journal::Entry| {
         wire.interfaces.iter().any(|interface| entry.change.is_to_interface(interface))
     };

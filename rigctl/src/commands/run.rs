@@ -25,7 +25,7 @@ use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
 use crate::{stderr, stdout};
 use rig_dut::Journal;
-use rig_lab::{Adapter, Lab};
+use rig_lab::{ControlName, Lab, Transport};
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Run, RunEvent, Shown, Started, Terminal, Wall,
@@ -98,10 +98,10 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     let journal = Arc::new(Journal::at(&state::journals()));
     let benches = world.benches.clone().or_else(|| benches(&input.lab, &journal, &world.stop));
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
-    let jobs = match input.lab.adapter {
+    let jobs = match input.lab.transport {
         // There is one set of interfaces.
-        Adapter::Declared(_) => 1,
-        Adapter::Emulated | Adapter::EmulatedWire(_) => args.jobs.map_or(side_by_side, usize::from),
+        Transport::Interfaces(_) => 1,
+        Transport::Virtual | Transport::Veth(_) => args.jobs.map_or(side_by_side, usize::from),
     };
     // Without a handler a signal ends the process as it always would. Before anything waits for a device, which may hang.
     if let Some(Ok(requests)) = requests {
@@ -113,9 +113,9 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
             }
         });
     }
-    let mended = match &input.lab.adapter {
-        Adapter::Declared(wire) => restore::mend(wire),
-        Adapter::Emulated | Adapter::EmulatedWire(_) => Ok(()),
+    let mended = match &input.lab.transport {
+        Transport::Interfaces(wire) => restore::mend(wire),
+        Transport::Virtual | Transport::Veth(_) => Ok(()),
     };
     let tried = mended.and_then(|()| {
         let Some(benches) = &benches else { return Ok(None) };
@@ -226,15 +226,15 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
 
 /// Gives up what a run in this lab does not need, now that its folder is there.
 fn confine(lab: &Lab, args: &RunArgs, out: Option<&OutDir>) {
-    match &lab.adapter {
-        Adapter::Emulated => {
+    match &lab.transport {
+        Transport::Virtual => {
             rights::keep(Work::Writing);
             let out = out.map(|out| Gap::Below(out.as_fd()));
             let junit = args.junit.as_deref().map(Gap::Beside);
             fence::close(&out.into_iter().chain(junit).collect::<Vec<_>>());
         }
-        Adapter::Declared(wire) if wire.dpdk.is_some() => rights::keep(Work::Dpdk),
-        Adapter::EmulatedWire(_) | Adapter::Declared(_) => {
+        Transport::Interfaces(wire) if wire.dpdk.is_some() => rights::keep(Work::Dpdk),
+        Transport::Veth(_) | Transport::Interfaces(_) => {
             rights::keep(Work::Ports);
             rights::lower(Work::Trial);
         }
@@ -269,23 +269,25 @@ fn folders(
 
 /// Where the lab's real ports come from; none in virtual time.
 fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Benches>> {
-    match &lab.adapter {
-        Adapter::Emulated => None,
-        Adapter::EmulatedWire(wire) => {
+    match &lab.transport {
+        Transport::Virtual => None,
+        Transport::Veth(wire) => {
             // The program itself serves the devices; where it cannot be found again the system's search path has it.
             let program = std::env::current_exe().unwrap_or_else(|_| "rigctl".into());
             let serve = Serve { program, bound: wire.bound, stop: Arc::clone(stop) };
             Some(Benches::new(Start::Served(serve), wire.benches.into()))
         }
-        Adapter::Declared(wire) => {
-            Some(Benches::new(Start::Cabled(wire.clone(), Arc::clone(journal)), 1))
+        Transport::Interfaces(wire) => {
+            // There is one device at one set of interfaces.
+            let control = lab.duts.first().map_or(ControlName::None, |dut| lab.control(dut));
+            Some(Benches::new(Start::Cabled(wire.clone(), control, Arc::clone(journal)), 1))
         }
     }
 }
 
 /// Mutations where there is no emulated device to mutate.
 fn unmutable(lab: &Lab, mutate: &[String]) -> Vec<String> {
-    let Adapter::Declared(_) = lab.adapter else { return Vec::new() };
+    let Transport::Interfaces(_) = lab.transport else { return Vec::new() };
     let refused = |mutation: &String| {
         format!(
             "`--mutate {mutation}`: lab {} reaches its device by the wire alone, and cannot make it depart from what it \
@@ -298,7 +300,7 @@ fn unmutable(lab: &Lab, mutate: &[String]) -> Vec<String> {
 
 /// A capture to disk where every frame is known anyway.
 fn uncapturable(lab: &Lab, args: &RunArgs) -> Option<String> {
-    let (Adapter::Emulated, Some(path)) = (&lab.adapter, &args.capture) else { return None };
+    let (Transport::Virtual, Some(path)) = (&lab.transport, &args.capture) else { return None };
     Some(format!(
         "`--capture {}`: lab {} runs in virtual time, where each trial's frames are its evidence\n   = want: `--evidence \
          all`, or a lab with ports in real time, such as lab-configs/veth.yaml",

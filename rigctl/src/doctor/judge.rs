@@ -6,7 +6,7 @@ mod port;
 use super::facts::Facts;
 use machine::{kernel, others, time};
 use port::{cabled, own};
-use rig_lab::{Adapter, Lab};
+use rig_lab::{Lab, Transport};
 use rig_units::{Dur, PortSpeed};
 use serde::Serialize;
 
@@ -41,10 +41,10 @@ pub enum Wire {
 impl Needs {
     /// What `lab` needs.
     pub fn of(lab: &Lab) -> Needs {
-        let wire = match &lab.adapter {
-            Adapter::Emulated => Wire::None,
-            Adapter::EmulatedWire(wire) => Wire::Made { bound: wire.bound },
-            Adapter::Declared(wire) => {
+        let wire = match &lab.transport {
+            Transport::Virtual => Wire::None,
+            Transport::Veth(wire) => Wire::Made { bound: wire.bound },
+            Transport::Interfaces(wire) => {
                 let speed = |port| lab.duts.first().and_then(|dut| dut.declared.port_speed(port));
                 let each = (0..).zip(&wire.interfaces);
                 Wire::Own {

@@ -2,7 +2,9 @@
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
 use super::measure::{self, Needs};
-use rig_lab::{Action, Adapter, Keys, Lab, Profile, Setting, settings};
+use rig_dut::control::Ability;
+use rig_dut::{capabilities, lacking};
+use rig_lab::{Action, ControlName, Keys, Lab, Profile, Setting, Transport, settings};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
 use rig_units::Dur;
@@ -21,11 +23,7 @@ pub struct Applicability {
 /// # Errors
 /// Why nothing can: the reason of a skip.
 pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, String> {
-    let bound = match &lab.adapter {
-        Adapter::Emulated => Dur::ZERO,
-        Adapter::EmulatedWire(wire) => wire.bound,
-        Adapter::Declared(wire) => wire.bound,
-    };
+    let bound = lab.transport.bound();
     if let Some(precision) = case.precision.filter(|precision| *precision < bound) {
         return Err(format!(
             "it needs timestamps within {precision}, and this lab's are within {bound}"
@@ -39,7 +37,7 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, St
     if let Some(why) = keyless(lab, profile, case) {
         return Err(why);
     }
-    if lab.adapter != Adapter::Emulated {
+    if lab.transport != Transport::Virtual {
         for sweep in &case.sweep {
             let what = match sweep {
                 Sweep::Cable { .. } => "cables of several lengths",
@@ -49,15 +47,13 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, St
             return Err(format!("it takes {what}, which only virtual ones have"));
         }
     }
-    match &lab.adapter {
-        Adapter::Emulated | Adapter::EmulatedWire(_) => {
-            Ok(Applicability { case: case.clone(), left_out: Vec::new() })
-        }
-        Adapter::Declared(wire) if wire.dpdk.is_some() && cuts(case) => {
-            Err("it takes a link down, which the rig cannot do with a port of DPDK".to_owned())
-        }
-        Adapter::Declared(_) => declared(profile, case),
+    if let Transport::Interfaces(wire) = &lab.transport
+        && wire.dpdk.is_some()
+        && cuts(case)
+    {
+        return Err("it takes a link down, which the rig cannot do with a port of DPDK".to_owned());
     }
+    steered(lab.control(profile), profile, case)
 }
 
 /// Why the lab's keys do not do for a case with MACsec.
@@ -85,22 +81,44 @@ fn drained(profile: &Profile, case: &Case) -> Option<Dur> {
     sizes.map(|(_, stream)| speed.slot(stream.size)).min()
 }
 
-/// Without a control channel.
-fn declared(profile: &Profile, case: &Case) -> Result<Applicability, String> {
+/// What of it this control does.
+fn steered(control: ControlName, profile: &Profile, case: &Case) -> Result<Applicability, String> {
+    let can = capabilities(control);
     let mut case = case.clone();
     let mut left_out = Vec::new();
-    let lacks = lacks(profile, &case);
+    if !can.offers(Ability::Configure) {
+        unconfigured(profile, &mut case, &mut left_out)?;
+    }
+    if clears(&case) && !can.offers(Ability::ClearCopies) {
+        return Err("it clears copies of watermarks, and nothing here can".to_owned());
+    }
+    let restores = profile.declared.pfcwd.restoration_time.is_some();
+    if !case.storms.is_empty() && !restores && !can.offers(Ability::Boot) {
+        return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
+    }
+    case.measure.retain(|measure| {
+        let why = unseen(control, profile, measure);
+        left_out.extend(why.iter().map(|why| format!("{}: {why}", measure.name())));
+        why.is_none()
+    });
+    if case.measure.is_empty() && !left_out.is_empty() {
+        return Err(format!("nothing of it can be measured: {}", left_out.join("; ")));
+    }
+    Ok(Applicability { case, left_out })
+}
+
+/// Leaves out what the device would have to be configured for.
+fn unconfigured(
+    profile: &Profile,
+    case: &mut Case,
+    left_out: &mut Vec<String>,
+) -> Result<(), String> {
+    let lacks = lacks(profile, case);
     if !lacks.is_empty() {
         return Err(format!("it would have to be configured: {}", lacks.join(", ")));
     }
-    if let Some(path) = configures(&case) {
+    if let Some(path) = configures(case) {
         return Err(format!("the case changes {path} on the way, and nothing here can"));
-    }
-    if clears(&case) {
-        return Err("it clears copies of watermarks, and nothing here can".to_owned());
-    }
-    if !case.storms.is_empty() && profile.declared.pfcwd.restoration_time.is_none() {
-        return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
     }
     // Points of a sweep over settings that the device is not at.
     for sweep in &mut case.sweep {
@@ -120,15 +138,7 @@ fn declared(profile: &Profile, case: &Case) -> Result<Applicability, String> {
             left_out.iter().filter_map(|point| point.split_once(": ")).map(|(at, _)| at).collect();
         return Err(format!("it would have to be configured: {}", points.join(", ")));
     }
-    case.measure.retain(|measure| {
-        let why = unseen(profile, measure);
-        left_out.extend(why.map(|why| format!("{}: {why}", measure.name())));
-        why.is_none()
-    });
-    if case.measure.is_empty() {
-        return Err(format!("nothing of it can be measured: {}", left_out.join("; ")));
-    }
-    Ok(Applicability { case, left_out })
+    Ok(())
 }
 
 /// Settings of the case, those that it sweeps left out, that the device does not declare.
@@ -178,29 +188,32 @@ fn cuts(case: &Case) -> bool {
     case.steps.iter().any(|step| matches!(step.what, CaseAction::LinkDown { .. }))
 }
 
-/// Why the wire alone does not show what is measured; `None` where it does.
-fn unseen(profile: &Profile, measure: &Measure) -> Option<&'static str> {
-    const EVENTS: &str = "the action `alert` leaves no trace on the wire, and the adapter `declared` hears no events";
+/// Why neither the wire nor the control shows what is measured; `None` where one does.
+fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<String> {
     let silent = profile.declared.pfcwd.action == Action::Alert;
-    match measure::of(measure).facts().needs {
-        Needs::Counters => Some("the adapter `declared` reads no counters"),
-        Needs::Settings => Some("the adapter `declared` configures nothing"),
-        Needs::Events => silent.then_some(EVENTS),
-        Needs::Wire => None,
-    }
+    let (ability, before) = match measure::of(measure).facts().needs {
+        Needs::Counters => (Ability::Counters, ""),
+        Needs::Settings => (Ability::Configure, ""),
+        Needs::Events if silent => {
+            (Ability::Events, "the action `alert` leaves no trace on the wire, and ")
+        }
+        Needs::Events | Needs::Wire => return None,
+    };
+    let lack = lacking(control, ability)?;
+    Some(format!("{before}{lack}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_lab::{Backend, DeclaredWire, DpdkWire};
+    use rig_lab::{Backend, DpdkWire, Interfaces};
     use rig_units::Dur;
 
     fn lab(adapt: impl FnOnce(&mut Profile)) -> Lab {
         let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
         lab.duts.truncate(1);
         adapt(&mut lab.duts[0]);
-        lab.adapter = Adapter::Declared(DeclaredWire {
+        lab.transport = Transport::Interfaces(Interfaces {
             interfaces: (1..=4).map(|n| format!("eth{n}")).collect(),
             backend: Backend::AfXdp,
             dpdk: None,
@@ -221,7 +234,7 @@ mod tests {
     #[test]
     fn a_case_that_takes_a_link_down_is_skipped_over_dpdk() {
         let mut lab = lab(|_| {});
-        let Adapter::Declared(wire) = &mut lab.adapter else { panic!("it is declared") };
+        let Transport::Interfaces(wire) = &mut lab.transport else { panic!("it is at interfaces") };
         wire.backend = Backend::Dpdk;
         wire.dpdk = Some(DpdkWire { eal: Vec::new(), shim: None });
         let all = all(&lab).into_iter();

@@ -6,7 +6,7 @@ use super::seed::Seed;
 use super::subject::{self, Subject};
 use super::threshold_search::Counts;
 use super::values::Values;
-use rig_lab::{Adapter, Fault, Form, Keys, Lab, Profile};
+use rig_lab::{Fault, Form, Keys, Lab, Profile, Transport};
 use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Protection, Script};
@@ -73,12 +73,8 @@ impl<'a> Context<'a> {
             names,
             cable_cm,
             keys: lab.keys.clone(),
-            bound: match &lab.adapter {
-                Adapter::Emulated => Dur::ZERO,
-                Adapter::EmulatedWire(wire) => wire.bound,
-                Adapter::Declared(wire) => wire.bound,
-            },
-            served: matches!(lab.adapter, Adapter::EmulatedWire(_)),
+            bound: lab.transport.bound(),
+            served: matches!(lab.transport, Transport::Veth(_)),
             seed,
         }
     }
@@ -222,7 +218,7 @@ mod tests {
     fn a_trial_outlasts_what_the_rig_and_the_device_may_be_late_by() {
         let veth = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs/veth.yaml");
         let lab = rig_lab::read::lab(Some(&veth)).expect("the bundled lab");
-        let Adapter::EmulatedWire(wire) = &lab.adapter else { panic!("it is on the wire") };
+        let Transport::Veth(wire) = &lab.transport else { panic!("it is on the wire") };
         assert!(rest(&lab) > wire.bound * 2, "{}", rest(&lab));
         let exact = rig_lab::read::lab(None).expect("the bundled lab");
         assert!(rest(&exact) < Dur::ms(10), "{}", rest(&exact));

@@ -11,7 +11,7 @@ use super::seed::Seed;
 use crate::executor::virtual_lab::speeds;
 use crate::executor::wire::Share;
 use rig_generator::Program;
-use rig_lab::{Adapter, Lab, Profile};
+use rig_lab::{Lab, Profile, Transport};
 use rig_reports::Budget;
 use rig_testcases::Case;
 use rig_units::Dur;
@@ -29,10 +29,10 @@ pub fn planned(
     cases: &[&Case],
     whole: Share,
 ) -> Option<(Effort, Budget)> {
-    let (side_by_side, budget) = match &lab.adapter {
-        Adapter::Emulated => return None,
-        Adapter::EmulatedWire(wire) => (u64::from(wire.benches), wire.budget),
-        Adapter::Declared(wire) => (1, wire.budget),
+    let (side_by_side, budget) = match &lab.transport {
+        Transport::Virtual => return None,
+        Transport::Veth(wire) => (u64::from(wire.benches), wire.budget),
+        Transport::Interfaces(wire) => (1, wire.budget),
     };
     let alpha = budget::each(cases);
     let estimate = |effort: Effort| {
@@ -122,7 +122,7 @@ mod tests {
 
     fn veth(budget: Dur) -> Lab {
         let mut lab = rig_lab::read::lab(Some(Path::new(VETH))).expect("the bundled lab");
-        if let Adapter::EmulatedWire(wire) = &mut lab.adapter {
+        if let Transport::Veth(wire) = &mut lab.transport {
             wire.budget = budget;
         }
         lab

@@ -11,7 +11,7 @@ use super::seed::Seed;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
 use rig_lab::fault::Fault;
-use rig_lab::{Adapter, Curve, Declared, Lab, Profile, RuleFamily, Wred};
+use rig_lab::{Curve, Declared, Lab, Profile, RuleFamily, Transport, Wred};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Expect, Measure, Script};
 use size::Size;
@@ -65,7 +65,7 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
         }
         size.add(&context, &points, &scripts);
     }
-    let simulated = matches!(lab.adapter, Adapter::Emulated);
+    let simulated = matches!(lab.transport, Transport::Virtual);
     all.extend(size.faults(case, simulated));
     // The same fault at every point of a sweep is one fault.
     all.dedup();

@@ -18,7 +18,7 @@ fn the_bundled_lab_needs_nothing_of_a_machine() {
 #[test]
 fn a_lab_whose_interfaces_are_not_there_needs_them() {
     let desk = Desk::new();
-    let lab = "about: \"a\"\nadapter: declared\ncable: 3m\nwire: {interfaces: [rig-none-1, rig-none-2], bound: 4ms, budget: \
+    let lab = "about: \"a\"\ntransport: interfaces\ncable: 3m\nwire: {interfaces: [rig-none-1, rig-none-2], bound: 4ms, budget: \
                60s}\nduts: [dut.yaml]\n";
     desk.write("lab.yaml", lab);
     let profile = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/duts/broadcom.yaml");

@@ -20,7 +20,7 @@ fn what_is_no_regular_file_is_refused_and_never_waited_for() {
     assert_eq!(desk.shell("mkfifo pipe && ln -s pipe link").code, 0);
     let _socket = UnixListener::bind(desk.path("socket")).expect("a socket");
     std::fs::create_dir(desk.path("folder")).expect("a folder");
-    desk.write("lab.yaml", "about: \"x\"\nadapter: emulated\ncable: 3m\nduts: [pipe]\n");
+    desk.write("lab.yaml", "about: \"x\"\ntransport: virtual\ncable: 3m\nduts: [pipe]\n");
     desk.write("one.yaml", &suite(&format!("{STORM}{DETECTION}")));
     for (file, what) in [
         ("pipe", "it is a pipe"),

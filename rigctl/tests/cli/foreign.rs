@@ -146,7 +146,7 @@ fn the_command_line_steers_no_terminal() {
     }
     desk.write(
         "lab.yaml",
-        &format!("about: \"x\"\nadapter: \"tele{QUOTED}\"\nduts: [duts/none.yaml]\n"),
+        &format!("about: \"x\"\ntransport: \"tele{QUOTED}\"\nduts: [duts/none.yaml]\n"),
     );
     for arguments in [
         "HOSTILE",

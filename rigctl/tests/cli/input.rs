@@ -86,7 +86,10 @@ fn a_storm_that_cannot_be_held_is_refused() {
 #[test]
 fn a_lab_that_is_none_is_refused_at_its_place() {
     let desk = Desk::new();
-    desk.write("lab.yaml", "about: \"x\"\nadapter: telepathy\ncable: 3\nduts: [duts/none.yaml]\n");
+    desk.write(
+        "lab.yaml",
+        "about: \"x\"\ntransport: telepathy\ncable: 3\nduts: [duts/none.yaml]\n",
+    );
     let said = refused(&desk, "run --lab lab.yaml --out out");
     assert!(said.contains("lab.yaml:2:") && said.contains("telepathy"), "{said}");
     assert!(said.contains("lab.yaml:3:"), "{said}");

@@ -62,7 +62,7 @@ fn a_time_of_a_lab_a_profile_a_mutation_and_a_flag_is_bounded_alike() {
     let desk = Desk::new();
     desk.write(
         "lab.yaml",
-        "about: \"x\"\nadapter: emulated-wire\ncable: 3m\nwire: {speed: 1Gbps, ports: 2, bound: 10us, budget: 18446744s}\n\
+        "about: \"x\"\ntransport: veth\ncable: 3m\nwire: {speed: 1Gbps, ports: 2, bound: 10us, budget: 18446744s}\n\
          duts: [none.yaml]\n",
     );
     for (arguments, named) in [
@@ -215,7 +215,7 @@ fn names_longer_than_any_file_system_takes_are_refused() {
     desk.write(&file, &with("trials: 1", "trials: 2"));
     wants(&refused(&desk, &file), &file, &limits::name());
     let lab = format!(
-        "about: \"x\"\nadapter: declared\ncable: 3m\nwire: {{interfaces: [{more}], bound: 10us, budget: 60s}}\nduts: [none.yaml]\n"
+        "about: \"x\"\ntransport: interfaces\ncable: 3m\nwire: {{interfaces: [{more}], bound: 10us, budget: 60s}}\nduts: [none.yaml]\n"
     );
     desk.write("lab.yaml", &lab);
     let Left { code, stderr, .. } = desk.rigctl("check --lab lab.yaml");
@@ -229,7 +229,7 @@ fn a_lab_of_more_devices_than_anybody_has_is_refused_before_they_are_read() {
     desk.write("one.yaml", &with("trials: 1", "trials: 2"));
     let profile = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/duts/broadcom.yaml");
     let line = format!("  - {profile}\n");
-    let head = "about: \"x\"\nadapter: emulated\ncable: 3m\nduts:\n";
+    let head = "about: \"x\"\ntransport: virtual\ncable: 3m\nduts:\n";
     desk.write("lab.yaml", &format!("{head}{}", line.repeat(8_000)));
     let Left { code, stderr, .. } = desk.rigctl("check one.yaml --lab lab.yaml");
     assert_eq!(code, 2, "{stderr}");

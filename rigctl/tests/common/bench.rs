@@ -1,4 +1,4 @@
-//! A lab of adapter `declared` on pairs of virtual interfaces: the rig's ends in one namespace, a served device on the
+//! A lab of transport `interfaces` on pairs of virtual interfaces: the rig's ends in one namespace, a served device on the
 //! others, in another.
 
 #![expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
@@ -18,7 +18,7 @@ pub(crate) const PROFILE: &str =
 /// late is taken for what it does: the test asks it.
 const STALLS: [&str; 3] = ["late-send", "storm-lapse", "capture-hole"];
 
-/// A device on the far ends of four pairs, and a lab of adapter `declared` that names the near ones.
+/// A device on the far ends of four pairs, and a lab of transport `interfaces` that names the near ones.
 pub(crate) struct Bench {
     pub(crate) near: Namespace,
     pub(crate) device: Child,
@@ -54,7 +54,7 @@ impl Bench {
         bench.write(
             "lab.yaml",
             &format!(
-                "about: \"a switch that nobody can ask\"\nadapter: declared\ncable: 3m\nwire:\n  interfaces: [eth1, eth2, \
+                "about: \"a switch that nobody can ask\"\ntransport: interfaces\ncable: 3m\nwire:\n  interfaces: [eth1, eth2, \
                  eth3, eth4]\n  backend: {backend}\n  speed: 1Gbps\n  bound: 4ms\n  budget: 240s\nduts: [{PROFILE}]\n"
             ),
         );

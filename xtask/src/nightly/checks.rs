@@ -172,7 +172,7 @@ mod tests {
             wanted.map(|file| file.file_stem().expect("a stem").to_string_lossy().into()).collect()
         };
         let own = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        assert_eq!(stems("lab-configs", "adapter: emulated"), own(&LABS));
+        assert_eq!(stems("lab-configs", "transport: virtual"), own(&LABS));
         assert_eq!(stems("testcases", "cases:"), own(&SUITES));
         let idle = stems("testcases", "covers: none");
         assert_eq!(&own(&SUITES) - &idle, own(&COVERING));

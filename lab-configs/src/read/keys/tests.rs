@@ -15,7 +15,7 @@ const SALT: &str = "ff87a996cfec565df90a7db8";
 
 /// A lab with `block` where its keys belong.
 fn lab(block: &str) -> String {
-    format!("about: a lab\nadapter: emulated\ncable: 3m\n{block}\nduts: [broadcom.yaml]\n")
+    format!("about: a lab\ntransport: virtual\ncable: 3m\n{block}\nduts: [broadcom.yaml]\n")
 }
 
 /// The block as it should be.
@@ -81,7 +81,9 @@ fn no_mistake_shows_a_key() {
         changed("macsec:\n", &format!("kable: 3m # {first}\nmacsec:\n")),
         changed("  salt:", "\tsalt:"),
         changed("macsec:\n", &format!("macsec: # {first}\n  sak: {second}\n")),
-        read(&lab(&block()).replace("emulated", first)).unwrap_err(),
+        read(&lab(&block()).replace("virtual", first)).unwrap_err(),
+        read(&lab(&block()).replace("transport: virtual", &format!("adapter: {first}")))
+            .unwrap_err(),
         read(&lab(&block()).replace("3m", first)).unwrap_err(),
     ];
     // Under another name, and in other forms.

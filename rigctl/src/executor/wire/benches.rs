@@ -11,7 +11,7 @@ use core::ops::{Deref, DerefMut};
 use rig_dut::Journal;
 use rig_generator::clock::Wall;
 use rig_generator::port::Mono;
-use rig_lab::{DeclaredWire, Profile};
+use rig_lab::{ControlName, Interfaces, Profile};
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
@@ -21,8 +21,8 @@ use std::thread::available_parallelism;
 pub enum Start {
     /// The rig makes them, and the devices on them: as many as are wanted.
     Served(Serve),
-    /// The one that is there; what is changed at it is noted.
-    Cabled(DeclaredWire, Arc<Journal>),
+    /// The one that is there, with the control of its device; what is changed at it is noted.
+    Cabled(Interfaces, ControlName, Arc<Journal>),
     /// Somebody else makes them.
     Made(Arc<dyn Maker>),
 }
@@ -110,7 +110,9 @@ impl Benches {
         let _raised = rights::raise(Work::Ports);
         match &self.start {
             Start::Served(serve) => served::start(serve, profile, &*self.clocks),
-            Start::Cabled(wire, journal) => cabled::start(wire, journal, profile, &*self.clocks),
+            Start::Cabled(wire, control, journal) => {
+                cabled::start((wire, *control), journal, profile, &*self.clocks)
+            }
             Start::Made(maker) => maker.bench(profile),
         }
     }

@@ -6,10 +6,10 @@ use super::clocks::Clocks;
 use super::cuts::Cuts;
 use super::cuts::SETTLE;
 use super::steered::Steered;
-use rig_dut::{Journal, NoControl};
+use rig_dut::{Journal, over_interfaces};
 use rig_generator::port::{self, Config, Dpdk, Ethtool, Link, Mono, Port, RealTime};
 use rig_generator::{Pacer, wake};
-use rig_lab::{Backend, DeclaredWire, DpdkWire, Profile};
+use rig_lab::{Backend, ControlName, DpdkWire, Interfaces, Profile};
 use rig_units::{Dur, PortSpeed};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ const SLEEPS: Dur = Dur::ms(1);
 /// # Errors
 /// What is in the way, and what mends it.
 pub(super) fn start(
-    wire: &DeclaredWire,
+    (wire, control): (&Interfaces, ControlName),
     journal: &Arc<Journal>,
     profile: &Profile,
     clocks: &dyn Clocks,
@@ -62,7 +62,7 @@ pub(super) fn start(
     Ok(Bench {
         profile: profile.name.clone(),
         control: Steered::lasting(
-            Box::new(NoControl::of(profile.declared.clone())),
+            over_interfaces(control, &profile.declared)?,
             Arc::clone(journal),
             opened,
         ),
@@ -78,7 +78,7 @@ pub(super) fn start(
 
 /// The longest frame that an interface of the kernel carries, and whether it is one of a pair, over which frames pass in
 /// no time. One that cannot be what the profile and the lab say is refused.
-fn look(wire: &DeclaredWire, interface: &str, speed: PortSpeed) -> Result<(usize, bool), String> {
+fn look(wire: &Interfaces, interface: &str, speed: PortSpeed) -> Result<(usize, bool), String> {
     let said = |error: port::PortError| error.to_string();
     let link = Link::named(interface).map_err(said)?;
     let ethtool = Ethtool::open(interface).map_err(said)?;

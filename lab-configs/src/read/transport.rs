@@ -1,55 +1,98 @@
-//! Reading how a lab's devices are reached, and what that makes of their ports.
+//! Reading what carries frames to a lab's devices, what that makes of their ports, and which controls it goes with.
 
 use crate::declared::{PortGroup, Ports};
-use crate::lab::{DeclaredWire, DpdkWire, EmulatedWire};
+use crate::lab::{ControlName, DpdkWire, Interfaces, Transport, Veth};
 use crate::walk::{At, Fields};
 use crate::yaml::Value;
-use crate::{Adapter, Backend, Declared, Kind, Profile};
+use crate::{Backend, Declared, Kind, Profile};
 use rig_units::{Dur, PortSpeed};
 use std::path::PathBuf;
 
-/// The words for the adapters.
-pub(crate) const ADAPTERS: [(&str, Word); 3] = [
-    ("emulated", Word::Emulated),
-    ("emulated-wire", Word::EmulatedWire),
-    ("declared", Word::Declared),
-];
+/// The words for the transports.
+pub(crate) const TRANSPORTS: [(&str, Word); 3] =
+    [("virtual", Word::Virtual), ("veth", Word::Veth), ("interfaces", Word::Interfaces)];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    Emulated,
-    EmulatedWire,
-    Declared,
+    Virtual,
+    Veth,
+    Interfaces,
 }
+
+/// What each transport was called when a lab said `adapter:`, which was both transport and control.
+const BEFORE: [(&str, &str); 3] =
+    [("emulated", "virtual"), ("emulated-wire", "veth"), ("declared", "interfaces")];
+
+/// Controls that are known and not made yet.
+const TO_COME: [&str; 2] = ["sonic", "linux"];
 
 /// Most ports of an emulated device in real time, and most devices side by side.
 const MOST: i64 = 64;
 
-/// How the devices of a lab are reached.
-pub(super) fn read(lab: &At<'_>, fields: &Fields<'_>) -> Option<Adapter> {
-    let word = fields.need("adapter", "emulated, emulated-wire or declared");
-    let word = word.and_then(|at| at.choice(&ADAPTERS))?;
-    let wire = fields.get("wire");
-    match (word, wire) {
-        (Word::Emulated, None) => Some(Adapter::Emulated),
-        (Word::Emulated, Some(wire)) => {
-            wire.at_key(
-                "the adapter `emulated` has no wire",
-                "no `wire`, or adapter: emulated-wire",
-            );
-            None
-        }
-        (_, None) => {
-            let want = "wire: with what the adapter needs, as in lab-configs/veth.yaml";
-            lab.fault("the lab says nothing of its wire", want);
-            None
-        }
-        (Word::EmulatedWire, Some(wire)) => emulated(&wire).map(Adapter::EmulatedWire),
-        (Word::Declared, Some(wire)) => declared(&wire).map(Adapter::Declared),
+/// Whether the lab is written as labs are now; else it is told with the line to write instead.
+pub(super) fn is_of_now(lab: &At<'_>) -> bool {
+    let Value::Map(fields) = &lab.node.value else { return true };
+    if !fields.iter().any(|(key, _)| key.name == "adapter") {
+        return true;
+    }
+    let at = lab.down("adapter");
+    let written = at.node.written();
+    let now = BEFORE.iter().find(|(before, _)| *before == written);
+    let want = now.map_or_else(
+        || "transport: virtual, veth or interfaces".to_owned(),
+        |(_, now)| format!("transport: {now}"),
+    );
+    at.at_key("`adapter` is no key of a lab any more", want);
+    false
+}
+
+/// Through what a device is steered.
+pub(super) fn control(at: &At<'_>) -> Option<ControlName> {
+    let word = at.node.written();
+    if TO_COME.contains(&word.as_str()) {
+        let names = ControlName::NAMES.map(|(name, _)| name).join(" or ");
+        at.fault(format!("the control `{word}` is not made yet"), names);
+        return None;
+    }
+    at.choice(&ControlName::NAMES)
+}
+
+/// Whether a device at this transport may have that control.
+pub(super) fn offers(at: &At<'_>, transport: &Transport, control: ControlName) {
+    let controls = transport.controls();
+    if !controls.contains(&control) {
+        let names = ControlName::NAMES.iter().filter(|(_, control)| controls.contains(control));
+        let names: Vec<&str> = names.map(|&(name, _)| name).collect();
+        let word = at.node.written();
+        at.fault(
+            format!("the control `{word}` does not go with this transport"),
+            names.join(" or "),
+        );
     }
 }
 
-fn emulated(at: &At<'_>) -> Option<EmulatedWire> {
+/// What carries frames to the devices of a lab.
+pub(super) fn read(lab: &At<'_>, fields: &Fields<'_>) -> Option<Transport> {
+    let word = fields.need("transport", "virtual, veth or interfaces");
+    let word = word.and_then(|at| at.choice(&TRANSPORTS))?;
+    let wire = fields.get("wire");
+    match (word, wire) {
+        (Word::Virtual, None) => Some(Transport::Virtual),
+        (Word::Virtual, Some(wire)) => {
+            wire.at_key("the transport `virtual` has no wire", "no `wire`, or transport: veth");
+            None
+        }
+        (_, None) => {
+            let want = "wire: with what the transport needs, as in lab-configs/veth.yaml";
+            lab.fault("the lab says nothing of its wire", want);
+            None
+        }
+        (Word::Veth, Some(wire)) => veth(&wire).map(Transport::Veth),
+        (Word::Interfaces, Some(wire)) => interfaces(&wire).map(Transport::Interfaces),
+    }
+}
+
+fn veth(at: &At<'_>) -> Option<Veth> {
     let fields = at.fields(&["speed", "ports", "bound", "benches", "budget"])?;
     let speed = fields.need("speed", "a port speed such as 1Gbps").and_then(|at| at.quantity());
     let ports = fields.need("ports", "how many ports each device has");
@@ -60,16 +103,10 @@ fn emulated(at: &At<'_>) -> Option<EmulatedWire> {
         None => Some(1),
     };
     let budget = length(&fields, "budget", "240s");
-    Some(EmulatedWire {
-        speed: speed?,
-        ports: ports?,
-        bound: bound?,
-        benches: benches?,
-        budget: budget?,
-    })
+    Some(Veth { speed: speed?, ports: ports?, bound: bound?, benches: benches?, budget: budget? })
 }
 
-fn declared(at: &At<'_>) -> Option<DeclaredWire> {
+fn interfaces(at: &At<'_>) -> Option<Interfaces> {
     const INTERFACES: &str = "a list of interfaces, such as [enp65s0f0, enp65s0f1]";
     let fields =
         at.fields(&["interfaces", "backend", "eal", "shim", "speed", "bound", "budget"])?;
@@ -100,7 +137,7 @@ fn declared(at: &At<'_>) -> Option<DeclaredWire> {
     let (bound, budget) = (length(&fields, "bound", "10us"), length(&fields, "budget", "1200s"));
     let whole = interfaces.len() == listed.len() && !interfaces.is_empty();
     whole.then_some(())?;
-    Some(DeclaredWire {
+    Some(Interfaces {
         interfaces,
         backend: backend?,
         dpdk: dpdk?,
@@ -164,25 +201,25 @@ fn length(fields: &Fields<'_>, name: &str, example: &str) -> Option<Dur> {
 
 /// Makes of the devices what can be reached: of each its first ports, at the speed of the wire. One device only hangs at
 /// the interfaces of the rig.
-pub(super) fn fit(adapter: &Adapter, duts: &mut [Profile], listed: &[At<'_>]) {
+pub(super) fn fit(transport: &Transport, duts: &mut [Profile], listed: &[At<'_>]) {
     for (dut, at) in duts.iter_mut().zip(listed) {
-        if dut.kind == Kind::Nic && matches!(adapter, Adapter::Declared(_)) {
+        if dut.kind == Kind::Nic && matches!(transport, Transport::Interfaces(_)) {
             let found = format!("the NIC `{}` on interfaces of the rig", dut.name);
             at.fault(found, "a switch: nobody there makes connections with a NIC yet");
             continue;
         }
-        if dut.declared.peer.exists() && *adapter != Adapter::Emulated {
+        if dut.declared.peer.exists() && *transport != Transport::Virtual {
             let found = format!("the pair of NICs `{}` in a lab with a wire", dut.name);
             at.fault(found, "one NIC: the rig passes on between two in virtual time alone");
             continue;
         }
-        match adapter {
-            Adapter::Emulated => {}
-            Adapter::EmulatedWire(wire) => dut.declared.ports = emulated_ports(&dut.declared, wire),
-            Adapter::Declared(wire) => dut.declared.ports = declared_ports(&dut.declared, wire),
+        match transport {
+            Transport::Virtual => {}
+            Transport::Veth(wire) => dut.declared.ports = made_ports(&dut.declared, wire),
+            Transport::Interfaces(wire) => dut.declared.ports = cabled_ports(&dut.declared, wire),
         }
     }
-    if let (Adapter::Declared(_), [_, second, ..]) = (adapter, listed) {
+    if let (Transport::Interfaces(_), [_, second, ..]) = (transport, listed) {
         let found = format!("{} devices at one set of interfaces", listed.len());
         second.fault(found, "one device, and a lab of its own for each other one");
     }
@@ -190,13 +227,13 @@ pub(super) fn fit(adapter: &Adapter, duts: &mut [Profile], listed: &[At<'_>]) {
 
 /// The ports that an emulated device has in real time: its first ones, the fastest at the speed of the wire and slower
 /// ones at their share of it.
-fn emulated_ports(declared: &Declared, wire: &EmulatedWire) -> Ports {
+fn made_ports(declared: &Declared, wire: &Veth) -> Ports {
     let speeds = (0..wire.ports).filter_map(|port| declared.port_speed(port));
     scaled(spread(speeds.collect(), declared, wire.ports), Some(wire.speed))
 }
 
 /// The ports of a device that the rig's interfaces are cabled to: its first ones.
-fn declared_ports(declared: &Declared, wire: &DeclaredWire) -> Ports {
+fn cabled_ports(declared: &Declared, wire: &Interfaces) -> Ports {
     let reached = u16::try_from(wire.interfaces.len()).unwrap_or(u16::MAX);
     let speeds = (0..reached).filter_map(|port| declared.port_speed(port));
     scaled(speeds.collect(), wire.speed)
@@ -238,13 +275,12 @@ fn spread(mut first: Vec<PortSpeed>, declared: &Declared, ports: u16) -> Vec<Por
 #[cfg(test)]
 mod tests {
     use crate::read::tests::{faults_of_lab, lab_of};
-    use crate::{Adapter, Backend, DpdkWire};
+    use crate::{Backend, ControlName, DpdkWire, Transport};
 
-    const EMULATED: &str =
-        "about: a\nadapter: emulated-wire\ncable: 3m\nduts: [duts/broadcom-mixed.yaml]\n";
+    const VETH: &str = "about: a\ntransport: veth\ncable: 3m\nduts: [duts/broadcom-mixed.yaml]\n";
 
     fn wire(text: &str) -> String {
-        format!("{EMULATED}wire: {text}\n")
+        format!("{VETH}wire: {text}\n")
     }
 
     #[test]
@@ -259,14 +295,14 @@ mod tests {
     }
 
     fn declared(wire: &str) -> String {
-        let lab = EMULATED.replace("emulated-wire", "declared");
+        let lab = VETH.replace("veth", "interfaces");
         format!("{lab}wire: {{interfaces: [net_pcap0], bound: 1ms, budget: 9s, {wire}}}\n")
     }
 
     #[test]
     fn dpdk_has_its_arguments_and_may_have_a_shim() {
-        let dpdk = |wire: &str| match lab_of(&declared(wire)).adapter {
-            Adapter::Declared(wire) => (wire.backend, wire.dpdk),
+        let dpdk = |wire: &str| match lab_of(&declared(wire)).transport {
+            Transport::Interfaces(wire) => (wire.backend, wire.dpdk),
             other => panic!("{other:?}"),
         };
         let args = "eal: [-m, 512, \"--vdev=net_pcap0,iface=eth1\"]";
@@ -290,7 +326,7 @@ mod tests {
     #[test]
     fn a_device_at_the_rigs_interfaces_has_the_ports_that_are_cabled() {
         let lab = |speed: &str| {
-            let text = EMULATED.replace("emulated-wire", "declared");
+            let text = VETH.replace("veth", "interfaces");
             let wire = format!("wire: {{interfaces: [a, b, c]{speed}, bound: 1ms, budget: 9s}}");
             lab_of(&format!("{text}{wire}\n")).duts[0].declared.ports.clone()
         };
@@ -302,8 +338,8 @@ mod tests {
 
     #[test]
     fn one_device_hangs_at_the_rigs_interfaces() {
-        let declared = EMULATED
-            .replace("emulated-wire", "declared")
+        let declared = VETH
+            .replace("veth", "interfaces")
             .replace("[duts/broadcom-mixed.yaml]", "[duts/broadcom.yaml, duts/mellanox.yaml]");
         insta::assert_snapshot!(faults_of_lab(&format!(
             "{declared}wire: {{interfaces: [eth1, eth2], bound: 10us, budget: 60s}}\n"
@@ -315,12 +351,59 @@ mod tests {
         insta::assert_snapshot!(faults_of_lab(&wire(
             "{speed: 1furlong, ports: 0, benches: 0, pots: 3}"
         )));
-        insta::assert_snapshot!(faults_of_lab(EMULATED));
-        let declared = EMULATED.replace("emulated-wire", "declared");
+        insta::assert_snapshot!(faults_of_lab(VETH));
+        let declared = VETH.replace("veth", "interfaces");
         insta::assert_snapshot!(faults_of_lab(&format!(
             "{declared}wire: {{interfaces: [eth1, eth1, 3], backend: af_xdp, bound: 0us}}\n"
         )));
-        let desk = EMULATED.replace("emulated-wire", "emulated");
+        let desk = VETH.replace("veth", "virtual");
         insta::assert_snapshot!(faults_of_lab(&format!("{desk}wire: {{ports: 3}}\n")));
+    }
+
+    fn virtual_lab(duts: &str) -> String {
+        format!("about: a\ntransport: virtual\ncable: 3m\nduts: {duts}\n")
+    }
+
+    #[test]
+    fn a_lab_of_before_is_refused_with_the_line_to_write_instead() {
+        for (before, now) in super::BEFORE {
+            let faults =
+                faults_of_lab(&VETH.replace("transport: veth", &format!("adapter: {before}")));
+            assert!(
+                faults.starts_with("lab.yaml:2:1: `adapter` is no key of a lab any more"),
+                "{faults}"
+            );
+            assert!(faults.trim_end().ends_with(&format!("want: transport: {now}")), "{faults}");
+            assert_eq!(faults.matches("want:").count(), 1, "{faults}");
+        }
+        insta::assert_snapshot!(faults_of_lab(
+            &VETH.replace("transport: veth", "adapter: emulatd")
+        ));
+    }
+
+    #[test]
+    fn each_device_has_the_control_that_the_lab_gives_it_or_the_usual_one() {
+        let served = lab_of(&virtual_lab(
+            "[{profile: duts/broadcom.yaml, control: served}, duts/gen1.yaml]",
+        ));
+        let controls: Vec<ControlName> =
+            served.duts.iter().map(|dut| served.control(dut)).collect();
+        assert_eq!(controls, [ControlName::Served; 2]);
+        let lab = VETH.replace("veth", "interfaces");
+        let none = lab_of(&format!("{lab}wire: {{interfaces: [eth1], bound: 1ms, budget: 9s}}\n"));
+        assert_eq!(none.control(&none.duts[0]), ControlName::None);
+    }
+
+    #[test]
+    fn a_control_that_is_not_there_or_does_not_go_with_the_transport_is_told() {
+        insta::assert_snapshot!(faults_of_lab(&virtual_lab(
+            "[{profile: duts/broadcom.yaml, control: sonic}]"
+        )));
+        insta::assert_snapshot!(faults_of_lab(&virtual_lab(
+            "[{profile: duts/broadcom.yaml, control: none}, {pair: [duts/gen1.yaml, duts/gen2.yaml], control: serve}]"
+        )));
+        insta::assert_snapshot!(faults_of_lab(&virtual_lab(
+            "[{control: served}, {profile: duts/broadcom.yaml, pair: [duts/gen1.yaml, duts/gen2.yaml]}]"
+        )));
     }
 }
