@@ -135,19 +135,6 @@ impl CipherSuite {
     }
 }
 
-impl PfcMode {
-    /// What becomes of clear frames, of protected ones, and what is sent.
-    const fn means(self) -> (Reception, Reception, Form) {
-        match self {
-            PfcMode::Bypass => (Reception::Honour, Reception::Ignore, Form::Clear),
-            PfcMode::Encrypt => (Reception::Honour, Reception::Honour, Form::Encrypted),
-            PfcMode::StrictEncrypt => (Reception::Ignore, Reception::Honour, Form::Encrypted),
-            PfcMode::ClearOnly => (Reception::Honour, Reception::Bad, Form::Clear),
-            PfcMode::EncryptedOnly => (Reception::Bad, Reception::Honour, Form::Encrypted),
-        }
-    }
-}
-
 /// A value that its setting may not have: the path below `declared:`, what stands there, what would be accepted.
 pub type OutOfRange = (&'static str, String, String);
 
@@ -211,19 +198,12 @@ impl Macsec {
         }
     }
 
-    /// What becomes of PFC frames in clear.
-    pub fn clear(&self) -> Reception {
-        self.pfc_clear.unwrap_or(self.pfc_encryption_mode.means().0)
-    }
-
-    /// What becomes of protected PFC frames.
-    pub fn encrypted(&self) -> Reception {
-        self.pfc_encrypted.unwrap_or(self.pfc_encryption_mode.means().1)
-    }
-
     /// In which form PFC frames are sent.
     pub fn sent(&self) -> Form {
-        self.pfc_sent.unwrap_or(self.pfc_encryption_mode.means().2)
+        self.pfc_sent.unwrap_or(match self.pfc_encryption_mode {
+            PfcMode::Bypass | PfcMode::ClearOnly => Form::Clear,
+            PfcMode::Encrypt | PfcMode::StrictEncrypt | PfcMode::EncryptedOnly => Form::Encrypted,
+        })
     }
 
     /// What protection adds to a frame, in bytes.

@@ -106,16 +106,6 @@ pub enum Jitter {
     Tick,
 }
 
-impl Jitter {
-    /// The least and the most that is added to the poll interval.
-    pub const fn bounds(self) -> (Dur, Dur) {
-        match self {
-            Jitter::None => (Dur::ZERO, Dur::ZERO),
-            Jitter::Tick => (Dur::us(50), Dur::us(1_100)),
-        }
-    }
-}
-
 /// Which way a configuration takes into the device, and so what is checked on it.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,

@@ -146,27 +146,6 @@ impl Curve {
     }
 }
 
-impl EcnMode {
-    /// Whether ECN-capable frames of this colour are marked.
-    pub const fn marks(self, color: Color) -> bool {
-        let (green, yellow, red) = match self {
-            EcnMode::EcnNone => (false, false, false),
-            EcnMode::EcnGreen => (true, false, false),
-            EcnMode::EcnYellow => (false, true, false),
-            EcnMode::EcnRed => (false, false, true),
-            EcnMode::EcnGreenYellow => (true, true, false),
-            EcnMode::EcnGreenRed => (true, false, true),
-            EcnMode::EcnYellowRed => (false, true, true),
-            EcnMode::EcnAll => (true, true, true),
-        };
-        match color {
-            Color::Green => green,
-            Color::Yellow => yellow,
-            Color::Red => red,
-        }
-    }
-}
-
 impl Wred {
     /// Its fields, a row each. What breaks in queues that have no profile is nothing.
     pub const FIELDS: &[Field] = &[
@@ -209,21 +188,7 @@ impl Wred {
     pub fn curves(&self) -> Vec<(&'static str, Curve)> {
         let own = [("wred.yellow", self.yellow), ("wred.red", self.red), ("wred.drop", self.drop)];
         let own = own.into_iter().filter_map(|(path, curve)| Some((path, curve?)));
-        core::iter::once(("wred.kmin", self.marking_curve(Color::Green))).chain(own).collect()
-    }
-
-    /// The curve by which frames of a colour are marked.
-    pub fn marking_curve(&self, color: Color) -> Curve {
         let green = Curve { kmin: self.kmin, kmax: self.kmax, pmax: self.pmax };
-        match color {
-            Color::Green => green,
-            Color::Yellow => self.yellow.unwrap_or(green),
-            Color::Red => self.red.unwrap_or(green),
-        }
-    }
-
-    /// The curve by which frames of a colour are dropped that are not to be marked.
-    pub fn drop_curve(&self, color: Color) -> Curve {
-        self.drop.unwrap_or_else(|| self.marking_curve(color))
+        core::iter::once(("wred.kmin", green)).chain(own).collect()
     }
 }

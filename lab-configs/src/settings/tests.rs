@@ -1,7 +1,7 @@
 //! Settings by path: what is found, what is refused, and what a relative value comes to.
 
 use super::*;
-use crate::{Action, Color, Curve, Mutation, Profile, RuleFamily, Wred};
+use crate::{Action, Color, Mutation, Profile, RuleFamily};
 use rig_units::{Bytes, Dur, Ppm};
 
 fn profile() -> Profile {
@@ -158,35 +158,11 @@ fn the_three_parameters_of_a_curve_are_scaled_and_a_chance_ends_at_certainty() {
 }
 
 #[test]
-fn a_colour_has_the_curve_of_green_until_it_has_its_own() {
-    let declared = profile().declared;
-    let green = declared.wred.marking_curve(Color::Green);
-    assert_eq!(Color::ALL.map(|color| declared.wred.marking_curve(color)), [green; 3]);
-    let red = serde_json::json!({"kmin": "1KB", "kmax": "2KB", "pmax": "10%"});
-    let wred = declared.with(&set("wred.red", red)).unwrap().wred;
-    let own = Curve { kmin: Bytes(1_000), kmax: Bytes(2_000), pmax: Ppm(100_000) };
-    assert_eq!(Color::ALL.map(|color| wred.marking_curve(color)), [green, green, own]);
-    assert_eq!(Color::ALL.map(|color| wred.drop_curve(color)), [green, green, own]);
-    let drop = Curve { pmax: Ppm::ONE, ..own };
-    let wred = Wred { drop: Some(drop), ..wred };
-    assert_eq!(Color::ALL.map(|color| wred.drop_curve(color)), [drop; 3]);
-    assert_eq!(wred.marking_curve(Color::Red), own);
-}
-
-#[test]
-fn colours_go_by_code_point_and_the_modes_are_sonics_eight() {
+fn colours_go_by_code_point() {
     let declared = profile().declared;
     assert_eq!(declared.qos.color(3), Color::Green);
     let colors = serde_json::json!({"3": "red", "4": "yellow"});
     let declared = declared.with(&set("qos.dscp_to_color", colors)).unwrap();
     let colors = [3, 4, 5].map(|dscp| declared.qos.color(dscp));
     assert_eq!(colors, [Color::Red, Color::Yellow, Color::Green]);
-    let marked = |mode: &str| {
-        let wred = declared.with(&set("wred.ecn", mode)).unwrap().wred;
-        Color::ALL.map(|color| wred.ecn.marks(color))
-    };
-    assert_eq!(marked("ecn_none"), [false, false, false]);
-    assert_eq!(marked("ecn_green_yellow"), [true, true, false]);
-    assert_eq!(marked("ecn_yellow_red"), [false, true, true]);
-    assert_eq!(marked("ecn_all"), [true, true, true]);
 }

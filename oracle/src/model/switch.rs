@@ -9,7 +9,7 @@ use super::classify::Classifier;
 use super::counters::Counters;
 use super::egress::{Choice, Egress};
 use super::mac::Mac;
-use super::network::Wiring;
+use super::network::wiring::Wiring;
 use super::packet::{CLASSES, Packet, bit, slot};
 use super::pfc_gen::{self, PfcGen};
 use super::ring::Ring;
