@@ -1,4 +1,5 @@
 //! Reading a profile. The keys of `declared:` are the rows of [`fields`](crate::fields), so that a new field is at once a key of the file.
+//! A profile that extends another says what differs: what it leaves out is the other's, but for how the other departs from what it declares.
 
 use crate::fault::one_of;
 use crate::fields::{self, join};
@@ -7,9 +8,17 @@ use crate::yaml::{Node, Value};
 use crate::{BadSetting, Declared, Kind, Mutation, Profile, Rule, RuleFamily, Setting};
 use serde_json::Value as Json;
 
-/// Reads a whole profile; `None` when a fault was noted.
-pub(crate) fn profile(at: &At<'_>) -> Option<Profile> {
-    let fields = at.fields(&["name", "about", "kind", "asic", "rule", "declared", "actual"])?;
+/// Reads a profile; `find` reads the one of a name, which the profile extends at that place. `None` when a fault was noted.
+pub(crate) fn profile(
+    at: &At<'_>,
+    find: &mut dyn FnMut(&At<'_>, &str) -> Option<Profile>,
+) -> Option<Profile> {
+    let keys = ["name", "about", "extends", "kind", "asic", "rule", "declared", "actual"];
+    let fields = at.fields(&keys)?;
+    let parent = match fields.get("extends") {
+        Some(at) => Some(find(&at, &name(&at)?)?),
+        None => None,
+    };
     let line = |name: &str| {
         fields
             .need(name, "one line for people")
@@ -17,23 +26,45 @@ pub(crate) fn profile(at: &At<'_>) -> Option<Profile> {
             .map(str::to_owned)
     };
     let name = fields.need("name", NAME).and_then(|at| name(&at));
-    let (about, asic) = (line("about"), line("asic"));
-    let kind = fields.need("kind", "switch or nic").and_then(|at| at.choice(&Kind::NAMES));
-    let rule = match kind {
-        Some(Kind::Nic) => unguarded(&fields),
+    let about = line("about");
+    let asic = match &parent {
+        Some(parent) if fields.get("asic").is_none() => Some(parent.asic.clone()),
+        _ => line("asic"),
+    };
+    let kind = match &parent {
+        Some(parent) => of_its_parent(&fields, parent.kind),
+        None => fields.need("kind", "switch or nic").and_then(|at| at.choice(&Kind::NAMES)),
+    };
+    let rule = match (kind, &parent) {
+        (Some(Kind::Nic), _) => unguarded(&fields),
+        (_, Some(parent)) if fields.get("rule").is_none() => Some(parent.rule.clone()),
         _ => fields
             .need("rule", "{family: broadcom, version: ...}")
             .and_then(|at| rule(&at))
             .map(Some),
     };
     let of_kind = kind.unwrap_or(Kind::Switch);
-    let declared = fields.need("declared", "the configuration");
-    let declared = declared.and_then(|at| declared_of(of_kind, &at));
+    let declared = match (fields.get("declared"), parent.map(|parent| parent.declared)) {
+        (None, Some(declared)) => Some(declared),
+        (_, parent) => fields
+            .need("declared", "the configuration")
+            .and_then(|at| declared_of(of_kind, parent, &at)),
+    };
     let mut profile = Profile::new(name?, about?, kind?, asic?, rule?, declared?);
     if let Some(at) = fields.get("actual") {
         actual(&at, &mut profile);
     }
     Some(profile)
+}
+
+/// The kind of a profile that extends one of `kind`.
+fn of_its_parent(fields: &Fields<'_>, kind: Kind) -> Option<Kind> {
+    let Some(at) = fields.get("kind") else { return Some(kind) };
+    let own = at.choice(&Kind::NAMES)?;
+    if own != kind {
+        at.fault(format!("a {own} that extends a {kind}"), format!("`{kind}`, or no `kind`"));
+    }
+    Some(kind)
 }
 
 const NAME: &str = "a name in lower case with dashes, such as broadcom-100g";
@@ -67,15 +98,16 @@ fn unguarded(fields: &Fields<'_>) -> Option<Option<Rule>> {
     Some(None)
 }
 
-fn declared_of(kind: Kind, at: &At<'_>) -> Option<Declared> {
-    let declared = match fields::sample(kind) {
+fn declared_of(kind: Kind, parent: Option<Declared>, at: &At<'_>) -> Option<Declared> {
+    let inherits = parent.is_some();
+    let declared = match parent.map_or_else(|| fields::sample(kind), Ok) {
         Ok(declared) => declared,
         Err(why) => {
             at.fault(format!("the rows of fields are broken: {why}"), "a whole program");
             return None;
         }
     };
-    let mut reading = Reading { declared, whole: true, kind };
+    let mut reading = Reading { declared, whole: true, kind, inherits };
     reading.mapping(at, "");
     reading.whole.then_some(reading.declared)
 }
@@ -108,6 +140,8 @@ struct Reading {
     declared: Declared,
     whole: bool,
     kind: Kind,
+    /// Whether what is left out is there already.
+    inherits: bool,
 }
 
 impl Reading {
@@ -126,6 +160,7 @@ impl Reading {
             match (given.get(key), fields::must_be(&path)) {
                 (Some(value), _) => self.mapping(&value, &path),
                 (None, None) => {}
+                (None, Some(_)) if self.inherits => {}
                 (None, Some(such_as)) => {
                     given.need(key, &format!("such as {such_as}"));
                     self.whole = false;

@@ -39,19 +39,18 @@ pub fn lab(path: Option<&Path>) -> Result<Lab, Vec<Fault>> {
 /// Reads one DUT profile.
 ///
 /// # Errors
-/// Every fault of the file.
+/// Every fault of the file, or of one that it extends.
 pub fn profile(path: &Path) -> Result<Profile, Vec<Fault>> {
-    profile_from(&Source::read(path)?)
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let beside = |name: &str| Source::read(&folder.join(name));
+    extended(&Source::read(path)?, Path::new(""), &beside, &[])
 }
 
 /// Reads a lab from a text; `dut` finds the profiles it names.
 ///
 /// # Errors
 /// As [`lab`].
-pub fn lab_from(
-    source: &Source,
-    dut: &dyn Fn(&str) -> Result<Source, Vec<Fault>>,
-) -> Result<Lab, Vec<Fault>> {
+pub fn lab_from(source: &Source, dut: FindSource<'_>) -> Result<Lab, Vec<Fault>> {
     let root = source.parse()?;
     let walk = Walk::new(source);
     let mut elsewhere = Vec::new();
@@ -60,7 +59,8 @@ pub fn lab_from(
             // The profile cannot be opened at all: that is a fault of the line that names it.
             faults.iter().for_each(|f| at.fault(format!("`{name}`: {}", f.found), f.want.clone()));
         });
-        let profile = found.ok().map(|source| profile_from(&source))?;
+        let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+        let profile = found.ok().map(|source| extended(&source, folder, dut, &[]))?;
         profile.map_err(|faults| elsewhere.extend(faults)).ok()
     });
     let mut faults = walk.finish();
@@ -68,18 +68,60 @@ pub fn lab_from(
     lab.filter(|_| faults.is_empty()).ok_or(faults)
 }
 
-/// Reads a profile from a text.
+/// Reads a profile from a text; what it extends is bundled.
 ///
 /// # Errors
 /// As [`profile`].
 pub fn profile_from(source: &Source) -> Result<Profile, Vec<Fault>> {
+    extended(source, Path::new("duts"), &bundled::dut, &[])
+}
+
+/// Finds a file by its name in a lab, or beside a profile.
+type FindSource<'a> = &'a dyn Fn(&str) -> Result<Source, Vec<Fault>>;
+
+/// Reads a profile, and the one that it extends: a file of that name in the same `folder`, or a bundled one. `below` are the files that
+/// extend this one.
+fn extended(
+    source: &Source,
+    folder: &Path,
+    dut: FindSource<'_>,
+    below: &[&str],
+) -> Result<Profile, Vec<Fault>> {
     let root = source.parse()?;
     let walk = Walk::new(source);
-    let profile = declare::profile(&walk.root(&root));
+    let chain = [below, &[source.file.as_str()]].concat();
+    let mut elsewhere = Vec::new();
+    let profile = declare::profile(&walk.root(&root), &mut |at, name| {
+        let file = format!("{name}.yaml");
+        let own = dut(&folder.join(&file).display().to_string());
+        // What a bundled one extends is bundled, too, whatever lies beside this one.
+        let bundle: (&Path, FindSource<'_>) = (Path::new("duts"), &bundled::dut);
+        let (found, (folder, dut)) = match own {
+            Ok(own) => (Ok(own), (folder, dut)),
+            Err(_) => (bundled::dut(&format!("duts/{file}")), bundle),
+        };
+        let found = found.map_err(|faults| {
+            let want = faults.first().map_or("", |fault| &fault.want);
+            at.fault(
+                format!("there is no profile `{name}`"),
+                format!("a file {file} beside this one, or a bundled one: {want}"),
+            );
+        });
+        let found = found.ok()?;
+        if chain.contains(&found.file.as_str()) {
+            let way = chain.join(" extends ");
+            let found = format!("a profile that extends itself: {way} extends {}", found.file);
+            at.fault(found, "profiles of which the last extends none");
+            return None;
+        }
+        let parent = extended(&found, folder, dut, &chain);
+        parent.map_err(|faults| elsewhere.extend(faults)).ok()
+    });
     if let Some(profile) = &profile {
         check::profile(&walk.root(&root), profile);
     }
-    let faults = walk.finish();
+    let mut faults = walk.finish();
+    faults.append(&mut elsewhere);
     profile.filter(|_| faults.is_empty()).ok_or(faults)
 }
 

@@ -144,11 +144,20 @@ fn by_kind(schema: &mut Value) {
             "required": top.collect::<Vec<_>>(),
         })
     });
-    schema["required"] = json!(["kind"]);
+    schema["required"] = json!(["name", "about"]);
+    schema["properties"]["extends"] = json!({
+        "type": "string",
+        "description": "a profile beside this one, or a bundled one, without `.yaml`: what is left out here is as it says",
+    });
+    // What one that extends another leaves out it has already, whichever part it is of.
+    for part in fields::SECTIONS.iter().filter(|part| !part.path.is_empty()) {
+        schema["$defs"].get_mut(definition(part)).into_iter().for_each(require_nothing);
+    }
     if let Some(declared) = schema["$defs"]["Declared"].as_object_mut() {
         declared.remove("required");
     }
-    schema["anyOf"] = json!(each);
+    let extends = json!({ "required": ["extends"] });
+    schema["anyOf"] = json!(each.into_iter().chain([extends]).collect::<Vec<_>>());
 }
 
 /// The draft that all schemas follow.

@@ -257,3 +257,59 @@ fn what_is_no_file_is_said_so() {
     let paths = [folder.path().join("none.yaml"), folder.path().to_owned(), binary, huge];
     assert_snapshot!(paths.map(|path| said(&path)).join("\n"));
 }
+
+/// A profile that extends another, beside files of these names and texts.
+fn extending(text: &str, beside: &[(&str, &str)]) -> Result<Profile, Vec<Fault>> {
+    let find = |name: &str| {
+        let found = beside.iter().find(|(file, _)| *file == name);
+        found.map(|(file, text)| Source::new(file, text)).ok_or_else(Vec::new)
+    };
+    extended(&Source::new("own.yaml", text), Path::new(""), &find, &[])
+}
+
+const OWN: &str = "name: own\nabout: mine\n";
+
+#[test]
+fn what_a_profile_leaves_out_is_as_the_one_says_that_it_extends() {
+    let text = format!(
+        "{OWN}extends: broadcom\ndeclared:\n  pfcwd: {{detection_time: 400ms, restoration_time: never}}\n"
+    );
+    let own = extending(&text, &[]).unwrap_or_else(|faults| panic!("{}", all(&faults)));
+    let mut want =
+        profile_from(&bundled::dut("duts/broadcom.yaml").expect("bundled")).expect("whole");
+    (want.name, want.about) = ("own".to_owned(), "mine".to_owned());
+    want.declared.pfcwd.detection_time = rig_units::Dur::ms(400);
+    want.declared.pfcwd.restoration_time = None;
+    assert_eq!(own, want);
+    let nothing = extending(&format!("{OWN}extends: gen1\n"), &[]);
+    assert_eq!(nothing.map(|own| own.declared.nic.generation), Ok("gen1".to_owned()));
+}
+
+#[test]
+fn a_profile_beside_it_goes_before_a_bundled_one_and_how_it_departs_is_left_behind() {
+    let beside = format!(
+        "name: broadcom\nabout: b\nextends: mellanox\nactual: {{deviations: [alert_acts]}}\n"
+    );
+    let own = extending(&format!("{OWN}extends: broadcom\n"), &[("broadcom.yaml", &beside)]);
+    let own = own.unwrap_or_else(|faults| panic!("{}", all(&faults)));
+    assert_eq!((own.family(), own.actual().deviations()), (Some(RuleFamily::Mellanox), &[][..]));
+}
+
+#[test]
+fn faults_of_extending_are_told_where_they_stand() {
+    let broken =
+        "name: a\nabout: b\nextends: broadcom\ndeclared: {pfcwd: {detection_time: soon}}\n";
+    let round = "name: a\nabout: b\nextends: own\n";
+    let told = [
+        ("extends: brodcom\n", &[][..]),
+        ("extends: a\n", &[("a.yaml", broken)]),
+        ("extends: a\n", &[("a.yaml", round), ("own.yaml", "name: own\nabout: c\nextends: a\n")]),
+        ("extends: gen1\nkind: switch\n", &[]),
+        ("extends: broadcom\ndeclared: {wred: {kmin: 400000B}}\n", &[]),
+    ]
+    .map(|(text, beside)| {
+        let faults = extending(&format!("{OWN}{text}"), beside).expect_err("no profile");
+        all(&faults)
+    });
+    assert_snapshot!(told.join("\n---\n"));
+}
