@@ -27,6 +27,7 @@ const MAY: &[(&str, &str)] = &[
     ("Declared::with", "the same with one setting changed"),
     ("lab-configs/src/walk", "the reader of values: where one stands, and what is wrong with it"),
     ("Declared::port_name", "names of ports"),
+    ("DutCounter", "names of counters"),
     ("Declared::port_speed", "speeds of ports"),
 ];
 
