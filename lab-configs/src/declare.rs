@@ -18,9 +18,9 @@ pub(crate) fn profile(at: &At<'_>) -> Option<Profile> {
     };
     let name = fields.need("name", NAME).and_then(|at| name(&at));
     let (about, asic) = (line("about"), line("asic"));
-    let kind = fields.need("kind", "switch or nic").and_then(|at| at.choice(&Kind::NAMES));
+    let kind = fields.need("kind", &Kind::wanted()).and_then(|at| at.choice(&Kind::NAMES));
     let rule = match kind {
-        Some(Kind::Nic) => unguarded(&fields),
+        Some(kind) if !kind.is_guarded() => unguarded(kind, &fields),
         _ => fields.need("rule", "{family: broadcom, version: ...}").and_then(|at| rule(&at)),
     };
     let of_kind = kind.unwrap_or(Kind::Switch);
@@ -56,9 +56,10 @@ fn rule(at: &At<'_>) -> Option<Rule> {
 }
 
 /// The rule of a device without a watchdog: whatever it is, nothing follows from it.
-fn unguarded(fields: &Fields<'_>) -> Option<Rule> {
+fn unguarded(kind: Kind, fields: &Fields<'_>) -> Option<Rule> {
     if let Some(at) = fields.get("rule") {
-        at.fault("a watchdog rule of a NIC", "no `rule`: a NIC has no watchdog");
+        let of = kind.called();
+        at.fault(format!("a watchdog rule of {of}"), format!("no `rule`: {of} has no watchdog"));
         return None;
     }
     Some(Rule { family: RuleFamily::Broadcom, version: "none".to_owned() })

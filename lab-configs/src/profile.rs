@@ -30,6 +30,24 @@ impl Kind {
             _ => self == Kind::Switch,
         }
     }
+
+    /// Its name with the article.
+    pub const fn called(self) -> &'static str {
+        match self {
+            Kind::Switch => "a switch",
+            Kind::Nic => "a NIC",
+        }
+    }
+
+    /// Whether it has a watchdog, and so follows a rule.
+    pub fn is_guarded(self) -> bool {
+        self.has("pfcwd")
+    }
+
+    /// Their names, as what is wanted of whoever names none.
+    pub fn wanted() -> String {
+        Kind::NAMES.map(|(name, _)| name).join(" or ")
+    }
 }
 
 impl core::fmt::Display for Kind {
@@ -137,8 +155,7 @@ impl Profile {
     /// The profile as a file says it, which reads back as the same: without what a device of its kind has not.
     pub fn written(&self) -> serde_json::Value {
         let mut all = serde_json::to_value(self).unwrap_or_default();
-        if let Some(file) = all.as_object_mut().filter(|_| self.kind == Kind::Nic) {
-            // A NIC has no watchdog.
+        if let Some(file) = all.as_object_mut().filter(|_| !self.kind.is_guarded()) {
             file.remove("rule");
         }
         if let Some(declared) = all.get_mut("declared").and_then(|parts| parts.as_object_mut()) {

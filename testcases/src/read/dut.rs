@@ -34,7 +34,7 @@ pub(super) fn dut(
         };
         for (key, at) in entries {
             let part = key.name.split('.').next().unwrap_or_default();
-            if !kind.has(part) || (kind == Kind::Nic && key.name == "rule_family") {
+            if !kind.has(part) {
                 let want = Kind::NAMES.iter().find(|(_, other)| other.has(part));
                 let want = want.map_or("", |(name, _)| name);
                 let want = format!("a setting of a {kind}; `{}` is one of a {want}", key.name);

@@ -1,13 +1,13 @@
 //! What is behind a plug: one variant a kind, and what the engine asks of each.
 //!
-//! A kind is added as a module with a [`Device`] in it, a variant here and one of [`HostKind`](super::HostKind).
+//! A kind is added as a module with a [`Device`] in it, a variant of [`Node`] and one of [`HostKind`].
 
 use super::{Plug, RigPort};
 use crate::model::link::Link;
 use crate::model::middlebox::Middlebox;
 use crate::model::nic;
 use crate::model::packet::{Kind, Packet};
-use rig_units::Time;
+use rig_units::{PortSpeed, Time};
 
 /// What the engine asks of a node, of each of its ports with the plug that the port is.
 ///
@@ -59,6 +59,22 @@ pub(crate) trait Device {
     }
 }
 
+/// The kinds of hosts.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a topology holds one a host, built once; copied, not boxed"
+)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostKind {
+    /// A port of the rig.
+    RigPort {
+        /// Size of the answer to each frame of data, if it answers.
+        answer: Option<u16>,
+    },
+    /// A NIC.
+    Nic(nic::Config),
+}
+
 /// What is behind a plug.
 #[derive(Debug, Clone)]
 pub(crate) enum Node {
@@ -73,6 +89,14 @@ pub(crate) enum Node {
 }
 
 impl Node {
+    /// What the host called `index` is, on a port of `speed`.
+    pub(super) fn new(index: u16, kind: &HostKind, speed: PortSpeed) -> Node {
+        match kind {
+            HostKind::RigPort { answer } => Node::RigPort(RigPort::new(*answer)),
+            HostKind::Nic(config) => Node::Nic(nic::Port::new(index, config, speed)),
+        }
+    }
+
     /// What all kinds do; `None` at a further port.
     pub(crate) fn device(&mut self) -> Option<&mut dyn Device> {
         match self {
