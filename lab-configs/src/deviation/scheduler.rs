@@ -15,4 +15,7 @@ table! {
     /// Now and then two frames of one flow that wait in a queue leave it in the other order.
     // What was sent later arrives sooner; nothing is lost.
     flow_reordered ("after how many", 2..=1_000, default 64);
+    /// A frame takes longer through the device the longer it is.
+    // Every frame arrives, and the long ones later than is declared.
+    latency_grows ("picoseconds for each byte", 1..=1_000, default 10);
 }

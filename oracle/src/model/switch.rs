@@ -94,6 +94,8 @@ pub struct Switch {
     /// Frames on their way from ingress to queue.
     pipeline: Ring,
     delay: Dur,
+    /// What each byte of a frame adds to that.
+    delay_of_a_byte: Dur,
     /// No frame that comes in leaves the pipeline before this: the delay was longer.
     not_before: Time,
     mtu: u16,
@@ -154,6 +156,7 @@ impl Switch {
             route,
             pipeline: Ring::default(),
             delay: config.delay(),
+            delay_of_a_byte: Dur(config.faults.latency_grows.unwrap_or(0).into()),
             not_before: Time::ZERO,
             mtu: config.mtu,
             secured: config.macsec.is_some(),
@@ -204,9 +207,10 @@ impl Switch {
         {
             return Received::Gone;
         }
+        let delay = self.delay + self.delay_of_a_byte * u64::from(size);
         let out = &mut self.ports[to];
         if bypass
-            && self.delay == Dur::ZERO
+            && delay == Dur::ZERO
             && out.egress.is_empty()
             && out.is_free(now)
             && (out.mac.closed() | self.wred.looks_at_lone()) & bit(class) == 0
@@ -228,8 +232,12 @@ impl Switch {
             Admission::QueueFull => return self.refuse_lossy(now, place),
         };
         let ingress = u16::try_from(from).unwrap_or(u16::MAX);
-        if self.delay > Dur::ZERO {
-            let ready = (now + self.delay).max(self.not_before);
+        if delay > Dur::ZERO {
+            let ready = (now + delay).max(self.not_before);
+            if self.delay_of_a_byte > Dur::ZERO {
+                // A short frame stays behind a long one.
+                self.not_before = ready;
+            }
             let wake = self.pipeline.is_empty().then_some(ready);
             let inside = self.pipeline.push(packet);
             inside.at = ready;

@@ -83,6 +83,9 @@ fn drained(profile: &Profile, case: &Case) -> Option<Dur> {
 
 /// What of it this control does.
 fn steered(control: ControlName, profile: &Profile, case: &Case) -> Result<Applicability, String> {
+    if let Some(lack) = lacking(control, Ability::Snapshot) {
+        return Err(format!("{lack}: nobody knows what the device is configured to"));
+    }
     let can = capabilities(control);
     let mut case = case.clone();
     let mut left_out = Vec::new();

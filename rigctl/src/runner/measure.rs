@@ -15,10 +15,13 @@ mod checks;
 mod config;
 mod counters;
 mod ecn;
+#[cfg(test)]
+mod given;
 mod headroom;
 mod in_time;
 mod judge_context;
 mod judged;
+mod latency;
 mod limits;
 mod loss;
 mod macsec;

@@ -1,7 +1,6 @@
 //! Tests of the exact bounds of judging: at what is predicted a measure passes, and one unit past it fails.
 
 mod ecn;
-mod given;
 mod headroom;
 mod loss;
 mod macsec;

@@ -2,20 +2,21 @@
 
 use super::measurement::{Known, Measurement};
 use super::{
-    action, config, counters, ecn, headroom, loss, macsec, nic, pause, pfc, search, storm,
+    action, config, counters, ecn, headroom, latency, loss, macsec, nic, pause, pfc, search, storm,
     throughput, watchdog, watermark_tables, watermarks, withheld,
 };
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Measure, Vocabulary};
 
 /// Those that may stand under `measure:`, in the order in which people are shown them.
-static ALL: [&Known; 46] = [
+static ALL: [&Known; 47] = [
     &watchdog::DETECTION,
     &watchdog::RESTORATION,
     &watchdog::FIRED,
     &action::ACTION,
     &loss::LOSS,
     &throughput::THROUGHPUT,
+    &latency::LATENCY,
     &withheld::WITHHELD,
     &counters::COUNTERS,
     &storm::COVERAGE,

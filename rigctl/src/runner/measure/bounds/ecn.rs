@@ -1,6 +1,6 @@
 //! What early detection marks, and whether it does so before PFC pauses.
 
-use super::given::{Ran, Word};
+use super::super::given::{Ran, Word};
 use rig_capture::{Dir, What};
 
 /// 150 frames of five cells in a held queue that marks whatever has 100 such frames or more behind it: the first 50.

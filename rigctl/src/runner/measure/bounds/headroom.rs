@@ -1,6 +1,6 @@
 //! How soon a device says XOFF and XON, and what is lost of a load whose sender stops too late.
 
-use super::given::{Ran, Word};
+use super::super::given::{Ran, Word};
 use rig_capture::{Dir, Span};
 
 const LATENCY: &str = "{pfc.latency: {stream: fill}}";

@@ -1,6 +1,6 @@
 //! Frames that never arrive.
 
-use super::given::{Ran, Word};
+use super::super::given::{Ran, Word};
 use rig_capture::Dir;
 
 /// Twenty frames, of which as many are lost as a test likes.

@@ -1,6 +1,6 @@
 //! MACsec on a port of the device.
 
-use super::given::{Ran, Word};
+use super::super::given::{Ran, Word};
 use rig_capture::{Dir, Span};
 use rig_units::Time;
 

@@ -1,6 +1,6 @@
 //! A NIC that is told of congestion: which marks it answers, how soon, how often and in what form.
 
-use super::given::{Ran, Seen, Word};
+use super::super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Record, Span, What};
 use rig_testcases::RoceKind;
 

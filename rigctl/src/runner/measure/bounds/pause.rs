@@ -1,6 +1,6 @@
 //! How soon a port stops, and for how long.
 
-use super::given::{Ran, Seen, Word};
+use super::super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Span};
 use rig_units::Time;
 

@@ -1,6 +1,6 @@
 //! PFC frames that the device sends, and what it counts of them.
 
-use super::given::{Ran, Seen, Word};
+use super::super::given::{Ran, Seen, Word};
 use super::headroom::held;
 use rig_capture::{Dir, PfcFault, Record, What};
 use rig_units::Quanta;

@@ -1,6 +1,6 @@
 //! Reliable connections: what gets through, by when, and how a loss is told and mended.
 
-use super::given::{Ran, Seen, Word};
+use super::super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Span};
 use rig_testcases::RoceKind;
 

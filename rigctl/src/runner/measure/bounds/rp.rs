@@ -1,6 +1,6 @@
 //! A NIC that is told to slow down: when it does, how far, and whether each packet keeps to it.
 
-use super::given::{Ran, Seen, Word};
+use super::super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Span};
 use rig_testcases::RoceKind;
 

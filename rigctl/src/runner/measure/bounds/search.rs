@@ -1,6 +1,6 @@
 //! Numbers of frames that are searched.
 
-use super::given::{Ran, Word};
+use super::super::given::{Ran, Word};
 use rig_capture::{Dir, Record, Span, What};
 use rig_units::Quanta;
 

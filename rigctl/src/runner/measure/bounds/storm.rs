@@ -1,6 +1,6 @@
 //! The rig's own storms, and what a device's watchdog makes of one.
 
-use super::given::{Ran, Seen, Word};
+use super::super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Record, Span, What};
 use rig_units::Time;
 use std::collections::BTreeSet;

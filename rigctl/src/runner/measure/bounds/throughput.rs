@@ -1,6 +1,6 @@
 //! What streams that share a port get of it.
 
-use super::given::{Ran, Seen};
+use super::super::given::{Ran, Seen};
 use rig_capture::{Dir, Span, What};
 use rig_units::Time;
 

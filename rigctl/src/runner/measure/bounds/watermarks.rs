@@ -1,6 +1,6 @@
 //! Watermarks, and the copies that software keeps of them, to the byte.
 
-use super::given::{Ran, Word};
+use super::super::given::{Ran, Word};
 use rig_capture::Span;
 
 /// A held queue to which 150 frames of 1024 B come, five cells of 208 B each.
