@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// A port of a device, for a cable to end at.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::model) struct Plug {
+pub(in crate::model) struct CableEnd {
     pub(in crate::model) end: End,
     pub(in crate::model) speed: PortSpeed,
 }
@@ -82,7 +82,7 @@ impl Device {
         configured: &Declared,
         (ports, seed): (u16, u64),
         topology: &mut Topology,
-    ) -> Result<(Device, Vec<Plug>), BadSetting> {
+    ) -> Result<(Device, Vec<CableEnd>), BadSetting> {
         let actual = profile.actual().clone();
         let running = configure::applied(&actual, configured)?;
         let faults = DeviceFaults::of(actual.deviations());

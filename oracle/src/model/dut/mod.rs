@@ -101,7 +101,7 @@ impl Dut {
         let ports = rig.ports.min(configured.port_count());
         let mut topology = Topology { hosts: vec![rig.host; ports.into()], ..Topology::default() };
         let (device, plugs) = Device::new(profile, configured, (ports, seed), &mut topology)?;
-        let cable = |(port, plug): (u16, &device::Plug)| Cable {
+        let cable = |(port, plug): (u16, &device::CableEnd)| Cable {
             ends: [End::Host(port), plug.end],
             link: link::Config {
                 delay: Length(rig.cable_cm).travel(),

@@ -1,6 +1,6 @@
 //! A device under test of NICs: one behind each of its ports.
 
-use super::device::{Body, Plug};
+use super::device::{Body, CableEnd};
 use crate::model::host;
 use crate::model::network::Network;
 use crate::model::nic;
@@ -26,12 +26,12 @@ impl Nics {
         faults: NicFaults,
         ports: u16,
         topology: &mut Topology,
-    ) -> (Nics, Vec<Plug>) {
+    ) -> (Nics, Vec<CableEnd>) {
         let first = u16::try_from(topology.hosts.len()).unwrap_or(u16::MAX);
         let nics = Nics { first, ports, faults };
         let nic = |port| host::Config::nic(config(running, port, faults));
         topology.hosts.extend((0..ports).map(nic));
-        let plug = |port| Plug {
+        let plug = |port| CableEnd {
             end: End::Host(first + port),
             speed: running.port_speed(port).unwrap_or(PortSpeed::G100),
         };

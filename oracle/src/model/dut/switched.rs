@@ -2,7 +2,7 @@
 
 use super::Acted;
 use super::configure::{self, Refused};
-use super::device::{Body, Plug};
+use super::device::{Body, CableEnd};
 use super::guard::Guard;
 use super::handler::{self, Effect};
 use super::polls::Polls;
@@ -39,16 +39,16 @@ impl Switched {
         faults: DeviceFaults,
         (ports, seed): (u16, u64),
         topology: &mut Topology,
-    ) -> (Switched, Vec<Plug>) {
+    ) -> (Switched, Vec<CableEnd>) {
         let mut config = config(configured, &running, &faults);
         config.wred.seed = seed;
         config.ports.truncate(ports.into());
         let at = u16::try_from(topology.switches.len()).unwrap_or(u16::MAX);
-        let plug = |(port, &(_, speed)): (u16, &(String, _))| Plug {
+        let plug = |(port, &(_, speed)): (u16, &(String, _))| CableEnd {
             end: End::Port(PortId { switch: at, port }),
             speed,
         };
-        let plugs: Vec<Plug> = (0..).zip(&config.ports).map(plug).collect();
+        let plugs: Vec<CableEnd> = (0..).zip(&config.ports).map(plug).collect();
         topology.switches.push(config);
         let mut switched = Switched {
             at,
