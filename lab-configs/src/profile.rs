@@ -16,16 +16,20 @@ pub enum Kind {
     Switch,
     /// One RDMA NIC or more, each behind a port of the rig.
     Nic,
+    /// A router that stores and forwards, with one delay for every frame.
+    Router,
 }
 
 impl Kind {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Kind); 2] = [("switch", Kind::Switch), ("nic", Kind::Nic)];
+    pub const NAMES: [(&str, Kind); 3] =
+        [("switch", Kind::Switch), ("nic", Kind::Nic), ("router", Kind::Router)];
 
     /// Whether a device of this kind has the part called `key` below `declared:`.
     pub fn has(self, key: &str) -> bool {
         match key {
             "ports" | "mtu" => true,
+            "forwarding_delay" => self != Kind::Nic,
             "nic" | "peer" => self == Kind::Nic,
             _ => self == Kind::Switch,
         }
@@ -36,6 +40,7 @@ impl Kind {
         match self {
             Kind::Switch => "a switch",
             Kind::Nic => "a NIC",
+            Kind::Router => "a router",
         }
     }
 

@@ -38,7 +38,7 @@ use std::path::Path;
 const PIPED: &str = "stdin";
 
 /// The bundled catalogue: name of the file and its text.
-const BUNDLED: [(&str, &str); 9] = [
+const BUNDLED: [(&str, &str); 10] = [
     ("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml")),
     ("testcases/buffers.yaml", include_str!("../buffers.yaml")),
     ("testcases/ecn.yaml", include_str!("../ecn.yaml")),
@@ -48,6 +48,7 @@ const BUNDLED: [(&str, &str); 9] = [
     ("testcases/recovery.yaml", include_str!("../recovery.yaml")),
     ("testcases/interop.yaml", include_str!("../interop.yaml")),
     ("testcases/headroom.yaml", include_str!("../headroom.yaml")),
+    ("testcases/router.yaml", include_str!("../router.yaml")),
 ];
 
 /// Reads one file of test cases.

@@ -4,6 +4,7 @@ use super::configure::{self, Refused};
 use super::nics::Nics;
 use super::switched::Switched;
 use super::{Acted, Network};
+use crate::model::router;
 use crate::model::topology::{End, Topology};
 use core::fmt::Debug;
 use rig_lab::{Actual, BadSetting, Declared, DeviceFaults, Kind, Profile, Setting, WatermarkCopy};
@@ -90,6 +91,10 @@ impl Device {
             Kind::Nic => {
                 let (nics, plugs) = Nics::new(&running, faults.nic, ports, topology);
                 (Box::new(nics), plugs)
+            }
+            Kind::Router => {
+                let (router, plugs) = router::Body::of(&running, ports, topology);
+                (Box::new(router), plugs)
             }
             Kind::Switch => {
                 let asked = (profile.rule.family, configured);

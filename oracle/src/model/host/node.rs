@@ -7,6 +7,7 @@ use crate::model::link::Link;
 use crate::model::middlebox::Middlebox;
 use crate::model::nic;
 use crate::model::packet::{Kind, Packet};
+use crate::model::router::{self, Router};
 use rig_units::{PortSpeed, Time};
 
 /// What the engine asks of a node, of each of its ports with the plug that the port is.
@@ -73,6 +74,15 @@ pub enum HostKind {
     },
     /// A NIC.
     Nic(nic::Config),
+    /// The first port of a router.
+    Router(router::Config),
+    /// A further port of the node whose first port is this host.
+    PortOf {
+        /// The host that is its first port.
+        first: u16,
+        /// Which port this is.
+        port: u16,
+    },
 }
 
 /// What is behind a plug.
@@ -84,6 +94,8 @@ pub(crate) enum Node {
     Nic(nic::Port),
     /// Two ports of the rig that pass on to each other what arrives. This is the first of them.
     Middlebox(Box<Middlebox>),
+    /// A router. This is its first port.
+    Router(Box<Router>),
     /// A further port of a node: which, and the host that is its first.
     PortOf { first: u16, port: usize },
 }
@@ -94,6 +106,8 @@ impl Node {
         match kind {
             HostKind::RigPort { answer } => Node::RigPort(RigPort::new(*answer)),
             HostKind::Nic(config) => Node::Nic(nic::Port::new(index, config, speed)),
+            HostKind::Router(config) => Node::Router(Box::new(Router::new(config))),
+            &HostKind::PortOf { first, port } => Node::PortOf { first, port: port.into() },
         }
     }
 
@@ -103,6 +117,7 @@ impl Node {
             Node::RigPort(port) => Some(port),
             Node::Nic(port) => Some(port),
             Node::Middlebox(middlebox) => Some(&mut **middlebox),
+            Node::Router(router) => Some(&mut **router),
             Node::PortOf { .. } => None,
         }
     }
@@ -113,6 +128,7 @@ impl Node {
             Node::RigPort(port) => Some(port),
             Node::Nic(port) => Some(port),
             Node::Middlebox(middlebox) => Some(&**middlebox),
+            Node::Router(router) => Some(&**router),
             Node::PortOf { .. } => None,
         }
     }
@@ -122,6 +138,7 @@ impl Node {
         match self {
             Node::RigPort(_) | Node::Nic(_) | Node::PortOf { .. } => &[],
             Node::Middlebox(middlebox) => middlebox.hosts(),
+            Node::Router(router) => router.hosts(),
         }
     }
 
@@ -130,7 +147,7 @@ impl Node {
         match self {
             Node::RigPort(port) => Some(port),
             Node::Middlebox(middlebox) => Some(middlebox.rig_port(port)),
-            Node::Nic(_) | Node::PortOf { .. } => None,
+            Node::Nic(_) | Node::Router(_) | Node::PortOf { .. } => None,
         }
     }
 
@@ -140,7 +157,7 @@ impl Node {
         match self {
             Node::RigPort(port) => port.foresee(plug, up, down),
             Node::Nic(port) => port.foresee(plug, up, down),
-            Node::Middlebox(_) | Node::PortOf { .. } => Time::MAX,
+            Node::Middlebox(_) | Node::Router(_) | Node::PortOf { .. } => Time::MAX,
         }
     }
 
@@ -156,7 +173,7 @@ impl Node {
         match self {
             Node::RigPort(port) => port.consequence(plug, up, kind, arrives),
             Node::Nic(port) => port.consequence(plug, up, kind, arrives),
-            Node::Middlebox(_) | Node::PortOf { .. } => None,
+            Node::Middlebox(_) | Node::Router(_) | Node::PortOf { .. } => None,
         }
     }
 }
