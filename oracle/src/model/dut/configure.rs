@@ -85,7 +85,7 @@ pub(super) fn within(config: &Pfcwd) -> Result<(), Refused> {
 ///
 /// # Errors
 /// The first reason to refuse it.
-pub(super) fn check(family: RuleFamily, config: &Pfcwd) -> Result<(), Refused> {
+pub(super) fn check(family: Option<RuleFamily>, config: &Pfcwd) -> Result<(), Refused> {
     for (path, value, accepted) in times(config) {
         if let Some(value) = value.filter(|value| !(accepted.0..=accepted.1).contains(value)) {
             return Err(Refused::OutOfRange { path, value, accepted });
@@ -95,7 +95,7 @@ pub(super) fn check(family: RuleFamily, config: &Pfcwd) -> Result<(), Refused> {
     if config.config_path == ConfigPath::Yang && detection_time < poll_interval {
         return Err(Refused::BelowPollInterval { detection_time, poll_interval });
     }
-    if family == RuleFamily::Cisco8000 && config.action == Action::Forward {
+    if family == Some(RuleFamily::Cisco8000) && config.action == Action::Forward {
         return Err(Refused::NoForward);
     }
     Ok(())

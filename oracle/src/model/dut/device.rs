@@ -7,7 +7,9 @@ use super::{Acted, Network};
 use crate::model::router;
 use crate::model::topology::{End, Topology};
 use core::fmt::Debug;
-use rig_lab::{Actual, BadSetting, Declared, DeviceFaults, Kind, Profile, Setting, WatermarkCopy};
+use rig_lab::{
+    Actual, BadSetting, Declared, DeviceFaults, Kind, Profile, Setting, WatermarkCopy, fields,
+};
 use rig_units::{PortSpeed, Time};
 use std::collections::BTreeMap;
 
@@ -48,9 +50,6 @@ pub(in crate::model) trait Body: Debug + Send + Sync {
     /// One of them.
     fn find(&self, network: &Network, name: &str) -> Option<u64>;
 
-    /// Whether a setting may be changed while it runs.
-    fn is_live(&self, path: &str) -> bool;
-
     /// Looks at a configuration as the device does on its way in.
     ///
     /// # Errors
@@ -66,6 +65,7 @@ pub(in crate::model) trait Body: Debug + Send + Sync {
 /// A device.
 #[derive(Debug)]
 pub(super) struct Device {
+    kind: Kind,
     actual: Actual,
     /// What it says it is configured to.
     pub(super) configured: Declared,
@@ -97,13 +97,13 @@ impl Device {
                 (Box::new(router), plugs)
             }
             Kind::Switch => {
-                let asked = (profile.rule.family, configured);
+                let asked = (profile.family(), configured);
                 let (switch, plugs) =
                     Switched::new(asked, running, faults, (ports, seed), topology);
                 (Box::new(switch), plugs)
             }
         };
-        Ok((Device { actual, configured: configured.clone(), body }, plugs))
+        Ok((Device { kind: profile.kind, actual, configured: configured.clone(), body }, plugs))
     }
 
     /// What it would be configured to, and what it would work with then.
@@ -114,7 +114,9 @@ impl Device {
         let mut configured = self.configured.clone();
         for setting in settings {
             configured = configured.with(setting)?;
-            if !self.body.is_live(&setting.path) {
+            let live = fields::field(&setting.path).is_some_and(|field| field.live);
+            let key = setting.path.split('.').next().unwrap_or_default();
+            if !live || !self.kind.has(key) {
                 return Err(Refused::NotWhileRunning { path: setting.path.clone() });
             }
         }

@@ -75,10 +75,6 @@ impl Body for Nics {
         network.nic(self.first + port)?.counters().find(counter)
     }
 
-    fn is_live(&self, path: &str) -> bool {
-        ["nic.", "peer."].iter().any(|part| path.starts_with(part))
-    }
-
     fn apply(&mut self, _: &Declared, running: Declared, network: &mut Network) {
         for port in 0..self.ports {
             network.set_nic(self.first + port, &config(&running, port, self.faults));

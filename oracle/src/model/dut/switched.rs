@@ -20,7 +20,8 @@ use std::collections::BTreeMap;
 pub(super) struct Switched {
     /// Which switch of the network it is.
     at: u16,
-    pub(super) family: RuleFamily,
+    /// The rule of its watchdogs; `None` where it has none.
+    pub(super) family: Option<RuleFamily>,
     /// What it works with.
     pub(super) running: Declared,
     pub(super) faults: DeviceFaults,
@@ -34,7 +35,7 @@ pub(super) struct Switched {
 impl Switched {
     /// Adds the switch to `topology`, with its first `ports` ports.
     pub(super) fn new(
-        (family, configured): (RuleFamily, &Declared),
+        (family, configured): (Option<RuleFamily>, &Declared),
         running: Declared,
         faults: DeviceFaults,
         (ports, seed): (u16, u64),
@@ -63,10 +64,11 @@ impl Switched {
         let mut classes = switched.running.qos.pfcwd_sw_enable.clone();
         classes.sort_unstable();
         classes.dedup();
+        let Some(watchdog) = switched.watchdog() else { return (switched, plugs) };
         for port in (0..).take(plugs.len()) {
             for &class in &classes {
-                let guard = Guard::new(PortId { switch: at, port }, class, switched.watchdog());
-                switched.guards.push(guard);
+                let at = PortId { switch: at, port };
+                switched.guards.push(Guard::new(at, class, watchdog.clone()));
             }
         }
         (switched, plugs)
@@ -122,7 +124,7 @@ impl Body for Switched {
     /// Takes every handler off and starts every watchdog afresh; with the big red switch on, puts the drop handler on
     /// every guarded queue instead.
     fn start(&mut self, network: &mut Network) {
-        let fresh = self.watchdog();
+        let Some(fresh) = self.watchdog() else { return };
         for guard in &mut self.guards {
             guard.release(network);
             guard.watchdog = fresh.clone();
@@ -186,12 +188,6 @@ impl Body for Switched {
         self.guards.iter().find(at)?.stats(network).find(counter)
     }
 
-    /// `pfcwd.*` takes every handler off and starts the watchdogs afresh; `buffer.dynamic_th`, `wred.*`, and of `macsec.*` what
-    /// needs no other keys.
-    fn is_live(&self, path: &str) -> bool {
-        ["pfcwd.", "wred."].iter().any(|part| path.starts_with(part)) || LIVE.contains(&path)
-    }
-
     fn check(&self, configured: &Declared) -> Result<(), Refused> {
         if !self.faults.pfcwd.accepts_out_of_range {
             // Which way a configuration takes is the device's own matter, whatever it says of itself.
@@ -204,6 +200,7 @@ impl Body for Switched {
         Ok(())
     }
 
+    /// A change of `pfcwd.*` takes every handler off and starts the watchdogs afresh.
     fn apply(&mut self, configured: &Declared, running: Declared, network: &mut Network) {
         let before = core::mem::replace(&mut self.running, running);
         // With a static limit the dynamic one waits until there is none.
@@ -232,21 +229,6 @@ impl Body for Switched {
         }
     }
 }
-
-/// What may be changed while the switch runs, beside parts that may as a whole. MACsec's policy and cipher suite belong to the
-/// keys, which SONiC agrees on anew with the profile.
-const LIVE: [&str; 10] = [
-    "buffer.dynamic_th",
-    "macsec.enable",
-    "macsec.enable_replay_protect",
-    "macsec.replay_window",
-    "macsec.pfc_encryption_mode",
-    "macsec.pfc_clear",
-    "macsec.pfc_encrypted",
-    "macsec.pfc_sent",
-    "macsec.encoding_sa",
-    "macsec.next_pn",
-];
 
 /// The switch as it works, with its faults. It notes whether it protects frames with the cipher suite that its peers were told.
 fn config(configured: &Declared, running: &Declared, faults: &DeviceFaults) -> switch::Config {

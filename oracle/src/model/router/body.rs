@@ -44,9 +44,5 @@ impl device::Body for Body {
         None
     }
 
-    fn is_live(&self, _: &str) -> bool {
-        false
-    }
-
     fn apply(&mut self, _: &Declared, _: Declared, _: &mut Network) {}
 }
