@@ -28,6 +28,7 @@ duts! {
     "interval-counter.yaml"
     "mellanox.yaml"
     "mellanox-tick.yaml"
+    "router.yaml"
     "shallow-32x100g.yaml"
     "voq.yaml"
 }
@@ -44,10 +45,4 @@ pub(crate) fn dut(name: &str) -> Result<Source, Vec<Fault>> {
         let names = DUTS.iter().map(|&(file, _)| file);
         vec![Fault::of_file(name, "there is no such bundled profile", one_of(name, names))]
     })
-}
-
-/// The profile against whose configuration others are read: it has every key.
-pub(crate) fn pattern() -> Source {
-    let (file, text) = DUTS[0];
-    Source::new(file, text)
 }

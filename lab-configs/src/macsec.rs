@@ -6,6 +6,8 @@
 //! Left out on purpose: key agreement (IEEE 802.1X MKA), whose outcome is what stands here; confidentiality offsets other than 0;
 //! and `validateFrames` other than strict.
 
+use crate::field::Holds::{Count, Switch, Time, Word};
+use crate::field::{Field, needed, optional};
 use rig_units::{Bytes, Dur, MIN_FRAME};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -137,6 +139,39 @@ impl CipherSuite {
 pub type OutOfRange = (&'static str, String, String);
 
 impl Macsec {
+    /// Its fields, a row each. The policy and the cipher suite belong to the keys, which SONiC agrees on anew with the profile: they are not
+    /// changed while the device runs.
+    pub const FIELDS: &[Field] = &[
+        needed("enable", Switch, "false").by_case().live().tried(&["false"]),
+        needed("cipher_suite", Word, "GCM-AES-128").by_case().tried(&[
+            "GCM-AES-128",
+            "GCM-AES-256",
+            "GCM-AES-XPN-128",
+            "GCM-AES-XPN-256",
+        ]),
+        needed("policy", Word, "security").by_case().tried(&["security", "integrity_only"]),
+        needed("send_sci", Switch, "true").by_case().tried(&["true", "false"]),
+        needed("enable_replay_protect", Switch, "false").by_case().live().tried(&["true", "false"]),
+        // Around the window of the case that has one.
+        needed("replay_window", Count, "0").by_case().live().tried(&["0", "7", "9"]),
+        needed("pfc_encryption_mode", Word, "bypass").by_case().live().tried(&[
+            "bypass",
+            "encrypt",
+            "strict_encrypt",
+            "clear_only",
+            "encrypted_only",
+        ]),
+        optional("pfc_clear", Word).by_case().live().tried(&["honour", "ignore", "bad", "never"]),
+        optional("pfc_encrypted", Word)
+            .by_case()
+            .live()
+            .tried(&["honour", "ignore", "bad", "never"]),
+        optional("pfc_sent", Word).by_case().live().tried(&["clear", "encrypted", "never"]),
+        needed("latency", Time, "0ms"),
+        needed("encoding_sa", Count, "0").by_case().live().tried(&["1", "2", "3"]),
+        optional("next_pn", Count).by_case().live().tried(&["never", "1000"]),
+    ];
+
     /// The greatest association number: the SecTAG has two bits for it (IEEE 802.1AE 9.5).
     pub const MOST_AN: u8 = 3;
     /// The greatest packet number of 32 bits (IEEE 802.1AE 10.5.2): the last that an association may use.

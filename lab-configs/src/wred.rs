@@ -7,6 +7,8 @@
 //!
 //! With p the chance and q the depth: p = 1 from `kmax` on, else 0 below `kmin`, else pmax (q - kmin) / (kmax - kmin).
 
+use crate::field::Holds::{Chance, Count, List, Size, Switch, Whole, Word};
+use crate::field::{Field, needed, optional};
 use rig_units::{Bytes, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,6 +147,22 @@ impl Curve {
 }
 
 impl Wred {
+    /// Its fields, a row each. What breaks in queues that have no profile is nothing.
+    pub const FIELDS: &[Field] = &[
+        needed("queues", List, "[3,4]").by_case().live(),
+        needed("ecn", Word, "ecn_all").by_case().live().tried(&["ecn_none"]),
+        needed("kmin", Size, "104000B").by_case().live().tried(&["x0.95", "x1.05"]),
+        needed("kmax", Size, "312000B").by_case().live().tried(&["x0.95", "x1.05"]),
+        needed("pmax", Chance, "5%").by_case().live().tried(&["x0.9", "x1.1"]),
+        optional("yellow", Whole).by_case().live(),
+        optional("red", Whole).by_case().live(),
+        optional("drop", Whole).by_case().live(),
+        needed("weight", Count, "0").by_case().live().tried(&["0", "4"]),
+        needed("marking", Word, "dequeue").live().tried(&["dequeue", "enqueue"]),
+        needed("counts_itself", Switch, "false").live().tried(&["true", "false"]),
+        needed("unit", Whole, "bytes").live(),
+    ];
+
     /// The heaviest smoothing that a profile may declare: SAI's weight is 0 to 15.
     pub const MOST_WEIGHT: u8 = 15;
 

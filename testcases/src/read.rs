@@ -27,10 +27,11 @@ pub use sweep::INTERVALS;
 
 use crate::{Case, Suite, Vocabulary};
 use rig_lab::fault::Fault;
+use rig_lab::field::Holds;
+use rig_lab::fields;
 use rig_lab::walk::{At, Walk};
 use rig_lab::yaml::{Source, Value};
-use rig_lab::{Declared, Kind, Part, declare, is_name};
-use rig_units::Dur;
+use rig_lab::{Kind, Part, is_name};
 use std::io;
 use std::path::Path;
 
@@ -38,7 +39,7 @@ use std::path::Path;
 const PIPED: &str = "stdin";
 
 /// The bundled catalogue: name of the file and its text.
-const BUNDLED: [(&str, &str); 9] = [
+const BUNDLED: [(&str, &str); 10] = [
     ("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml")),
     ("testcases/buffers.yaml", include_str!("../buffers.yaml")),
     ("testcases/ecn.yaml", include_str!("../ecn.yaml")),
@@ -48,6 +49,7 @@ const BUNDLED: [(&str, &str); 9] = [
     ("testcases/recovery.yaml", include_str!("../recovery.yaml")),
     ("testcases/interop.yaml", include_str!("../interop.yaml")),
     ("testcases/headroom.yaml", include_str!("../headroom.yaml")),
+    ("testcases/router.yaml", include_str!("../router.yaml")),
 ];
 
 /// Reads one file of test cases.
@@ -104,16 +106,16 @@ fn read_suite(
     }
     let fields = at.fields(&["about", "device", "covers", "setup", "cases"])?;
     let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
-    let device = fields.need("device", "switch or nic");
+    let device = fields.need("device", &Kind::wanted());
     let device = device.and_then(|at| at.choice(&Kind::NAMES)).unwrap_or(Kind::Switch);
     let covers = covers(fields.get("covers").as_ref());
     let setup = fields.get("setup");
     const SETUP: [&str; 9] =
         ["dut", "ports", "streams", "flows", "between", "storms", "endpoints", "taps", "precision"];
     let setup = setup.and_then(|at| at.fields(&SETUP));
-    let broken = |why| at.fault(format!("the bundled pattern is broken: {why}"), "a whole program");
-    let pattern = declare::pattern().map_err(broken).ok()?;
-    let durations = durations(&pattern);
+    let broken = |why| at.fault(format!("the rows of fields are broken: {why}"), "a whole program");
+    let pattern = fields::sample(device).map_err(broken).ok()?;
+    let durations = durations();
     let context = case::Context { vocabulary, suite: stem, device, setup, pattern, durations };
     let listed = fields.need("cases", "a mapping of cases by name")?;
     let listed = listed.entries("a mapping of cases by name")?;
@@ -185,10 +187,7 @@ fn covers(at: Option<&At<'_>>) -> Vec<Part> {
 }
 
 /// Paths of the configuration that are lengths of time.
-fn durations(pattern: &Declared) -> Vec<String> {
-    let is_dur = |path: &String| match pattern.get(path) {
-        Some(serde_json::Value::String(text)) => text.parse::<Dur>().is_ok(),
-        _ => false,
-    };
-    pattern.paths().into_iter().filter(is_dur).collect()
+fn durations() -> Vec<String> {
+    let times = fields::all().filter(|(_, field)| field.holds == Holds::Time);
+    times.map(|(path, _)| path).collect()
 }

@@ -38,7 +38,7 @@ fn every_setting_has_a_path_of_its_own() {
         ("next_pn", 4_294_967_290_u64.into()),
     ] {
         let path = format!("macsec.{path}");
-        assert!(at.paths().contains(&path), "{path}");
+        assert!(crate::fields::paths().contains(&path), "{path}");
         at = with(&at, &path, value.clone());
         assert_eq!(at.get(&path), Some(value), "{path}");
     }

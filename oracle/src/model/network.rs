@@ -128,7 +128,7 @@ impl<Q: EventQueue> Network<Q> {
             Wake::Send(at) => {
                 let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
                 port.send.rang();
-                if port.busy <= self.wires.now {
+                if port.free_at() <= self.wires.now {
                     self.port_start(at, tap);
                 } else {
                     self.port_send(at, tap);
@@ -172,8 +172,9 @@ impl<Q: EventQueue> Network<Q> {
         let wiring = port.wiring;
         let sent = self.wires.put(wiring.link, self.wires.now, packet);
         port.busy = sent.free;
-        if !self.shortcuts.fold && port.send.set(sent.free) {
-            self.wires.queue.push(sent.free, wiring.send);
+        let free = port.free_at();
+        if !self.shortcuts.fold && port.send.set(free) {
+            self.wires.queue.push(free, wiring.send);
         }
         self.sent(wiring, packet.kind, sent, tap);
     }
@@ -217,8 +218,8 @@ impl<Q: EventQueue> Network<Q> {
         let port = &mut device.ports[usize::from(at.port)];
         if port.is_free(self.wires.now) {
             self.port_start(at, tap);
-        } else if port.ready() && port.send.set(port.busy) {
-            self.wires.queue.push(port.busy, port.wiring.send);
+        } else if port.ready() && port.send.set(port.free_at()) {
+            self.wires.queue.push(port.free_at(), port.wiring.send);
         }
     }
 
@@ -238,8 +239,9 @@ impl<Q: EventQueue> Network<Q> {
         let sent = self.wires.put(wiring.link, now, packet);
         port.busy = sent.free;
         port.started(choice);
-        if (port.ready() || !self.shortcuts.fold) && port.send.set(sent.free) {
-            self.wires.queue.push(sent.free, wiring.send);
+        let free = port.free_at();
+        if (port.ready() || !self.shortcuts.fold) && port.send.set(free) {
+            self.wires.queue.push(free, wiring.send);
         }
         let resumed = if kind == Kind::Pfc { None } else { device.left(now, place) };
         self.sent(wiring, kind, sent, tap);
