@@ -36,7 +36,9 @@ pub trait Control: fmt::Debug + Send {
     ///
     /// # Errors
     /// The device is lost.
-    fn snapshot(&mut self) -> Result<Declared, ControlError>;
+    fn snapshot(&mut self) -> Result<Declared, ControlError> {
+        Err(self.lacks(Ability::Snapshot))
+    }
 
     /// Starts the device afresh, configured to `settings`; everything random in it follows from `seed`. When that was, on the
     /// ports' clock: the session's clock starts there.
@@ -133,6 +135,8 @@ pub trait Control: fmt::Debug + Send {
 /// One thing that a control may be able to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ability {
+    /// States the configuration of the device.
+    Snapshot,
     /// Changes settings and reads them back.
     Configure,
     /// Starts the device afresh.
@@ -159,6 +163,7 @@ impl Ability {
     /// What a control without it does: the end of a sentence that begins with its name.
     pub const fn lacking(self) -> &'static str {
         match self {
+            Ability::Snapshot => "states no configuration",
             Ability::Configure => "configures nothing",
             Ability::Boot => "boots nothing",
             Ability::Counters => "reads no counters",

@@ -1,7 +1,7 @@
 //! Every control that a lab can name, and what each can do.
 
 use crate::control::{Ability, Capabilities, Control, NotOffered};
-use crate::{EmulatedWire, NoControl};
+use crate::{Dummy, EmulatedWire, NoControl};
 use rig_lab::{ControlName, Declared};
 
 /// What the control of that name can do.
@@ -9,6 +9,7 @@ pub const fn capabilities(name: ControlName) -> Capabilities {
     match name {
         ControlName::None => NoControl::CAPABILITIES,
         ControlName::Served => EmulatedWire::CAPABILITIES,
+        ControlName::Dummy => Dummy::CAPABILITIES,
     }
 }
 
@@ -28,6 +29,7 @@ pub fn over_interfaces(
 ) -> Result<Box<dyn Control>, &'static str> {
     match name {
         ControlName::None => Ok(Box::new(NoControl::of(declared.clone()))),
+        ControlName::Dummy => Ok(Box::new(Dummy)),
         ControlName::Served => Err("the control `served` is of a device that the rig has made"),
     }
 }

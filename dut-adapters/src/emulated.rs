@@ -96,9 +96,9 @@ impl Control for Emulated {
     }
 
     fn capabilities(&self) -> Capabilities {
-        use Ability::{ClearCopies, ClearWatermarks, Configure, Counters, Events};
+        use Ability::{ClearCopies, ClearWatermarks, Configure, Counters, Events, Snapshot};
         Capabilities {
-            offered: &[Configure, Counters, Events, ClearWatermarks, ClearCopies],
+            offered: &[Snapshot, Configure, Counters, Events, ClearWatermarks, ClearCopies],
             clock_bound: Dur::ZERO,
         }
     }

@@ -75,6 +75,7 @@ impl EmulatedWire {
     /// What it can do: everything. It tells instants to the nanosecond, on the clock of the rig's own ports.
     pub const CAPABILITIES: Capabilities = Capabilities {
         offered: &[
+            Ability::Snapshot,
             Ability::Configure,
             Ability::Boot,
             Ability::Counters,

@@ -144,8 +144,7 @@ impl Book {
 
 /// The file of this process, which nobody else has.
 fn open(folder: &Path, process: &Owner) -> io::Result<(PathBuf, File)> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    trusted(folder)?;
+    prepare(folder)?;
     let path = folder.join(process.file_name());
     let file = loop {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
@@ -158,6 +157,15 @@ fn open(folder: &Path, process: &Owner) -> io::Result<(PathBuf, File)> {
     // Else the name could be lost with the power though what stands below it is on the disk.
     File::open(folder)?.sync_all()?;
     Ok((path, file))
+}
+
+/// Makes the folder where there is none.
+///
+/// # Errors
+/// It cannot be made, or somebody else could write there.
+pub(crate) fn prepare(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    trusted(folder)
 }
 
 /// Refuses a folder in which somebody else could write: what stands there is done with the rights of who reads it.

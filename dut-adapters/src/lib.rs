@@ -4,6 +4,8 @@
 
 pub mod control;
 mod controls;
+pub mod device_lock;
+mod dummy;
 pub mod emulated;
 pub mod emulated_wire;
 pub mod journal;
@@ -14,6 +16,8 @@ pub mod serve;
 
 pub use control::{Control, ControlError, Refused};
 pub use controls::{capabilities, lacking, over_interfaces};
+pub use device_lock::DeviceLock;
+pub use dummy::Dummy;
 pub use emulated::Emulated;
 pub use emulated_wire::EmulatedWire;
 pub use journal::Journal;

@@ -1,6 +1,6 @@
 //! No control: what the profile declares is trusted, nothing is configured, nothing is read and nothing is heard.
 
-use crate::control::{Capabilities, Control, ControlError};
+use crate::control::{Ability, Capabilities, Control, ControlError};
 use rig_lab::Declared;
 use rig_units::Dur;
 
@@ -11,8 +11,9 @@ pub struct NoControl {
 }
 
 impl NoControl {
-    /// What it can do: nothing.
-    pub const CAPABILITIES: Capabilities = Capabilities { offered: &[], clock_bound: Dur::ZERO };
+    /// What it can do: state what the profile declares.
+    pub const CAPABILITIES: Capabilities =
+        Capabilities { offered: &[Ability::Snapshot], clock_bound: Dur::ZERO };
 
     /// The device is what it declares.
     pub const fn of(declared: Declared) -> NoControl {

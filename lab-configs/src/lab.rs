@@ -30,7 +30,7 @@ impl Transport {
     pub const fn controls(&self) -> &'static [ControlName] {
         match self {
             Transport::Virtual | Transport::Veth(_) => &[ControlName::Served],
-            Transport::Interfaces(_) => &[ControlName::None],
+            Transport::Interfaces(_) => &[ControlName::None, ControlName::Dummy],
         }
     }
 }
@@ -42,12 +42,17 @@ pub enum ControlName {
     None,
     /// The model itself, or the process that serves it.
     Served,
+    /// One that says that it is well, and refuses everything else.
+    Dummy,
 }
 
 impl ControlName {
     /// Every control, by the word for it in a lab.
-    pub const NAMES: [(&'static str, ControlName); 2] =
-        [("none", ControlName::None), ("served", ControlName::Served)];
+    pub const NAMES: [(&'static str, ControlName); 3] = [
+        ("none", ControlName::None),
+        ("served", ControlName::Served),
+        ("dummy", ControlName::Dummy),
+    ];
 }
 
 /// Virtual interfaces to emulated devices in real time.

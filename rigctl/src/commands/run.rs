@@ -24,8 +24,8 @@ use crate::stop::Stop;
 use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
 use crate::{stderr, stdout};
-use rig_dut::Journal;
-use rig_lab::{ControlName, Lab, Transport};
+use rig_dut::{DeviceLock, Journal, device_lock};
+use rig_lab::{Backend, ControlName, Lab, Transport};
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Run, RunEvent, Shown, Started, Terminal, Wall,
@@ -83,6 +83,13 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     bad.or(())?;
     // From here on there is something to report.
     let requests = world.alone.then(Requests::hear);
+    let mut held = match hold(&input.lab) {
+        Ok(held) => held,
+        Err(why) => {
+            stderr::line(&format!("error: {why}"));
+            return Ok(Exit::Broken);
+        }
+    };
     let (out, to_disk) = match folders(args, seed, cases.is_empty()) {
         Ok(folders) => folders,
         Err(Refused::Input(why)) => return Err(Bad::of(why)),
@@ -91,6 +98,9 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
             return Ok(Exit::Broken);
         }
     };
+    if let (Some(held), Some(out)) = (&mut held, &out) {
+        held.writes_to(out.path());
+    }
     let out = out.map(|out| out.under(Arc::clone(&world.trouble)));
     if world.alone {
         confine(&input.lab, args, out.as_ref());
@@ -239,6 +249,22 @@ fn confine(lab: &Lab, args: &RunArgs, out: Option<&OutDir>) {
             rights::lower(Work::Trial);
         }
     }
+}
+
+/// Keeps other rigs off the lab's device, if it is not the rig that makes it.
+///
+/// # Errors
+/// Another one uses it, and which.
+fn hold(lab: &Lab) -> Result<Option<DeviceLock>, String> {
+    let Transport::Interfaces(wire) = &lab.transport else { return Ok(None) };
+    let name = |port: &String| match wire.backend {
+        // A port of DPDK is in no namespace.
+        Backend::Dpdk => Ok(format!("port {port}")),
+        Backend::AfXdp | Backend::AfPacket => device_lock::interface(port),
+    };
+    let names = wire.interfaces.iter().map(name).collect::<Result<Vec<_>, _>>();
+    let names = names.map_err(|why| format!("/proc: {why}"))?;
+    DeviceLock::take(&state::journals(), &names).map(Some)
 }
 
 /// Where reports and captures go; a run of nothing leaves nothing behind.

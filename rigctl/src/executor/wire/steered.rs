@@ -141,7 +141,10 @@ mod tests {
         }
 
         fn capabilities(&self) -> Capabilities {
-            Capabilities { offered: &[Ability::Configure], clock_bound: Dur::ZERO }
+            Capabilities {
+                offered: &[Ability::Snapshot, Ability::Configure],
+                clock_bound: Dur::ZERO,
+            }
         }
 
         fn snapshot(&mut self) -> Result<Declared, ControlError> {

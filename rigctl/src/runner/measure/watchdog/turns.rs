@@ -3,6 +3,7 @@
 
 use crate::runner::ask::{Before, Place, Rests, Start};
 use crate::runner::context::Context;
+use rig_oracle::spec::pfcwd;
 use rig_testcases::{Action, Lookup as _, Script};
 use rig_units::{Bytes, Dur};
 
@@ -24,14 +25,14 @@ pub fn rests(context: &Context<'_>) -> Rests {
     let restored = context.names.lookup("predicted.restoration.latest");
     Rests {
         // The wait between two polls that it had begun before it was configured is finished.
-        fresh: declared.poll_interval + declared.jitter.bounds().1,
+        fresh: declared.poll_interval + pfcwd::jitter(declared.jitter).1,
         used: context.names.tail + restored.unwrap_or(declared.poll_interval),
     }
 }
 
 /// What the watchdog needs before trial `number`: a queue that never restores would still be stormed in it.
 pub fn before(context: &Context<'_>, script: &Script, number: u32) -> Before {
-    if context.rule.restoration_time.is_none() {
+    if context.profile.rule.is_some() && context.rule.restoration_time.is_none() {
         Before::Reboot
     } else if number > 1 && ends_stormed(context, script) {
         Before::Rest
