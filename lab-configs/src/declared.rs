@@ -1,7 +1,7 @@
 //! What an operator configured and a vendor documented of one device.
 
-use crate::fields::Holds::{List, Quanta as Pause, Size, Switch, Time};
-use crate::fields::{Field, needed, optional};
+use crate::field::Holds::{List, Quanta as Pause, Size, Switch, Time};
+use crate::field::{Field, needed, optional};
 use crate::{Buffer, Form, Macsec, Nic, Pfcwd, Qos, Scheduler, Watermark, Wred};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 use schemars::JsonSchema;

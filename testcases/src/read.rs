@@ -27,7 +27,8 @@ pub use sweep::INTERVALS;
 
 use crate::{Case, Suite, Vocabulary};
 use rig_lab::fault::Fault;
-use rig_lab::fields::{self, Holds};
+use rig_lab::field::Holds;
+use rig_lab::fields;
 use rig_lab::walk::{At, Walk};
 use rig_lab::yaml::{Source, Value};
 use rig_lab::{Kind, Part, is_name};

@@ -1,6 +1,7 @@
 //! Rows against the types of the configuration, as their JSON Schema describes them, and against one another.
 
 use super::*;
+use crate::field::Holds;
 use crate::settings::Setting;
 use schemars::generate::SchemaSettings;
 
