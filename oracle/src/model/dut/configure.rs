@@ -207,7 +207,7 @@ impl Dut {
         let resets =
             self.faults.pfcwd.buffer_change_ends_storm && self.running.buffer != before.buffer;
         if resets || self.running.pfcwd != before.pfcwd {
-            self.restart();
+            self.restart_pfcwd();
         }
         Ok(())
     }

@@ -146,7 +146,7 @@ impl Dut {
                 dut.guards.push(Guard::new(port, class, dut.watchdog()));
             }
         }
-        dut.restart();
+        dut.restart_pfcwd();
         Ok(dut)
     }
 
@@ -304,8 +304,8 @@ impl Dut {
     }
 
     /// Takes every handler off and starts every watchdog afresh; with the big red switch on, puts the drop handler on
-    /// every guarded queue instead.
-    fn restart(&mut self) {
+    /// every guarded queue instead. Whether there is a watchdog.
+    pub fn restart_pfcwd(&mut self) -> bool {
         let fresh = self.watchdog();
         for guard in &mut self.guards {
             guard.release(&mut self.network);
@@ -317,6 +317,7 @@ impl Dut {
                 self.handle(index, Effect::Drop);
             }
         }
+        self.nics.is_none() && !self.guards.is_empty()
     }
 }
 
