@@ -11,7 +11,7 @@ use rig_frames::ip::{Ecn, Ip, UDP};
 use rig_frames::packet::{Packet, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::opcode::Payload;
-use rig_frames::{MacAddr, fcs, ipv4, pfc, udp};
+use rig_frames::{MacAddr, fcs, ipv4, pfc, udp, vlan};
 use rig_testcases::wire::macsec::is_protected;
 use rig_testcases::wire::{self, UDP_MAGIC, UDP_PORT};
 use rig_testcases::{Script, Secured, StreamKind};
@@ -255,9 +255,13 @@ fn roce(frame: &RoceFrame) -> Option<Data> {
 
 /// A frame of a plain UDP stream of the rig's own.
 fn plain(frame: &[u8]) -> Option<Data> {
-    let (link, packet) = ethernet::Repr::parse(frame).ok()?;
+    let (link, rest) = ethernet::Repr::parse(frame).ok()?;
+    let (kind, packet) = match link.ethertype {
+        ethertype::VLAN => vlan::Repr::parse(rest).map(|(_, kind, rest)| (kind, rest)).ok()?,
+        kind => (kind, rest),
+    };
     let (ip, datagram) = ipv4::Repr::parse(packet).ok()?;
-    if link.ethertype != ethertype::IPV4 || ip.protocol != UDP {
+    if kind != ethertype::IPV4 || ip.protocol != UDP {
         return None;
     }
     let (udp, payload) = udp::Repr::parse(&Ip::V4(ip), datagram).ok()?;

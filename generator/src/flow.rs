@@ -3,7 +3,7 @@
 //! Untagged and over IPv4: the fields that change from frame to frame have fixed places then. Left out: VLAN tags, IPv6,
 //! and answers of a connection; frames of any kind can be sent from a capture instead.
 
-use crate::template::{PSN, QUEUE_PAIR, Source, Template, UDP_NUMBER, UDP_SOURCE};
+use crate::template::{QUEUE_PAIR, Source, Template, UDP_SOURCE};
 use core::net::Ipv4Addr;
 use core::ops::Range;
 use rig_frames::ip::{Dscp, Ecn};
@@ -11,7 +11,7 @@ use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::{Ext, Opcode, Qpn, bth, reth};
 use rig_frames::{MacAddr, Malformed, ethernet, ipv4, udp};
-use rig_testcases::wire;
+use rig_testcases::wire::{self, PSN, UDP_NUMBER};
 use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
 
 /// What the frames are.

@@ -7,7 +7,7 @@
 use core::ops::Range;
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::{Malformed, icrc, ipv4};
-use rig_testcases::{MacsecMode, StreamKind, StreamSpec, wire};
+use rig_testcases::{MacsecMode, StreamSpec, wire};
 
 /// Where the type of service of an untagged frame over IPv4 stands.
 const TOS: usize = ethernet::LEN + 1;
@@ -17,10 +17,6 @@ const IP_CHECKSUM: Range<usize> = ethernet::LEN + 10..ethernet::LEN + 12;
 pub const UDP_SOURCE: Range<usize> = ethernet::LEN + ipv4::LEN..ethernet::LEN + ipv4::LEN + 2;
 /// Where the destination queue pair of an untagged RoCEv2 frame over IPv4 stands.
 pub const QUEUE_PAIR: Range<usize> = 47..50;
-/// Where the packet sequence number of an untagged RoCEv2 frame over IPv4 stands.
-pub const PSN: Range<usize> = 51..54;
-/// Where the number of a plain UDP frame of the rig's own stands, behind the magic.
-pub(crate) const UDP_NUMBER: Range<usize> = 46..50;
 
 /// What a field says in each frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,11 +98,7 @@ impl Template {
     pub fn of_stream(index: u16, spec: &StreamSpec) -> Template {
         let bytes = wire::sent(spec, index, 0, spec.size);
         let plain = Template::new(bytes).with_macsec(spec.macsec);
-        let field = match spec.kind {
-            StreamKind::RoceWrite | StreamKind::RoceSend => PSN,
-            StreamKind::Udp => UDP_NUMBER,
-            StreamKind::Cnp => return plain,
-        };
+        let Some(field) = wire::number(spec) else { return plain };
         plain
             .with(field, Source::Number(spec.psn.into()))
             .expect("the rig's own frames have their fields")

@@ -4,6 +4,7 @@ use crate::{Amount, DeviceVerb, MacsecMode, Measure, Takes, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
+use rig_frames::vlan;
 use rig_lab::{Color, Kind, Part, Place, RuleFamily, Setting};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 use std::collections::BTreeMap;
@@ -138,8 +139,10 @@ pub struct Stream {
     pub kind: crate::StreamKind,
     /// What its frames say of congestion when they are sent; by default that they are ECN-capable, as RoCE senders do.
     pub ecn: Ecn,
-    /// Frame size, FCS counted.
+    /// Frame size, tag and FCS counted.
     pub size: Bytes,
+    /// The 802.1Q tag of its frames; `None`: they have none.
+    pub vlan: Option<vlan::Repr>,
     /// How fast.
     pub rate: crate::StreamRate,
     /// After how many frames it ends by itself; absent: when it is stopped.
@@ -152,6 +155,34 @@ pub struct Stream {
     pub of: Option<String>,
     /// Which of the addresses of its port it comes from; 0 is the usual one.
     pub address: u8,
+}
+
+impl Stream {
+    /// A stream of frames of a kind and size in a class. What may stay unsaid of it is as usual.
+    pub(crate) fn usual(
+        (from, to): (String, String),
+        class: u8,
+        kind: crate::StreamKind,
+        size: Bytes,
+        rate: crate::StreamRate,
+    ) -> Stream {
+        Stream {
+            from,
+            to,
+            class,
+            color: Color::Green,
+            kind,
+            ecn: Ecn::Ect0,
+            size,
+            vlan: None,
+            rate,
+            count: None,
+            macsec: MacsecMode::Usual,
+            psn: 0,
+            of: None,
+            address: 0,
+        }
+    }
 }
 
 /// After how many frames a stream ends.

@@ -241,6 +241,7 @@ impl Resolving<'_> {
             kind: stream.kind,
             ecn: stream.ecn,
             size,
+            vlan: stream.vlan,
             rate: stream.rate,
             count: stream.count.map(|count| match count {
                 Count::Frames(frames) => frames,

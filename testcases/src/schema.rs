@@ -122,6 +122,7 @@ fn stream() -> Value {
         "color": { "enum": ["green", "yellow", "red"] },
         "ecn": { "enum": ["ect0", "ect1", "not-ect", "ce"] },
         "size": of::<Bytes>(),
+        "vlan": vlan(),
         "every": to("duration"),
         "rate": of::<Rate>(),
         "count": {
@@ -133,11 +134,23 @@ fn stream() -> Value {
     object(&properties, &[])
 }
 
+/// The 802.1Q tag of a stream's frames.
+fn vlan() -> Value {
+    let number =
+        |least: u16, most: u16| json!({ "type": "integer", "minimum": least, "maximum": most });
+    let mut tag = object(&json!({ "id": number(1, 4094), "pcp": number(0, 7) }), &["id", "pcp"]);
+    tag["description"] = json!("an 802.1Q tag; the size of the frame counts its four bytes");
+    tag
+}
+
+/// What a stream to a NIC has as any other has it.
+const TO_NIC: [&str; 8] = ["from", "class", "kind", "ecn", "size", "every", "rate", "count"];
+
 /// What the rig sends to a NIC: of a file for NICs alone.
 fn to_nic() -> Value {
     let mut stream = stream();
     if let Some(properties) = stream["properties"].as_object_mut() {
-        properties.retain(|key, _| !["to", "color", "macsec"].contains(&key.as_str()));
+        properties.retain(|key, _| TO_NIC.contains(&key.as_str()));
         properties["kind"] = json!({ "enum": ["rocev2-write", "rocev2-send", "cnp"] });
         properties["count"] = json!({ "type": "integer", "minimum": 1 });
         properties.insert("psn".to_owned(), psn());

@@ -3,6 +3,7 @@
 use crate::{DeviceVerb, FlowSpec, MacsecMode, Middlebox, Protection, Takes};
 use core::fmt;
 use rig_frames::ip::Ecn;
+use rig_frames::vlan;
 use rig_lab::Setting;
 use rig_units::{Bytes, Dur, MIN_FRAME, Pace, PortSpeed, Quanta, Rate};
 
@@ -225,8 +226,10 @@ pub struct StreamSpec {
     pub kind: StreamKind,
     /// What its frames say of congestion when they are sent.
     pub ecn: Ecn,
-    /// Frame size, FCS counted.
+    /// Frame size, tag and FCS counted.
     pub size: Bytes,
+    /// The 802.1Q tag of its frames; `None`: they have none. What pauses the stream is its class, whatever the tag says.
+    pub vlan: Option<vlan::Repr>,
     /// How fast.
     pub rate: StreamRate,
     /// After how many frames it ends by itself; `None`: when it is stopped.
@@ -256,6 +259,7 @@ impl StreamSpec {
             kind: StreamKind::RoceWrite,
             ecn: Ecn::Ect0,
             size: Bytes(254),
+            vlan: None,
             rate: StreamRate::Every(Dur::us(500)),
             count: None,
             macsec: MacsecMode::Usual,

@@ -6,11 +6,12 @@
 
 use crate::{StreamKind, StreamSpec};
 use core::net::Ipv4Addr;
+use core::ops::Range;
 use rig_frames::ip::{Dscp, Ecn};
 use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::{Ext, Opcode, Qpn, bth, reth};
-use rig_frames::{MacAddr, ethernet, ipv4, mac_control, pfc, udp};
+use rig_frames::{MacAddr, ethernet, ipv4, mac_control, pfc, udp, vlan};
 use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
 
 pub mod macsec;
@@ -90,6 +91,27 @@ pub fn least_size(kind: StreamKind) -> Bytes {
     }
 }
 
+/// What a tag adds to a frame.
+pub fn tag_size(vlan: Option<vlan::Repr>) -> Bytes {
+    Bytes(if vlan.is_some() { vlan::LEN as u64 } else { 0 })
+}
+
+/// Where the packet sequence number of an untagged RoCEv2 frame over IPv4 stands.
+pub const PSN: Range<usize> = 51..54;
+/// Where the number of an untagged frame of a plain UDP stream stands, behind the magic.
+pub const UDP_NUMBER: Range<usize> = 46..50;
+
+/// Where the frames of a stream say their number; `None`: they say none.
+pub fn number(spec: &StreamSpec) -> Option<Range<usize>> {
+    let untagged = match spec.kind {
+        StreamKind::RoceWrite | StreamKind::RoceSend => PSN,
+        StreamKind::Udp => UDP_NUMBER,
+        StreamKind::Cnp => return None,
+    };
+    let tag = if spec.vlan.is_some() { vlan::LEN } else { 0 };
+    Some(untagged.start + tag..untagged.end + tag)
+}
+
 /// Frame `seq` of a stream as it is sent, `size` long where its kind allows it.
 ///
 /// # Panics
@@ -114,11 +136,16 @@ pub fn data(spec: &StreamSpec, stream: u16, seq: u32, size: Bytes, ce: bool) -> 
     let ip =
         ipv4::Repr { ecn, ..ipv4::Repr::udp(rig_address(spec.from, spec.address), dst_ip, dscp) };
     let src = rig_mac(spec.from);
-    let size = size.max(least_size(spec.kind));
+    let size = size.max(least_size(spec.kind) + tag_size(spec.vlan));
     let opcode = match spec.kind {
         StreamKind::RoceWrite => Opcode::RcWriteOnly,
         StreamKind::RoceSend => Opcode::RcSendOnly,
-        StreamKind::Udp => return plain(src, dst, &ip, (stream, seq), size),
+        StreamKind::Udp => {
+            return tagged(
+                plain(src, dst, &ip, (stream, seq), size - tag_size(spec.vlan)),
+                spec.vlan,
+            );
+        }
         StreamKind::Cnp => {
             let of = spec.of.unwrap_or(stream);
             let path = Path { udp_src: udp_port(of), ..Path::v4(src, dst, ip) };
@@ -127,7 +154,7 @@ pub fn data(spec: &StreamSpec, stream: u16, seq: u32, size: Bytes, ce: bool) -> 
     };
     let qpn = Qpn::new(qpn(stream)).expect("streams are few");
     let bth = bth::Repr::new(opcode, qpn, Psn::new(spec.psn.wrapping_add(seq)));
-    let path = Path { udp_src: udp_port(stream), ..Path::v4(src, dst, ip) };
+    let path = Path { vlan: spec.vlan, udp_src: udp_port(stream), ..Path::v4(src, dst, ip) };
     let reth = |dma_len| reth::Repr { virtual_address: 0x1000, rkey: qpn.get(), dma_len };
     let ext = |dma_len| match spec.kind {
         StreamKind::RoceWrite => Ext::Reth(reth(dma_len)),
@@ -158,6 +185,18 @@ fn plain(
     filled(frame, size)
 }
 
+/// The frame behind a tag, which stands between its addresses and its type (IEEE 802.1Q 9.3).
+fn tagged(mut frame: Vec<u8>, vlan: Option<vlan::Repr>) -> Vec<u8> {
+    let Some(tag) = vlan else { return frame };
+    let (kind, payload) = (ethernet::LEN - 2, ethernet::LEN);
+    let inner = u16::from_be_bytes([frame[kind], frame[kind + 1]]);
+    frame.splice(
+        kind..payload,
+        ethernet::ethertype::VLAN.to_be_bytes().into_iter().chain(tag.emit(inner)),
+    );
+    frame
+}
+
 /// A PFC frame with a time for every class, enabled or not.
 pub fn pfc(src: MacAddr, enable: u8, quanta: [Quanta; 8]) -> Vec<u8> {
     let mut frame = mac_control::frame_pfc(src, &pfc::Repr::default());
@@ -183,6 +222,26 @@ mod tests {
     use super::*;
     use crate::StreamRate;
     use rig_units::Dur;
+
+    /// VLAN 100 is 0x064, priority 5 is 0b101 above it.
+    const TAG: [u8; 4] = [0x81, 0x00, 0xa0, 0x64];
+
+    #[test]
+    fn a_tag_stands_behind_the_addresses_and_the_size_counts_it() {
+        let (pcp, vid) = (vlan::Pcp::new(5).unwrap(), vlan::Vid::new(100).unwrap());
+        let vlan = Some(vlan::Repr { pcp, dei: false, vid });
+        for kind in [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp] {
+            let plain = StreamSpec { kind, size: Bytes(200), ..StreamSpec::probe(0, 1) };
+            let spec = StreamSpec { vlan, size: Bytes(204), ..plain.clone() };
+            let bytes = sent(&spec, 0, 0x0102_0304, spec.size);
+            let untagged = sent(&plain, 0, 0x0102_0304, plain.size);
+            assert_eq!(bytes, [&untagged[..12], &TAG, &untagged[12..]].concat(), "{kind:?}");
+            let number = &bytes[number(&spec).unwrap()];
+            assert!([1, 2, 3, 4].ends_with(number), "{kind:?}: {number:?}");
+            // The smallest frame grows by the tag.
+            assert_eq!(sent(&spec, 0, 0, Bytes(0)).len(), sent(&plain, 0, 0, Bytes(0)).len() + 4);
+        }
+    }
 
     #[test]
     fn a_frame_says_of_congestion_what_its_stream_says_and_what_it_met() {

@@ -300,3 +300,15 @@ fn the_first_bytes_of_frames_are_as_written_down_by_hand() {
     assert_eq!(data[47..50], [0, 1, 0]);
     assert_eq!(data[51..54], [0x0a, 0x0b, 0x0c]);
 }
+
+#[test]
+fn a_frame_is_known_behind_a_tag() {
+    let script = script();
+    for stream in 0..3 {
+        let what = What::Data { stream, seq: 9, size: 200, ce: false };
+        let clear = encode(&record(Dir::Rx, what), &script);
+        let tagged = [&clear[..12], &[0x81, 0, 0x60, 100], &clear[12..]].concat();
+        let read = Decoder::of(&script).decode(1, Dir::Rx, &tagged, tagged.len());
+        assert_eq!(read, What::Data { stream, seq: 9, size: 204, ce: false });
+    }
+}

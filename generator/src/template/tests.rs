@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 use rig_frames::packet::{self, Packet};
-use rig_testcases::StreamRate;
+use rig_testcases::{StreamKind, StreamRate};
 use rig_units::{Bytes, Dur};
 
 fn stream(kind: StreamKind, size: u64) -> StreamSpec {

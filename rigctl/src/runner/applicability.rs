@@ -95,7 +95,7 @@ fn steered(control: ControlName, profile: &Profile, case: &Case) -> Result<Appli
     if let Some(lack) = orders(&case).find_map(|order| lacking(control, order.needs())) {
         return Err(format!("a step of it asks for more: {lack}"));
     }
-    let restores = profile.declared.pfcwd.restoration_time.is_some();
+    let restores = profile.rule.is_none() || profile.declared.pfcwd.restoration_time.is_some();
     if !case.storms.is_empty() && !restores && !can.offers(Ability::Boot) {
         return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
     }

@@ -221,6 +221,10 @@ mistakes! {
         ("start: victim}", "start: [victim, other]}"),
         ("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {streams: [victim, other]}")
     ];
+    stream_behind_a_priority_tag: [("size: 1022B", "size: 1022B, vlan: {id: 0, pcp: 3}")];
+    stream_behind_a_reserved_tag: [("size: 1022B", "size: 1022B, vlan: {id: 4095, pcp: 8}")];
+    stream_behind_half_a_tag: [("size: 1022B", "size: 80B, vlan: {id: 100}")];
+    stream_too_short_for_its_tag: [("size: 1022B", "size: 80B, vlan: {id: 100, pcp: 3}")];
     stream_of_no_colour: [("class: 3, kind", "class: 3, color: blue, kind")];
     curve_of_no_stream: [("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {streams: []}")];
     curve_of_a_stream: [("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {stream: victim}")];

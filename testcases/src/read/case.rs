@@ -56,13 +56,7 @@ const KEYS: [&str; 19] = [
     "kills",
 ];
 
-const STREAM: Kind<Stream> = Kind {
-    part: "streams",
-    keys: &[
-        "from", "to", "class", "color", "kind", "ecn", "size", "every", "rate", "count", "macsec",
-    ],
-    read: traffic::stream,
-};
+const STREAM: Kind<Stream> = Kind { part: "streams", keys: traffic::STREAM, read: traffic::stream };
 const TO_NIC: Kind<Stream> = Kind {
     part: "streams",
     keys: &[

@@ -3,9 +3,8 @@
 use super::traffic::{self, Named};
 use crate::case::{Count, Stream};
 use crate::nic::{Flow, Verb};
-use crate::{MacsecMode, StreamKind, StreamRate, wire};
+use crate::{StreamKind, StreamRate, wire};
 use rig_frames::ip::Ecn;
-use rig_lab::Color;
 use rig_lab::walk::{At, Fields};
 use rig_units::{Bytes, Rate};
 
@@ -41,7 +40,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
         _ => {
             let at = fields.need("size", "the frame size, FCS counted, such as 1024B")?;
             let size = at.quantity::<Bytes>()?;
-            traffic::fits(&at, kind, size);
+            traffic::fits(&at, traffic::smallest(kind), size);
             size
         }
     };
@@ -82,25 +81,8 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let single = from.len() == 1;
     let named = from.into_iter().map(|from| {
         let name = if single { name.to_owned() } else { format!("{name}-{from}") };
-        let (to, of, color, macsec) = (from.clone(), of.clone(), Color::Green, MacsecMode::Usual);
-        (
-            name,
-            Stream {
-                from,
-                to,
-                class,
-                color,
-                kind,
-                ecn,
-                size,
-                rate,
-                count,
-                macsec,
-                psn,
-                of,
-                address,
-            },
-        )
+        let usual = Stream::usual((from.clone(), from), class, kind, size, rate);
+        (name, Stream { ecn, count, psn, of: of.clone(), address, ..usual })
     });
     Some(named.collect())
 }

@@ -2,7 +2,7 @@
 
 use super::amount::amount;
 use super::names::Names;
-use super::traffic::fits;
+use super::traffic::{fits, least};
 use crate::Sweep;
 use crate::case::Stream;
 use core::str::FromStr;
@@ -128,7 +128,8 @@ fn size(key: &Key, at: &At<'_>, streams: &IndexMap<String, Stream>) -> Option<Sw
     };
     let sizes: Vec<Bytes> = quantities(at, "a list of frame sizes, such as [64B, 1024B]")?;
     let listed = at.list("a list of frame sizes")?;
-    let fit = sizes.iter().zip(&listed).filter(|(size, at)| fits(at, stream.kind, **size)).count();
+    let fit =
+        sizes.iter().zip(&listed).filter(|(size, at)| fits(at, least(stream), **size)).count();
     (fit == sizes.len()).then(|| Sweep::Size { stream: name.clone(), sizes })
 }
 

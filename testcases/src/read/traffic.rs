@@ -2,8 +2,9 @@
 
 use super::amount::millionths;
 use crate::case::{Count, Refresh, Storm, Stream};
-use crate::{MacsecMode, StreamKind, StreamRate};
+use crate::{MacsecMode, StreamKind, StreamRate, wire};
 use rig_frames::ip::Ecn;
+use rig_frames::vlan::{self, Pcp, Vid};
 use rig_lab::Color;
 use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
@@ -12,6 +13,12 @@ use rig_units::{Bytes, Dur, Quanta, Rate};
 
 /// What a stream or storm made of a list of ports is called: `NAME-PORT`.
 pub(super) type Named<T> = Vec<(String, T)>;
+
+/// The keys of a stream.
+pub(super) const STREAM: &[&str] = &[
+    "from", "to", "class", "color", "kind", "ecn", "size", "vlan", "every", "rate", "count",
+    "macsec",
+];
 
 /// Reads a stream; a list of ports makes one for each.
 pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
@@ -37,6 +44,10 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     };
     let size = fields.need("size", "the frame size, FCS counted, such as 1024B");
     let size = size.and_then(|at| Some((at.quantity::<Bytes>()?, at)));
+    let vlan = match fields.get("vlan") {
+        Some(at) => Some(tag(&at)?),
+        None => None,
+    };
     let rate = match fields.either("every", "rate") {
         Some((true, at)) => interval(&at).map(StreamRate::Every),
         Some((false, at)) => at.quantity::<Rate>().map(StreamRate::Load),
@@ -54,30 +65,13 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     };
     let macsec = macsec_mode(fields)?;
     let (class, kind, (size, size_at), rate) = (class?, kind?, size?, rate?);
-    fits(&size_at, kind, size);
+    fits(&size_at, headers(kind, vlan), size);
     let pairs = pair(fields, &from?, &to?)?;
     let single = pairs.len() == 1;
     let named = pairs.into_iter().map(|(from, to, ending)| {
         let name = if single { name.to_owned() } else { format!("{name}-{ending}") };
-        let (psn, of) = (0, None);
-        (
-            name,
-            Stream {
-                address: 0,
-                from,
-                to,
-                class,
-                color,
-                kind,
-                ecn,
-                size,
-                rate,
-                count,
-                macsec,
-                psn,
-                of,
-            },
-        )
+        let usual = Stream::usual((from, to), class, kind, size, rate);
+        (name, Stream { color, ecn, vlan, count, macsec, ..usual })
     });
     Some(named.collect())
 }
@@ -102,9 +96,8 @@ const LARGEST: Bytes = Bytes(16_383);
 pub(crate) const ECN: [(&str, Ecn); 4] =
     [("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("not-ect", Ecn::NotEct), ("ce", Ecn::Ce)];
 
-/// Whether a frame of this size holds its headers, and is none that no device takes. What the device of a lab takes is its MTU.
-pub(super) fn fits(at: &At<'_>, kind: StreamKind, size: Bytes) -> bool {
-    let least = smallest(kind);
+/// Whether a frame of this size holds its headers, which take `least`, and is none that no device takes. What the device of a lab takes is its MTU.
+pub(super) fn fits(at: &At<'_>, least: Bytes, size: Bytes) -> bool {
     let found = if size < least {
         format!("a frame of {size} does not hold its headers")
     } else if size > LARGEST {
@@ -118,12 +111,39 @@ pub(super) fn fits(at: &At<'_>, kind: StreamKind, size: Bytes) -> bool {
 
 /// The smallest frame that holds the headers: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4, FCS 4, and for
 /// plain UDP a sequence number.
-fn smallest(kind: StreamKind) -> Bytes {
+pub(super) fn smallest(kind: StreamKind) -> Bytes {
     match kind {
         StreamKind::RoceWrite => Bytes(78),
         StreamKind::RoceSend | StreamKind::Udp => Bytes(64),
         StreamKind::Cnp => super::nic::CNP,
     }
+}
+
+/// The smallest frame that a stream can have.
+pub(super) fn least(stream: &Stream) -> Bytes {
+    headers(stream.kind, stream.vlan)
+}
+
+/// The smallest frame that holds the headers and a tag.
+fn headers(kind: StreamKind, vlan: Option<vlan::Repr>) -> Bytes {
+    smallest(kind) + wire::tag_size(vlan)
+}
+
+/// Reads an 802.1Q tag (IEEE 802.1Q 9.6). Of its identifiers two name no VLAN (Table 9-2).
+fn tag(at: &At<'_>) -> Option<vlan::Repr> {
+    let fields = at.fields(&["id", "pcp"])?;
+    let id = fields.need("id", "the VLAN, 1 to 4094").and_then(|at| {
+        let why = match at.node.value {
+            Value::Whole(0) => "0 is a priority tag, which names no VLAN",
+            Value::Whole(4095) => "4095 is reserved",
+            _ => return at.whole(1..=4094, "a VLAN"),
+        };
+        at.fault(format!("`vlan.id`: {why}"), "a whole number from 1 to 4094");
+        None
+    });
+    let pcp = fields.need("pcp", "the priority code point, 0 to 7");
+    let pcp = pcp.and_then(|at| at.whole(0..=7, "a priority code point"));
+    Some(vlan::Repr { vid: Vid::new(id?)?, pcp: Pcp::new(pcp?)?, dei: false })
 }
 
 /// Pairs senders with receivers; one of either stands for as many as there are of the other.

@@ -20,9 +20,8 @@ fn profile(mutations: &[&str]) -> Profile {
     case.declared.ports = vec![PortGroup { count: 2, speed: PortSpeed::G400 }];
     case.declared.nic = nic("gen1", Dur::us(50));
     case.declared.peer = nic("gen2", Dur::ZERO);
-    let rule = case.profile().rule;
     let name = || "nic".to_owned();
-    let mut profile = Profile::new(name(), name(), Device::Nic, name(), rule, case.declared);
+    let mut profile = Profile::new(name(), name(), Device::Nic, name(), None, case.declared);
     for mutation in mutations {
         profile.mutate(&mutation.parse().unwrap()).unwrap();
     }

@@ -3,11 +3,11 @@
 use super::super::ends::Ends;
 use rig_generator::flow::{Flow, Kind};
 use rig_generator::port::{Config, Mono, Port, Receive, StampedBy};
-use rig_generator::template::PSN;
 use rig_generator::{
     Clock, Departure, Fine, Job, Lane, Obeys, Pacer, Rhythm, Sender, Spread, Stall, Template,
     Watcher, Who, wake,
 };
+use rig_testcases::wire::PSN;
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Time};
 
 /// A port that sends, and the one that receives, if it is known.
