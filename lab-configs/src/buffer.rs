@@ -1,8 +1,8 @@
 //! The packet buffer: pools that are counters over one memory, what each priority group has for itself, and the thresholds
 //! between (sonic.md sections 2.4 and 3.5, systems.md A1 and A6).
 
-use crate::fields::Holds::{Exponent, Size, Word};
-use crate::fields::{Field, needed, optional};
+use crate::field::Holds::{Exponent, Size, Word};
+use crate::field::{Field, needed, optional};
 use rig_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};

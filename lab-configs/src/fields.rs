@@ -1,140 +1,19 @@
-//! The fields of a configuration, a row each: what a field holds, what stands for it where a file says nothing, who may change it and
-//! when, and how it is broken on purpose. The rows of a part stand beside its type (`Pfcwd::FIELDS`); here is the list of parts.
+//! The fields of a configuration by path: the parts of every kind of device, and the rows of each.
 //!
 //! Invariant, held by a test against the types themselves: every path below `declared:` has exactly one row, and every row a path.
 
+use crate::field::{Absent, Field};
 use crate::{Buffer, Declared, Kind, Macsec, Nic, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler};
 use crate::{Watermark, Wred};
 use serde_json::Value as Json;
 
-/// What a field holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
-    /// A length of time.
-    Time,
-    /// A size or a number of bytes.
-    Size,
-    /// A probability or a fraction.
-    Chance,
-    /// A rate.
-    Rate,
-    /// A pause time in quanta.
-    Quanta,
-    /// A whole number from 0.
-    Count,
-    /// The exponent of a power of two, which may be below 0.
-    Exponent,
-    /// `true` or `false`.
-    Switch,
-    /// One of a few words.
-    Word,
-    /// A name that people choose.
-    Name,
-    /// A list, given as a whole.
-    List,
-    /// A mapping whose keys are data, or a value of several forms, given as a whole.
-    Whole,
-}
-
-/// What stands for a field of which a file says nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Absent {
-    /// Nothing: it must be there, such as this.
-    Needed(&'static str),
-    /// It is unset, which `never` says, too.
-    Unset,
-}
-
-/// One field.
-#[derive(Debug, Clone, Copy)]
-pub struct Field {
-    /// Its key in its part.
-    pub name: &'static str,
-    /// What it holds.
-    pub holds: Holds,
-    absent: Absent,
-    /// Whether an adapter may set it on behalf of a case. What it may not set is part of what a device *is*: a case that asks for it
-    /// selects a device.
-    pub by_case: bool,
-    /// Whether it may be changed while the device runs.
-    pub live: bool,
-    /// Whether it enters the watchdog's timing rule and nothing else, so that two values are alike when the rule predicts the same.
-    pub timing: bool,
-    tried: Option<&'static [&'static str]>,
-}
-
-/// A field that every file must give, such as `such_as`.
-pub const fn needed(name: &'static str, holds: Holds, such_as: &'static str) -> Field {
-    let absent = Absent::Needed(such_as);
-    Field { name, holds, absent, by_case: false, live: false, timing: false, tried: None }
-}
-
-/// A field that may be unset.
-pub const fn optional(name: &'static str, holds: Holds) -> Field {
-    let absent = Absent::Unset;
-    Field { name, holds, absent, by_case: false, live: false, timing: false, tried: None }
-}
-
-impl Field {
-    /// Factors by which every quantity is changed.
-    const FACTORS: &[&str] = &["x0.9", "x1.1", "x1.5", "x2"];
-    /// One step off is a factor of two.
-    const STEPS: &[&str] = &["+1", "-1"];
-
-    /// A case may set it.
-    #[must_use]
-    pub const fn by_case(self) -> Field {
-        Field { by_case: true, ..self }
-    }
-
-    /// It may be changed while the device runs.
-    #[must_use]
-    pub const fn live(self) -> Field {
-        Field { live: true, ..self }
-    }
-
-    /// It enters the watchdog's timing rule and nothing else.
-    #[must_use]
-    pub const fn timing(self) -> Field {
-        Field { timing: true, ..self }
-    }
-
-    /// These mutants of it are tried, and no others.
-    #[must_use]
-    pub const fn tried(self, values: &'static [&'static str]) -> Field {
-        Field { tried: Some(values), ..self }
-    }
-
-    /// Whether it may be unset.
-    pub const fn is_optional(&self) -> bool {
-        matches!(self.absent, Absent::Unset)
-    }
-
-    /// The values of its mutants: absolute, or relative to what is configured.
-    pub fn mutants(&self) -> Vec<&'static str> {
-        if let Some(own) = self.tried {
-            return own.to_vec();
-        }
-        let steps = match self.holds {
-            Holds::Exponent => Field::STEPS,
-            Holds::Time | Holds::Size | Holds::Chance | Holds::Rate | Holds::Quanta => {
-                Field::FACTORS
-            }
-            Holds::Count => Field::FACTORS,
-            Holds::Switch | Holds::Word | Holds::Name | Holds::List | Holds::Whole => &[],
-        };
-        let never = self.is_optional() && !steps.is_empty();
-        steps.iter().copied().chain(never.then_some("never")).collect()
-    }
-}
-
 /// The fields of one part, or of one part of a part.
 #[derive(Debug, Clone, Copy)]
-pub struct Section {
+pub struct Fieldset {
     /// Its path below `declared:`; nothing for the fields that stand there themselves.
     pub path: &'static str,
-    /// The only kind of device that has it; `None` when all have.
-    pub kind: Option<Kind>,
+    /// The kinds of devices that have it; all where none is named.
+    pub kinds: &'static [Kind],
     /// Whether a device need not have it: what is absent is off.
     pub may_be_off: bool,
     /// Its rows.
@@ -142,9 +21,9 @@ pub struct Section {
 }
 
 /// Every part of every kind of device, in the order of a file.
-pub const SECTIONS: &[Section] = &[
-    Section { path: "", kind: None, may_be_off: false, fields: Declared::OF_ALL },
-    switch("", Declared::OF_SWITCH),
+pub const SECTIONS: &[Fieldset] = &[
+    Fieldset { path: "", kinds: &[], may_be_off: false, fields: Declared::OF_ALL },
+    Fieldset { kinds: &[Kind::Switch, Kind::Router], ..switch("", Declared::OF_FORWARDING) },
     switch("qos", Qos::FIELDS),
     switch("scheduler", Scheduler::FIELDS),
     switch("buffer", Buffer::FIELDS),
@@ -152,28 +31,28 @@ pub const SECTIONS: &[Section] = &[
     switch("pfc", Pfc::FIELDS),
     switch("pfcwd", Pfcwd::FIELDS),
     switch("watermark", Watermark::FIELDS),
-    Section { may_be_off: true, ..switch("macsec", Macsec::FIELDS) },
+    Fieldset { may_be_off: true, ..switch("macsec", Macsec::FIELDS) },
     nic("nic", Nic::FIELDS),
     nic("nic.np", Np::FIELDS),
     nic("nic.rp", Rp::FIELDS),
     nic("nic.rc", Rc::FIELDS),
     nic("nic.receive", Receive::FIELDS),
-    Section { may_be_off: true, ..nic("peer", Nic::FIELDS) },
+    Fieldset { may_be_off: true, ..nic("peer", Nic::FIELDS) },
     nic("peer.np", Np::FIELDS),
     nic("peer.rp", Rp::FIELDS),
     nic("peer.rc", Rc::FIELDS),
     nic("peer.receive", Receive::FIELDS),
 ];
 
-const fn switch(path: &'static str, fields: &'static [Field]) -> Section {
-    Section { path, kind: Some(Kind::Switch), may_be_off: false, fields }
+const fn switch(path: &'static str, fields: &'static [Field]) -> Fieldset {
+    Fieldset { path, kinds: &[Kind::Switch], may_be_off: false, fields }
 }
 
-const fn nic(path: &'static str, fields: &'static [Field]) -> Section {
-    Section { path, kind: Some(Kind::Nic), may_be_off: false, fields }
+const fn nic(path: &'static str, fields: &'static [Field]) -> Fieldset {
+    Fieldset { path, kinds: &[Kind::Nic], may_be_off: false, fields }
 }
 
-impl Section {
+impl Fieldset {
     /// The path of one of its fields.
     fn of(&self, field: &Field) -> String {
         join(self.path, field.name)
@@ -188,13 +67,25 @@ impl Section {
     }
 
     fn is_of(&self, kind: Kind) -> bool {
-        self.kind.is_none_or(|own| own == kind)
+        self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
     /// Whether it stands at `path` or below it.
     fn stands_in(&self, path: &str) -> bool {
         let behind = self.path.strip_prefix(path);
         behind.is_some_and(|rest| path.is_empty() || rest.is_empty() || rest.starts_with('.'))
+    }
+}
+
+impl Kind {
+    /// Whether a device of this kind has the part called `key` below `declared:`.
+    pub fn has(self, key: &str) -> bool {
+        keys(Some(self), "").contains(&key)
+    }
+
+    /// Whether it has a watchdog, and so follows a rule.
+    pub fn is_guarded(self) -> bool {
+        self.has("pfcwd")
     }
 }
 
@@ -208,7 +99,7 @@ pub(crate) fn join(path: &str, key: &str) -> String {
 
 /// Every field with its path, in the order of a file.
 pub fn all() -> impl Iterator<Item = (String, &'static Field)> {
-    let of = |section: &'static Section| section.fields.iter().map(|f| (section.of(f), f));
+    let of = |section: &'static Fieldset| section.fields.iter().map(|f| (section.of(f), f));
     SECTIONS.iter().flat_map(of)
 }
 
@@ -220,7 +111,7 @@ pub fn paths() -> Vec<String> {
 }
 
 /// The section and the row that `path` belongs to: its own, or that of the whole value in which it stands.
-fn row(path: &str) -> Option<(&'static Section, &'static Field)> {
+fn row(path: &str) -> Option<(&'static Fieldset, &'static Field)> {
     let holds = |name: &str, rest: &str| {
         let behind = rest.strip_prefix(name);
         behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('.'))
@@ -235,11 +126,6 @@ fn row(path: &str) -> Option<(&'static Section, &'static Field)> {
 /// The row that `path` belongs to.
 pub fn field(path: &str) -> Option<&'static Field> {
     row(path).map(|(_, field)| field)
-}
-
-/// The only kind of device that has the setting at `path`; `None` when all have, or there is none.
-pub fn kind(path: &str) -> Option<Kind> {
-    row(path).and_then(|(section, _)| section.kind)
 }
 
 /// Whether the value at `path` may be unset.
@@ -294,7 +180,7 @@ pub fn sample(kind: Kind) -> Result<Declared, String> {
     let mut tree = Json::Null;
     for section in SECTIONS {
         let is_off = SECTIONS.iter().any(|part| part.may_be_off && section.stands_in(part.path));
-        if is_off || section.kind == Some(Kind::Nic) && kind != Kind::Nic {
+        if is_off || section.kinds == [Kind::Nic] && kind != Kind::Nic {
             continue;
         }
         let keys = section.path.split('.').filter(|key| !key.is_empty());

@@ -6,8 +6,8 @@
 //! Left out on purpose: key agreement (IEEE 802.1X MKA), whose outcome is what stands here; confidentiality offsets other than 0;
 //! and `validateFrames` other than strict.
 
-use crate::fields::Holds::{Count, Switch, Time, Word};
-use crate::fields::{Field, needed, optional};
+use crate::field::Holds::{Count, Switch, Time, Word};
+use crate::field::{Field, needed, optional};
 use rig_units::{Bytes, Dur, MIN_FRAME};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};

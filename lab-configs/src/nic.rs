@@ -6,8 +6,8 @@
 //!
 //! Left out on purpose: connection management, memory registration, completions; and every transport but RC.
 
-use crate::fields::Holds::{Chance, Count, Name, Rate, Size, Switch, Time, Word};
-use crate::fields::{Field, needed};
+use crate::field::Holds::{Chance, Count, Name, Rate, Size, Switch, Time, Word};
+use crate::field::{Field, needed};
 use rig_units::{Bytes, Dur, L2Rate, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -1,7 +1,7 @@
 //! Configuration of the PFC watchdog, with SONiC's names where it has them (`PFC_WD` table).
 
-use crate::fields::Holds::{Count, Switch, Time, Word};
-use crate::fields::{Field, needed, optional};
+use crate::field::Holds::{Count, Switch, Time, Word};
+use crate::field::{Field, needed, optional};
 use core::fmt;
 use rig_units::Dur;
 use schemars::JsonSchema;

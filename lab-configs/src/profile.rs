@@ -1,39 +1,10 @@
 //! A device under test: who it is, what it declares, and (emulated ones) how it departs from that.
 
 use crate::settings::BadSetting;
-use crate::{Declared, RuleFamily, Switched, fields};
+use crate::{Declared, Kind, RuleFamily, Switched};
 use core::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// What kind of device a profile describes.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// An Ethernet switch.
-    Switch,
-    /// One RDMA NIC or more, each behind a port of the rig.
-    Nic,
-}
-
-impl Kind {
-    /// Their names in YAML.
-    pub const NAMES: [(&str, Kind); 2] = [("switch", Kind::Switch), ("nic", Kind::Nic)];
-
-    /// Whether a device of this kind has the part called `key` below `declared:`.
-    pub fn has(self, key: &str) -> bool {
-        fields::keys(Some(self), "").contains(&key)
-    }
-}
-
-impl core::fmt::Display for Kind {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let name = Kind::NAMES.into_iter().find(|(_, kind)| kind == self);
-        f.write_str(name.map_or("", |(name, _)| name))
-    }
-}
 
 /// Which watchdog rule a device follows, and where that rule was read or recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,8 +1,8 @@
 //! From code point to traffic class, queue and priority group.
 
 use crate::Color;
-use crate::fields::Holds::{Count, List, Whole};
-use crate::fields::{Field, needed, optional};
+use crate::field::Holds::{Count, List, Whole};
+use crate::field::{Field, needed, optional};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! How the queues of a port share it (SONiC's `SCHEDULER` table), the same on every port.
 
-use crate::fields::Holds::{List, Rate, Size};
-use crate::fields::{Field, needed, optional};
+use crate::field::Holds::{List, Rate, Size};
+use crate::field::{Field, needed, optional};
 use crate::macsec::OutOfRange;
 use rig_units::{Bytes, L2Rate};
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
 //! JSON Schema of labs, profiles and settings, so that an editor completes keys and underlines what a run would refuse.
 
-use crate::fields::{self, Section};
+use crate::fields::{self, Fieldset};
 use crate::read::TRANSPORTS;
 use crate::{Backend, ControlName, Declared, Kind, Profile, RuleFamily};
 use rig_units::{Dur, Length, PortSpeed};
@@ -135,9 +135,9 @@ fn by_kind(schema: &mut Value) {
     let (whole, declared) = (required(schema), required(&schema["$defs"]["Declared"]));
     let each = Kind::NAMES.map(|(name, kind)| {
         let parts = declared.iter().map(String::as_str).filter(|key| kind.has(key));
-        let own: &[&str] = if kind == Kind::Nic { &["nic"] } else { &[] };
+        let own: &[&str] = if kind.has("nic") { &["nic"] } else { &[] };
         let parts: Vec<&str> = parts.chain(own.iter().copied()).collect();
-        let rule = (kind == Kind::Switch).then_some("rule");
+        let rule = kind.is_guarded().then_some("rule");
         let top = whole.iter().map(String::as_str).chain(rule);
         json!({
             "properties": { "kind": { "const": name }, "declared": { "required": parts } },
@@ -195,7 +195,7 @@ fn may_be_unset(schema: &mut Value) {
 }
 
 /// The name of a part's definition: that of its type, `Pfcwd` for `pfcwd` and `Np` for `nic.np`.
-fn definition(section: &Section) -> String {
+fn definition(section: &Fieldset) -> String {
     let mut name = section.path.rsplit('.').next().unwrap_or_default().to_owned();
     if let Some(first) = name.get_mut(..1) {
         first.make_ascii_uppercase();

@@ -1,8 +1,8 @@
 //! How a switch's software keeps watermarks: SONiC's flex counters read and clear those of the chip, and three copies hold
 //! the greatest value read (sonic.md sections 2.5 and 4.2).
 
-use crate::fields::Holds::Time;
-use crate::fields::{Field, optional};
+use crate::field::Holds::Time;
+use crate::field::{Field, optional};
 use rig_units::Dur;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -7,8 +7,8 @@
 //!
 //! With p the chance and q the depth: p = 1 from `kmax` on, else 0 below `kmin`, else pmax (q - kmin) / (kmax - kmin).
 
-use crate::fields::Holds::{Chance, Count, List, Size, Switch, Whole, Word};
-use crate::fields::{Field, needed, optional};
+use crate::field::Holds::{Chance, Count, List, Size, Switch, Whole, Word};
+use crate::field::{Field, needed, optional};
 use rig_units::{Bytes, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

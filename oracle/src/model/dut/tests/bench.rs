@@ -6,7 +6,7 @@ use crate::model::packet::{Kind, Packet};
 use crate::model::pfcwd::Event;
 use crate::model::tap::Dir;
 use crate::model::{Storm, Stream};
-use rig_lab::profile::Kind as Device;
+use rig_lab::Kind as Device;
 use rig_lab::{
     Action, Backlog, Buffer, Charge, ConfigPath, Crossing, Declared, DropBy, Jitter, Macsec,
     Mutation, Pfc, Pfcwd, PortGroup, Profile, Qos, Rule, RuleFamily, Scheduler, Scheduling,

@@ -6,7 +6,7 @@ use crate::model::host;
 use crate::model::nic::{Flow, Verb};
 use crate::model::packet::{Kind, Packet};
 use crate::model::tap::{Dir, NoTap};
-use rig_lab::profile::Kind as Device;
+use rig_lab::Kind as Device;
 use rig_lab::{Nic, PortGroup, Profile, RuleFamily};
 use rig_units::{Dur, PortSpeed, Time};
 
