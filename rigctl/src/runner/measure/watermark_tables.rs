@@ -15,7 +15,7 @@ use crate::runner::context::Context;
 use crate::runner::kept::Kept;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
-use rig_capture::{Span, Unit};
+use rig_capture::{DutCounter, Span, Unit};
 use rig_lab::{Declared, Fault, Watermark, WatermarkCopy};
 use rig_oracle::Prediction;
 use rig_oracle::spec::watermark::{self, Step};
@@ -226,11 +226,8 @@ fn name(trial: &Trial, stream: &str, of: Of) -> Result<String, Doubt> {
     let port = |rig: u16| Declared::port_name(trial.script.dut_ports[usize::from(rig)]);
     let class = spec.class;
     Ok(match of {
-        Of::Queue => format!("{}:{class} SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES", port(spec.to)),
-        Of::Group => format!(
-            "{}:{class} SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES",
-            port(spec.from)
-        ),
+        Of::Queue => DutCounter::QueueMost.of(&port(spec.to), class),
+        Of::Group => DutCounter::GroupMost.of(&port(spec.from), class),
     })
 }
 
