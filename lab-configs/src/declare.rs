@@ -33,10 +33,10 @@ pub(crate) fn profile(
     };
     let kind = match &parent {
         Some(parent) => of_its_parent(&fields, parent.kind),
-        None => fields.need("kind", "switch or nic").and_then(|at| at.choice(&Kind::NAMES)),
+        None => fields.need("kind", &Kind::wanted()).and_then(|at| at.choice(&Kind::NAMES)),
     };
     let rule = match (kind, &parent) {
-        (Some(Kind::Nic), _) => unguarded(&fields),
+        (Some(kind), _) if !kind.is_guarded() => unguarded(kind, &fields),
         (_, Some(parent)) if fields.get("rule").is_none() => Some(parent.rule.clone()),
         _ => fields
             .need("rule", "{family: broadcom, version: ...}")
@@ -90,9 +90,10 @@ fn rule(at: &At<'_>) -> Option<Rule> {
 }
 
 /// No rule, of a device without a watchdog; `None` where one is given.
-fn unguarded(fields: &Fields<'_>) -> Option<Option<Rule>> {
+fn unguarded(kind: Kind, fields: &Fields<'_>) -> Option<Option<Rule>> {
     if let Some(at) = fields.get("rule") {
-        at.fault("a watchdog rule of a NIC", "no `rule`: a NIC has no watchdog");
+        let of = kind.called();
+        at.fault(format!("a watchdog rule of {of}"), format!("no `rule`: {of} has no watchdog"));
         return None;
     }
     Some(None)

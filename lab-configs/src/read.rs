@@ -93,21 +93,17 @@ fn extended(
     let mut elsewhere = Vec::new();
     let profile = declare::profile(&walk.root(&root), &mut |at, name| {
         let file = format!("{name}.yaml");
-        let own = dut(&folder.join(&file).display().to_string());
-        // What a bundled one extends is bundled, too, whatever lies beside this one.
-        let bundle: (&Path, FindSource<'_>) = (Path::new("duts"), &bundled::dut);
-        let (found, (folder, dut)) = match own {
-            Ok(own) => (Ok(own), (folder, dut)),
-            Err(_) => (bundled::dut(&format!("duts/{file}")), bundle),
+        let Ok(found) = dut(&folder.join(&file).display().to_string()) else {
+            // What a bundled one extends is bundled, too, whatever lies beside this one.
+            let bundled = bundled::dut(&format!("duts/{file}")).map_err(|faults| {
+                let want = faults.first().map_or("", |fault| &fault.want);
+                at.fault(
+                    format!("there is no profile `{name}`"),
+                    format!("a file {file} beside this one, or a bundled one: {want}"),
+                );
+            });
+            return profile_from(&bundled.ok()?).map_err(|faults| elsewhere.extend(faults)).ok();
         };
-        let found = found.map_err(|faults| {
-            let want = faults.first().map_or("", |fault| &fault.want);
-            at.fault(
-                format!("there is no profile `{name}`"),
-                format!("a file {file} beside this one, or a bundled one: {want}"),
-            );
-        });
-        let found = found.ok()?;
         if chain.contains(&found.file.as_str()) {
             let way = chain.join(" extends ");
             let found = format!("a profile that extends itself: {way} extends {}", found.file);
