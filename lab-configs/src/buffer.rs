@@ -1,6 +1,8 @@
 //! The packet buffer: pools that are counters over one memory, what each priority group has for itself, and the thresholds
 //! between (sonic.md sections 2.4 and 3.5, systems.md A1 and A6).
 
+use crate::field::Holds::{Exponent, Size, Word};
+use crate::field::{Field, needed, optional};
 use rig_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -44,6 +46,27 @@ pub struct Buffer {
     /// Whose share of the pool a limit is about. Absent: the ingress priority group's.
     #[serde(default, deserialize_with = "or_ingress")]
     pub accounting: Accounting,
+}
+
+impl Buffer {
+    /// Its fields, a row each.
+    pub const FIELDS: &[Field] = &[
+        needed("pool", Size, "10875072B").by_case(),
+        needed("lossy_pool", Size, "10875072B").by_case(),
+        needed("cell", Size, "208B"),
+        needed("descriptor", Size, "0B"),
+        needed("reserved", Size, "1248B").by_case(),
+        needed("dynamic_th", Exponent, "-3").by_case().live(),
+        optional("static_th", Size).by_case(),
+        optional("port_dynamic_th", Exponent).by_case(),
+        needed("lossy_dynamic_th", Exponent, "3").by_case(),
+        needed("xon", Size, "2288B").by_case(),
+        needed("xon_offset", Size, "2288B").by_case(),
+        needed("xoff", Size, "165568B").by_case(),
+        optional("headroom_pool", Size).by_case(),
+        needed("crossing", Word, "headroom").tried(&["headroom", "shared"]),
+        optional("accounting", Word).tried(&["ingress", "voq"]),
+    ];
 }
 
 /// Where the frame is charged that makes a group cross its limit. It makes the device send XOFF either way.

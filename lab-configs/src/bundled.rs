@@ -45,9 +45,3 @@ pub(crate) fn dut(name: &str) -> Result<Source, Vec<Fault>> {
         vec![Fault::of_file(name, "there is no such bundled profile", one_of(name, names))]
     })
 }
-
-/// The profile against whose configuration others are read: it has every key.
-pub(crate) fn pattern() -> Source {
-    let (file, text) = DUTS[0];
-    Source::new(file, text)
-}

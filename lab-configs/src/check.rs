@@ -4,7 +4,7 @@
 use crate::walk::At;
 use crate::{
     Accounting, Action, ConfigPath, Curve, Declared, DepthUnit, Kind, Pfcwd, Profile, RuleFamily,
-    Scheduling, Wred,
+    Wred,
 };
 use rig_units::{Bytes, Dur};
 
@@ -21,7 +21,7 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     checks.pfc();
     checks.watermarks();
     checks.macsec();
-    checks.watchdog(profile.rule.family);
+    checks.watchdog(profile.family());
 }
 
 struct Checks<'a> {
@@ -78,12 +78,8 @@ impl Checks<'_> {
         if qos.default_tc > 7 {
             self.fault("qos.default_tc", format!("class {}", qos.default_tc), "0 to 7".to_owned());
         }
-        if scheduler.len() != 8 {
-            let found = format!("{} queues", scheduler.len());
-            self.fault("scheduler", found, "one entry for each of the 8 queues".to_owned());
-        }
-        if scheduler.contains(&Scheduling::Dwrr(0)) {
-            self.fault("scheduler", "a weight of 0".to_owned(), "weights from 1".to_owned());
+        for (path, found, want) in scheduler.out_of_range() {
+            self.fault(path, found, want);
         }
     }
 
@@ -216,7 +212,7 @@ impl Checks<'_> {
         }
     }
 
-    fn watchdog(&self, family: RuleFamily) {
+    fn watchdog(&self, family: Option<RuleFamily>) {
         let pfcwd = &self.declared.pfcwd;
         let range = |path: &str, value: Dur, (from, to): (Dur, Dur)| {
             if value < from || value > to {
@@ -231,7 +227,7 @@ impl Checks<'_> {
         let (d, p) = (pfcwd.detection_time, pfcwd.poll_interval);
         if p < Dur::ms(1) {
             self.fault("pfcwd.poll_interval", format!("{p}"), "at least 1ms".to_owned());
-        } else if family == RuleFamily::IntervalCounter && d % p != Dur::ZERO {
+        } else if family == Some(RuleFamily::IntervalCounter) && d % p != Dur::ZERO {
             let found = format!("a detection time of {d} is no whole number of checks of {p}");
             self.fault("pfcwd.detection_time", found, "N checks of poll_interval".to_owned());
         }
@@ -243,7 +239,7 @@ impl Checks<'_> {
                 format!("at least {p} (the YANG model's rule)"),
             );
         }
-        if family == RuleFamily::Cisco8000 && pfcwd.action == Action::Forward {
+        if family == Some(RuleFamily::Cisco8000) && pfcwd.action == Action::Forward {
             let want = "drop or alert: this family refuses forward".to_owned();
             self.fault("pfcwd.action", "action `forward`".to_owned(), want);
         }

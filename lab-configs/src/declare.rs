@@ -1,10 +1,10 @@
-//! Reading a profile. The keys of `declared:` are those of the configuration types themselves, read off a complete
-//! profile, so that a new field is at once a key of the file.
+//! Reading a profile. The keys of `declared:` are the rows of [`fields`](crate::fields), so that a new field is at once a key of the file.
 
 use crate::fault::one_of;
+use crate::fields::{self, join};
 use crate::walk::{At, Fields};
 use crate::yaml::{Node, Value};
-use crate::{BadSetting, Declared, Kind, Mutation, Profile, Rule, RuleFamily, Setting, bundled};
+use crate::{BadSetting, Declared, Kind, Mutation, Profile, Rule, RuleFamily, Setting};
 use serde_json::Value as Json;
 
 /// Reads a whole profile; `None` when a fault was noted.
@@ -21,7 +21,10 @@ pub(crate) fn profile(at: &At<'_>) -> Option<Profile> {
     let kind = fields.need("kind", "switch or nic").and_then(|at| at.choice(&Kind::NAMES));
     let rule = match kind {
         Some(Kind::Nic) => unguarded(&fields),
-        _ => fields.need("rule", "{family: broadcom, version: ...}").and_then(|at| rule(&at)),
+        _ => fields
+            .need("rule", "{family: broadcom, version: ...}")
+            .and_then(|at| rule(&at))
+            .map(Some),
     };
     let of_kind = kind.unwrap_or(Kind::Switch);
     let declared = fields.need("declared", "the configuration");
@@ -55,43 +58,26 @@ fn rule(at: &At<'_>) -> Option<Rule> {
     Some(Rule { family: family?, version: version?.to_owned() })
 }
 
-/// The rule of a device without a watchdog: whatever it is, nothing follows from it.
-fn unguarded(fields: &Fields<'_>) -> Option<Rule> {
+/// No rule, of a device without a watchdog; `None` where one is given.
+fn unguarded(fields: &Fields<'_>) -> Option<Option<Rule>> {
     if let Some(at) = fields.get("rule") {
         at.fault("a watchdog rule of a NIC", "no `rule`: a NIC has no watchdog");
         return None;
     }
-    Some(Rule { family: RuleFamily::Broadcom, version: "none".to_owned() })
+    Some(None)
 }
 
-/// Values that are given as a whole although they are mappings: their keys are data.
-const WHOLE: [&str; 2] = ["qos.dscp_to_tc", "qos.dscp_to_color"];
-
 fn declared_of(kind: Kind, at: &At<'_>) -> Option<Declared> {
-    let pattern = match pattern() {
-        Ok(pattern) => pattern,
+    let declared = match fields::sample(kind) {
+        Ok(declared) => declared,
         Err(why) => {
-            at.fault(format!("the bundled pattern is broken: {why}"), "a complete bundled profile");
+            at.fault(format!("the rows of fields are broken: {why}"), "a whole program");
             return None;
         }
     };
-    let tree = serde_json::to_value(&pattern).unwrap_or_default();
-    let mut reading = Reading { declared: pattern, whole: true, kind };
-    reading.mapping(at, &tree, "");
+    let mut reading = Reading { declared, whole: true, kind };
+    reading.mapping(at, "");
     reading.whole.then_some(reading.declared)
-}
-
-/// A complete configuration: what keys there are, and of what form their values.
-///
-/// # Errors
-/// Never, unless the bundled profile is broken; says how.
-pub fn pattern() -> Result<Declared, String> {
-    let broken = |faults: Vec<crate::Fault>| {
-        faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-    };
-    let tree = bundled::pattern().parse().map_err(broken)?.json();
-    let declared = tree.get("declared").cloned().unwrap_or_default();
-    serde_json::from_value(declared).map_err(|e| e.to_string())
 }
 
 /// Reads single settings: a mapping in the form of `declared:`, of which any part may be there, or dotted paths. Each is
@@ -102,10 +88,7 @@ pub fn settings<'w>(at: &At<'w>, pattern: &Declared) -> Vec<(Setting, At<'w>)> {
 
 /// Reads the settings below one key of such a mapping.
 pub fn below<'w>(path: &str, at: &At<'w>, pattern: &Declared) -> Vec<(Setting, At<'w>)> {
-    let form = serde_json::to_value(pattern).unwrap_or_default();
-    let keys = path.split('.').filter(|key| !key.is_empty());
-    let form = keys.fold(&form, |form, key| form.get(key).unwrap_or(&Json::Null));
-    if !form.is_object() || WHOLE.contains(&path) {
+    if fields::keys(None, path).is_empty() {
         let setting = Setting { path: path.to_owned(), value: plain(at.node, path) };
         return match pattern.with(&setting) {
             Ok(_) => vec![(setting, at.clone())],
@@ -116,10 +99,8 @@ pub fn below<'w>(path: &str, at: &At<'w>, pattern: &Declared) -> Vec<(Setting, A
         };
     }
     let entries = at.entries("settings in the form of a profile's `declared:`").unwrap_or_default();
-    let each = entries.into_iter().map(|(key, value)| {
-        let path = if path.is_empty() { key.name.clone() } else { format!("{path}.{}", key.name) };
-        below(&path, &value, pattern)
-    });
+    let each =
+        entries.into_iter().map(|(key, value)| below(&join(path, &key.name), &value, pattern));
     each.collect::<Vec<_>>().concat()
 }
 
@@ -130,47 +111,23 @@ struct Reading {
 }
 
 impl Reading {
-    /// Reads a mapping whose keys are those of `pattern`.
-    fn mapping(&mut self, at: &At<'_>, pattern: &Json, path: &str) {
-        let form = match pattern {
-            Json::Object(form) if !WHOLE.contains(&path) => form,
-            _ => return self.leaf(at, path),
-        };
-        let below = |key: &str| match path {
-            "" => key.to_owned(),
-            path => format!("{path}.{key}"),
-        };
-        // What may be absent is absent from the pattern, too, when it is not set there.
-        let unset = Declared::OPTIONAL.iter().filter_map(|optional| {
-            let (parent, key) = optional.rsplit_once('.')?;
-            (parent == path && !form.contains_key(key)).then_some(key)
-        });
-        let all = form.keys().map(String::as_str).chain(unset);
-        let known: Vec<&str> = all.filter(|key| !path.is_empty() || self.kind.has(key)).collect();
-        let Some(fields) = at.fields(&known) else {
+    /// Reads a field, or a mapping of fields.
+    fn mapping(&mut self, at: &At<'_>, path: &str) {
+        let known = fields::keys(Some(self.kind), path);
+        if known.is_empty() {
+            return self.leaf(at, path);
+        }
+        let Some(given) = at.fields(&known) else {
             self.whole = false;
             return;
         };
         for key in known {
-            let form = form.get(key).unwrap_or(&Json::Null);
-            match fields.get(key) {
-                Some(value) => self.mapping(&value, form, &below(key)),
-                None if Declared::OPTIONAL.contains(&below(key).as_str()) => {
-                    self.set(at, &below(key), Json::Null);
-                }
-                None if Declared::OPTIONAL_PARTS.contains(&below(key).as_str()) => {
-                    self.set(at, &below(key), Json::Null);
-                }
-                // A part of which nothing needs to be set.
-                None if parts(&below(key)).next().is_some()
-                    && form_is_optional(&below(key), form) =>
-                {
-                    for optional in parts(&below(key)) {
-                        self.set(at, optional, Json::Null);
-                    }
-                }
-                None => {
-                    fields.need(key, &format!("such as {}", example(form)));
+            let path = join(path, key);
+            match (given.get(key), fields::must_be(&path)) {
+                (Some(value), _) => self.mapping(&value, &path),
+                (None, None) => {}
+                (None, Some(such_as)) => {
+                    given.need(key, &format!("such as {such_as}"));
                     self.whole = false;
                 }
             }
@@ -193,23 +150,10 @@ impl Reading {
     }
 }
 
-/// The optional values below `path`.
-fn parts(path: &str) -> impl Iterator<Item = &'static str> {
-    Declared::OPTIONAL
-        .into_iter()
-        .filter(move |optional| optional.rsplit_once('.').is_some_and(|(parent, _)| parent == path))
-}
-
-/// Whether `form` has no value that must be set.
-fn form_is_optional(path: &str, form: &Json) -> bool {
-    let is_optional = |key: &String| parts(path).any(|part| part == format!("{path}.{key}"));
-    form.as_object().is_some_and(|form| form.keys().all(is_optional))
-}
-
 /// A value as it is set: `never` unsets what may be unset.
 pub fn plain(node: &Node, path: &str) -> Json {
     match &node.value {
-        Value::Text(text) if text == "never" && Declared::OPTIONAL.contains(&path) => Json::Null,
+        Value::Text(text) if text == "never" && fields::is_optional(path) => Json::Null,
         _ => node.json(),
     }
 }
@@ -255,15 +199,6 @@ fn apart(why: &str) -> (String, String) {
         return (format!("{found} is not what belongs here"), want.to_owned());
     }
     (why.to_owned(), "a value that fits".to_owned())
-}
-
-/// A value of the pattern, as it would be written.
-fn example(form: &Json) -> String {
-    match form {
-        Json::String(text) => text.clone(),
-        Json::Object(fields) => format!("{{{}: ...}}", fields.keys().next().map_or("", |k| k)),
-        other => other.to_string(),
-    }
 }
 
 fn actual(at: &At<'_>, profile: &mut Profile) {

@@ -1,6 +1,8 @@
 //! What an operator configured and a vendor documented of one device.
 
-use crate::{Buffer, Form, Macsec, Nic, Pfcwd, Qos, Scheduling, Watermark, Wred};
+use crate::field::Holds::{List, Quanta as Pause, Size, Switch, Time};
+use crate::field::{Field, needed, optional};
+use crate::{Buffer, Form, Macsec, Nic, Pfcwd, Qos, Scheduler, Watermark, Wred};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,8 +20,8 @@ pub struct Declared {
     pub forwarding_delay: Dur,
     /// Classification and which classes are lossless.
     pub qos: Qos,
-    /// Scheduling of each of the eight queues of every port.
-    pub scheduler: Vec<Scheduling>,
+    /// How the queues of a port share it.
+    pub scheduler: Scheduler,
     /// The packet buffer and its thresholds.
     pub buffer: Buffer,
     /// Early marking and dropping.
@@ -73,7 +75,26 @@ pub struct Pfc {
     pub xon_counts: bool,
 }
 
+impl Pfc {
+    /// Its fields, a row each.
+    pub const FIELDS: &[Field] = &[
+        needed("quanta", Pause, "65535q"),
+        needed("refresh", Time, "100us"),
+        needed("response", Time, "2.02us"),
+        optional("emission", Time),
+        needed("xon_counts", Switch, "true").tried(&["true", "false"]),
+    ];
+}
+
 impl Declared {
+    /// The fields that every device has beside its parts, a row each.
+    pub const OF_ALL: &[Field] = &[
+        needed("ports", List, r#"[{"count":8,"speed":"100Gbps"}]"#),
+        needed("mtu", Size, "9122B"),
+    ];
+    /// Those that a switch has, too.
+    pub const OF_SWITCH: &[Field] = &[needed("forwarding_delay", Time, "600ns")];
+
     /// Time from the last bit in to the first bit out of an idle switch, MACsec counted.
     pub fn transit(&self) -> Dur {
         self.forwarding_delay + self.macsec.transit()

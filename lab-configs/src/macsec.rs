@@ -6,6 +6,8 @@
 //! Left out on purpose: key agreement (IEEE 802.1X MKA), whose outcome is what stands here; confidentiality offsets other than 0;
 //! and `validateFrames` other than strict.
 
+use crate::field::Holds::{Count, Switch, Time, Word};
+use crate::field::{Field, needed, optional};
 use rig_units::{Bytes, Dur, MIN_FRAME};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -133,23 +135,43 @@ impl CipherSuite {
     }
 }
 
-impl PfcMode {
-    /// What becomes of clear frames, of protected ones, and what is sent.
-    const fn means(self) -> (Reception, Reception, Form) {
-        match self {
-            PfcMode::Bypass => (Reception::Honour, Reception::Ignore, Form::Clear),
-            PfcMode::Encrypt => (Reception::Honour, Reception::Honour, Form::Encrypted),
-            PfcMode::StrictEncrypt => (Reception::Ignore, Reception::Honour, Form::Encrypted),
-            PfcMode::ClearOnly => (Reception::Honour, Reception::Bad, Form::Clear),
-            PfcMode::EncryptedOnly => (Reception::Bad, Reception::Honour, Form::Encrypted),
-        }
-    }
-}
-
 /// A value that its setting may not have: the path below `declared:`, what stands there, what would be accepted.
 pub type OutOfRange = (&'static str, String, String);
 
 impl Macsec {
+    /// Its fields, a row each. The policy and the cipher suite belong to the keys, which SONiC agrees on anew with the profile: they are not
+    /// changed while the device runs.
+    pub const FIELDS: &[Field] = &[
+        needed("enable", Switch, "false").by_case().live().tried(&["false"]),
+        needed("cipher_suite", Word, "GCM-AES-128").by_case().tried(&[
+            "GCM-AES-128",
+            "GCM-AES-256",
+            "GCM-AES-XPN-128",
+            "GCM-AES-XPN-256",
+        ]),
+        needed("policy", Word, "security").by_case().tried(&["security", "integrity_only"]),
+        needed("send_sci", Switch, "true").by_case().tried(&["true", "false"]),
+        needed("enable_replay_protect", Switch, "false").by_case().live().tried(&["true", "false"]),
+        // Around the window of the case that has one.
+        needed("replay_window", Count, "0").by_case().live().tried(&["0", "7", "9"]),
+        needed("pfc_encryption_mode", Word, "bypass").by_case().live().tried(&[
+            "bypass",
+            "encrypt",
+            "strict_encrypt",
+            "clear_only",
+            "encrypted_only",
+        ]),
+        optional("pfc_clear", Word).by_case().live().tried(&["honour", "ignore", "bad", "never"]),
+        optional("pfc_encrypted", Word)
+            .by_case()
+            .live()
+            .tried(&["honour", "ignore", "bad", "never"]),
+        optional("pfc_sent", Word).by_case().live().tried(&["clear", "encrypted", "never"]),
+        needed("latency", Time, "0ms"),
+        needed("encoding_sa", Count, "0").by_case().live().tried(&["1", "2", "3"]),
+        optional("next_pn", Count).by_case().live().tried(&["never", "1000"]),
+    ];
+
     /// The greatest association number: the SecTAG has two bits for it (IEEE 802.1AE 9.5).
     pub const MOST_AN: u8 = 3;
     /// The greatest packet number of 32 bits (IEEE 802.1AE 10.5.2): the last that an association may use.
@@ -176,19 +198,12 @@ impl Macsec {
         }
     }
 
-    /// What becomes of PFC frames in clear.
-    pub fn clear(&self) -> Reception {
-        self.pfc_clear.unwrap_or(self.pfc_encryption_mode.means().0)
-    }
-
-    /// What becomes of protected PFC frames.
-    pub fn encrypted(&self) -> Reception {
-        self.pfc_encrypted.unwrap_or(self.pfc_encryption_mode.means().1)
-    }
-
     /// In which form PFC frames are sent.
     pub fn sent(&self) -> Form {
-        self.pfc_sent.unwrap_or(self.pfc_encryption_mode.means().2)
+        self.pfc_sent.unwrap_or(match self.pfc_encryption_mode {
+            PfcMode::Bypass | PfcMode::ClearOnly => Form::Clear,
+            PfcMode::Encrypt | PfcMode::StrictEncrypt | PfcMode::EncryptedOnly => Form::Encrypted,
+        })
     }
 
     /// What protection adds to a frame, in bytes.

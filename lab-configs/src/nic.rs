@@ -6,6 +6,8 @@
 //!
 //! Left out on purpose: connection management, memory registration, completions; and every transport but RC.
 
+use crate::field::Holds::{Chance, Count, Name, Rate, Size, Switch, Time, Word};
+use crate::field::{Field, needed};
 use rig_units::{Bytes, Dur, L2Rate, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -189,7 +191,66 @@ pub struct Receive {
     pub miss: Dur,
 }
 
+impl Np {
+    /// Its fields, a row each.
+    pub const FIELDS: &[Field] = &[
+        needed("enable", Switch, "true").by_case().live().tried(&["true", "false"]),
+        needed("interval", Time, "50us").by_case().live().tried(&["x0.95", "x1.05", "x2"]),
+        needed("scope", Word, "qp").by_case().live().tried(&["qp", "dest_ip", "port"]),
+        needed("latency", Time, "1us").by_case().live(),
+        needed("dscp", Count, "48").by_case().live().tried(&["0", "46"]),
+        needed("ecn", Word, "not-ect").by_case().live().tried(&["not-ect", "ect0", "ect1", "ce"]),
+        needed("ack_earns", Switch, "false").by_case().live().tried(&["true"]),
+        needed("nak_earns", Switch, "false").by_case().live().tried(&["true"]),
+    ];
+}
+
+impl Rp {
+    /// Its fields, a row each.
+    pub const FIELDS: &[Field] = &[
+        needed("enable", Switch, "true").by_case().live().tried(&["true", "false"]),
+        needed("latency", Time, "1us").by_case().live(),
+        needed("scope", Word, "qp").by_case().live().tried(&["qp", "port"]),
+        needed("cut_window", Time, "50us").by_case().live(),
+        needed("initial_alpha", Chance, "100%").by_case().live(),
+        needed("inverse_g", Count, "256").by_case().live(),
+        needed("alpha_timer", Time, "55us").by_case().live().tried(&["x0.95", "x1.05", "x2"]),
+        needed("timer", Time, "55us").by_case().live().tried(&["x0.95", "x1.05", "x2"]),
+        needed("byte_counter", Size, "10MB").by_case().live().tried(&["x0.95", "x1.05", "0B"]),
+        needed("threshold", Count, "5").by_case().live(),
+        needed("ai_rate", Rate, "40Mbps-L2").by_case().live(),
+        needed("hai_rate", Rate, "200Mbps-L2").by_case().live(),
+        needed("min_rate", Rate, "100Mbps-L2").by_case().live(),
+        needed("clamp", Switch, "true").by_case().live().tried(&["true", "false"]),
+        needed("limiting", Word, "packet").by_case().live().tried(&["packet", "burst"]),
+        needed("burst", Size, "16KiB").by_case().live(),
+    ];
+}
+
+impl Rc {
+    /// Its fields, a row each.
+    pub const FIELDS: &[Field] = &[
+        needed("ack_every", Count, "1").by_case().live().tried(&["2", "8"]),
+        needed("ack_latency", Time, "1us").by_case().live(),
+        needed("nak_latency", Time, "1us").by_case().live(),
+        needed("resend_latency", Time, "2us").by_case().live(),
+        needed("timeout", Time, "0s").by_case().live().tried(&["x2"]),
+        needed("retries", Count, "7").by_case().live().tried(&["1"]),
+    ];
+}
+
+impl Receive {
+    /// Its fields, a row each.
+    pub const FIELDS: &[Field] = &[
+        needed("cache", Count, "0").by_case().live().tried(&["1", "3"]),
+        needed("miss", Time, "0s").by_case().live(),
+    ];
+}
+
 impl Nic {
+    /// Its own fields beside its parts, a row each.
+    pub const FIELDS: &[Field] = &[needed("generation", Name, "gen1").live()];
+
     /// No NIC: what a switch has.
     pub fn none() -> Nic {
         let rate = |bps| L2Rate { bps };

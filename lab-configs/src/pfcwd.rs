@@ -1,5 +1,7 @@
 //! Configuration of the PFC watchdog, with SONiC's names where it has them (`PFC_WD` table).
 
+use crate::field::Holds::{Count, Switch, Time, Word};
+use crate::field::{Field, needed, optional};
 use core::fmt;
 use rig_units::Dur;
 use schemars::JsonSchema;
@@ -104,16 +106,6 @@ pub enum Jitter {
     Tick,
 }
 
-impl Jitter {
-    /// The least and the most that is added to the poll interval.
-    pub const fn bounds(self) -> (Dur, Dur) {
-        match self {
-            Jitter::None => (Dur::ZERO, Dur::ZERO),
-            Jitter::Tick => (Dur::us(50), Dur::us(1_100)),
-        }
-    }
-}
-
 /// Which way a configuration takes into the device, and so what is checked on it.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -156,6 +148,21 @@ pub struct Pfcwd {
 }
 
 impl Pfcwd {
+    /// Its fields, a row each.
+    pub const FIELDS: &[Field] = &[
+        needed("detection_time", Time, "200ms").by_case().live().timing(),
+        optional("restoration_time", Time).by_case().live().timing(),
+        needed("poll_interval", Time, "100ms").by_case().live().timing(),
+        needed("action", Word, "drop").by_case().live().tried(&["drop", "forward", "alert"]),
+        needed("big_red_switch", Switch, "false").by_case().live().tried(&["true"]),
+        needed("charge", Word, "interval").live().timing().tried(&["interval", "elapsed"]),
+        needed("min_samples", Count, "1").live().timing().tried(&["2"]),
+        needed("jitter", Word, "none").live().tried(&["none", "tick"]),
+        needed("backlog", Word, "drains").live().tried(&["drains", "discarded"]),
+        needed("drop_by", Word, "acl").live().tried(&["acl", "zero-buffer"]),
+        needed("config_path", Word, "yang").live().tried(&["yang", "redis"]),
+    ];
+
     /// Detection times that orchagent accepts (`PFC_WD_DETECTION_TIME_MIN/MAX`, pfcwdorch.h).
     pub const DETECTION_RANGE: (Dur, Dur) = (Dur::ms(100), Dur::ms(5_000));
     /// Restoration times that orchagent accepts (`PFC_WD_RESTORATION_TIME_MIN/MAX`, pfcwdorch.h).

@@ -1,43 +1,10 @@
 //! A device under test: who it is, what it declares, and (emulated ones) how it departs from that.
 
 use crate::settings::BadSetting;
-use crate::{Declared, RuleFamily, Switched};
+use crate::{Declared, Kind, RuleFamily, Switched};
 use core::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// What kind of device a profile describes.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// An Ethernet switch.
-    Switch,
-    /// One RDMA NIC or more, each behind a port of the rig.
-    Nic,
-}
-
-impl Kind {
-    /// Their names in YAML.
-    pub const NAMES: [(&str, Kind); 2] = [("switch", Kind::Switch), ("nic", Kind::Nic)];
-
-    /// Whether a device of this kind has the part called `key` below `declared:`.
-    pub fn has(self, key: &str) -> bool {
-        match key {
-            "ports" | "mtu" => true,
-            "nic" | "peer" => self == Kind::Nic,
-            _ => self == Kind::Switch,
-        }
-    }
-}
-
-impl core::fmt::Display for Kind {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let name = Kind::NAMES.into_iter().find(|(_, kind)| kind == self);
-        f.write_str(name.map_or("", |(name, _)| name))
-    }
-}
 
 /// Which watchdog rule a device follows, and where that rule was read or recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -61,8 +28,10 @@ pub struct Profile {
     pub kind: Kind,
     /// The ASIC, as people call it.
     pub asic: String,
-    /// Its watchdog rule.
-    pub rule: Rule,
+    /// Its watchdog rule; `None` for a device without a watchdog: a NIC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Rule")]
+    pub rule: Option<Rule>,
     /// What it is configured to and documented as.
     pub declared: Declared,
     /// How the emulated one departs from that.
@@ -104,7 +73,7 @@ impl Profile {
         about: String,
         kind: Kind,
         asic: String,
-        rule: Rule,
+        rule: Option<Rule>,
         declared: Declared,
     ) -> Profile {
         Profile { name, about, kind, asic, rule, declared, actual: Actual::default() }
@@ -131,16 +100,17 @@ impl Profile {
         declared.peer = second.declared.nic.clone();
         let name = format!("{}-to-{}", first.name, second.name);
         let about = format!("two NICs: {} and {}", first.name, second.name);
-        Ok(Profile::new(name, about, Kind::Nic, first.asic.clone(), first.rule.clone(), declared))
+        Ok(Profile::new(name, about, Kind::Nic, first.asic.clone(), None, declared))
+    }
+
+    /// The family of its watchdog's rule; `None` where it has no watchdog.
+    pub fn family(&self) -> Option<RuleFamily> {
+        self.rule.as_ref().map(|rule| rule.family)
     }
 
     /// The profile as a file says it, which reads back as the same: without what a device of its kind has not.
     pub fn written(&self) -> serde_json::Value {
         let mut all = serde_json::to_value(self).unwrap_or_default();
-        if let Some(file) = all.as_object_mut().filter(|_| self.kind == Kind::Nic) {
-            // A NIC has no watchdog.
-            file.remove("rule");
-        }
         if let Some(declared) = all.get_mut("declared").and_then(|parts| parts.as_object_mut()) {
             declared.retain(|key, _| self.kind.has(key));
         }

@@ -1,6 +1,8 @@
-//! From code point to traffic class, queue and priority group, and how the queues share a port.
+//! From code point to traffic class, queue and priority group.
 
 use crate::Color;
+use crate::field::Holds::{Count, List, Whole};
+use crate::field::{Field, needed, optional};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,6 +25,15 @@ pub struct Qos {
 }
 
 impl Qos {
+    /// Its fields, a row each.
+    pub const FIELDS: &[Field] = &[
+        needed("dscp_to_tc", Whole, r#"{"3":3,"4":4,"5":2,"8":0,"46":5,"48":6,"11":3,"12":3}"#),
+        needed("default_tc", Count, "1"),
+        needed("pfc_enable", List, "[3,4]"),
+        needed("pfcwd_sw_enable", List, "[3,4]"),
+        optional("dscp_to_color", Whole),
+    ];
+
     /// Whether `class` is lossless.
     pub fn lossless(&self, class: u8) -> bool {
         self.pfc_enable.contains(&class)
@@ -45,14 +56,4 @@ impl Qos {
         let listed = self.dscp_to_tc.keys().copied().find(fits);
         listed.or_else(|| (0..64).find(fits))
     }
-}
-
-/// How one queue takes part in its port.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Scheduling {
-    /// Served before every weighted queue, the highest number first.
-    Strict,
-    /// Deficit weighted round robin, in bytes.
-    Dwrr(u16),
 }

@@ -1,5 +1,6 @@
 //! JSON Schema of labs, profiles and settings, so that an editor completes keys and underlines what a run would refuse.
 
+use crate::fields::{self, Fieldset};
 use crate::read::TRANSPORTS;
 use crate::{Backend, ControlName, Declared, Kind, Profile, RuleFamily};
 use rig_units::{Dur, Length, PortSpeed};
@@ -136,7 +137,8 @@ fn by_kind(schema: &mut Value) {
         let parts = declared.iter().map(String::as_str).filter(|key| kind.has(key));
         let own: &[&str] = if kind == Kind::Nic { &["nic"] } else { &[] };
         let parts: Vec<&str> = parts.chain(own.iter().copied()).collect();
-        let top = whole.iter().filter(|key| kind == Kind::Switch || *key != "rule");
+        let rule = (kind == Kind::Switch).then_some("rule");
+        let top = whole.iter().map(String::as_str).chain(rule);
         json!({
             "properties": { "kind": { "const": name }, "declared": { "required": parts } },
             "required": top.collect::<Vec<_>>(),
@@ -181,16 +183,24 @@ pub fn families() -> Value {
 
 /// An optional value is unset by `never`.
 fn may_be_unset(schema: &mut Value) {
-    for path in Declared::OPTIONAL {
-        let Some((parent, key)) = path.rsplit_once('.') else { continue };
-        // Definitions carry the names of the types: `Pfcwd` for `pfcwd`.
-        let mut name = parent.to_owned();
-        name[..1].make_ascii_uppercase();
-        if let Some(value) = schema.pointer_mut(&format!("/$defs/{name}/properties/{key}")) {
-            let set = value.take();
-            *value = json!({ "anyOf": [set, { "enum": ["never", null] }] });
+    for section in fields::SECTIONS {
+        for field in section.fields.iter().filter(|field| field.is_optional()) {
+            let at = format!("/$defs/{}/properties/{}", definition(section), field.name);
+            if let Some(value) = schema.pointer_mut(&at) {
+                let set = value.take();
+                *value = json!({ "anyOf": [set, { "enum": ["never", null] }] });
+            }
         }
     }
+}
+
+/// The name of a part's definition: that of its type, `Pfcwd` for `pfcwd` and `Np` for `nic.np`.
+fn definition(section: &Fieldset) -> String {
+    let mut name = section.path.rsplit('.').next().unwrap_or_default().to_owned();
+    if let Some(first) = name.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    name
 }
 
 fn require_nothing(schema: &mut Value) {

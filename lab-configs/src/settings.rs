@@ -1,9 +1,9 @@
 //! One value at one dotted path of the declared configuration: how cases require, sweeps vary and `--mutate` changes it.
 //!
-//! Paths are read off the configuration types themselves (through their serialised form), so that a new field is at
-//! once a requirement, a sweep and a mutant.
+//! Values are set in the serialised form of the configuration types, whose fields [`fields`] lists, so that a new field is at once a
+//! requirement, a sweep and a mutant.
 
-use crate::Declared;
+use crate::{Declared, fields};
 use core::fmt;
 use serde_json::Value;
 
@@ -66,18 +66,18 @@ impl Declared {
         let Setting { path, value } = setting;
         let bad = |why: String| BadSetting::BadValue { path: path.clone(), why };
         let mut tree = serde_json::to_value(self).map_err(|e| bad(e.to_string()))?;
-        let unknown = || BadSetting::UnknownPath { path: path.clone(), near: self.near(path) };
+        let unknown = || BadSetting::UnknownPath { path: path.clone(), near: near(path) };
         let (parents, last) = path.rsplit_once('.').unwrap_or(("", path));
         let parents = parents.split('.').filter(|key| !key.is_empty());
         let mut at = &mut tree;
         for key in parents {
             at = at.get_mut(key).ok_or_else(unknown)?;
         }
-        let fields = at.as_object_mut().ok_or_else(unknown)?;
-        if !fields.contains_key(last) && !Self::OPTIONAL.contains(&path.as_str()) {
+        let mapping = at.as_object_mut().ok_or_else(unknown)?;
+        if !mapping.contains_key(last) && !fields::is_optional(path) {
             return Err(unknown());
         }
-        fields.insert(last.to_owned(), value.clone());
+        mapping.insert(last.to_owned(), value.clone());
         serde_json::from_value(tree).map_err(|e| bad(e.to_string()))
     }
 
@@ -87,35 +87,12 @@ impl Declared {
     /// # Errors
     /// When there is no such path or the value does not fit it.
     pub fn overridden(&self, path: &str, text: &str) -> Result<Declared, BadSetting> {
-        let unset = Self::OPTIONAL.contains(&path) && self.get(path).is_none();
+        let unset = fields::is_optional(path) && self.get(path).is_none();
         if unset && relative::is_relative(text) {
             return Ok(self.clone());
         }
         self.with(&Setting { path: path.to_owned(), value: absolute(self, path, text)? })
     }
-
-    /// Paths that may be absent from the serialised form.
-    pub const OPTIONAL: [&'static str; 16] = [
-        "qos.dscp_to_color",
-        "pfcwd.restoration_time",
-        "buffer.static_th",
-        "buffer.port_dynamic_th",
-        "buffer.headroom_pool",
-        "wred.yellow",
-        "wred.red",
-        "wred.drop",
-        "buffer.accounting",
-        "pfc.emission",
-        "watermark.poll",
-        "watermark.telemetry",
-        "macsec.pfc_clear",
-        "macsec.pfc_encrypted",
-        "macsec.pfc_sent",
-        "macsec.next_pn",
-    ];
-
-    /// Parts that a device need not have: what is absent is off.
-    pub const OPTIONAL_PARTS: [&'static str; 3] = ["macsec", "nic", "peer"];
 
     /// Whether the configuration is already what `setting` asks for.
     ///
@@ -125,60 +102,25 @@ impl Declared {
         Ok(self.with(setting)? == *self)
     }
 
-    /// Every path that holds a plain value, by name; those that may be unset and are come last.
-    pub fn paths(&self) -> Vec<String> {
-        fn walk(at: &Value, path: &str, all: &mut Vec<String>) {
-            match at {
-                Value::Object(fields) => {
-                    for (key, below) in fields {
-                        let path =
-                            if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                        walk(below, &path, all);
-                    }
-                }
-                _ => all.push(path.to_owned()),
-            }
-        }
-        let mut all = Vec::new();
-        walk(&serde_json::to_value(self).unwrap_or_default(), "", &mut all);
-        for optional in Self::OPTIONAL {
-            if !all.iter().any(|path| path == optional) {
-                all.push(optional.to_owned());
-            }
-        }
-        all
-    }
-
-    fn near(&self, path: &str) -> Vec<String> {
-        nearest(path, self.paths().iter().map(String::as_str))
+    /// The paths at which two configurations differ.
+    pub fn differences(&self, other: &Declared) -> Vec<String> {
+        let [a, b] = [self, other].map(|one| serde_json::to_value(one).unwrap_or_default());
+        let differs = |path: &String| {
+            let pointer = format!("/{}", path.replace('.', "/"));
+            a.pointer(&pointer) != b.pointer(&pointer)
+        };
+        fields::paths().into_iter().filter(differs).collect()
     }
 }
 
-/// Whether an adapter may set `path` on behalf of a case. What it may not set is part of what a device *is*: a case
-/// that asks for it selects a device.
+/// Existing paths that look like this one.
+fn near(path: &str) -> Vec<String> {
+    nearest(path, fields::paths().iter().map(String::as_str))
+}
+
+/// Whether an adapter may set `path` on behalf of a case.
 pub fn configurable(path: &str) -> bool {
-    const WATCHDOG: [&str; 5] = [
-        "pfcwd.detection_time",
-        "pfcwd.restoration_time",
-        "pfcwd.poll_interval",
-        "pfcwd.action",
-        "pfcwd.big_red_switch",
-    ];
-    const ASIC: [&str; 10] = [
-        "buffer.cell",
-        "buffer.descriptor",
-        "buffer.crossing",
-        "buffer.accounting",
-        "wred.marking",
-        "wred.counts_itself",
-        "wred.unit",
-        "macsec.latency",
-        "nic.generation",
-        "peer.generation",
-    ];
-    let parts = ["buffer.", "wred.", "watermark.", "macsec.", "nic.", "peer."];
-    let settable = parts.iter().any(|part| path.starts_with(part));
-    WATCHDOG.contains(&path) || (settable && !ASIC.contains(&path))
+    fields::field(path).is_some_and(|field| field.by_case)
 }
 
 /// The words that look most like `word`, for "did you mean": at most three, the nearest first.
@@ -216,7 +158,7 @@ fn absolute(declared: &Declared, path: &str, text: &str) -> Result<Value, BadSet
 }
 
 mod relative {
-    use super::{BadSetting, Declared, Value};
+    use super::{BadSetting, Declared, Value, fields, near};
     use rig_units::{Bytes, Dur, L2Rate, Ppm, Quanta};
 
     /// Whether `text` asks for a change rather than for a value.
@@ -230,10 +172,10 @@ mod relative {
         };
         let why = |why: &str| BadSetting::BadValue { path: path.to_owned(), why: why.to_owned() };
         let Some(configured) = declared.get(path) else {
-            return if declared.paths().iter().any(|known| known == path) {
+            return if fields::is_optional(path) {
                 Err(why("is not set, so there is nothing to change relative to"))
             } else {
-                Err(BadSetting::UnknownPath { path: path.to_owned(), near: declared.near(path) })
+                Err(BadSetting::UnknownPath { path: path.to_owned(), near: near(path) })
             };
         };
         let changed = match &configured {

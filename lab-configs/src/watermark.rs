@@ -1,6 +1,8 @@
 //! How a switch's software keeps watermarks: SONiC's flex counters read and clear those of the chip, and three copies hold
 //! the greatest value read (sonic.md sections 2.5 and 4.2).
 
+use crate::field::Holds::Time;
+use crate::field::{Field, optional};
 use rig_units::Dur;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -19,6 +21,12 @@ pub struct Watermark {
 }
 
 impl Watermark {
+    /// Its fields, a row each. What a device that polls or resets more often shows, one at another phase shows, too.
+    pub const FIELDS: &[Field] = &[
+        optional("poll", Time).by_case().tried(&["x1.1", "x1.5", "x2", "never"]),
+        optional("telemetry", Time).by_case().tried(&["x1.25", "x1.5", "x2", "never"]),
+    ];
+
     /// The telemetry interval of a device on which none is configured.
     pub const TELEMETRY: Dur = Dur::ms(120_000);
 }

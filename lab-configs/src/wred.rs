@@ -7,6 +7,8 @@
 //!
 //! With p the chance and q the depth: p = 1 from `kmax` on, else 0 below `kmin`, else pmax (q - kmin) / (kmax - kmin).
 
+use crate::field::Holds::{Chance, Count, List, Size, Switch, Whole, Word};
+use crate::field::{Field, needed, optional};
 use rig_units::{Bytes, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -144,28 +146,23 @@ impl Curve {
     }
 }
 
-impl EcnMode {
-    /// Whether ECN-capable frames of this colour are marked.
-    pub const fn marks(self, color: Color) -> bool {
-        let (green, yellow, red) = match self {
-            EcnMode::EcnNone => (false, false, false),
-            EcnMode::EcnGreen => (true, false, false),
-            EcnMode::EcnYellow => (false, true, false),
-            EcnMode::EcnRed => (false, false, true),
-            EcnMode::EcnGreenYellow => (true, true, false),
-            EcnMode::EcnGreenRed => (true, false, true),
-            EcnMode::EcnYellowRed => (false, true, true),
-            EcnMode::EcnAll => (true, true, true),
-        };
-        match color {
-            Color::Green => green,
-            Color::Yellow => yellow,
-            Color::Red => red,
-        }
-    }
-}
-
 impl Wred {
+    /// Its fields, a row each. What breaks in queues that have no profile is nothing.
+    pub const FIELDS: &[Field] = &[
+        needed("queues", List, "[3,4]").by_case().live(),
+        needed("ecn", Word, "ecn_all").by_case().live().tried(&["ecn_none"]),
+        needed("kmin", Size, "104000B").by_case().live().tried(&["x0.95", "x1.05"]),
+        needed("kmax", Size, "312000B").by_case().live().tried(&["x0.95", "x1.05"]),
+        needed("pmax", Chance, "5%").by_case().live().tried(&["x0.9", "x1.1"]),
+        optional("yellow", Whole).by_case().live(),
+        optional("red", Whole).by_case().live(),
+        optional("drop", Whole).by_case().live(),
+        needed("weight", Count, "0").by_case().live().tried(&["0", "4"]),
+        needed("marking", Word, "dequeue").live().tried(&["dequeue", "enqueue"]),
+        needed("counts_itself", Switch, "false").live().tried(&["true", "false"]),
+        needed("unit", Whole, "bytes").live(),
+    ];
+
     /// The heaviest smoothing that a profile may declare: SAI's weight is 0 to 15.
     pub const MOST_WEIGHT: u8 = 15;
 
@@ -191,21 +188,7 @@ impl Wred {
     pub fn curves(&self) -> Vec<(&'static str, Curve)> {
         let own = [("wred.yellow", self.yellow), ("wred.red", self.red), ("wred.drop", self.drop)];
         let own = own.into_iter().filter_map(|(path, curve)| Some((path, curve?)));
-        core::iter::once(("wred.kmin", self.marking_curve(Color::Green))).chain(own).collect()
-    }
-
-    /// The curve by which frames of a colour are marked.
-    pub fn marking_curve(&self, color: Color) -> Curve {
         let green = Curve { kmin: self.kmin, kmax: self.kmax, pmax: self.pmax };
-        match color {
-            Color::Green => green,
-            Color::Yellow => self.yellow.unwrap_or(green),
-            Color::Red => self.red.unwrap_or(green),
-        }
-    }
-
-    /// The curve by which frames of a colour are dropped that are not to be marked.
-    pub fn drop_curve(&self, color: Color) -> Curve {
-        self.drop.unwrap_or_else(|| self.marking_curve(color))
+        core::iter::once(("wred.kmin", green)).chain(own).collect()
     }
 }

@@ -27,10 +27,11 @@ pub use sweep::INTERVALS;
 
 use crate::{Case, Suite, Vocabulary};
 use rig_lab::fault::Fault;
+use rig_lab::field::Holds;
+use rig_lab::fields;
 use rig_lab::walk::{At, Walk};
 use rig_lab::yaml::{Source, Value};
-use rig_lab::{Declared, Kind, Part, declare, is_name};
-use rig_units::Dur;
+use rig_lab::{Kind, Part, is_name};
 use std::io;
 use std::path::Path;
 
@@ -111,9 +112,9 @@ fn read_suite(
     const SETUP: [&str; 9] =
         ["dut", "ports", "streams", "flows", "between", "storms", "endpoints", "taps", "precision"];
     let setup = setup.and_then(|at| at.fields(&SETUP));
-    let broken = |why| at.fault(format!("the bundled pattern is broken: {why}"), "a whole program");
-    let pattern = declare::pattern().map_err(broken).ok()?;
-    let durations = durations(&pattern);
+    let broken = |why| at.fault(format!("the rows of fields are broken: {why}"), "a whole program");
+    let pattern = fields::sample(device).map_err(broken).ok()?;
+    let durations = durations();
     let context = case::Context { vocabulary, suite: stem, device, setup, pattern, durations };
     let listed = fields.need("cases", "a mapping of cases by name")?;
     let listed = listed.entries("a mapping of cases by name")?;
@@ -185,10 +186,7 @@ fn covers(at: Option<&At<'_>>) -> Vec<Part> {
 }
 
 /// Paths of the configuration that are lengths of time.
-fn durations(pattern: &Declared) -> Vec<String> {
-    let is_dur = |path: &String| match pattern.get(path) {
-        Some(serde_json::Value::String(text)) => text.parse::<Dur>().is_ok(),
-        _ => false,
-    };
-    pattern.paths().into_iter().filter(is_dur).collect()
+fn durations() -> Vec<String> {
+    let times = fields::all().filter(|(_, field)| field.holds == Holds::Time);
+    times.map(|(path, _)| path).collect()
 }

@@ -3,11 +3,13 @@
 mod arrows;
 mod breach;
 mod called;
+mod calls;
 mod circles;
 mod docs;
 mod glossary;
 mod rules;
 mod tree;
+mod wall;
 
 use breach::Breach;
 use std::path::Path;
@@ -23,6 +25,7 @@ fn breaches(sources: &[Source]) -> Vec<Breach> {
     let mut all = circles::check(sources);
     all.extend(called::check(sources));
     all.extend(glossary::check(sources));
+    all.extend(wall::check(sources));
     for source in sources {
         all.extend(arrows::check(source));
         all.extend(docs::check(source));

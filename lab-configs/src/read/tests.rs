@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    CipherSuite, Jitter, Macsec, PfcMode, Policy, Reception, RuleFamily, Watermark, declare,
+    CipherSuite, Jitter, Kind, Macsec, PfcMode, Policy, Reception, RuleFamily, Watermark, fields,
 };
 use insta::assert_snapshot;
 
@@ -73,7 +73,7 @@ fn the_default_lab_needs_no_file_and_has_every_rule_and_both_poll_loops() {
     let lab = lab(None).unwrap_or_else(|faults| panic!("{}", all(&faults)));
     assert_eq!((lab.name.as_str(), lab.cable_cm), ("emulated", 300));
     for (name, family) in RuleFamily::NAMES {
-        assert!(lab.duts.iter().any(|dut| dut.rule.family == family), "{name} is missing");
+        assert!(lab.duts.iter().any(|dut| dut.family() == Some(family)), "{name} is missing");
     }
     assert!(lab.duts.iter().any(|dut| dut.declared.pfcwd.jitter == Jitter::Tick));
 }
@@ -164,7 +164,8 @@ mistakes! {
 #[test]
 fn a_profile_may_say_how_watermarks_are_polled_or_say_nothing() {
     let text = include_str!("../../duts/broadcom.yaml");
-    assert_eq!(declare::pattern().map(|declared| declared.watermark), Ok(Watermark::default()));
+    let sample = fields::sample(Kind::Switch);
+    assert_eq!(sample.map(|declared| declared.watermark), Ok(Watermark::default()));
     let polled = text.replace("  pfcwd:\n", "  watermark: {poll: 60s}\n  pfcwd:\n");
     let profile = profile_from(&Source::new("dut.yaml", &polled));
     let profile = profile.unwrap_or_else(|faults| panic!("{}", all(&faults)));
@@ -175,7 +176,7 @@ fn a_profile_may_say_how_watermarks_are_polled_or_say_nothing() {
 #[test]
 fn a_profile_may_speak_macsec_or_say_nothing() {
     let text = include_str!("../../duts/broadcom.yaml");
-    assert_eq!(declare::pattern().map(|declared| declared.macsec), Ok(Macsec::off()));
+    assert_eq!(fields::sample(Kind::Switch).map(|declared| declared.macsec), Ok(Macsec::off()));
     let profile = |macsec: &str| {
         let text = text.replace("  pfcwd:\n", &format!("  {macsec}\n  pfcwd:\n"));
         let profile = profile_from(&Source::new("dut.yaml", &text));

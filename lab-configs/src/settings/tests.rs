@@ -1,7 +1,7 @@
 //! Settings by path: what is found, what is refused, and what a relative value comes to.
 
 use super::*;
-use crate::{Action, Color, Curve, Mutation, Profile, RuleFamily, Wred};
+use crate::{Action, Color, Mutation, Profile, RuleFamily};
 use rig_units::{Bytes, Dur, Ppm};
 
 fn profile() -> Profile {
@@ -24,9 +24,9 @@ fn overridden(path: &str, value: &str) -> Result<Declared, String> {
 #[test]
 fn every_path_can_be_read_and_set_to_what_it_holds() {
     let declared = profile().declared;
-    for path in declared.paths() {
+    for path in fields::paths() {
         let value = declared.get(&path);
-        assert!(value.is_some() || Declared::OPTIONAL.contains(&path.as_str()), "{path}");
+        assert!(value.is_some() || fields::is_optional(&path), "{path}");
         let value = value.unwrap_or_default();
         assert_eq!(declared.with(&set(&path, value)).as_ref(), Ok(&declared), "{path}");
     }
@@ -38,7 +38,6 @@ fn an_optional_value_keeps_its_path_while_it_is_unset() {
     let declared = profile().declared;
     let never = declared.with(&set(path, Value::Null)).unwrap();
     assert_eq!(never.pfcwd.restoration_time, None);
-    assert!(never.paths().iter().any(|known| known == path));
     assert_eq!(never.with(&set(path, "200ms")), Ok(declared));
 }
 
@@ -114,7 +113,7 @@ fn a_relative_value_that_makes_no_sense_is_refused() {
 
 #[test]
 fn what_a_device_is_cannot_be_configured() {
-    let paths = profile().declared.paths();
+    let paths = fields::paths();
     let mine: Vec<&str> =
         paths.iter().map(String::as_str).filter(|path| configurable(path)).collect();
     assert!(mine.contains(&"pfcwd.detection_time") && mine.contains(&"buffer.dynamic_th"));
@@ -159,35 +158,11 @@ fn the_three_parameters_of_a_curve_are_scaled_and_a_chance_ends_at_certainty() {
 }
 
 #[test]
-fn a_colour_has_the_curve_of_green_until_it_has_its_own() {
-    let declared = profile().declared;
-    let green = declared.wred.marking_curve(Color::Green);
-    assert_eq!(Color::ALL.map(|color| declared.wred.marking_curve(color)), [green; 3]);
-    let red = serde_json::json!({"kmin": "1KB", "kmax": "2KB", "pmax": "10%"});
-    let wred = declared.with(&set("wred.red", red)).unwrap().wred;
-    let own = Curve { kmin: Bytes(1_000), kmax: Bytes(2_000), pmax: Ppm(100_000) };
-    assert_eq!(Color::ALL.map(|color| wred.marking_curve(color)), [green, green, own]);
-    assert_eq!(Color::ALL.map(|color| wred.drop_curve(color)), [green, green, own]);
-    let drop = Curve { pmax: Ppm::ONE, ..own };
-    let wred = Wred { drop: Some(drop), ..wred };
-    assert_eq!(Color::ALL.map(|color| wred.drop_curve(color)), [drop; 3]);
-    assert_eq!(wred.marking_curve(Color::Red), own);
-}
-
-#[test]
-fn colours_go_by_code_point_and_the_modes_are_sonics_eight() {
+fn colours_go_by_code_point() {
     let declared = profile().declared;
     assert_eq!(declared.qos.color(3), Color::Green);
     let colors = serde_json::json!({"3": "red", "4": "yellow"});
     let declared = declared.with(&set("qos.dscp_to_color", colors)).unwrap();
     let colors = [3, 4, 5].map(|dscp| declared.qos.color(dscp));
     assert_eq!(colors, [Color::Red, Color::Yellow, Color::Green]);
-    let marked = |mode: &str| {
-        let wred = declared.with(&set("wred.ecn", mode)).unwrap().wred;
-        Color::ALL.map(|color| wred.ecn.marks(color))
-    };
-    assert_eq!(marked("ecn_none"), [false, false, false]);
-    assert_eq!(marked("ecn_green_yellow"), [true, true, false]);
-    assert_eq!(marked("ecn_yellow_red"), [false, true, true]);
-    assert_eq!(marked("ecn_all"), [true, true, true]);
 }

@@ -6,7 +6,7 @@
 
 use super::{Seen, Sighting};
 use crate::Finding;
-use crate::spec::pfcwd::Rule;
+use crate::spec::pfcwd::{Rule, jitter};
 use rig_capture::{FrameRef, Span};
 use rig_units::{Dur, Ppm, Time};
 
@@ -143,7 +143,7 @@ fn congruent(common: Span, span: Span, p: Dur) -> Option<Span> {
 /// Under jitter no grid holds, but every distance is still a whole number of intervals, each between the shortest and the
 /// longest: what is reported of the first distance that is none. A device without the jitter that it declares shows here.
 fn out_of_step(rule: &Rule, polls: &[&Poll]) -> Option<Finding> {
-    let (least, most) = rule.jitter.bounds();
+    let (least, most) = jitter(rule.jitter);
     let (short, long) = (rule.poll_interval + least, rule.poll_interval + most);
     polls.windows(2).find_map(|pair| {
         let (before, after) = (pair[0].at, pair[1].at);

@@ -6,16 +6,18 @@ use super::mac;
 use super::nic;
 use rig_units::{PortSpeed, Time};
 
+mod device;
 mod node;
 mod plan;
 mod plug;
 mod rig_port;
 mod security;
 
-pub(crate) use node::{Device, Node};
+pub(crate) use device::Device;
+pub(crate) use node::Node;
 pub(crate) use plan::usual;
 pub use plan::{PFC_SIZE, Storm, Stream, at, number};
-pub(crate) use plug::Plug;
+pub(crate) use plug::{NO_HOST, Plug};
 pub(crate) use rig_port::RigPort;
 pub use security::{Obeys, Security};
 

@@ -3,7 +3,7 @@
 //! At one instant frames arrive first, then gates close and open, then XOFF is refreshed, then ports that became free
 //! send: that is the order of the source ids, and within each kind the order of the topology.
 
-use super::host::Host;
+use super::host::{Host, NO_HOST};
 use super::link::Sent;
 use super::packet::{Kind, Packet};
 use super::queue::{EventQueue, Heap4, Source};
@@ -12,7 +12,9 @@ use super::tap::Tap;
 use super::topology::PortId;
 use rig_units::{Dur, Time};
 use wires::Wires;
+use wiring::Wiring;
 
+mod books;
 mod build;
 mod control;
 mod late;
@@ -21,8 +23,11 @@ mod nics;
 mod rare;
 mod secured;
 mod wires;
+pub(in crate::model) mod wiring;
+mod work;
 
 pub use control::Delivered;
+pub use work::Work;
 
 /// What an event source stands for.
 #[derive(Debug, Clone, Copy)]
@@ -59,41 +64,6 @@ impl Default for Shortcuts {
         Shortcuts { bypass: true, fold: true, late_hosts: true }
     }
 }
-
-/// How much the engine did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Work {
-    /// Frames of data, and requests for some, put on a cable.
-    pub data_hops: u64,
-    /// Answers and congestion notifications put on a cable.
-    pub ack_hops: u64,
-    /// PFC frames put on a cable.
-    pub pfc_hops: u64,
-    /// Events handled.
-    pub events: u64,
-}
-
-impl Work {
-    /// Frames of any kind put on a cable.
-    pub const fn hops(&self) -> u64 {
-        self.data_hops + self.ack_hops + self.pfc_hops
-    }
-}
-
-/// Where the cable of a switch's port starts, and the ids of its event sources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Wiring {
-    /// The link that leads away, whose number is also the source of arrivals over it. The one that leads here is
-    /// `link ^ 1`.
-    link: u16,
-    /// The host at the far end of a port's cable, or [`NO_HOST`].
-    host: u16,
-    gate: Source,
-    refresh: Source,
-    send: Source,
-}
-
-pub(crate) const NO_HOST: u16 = u16::MAX;
 
 /// Hosts, switches and the cables between them, in virtual time.
 #[derive(Debug)]
@@ -158,7 +128,7 @@ impl<Q: EventQueue> Network<Q> {
             Wake::Send(at) => {
                 let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
                 port.send.rang();
-                if port.busy <= self.wires.now {
+                if port.free_at() <= self.wires.now {
                     self.port_start(at, tap);
                 } else {
                     self.port_send(at, tap);
@@ -202,8 +172,9 @@ impl<Q: EventQueue> Network<Q> {
         let wiring = port.wiring;
         let sent = self.wires.put(wiring.link, self.wires.now, packet);
         port.busy = sent.free;
-        if !self.shortcuts.fold && port.send.set(sent.free) {
-            self.wires.queue.push(sent.free, wiring.send);
+        let free = port.free_at();
+        if !self.shortcuts.fold && port.send.set(free) {
+            self.wires.queue.push(free, wiring.send);
         }
         self.sent(wiring, packet.kind, sent, tap);
     }
@@ -247,8 +218,8 @@ impl<Q: EventQueue> Network<Q> {
         let port = &mut device.ports[usize::from(at.port)];
         if port.is_free(self.wires.now) {
             self.port_start(at, tap);
-        } else if port.ready() && port.send.set(port.busy) {
-            self.wires.queue.push(port.busy, port.wiring.send);
+        } else if port.ready() && port.send.set(port.free_at()) {
+            self.wires.queue.push(port.free_at(), port.wiring.send);
         }
     }
 
@@ -268,8 +239,9 @@ impl<Q: EventQueue> Network<Q> {
         let sent = self.wires.put(wiring.link, now, packet);
         port.busy = sent.free;
         port.started(choice);
-        if (port.ready() || !self.shortcuts.fold) && port.send.set(sent.free) {
-            self.wires.queue.push(sent.free, wiring.send);
+        let free = port.free_at();
+        if (port.ready() || !self.shortcuts.fold) && port.send.set(free) {
+            self.wires.queue.push(free, wiring.send);
         }
         let resumed = if kind == Kind::Pfc { None } else { device.left(now, place) };
         self.sent(wiring, kind, sent, tap);

@@ -9,7 +9,7 @@ use super::classify::Classifier;
 use super::counters::Counters;
 use super::egress::{Choice, Egress};
 use super::mac::Mac;
-use super::network::Wiring;
+use super::network::wiring::Wiring;
 use super::packet::{CLASSES, Packet, bit, slot};
 use super::pfc_gen::{self, PfcGen};
 use super::ring::Ring;
@@ -23,8 +23,10 @@ mod look;
 mod overrides;
 mod relief;
 mod secured;
+pub mod shaper;
 pub use config::Config;
 pub use overrides::Discarded;
+use shaper::Shaper;
 
 /// One port. The first fields belong to the network, which starts and ends frames.
 #[derive(Debug, Clone)]
@@ -40,6 +42,7 @@ pub(crate) struct Port {
     pub(crate) refresh: Alarm,
     pub(crate) mac: Mac,
     egress: Egress,
+    shaper: Option<Shaper>,
     pfc: PfcGen,
     counters: [Counters; CLASSES],
     /// Classes whose arriving frames are dropped.
@@ -58,9 +61,24 @@ impl Port {
     pub(crate) fn is_free(&self, now: Time) -> bool {
         #[cfg(feature = "ns3")]
         if self.sends_last {
-            return self.busy < now;
+            return self.free_at() < now;
         }
-        self.busy <= now
+        self.free_at() <= now
+    }
+
+    /// When the next of the frames that wait may start, as far as no pause is in its way.
+    #[inline]
+    pub(crate) fn free_at(&self) -> Time {
+        match &self.shaper {
+            Some(shaper) if !self.egress.ready(u8::MAX) => self.busy.max(shaper.opens()),
+            _ => self.busy,
+        }
+    }
+
+    /// The queues that its shaper holds back: all or none.
+    #[inline]
+    fn shaped(&self, now: Time) -> u8 {
+        self.shaper.as_ref().map_or(0, |shaper| if now < shaper.opens() { u8::MAX } else { 0 })
     }
 
     /// Whether a frame could go, were the port free.
@@ -138,6 +156,7 @@ impl Switch {
             refresh: Alarm::default(),
             mac: Mac::new(&config.mac, speed),
             egress: Egress::new(&config.scheduling).swapping(swaps_after),
+            shaper: config.shaper.as_ref().map(Shaper::new),
             pfc: PfcGen::new(&pfc),
             counters: [Counters::default(); CLASSES],
             drop_in: 0,
@@ -175,7 +194,10 @@ impl Switch {
     #[inline]
     pub(crate) fn next(&mut self, now: Time, port: usize) -> Option<(Choice, &mut Port)> {
         let at = &mut self.ports[port];
-        let choice = at.egress.choose(at.mac.closed())?;
+        let choice = at.egress.choose(at.mac.closed() | at.shaped(now))?;
+        if let (Choice::Queue(_), Some(shaper)) = (choice, &mut at.shaper) {
+            shaper.charge(now, at.egress.front(choice)?.size);
+        }
         if let Choice::Queue(queue) = choice
             && self.wred.looks_at_departure(queue)
         {
@@ -211,6 +233,7 @@ impl Switch {
         let out = &mut self.ports[to];
         if bypass
             && delay == Dur::ZERO
+            && out.shaper.is_none()
             && out.egress.is_empty()
             && out.is_free(now)
             && (out.mac.closed() | self.wred.looks_at_lone()) & bit(class) == 0

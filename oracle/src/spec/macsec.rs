@@ -3,7 +3,7 @@
 //! The fate of a frame follows from its tag, from the greatest packet number M of those that were valid before it on its
 //! association, and from the window W: it is late when its number lies below M + 1 - W. Nothing is remembered beside M.
 
-use rig_lab::{Macsec, Reception};
+use rig_lab::{Macsec, PfcMode, Reception};
 use rig_testcases::{Secured, Tamper};
 use rig_units::Time;
 use std::collections::BTreeMap;
@@ -90,6 +90,19 @@ pub struct Outcome {
     pub error: bool,
 }
 
+/// What becomes of PFC frames in clear, and of protected ones: as the mode says, unless a form has a setting of its own.
+pub fn receptions(macsec: &Macsec) -> (Reception, Reception) {
+    use Reception::{Bad, Honour, Ignore};
+    let (clear, encrypted) = match macsec.pfc_encryption_mode {
+        PfcMode::Bypass => (Honour, Ignore),
+        PfcMode::Encrypt => (Honour, Honour),
+        PfcMode::StrictEncrypt => (Ignore, Honour),
+        PfcMode::ClearOnly => (Honour, Bad),
+        PfcMode::EncryptedOnly => (Bad, Honour),
+    };
+    (macsec.pfc_clear.unwrap_or(clear), macsec.pfc_encrypted.unwrap_or(encrypted))
+}
+
 /// What a port is configured to, and from when on. The first is from the start.
 pub type Epochs = [(Time, Macsec)];
 
@@ -134,12 +147,11 @@ fn outcome(macsec: &Macsec, arrival: &Arrival, seen: &mut Seen) -> Outcome {
         pauses: arrival.pfc && fate.passes() && reception == Reception::Honour,
         error: arrival.pfc && reception == Reception::Bad && (fate.passes() || fate == Fate::NoTag),
     };
+    let (clear, encrypted) = receptions(macsec);
     match &arrival.secured {
-        None if arrival.pfc && macsec.clear() == Reception::Honour => {
-            by(Reception::Honour, Fate::Past)
-        }
-        None => by(macsec.clear(), Fate::NoTag),
-        Some(secured) => by(macsec.encrypted(), tagged(macsec, secured, seen)),
+        None if arrival.pfc && clear == Reception::Honour => by(clear, Fate::Past),
+        None => by(clear, Fate::NoTag),
+        Some(secured) => by(encrypted, tagged(macsec, secured, seen)),
     }
 }
 
@@ -169,7 +181,6 @@ fn tagged(macsec: &Macsec, secured: &Secured, seen: &mut Seen) -> Fate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_lab::PfcMode;
 
     fn config() -> Macsec {
         Macsec {
@@ -249,6 +260,23 @@ mod tests {
         let want =
             [Fate::NotUsingSa, Fate::Ok, Fate::Ok, Fate::Ok, Fate::NotUsingSa, Fate::Ok, Fate::Ok];
         assert_eq!(fates(&epochs, &came), want);
+    }
+
+    #[test]
+    fn each_mode_says_what_is_obeyed_unless_a_form_has_a_setting_of_its_own() {
+        use Reception::{Bad, Honour, Ignore};
+        for (mode, want) in [
+            (PfcMode::Bypass, (Honour, Ignore)),
+            (PfcMode::Encrypt, (Honour, Honour)),
+            (PfcMode::StrictEncrypt, (Ignore, Honour)),
+            (PfcMode::ClearOnly, (Honour, Bad)),
+            (PfcMode::EncryptedOnly, (Bad, Honour)),
+        ] {
+            let macsec = Macsec { pfc_encryption_mode: mode, ..config() };
+            assert_eq!(receptions(&macsec), want, "{mode:?}");
+            let own = Macsec { pfc_clear: Some(Ignore), pfc_encrypted: Some(Bad), ..macsec };
+            assert_eq!(receptions(&own), (Ignore, Bad), "{mode:?}");
+        }
     }
 
     #[test]

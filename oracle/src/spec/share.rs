@@ -1,8 +1,8 @@
 //! How the queues of a port share it, and what a source or a queue loses by it (formulas F10 to F12).
 
 use rig_capture::Span;
-use rig_lab::Scheduling;
-use rig_units::{Bytes, L1_OVERHEAD, PortSpeed};
+use rig_lab::{Scheduler, Scheduling};
+use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed};
 
 /// What one queue has to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,10 +24,57 @@ const FINE: u128 = 1 << 40;
 ///
 /// Exact but for less than one bit a second a queue, which the spans hold. Offers of one queue share its grant in
 /// proportion to what they offer. A queue that `scheduler` does not list counts as one of weight 1.
-pub fn shares(speed: PortSpeed, scheduler: &[Scheduling], offers: &[Offer]) -> Vec<Span> {
+pub fn shares(speed: PortSpeed, scheduler: &Scheduler, offers: &[Offer]) -> Vec<Span> {
     let queues: Vec<Queue> =
-        (0..8).filter_map(|queue| Queue::of(queue, scheduler, offers)).collect();
-    let mut left = u128::from(speed.bps()) * FINE;
+        (0..8).filter_map(|queue| Queue::of(queue, &scheduler.queues, offers)).collect();
+    let mut grants = filled(u128::from(speed.bps()), &queues);
+    if let Some(pir) = scheduler.pir.map(|pir| u128::from(pir.bps))
+        && grants.iter().sum::<u128>() > pir * FINE
+    {
+        // The shaper is what holds the port back, and it counts frames alone.
+        let frames: Vec<Queue> =
+            queues.iter().map(|queue| Queue { offered_wire: queue.offered, ..*queue }).collect();
+        grants = filled(pir, &frames);
+    }
+    offers.iter().map(|offer| part(offer, offers, grants[offer.queue])).collect()
+}
+
+/// The mean rate of each offer between two instants, both counted from when all of them began at a port that had been idle. A shaped port
+/// sends `pbs` and `pir` times the time at most (a token bucket: RFC 2215, 4.2), and all that it is offered before: its shares are those of a
+/// port without a shaper until what was saved up is gone, and [`shares`] from then on.
+pub fn shares_between(
+    speed: PortSpeed,
+    scheduler: &Scheduler,
+    offers: &[Offer],
+    (from, until): (Dur, Dur),
+) -> Vec<Span> {
+    const PS_PER_S: u128 = 1_000_000_000_000;
+    let late = shares(speed, scheduler, offers);
+    let Some(pir) = scheduler.pir else { return late };
+    let early = shares(speed, &Scheduler { pir: None, ..scheduler.clone() }, offers);
+    let rate: u128 = early.iter().map(|span| u128::from(span.middle())).sum();
+    let Some(excess) = rate.checked_sub(pir.bps.into()).filter(|&excess| excess > 0) else {
+        return late;
+    };
+    let saved = u128::from(scheduler.pbs.unwrap_or(Bytes(0)).0) * 8;
+    let lasts = saved * PS_PER_S / excess;
+    let before = |at: Dur| u128::from(at.0).min(lasts);
+    let whole = u128::from((until - from).0.max(1));
+    let unshaped = before(until) - before(from);
+    let mean = |early: u64, late: u64| {
+        let sum = u128::from(early) * unshaped + u128::from(late) * (whole - unshaped);
+        u64::try_from(sum / whole).unwrap_or(u64::MAX)
+    };
+    let mean = |(early, late): (&Span, &Span)| Span {
+        lo: mean(early.lo, late.lo),
+        hi: mean(early.hi, late.hi) + 1,
+    };
+    early.iter().zip(&late).map(mean).collect()
+}
+
+/// What each of `queues` is granted of `capacity` bits a second of what it takes, times [`FINE`].
+fn filled(capacity: u128, queues: &[Queue]) -> [u128; 8] {
+    let mut left = capacity * FINE;
     let mut grants = [0; 8];
     for queue in queues.iter().rev().filter(|queue| queue.weight.is_none()) {
         let wire = queue.wire(queue.offered * FINE).min(left);
@@ -48,7 +95,7 @@ pub fn shares(speed: PortSpeed, scheduler: &[Scheduling], offers: &[Offer]) -> V
         }
         thirsty = if full.is_empty() { Vec::new() } else { rest };
     }
-    offers.iter().map(|offer| part(offer, offers, grants[offer.queue])).collect()
+    grants
 }
 
 /// One queue with something to send.
@@ -130,9 +177,9 @@ mod tests {
         Offer { queue, frame: Bytes(100), bps: gbps * 1_000_000_000 }
     }
 
-    fn weights(all: [u16; 8]) -> Vec<Scheduling> {
-        all.map(|weight| if weight == 0 { Scheduling::Strict } else { Scheduling::Dwrr(weight) })
-            .to_vec()
+    fn weights(all: [u16; 8]) -> Scheduler {
+        let how = |weight| if weight == 0 { Scheduling::Strict } else { Scheduling::Dwrr(weight) };
+        Scheduler { queues: all.map(how).to_vec(), ..Scheduler::default() }
     }
 
     /// Grants in millions of bits a second.
@@ -174,6 +221,40 @@ mod tests {
         let large = Offer { queue: 4, frame: Bytes(4_096), bps: 90_000_000_000 };
         let granted = mbps([1; 8], &[small, large]);
         assert_eq!(granted, [43_152, 43_152]);
+    }
+
+    fn shaped(gbps: u64, pbs: u64) -> Scheduler {
+        let pir = Some(rig_units::L2Rate { bps: gbps * 1_000_000_000 });
+        Scheduler { pir, pbs: Some(Bytes(pbs)), ..weights([1, 1, 1, 1, 2, 1, 1, 1]) }
+    }
+
+    fn rounded(spans: &[Span]) -> Vec<u64> {
+        spans.iter().map(|span| (span.middle() + 500_000) / 1_000_000).collect()
+    }
+
+    #[test]
+    fn a_shaped_port_shares_its_rate_in_bytes_of_frames() {
+        // 30 Gb/s of frames, weights 1:2, whatever the frames' overhead.
+        let offers = [offer(3, 60), offer(4, 60)];
+        assert_eq!(rounded(&shares(PortSpeed::G100, &shaped(30, 0), &offers)), [10_000, 20_000]);
+        // A rate above what the wire carries, 83.333 Gb/s, changes nothing.
+        assert_eq!(rounded(&shares(PortSpeed::G100, &shaped(84, 0), &offers)), [27_778, 55_556]);
+    }
+
+    #[test]
+    fn what_was_saved_up_is_sent_first_and_then_the_rate_is_kept() {
+        // 50 Gb/s offered, 30 kept to: 20 Gb/s of excess use 2.5 MB up in 1 ms.
+        let between = |from, until| {
+            let window = (Dur::us(from), Dur::us(until));
+            rounded(&shares_between(
+                PortSpeed::G100,
+                &shaped(30, 2_500_000),
+                &[offer(3, 50)],
+                window,
+            ))
+        };
+        assert_eq!([between(0, 1_000), between(1_000, 3_000)], [[50_000], [30_000]]);
+        assert_eq!([between(0, 2_000), between(500, 1_500)], [[40_000], [40_000]]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub use average::{Average, average_of_burst};
 pub use burst::{Burst, Expected, goes_in};
 pub use corners::{Corners, alike};
 
-use rig_lab::{Buffer, Color, Curve, DepthUnit, Marking, Wred};
+use rig_lab::{Buffer, Color, Curve, DepthUnit, EcnMode, Marking, Wred};
 use rig_units::{Bytes, Ppm};
 
 /// Where the forms come from, for reports.
@@ -49,14 +49,14 @@ pub struct Class {
 impl Class {
     /// What may be done to such frames.
     pub const fn fate(self, wred: &Wred) -> Fate {
-        if self.capable && wred.ecn.marks(self.color) { Fate::Mark } else { Fate::Drop }
+        if self.capable && marks(wred.ecn, self.color) { Fate::Mark } else { Fate::Drop }
     }
 
     /// By which curve.
     pub fn curve(self, wred: &Wred) -> Curve {
         match self.fate(wred) {
-            Fate::Mark => wred.marking_curve(self.color),
-            Fate::Drop => wred.drop_curve(self.color),
+            Fate::Mark => marking_curve(wred, self.color),
+            Fate::Drop => wred.drop.unwrap_or_else(|| marking_curve(wred, self.color)),
         }
     }
 
@@ -67,6 +67,26 @@ impl Class {
             Fate::Drop => Marking::Enqueue,
         }
     }
+}
+
+/// Whether ECN-capable frames of this colour are marked (SAI's modes name the colours that are).
+const fn marks(mode: EcnMode, color: Color) -> bool {
+    use EcnMode::{EcnAll, EcnGreen, EcnGreenRed, EcnGreenYellow, EcnRed, EcnYellow, EcnYellowRed};
+    match color {
+        Color::Green => matches!(mode, EcnAll | EcnGreen | EcnGreenYellow | EcnGreenRed),
+        Color::Yellow => matches!(mode, EcnAll | EcnYellow | EcnGreenYellow | EcnYellowRed),
+        Color::Red => matches!(mode, EcnAll | EcnRed | EcnGreenRed | EcnYellowRed),
+    }
+}
+
+/// The curve by which frames of a colour are marked: green's where it has none of its own.
+fn marking_curve(wred: &Wred, color: Color) -> Curve {
+    let own = match color {
+        Color::Green => None,
+        Color::Yellow => wred.yellow,
+        Color::Red => wred.red,
+    };
+    own.unwrap_or(Curve { kmin: wred.kmin, kmax: wred.kmax, pmax: wred.pmax })
 }
 
 /// A chance as a fraction of whole numbers, not cut down.

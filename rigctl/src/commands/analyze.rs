@@ -62,7 +62,7 @@ pub fn shown(
         capture = read(device)?;
     }
     let view = ActionView::from(&device.declared);
-    let analysis = Analysis::of(&capture, &view, device.rule.family);
+    let analysis = Analysis::of(&capture, &view, device.family());
     Ok(match format {
         Format::Human => text::text(name, &analysis, device, guessed),
         Format::Json => serde_json::to_string_pretty(&analysis).unwrap_or_default(),

@@ -109,7 +109,9 @@ fn about(page: &mut Page, case: &Case) {
 fn on_device(page: &mut Page, lab: &Lab, profile: &Profile, case: &Case) -> Result<(), Bad> {
     let Profile { name, about, rule, .. } = profile;
     page.field("device", &format!("{name} of lab {}: {about}", lab.name));
-    page.field("rule", &format!("{}, of {}", rule.family, rule.version));
+    if let Some(rule) = rule {
+        page.field("rule", &format!("{}, of {}", rule.family, rule.version));
+    }
     let groups = groups(case, &profile.declared);
     let groups = groups.map_err(|bad| Bad::of(format!("{}: {bad}", case.id)))?;
     let several = groups.len() > 1;

@@ -95,7 +95,7 @@ fn steered(control: ControlName, profile: &Profile, case: &Case) -> Result<Appli
     if clears(&case) && !can.offers(Ability::ClearCopies) {
         return Err("it clears copies of watermarks, and nothing here can".to_owned());
     }
-    let restores = profile.declared.pfcwd.restoration_time.is_some();
+    let restores = profile.rule.is_none() || profile.declared.pfcwd.restoration_time.is_some();
     if !case.storms.is_empty() && !restores && !can.offers(Ability::Boot) {
         return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
     }

@@ -322,7 +322,7 @@ fn one_trial(
         point.counts.clone_from(counts);
     }
     let script = session.context.script(&point).map_err(Obstacle::Case)?;
-    if session.context.rule.restoration_time.is_none() {
+    if session.context.never_restores() {
         // A queue that never restores would still be stormed in the next trial.
         session.reboot();
     } else if number > 1 && ends_stormed(&session.context, &script) {

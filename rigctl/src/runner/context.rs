@@ -6,7 +6,7 @@ use super::seed::Seed;
 use super::subject::{self, Subject};
 use super::threshold_search::Counts;
 use super::values::Values;
-use rig_lab::{Fault, Form, Keys, Lab, Profile, Transport};
+use rig_lab::{Fault, Form, Keys, Lab, Profile, RuleFamily, Transport};
 use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Protection, Script};
@@ -50,7 +50,9 @@ impl<'a> Context<'a> {
         group: Group,
         (seed, subjects): (Seed, Vec<Subject>),
     ) -> Context<'a> {
-        let rule = Rule::of(profile.rule.family, &group.declared.pfcwd);
+        // Nothing asks for the rule of a device without a watchdog but for a time within which a trial may be placed.
+        let family = profile.family().unwrap_or(RuleFamily::Broadcom);
+        let rule = Rule::of(family, &group.declared.pfcwd);
         let stimulus = subject::stimulus(case, &group.declared, subjects.first());
         let tail = subject::tail(case, &group.declared, subjects.first());
         let names = Names { rule, stimulus, tail };
@@ -91,6 +93,11 @@ impl<'a> Context<'a> {
             },
             counts: Counts::new(),
         }
+    }
+
+    /// Whether a stormed queue stays stormed until the device is booted.
+    pub fn never_restores(&self) -> bool {
+        self.profile.rule.is_some() && self.rule.restoration_time.is_none()
     }
 
     /// What the case is about, if it is about a storm.

@@ -7,6 +7,8 @@ use super::case::{self, Rig};
 use super::choose::choose;
 use super::points::groups;
 use crate::mutation;
+use rig_lab::field::Field;
+use rig_lab::fields;
 use rig_lab::{Declared, Deviation, Kind, Lab, Mutation, Part, Profile};
 use rig_oracle::Verdict;
 use rig_oracle::spec::pfcwd::{Rule, Stimulus};
@@ -27,10 +29,8 @@ pub struct Mutant {
 impl Mutant {
     /// What kind of device it is a mutant of.
     fn kind(&self) -> Kind {
-        let nic = self.text.starts_with("nic.") || self.text.starts_with("peer.");
         match self.part {
             Some(Part::Np | Part::Rp | Part::Rc) => Kind::Nic,
-            _ if nic => Kind::Nic,
             _ => Kind::Switch,
         }
     }
@@ -59,78 +59,6 @@ pub enum Fate {
     /// No case failed on it.
     Survived,
 }
-
-/// Factors by which every length of time is changed.
-const FACTORS: [&str; 4] = ["x0.9", "x1.1", "x1.5", "x2"];
-
-/// Values of settings that are words or switches; each is tried, whatever is configured.
-const WORDS: &[(&str, &[&str])] = &[
-    ("pfcwd.action", &["drop", "forward", "alert"]),
-    ("pfcwd.big_red_switch", &["true"]),
-    ("pfcwd.charge", &["interval", "elapsed"]),
-    ("pfcwd.min_samples", &["2"]),
-    ("pfcwd.jitter", &["none", "tick"]),
-    ("pfcwd.backlog", &["drains", "discarded"]),
-    ("pfcwd.drop_by", &["acl", "zero-buffer"]),
-    ("pfcwd.config_path", &["yang", "redis"]),
-    ("buffer.crossing", &["headroom", "shared"]),
-    ("buffer.accounting", &["ingress", "voq"]),
-    ("pfc.xon_counts", &["true", "false"]),
-    ("nic.generation", &[]),
-    ("nic.np.enable", &["true", "false"]),
-    ("nic.np.interval", &["x0.95", "x1.05", "x2"]),
-    ("nic.np.scope", &["qp", "dest_ip", "port"]),
-    ("nic.np.dscp", &["0", "46"]),
-    ("nic.np.ecn", &["not-ect", "ect0", "ect1", "ce"]),
-    ("nic.np.ack_earns", &["true"]),
-    ("nic.np.nak_earns", &["true"]),
-    ("nic.rp.enable", &["true", "false"]),
-    ("nic.rp.scope", &["qp", "port"]),
-    ("nic.rp.alpha_timer", &["x0.95", "x1.05", "x2"]),
-    ("nic.rp.timer", &["x0.95", "x1.05", "x2"]),
-    ("nic.rp.byte_counter", &["x0.95", "x1.05", "0B"]),
-    ("nic.rp.clamp", &["true", "false"]),
-    ("nic.rp.limiting", &["packet", "burst"]),
-    ("nic.rc.ack_every", &["2", "8"]),
-    ("nic.rc.retries", &["1"]),
-    ("nic.rc.timeout", &["x2"]),
-    ("nic.receive.cache", &["1", "3"]),
-    ("macsec.enable", &["false"]),
-    ("macsec.cipher_suite", &["GCM-AES-128", "GCM-AES-256", "GCM-AES-XPN-128", "GCM-AES-XPN-256"]),
-    ("macsec.policy", &["security", "integrity_only"]),
-    ("macsec.send_sci", &["true", "false"]),
-    ("macsec.enable_replay_protect", &["true", "false"]),
-    (
-        "macsec.pfc_encryption_mode",
-        &["bypass", "encrypt", "strict_encrypt", "clear_only", "encrypted_only"],
-    ),
-    // Around the window of the case that has one.
-    ("macsec.replay_window", &["0", "7", "9"]),
-    ("macsec.pfc_clear", &["honour", "ignore", "bad", "never"]),
-    ("macsec.pfc_encrypted", &["honour", "ignore", "bad", "never"]),
-    ("macsec.pfc_sent", &["clear", "encrypted", "never"]),
-    ("macsec.encoding_sa", &["1", "2", "3"]),
-    ("macsec.next_pn", &["never", "1000"]),
-    // Lists, words and mappings; what breaks in queues that have no profile is nothing.
-    ("wred.queues", &[]),
-    ("wred.ecn", &["ecn_none"]),
-    ("wred.yellow", &[]),
-    ("wred.red", &[]),
-    ("wred.drop", &[]),
-    ("wred.weight", &["0", "4"]),
-    ("wred.marking", &["dequeue", "enqueue"]),
-    ("wred.counts_itself", &["true", "false"]),
-    ("wred.unit", &[]),
-    // What a device that polls or resets more often shows, one at another phase shows, too.
-    ("watermark.poll", &["x1.1", "x1.5", "x2", "never"]),
-    ("watermark.telemetry", &["x1.25", "x1.5", "x2", "never"]),
-    ("wred.kmin", &["x0.95", "x1.05"]),
-    ("wred.kmax", &["x0.95", "x1.05"]),
-    ("wred.pmax", &["x0.9", "x1.1"]),
-];
-
-/// Settings that are powers of two: one step off is a factor of two.
-const STEPS: [&str; 3] = ["buffer.dynamic_th", "buffer.port_dynamic_th", "buffer.lossy_dynamic_th"];
 
 /// Cases that are tried first: part of the mutant's text, and parts of the names of its likely killers.
 const LIKELY: &[(&str, &[&str])] = &[
@@ -268,27 +196,16 @@ pub fn all(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
 
 /// Every mutant of every part, whatever `suites` cover.
 pub fn every(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
-    let Some(first) = lab.duts.first() else { return Vec::new() };
-    let mut texts = Vec::new();
-    let paths = first.declared.paths();
-    let parameters = |path: &&String| match Part::of_path(path) {
-        // Weights are lists; what breaks there are deviations.
-        None | Some(Part::Scheduler) => false,
-        Some(_) => true,
-    };
-    for path in paths.iter().filter(parameters) {
-        // What is tried of a NIC is tried of the other one, too.
-        let of_nic = path.replacen("peer.", "nic.", 1);
-        if let Some((_, words)) = WORDS.iter().find(|(word, _)| *word == of_nic) {
-            texts.extend(words.iter().map(|word| format!("{path}={word}")));
-            continue;
-        }
-        let steps = if STEPS.contains(&path.as_str()) { &["+1", "-1"][..] } else { &FACTORS };
-        texts.extend(steps.iter().map(|step| format!("{path}={step}")));
-        if Declared::OPTIONAL.contains(&path.as_str()) {
-            texts.push(format!("{path}=never"));
-        }
+    if lab.duts.is_empty() {
+        return Vec::new();
     }
+    let mut rows: Vec<_> =
+        fields::all().filter(|(path, _)| Part::of_path(path).is_some()).collect();
+    rows.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let values = |(path, field): (String, &'static Field)| {
+        field.mutants().into_iter().map(move |value| format!("{path}={value}"))
+    };
+    let mut texts: Vec<String> = rows.into_iter().flat_map(values).collect();
     texts.extend(Deviation::all().map(|deviation| format!("deviation={deviation}")));
     let near = |part: Option<Part>| {
         let covers = |suite: &&Suite| part.is_some_and(|part| suite.covers.contains(&part));
@@ -383,16 +300,12 @@ fn alike(profile: &Profile, a: &Declared, b: &Declared) -> bool {
         return true;
     }
     // Whatever does not enter a timing rule is seen by other means, and is never declared equivalent here.
-    let mut rest = b.clone();
-    rest.pfcwd.detection_time = a.pfcwd.detection_time;
-    rest.pfcwd.restoration_time = a.pfcwd.restoration_time;
-    rest.pfcwd.poll_interval = a.pfcwd.poll_interval;
-    rest.pfcwd.charge = a.pfcwd.charge;
-    rest.pfcwd.min_samples = a.pfcwd.min_samples;
-    if rest != *a {
+    let timing = |path: &String| fields::field(path).is_some_and(|field| field.timing);
+    if !a.differences(b).iter().all(timing) {
         return false;
     }
-    let rules = [a, b].map(|declared| Rule::of(profile.rule.family, &declared.pfcwd));
+    let Some(family) = profile.family() else { return true };
+    let rules = [a, b].map(|declared| Rule::of(family, &declared.pfcwd));
     let gaps = [None, Some(Dur::us(50)), Some(Dur::us(500)), Some(Dur::ms(1))];
     gaps.into_iter().all(|data_gap| {
         let [a, b] = rules.map(|rule| {

@@ -13,6 +13,7 @@ use rig_capture::pcapng::{Onto, Spooled};
 use rig_dut::{Control as _, Emulated, Refused};
 use rig_generator::{Kept, Program};
 use rig_lab::{Fault, Setting};
+use rig_oracle::spec::pfcwd;
 use rig_testcases::Script;
 use rig_units::{Dur, Length, Time};
 use std::sync::Arc;
@@ -216,7 +217,7 @@ impl<'a> Session<'a> {
             let declared = &self.context.profile.declared.pfcwd;
             let settled = if executor.is_fresh() {
                 // A device finishes the wait between two polls that it had begun before it was configured.
-                Time::ZERO + declared.poll_interval + declared.jitter.bounds().1
+                Time::ZERO + declared.poll_interval + pfcwd::jitter(declared.jitter).1
             } else {
                 // What a case before may have left stormed is restored by then.
                 let restored = self.context.names.lookup("predicted.restoration.latest");

@@ -34,9 +34,12 @@ pub(super) fn dut(
         };
         for (key, at) in entries {
             let part = key.name.split('.').next().unwrap_or_default();
-            if !kind.has(part) || (kind == Kind::Nic && key.name == "rule_family") {
-                let want = Kind::NAMES.iter().find(|(_, other)| other.has(part));
-                let want = want.map_or("", |(name, _)| name);
+            let has = |kind: Kind| match part {
+                "rule_family" => kind == Kind::Switch,
+                part => kind.has(part),
+            };
+            let other = Kind::NAMES.into_iter().find(|&(_, other)| has(other));
+            if let Some((want, _)) = other.filter(|_| !has(kind)) {
                 let want = format!("a setting of a {kind}; `{}` is one of a {want}", key.name);
                 at.at_key(format!("`{}` of a {kind}", key.name), want);
                 whole = false;

@@ -44,8 +44,10 @@ impl Case {
         if self.kind != profile.kind {
             return Err(format!("it is a {}, not a {}", profile.kind, self.kind));
         }
-        if let Some(family) = self.family.filter(|&family| family != profile.rule.family) {
-            return Err(format!("its rule family is {}, not {family}", profile.rule.family));
+        let own = profile.family();
+        if let Some(family) = self.family.filter(|&family| own != Some(family)) {
+            let own = own.map_or_else(|| "none".to_owned(), |own| own.to_string());
+            return Err(format!("its rule family is {own}, not {family}"));
         }
         for setting in self.settings.iter().filter(|s| !settings::configurable(&s.path)) {
             if !profile.declared.satisfies(setting).map_err(|bad| bad.to_string())? {

@@ -120,7 +120,7 @@ pub const NIC: Field = required(
 /// From when on.
 pub const FROM: Field =
     required("from", Kind::Amount, "an instant of the trial", "from when on, since its start");
-/// Until when.
+/// The end of the stretch that a measure looks at.
 pub const UNTIL: Field =
     required("until", Kind::Amount, "an instant of the trial", "until when, since its start");
 

@@ -32,23 +32,6 @@ const BANS: &[Ban] = &[
         why: "the model shares no behaviour with what judges it: simulate it instead",
     },
     Ban {
-        within: &["oracle/src/model/"],
-        except: &[],
-        words: &[
-            ".ecn.marks(",
-            ".marking_curve(",
-            ".drop_curve(",
-            ".jitter.bounds(",
-            "declared.clear(",
-            "declared.encrypted(",
-            "declared.sent(",
-            "macsec.clear(",
-            "macsec.encrypted(",
-            "macsec.sent(",
-        ],
-        why: "what a setting means is said once for what judges, in lab-configs, and once for the model, here: an error in one shows",
-    },
-    Ban {
         within: &[""],
         except: &[
             "lab-configs/src/",

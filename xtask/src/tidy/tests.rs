@@ -56,11 +56,6 @@ fn a_circle_of_more_than_three_files_is_told_once_with_all_of_them() {
         breach.to_string(),
         "rigctl/src/a.rs:1: 4 files import each other in a circle, 3 at most do: a, b, b::c, d"
     );
-    let elsewhere = |(path, uses): (&str, &str)| Source {
-        path: format!("oracle/src/{path}"),
-        text: format!("//! One job.\n{uses}\n"),
-    };
-    assert_eq!(breaches(&four.map(elsewhere)), [], "a room that has some from before");
 }
 
 #[test]
@@ -178,7 +173,61 @@ fn spec_and_model_must_not_name_each_other() {
     fires("oracle/src/spec/pfcwd.rs", "use crate::model::pfcwd::detect;", "closed form");
     fires("oracle/src/judge/grid.rs", "use crate::model::pfcwd::detect;", "closed form");
     fires("oracle/src/model/pfcwd/detect.rs", "use crate::spec::pfcwd::Rule;", "simulate");
-    fires("oracle/src/model/wred/config.rs", "let own = wred.marking_curve(color);", "said once");
+}
+
+/// What is told of these files, by path and text, that has to do with what is shared over the wall.
+fn over_the_wall(files: &[(&str, &str)]) -> Vec<String> {
+    let source = |(path, text): &(&str, &str)| Source {
+        path: (*path).to_owned(),
+        text: format!("//! One job.\n{text}\n"),
+    };
+    let all = breaches(&files.iter().map(source).collect::<Vec<_>>());
+    let told = all.iter().map(ToString::to_string);
+    told.filter(|told| told.contains("by the model and by what judges it")).collect()
+}
+
+#[test]
+fn what_both_sides_of_the_wall_call_in_a_third_room_is_found() {
+    let third = "impl Wred {\n    pub fn curve(&self, color: Color) -> Curve {\n        self.low(color)\n    }\n\
+    const fn low(self, color: Color) -> Curve {\n        X\n    }\n}";
+    let lab = ("lab-configs/src/wred.rs", third);
+    let model = "oracle/src/model/wred/config.rs";
+    let spec = ("oracle/src/spec/wred.rs", "fn a() { wred.curve(color) }");
+    let found = over_the_wall(&[lab, spec, (model, "fn b() { declared.wred.curve(f(1, 2)) }")]);
+    assert_eq!(found.len(), 2, "and what it calls: {found:?}");
+    assert_eq!(
+        found[0],
+        "lab-configs/src/wred.rs:3: `Wred::curve` is called by the model and by what judges it: let each write down for \
+itself what it means"
+    );
+    for judging in ["oracle/src/judge/grid.rs", "rigctl/src/runner/measure/ecn.rs"] {
+        let judging = (judging, "fn a() { colors.map(|color| Wred::curve(&wred, color)) }");
+        assert_eq!(
+            over_the_wall(&[lab, judging, (model, "fn b() { x.map(Wred::curve) }")]).len(),
+            2
+        );
+    }
+    for silent in [
+        "fn b() { wred.curve(\"a, b)\", 1) }",
+        "fn b() { curve(color) }",
+        "fn b() { Curve::curve(color) }",
+        "impl Own {\n    fn curve(&self, color: usize) {}\n}\nfn b() { self.curve(color) }",
+        "#[cfg(test)]\nfn b() { wred.curve(color) }",
+    ] {
+        assert_eq!(over_the_wall(&[lab, spec, (model, silent)]), [""; 0], "{silent}");
+    }
+    let unit = (
+        "units/src/size.rs",
+        "impl Bytes {\n    pub fn curve(self, a: u8) -> u64 {\n        1\n    }\n}",
+    );
+    let both = [spec, (model, "fn b() { wred.curve(color) }")];
+    assert_eq!(over_the_wall(&[unit, both[0], both[1]]), [""; 0], "a conversion");
+}
+
+#[test]
+fn every_exception_of_the_wall_is_one_that_both_sides_need() {
+    let sources = super::tree::read(&crate::root()).expect("a readable repository");
+    assert_eq!(super::wall::unneeded(&sources), [""; 0]);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Who sends to whom in the benchmark, and through what.
 
 use crate::model::{Cable, End, PortId, Topology};
-use crate::model::{buffer, classify::Classifier, host, link, mac, pfc_gen, switch, wred};
-use rig_lab::{BufferFaults, SchedulerFaults, Scheduling};
-use rig_units::{Dur, PortSpeed, Ppm, Quanta};
+use crate::model::{buffer, host, link, mac, pfc_gen, switch, wred};
+use rig_lab::BufferFaults;
+use rig_units::{Dur, PortSpeed, Quanta};
 
 /// Who sends to whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,9 +114,6 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
     switch::Config {
         ports: (0..ports).map(|port| (format!("port{port}"), PortSpeed::G100)).collect(),
         mtu: u16::MAX,
-        forwarding_delay: Dur::ZERO,
-        classifier: Classifier::plain(),
-        scheduling: [Scheduling::Dwrr(1); 8],
         buffer: buffer::Config {
             pool: memory - u64::from(ports) * u64::from(HEADROOM + RESERVED),
             lossy_pool: 0,
@@ -147,10 +144,6 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             class_off_by: 0,
         },
         mac: XON_XOFF,
-        macsec: None,
-        egress_rate: Ppm::ONE,
-        #[cfg(feature = "ns3")]
-        sends_last: false,
-        faults: SchedulerFaults::NONE,
+        ..switch::Config::plain(ports, PortSpeed::G100)
     }
 }

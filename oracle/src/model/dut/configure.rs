@@ -2,7 +2,9 @@
 
 use super::{Dut, nics, switch};
 use core::fmt;
-use rig_lab::{Action, Actual, BadSetting, ConfigPath, Declared, Pfcwd, RuleFamily, Setting};
+use rig_lab::{
+    Action, Actual, BadSetting, ConfigPath, Declared, Kind, Pfcwd, RuleFamily, Setting, fields,
+};
 use rig_units::Dur;
 
 /// Why a device did not take a configuration.
@@ -85,7 +87,7 @@ fn within(config: &Pfcwd) -> Result<(), Refused> {
 ///
 /// # Errors
 /// The first reason to refuse it.
-pub(super) fn check(family: RuleFamily, config: &Pfcwd) -> Result<(), Refused> {
+pub(super) fn check(family: Option<RuleFamily>, config: &Pfcwd) -> Result<(), Refused> {
     for (path, value, accepted) in times(config) {
         if let Some(value) = value.filter(|value| !(accepted.0..=accepted.1).contains(value)) {
             return Err(Refused::OutOfRange { path, value, accepted });
@@ -95,7 +97,7 @@ pub(super) fn check(family: RuleFamily, config: &Pfcwd) -> Result<(), Refused> {
     if config.config_path == ConfigPath::Yang && detection_time < poll_interval {
         return Err(Refused::BelowPollInterval { detection_time, poll_interval });
     }
-    if family == RuleFamily::Cisco8000 && config.action == Action::Forward {
+    if family == Some(RuleFamily::Cisco8000) && config.action == Action::Forward {
         return Err(Refused::NoForward);
     }
     Ok(())
@@ -129,32 +131,15 @@ pub(super) fn suited(device: &mut switch::Config, configured: &Declared, running
     }
 }
 
-/// What may be changed while the device runs, beside parts that may as a whole. MACsec's policy and cipher suite belong to the
-/// keys, which SONiC agrees on anew with the profile.
-const LIVE: [&str; 10] = [
-    "buffer.dynamic_th",
-    "macsec.enable",
-    "macsec.enable_replay_protect",
-    "macsec.replay_window",
-    "macsec.pfc_encryption_mode",
-    "macsec.pfc_clear",
-    "macsec.pfc_encrypted",
-    "macsec.pfc_sent",
-    "macsec.encoding_sa",
-    "macsec.next_pn",
-];
-
 impl Dut {
     /// Whether a setting may be changed while the device runs.
     fn is_live(&self, path: &str) -> bool {
-        let parts = if self.nics.is_some() { ["nic.", "peer."] } else { ["pfcwd.", "wred."] };
-        parts.iter().any(|part| path.starts_with(part))
-            || self.nics.is_none() && LIVE.contains(&path)
+        let own = if self.nics.is_some() { Kind::Nic } else { Kind::Switch };
+        fields::field(path).is_some_and(|field| field.live) && fields::kind(path) == Some(own)
     }
 
-    /// Changes settings of the running device, all or none, now. What may be changed: `pfcwd.*`, which takes every
-    /// handler off and starts the watchdogs afresh, `buffer.dynamic_th`, `wred.*`, and of `macsec.*` what needs no other keys; of
-    /// NICs `nic.*` and `peer.*`.
+    /// Changes settings of the running device, all or none, now. What may be changed is live in its
+    /// row; a change of `pfcwd.*` takes every handler off and starts the watchdogs afresh.
     ///
     /// # Errors
     /// When the device refuses them; nothing has changed then.

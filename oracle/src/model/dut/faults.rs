@@ -7,12 +7,12 @@ use crate::model::pfcwd::Watchdog;
 use rig_lab::{Action, PfcwdFaults};
 
 impl Dut {
-    /// A watchdog that starts afresh under the running configuration.
-    pub(super) fn watchdog(&self) -> Watchdog {
+    /// A watchdog that starts afresh under the running configuration; `None` where there is none.
+    pub(super) fn watchdog(&self) -> Option<Watchdog> {
         let mut faults = self.faults.pfcwd;
         // Where XON frames do not count, there are none to leave out.
         faults.xon_does_not_restart &= self.running.pfc.xon_counts;
-        Watchdog::new(self.family, &self.running.pfcwd, faults)
+        Some(Watchdog::new(self.family?, &self.running.pfcwd, faults))
     }
 
     /// What the configured action comes to.

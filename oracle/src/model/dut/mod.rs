@@ -77,7 +77,8 @@ pub struct Acted {
 #[derive(Debug)]
 pub struct Dut {
     network: Network,
-    family: RuleFamily,
+    /// The rule of its watchdogs; `None` for NICs, which have none.
+    family: Option<RuleFamily>,
     actual: Actual,
     /// What it says it is configured to.
     configured: Declared,
@@ -124,7 +125,7 @@ impl Dut {
         let watermarks = Watermarks::new(seed, &running.watermark, faults.buffer);
         let mut dut = Dut {
             network: Network::new(&topology, Time::ZERO),
-            family: profile.rule.family,
+            family: profile.family(),
             faults,
             actual,
             configured: configured.clone(),
@@ -138,12 +139,10 @@ impl Dut {
         let mut classes = dut.running.qos.pfcwd_sw_enable.clone();
         classes.sort_unstable();
         classes.dedup();
-        if dut.nics.is_some() {
-            return Ok(dut);
-        }
+        let Some(watchdog) = dut.watchdog() else { return Ok(dut) };
         for port in 0..u16::try_from(topology.hosts.len()).unwrap_or(u16::MAX) {
             for &class in &classes {
-                dut.guards.push(Guard::new(port, class, dut.watchdog()));
+                dut.guards.push(Guard::new(port, class, watchdog.clone()));
             }
         }
         dut.restart();
@@ -306,7 +305,7 @@ impl Dut {
     /// Takes every handler off and starts every watchdog afresh; with the big red switch on, puts the drop handler on
     /// every guarded queue instead.
     fn restart(&mut self) {
-        let fresh = self.watchdog();
+        let Some(fresh) = self.watchdog() else { return };
         for guard in &mut self.guards {
             guard.release(&mut self.network);
             guard.watchdog = fresh.clone();

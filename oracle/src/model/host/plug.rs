@@ -2,9 +2,11 @@
 
 use crate::model::alarm::Alarm;
 use crate::model::mac::{self, Mac};
-use crate::model::network::NO_HOST;
 use crate::model::packet::Packet;
 use rig_units::{Dur, PortSpeed, Time};
+
+/// What stands for the number of a host where there is none.
+pub(crate) const NO_HOST: u16 = u16::MAX;
 
 /// A host's plug.
 #[derive(Debug, Clone)]

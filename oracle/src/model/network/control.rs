@@ -7,7 +7,6 @@ use super::{Network, Wake, Work, port_id};
 use crate::model::buffer::Limit;
 use crate::model::counters::QueueView;
 use crate::model::host::{Host, Plug, RigPort, Security, Storm, Stream};
-use crate::model::link::Link;
 use crate::model::packet::{Kind, Packet};
 use crate::model::queue::EventQueue;
 use crate::model::switch::{self, Received, Switch};
@@ -256,7 +255,7 @@ impl<Q: EventQueue> Network<Q> {
     fn wake_port(&mut self, at: PortId) {
         let now = self.wires.now;
         let port = &mut self.switches[usize::from(at.switch)].ports[usize::from(at.port)];
-        let due = port.busy.max(now);
+        let due = port.free_at().max(now);
         if port.send.set(due) {
             self.wires.queue.push(due, port.wiring.send);
         }
@@ -306,12 +305,5 @@ impl<Q: EventQueue> Network<Q> {
     /// How much the engine did so far.
     pub const fn work(&self) -> Work {
         self.wires.work
-    }
-
-    /// Frames under way on cables, and frames lost because a cable was cut.
-    pub fn on_cables(&self) -> (u64, u64) {
-        let links = || self.wires.cables.iter().flatten();
-        let under_way: usize = links().map(Link::under_way).sum();
-        (u64::try_from(under_way).unwrap_or(u64::MAX), links().map(Link::lost).sum())
     }
 }

@@ -57,7 +57,7 @@ impl<Q: EventQueue> Network<Q> {
         loop {
             let device = &mut self.switches[usize::from(at.switch)];
             // What is told to go on below may have used the port.
-            if device.ports[usize::from(at.port)].busy > now {
+            if device.ports[usize::from(at.port)].free_at() > now {
                 return;
             }
             let Some((choice, port)) = device.next(now, at.port.into()) else { return };
@@ -77,8 +77,9 @@ impl<Q: EventQueue> Network<Q> {
                 let device = &mut self.switches[usize::from(at.switch)];
                 let port = &mut device.ports[usize::from(at.port)];
                 port.busy = sent.free;
-                if (port.ready() || !self.shortcuts.fold) && port.send.set(sent.free) {
-                    self.wires.queue.push(sent.free, wiring.send);
+                let free = port.free_at();
+                if (port.ready() || !self.shortcuts.fold) && port.send.set(free) {
+                    self.wires.queue.push(free, wiring.send);
                 }
                 self.sent(wiring, packet.kind, sent, tap);
             }

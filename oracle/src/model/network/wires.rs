@@ -1,8 +1,8 @@
 //! What moves frames: the present, the pending events, and the cables with what is under way on them.
 
-use super::Work;
+use super::work::Work;
 use crate::model::link::{Link, Sent};
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::Packet;
 use crate::model::queue::Source;
 use rig_units::Time;
 
@@ -46,16 +46,5 @@ impl<Q> Wires<Q> {
     #[inline]
     pub(super) fn finish(&mut self, link: Source) {
         self.link(link).finish();
-    }
-}
-
-impl Work {
-    #[inline]
-    pub(super) fn count(&mut self, kind: Kind) {
-        match kind {
-            Kind::Data | Kind::ReadRequest => self.data_hops += 1,
-            Kind::Ack | Kind::Nak | Kind::Cnp => self.ack_hops += 1,
-            Kind::Pfc => self.pfc_hops += 1,
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! What a NIC is made of, and how that follows from a profile.
 
-use super::ACK_SIZE;
 use super::rp::Limiter;
+use crate::model::packet::ACK_SIZE;
 use rig_lab::{NicFaults, Np, Rc, Receive, Rp};
 
 /// What a NIC is made of.

@@ -31,7 +31,7 @@ pub use counters::Counters;
 pub use flow::{Flow, Verb};
 pub(crate) use port::Port;
 
-use super::packet::{ACK_SIZE, ROCE_OVERHEAD};
+use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
 use np::Np;
 use pair::Pair;

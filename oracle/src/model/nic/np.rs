@@ -1,7 +1,7 @@
 //! The notification point: which marks are answered with a CNP.
 
 use super::Config;
-use crate::model::host;
+use crate::model::host::usual;
 use crate::model::packet::{CNP_SIZE, Kind, Packet};
 use rig_lab::{EcnField, Scope};
 use rig_units::{Dur, Time};
@@ -53,7 +53,7 @@ fn interval(config: &Config) -> Dur {
 pub(super) fn cnp(config: &Config, from: u16, marked: &Packet) -> Packet {
     let (np, faults) = (&config.np, &config.faults.np);
     let stream = marked.stream.wrapping_add(u16::from(faults.cnp_wrong_qp));
-    let to = if faults.cnp_wrong_address { host::usual(marked.src) } else { marked.src };
+    let to = if faults.cnp_wrong_address { usual(marked.src) } else { marked.src };
     let mut cnp = Packet::data(stream, from, to, np.dscp >> 3, np.dscp, CNP_SIZE);
     cnp.kind = Kind::Cnp;
     let cnp = match np.ecn {

@@ -6,9 +6,8 @@
 //! behind it, cuts if there was one. There is no byte counter, one increase is additive and those behind it are hyper, and gaps
 //! between frames are whole nanoseconds.
 
-use super::send_queues::Limit;
-use super::table::NOBODY;
-use super::{self as nic, Nic};
+mod of_nic;
+
 use rig_units::{Dur, Time};
 
 /// The simulator's parameters.
@@ -188,41 +187,6 @@ impl Limiter {
             self.cut_due = now + config.cut_timer + Dur::ns(1);
         }
         self.set_due();
-    }
-}
-
-impl Nic {
-    /// The limiter of a connection, as it is now.
-    pub fn ns3(&self, id: u16) -> Option<Limiter> {
-        let pair = self.pairs.get(usize::from(self.table.get(id)))?;
-        let mut limiter = self.send_queues.limits.get(usize::from(pair.limit))?.ns3?;
-        if let Some(before) = self.seen.0.checked_sub(1) {
-            limiter.catch_up(&self.config.ns3?, Time(before));
-        }
-        Some(limiter)
-    }
-
-    /// A marked acknowledgement of a queue pair arrives at `now`; whether the NIC is one of the simulator's.
-    pub(super) fn notified_by_ack(&mut self, now: Time, slot: u16) -> bool {
-        let Some(config) = &self.config.ns3 else { return false };
-        let limit = self.pairs.get(usize::from(slot)).map_or(NOBODY, |pair| pair.limit);
-        let limit = self.send_queues.limits.get_mut(usize::from(limit));
-        if let Some(limiter) = limit.and_then(|limit| limit.ns3.as_mut()) {
-            self.counters.rp_cnp_handled += 1;
-            limiter.notified(config, now);
-        }
-        true
-    }
-}
-
-impl Limit {
-    /// A frame of `size` bytes leaves at `now`; whether the NIC is one of the simulator's.
-    #[inline]
-    pub(super) fn left_as_ns3(&mut self, config: &nic::Config, now: Time, size: u64) -> bool {
-        let (Some(limiter), Some(config)) = (&mut self.ns3, &config.ns3) else { return false };
-        limiter.catch_up(config, now);
-        self.pacer.left_after(now, (size, limiter.rate()), gap);
-        true
     }
 }
 

@@ -3,7 +3,8 @@
 //! Sources: the recorded traces (`oracle/tests/data/pfcwd-traces/README.md`); their text wins over any other.
 
 use super::countdown::Countdown;
-use super::{Counters, Frames, Saved, interval_counter};
+use super::interval_counter;
+use super::poll::{Counters, Frames, Saved};
 use rig_lab::{Charge, Pfcwd, PfcwdFaults, RuleFamily};
 use rig_units::Dur;
 

@@ -5,7 +5,7 @@
 //! It cannot tell a storm from ordinary back-pressure that touches every interval: that is its documented nature, not
 //! a deviation.
 
-use super::{Counters, Saved};
+use super::poll::{Counters, Saved};
 
 /// Whether the class was paused at any time since the check before: it is now, or a pause has ended since. At the
 /// first check there is no such past, and only now counts.

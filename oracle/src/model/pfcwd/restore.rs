@@ -2,7 +2,7 @@
 //! any kind since the last poll (generic), and not paused at the poll (cisco-8000). The interval counter does not ask.
 
 use super::countdown::Countdown;
-use super::{Counters, Frames, Saved};
+use super::poll::{Counters, Frames, Saved};
 use rig_lab::{Pfcwd, PfcwdFaults, RuleFamily};
 use rig_units::Dur;
 

@@ -1,7 +1,7 @@
 //! What orchagent keeps of a guarded queue: whether there is a handler on it, and so which rule runs and which
 //! publication changes anything.
 
-use super::Event;
+use super::poll::Event;
 
 /// The status of one queue.
 #[derive(Debug, Clone, Copy)]

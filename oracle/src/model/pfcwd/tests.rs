@@ -4,6 +4,7 @@ use super::countdown::Countdown;
 use super::*;
 use proptest::prelude::*;
 use rig_lab::{Backlog, Charge, ConfigPath, DropBy, Jitter};
+use rig_units::{Dur, Time};
 
 const FAMILIES: [RuleFamily; 5] = [
     RuleFamily::Broadcom,

@@ -1,5 +1,6 @@
 //! What a switch is made of, and how that follows from a profile.
 
+use super::shaper;
 use crate::model::buffer::{self, Crossing, Limit};
 use crate::model::classify::{Classifier, mask};
 use crate::model::mac;
@@ -23,6 +24,8 @@ pub struct Config {
     pub classifier: Classifier,
     /// How the queues of a port share it.
     pub scheduling: [Scheduling; CLASSES],
+    /// What holds every port to a rate, if anything does.
+    pub shaper: Option<shaper::Config>,
     /// The packet buffer.
     pub buffer: buffer::Config,
     /// Early marking and dropping.
@@ -54,6 +57,7 @@ impl Config {
             forwarding_delay: Dur::ZERO,
             classifier: Classifier::plain(),
             scheduling: [Scheduling::Dwrr(1); CLASSES],
+            shaper: None,
             buffer: buffer::Config {
                 pool: 12_000_000,
                 lossy_pool: 12_000_000,
@@ -98,7 +102,7 @@ impl Config {
         let ports = declared.ports.iter().flat_map(|group| (0..group.count).map(|_| group.speed));
         let named = |(index, speed)| (Declared::port_name(index), speed);
         let mut scheduling = [Scheduling::Dwrr(1); CLASSES];
-        for (to, &from) in scheduling.iter_mut().zip(&declared.scheduler) {
+        for (to, &from) in scheduling.iter_mut().zip(&declared.scheduler.queues) {
             *to = from;
         }
         Config {
@@ -107,6 +111,7 @@ impl Config {
             forwarding_delay: declared.forwarding_delay,
             classifier: Classifier::new(&declared.qos),
             scheduling,
+            shaper: shaper::Config::declared(&declared.scheduler),
             buffer: declared_buffer(&declared.buffer, lossless),
             wred: wred::Config::declared(declared),
             pfc: pfc_gen::Config {

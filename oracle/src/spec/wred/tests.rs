@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use rig_lab::{Crossing, EcnMode};
+use rig_lab::Crossing;
 
 /// An ECN-capable green frame.
 const GREEN: Class = Class { color: Color::Green, capable: true };
@@ -38,12 +38,45 @@ fn wred(kmin: u64, kmax: u64, percent: u32) -> Wred {
 }
 
 fn curve(kmin: u64, kmax: u64, percent: u32) -> Curve {
-    wred(kmin, kmax, percent).marking_curve(Color::Green)
+    marking_curve(&wred(kmin, kmax, percent), Color::Green)
 }
 
 /// 1024 B in cells of 208 B: 1040.
 fn burst(wred: &Wred, frames: u64) -> Burst {
     Burst::of(&buffer(208, 0), wred, GREEN, Bytes(1_024), frames)
+}
+
+#[test]
+fn a_colour_has_the_curve_of_green_until_it_has_its_own() {
+    let green = curve(5_000, 9_000, 5);
+    let own = curve(1_000, 2_000, 10);
+    let wred = Wred { red: Some(own), ..wred(5_000, 9_000, 5) };
+    let marking = |wred: &Wred| Color::ALL.map(|color| marking_curve(wred, color));
+    let dropping =
+        |wred: &Wred| Color::ALL.map(|color| Class { color, capable: false }.curve(wred));
+    assert_eq!(marking(&Wred { red: None, ..wred.clone() }), [green; 3]);
+    assert_eq!(marking(&wred), [green, green, own]);
+    assert_eq!(dropping(&wred), [green, green, own]);
+    let drop = Curve { pmax: Ppm::ONE, ..own };
+    let wred = Wred { drop: Some(drop), ..wred };
+    assert_eq!(dropping(&wred), [drop; 3]);
+    assert_eq!(marking(&wred), [green, green, own]);
+}
+
+#[test]
+fn each_of_sonics_eight_modes_marks_the_colours_of_its_name() {
+    for (mode, marked) in [
+        (EcnMode::EcnNone, [false, false, false]),
+        (EcnMode::EcnGreen, [true, false, false]),
+        (EcnMode::EcnYellow, [false, true, false]),
+        (EcnMode::EcnRed, [false, false, true]),
+        (EcnMode::EcnGreenYellow, [true, true, false]),
+        (EcnMode::EcnGreenRed, [true, false, true]),
+        (EcnMode::EcnYellowRed, [false, true, true]),
+        (EcnMode::EcnAll, [true, true, true]),
+    ] {
+        assert_eq!(Color::ALL.map(|color| marks(mode, color)), marked, "{mode:?}");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use rig_units::Time;
 
 impl Analysis {
     /// Reads `capture` as one of a device that `view` declares.
-    pub(super) fn of(capture: &Capture, view: &ActionView, family: RuleFamily) -> Analysis {
+    pub(super) fn of(capture: &Capture, view: &ActionView, family: Option<RuleFamily>) -> Analysis {
         let Capture { observation, script, kept, holes, loads, notes, .. } = capture;
         let storms = (0..).take(script.storms.len());
         let storms = storms.filter_map(|index| storm(observation, script, index)).collect();
@@ -26,7 +26,7 @@ impl Analysis {
         let doubts = doubts
             .filter(|void| void.reason != "storm-lapse" && Some(&void.detail) != holed)
             .map(|void| format!("{}: {}", void.reason, void.detail));
-        let watchdog = watchdog(capture, view, family);
+        let watchdog = family.map_or_else(Vec::new, |family| watchdog(capture, view, family));
         let mut notes = notes.clone();
         if watchdog.iter().any(|of| of.detection.is_some()) {
             let alike = "Detected is where frames of a stream begin to be lost: a full buffer or a dropping curve \

@@ -27,7 +27,10 @@ pub(super) fn text(file: &str, analysis: &Analysis, device: &Profile, guessed: &
     } else {
         String::new()
     };
-    let declared = format!("action {}{backlog}, rule {}", word(of.action), device.rule.family);
+    let declared = device.family().map_or_else(
+        || "no watchdog".to_owned(),
+        |family| format!("action {}{backlog}, rule {family}", word(of.action)),
+    );
     lines.add("Read as", &format!("device {} declares: {declared}{hint}", device.name));
     for Port { name, dut_port, speed, sent, received } in ports {
         let behind = if dut_port.is_empty() { String::new() } else { format!(" at {dut_port}") };

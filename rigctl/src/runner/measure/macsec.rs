@@ -145,7 +145,8 @@ impl Measurement for Obeyed<'_> {
             Reception::Ignore => "ignored",
             Reception::Bad => "counted as bad",
         };
-        let (clear, tagged) = (told(own.clear()), told(own.encrypted()));
+        let (clear, tagged) = macsec::receptions(own);
+        let (clear, tagged) = (told(clear), told(tagged));
         let text = format!("PFC in clear is {clear}, and protected PFC that is valid {tagged}");
         by_source(text, macsec::SOURCE)
     }

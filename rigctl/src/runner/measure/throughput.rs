@@ -11,10 +11,10 @@ use crate::runner::trial::Trial;
 use rig_capture::Observation;
 use rig_capture::analyse::{self, Throughput};
 use rig_capture::{Dir, Record, Span, Unit, What};
-use rig_lab::Scheduling;
+use rig_lab::{Scheduler, Scheduling};
 use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
-use rig_oracle::spec::share::{Offer, shares};
+use rig_oracle::spec::share::{Offer, shares_between};
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::Lookup;
 use rig_testcases::vocabulary::{
@@ -168,9 +168,15 @@ fn queues(
             }
         })
         .collect();
-    let granted = shares(speed, &done.context.group.declared.scheduler, &offers);
+    let scheduler = &done.context.group.declared.scheduler;
+    let begins = specs.iter().filter_map(|&(stream, _)| {
+        analyse::sends(&trial.observation, &trial.script, stream).map(|(begin, _)| begin)
+    });
+    let begin = begins.max().unwrap_or(from);
+    let since = |at: Time| Dur(at.0.saturating_sub(begin.0));
+    let granted = shares_between(speed, scheduler, &offers, (since(from), since(until)));
     let others = others(&trial.script, first.to, streams, speed);
-    let round = Round::of(&done.context.group.declared.scheduler, &offers);
+    let round = Round::of(scheduler, &offers);
     let mut over = until - from;
     let mut sums: BTreeMap<u8, (Span, Span, Vec<usize>)> = BTreeMap::new();
     let mut sent: BTreeMap<u8, u64> = BTreeMap::new();
@@ -203,8 +209,9 @@ fn queues(
         } else {
             format!(", give or take the {} of one round", Unit::Bps.show(uneven))
         };
+        let shaped = scheduler.pir.map_or_else(String::new, |pir| format!(" shaped to {pir}"));
         let text = format!(
-            "its share of {speed}: {}{turns}, up to {} of it left to other streams",
+            "its share of {speed}{shaped}: {}{turns}, up to {} of it left to other streams",
             Unit::Bps.show(want.hi),
             Unit::Bps.show(others)
         );
@@ -248,17 +255,18 @@ fn silent(trial: &Trial, stream: u16, spec: &StreamSpec, (from, until): (Time, T
 
 /// How far a queue may be ahead of its share at an instant, or behind: queues are served in turns.
 struct Round<'a> {
-    scheduler: &'a [Scheduling],
-    /// Size of the largest frame; nothing where one queue has the port for itself.
+    scheduler: &'a Scheduler,
+    /// Size of the largest frame; nothing where one queue has the port for itself, and no shaper owes it a frame.
     frame: u64,
     /// The least weight of a queue that has something to send.
     least: u64,
 }
 
 impl<'a> Round<'a> {
-    fn of(scheduler: &'a [Scheduling], offers: &[Offer]) -> Round<'a> {
+    fn of(scheduler: &'a Scheduler, offers: &[Offer]) -> Round<'a> {
         let alone = offers.windows(2).all(|pair| pair[0].queue == pair[1].queue);
-        let frame = offers.iter().map(|offer| offer.frame.0).max().filter(|_| !alone);
+        let even = alone && scheduler.pir.is_none();
+        let frame = offers.iter().map(|offer| offer.frame.0).max().filter(|_| !even);
         let mut round = Round { scheduler, frame: frame.unwrap_or(0), least: 1 };
         let weights = offers.iter().filter_map(|offer| round.weight(offer.queue));
         round.least = weights.min().unwrap_or(1);
@@ -266,7 +274,7 @@ impl<'a> Round<'a> {
     }
 
     fn weight(&self, queue: usize) -> Option<u64> {
-        match self.scheduler.get(queue) {
+        match self.scheduler.queues.get(queue) {
             Some(Scheduling::Strict) => None,
             Some(Scheduling::Dwrr(weight)) => Some(u64::from(*weight).max(1)),
             None => Some(1),

@@ -304,7 +304,7 @@ fn lost(
     if sent == 0 {
         return Err(trial.doubt("nothing was sent in that time"));
     }
-    let weight = |queue: u8| match declared.scheduler.get(usize::from(queue)) {
+    let weight = |queue: u8| match declared.scheduler.queues.get(usize::from(queue)) {
         Some(Scheduling::Dwrr(weight)) => u64::from(*weight).max(1),
         Some(Scheduling::Strict) | None => 1,
     };

@@ -6,10 +6,11 @@ use crate::model::packet::{Kind, Packet};
 use crate::model::pfcwd::Event;
 use crate::model::tap::Dir;
 use crate::model::{Storm, Stream};
-use rig_lab::profile::Kind as Device;
+use rig_lab::Kind as Device;
 use rig_lab::{
     Action, Backlog, Buffer, Charge, ConfigPath, Crossing, Declared, DropBy, Jitter, Macsec,
-    Mutation, Pfc, Pfcwd, PortGroup, Profile, Qos, Rule, RuleFamily, Scheduling, Setting, Wred,
+    Mutation, Pfc, Pfcwd, PortGroup, Profile, Qos, Rule, RuleFamily, Scheduler, Scheduling,
+    Setting, Wred,
 };
 use rig_testcases::MacsecMode;
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Time};
@@ -28,7 +29,7 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
             pfcwd_sw_enable: vec![3, 4],
             dscp_to_color: None,
         },
-        scheduler: vec![Scheduling::Dwrr(1); 8],
+        scheduler: Scheduler { queues: vec![Scheduling::Dwrr(1); 8], ..Scheduler::default() },
         buffer: Buffer {
             pool: Bytes(10_000_000),
             lossy_pool: Bytes(10_000_000),
@@ -123,7 +124,7 @@ impl Case {
             text(""),
             Device::Switch,
             text("none"),
-            rule,
+            Some(rule),
             self.declared.clone(),
         );
         for mutation in &self.mutations {

@@ -6,7 +6,7 @@ use crate::model::host;
 use crate::model::nic::{Flow, Verb};
 use crate::model::packet::{Kind, Packet};
 use crate::model::tap::{Dir, NoTap};
-use rig_lab::profile::Kind as Device;
+use rig_lab::Kind as Device;
 use rig_lab::{Nic, PortGroup, Profile, RuleFamily};
 use rig_units::{Dur, PortSpeed, Time};
 
@@ -20,9 +20,8 @@ fn profile(mutations: &[&str]) -> Profile {
     case.declared.ports = vec![PortGroup { count: 2, speed: PortSpeed::G400 }];
     case.declared.nic = nic("gen1", Dur::us(50));
     case.declared.peer = nic("gen2", Dur::ZERO);
-    let rule = case.profile().rule;
     let name = || "nic".to_owned();
-    let mut profile = Profile::new(name(), name(), Device::Nic, name(), rule, case.declared);
+    let mut profile = Profile::new(name(), name(), Device::Nic, name(), None, case.declared);
     for mutation in mutations {
         profile.mutate(&mutation.parse().unwrap()).unwrap();
     }

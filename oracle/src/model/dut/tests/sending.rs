@@ -67,7 +67,7 @@ fn shares(case: Case) -> [usize; 2] {
     let weights = serde_json::json!(
         [{"dwrr": 1}, {"dwrr": 1}, {"dwrr": 1}, {"dwrr": 3}, {"dwrr": 1}, {"dwrr": 1}, "strict", "strict"]
     );
-    let mut bench = case.with("scheduler", weights).start();
+    let mut bench = case.with("scheduler.queues", weights).start();
     // A frame and its overhead take 83.52 ns.
     bench.stream(0, 2, 3, Dur(83_520));
     bench.stream(1, 2, 4, Dur(83_520));

@@ -1,0 +1,202 @@
+//! The fields of a configuration by path: the parts of every kind of device, and the rows of each.
+//!
+//! Invariant, held by a test against the types themselves: every path below `declared:` has exactly one row, and every row a path.
+
+use crate::field::{Absent, Field};
+use crate::{Buffer, Declared, Kind, Macsec, Nic, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler};
+use crate::{Watermark, Wred};
+use serde_json::Value as Json;
+
+/// The fields of one part, or of one part of a part.
+#[derive(Debug, Clone, Copy)]
+pub struct Fieldset {
+    /// Its path below `declared:`; nothing for the fields that stand there themselves.
+    pub path: &'static str,
+    /// The only kind of device that has it; `None` when all have.
+    pub kind: Option<Kind>,
+    /// Whether a device need not have it: what is absent is off.
+    pub may_be_off: bool,
+    /// Its rows.
+    pub fields: &'static [Field],
+}
+
+/// Every part of every kind of device, in the order of a file.
+pub const SECTIONS: &[Fieldset] = &[
+    Fieldset { path: "", kind: None, may_be_off: false, fields: Declared::OF_ALL },
+    switch("", Declared::OF_SWITCH),
+    switch("qos", Qos::FIELDS),
+    switch("scheduler", Scheduler::FIELDS),
+    switch("buffer", Buffer::FIELDS),
+    switch("wred", Wred::FIELDS),
+    switch("pfc", Pfc::FIELDS),
+    switch("pfcwd", Pfcwd::FIELDS),
+    switch("watermark", Watermark::FIELDS),
+    Fieldset { may_be_off: true, ..switch("macsec", Macsec::FIELDS) },
+    nic("nic", Nic::FIELDS),
+    nic("nic.np", Np::FIELDS),
+    nic("nic.rp", Rp::FIELDS),
+    nic("nic.rc", Rc::FIELDS),
+    nic("nic.receive", Receive::FIELDS),
+    Fieldset { may_be_off: true, ..nic("peer", Nic::FIELDS) },
+    nic("peer.np", Np::FIELDS),
+    nic("peer.rp", Rp::FIELDS),
+    nic("peer.rc", Rc::FIELDS),
+    nic("peer.receive", Receive::FIELDS),
+];
+
+const fn switch(path: &'static str, fields: &'static [Field]) -> Fieldset {
+    Fieldset { path, kind: Some(Kind::Switch), may_be_off: false, fields }
+}
+
+const fn nic(path: &'static str, fields: &'static [Field]) -> Fieldset {
+    Fieldset { path, kind: Some(Kind::Nic), may_be_off: false, fields }
+}
+
+impl Fieldset {
+    /// The path of one of its fields.
+    fn of(&self, field: &Field) -> String {
+        join(self.path, field.name)
+    }
+
+    /// What of `path` comes behind its own path.
+    fn below<'p>(&self, path: &'p str) -> Option<&'p str> {
+        match self.path {
+            "" => Some(path),
+            own => path.strip_prefix(own)?.strip_prefix('.'),
+        }
+    }
+
+    fn is_of(&self, kind: Kind) -> bool {
+        self.kind.is_none_or(|own| own == kind)
+    }
+
+    /// Whether it stands at `path` or below it.
+    fn stands_in(&self, path: &str) -> bool {
+        let behind = self.path.strip_prefix(path);
+        behind.is_some_and(|rest| path.is_empty() || rest.is_empty() || rest.starts_with('.'))
+    }
+}
+
+impl Kind {
+    /// Whether a device of this kind has the part called `key` below `declared:`.
+    pub fn has(self, key: &str) -> bool {
+        keys(Some(self), "").contains(&key)
+    }
+}
+
+/// The path of a key below a path.
+pub(crate) fn join(path: &str, key: &str) -> String {
+    match path {
+        "" => key.to_owned(),
+        path => format!("{path}.{key}"),
+    }
+}
+
+/// Every field with its path, in the order of a file.
+pub fn all() -> impl Iterator<Item = (String, &'static Field)> {
+    let of = |section: &'static Fieldset| section.fields.iter().map(|f| (section.of(f), f));
+    SECTIONS.iter().flat_map(of)
+}
+
+/// Every path, by name.
+pub fn paths() -> Vec<String> {
+    let mut paths: Vec<String> = all().map(|(path, _)| path).collect();
+    paths.sort();
+    paths
+}
+
+/// The section and the row that `path` belongs to: its own, or that of the whole value in which it stands.
+fn row(path: &str) -> Option<(&'static Fieldset, &'static Field)> {
+    let holds = |name: &str, rest: &str| {
+        let behind = rest.strip_prefix(name);
+        behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('.'))
+    };
+    SECTIONS.iter().find_map(|section| {
+        let rest = section.below(path)?;
+        let field = section.fields.iter().find(|field| holds(field.name, rest))?;
+        Some((section, field))
+    })
+}
+
+/// The row that `path` belongs to.
+pub fn field(path: &str) -> Option<&'static Field> {
+    row(path).map(|(_, field)| field)
+}
+
+/// The only kind of device that has the setting at `path`; `None` when all have, or there is none.
+pub fn kind(path: &str) -> Option<Kind> {
+    row(path).and_then(|(section, _)| section.kind)
+}
+
+/// Whether the value at `path` may be unset.
+pub fn is_optional(path: &str) -> bool {
+    row(path).is_some_and(|(section, field)| field.is_optional() && section.of(field) == path)
+}
+
+/// The keys below `path` that a device of `kind` has, or one of any kind. None: a value stands there, or nothing.
+pub fn keys(kind: Option<Kind>, path: &str) -> Vec<&'static str> {
+    let mut keys = Vec::new();
+    for section in SECTIONS.iter().filter(|section| kind.is_none_or(|kind| section.is_of(kind))) {
+        let own = section.fields.iter().filter(|_| section.path == path).map(|field| field.name);
+        let below = if section.path == path || !section.stands_in(path) {
+            None
+        } else {
+            section.path[path.len()..].trim_start_matches('.').split('.').next()
+        };
+        keys.extend(own.chain(below));
+    }
+    let mut first = Vec::new();
+    keys.retain(|key| {
+        !first.contains(key) && {
+            first.push(*key);
+            true
+        }
+    });
+    keys
+}
+
+/// What must stand at `path`, a field or a part of one kind of device, as it would be written; `None` when it may be absent.
+pub(crate) fn must_be(path: &str) -> Option<String> {
+    let such_as = |field: &Field| match field.absent {
+        Absent::Needed(such_as) => Some(such_as),
+        Absent::Unset => None,
+    };
+    if let Some((_, field)) = row(path).filter(|(section, field)| section.of(field) == path) {
+        return such_as(field).map(str::to_owned);
+    }
+    let mut sections = SECTIONS.iter().filter(|section| section.stands_in(path));
+    if sections.clone().any(|section| section.path == path && section.may_be_off) {
+        return None;
+    }
+    let key = sections.find_map(|section| section.fields.iter().find(|f| such_as(f).is_some()))?;
+    Some(format!("{{{}: ...}}", key.name))
+}
+
+/// A complete configuration of a device of `kind`, in which everything is such as its row says, and what may be off is.
+///
+/// # Errors
+/// Never, unless a row says what does not fit its field; says how.
+pub fn sample(kind: Kind) -> Result<Declared, String> {
+    let mut tree = Json::Null;
+    for section in SECTIONS {
+        let is_off = SECTIONS.iter().any(|part| part.may_be_off && section.stands_in(part.path));
+        if is_off || section.kind == Some(Kind::Nic) && kind != Kind::Nic {
+            continue;
+        }
+        let keys = section.path.split('.').filter(|key| !key.is_empty());
+        for field in section.fields {
+            if let Absent::Needed(text) = field.absent {
+                keys.clone().fold(&mut tree, |at, key| &mut at[key])[field.name] = value(text);
+            }
+        }
+    }
+    serde_json::from_value(tree).map_err(|e| e.to_string())
+}
+
+/// A value as it stands in a row: JSON, or a text without quotes.
+fn value(text: &str) -> Json {
+    serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! How the queues of a port share it (SONiC's `SCHEDULER` table), the same on every port.
+
+use crate::field::Holds::{List, Rate, Size};
+use crate::field::{Field, needed, optional};
+use crate::macsec::OutOfRange;
+use rig_units::{Bytes, L2Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How every port is scheduled.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scheduler {
+    /// Scheduling of each of the eight queues.
+    pub queues: Vec<Scheduling>,
+    /// The rate that a port keeps to, all queues together (SONiC `pir`, `SAI_SCHEDULER_ATTR_MAX_BANDWIDTH_RATE`). Both count bytes a second
+    /// and leave open which of a frame; here FCS counts, preamble and gap do not. Absent: the port is not shaped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pir: Option<L2Rate>,
+    /// What a shaped port may send at once after it was idle (SONiC `pbs`, `SAI_SCHEDULER_ATTR_MAX_BANDWIDTH_BURST_RATE`). Absent: nothing is
+    /// saved up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pbs: Option<Bytes>,
+}
+
+/// How one queue takes part in its port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Scheduling {
+    /// Served before every weighted queue, the highest number first.
+    Strict,
+    /// Deficit weighted round robin, in bytes.
+    Dwrr(u16),
+}
+
+impl Scheduler {
+    /// Its fields, a row each. Weights are a list; what breaks there are deviations.
+    pub const FIELDS: &[Field] = &[
+        needed(
+            "queues",
+            List,
+            r#"[{"dwrr":14},{"dwrr":14},{"dwrr":14},{"dwrr":15},{"dwrr":15},{"dwrr":14},"strict","strict"]"#,
+        ),
+        optional("pir", Rate).by_case(),
+        optional("pbs", Size).by_case(),
+    ];
+
+    /// Every value that lies outside its range.
+    pub fn out_of_range(&self) -> Vec<OutOfRange> {
+        let mut all = Vec::new();
+        if self.queues.len() != 8 {
+            let found = format!("{} queues", self.queues.len());
+            let want = "one entry for each of the 8 queues".to_owned();
+            all.push(("scheduler.queues", found, want));
+        }
+        if self.queues.contains(&Scheduling::Dwrr(0)) {
+            let want = "weights from 1".to_owned();
+            all.push(("scheduler.queues", "a weight of 0".to_owned(), want));
+        }
+        if self.pir == Some(L2Rate { bps: 0 }) {
+            all.push(("scheduler.pir", "no rate".to_owned(), "more than 0bps-L2".to_owned()));
+        }
+        all
+    }
+}
