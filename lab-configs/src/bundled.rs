@@ -28,6 +28,7 @@ duts! {
     "interval-counter.yaml"
     "mellanox.yaml"
     "mellanox-tick.yaml"
+    "router.yaml"
     "shallow-32x100g.yaml"
     "voq.yaml"
 }

@@ -3,18 +3,20 @@
 
 use crate::walk::At;
 use crate::{
-    Accounting, Action, ConfigPath, Curve, Declared, DepthUnit, Kind, Pfcwd, Profile, RuleFamily,
-    Wred,
+    Accounting, Action, ConfigPath, Curve, Declared, DepthUnit, Pfcwd, Profile, RuleFamily, Wred,
 };
 use rig_units::{Bytes, Dur};
 
 /// Notes every contradiction of a profile that was read from `root`.
 pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     let checks = Checks { root, declared: &profile.declared };
-    if profile.kind == Kind::Nic {
+    if profile.kind.has("nic") {
         return checks.nic();
     }
     checks.ports();
+    if !profile.kind.is_guarded() {
+        return;
+    }
     checks.classes();
     checks.buffer();
     checks.wred();

@@ -18,9 +18,9 @@ pub(crate) fn profile(at: &At<'_>) -> Option<Profile> {
     };
     let name = fields.need("name", NAME).and_then(|at| name(&at));
     let (about, asic) = (line("about"), line("asic"));
-    let kind = fields.need("kind", "switch or nic").and_then(|at| at.choice(&Kind::NAMES));
+    let kind = fields.need("kind", &Kind::wanted()).and_then(|at| at.choice(&Kind::NAMES));
     let rule = match kind {
-        Some(Kind::Nic) => unguarded(&fields),
+        Some(kind) if !kind.is_guarded() => unguarded(kind, &fields),
         _ => fields
             .need("rule", "{family: broadcom, version: ...}")
             .and_then(|at| rule(&at))
@@ -59,9 +59,10 @@ fn rule(at: &At<'_>) -> Option<Rule> {
 }
 
 /// No rule, of a device without a watchdog; `None` where one is given.
-fn unguarded(fields: &Fields<'_>) -> Option<Option<Rule>> {
+fn unguarded(kind: Kind, fields: &Fields<'_>) -> Option<Option<Rule>> {
     if let Some(at) = fields.get("rule") {
-        at.fault("a watchdog rule of a NIC", "no `rule`: a NIC has no watchdog");
+        let of = kind.called();
+        at.fault(format!("a watchdog rule of {of}"), format!("no `rule`: {of} has no watchdog"));
         return None;
     }
     Some(None)

@@ -92,8 +92,8 @@ impl Declared {
         needed("ports", List, r#"[{"count":8,"speed":"100Gbps"}]"#),
         needed("mtu", Size, "9122B"),
     ];
-    /// Those that a switch has, too.
-    pub const OF_SWITCH: &[Field] = &[needed("forwarding_delay", Time, "600ns")];
+    /// Those that whatever forwards frames has, too.
+    pub const OF_FORWARDING: &[Field] = &[needed("forwarding_delay", Time, "600ns")];
 
     /// Time from the last bit in to the first bit out of an idle switch, MACsec counted.
     pub fn transit(&self) -> Dur {

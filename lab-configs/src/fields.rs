@@ -12,8 +12,8 @@ use serde_json::Value as Json;
 pub struct Fieldset {
     /// Its path below `declared:`; nothing for the fields that stand there themselves.
     pub path: &'static str,
-    /// The only kind of device that has it; `None` when all have.
-    pub kind: Option<Kind>,
+    /// The kinds of devices that have it; all where none is named.
+    pub kinds: &'static [Kind],
     /// Whether a device need not have it: what is absent is off.
     pub may_be_off: bool,
     /// Its rows.
@@ -22,8 +22,8 @@ pub struct Fieldset {
 
 /// Every part of every kind of device, in the order of a file.
 pub const SECTIONS: &[Fieldset] = &[
-    Fieldset { path: "", kind: None, may_be_off: false, fields: Declared::OF_ALL },
-    switch("", Declared::OF_SWITCH),
+    Fieldset { path: "", kinds: &[], may_be_off: false, fields: Declared::OF_ALL },
+    Fieldset { kinds: &[Kind::Switch, Kind::Router], ..switch("", Declared::OF_FORWARDING) },
     switch("qos", Qos::FIELDS),
     switch("scheduler", Scheduler::FIELDS),
     switch("buffer", Buffer::FIELDS),
@@ -45,11 +45,11 @@ pub const SECTIONS: &[Fieldset] = &[
 ];
 
 const fn switch(path: &'static str, fields: &'static [Field]) -> Fieldset {
-    Fieldset { path, kind: Some(Kind::Switch), may_be_off: false, fields }
+    Fieldset { path, kinds: &[Kind::Switch], may_be_off: false, fields }
 }
 
 const fn nic(path: &'static str, fields: &'static [Field]) -> Fieldset {
-    Fieldset { path, kind: Some(Kind::Nic), may_be_off: false, fields }
+    Fieldset { path, kinds: &[Kind::Nic], may_be_off: false, fields }
 }
 
 impl Fieldset {
@@ -67,7 +67,7 @@ impl Fieldset {
     }
 
     fn is_of(&self, kind: Kind) -> bool {
-        self.kind.is_none_or(|own| own == kind)
+        self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
     /// Whether it stands at `path` or below it.
@@ -81,6 +81,11 @@ impl Kind {
     /// Whether a device of this kind has the part called `key` below `declared:`.
     pub fn has(self, key: &str) -> bool {
         keys(Some(self), "").contains(&key)
+    }
+
+    /// Whether it has a watchdog, and so follows a rule.
+    pub fn is_guarded(self) -> bool {
+        self.has("pfcwd")
     }
 }
 
@@ -121,11 +126,6 @@ fn row(path: &str) -> Option<(&'static Fieldset, &'static Field)> {
 /// The row that `path` belongs to.
 pub fn field(path: &str) -> Option<&'static Field> {
     row(path).map(|(_, field)| field)
-}
-
-/// The only kind of device that has the setting at `path`; `None` when all have, or there is none.
-pub fn kind(path: &str) -> Option<Kind> {
-    row(path).and_then(|(section, _)| section.kind)
 }
 
 /// Whether the value at `path` may be unset.
@@ -180,7 +180,7 @@ pub fn sample(kind: Kind) -> Result<Declared, String> {
     let mut tree = Json::Null;
     for section in SECTIONS {
         let is_off = SECTIONS.iter().any(|part| part.may_be_off && section.stands_in(part.path));
-        if is_off || section.kind == Some(Kind::Nic) && kind != Kind::Nic {
+        if is_off || section.kinds == [Kind::Nic] && kind != Kind::Nic {
             continue;
         }
         let keys = section.path.split('.').filter(|key| !key.is_empty());

@@ -17,6 +17,8 @@ pub enum Part {
     Wred,
     /// MACsec on the ports.
     Macsec,
+    /// Passing frames on: how long it takes.
+    Forwarding,
     /// A NIC's notification point, and its receive pipeline.
     Np,
     /// A NIC's reaction point.
@@ -26,14 +28,21 @@ pub enum Part {
 }
 
 impl Part {
+    /// Its key below `declared:`.
+    pub fn key(self) -> &'static str {
+        let name = Part::NAMES.into_iter().find(|(_, part)| *part == self);
+        name.and_then(|(name, _)| name.split('.').next()).unwrap_or_default()
+    }
+
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 9] = [
+    pub const NAMES: [(&str, Part); 10] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
         ("scheduler", Part::Scheduler),
         ("wred", Part::Wred),
         ("macsec", Part::Macsec),
+        ("forwarding_delay", Part::Forwarding),
         ("nic.np", Part::Np),
         ("nic.rp", Part::Rp),
         ("nic.rc", Part::Rc),

@@ -135,9 +135,9 @@ fn by_kind(schema: &mut Value) {
     let (whole, declared) = (required(schema), required(&schema["$defs"]["Declared"]));
     let each = Kind::NAMES.map(|(name, kind)| {
         let parts = declared.iter().map(String::as_str).filter(|key| kind.has(key));
-        let own: &[&str] = if kind == Kind::Nic { &["nic"] } else { &[] };
+        let own: &[&str] = if kind.has("nic") { &["nic"] } else { &[] };
         let parts: Vec<&str> = parts.chain(own.iter().copied()).collect();
-        let rule = (kind == Kind::Switch).then_some("rule");
+        let rule = kind.is_guarded().then_some("rule");
         let top = whole.iter().map(String::as_str).chain(rule);
         json!({
             "properties": { "kind": { "const": name }, "declared": { "required": parts } },

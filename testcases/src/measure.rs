@@ -2,6 +2,7 @@
 
 use crate::vocabulary::{Argument, Arguments, Entry, Kind};
 use crate::{Amount, Case, Window};
+use rig_lab::Part;
 use rig_units::Dur;
 
 /// One thing to measure. Names point at streams, flows, storms and ports of the same case.
@@ -30,6 +31,24 @@ impl Measure {
     pub fn with(mut self, key: &'static str, value: Argument) -> Measure {
         self.arguments.set(key, value);
         self
+    }
+
+    /// The parts of a device that it is about. Empty where any device shows it.
+    pub fn parts(&self) -> &'static [Part] {
+        match self.name().split_once('.').map_or(self.name(), |(first, _)| first) {
+            "pfcwd" | "counters" => &[Part::Pfcwd],
+            "throughput" | "share" => &[Part::Scheduler],
+            "pfc" => &[Part::Pfc],
+            "headroom" => &[Part::Buffer, Part::Pfc],
+            "buffer" | "watermarks" => &[Part::Buffer],
+            "ecn" => &[Part::Wred],
+            "macsec" => &[Part::Macsec],
+            "latency" => &[Part::Forwarding],
+            "cnp" | "nic" => &[Part::Np],
+            "rate" => &[Part::Rp],
+            "rc" => &[Part::Rc],
+            _ => &[],
+        }
     }
 
     /// Its name in YAML, in reports and in `results.json`.

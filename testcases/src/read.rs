@@ -39,7 +39,7 @@ use std::path::Path;
 const PIPED: &str = "stdin";
 
 /// The bundled catalogue: name of the file and its text.
-const BUNDLED: [(&str, &str); 9] = [
+const BUNDLED: [(&str, &str); 10] = [
     ("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml")),
     ("testcases/buffers.yaml", include_str!("../buffers.yaml")),
     ("testcases/ecn.yaml", include_str!("../ecn.yaml")),
@@ -49,6 +49,7 @@ const BUNDLED: [(&str, &str); 9] = [
     ("testcases/recovery.yaml", include_str!("../recovery.yaml")),
     ("testcases/interop.yaml", include_str!("../interop.yaml")),
     ("testcases/headroom.yaml", include_str!("../headroom.yaml")),
+    ("testcases/router.yaml", include_str!("../router.yaml")),
 ];
 
 /// Reads one file of test cases.
@@ -105,7 +106,7 @@ fn read_suite(
     }
     let fields = at.fields(&["about", "device", "covers", "setup", "cases"])?;
     let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
-    let device = fields.need("device", "switch or nic");
+    let device = fields.need("device", &Kind::wanted());
     let device = device.and_then(|at| at.choice(&Kind::NAMES)).unwrap_or(Kind::Switch);
     let covers = covers(fields.get("covers").as_ref());
     let setup = fields.get("setup");

@@ -208,6 +208,14 @@ pub(super) fn fit(transport: &Transport, duts: &mut [Profile], listed: &[At<'_>]
             at.fault(found, "a switch: nobody there makes connections with a NIC yet");
             continue;
         }
+        if dut.kind == Kind::Router && *transport != Transport::Virtual {
+            let found = format!("the router `{}` in a lab with a wire", dut.name);
+            at.fault(
+                found,
+                "a switch or a NIC: a router has no routes to the rig but in virtual time",
+            );
+            continue;
+        }
         if dut.declared.peer.exists() && *transport != Transport::Virtual {
             let found = format!("the pair of NICs `{}` in a lab with a wire", dut.name);
             at.fault(found, "one NIC: the rig passes on between two in virtual time alone");

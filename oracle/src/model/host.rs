@@ -14,6 +14,7 @@ mod rig_port;
 mod security;
 
 pub(crate) use device::Device;
+pub use node::HostKind;
 pub(crate) use node::Node;
 pub(crate) use plan::usual;
 pub use plan::{PFC_SIZE, Storm, Stream, at, number};
@@ -28,22 +29,6 @@ pub struct Config {
     pub mac: mac::Config,
     /// What it is.
     pub kind: HostKind,
-}
-
-/// The kinds of hosts.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a topology holds one a host, built once; copied, not boxed"
-)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostKind {
-    /// A port of the rig.
-    RigPort {
-        /// Size of the answer to each frame of data, if it answers.
-        answer: Option<u16>,
-    },
-    /// A NIC.
-    Nic(nic::Config),
 }
 
 impl Config {
@@ -73,10 +58,7 @@ pub struct Host {
 impl Host {
     /// A host that sends nothing, called `index`, on a port of `speed`.
     pub(crate) fn new(index: u16, config: &Config, speed: PortSpeed) -> Host {
-        let node = match &config.kind {
-            HostKind::RigPort { answer } => Node::RigPort(RigPort::new(*answer)),
-            HostKind::Nic(config) => Node::Nic(nic::Port::new(index, config, speed)),
-        };
+        let node = Node::new(index, &config.kind, speed);
         Host { plug: Plug::new(index, &config.mac, speed), node }
     }
 

@@ -28,7 +28,7 @@
 //!   both make it the present. Control calls act at the present and send nothing before the next run.
 //! - Hosts are the rig's ports: streams, storms, single frames; they obey PFC. Every frame that passes one is reported
 //!   to a [`Tap`].
-//! - [`dut::Dut`] is the device under test as a whole: a network of one switch, its watchdogs and its configuration.
+//! - [`dut::Dut`] is the device under test as a whole: a network of its devices, their watchdogs and their configuration.
 //! - Watchdogs poll [`Network::queue_view`] and act through `ignore_pfc`, `drop_ingress`, `drop_egress`,
 //!   `discard_backlog`, `hold_xoff` and `leak`.
 //!
@@ -56,6 +56,7 @@ pub mod pfc_gen;
 pub mod pfcwd;
 pub mod queue;
 pub mod ring;
+pub mod router;
 pub mod secy;
 pub mod switch;
 pub mod tap;

@@ -210,7 +210,7 @@ fn a_device_on_real_ports_is_fed_frame_by_frame() {
 fn counters_carry_sonics_names() {
     let (mut network, _) = stormed();
     network.discard_backlog(2, 3);
-    let all = network.snapshot();
+    let all = network.snapshot(0);
     for name in [
         "Ethernet8 SAI_PORT_STAT_PFC_3_RX_PKTS",
         "Ethernet0 SAI_PORT_STAT_PFC_3_TX_PKTS",
@@ -229,7 +229,7 @@ fn counters_carry_sonics_names() {
         "egress_lossless_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES",
     ] {
         assert!(all.get(name).is_some_and(|&value| value > 0), "{name}: {:?}", all.get(name));
-        assert_eq!(all.get(name).copied(), network.counter(name), "{name}");
+        assert_eq!(all.get(name).copied(), network.counter(0, name), "{name}");
     }
     for name in [
         "Ethernet8 SAI_PORT_STAT_PFC_3_ON2OFF_RX_PKTS",
@@ -238,7 +238,7 @@ fn counters_carry_sonics_names() {
         "Ethernet8:3 SAI_QUEUE_STAT_WRED_DROPPED_BYTES",
         "egress_lossy_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES",
     ] {
-        assert_eq!((all[name], network.counter(name)), (0, Some(0)), "{name}");
+        assert_eq!((all[name], network.counter(0, name)), (0, Some(0)), "{name}");
     }
     // Of a class, of a port, of the pools.
     assert_eq!(all.len(), 4 * 8 * 20 + 4 * 3 + 4);
@@ -248,7 +248,7 @@ fn counters_carry_sonics_names() {
 fn cleared_watermarks_are_what_is_in_use() {
     let (mut network, mut trace) = stormed();
     let of = |network: &Network, port: &str, name: &str| {
-        network.counter(&format!("{port}:3 SAI_{name}_BYTES")).unwrap()
+        network.counter(0, &format!("{port}:3 SAI_{name}_BYTES")).unwrap()
     };
     let queue = |network: &Network| {
         let peak = of(network, "Ethernet8", "QUEUE_STAT_SHARED_WATERMARK");
@@ -258,7 +258,7 @@ fn cleared_watermarks_are_what_is_in_use() {
     run(&mut network, Dur::us(3), &mut trace);
     let (peak, now) = queue(&network);
     assert!(peak > now);
-    network.clear_watermarks();
+    network.clear_watermarks(0);
     assert_eq!(queue(&network), (now, now));
 }
 

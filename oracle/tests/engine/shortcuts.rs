@@ -207,10 +207,10 @@ fn play<Q: EventQueue>(script: &Script, start: Time, shortcuts: Shortcuts, step:
             _ => {}
         }
         match act {
-            1 => network.set_macsec(&rekeyed),
+            1 => network.set_macsec(0, &rekeyed),
             2 => network.rekey(slow, 1),
-            6 => network.set_macsec(&without),
-            7 => network.set_macsec(&config),
+            6 => network.set_macsec(0, &without),
+            7 => network.set_macsec(0, &config),
             _ => {}
         }
         match act {

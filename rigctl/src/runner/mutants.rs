@@ -27,12 +27,10 @@ pub struct Mutant {
 }
 
 impl Mutant {
-    /// What kind of device it is a mutant of.
-    fn kind(&self) -> Kind {
-        match self.part {
-            Some(Part::Np | Part::Rp | Part::Rc) => Kind::Nic,
-            _ => Kind::Switch,
-        }
+    /// Whether devices of this kind have what it breaks.
+    fn is_of(&self, kind: Kind) -> bool {
+        let path = self.text.split(['.', '=']).next().unwrap_or_default();
+        kind.has(self.part.map_or(path, |part| part.key()))
     }
 }
 
@@ -268,8 +266,8 @@ fn ordered<'a>(cases: &[&'a Case], mutant: &Mutant) -> Vec<&'a Case> {
         names.iter().position(|name| case.id.case.contains(name)).unwrap_or(names.len())
     };
     // What a device of another kind does it cannot touch.
-    let kind = mutant.kind();
-    let mut ordered: Vec<&Case> = cases.iter().copied().filter(|case| case.kind == kind).collect();
+    let mut ordered: Vec<&Case> =
+        cases.iter().copied().filter(|case| mutant.is_of(case.kind)).collect();
     ordered.sort_by_key(|case| (likely(case), !mutant.near.contains(&case.id.suite)));
     ordered
 }

@@ -292,8 +292,24 @@ impl<'w> Reading<'w, '_> {
             at.fault("nothing is measured", WANT);
         }
         places.insert("measure".to_owned(), at.place());
-        let read: Vec<_> = all.iter().filter_map(|at| measure(at, traffic)).collect();
+        let read: Vec<_> = all
+            .iter()
+            .filter_map(|at| Some((at, measure(at, traffic)?)))
+            .filter(|(at, read)| read.iter().all(|one| self.has_what_is_measured(at, one)))
+            .map(|(_, read)| read)
+            .collect();
         (read.len() == all.len()).then(|| read.concat())
+    }
+
+    /// Whether the kind of device has what a measure is about; notes where it has not.
+    fn has_what_is_measured(&self, at: &At<'_>, measure: &Measure) -> bool {
+        let device = self.context.device;
+        let lacks = measure.parts().iter().find(|part| !device.has(part.key()));
+        if let Some(part) = lacks {
+            let found = format!("`{}` of {}", measure.name(), device.called());
+            at.fault(found, format!("a measure of what it has: there is no `{}`", part.key()));
+        }
+        lacks.is_none()
     }
 
     /// What the case as a whole expects. A refusal or acceptance becomes a measure of its own.

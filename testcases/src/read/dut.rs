@@ -35,7 +35,7 @@ pub(super) fn dut(
         for (key, at) in entries {
             let part = key.name.split('.').next().unwrap_or_default();
             let has = |kind: Kind| match part {
-                "rule_family" => kind == Kind::Switch,
+                "rule_family" => kind.is_guarded(),
                 part => kind.has(part),
             };
             let other = Kind::NAMES.into_iter().find(|&(_, other)| has(other));

@@ -1,10 +1,8 @@
 //! Changing the configuration of a device that runs, and what it refuses.
 
-use super::{Dut, nics, switch};
+use super::nics;
 use core::fmt;
-use rig_lab::{
-    Action, Actual, BadSetting, ConfigPath, Declared, Kind, Pfcwd, RuleFamily, Setting, fields,
-};
+use rig_lab::{Action, Actual, BadSetting, ConfigPath, Declared, Pfcwd, RuleFamily};
 use rig_units::Dur;
 
 /// Why a device did not take a configuration.
@@ -73,7 +71,7 @@ const fn times(config: &Pfcwd) -> [(&'static str, Option<Dur>, (Dur, Dur)); 2] {
 }
 
 /// The fault of a device that takes the ends of the ranges for outside them.
-fn within(config: &Pfcwd) -> Result<(), Refused> {
+pub(super) fn within(config: &Pfcwd) -> Result<(), Refused> {
     let ends = |&(_, value, (least, most)): &(&str, Option<Dur>, (Dur, Dur))| {
         value.is_some_and(|value| value == least || value == most)
     };
@@ -122,78 +120,4 @@ pub(super) fn applied(actual: &Actual, configured: &Declared) -> Result<Declared
         });
     }
     Ok(running)
-}
-
-/// Notes whether the device protects frames with the cipher suite that its peers were told.
-pub(super) fn suited(device: &mut switch::Config, configured: &Declared, running: &Declared) {
-    if let Some(macsec) = &mut device.macsec {
-        macsec.other_suite = configured.macsec.cipher_suite != running.macsec.cipher_suite;
-    }
-}
-
-impl Dut {
-    /// Whether a setting may be changed while the device runs.
-    fn is_live(&self, path: &str) -> bool {
-        let own = if self.nics.is_some() { Kind::Nic } else { Kind::Switch };
-        fields::field(path).is_some_and(|field| field.live) && fields::kind(path) == Some(own)
-    }
-
-    /// Changes settings of the running device, all or none, now. What may be changed is live in its
-    /// row; a change of `pfcwd.*` takes every handler off and starts the watchdogs afresh.
-    ///
-    /// # Errors
-    /// When the device refuses them; nothing has changed then.
-    pub fn configure(&mut self, settings: &[Setting]) -> Result<(), Refused> {
-        let mut configured = self.configured.clone();
-        for setting in settings {
-            configured = configured.with(setting)?;
-            if !self.is_live(&setting.path) {
-                return Err(Refused::NotWhileRunning { path: setting.path.clone() });
-            }
-        }
-        if !self.faults.pfcwd.accepts_out_of_range {
-            // Which way a configuration takes is the device's own matter, whatever it says of itself.
-            let config_path = self.running.pfcwd.config_path;
-            check(self.family, &Pfcwd { config_path, ..configured.pfcwd.clone() })?;
-        }
-        if self.faults.pfcwd.refuses_limits {
-            within(&configured.pfcwd)?;
-        }
-        let running = applied(&self.actual, &configured)?;
-        if self.nics.is_some() {
-            (self.configured, self.running) = (configured, running);
-            self.set_nics();
-            return Ok(());
-        }
-        let before = core::mem::replace(&mut self.running, running);
-        self.configured = configured;
-        // With a static limit the dynamic one waits until there is none.
-        if self.running.buffer != before.buffer && self.running.buffer.static_th.is_none() {
-            let ports = u16::try_from(self.network.switch(0).port_count()).unwrap_or(u16::MAX);
-            for (port, &class) in (0..ports)
-                .flat_map(|port| self.running.qos.pfc_enable.iter().map(move |class| (port, class)))
-            {
-                self.network.set_alpha(port, class, self.running.buffer.dynamic_th);
-            }
-        }
-        let (wred, macsec) =
-            (self.running.wred != before.wred, self.running.macsec != before.macsec);
-        if wred || macsec {
-            let mut device = switch::Config::declared(&self.running);
-            device.install(&self.faults);
-            suited(&mut device, &self.configured, &self.running);
-            if wred {
-                self.network.set_wred(&device.wred);
-            }
-            if macsec {
-                self.network.set_macsec(&device);
-            }
-        }
-        let resets =
-            self.faults.pfcwd.buffer_change_ends_storm && self.running.buffer != before.buffer;
-        if resets || self.running.pfcwd != before.pfcwd {
-            self.restart();
-        }
-        Ok(())
-    }
 }

@@ -3,13 +3,14 @@
 use super::handler::{Handler, Order, Packets};
 use crate::model::network::Network;
 use crate::model::pfcwd::{Counters, Watchdog};
+use crate::model::topology::PortId;
 use rig_lab::PfcwdFaults;
 use std::collections::BTreeMap;
 
 /// One guarded queue.
 #[derive(Debug, Clone)]
 pub(super) struct Guard {
-    pub(super) port: u16,
+    pub(super) at: PortId,
     pub(super) class: u8,
     pub(super) watchdog: Watchdog,
     /// Makes detection see a storm until it fires.
@@ -32,9 +33,9 @@ pub(super) struct Stats {
 }
 
 impl Guard {
-    pub(super) fn new(port: u16, class: u8, watchdog: Watchdog) -> Guard {
+    pub(super) fn new(at: PortId, class: u8, watchdog: Watchdog) -> Guard {
         Guard {
-            port,
+            at,
             class,
             watchdog,
             debug_storm: false,
@@ -46,7 +47,7 @@ impl Guard {
 
     /// Reads what a poll reads.
     pub(super) fn read(&mut self, network: &Network, faults: &PfcwdFaults) -> Counters {
-        let view = network.queue_view(self.port, self.class);
+        let view = network.queue_view(self.at, self.class);
         let mut counters = Counters {
             at: network.now(),
             pfc_rx_pkts: view.pfc_rx_pkts,

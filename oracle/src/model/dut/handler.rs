@@ -6,6 +6,7 @@
 
 use crate::model::network::Network;
 use crate::model::packet::bit;
+use crate::model::topology::PortId;
 use rig_lab::{Backlog, DropBy, Pfcwd, PfcwdFaults};
 
 /// What a handler does.
@@ -18,26 +19,26 @@ pub(super) enum Effect {
 
 /// What a handler is to be.
 pub(super) struct Order<'a> {
-    pub(super) port: u16,
+    pub(super) at: PortId,
     pub(super) class: u8,
     pub(super) effect: Effect,
     pub(super) config: &'a Pfcwd,
     /// Further queues that a drop takes.
-    pub(super) also: Vec<(u16, u8)>,
+    pub(super) also: Vec<(PortId, u8)>,
     pub(super) faults: &'a PfcwdFaults,
 }
 
 /// A handler that is in effect.
 #[derive(Debug, Clone)]
 pub(super) struct Handler {
-    port: u16,
+    at: PortId,
     class: u8,
     effect: Effect,
     drop_by: DropBy,
     /// Queues that it takes: its own first.
-    queues: Vec<(u16, u8)>,
+    queues: Vec<(PortId, u8)>,
     /// Ports whose senders it keeps paused.
-    holds: Vec<u16>,
+    holds: Vec<PortId>,
     /// The port's counters when it began.
     before: Packets,
     miscount: u64,
@@ -53,8 +54,8 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    fn read(network: &Network, port: u16, class: u8) -> Packets {
-        let counters = network.switch(0).counters(port, class);
+    fn read(network: &Network, at: PortId, class: u8) -> Packets {
+        let counters = network.switch(at.switch).counters(at.port, class);
         Packets {
             tx: counters.tx_packets,
             tx_dropped: counters.queue_drops,
@@ -80,28 +81,29 @@ impl Packets {
 impl Handler {
     /// Takes effect now.
     pub(super) fn begin(order: &Order<'_>, network: &mut Network) -> Handler {
-        let &Order { port, class, effect, config, ref also, faults } = order;
+        let &Order { at, class, effect, config, ref also, faults } = order;
         let mut handler = Handler {
-            port,
+            at,
             class,
             effect,
             drop_by: config.drop_by,
-            queues: vec![(port, class)],
+            queues: vec![(at, class)],
             holds: Vec::new(),
-            before: Packets::read(network, port, class),
+            before: Packets::read(network, at, class),
             miscount: faults.counters_off.unwrap_or(0).into(),
         };
         if effect == Effect::Drop {
             handler.queues.extend(also);
             if faults.pfc_continues_after_drop {
-                let paused = |port: &u16| network.switch(0).xoff_sent(*port) & bit(class) != 0;
-                let ports = u16::try_from(network.switch(0).port_count()).unwrap_or(u16::MAX);
-                handler.holds = (0..ports).filter(|&other| other != port).filter(paused).collect();
+                let switch = network.switch(at.switch);
+                let paused = |other: &PortId| switch.xoff_sent(other.port) & bit(class) != 0;
+                let others = switch.port_ids(at.switch).filter(|&other| other != at);
+                handler.holds = others.filter(paused).collect();
             }
-            network.leak(port, class, faults.drop_leaks.unwrap_or(0));
+            network.leak(at, class, faults.drop_leaks.unwrap_or(0));
             if config.backlog == Backlog::Discarded {
-                for &(port, class) in &handler.queues {
-                    network.discard_backlog(port, class);
+                for &(at, class) in &handler.queues {
+                    network.discard_backlog(at, class);
                 }
             }
         }
@@ -111,7 +113,7 @@ impl Handler {
 
     /// Gives the queue back to what it was.
     pub(super) fn end(self, network: &mut Network) {
-        network.leak(self.port, self.class, 0);
+        network.leak(self.at, self.class, 0);
         self.set(network, false);
     }
 
@@ -119,17 +121,17 @@ impl Handler {
         if self.effect == Effect::Nothing {
             return;
         }
-        for &port in &self.holds {
-            network.hold_xoff(port, self.class, on);
+        for &at in &self.holds {
+            network.hold_xoff(at, self.class, on);
         }
-        for &(port, class) in &self.queues {
+        for &(at, class) in &self.queues {
             if self.effect == Effect::Drop {
-                network.drop_egress(port, class, on);
+                network.drop_egress(at, class, on);
                 if self.drop_by == DropBy::Acl {
-                    network.drop_ingress(port, class, on);
+                    network.drop_ingress(at, class, on);
                 }
             }
-            network.ignore_pfc(port, class, on);
+            network.ignore_pfc(at, class, on);
         }
     }
 
@@ -138,7 +140,7 @@ impl Handler {
         if self.effect == Effect::Nothing {
             return Packets::default();
         }
-        let now = Packets::read(network, self.port, self.class);
+        let now = Packets::read(network, self.at, self.class);
         now.combine(self.before, |now, before| now - before + self.miscount)
     }
 }

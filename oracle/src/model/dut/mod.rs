@@ -1,31 +1,33 @@
-//! The emulated device under test: the switch of the model, with a watchdog on every guarded queue; or NICs of the model.
+//! The emulated device under test: devices of the model, alone or as a subgraph, with what they do beside moving frames.
 //!
 //! What an executor does with it:
 //!
 //! - [`Dut::new`] builds it from a profile, the configuration that the case asks for, the rig's side of the cables and
-//!   a seed. Rig port `i` (host `i` of the network) is cabled to device port `i`, or to the NIC behind it: host
-//!   [`Dut::nic_host`], on which flows are started.
+//!   a seed. Rig port `i` is host `i` of the network, cabled to port `i` of the whole. Where that is no port of a switch it is
+//!   a host itself, [`Dut::nic_host`], on which flows are started.
 //! - [`Dut::rig`] is the network, to start and stop streams and storms on hosts; links are cut and mended with
 //!   [`Dut::set_link`].
 //! - [`Dut::run_until`] advances the engine and the polls together. A poll sees what arrives at its own instant.
 //! - [`Dut::configure`] changes the configuration while it runs, or refuses; [`Dut::configured`] reads it back.
 //! - [`Dut::events`] and [`Dut::counters`] are what a SONiC device would show on `PFC_WD_ACTION` and in COUNTERS_DB.
 //!
-//! There is one poll loop per device. Its phase is drawn from the seed, uniformly over the poll interval, and stays for
+//! There is one poll loop per switch. Its phase is drawn from the seed, uniformly over the poll interval, and stays for
 //! the life of the device. A poll reads the counters of all queues first and acts afterwards.
 //!
-//! The device does what its configuration says with the profile's overrides applied, and the deviations of the profile
+//! A device does what its configuration says with the profile's overrides applied, and the deviations of the profile
 //! on top: each part is built as it should be and given its faults. With neither it does what it declares.
 //!
 //! Left out: the second between two commits of the watchdog's counters, and the delay between a publication and its
 //! action.
 
 mod configure;
+pub(in crate::model) mod device;
 mod faults;
 mod guard;
 mod handler;
 mod nics;
 mod polls;
+mod switched;
 mod watermarks;
 
 pub use configure::Refused;
@@ -35,19 +37,12 @@ use super::link;
 use super::network::{Delivered, Network};
 use super::packet::Packet;
 use super::pfcwd::Event;
-use super::switch;
 use super::tap::Tap;
-use super::topology::Topology;
-use guard::Guard;
-use handler::Effect;
-use nics::Nics;
-use polls::Polls;
-use rig_lab::{
-    Actual, BadSetting, Declared, DeviceFaults, Kind, Profile, RuleFamily, WatermarkCopy,
-};
-use rig_units::Time;
+use super::topology::{Cable, End, Topology};
+use device::Device;
+use rig_lab::{BadSetting, Declared, Profile, Setting, WatermarkCopy};
+use rig_units::{Length, Time};
 use std::collections::BTreeMap;
-use watermarks::Watermarks;
 
 /// The rig's side of the cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +60,8 @@ pub struct Rig {
 pub struct Acted {
     /// When: the instant of a poll.
     pub at: Time,
+    /// Which of its devices.
+    pub device: u16,
     /// Port of the device.
     pub port: u16,
     /// The class, which is the queue.
@@ -73,23 +70,20 @@ pub struct Acted {
     pub event: Event,
 }
 
+/// What a port of the rig is cabled to: a port of one of the devices, which is that end in the network.
+#[derive(Debug, Clone, Copy)]
+struct Behind {
+    device: usize,
+    port: u16,
+    end: End,
+}
+
 /// The device under test and the network around it.
 #[derive(Debug)]
 pub struct Dut {
     network: Network,
-    /// The rule of its watchdogs; `None` for NICs, which have none.
-    family: Option<RuleFamily>,
-    actual: Actual,
-    /// What it says it is configured to.
-    configured: Declared,
-    /// What it works with: the same, with the overrides applied.
-    running: Declared,
-    faults: DeviceFaults,
-    polls: Polls,
-    watermarks: Watermarks,
-    /// The NICs that it is made of, if it is no switch.
-    nics: Option<Nics>,
-    guards: Vec<Guard>,
+    devices: Vec<Device>,
+    ports: Vec<Behind>,
     events: Vec<Acted>,
 }
 
@@ -104,48 +98,29 @@ impl Dut {
         rig: &Rig,
         seed: u64,
     ) -> Result<Dut, BadSetting> {
-        let actual = profile.actual().clone();
-        let running = configure::applied(&actual, configured)?;
-        let faults = DeviceFaults::of(actual.deviations());
-        let nics = (profile.kind == Kind::Nic).then(|| Nics::new(configured, rig));
-        let topology = match nics {
-            Some(nics) => nics.topology(&running, faults.nic, rig),
-            None => {
-                let mut device = switch::Config::declared(&running);
-                device.wred.seed = seed;
-                device.ports.truncate(rig.ports.into());
-                device.install(&faults);
-                configure::suited(&mut device, configured, &running);
-                let speed = rig_units::PortSpeed::G100;
-                let cable =
-                    link::Config { delay: nics::delay(rig), ..link::Config::ethernet(speed, 0) };
-                Topology::star(device, rig.host, cable)
-            }
+        let ports = rig.ports.min(configured.port_count());
+        let mut topology = Topology { hosts: vec![rig.host; ports.into()], ..Topology::default() };
+        let (device, plugs) = Device::new(profile, configured, (ports, seed), &mut topology)?;
+        let cable = |(port, plug): (u16, &device::CableEnd)| Cable {
+            ends: [End::Host(port), plug.end],
+            link: link::Config {
+                delay: Length(rig.cable_cm).travel(),
+                ..link::Config::ethernet(plug.speed, 0)
+            },
         };
-        let watermarks = Watermarks::new(seed, &running.watermark, faults.buffer);
+        topology.cables = (0..).zip(&plugs).map(cable).collect();
         let mut dut = Dut {
             network: Network::new(&topology, Time::ZERO),
-            family: profile.family(),
-            faults,
-            actual,
-            configured: configured.clone(),
-            polls: Polls::new(seed, &running.pfcwd),
-            watermarks,
-            running,
-            nics,
-            guards: Vec::new(),
+            devices: vec![device],
+            ports: (0..)
+                .zip(&plugs)
+                .map(|(port, plug)| Behind { device: 0, port, end: plug.end })
+                .collect(),
             events: Vec::new(),
         };
-        let mut classes = dut.running.qos.pfcwd_sw_enable.clone();
-        classes.sort_unstable();
-        classes.dedup();
-        let Some(watchdog) = dut.watchdog() else { return Ok(dut) };
-        for port in 0..u16::try_from(topology.hosts.len()).unwrap_or(u16::MAX) {
-            for &class in &classes {
-                dut.guards.push(Guard::new(port, class, watchdog.clone()));
-            }
+        for device in &mut dut.devices {
+            device.body.start(&mut dut.network);
         }
-        dut.restart();
         Ok(dut)
     }
 
@@ -169,12 +144,10 @@ impl Dut {
         while !tap.is_over() && self.next_poll() < until {
             let due = self.next_poll();
             self.network.run_through(due, tap);
-            if self.watermarks.next() == due {
-                self.watermarks.wake(due, &mut self.network);
-            }
-            if self.polls.next() == due {
-                self.poll();
-                self.polls.advance(&self.running.pfcwd);
+            for (index, device) in (0..).zip(&mut self.devices) {
+                let before = self.events.len();
+                device.body.wake(due, &mut self.network, &mut self.events);
+                self.events[before..].iter_mut().for_each(|acted| acted.device = index);
             }
         }
         self.network.run_until(until, tap);
@@ -185,137 +158,85 @@ impl Dut {
         self.network.next_event().map_or(self.next_poll(), |event| event.min(self.next_poll()))
     }
 
-    /// When something is polled next: by the watchdog, or for watermarks.
+    /// When something is polled next: by a watchdog, or for watermarks.
     fn next_poll(&self) -> Time {
-        if self.nics.is_some() {
-            return Time::MAX;
-        }
-        self.polls.next().min(self.watermarks.next())
+        self.devices.iter().map(|device| device.body.next()).min().unwrap_or(Time::MAX)
     }
 
-    /// A frame of the outside world whose last bit reaches `port` now. A poll at this instant sees it.
+    /// A frame of the outside world whose last bit reaches the port behind rig port `port` now. A poll at this instant sees it.
     pub fn deliver(&mut self, port: u16, packet: Packet, tap: &mut impl Tap) -> Delivered {
-        if self.nics.is_some() {
-            return self.network.deliver_to_host(self.nic_host(port), &packet, tap);
+        match self.ports[usize::from(port)].end {
+            End::Host(host) => self.network.deliver_to_host(host, &packet, tap),
+            End::Port(at) => self.network.deliver(at, packet, tap),
         }
-        self.network.deliver(port, packet, tap)
+    }
+
+    /// The host of the network that is the NIC behind a rig port.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub fn nic_host(&self, port: u16) -> u16 {
+        match self.ports[usize::from(port)].end {
+            End::Host(host) => host,
+            End::Port(_) => panic!("a NIC is behind each port of a device of NICs"),
+        }
     }
 
     /// Cuts or mends the cable of a rig port, now.
     pub fn set_link(&mut self, port: u16, up: bool) {
         self.network.set_link(port, up);
-        if up && self.faults.pfcwd.link_toggle_fires {
-            for guard in self.guards.iter_mut().filter(|guard| guard.port == port) {
-                guard.debug_storm = true;
-            }
+        if up {
+            let Behind { device, port, .. } = self.ports[usize::from(port)];
+            self.devices[device].body.mended(port);
         }
     }
 
-    /// Clears one copy of every watermark, as a request on `WATERMARK_CLEAR_REQUEST` does. What the chip has seen since the last
-    /// poll comes with the next one.
+    /// Clears one copy of every watermark, as a request on `WATERMARK_CLEAR_REQUEST` does.
     pub fn clear_watermark_copy(&mut self, copy: WatermarkCopy) {
-        self.watermarks.request(copy);
+        self.devices.iter_mut().for_each(|device| device.body.clear_copy(copy));
     }
 
-    /// Clears every watermark of the chip: it becomes what is in use now.
+    /// Clears every watermark of the chips: it becomes what is in use now.
     pub fn clear_watermarks(&mut self) {
-        self.network.clear_watermarks();
+        for device in &mut self.devices {
+            device.body.clear_watermarks(&mut self.network);
+        }
     }
 
     /// The configuration as the device states it.
-    pub const fn configured(&self) -> &Declared {
-        &self.configured
+    pub fn configured(&self) -> &Declared {
+        &self.devices[0].configured
     }
 
-    /// Everything that watchdogs did so far, in order of time, port and class.
+    /// Changes settings of every device while it runs, all or none, now; what may be changed is for each to say.
+    ///
+    /// # Errors
+    /// When a device refuses them; nothing has changed then.
+    pub fn configure(&mut self, settings: &[Setting]) -> Result<(), Refused> {
+        let asked: Result<Vec<_>, Refused> =
+            self.devices.iter().map(|device| device.with(settings)).collect();
+        for (device, asked) in self.devices.iter_mut().zip(asked?) {
+            device.take(asked, &mut self.network);
+        }
+        Ok(())
+    }
+
+    /// Everything that watchdogs did so far, in order of time, device, port and class.
     pub fn events(&self) -> &[Acted] {
         &self.events
     }
 
-    /// Every counter now: those of the switch under SONiC's names, and for each guarded queue `PFC_WD_QUEUE_STATS_*`; those of
-    /// NICs under NVIDIA's.
+    /// Every counter now: those of a switch under SONiC's names, those of NICs under NVIDIA's.
     pub fn counters(&self) -> BTreeMap<String, u64> {
-        let mut all = self.network.snapshot();
-        self.watermarks.name(&mut all);
-        self.name_nics(&mut all);
-        for guard in &self.guards {
-            guard.stats(&self.network).name(
-                &Declared::port_name(guard.port),
-                guard.class,
-                &mut all,
-            );
-        }
+        let mut all = BTreeMap::new();
+        self.devices.iter().for_each(|device| device.body.name(&self.network, &mut all));
         all
     }
 
     /// One of them; `None` when there is no such counter.
     pub fn counter(&self, name: &str) -> Option<u64> {
-        let own = self.network.counter(name).or_else(|| self.watermarks.find(name));
-        let own = own.or_else(|| self.find_nic(name));
-        if own.is_some() {
-            return own;
-        }
-        let (port, class, counter) = super::counters::split(name)?;
-        let at = |guard: &&Guard| guard.class == class && Declared::port_name(guard.port) == port;
-        self.guards.iter().find(at)?.stats(&self.network).find(counter)
-    }
-
-    fn poll(&mut self) {
-        if self.running.pfcwd.big_red_switch || self.polls_are_over() {
-            return;
-        }
-        let now = self.network.now();
-        let network = &self.network;
-        let counters: Vec<_> =
-            self.guards.iter_mut().map(|guard| guard.read(network, &self.faults.pfcwd)).collect();
-        for (index, counters) in counters.iter().enumerate() {
-            if self.overlooks(index) {
-                continue;
-            }
-            let guard = &mut self.guards[index];
-            let Some(published) = guard.watchdog.poll(counters) else { continue };
-            guard.debug_storm = false;
-            if !published.heeded {
-                continue;
-            }
-            let event = published.event;
-            self.events.push(Acted { at: now, port: guard.port, class: guard.class, event });
-            match event {
-                Event::Storm => self.handle(index, self.effect()),
-                Event::Restore => guard.release(&mut self.network),
-            }
-        }
-    }
-
-    /// Puts a handler on a guarded queue.
-    fn handle(&mut self, index: usize, effect: Effect) {
-        let (port, class) = (self.guards[index].port, self.guards[index].class);
-        let also = self.spread(index);
-        let order = handler::Order {
-            port,
-            class,
-            effect,
-            config: &self.running.pfcwd,
-            also,
-            faults: &self.faults.pfcwd,
-        };
-        self.guards[index].handle(&order, &mut self.network);
-    }
-
-    /// Takes every handler off and starts every watchdog afresh; with the big red switch on, puts the drop handler on
-    /// every guarded queue instead.
-    fn restart(&mut self) {
-        let Some(fresh) = self.watchdog() else { return };
-        for guard in &mut self.guards {
-            guard.release(&mut self.network);
-            guard.watchdog = fresh.clone();
-        }
-        if self.running.pfcwd.big_red_switch {
-            let missed = usize::from(self.faults.pfcwd.big_red_switch_misses_queue);
-            for index in 0..self.guards.len().saturating_sub(missed) {
-                self.handle(index, Effect::Drop);
-            }
-        }
+        self.devices.iter().find_map(|device| device.body.find(&self.network, name))
     }
 }
 

@@ -1,54 +1,42 @@
-//! A device under test of NICs: one behind each port, on a cable of its own.
+//! A device under test of NICs: one behind each of its ports.
 
-use super::{Dut, Rig};
+use super::device::{Body, CableEnd};
+use crate::model::host;
+use crate::model::network::Network;
 use crate::model::nic;
-use crate::model::topology::{Cable, End, Topology};
-use crate::model::{host, link};
+use crate::model::topology::{End, Topology};
 use rig_lab::{BadSetting, Declared, NicFaults};
-use rig_units::{Dur, Length};
+use rig_units::PortSpeed;
 use std::collections::BTreeMap;
 
-/// The NICs of a device, if it is one of NICs.
-#[derive(Debug, Clone, Copy)]
+/// The NICs of a device.
+#[derive(Debug)]
 pub(super) struct Nics {
-    /// How many, which is as many ports of the rig as are cabled.
+    /// The host of the network that is the first; the others follow.
+    first: u16,
+    /// How many.
     ports: u16,
+    faults: NicFaults,
 }
 
 impl Nics {
-    pub(super) fn new(declared: &Declared, rig: &Rig) -> Nics {
-        Nics { ports: rig.ports.min(declared.port_count()) }
-    }
-
-    /// Host number of the NIC behind a port: the rig's ports come first.
-    const fn host(self, port: u16) -> u16 {
-        self.ports + port
-    }
-
-    fn ports(self) -> impl Iterator<Item = u16> {
-        0..self.ports
-    }
-
-    /// The rig's ports and the NICs, each pair on a cable.
-    pub(super) fn topology(self, running: &Declared, faults: NicFaults, rig: &Rig) -> Topology {
+    /// Adds so many NICs to `topology`.
+    pub(super) fn new(
+        running: &Declared,
+        faults: NicFaults,
+        ports: u16,
+        topology: &mut Topology,
+    ) -> (Nics, Vec<CableEnd>) {
+        let first = u16::try_from(topology.hosts.len()).unwrap_or(u16::MAX);
+        let nics = Nics { first, ports, faults };
         let nic = |port| host::Config::nic(config(running, port, faults));
-        let cable = |port| {
-            let speed = running.port_speed(port).unwrap_or(rig_units::PortSpeed::G100);
-            let link = link::Config { delay: delay(rig), ..link::Config::ethernet(speed, 0) };
-            Cable { ends: [End::Host(port), End::Host(self.host(port))], link }
+        topology.hosts.extend((0..ports).map(nic));
+        let plug = |port| CableEnd {
+            end: End::Host(first + port),
+            speed: running.port_speed(port).unwrap_or(PortSpeed::G100),
         };
-        let rigs = self.ports().map(|_| rig.host);
-        Topology {
-            hosts: rigs.chain(self.ports().map(nic)).collect(),
-            switches: Vec::new(),
-            cables: self.ports().map(cable).collect(),
-        }
+        (nics, (0..ports).map(plug).collect())
     }
-}
-
-/// How long a signal takes over the rig's cables.
-pub(super) const fn delay(rig: &Rig) -> Dur {
-    Length(rig.cable_cm).travel()
 }
 
 /// The NIC behind a port: the device's own behind the first, its peer behind the second.
@@ -71,39 +59,25 @@ pub(super) fn check(declared: &Declared) -> Result<(), BadSetting> {
     Ok(())
 }
 
-impl Dut {
-    /// The host of the network that is the NIC behind a port.
-    ///
-    /// # Panics
-    ///
-    /// If the device is none of NICs, or has no such port.
-    pub fn nic_host(&self, port: u16) -> u16 {
-        let nics = self.nics.filter(|nics| port < nics.ports);
-        nics.map(|nics| nics.host(port)).expect("a NIC is behind each port of a device of NICs")
-    }
-
-    /// Lets the NICs work as the running configuration says.
-    pub(super) fn set_nics(&mut self) {
-        for port in self.nics.into_iter().flat_map(Nics::ports) {
-            let config = config(&self.running, port, self.faults.nic);
-            self.network.set_nic(self.nic_host(port), &config);
-        }
-    }
-
-    /// Adds what the NICs count: `Ethernet0 np_cnp_sent`.
-    pub(super) fn name_nics(&self, into: &mut BTreeMap<String, u64>) {
-        for port in self.nics.into_iter().flat_map(Nics::ports) {
-            if let Some(nic) = self.network.nic(self.nic_host(port)) {
+impl Body for Nics {
+    /// Under NVIDIA's names: `Ethernet0 np_cnp_sent`.
+    fn name(&self, network: &Network, into: &mut BTreeMap<String, u64>) {
+        for port in 0..self.ports {
+            if let Some(nic) = network.nic(self.first + port) {
                 nic.counters().name(&Declared::port_name(port), into);
             }
         }
     }
 
-    /// One of it.
-    pub(super) fn find_nic(&self, name: &str) -> Option<u64> {
+    fn find(&self, network: &Network, name: &str) -> Option<u64> {
         let (port, counter) = name.split_once(' ')?;
-        let mut ports = self.nics?.ports();
-        let port = ports.find(|&at| Declared::port_name(at) == port)?;
-        self.network.nic(self.nic_host(port))?.counters().find(counter)
+        let port = (0..self.ports).find(|&at| Declared::port_name(at) == port)?;
+        network.nic(self.first + port)?.counters().find(counter)
+    }
+
+    fn apply(&mut self, _: &Declared, running: Declared, network: &mut Network) {
+        for port in 0..self.ports {
+            network.set_nic(self.first + port, &config(&running, port, self.faults));
+        }
     }
 }

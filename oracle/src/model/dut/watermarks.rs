@@ -50,7 +50,7 @@ impl Watermarks {
     }
 
     /// Does what is due at `now`.
-    pub(super) fn wake(&mut self, now: Time, network: &mut Network) {
+    pub(super) fn wake(&mut self, now: Time, switch: u16, network: &mut Network) {
         let Some(loops) = &mut self.loops else { return };
         let due = |(next, every): &mut (Time, Dur)| {
             let is_due = *next == now;
@@ -65,15 +65,15 @@ impl Watermarks {
             }
         }
         if polls {
-            self.read(network);
+            self.read(switch, network);
         }
     }
 
-    fn read(&mut self, network: &mut Network) {
+    fn read(&mut self, switch: u16, network: &mut Network) {
         let is_watermark = |name: &String| name.ends_with("WATERMARK_BYTES");
         let read: Vec<_> =
-            network.snapshot().into_iter().filter(|(name, _)| is_watermark(name)).collect();
-        network.clear_watermarks();
+            network.snapshot(switch).into_iter().filter(|(name, _)| is_watermark(name)).collect();
+        network.clear_watermarks(switch);
         for (_, copy) in WatermarkCopy::NAMES {
             let copy = self.copies.entry(copy).or_default();
             for (name, value) in &read {

@@ -1,6 +1,6 @@
 //! What is behind a plug: one variant a kind, and what the engine asks of each.
 //!
-//! A kind is added as a module with a [`Device`] in it, a variant here and one of [`HostKind`](super::HostKind).
+//! A kind is added as a module with a [`Device`] in it, a variant of [`Node`] and one of [`HostKind`].
 
 use super::device::Device;
 use super::{Plug, RigPort};
@@ -8,7 +8,33 @@ use crate::model::link::Link;
 use crate::model::middlebox::Middlebox;
 use crate::model::nic;
 use crate::model::packet::Kind;
-use rig_units::Time;
+use crate::model::router::{self, Router};
+use rig_units::{PortSpeed, Time};
+
+/// The kinds of hosts.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a topology holds one a host, built once; copied, not boxed"
+)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostKind {
+    /// A port of the rig.
+    RigPort {
+        /// Size of the answer to each frame of data, if it answers.
+        answer: Option<u16>,
+    },
+    /// A NIC.
+    Nic(nic::Config),
+    /// The first port of a router.
+    Router(router::Config),
+    /// A further port of the node whose first port is this host.
+    PortOf {
+        /// The host that is its first port.
+        first: u16,
+        /// Which port this is.
+        port: u16,
+    },
+}
 
 /// What is behind a plug.
 #[derive(Debug, Clone)]
@@ -19,17 +45,30 @@ pub(crate) enum Node {
     Nic(nic::Port),
     /// Two ports of the rig that pass on to each other what arrives. This is the first of them.
     Middlebox(Box<Middlebox>),
+    /// A router. This is its first port.
+    Router(Box<Router>),
     /// A further port of a node: which, and the host that is its first.
     PortOf { first: u16, port: usize },
 }
 
 impl Node {
+    /// What the host called `index` is, on a port of `speed`.
+    pub(super) fn new(index: u16, kind: &HostKind, speed: PortSpeed) -> Node {
+        match kind {
+            HostKind::RigPort { answer } => Node::RigPort(RigPort::new(*answer)),
+            HostKind::Nic(config) => Node::Nic(nic::Port::new(index, config, speed)),
+            HostKind::Router(config) => Node::Router(Box::new(Router::new(config))),
+            &HostKind::PortOf { first, port } => Node::PortOf { first, port: port.into() },
+        }
+    }
+
     /// What all kinds do; `None` at a further port.
     pub(crate) fn device(&mut self) -> Option<&mut dyn Device> {
         match self {
             Node::RigPort(port) => Some(port),
             Node::Nic(port) => Some(port),
             Node::Middlebox(middlebox) => Some(&mut **middlebox),
+            Node::Router(router) => Some(&mut **router),
             Node::PortOf { .. } => None,
         }
     }
@@ -40,6 +79,7 @@ impl Node {
             Node::RigPort(port) => Some(port),
             Node::Nic(port) => Some(port),
             Node::Middlebox(middlebox) => Some(&**middlebox),
+            Node::Router(router) => Some(&**router),
             Node::PortOf { .. } => None,
         }
     }
@@ -49,6 +89,7 @@ impl Node {
         match self {
             Node::RigPort(_) | Node::Nic(_) | Node::PortOf { .. } => &[],
             Node::Middlebox(middlebox) => middlebox.hosts(),
+            Node::Router(router) => router.hosts(),
         }
     }
 
@@ -57,7 +98,7 @@ impl Node {
         match self {
             Node::RigPort(port) => Some(port),
             Node::Middlebox(middlebox) => Some(middlebox.rig_port(port)),
-            Node::Nic(_) | Node::PortOf { .. } => None,
+            Node::Nic(_) | Node::Router(_) | Node::PortOf { .. } => None,
         }
     }
 
@@ -67,7 +108,7 @@ impl Node {
         match self {
             Node::RigPort(port) => port.foresee(plug, up, down),
             Node::Nic(port) => port.foresee(plug, up, down),
-            Node::Middlebox(_) | Node::PortOf { .. } => Time::MAX,
+            Node::Middlebox(_) | Node::Router(_) | Node::PortOf { .. } => Time::MAX,
         }
     }
 
@@ -83,7 +124,7 @@ impl Node {
         match self {
             Node::RigPort(port) => port.consequence(plug, up, kind, arrives),
             Node::Nic(port) => port.consequence(plug, up, kind, arrives),
-            Node::Middlebox(_) | Node::PortOf { .. } => None,
+            Node::Middlebox(_) | Node::Router(_) | Node::PortOf { .. } => None,
         }
     }
 }

@@ -203,25 +203,19 @@ impl<Q: EventQueue> Network<Q> {
         self.switches[usize::from(at.switch)].set_group_limit(at.port.into(), group, limit);
     }
 
-    /// Gives switch 0, the device under test, another configuration of early detection, from the next frame on.
-    pub fn set_wred(&mut self, config: &wred::Config) {
-        if let Some(device) = self.switches.first_mut() {
-            device.set_wred(config);
-        }
+    /// Gives a switch another configuration of early detection, from the next frame on.
+    pub fn set_wred(&mut self, switch: u16, config: &wred::Config) {
+        self.switches[usize::from(switch)].set_wred(config);
     }
 
-    /// Gives switch 0, the device under test, another configuration of MACsec, from the next frame on.
-    pub fn set_macsec(&mut self, config: &switch::Config) {
-        if let Some(device) = self.switches.first_mut() {
-            device.set_macsec(self.wires.now, config);
-        }
+    /// Gives a switch another configuration of MACsec, from the next frame on.
+    pub fn set_macsec(&mut self, switch: u16, config: &switch::Config) {
+        self.switches[usize::from(switch)].set_macsec(self.wires.now, config);
     }
 
-    /// Makes every watermark of switch 0, the device under test, what is in use now.
-    pub fn clear_watermarks(&mut self) {
-        if let Some(device) = self.switches.first_mut() {
-            device.clear_watermarks();
-        }
+    /// Makes every watermark of a switch what is in use now.
+    pub fn clear_watermarks(&mut self, switch: u16) {
+        self.switches[usize::from(switch)].clear_watermarks();
     }
 
     /// A frame of the outside world whose last bit reaches a port now: how a device on real ports is fed. Whether the
@@ -282,14 +276,14 @@ impl<Q: EventQueue> Network<Q> {
         self.switches[usize::from(at.switch)].queue_view(at.port, queue, self.wires.now)
     }
 
-    /// Every counter of switch 0, the device under test, under its SAI name.
-    pub fn snapshot(&self) -> BTreeMap<String, u64> {
-        self.switches.first().map(|switch| switch.snapshot(self.wires.now)).unwrap_or_default()
+    /// Every counter of a switch under its SAI name.
+    pub fn snapshot(&self, switch: u16) -> BTreeMap<String, u64> {
+        self.switches[usize::from(switch)].snapshot(self.wires.now)
     }
 
     /// One of them; `None` when there is no such counter.
-    pub fn counter(&self, name: &str) -> Option<u64> {
-        self.switches.first()?.counter(name, self.wires.now)
+    pub fn counter(&self, switch: u16, name: &str) -> Option<u64> {
+        self.switches[usize::from(switch)].counter(name, self.wires.now)
     }
 
     /// A switch, to look at.

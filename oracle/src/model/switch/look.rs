@@ -6,6 +6,7 @@ use crate::model::counters::{
     self, Counters, PS_PER_US, PortShown, QueueView, Shown, name_pools, pool,
 };
 use crate::model::packet::slot;
+use crate::model::topology::PortId;
 use rig_units::Time;
 use std::collections::BTreeMap;
 
@@ -47,6 +48,12 @@ impl Switch {
     /// How many ports there are.
     pub const fn port_count(&self) -> usize {
         self.ports.len()
+    }
+
+    /// Its ports, where it is this switch of its network.
+    pub(crate) fn port_ids(&self, switch: u16) -> impl Iterator<Item = PortId> + use<> {
+        let ports = u16::try_from(self.ports.len()).unwrap_or(u16::MAX);
+        (0..ports).map(move |port| PortId { switch, port })
     }
 
     /// Every counter at `now` under the name SONiC has for it, such as `Ethernet4 SAI_PORT_STAT_PFC_3_RX_PKTS` or

@@ -11,7 +11,7 @@ use crate::runner::trial::Trial;
 use crate::stop::Stop;
 use rig_capture::{Counters, Dir, Observation, Record, Span, What};
 use rig_dut::{Control, Emulated};
-use rig_lab::{Kind, Lab, WatermarkCopy};
+use rig_lab::{Lab, WatermarkCopy};
 use rig_oracle::verdict::{Doubt, Judgement};
 use rig_testcases::{Case, RoceKind};
 use rig_units::{Quanta, Time};
@@ -60,10 +60,7 @@ impl Ran {
     pub(super) fn of(device: &'static str, text: &str) -> Ran {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
         let profile = lab.duts.iter().find(|dut| dut.name == device).expect("a bundled device");
-        let kind = match profile.kind {
-            Kind::Switch => "switch",
-            Kind::Nic => "nic",
-        };
+        let kind = profile.kind;
         let head = format!("about: \"a test\"\ndevice: {kind}\ncases:\n  one:\n");
         let why = "    why: \"exact bounds\"\n    source: [\"a test\"]\n";
         let suite = rig_testcases::read::piped(format!("{head}{why}{text}").as_bytes(), &Registry);

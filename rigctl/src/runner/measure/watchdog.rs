@@ -20,6 +20,8 @@ use rig_testcases::{Action, Sweep};
 use rig_units::Dur;
 
 mod expected;
+mod turns;
+pub use turns::{before, rests, start};
 
 /// What of the watchdog is measured.
 #[derive(Debug, Clone, Copy)]

@@ -8,14 +8,11 @@ use rig_testcases::Case;
 
 /// What the lab or the cases lack, so that nobody can tell.
 pub(super) fn lacking(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option<String> {
-    let kind = mutant.kind();
-    let called = match kind {
-        Kind::Switch => "a switch",
-        Kind::Nic => "a NIC",
-    };
+    let kinds = Kind::NAMES.into_iter().filter(|(_, kind)| mutant.is_of(*kind));
+    let called = kinds.map(|(_, kind)| kind.called()).collect::<Vec<_>>().join(" or ");
     let lab = &rig.lab.name;
     let named = |profile: &&Profile| rig.only.is_none_or(|only| profile.name == only);
-    if !rig.lab.duts.iter().filter(named).any(|profile| profile.kind == kind) {
+    if !rig.lab.duts.iter().filter(named).any(|profile| mutant.is_of(profile.kind)) {
         return Some(format!("no device of lab {lab} is {called}"));
     }
     let of_kind = ordered(cases, mutant);

@@ -152,7 +152,7 @@ fn ordered<'a>(suite: &Suite, case: &Case, all: &'a [Mutant]) -> Vec<&'a Mutant>
         // What is named misbehaves more often than what is merely off.
         (known, rank, !mutant.text.starts_with("deviation="))
     };
-    let mut ordered: Vec<&Mutant> = all.iter().filter(|of| of.kind() == case.kind).collect();
+    let mut ordered: Vec<&Mutant> = all.iter().filter(|of| of.is_of(case.kind)).collect();
     ordered.sort_by_key(|mutant| place(mutant));
     ordered
 }
@@ -168,23 +168,7 @@ fn found(case: &Case) -> Vec<&'static str> {
 
 /// The parts of a device that a case measures or varies.
 fn parts(case: &Case) -> Vec<Part> {
-    let measured = case.measure.iter().flat_map(|measure| {
-        let name = measure.name();
-        let parts: &[Part] = match name.split_once('.').map_or(name, |(first, _)| first) {
-            "pfcwd" | "counters" => &[Part::Pfcwd],
-            "throughput" | "share" => &[Part::Scheduler],
-            "pfc" => &[Part::Pfc],
-            "headroom" => &[Part::Buffer, Part::Pfc],
-            "buffer" | "watermarks" => &[Part::Buffer],
-            "ecn" => &[Part::Wred],
-            "macsec" => &[Part::Macsec],
-            "cnp" => &[Part::Np],
-            "rate" => &[Part::Rp],
-            "rc" => &[Part::Rc],
-            _ => &[],
-        };
-        parts.iter().copied()
-    });
+    let measured = case.measure.iter().flat_map(|measure| measure.parts().iter().copied());
     let swept = case.sweep.iter().filter_map(|sweep| match sweep {
         Sweep::Setting { path, .. } => Part::of_path(path),
         _ => None,

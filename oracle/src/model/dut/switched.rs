@@ -1,0 +1,241 @@
+//! A switch under test: its watchdogs, its polls, and what of its configuration can be changed while it runs.
+
+use super::Acted;
+use super::configure::{self, Refused};
+use super::device::{Body, CableEnd};
+use super::guard::Guard;
+use super::handler::{self, Effect};
+use super::polls::Polls;
+use super::watermarks::Watermarks;
+use crate::model::network::Network;
+use crate::model::pfcwd::Event;
+use crate::model::switch;
+use crate::model::topology::{End, PortId, Topology};
+use rig_lab::{Declared, DeviceFaults, Pfcwd, RuleFamily, WatermarkCopy};
+use rig_units::Time;
+use std::collections::BTreeMap;
+
+/// A switch of the network, with a watchdog on every guarded queue.
+#[derive(Debug)]
+pub(super) struct Switched {
+    /// Which switch of the network it is.
+    at: u16,
+    /// The rule of its watchdogs; `None` where it has none.
+    pub(super) family: Option<RuleFamily>,
+    /// What it works with.
+    pub(super) running: Declared,
+    pub(super) faults: DeviceFaults,
+    polls: Polls,
+    watermarks: Watermarks,
+    pub(super) guards: Vec<Guard>,
+    /// Whether a watchdog has restored a queue.
+    pub(super) has_restored: bool,
+}
+
+impl Switched {
+    /// Adds the switch to `topology`, with its first `ports` ports.
+    pub(super) fn new(
+        (family, configured): (Option<RuleFamily>, &Declared),
+        running: Declared,
+        faults: DeviceFaults,
+        (ports, seed): (u16, u64),
+        topology: &mut Topology,
+    ) -> (Switched, Vec<CableEnd>) {
+        let mut config = config(configured, &running, &faults);
+        config.wred.seed = seed;
+        config.ports.truncate(ports.into());
+        let at = u16::try_from(topology.switches.len()).unwrap_or(u16::MAX);
+        let plug = |(port, &(_, speed)): (u16, &(String, _))| CableEnd {
+            end: End::Port(PortId { switch: at, port }),
+            speed,
+        };
+        let plugs: Vec<CableEnd> = (0..).zip(&config.ports).map(plug).collect();
+        topology.switches.push(config);
+        let mut switched = Switched {
+            at,
+            family,
+            polls: Polls::new(seed, &running.pfcwd),
+            watermarks: Watermarks::new(seed, &running.watermark, faults.buffer),
+            faults,
+            running,
+            guards: Vec::new(),
+            has_restored: false,
+        };
+        let mut classes = switched.running.qos.pfcwd_sw_enable.clone();
+        classes.sort_unstable();
+        classes.dedup();
+        let Some(watchdog) = switched.watchdog() else { return (switched, plugs) };
+        for port in (0..).take(plugs.len()) {
+            for &class in &classes {
+                let at = PortId { switch: at, port };
+                switched.guards.push(Guard::new(at, class, watchdog.clone()));
+            }
+        }
+        (switched, plugs)
+    }
+
+    fn poll(&mut self, network: &mut Network, acted: &mut Vec<Acted>) {
+        if self.running.pfcwd.big_red_switch || self.polls_are_over() {
+            return;
+        }
+        let at = network.now();
+        let faults = &self.faults.pfcwd;
+        let counters: Vec<_> =
+            self.guards.iter_mut().map(|guard| guard.read(network, faults)).collect();
+        for (index, counters) in counters.iter().enumerate() {
+            if self.overlooks(index) {
+                continue;
+            }
+            let guard = &mut self.guards[index];
+            let Some(published) = guard.watchdog.poll(counters) else { continue };
+            guard.debug_storm = false;
+            if !published.heeded {
+                continue;
+            }
+            let event = published.event;
+            acted.push(Acted { at, device: 0, port: guard.at.port, class: guard.class, event });
+            match event {
+                Event::Storm => self.handle(index, self.effect(), network),
+                Event::Restore => {
+                    self.has_restored = true;
+                    guard.release(network);
+                }
+            }
+        }
+    }
+
+    /// Puts a handler on a guarded queue.
+    fn handle(&mut self, index: usize, effect: Effect, network: &mut Network) {
+        let (at, class) = (self.guards[index].at, self.guards[index].class);
+        let also = self.spread(index);
+        let order = handler::Order {
+            at,
+            class,
+            effect,
+            config: &self.running.pfcwd,
+            also,
+            faults: &self.faults.pfcwd,
+        };
+        self.guards[index].handle(&order, network);
+    }
+}
+
+impl Body for Switched {
+    /// Takes every handler off and starts every watchdog afresh; with the big red switch on, puts the drop handler on
+    /// every guarded queue instead.
+    fn start(&mut self, network: &mut Network) {
+        let Some(fresh) = self.watchdog() else { return };
+        for guard in &mut self.guards {
+            guard.release(network);
+            guard.watchdog = fresh.clone();
+        }
+        if self.running.pfcwd.big_red_switch {
+            let missed = usize::from(self.faults.pfcwd.big_red_switch_misses_queue);
+            for index in 0..self.guards.len().saturating_sub(missed) {
+                self.handle(index, Effect::Drop, network);
+            }
+        }
+    }
+
+    fn next(&self) -> Time {
+        self.polls.next().min(self.watermarks.next())
+    }
+
+    fn wake(&mut self, due: Time, network: &mut Network, acted: &mut Vec<Acted>) {
+        if self.watermarks.next() == due {
+            self.watermarks.wake(due, self.at, network);
+        }
+        if self.polls.next() == due {
+            self.poll(network, acted);
+            self.polls.advance(&self.running.pfcwd);
+        }
+    }
+
+    fn mended(&mut self, port: u16) {
+        if self.faults.pfcwd.link_toggle_fires {
+            for guard in self.guards.iter_mut().filter(|guard| guard.at.port == port) {
+                guard.debug_storm = true;
+            }
+        }
+    }
+
+    fn clear_watermarks(&mut self, network: &mut Network) {
+        network.clear_watermarks(self.at);
+    }
+
+    /// What the chip has seen since the last poll comes with the next one.
+    fn clear_copy(&mut self, copy: WatermarkCopy) {
+        self.watermarks.request(copy);
+    }
+
+    /// Those of the switch under SONiC's names, and for each guarded queue `PFC_WD_QUEUE_STATS_*`.
+    fn name(&self, network: &Network, into: &mut BTreeMap<String, u64>) {
+        into.append(&mut network.snapshot(self.at));
+        self.watermarks.name(into);
+        for guard in &self.guards {
+            guard.stats(network).name(&Declared::port_name(guard.at.port), guard.class, into);
+        }
+    }
+
+    fn find(&self, network: &Network, name: &str) -> Option<u64> {
+        let own = network.counter(self.at, name).or_else(|| self.watermarks.find(name));
+        if own.is_some() {
+            return own;
+        }
+        let (port, class, counter) = crate::model::counters::split(name)?;
+        let at =
+            |guard: &&Guard| guard.class == class && Declared::port_name(guard.at.port) == port;
+        self.guards.iter().find(at)?.stats(network).find(counter)
+    }
+
+    fn check(&self, configured: &Declared) -> Result<(), Refused> {
+        if !self.faults.pfcwd.accepts_out_of_range {
+            // Which way a configuration takes is the device's own matter, whatever it says of itself.
+            let config_path = self.running.pfcwd.config_path;
+            configure::check(self.family, &Pfcwd { config_path, ..configured.pfcwd.clone() })?;
+        }
+        if self.faults.pfcwd.refuses_limits {
+            configure::within(&configured.pfcwd)?;
+        }
+        Ok(())
+    }
+
+    /// A change of `pfcwd.*` takes every handler off and starts the watchdogs afresh.
+    fn apply(&mut self, configured: &Declared, running: Declared, network: &mut Network) {
+        let before = core::mem::replace(&mut self.running, running);
+        // With a static limit the dynamic one waits until there is none.
+        if self.running.buffer != before.buffer && self.running.buffer.static_th.is_none() {
+            for port in network.switch(self.at).port_ids(self.at) {
+                for &class in &self.running.qos.pfc_enable {
+                    network.set_alpha(port, class, self.running.buffer.dynamic_th);
+                }
+            }
+        }
+        let (wred, macsec) =
+            (self.running.wred != before.wred, self.running.macsec != before.macsec);
+        if wred || macsec {
+            let config = config(configured, &self.running, &self.faults);
+            if wred {
+                network.set_wred(self.at, &config.wred);
+            }
+            if macsec {
+                network.set_macsec(self.at, &config);
+            }
+        }
+        let resets =
+            self.faults.pfcwd.buffer_change_ends_storm && self.running.buffer != before.buffer;
+        if resets || self.running.pfcwd != before.pfcwd {
+            self.start(network);
+        }
+    }
+}
+
+/// The switch as it works, with its faults. It notes whether it protects frames with the cipher suite that its peers were told.
+fn config(configured: &Declared, running: &Declared, faults: &DeviceFaults) -> switch::Config {
+    let mut config = switch::Config::declared(running);
+    config.install(faults);
+    if let Some(macsec) = &mut config.macsec {
+        macsec.other_suite = configured.macsec.cipher_suite != running.macsec.cipher_suite;
+    }
+    config
+}

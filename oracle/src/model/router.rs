@@ -1,0 +1,100 @@
+//! A store-and-forward router: what has come in whole leaves a fixed delay later by the port of whom it is for, one frame after
+//! the other. Every class is one.
+//!
+//! It knows no PFC: it obeys none, sends none and passes none on, as MAC control stays on its link.
+//!
+//! Left out: a limit of its buffer, and the TTL, which no measure looks at.
+
+use super::host::{Device, Plug};
+use super::packet::{Kind, Packet};
+use rig_units::{Dur, Time};
+use std::collections::VecDeque;
+
+mod body;
+
+pub(super) use body::Body;
+
+/// What a router is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// The host of the network that is its first port; the others follow. Port `i` is cabled to host `i`.
+    pub first: u16,
+    /// How many ports it has.
+    pub ports: u16,
+    /// From the last bit in to the first bit out.
+    pub delay: Dur,
+    /// Largest frame, FCS counted; longer ones are dropped.
+    pub mtu: u16,
+}
+
+/// A router.
+#[derive(Debug, Clone)]
+pub(crate) struct Router {
+    delay: Dur,
+    mtu: u16,
+    hosts: Vec<u16>,
+    /// What leaves by each port, and when at the earliest.
+    leaves: Vec<VecDeque<(Time, Packet)>>,
+}
+
+impl Router {
+    pub(super) fn new(config: &Config) -> Router {
+        let hosts: Vec<u16> = (0..config.ports).map(|port| config.first + port).collect();
+        Router {
+            delay: config.delay,
+            mtu: config.mtu,
+            leaves: vec![VecDeque::new(); hosts.len()],
+            hosts,
+        }
+    }
+
+    /// The hosts that are its ports.
+    pub(super) fn hosts(&self) -> &[u16] {
+        &self.hosts
+    }
+
+    fn leaving(&self, port: usize, plug: &Plug) -> Time {
+        let due = self.leaves[port].front().filter(|_| plug.is_up());
+        due.map_or(Time::MAX, |&(due, _)| due.max(plug.busy))
+    }
+}
+
+impl Device for Router {
+    fn arrive(
+        &mut self,
+        _: usize,
+        _: &mut Plug,
+        now: Time,
+        packet: &Packet,
+        _: bool,
+    ) -> Option<Packet> {
+        let is_forwarded = packet.kind != Kind::Pfc && packet.size <= self.mtu;
+        if let Some(leaves) = self.leaves.get_mut(usize::from(packet.dst)).filter(|_| is_forwarded)
+        {
+            leaves.push_back((now + self.delay, *packet));
+        }
+        None
+    }
+
+    fn next(&self, port: usize, plug: &Plug) -> Time {
+        self.leaving(port, plug)
+    }
+
+    fn wake(&mut self, port: usize, _: &mut Plug, _: Time) -> Option<&Packet> {
+        self.leaves[port].front().map(|(_, packet)| packet)
+    }
+
+    fn started(&mut self, port: usize, plug: &mut Plug, free: Time) {
+        self.leaves[port].pop_front();
+        plug.busy = free;
+    }
+
+    fn resume(&mut self, _: usize, _: &mut Plug, _: Time, _: u8) {}
+
+    fn set_up(&mut self, port: usize, _: &mut Plug, _: Time) {
+        self.leaves[port].clear();
+    }
+}
+
+#[cfg(test)]
+mod tests;
