@@ -431,7 +431,7 @@ fn falls_silent(script: &Script, port: u16, class: u8) -> bool {
         | Action::StopStorm(_)
         | Action::LinkUp(_)
         | Action::Configure(_)
-        | Action::ClearWatermarks(_) => false,
+        | Action::Device(_) => false,
     };
     script.steps.iter().any(|step| silences(&step.action))
 }

@@ -22,7 +22,7 @@ use rig_oracle::spec::watermark::{self, Step};
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::case::{Count, Stream};
 use rig_testcases::vocabulary::{Entry, STREAM};
-use rig_testcases::{Action, Case, Measure, StreamSpec};
+use rig_testcases::{Action, Case, DeviceVerb, Measure, StreamSpec};
 use rig_units::{Dur, Time};
 
 /// They are judged by what one stream puts into a queue and a group of its own.
@@ -246,7 +246,7 @@ fn shown(
     let (at, late) = (origin + observation.length, origin + observation.length + took);
     let clears = trial.script.steps.iter().rev();
     let cleared = clears
-        .filter(|step| step.action == Action::ClearWatermarks(copy))
+        .filter(|step| step.action == Action::Device(DeviceVerb::ClearWatermarks(copy)))
         .map(|step| origin + step.at)
         .next();
     let least = steps([(own.least, own.peak)].into_iter());
