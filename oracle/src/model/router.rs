@@ -27,7 +27,7 @@ pub struct Config {
     pub mtu: u16,
 }
 
-/// A router.
+/// A router and what it holds of the frames under way.
 #[derive(Debug, Clone)]
 pub(crate) struct Router {
     delay: Dur,

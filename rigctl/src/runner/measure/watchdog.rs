@@ -334,6 +334,10 @@ pub(super) fn changed(trial: &Trial) -> Option<Doubt> {
             let why = format!("{path} changes at {}, and one setting is predicted for", step.at);
             Some(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
         }
+        Action::Device(verb) if verb.restarts() == Some("pfcwd") => {
+            let why = format!("pfcwd starts afresh at {}, and one start is predicted for", step.at);
+            Some(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+        }
         _ => None,
     })
 }
