@@ -27,7 +27,7 @@ pub struct Config {
     pub mtu: u16,
 }
 
-/// A router.
+/// What waits at each port of a router until its delay is over and the port is free.
 #[derive(Debug, Clone)]
 pub(crate) struct Router {
     delay: Dur,

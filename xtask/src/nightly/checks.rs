@@ -37,12 +37,22 @@ pub(crate) const LABS: [&str; 8] = [
 ];
 
 /// The suites of the catalogue.
-pub(crate) const SUITES: [&str; 9] =
-    ["pfcwd", "buffers", "headroom", "ecn", "macsec-pfc", "cnp", "dcqcn", "recovery", "interop"];
+pub(crate) const SUITES: [&str; 10] = [
+    "pfcwd",
+    "buffers",
+    "headroom",
+    "ecn",
+    "macsec-pfc",
+    "cnp",
+    "dcqcn",
+    "recovery",
+    "interop",
+    "router",
+];
 
 /// Those of them that say that they cover a part: what breaks there they notice.
-pub(crate) const COVERING: [&str; 8] =
-    ["pfcwd", "buffers", "headroom", "ecn", "macsec-pfc", "cnp", "dcqcn", "recovery"];
+pub(crate) const COVERING: [&str; 9] =
+    ["pfcwd", "buffers", "headroom", "ecn", "macsec-pfc", "cnp", "dcqcn", "recovery", "router"];
 
 /// Seeds of CI and of people are small: these never are among them.
 const FIRST_SEED: u64 = 1_000_000;

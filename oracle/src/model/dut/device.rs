@@ -62,7 +62,7 @@ pub(in crate::model) trait Body: Debug + Send + Sync {
     fn apply(&mut self, configured: &Declared, running: Declared, network: &mut Network);
 }
 
-/// A device.
+/// One of the devices under test: its configuration as it states it, and what it is.
 #[derive(Debug)]
 pub(super) struct Device {
     kind: Kind,
