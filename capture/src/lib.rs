@@ -7,6 +7,7 @@
 
 pub mod analyse;
 pub mod codec;
+pub mod counter;
 pub mod decode;
 pub mod deep;
 pub mod fate;
@@ -22,6 +23,7 @@ pub mod record;
 #[cfg(test)]
 mod sample;
 
+pub use counter::DutCounter;
 pub use load::{Load, Loads};
 pub use measurement::{Reading, Span, Unit};
 pub use observation::{

@@ -106,7 +106,7 @@ fn sends(script: &Script, step: &Step, port: u16, class: u8) -> bool {
         | Action::LinkDown(_)
         | Action::LinkUp(_)
         | Action::Configure(_)
-        | Action::ClearWatermarks(_) => false,
+        | Action::Device(_) => false,
     }
 }
 

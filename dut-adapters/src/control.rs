@@ -14,7 +14,7 @@ pub use error::{ControlError, Lost, NotOffered, Refused, if_offered};
 pub use flow::{Does, FlowOrder};
 pub use health::Health;
 pub use keyring::Keyring;
-pub use order::Order;
+pub use order::{Ability, Order};
 
 use crate::journal::Change;
 use core::fmt;
@@ -129,52 +129,6 @@ pub trait Control: fmt::Debug + Send {
     /// That it has no way to do that.
     fn lacks(&self, ability: Ability) -> ControlError {
         ControlError::NotOffered(NotOffered { control: self.name(), ability })
-    }
-}
-
-/// One thing that a control may be able to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ability {
-    /// States the configuration of the device.
-    Snapshot,
-    /// Changes settings and reads them back.
-    Configure,
-    /// Starts the device afresh.
-    Boot,
-    /// Reads counters.
-    Counters,
-    /// Hears what the device reports.
-    Events,
-    /// Clears watermarks.
-    ClearWatermarks,
-    /// Clears one of the copies that the device keeps of watermarks.
-    ClearCopies,
-    /// Cuts and mends links at the device's end, and tells it which of its ports the rig's are cabled to.
-    Links,
-    /// Lets a NIC send by itself, and its connections begin anew.
-    Flows,
-    /// Gives the device the keys that it shares with the rig.
-    Keys,
-    /// Says how the device has kept up.
-    Health,
-}
-
-impl Ability {
-    /// What a control without it does: the end of a sentence that begins with its name.
-    pub const fn lacking(self) -> &'static str {
-        match self {
-            Ability::Snapshot => "states no configuration",
-            Ability::Configure => "configures nothing",
-            Ability::Boot => "boots nothing",
-            Ability::Counters => "reads no counters",
-            Ability::Events => "hears no events",
-            Ability::ClearWatermarks => "clears no watermarks",
-            Ability::ClearCopies => "clears no copies of watermarks",
-            Ability::Links => "cuts no links",
-            Ability::Flows => "starts no flows",
-            Ability::Keys => "gives no keys",
-            Ability::Health => "tells nothing of the device's health",
-        }
     }
 }
 

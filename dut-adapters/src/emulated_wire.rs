@@ -73,22 +73,8 @@ pub trait Answers: fmt::Debug + Send {
 
 impl EmulatedWire {
     /// What it can do: everything. It tells instants to the nanosecond, on the clock of the rig's own ports.
-    pub const CAPABILITIES: Capabilities = Capabilities {
-        offered: &[
-            Ability::Snapshot,
-            Ability::Configure,
-            Ability::Boot,
-            Ability::Counters,
-            Ability::Events,
-            Ability::ClearWatermarks,
-            Ability::ClearCopies,
-            Ability::Links,
-            Ability::Flows,
-            Ability::Keys,
-            Ability::Health,
-        ],
-        clock_bound: Dur::ZERO,
-    };
+    pub const CAPABILITIES: Capabilities =
+        Capabilities { offered: &Ability::ALL, clock_bound: Dur::ZERO };
 
     /// The device that is served at `place`.
     ///

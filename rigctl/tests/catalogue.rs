@@ -6,7 +6,7 @@ use rig_lab::{Kind, Lab};
 use rig_oracle::Verdict;
 use rig_testcases::{Case, Suite};
 use rig_units::Dur;
-use rigctl::runner::ask::Place;
+use rigctl::runner::ask::Start;
 use rigctl::runner::case::{self, Rig};
 use rigctl::runner::choose::choose;
 use rigctl::runner::measure;
@@ -127,9 +127,10 @@ fn observed(lab: &Lab, case: &Case, reads: bool) -> Vec<Observation> {
     let reads = reads && !script.streams.is_empty();
     let names = if reads { timeline_counters::worth_reading(&script, None, 0) } else { Vec::new() };
     let trials = [names.as_slice(), &[]];
-    let place = Place::After(Dur::us(1_234));
-    let mut session = Session::new(context);
-    trials.into_iter().filter_map(|names| session.run(&script, place, names).ok()).collect()
+    let start = Start::After(Dur::us(1_234));
+    let rests = measure::rests(&context);
+    let mut session = Session::new(context, rests);
+    trials.into_iter().filter_map(|names| session.run(&script, start, names).ok()).collect()
 }
 
 #[test]

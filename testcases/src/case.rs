@@ -1,11 +1,11 @@
 //! A suite and its cases, as read and checked.
 
-use crate::{Amount, MacsecMode, Measure, Takes, Tap};
+use crate::{Amount, DeviceVerb, MacsecMode, Measure, Takes, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
 use rig_frames::vlan;
-use rig_lab::{Color, Kind, Part, Place, RuleFamily, Setting, WatermarkCopy};
+use rig_lab::{Color, Kind, Part, Place, RuleFamily, Setting};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 use std::collections::BTreeMap;
 
@@ -340,8 +340,8 @@ pub enum CaseAction {
     },
     /// Changes a setting of the device.
     Configure(Setting),
-    /// Clears a copy of the device's watermarks.
-    ClearWatermarks(WatermarkCopy),
+    /// Asks the device to do something at once.
+    Device(DeviceVerb),
 }
 
 /// What the case as a whole expects.

@@ -432,8 +432,8 @@ impl Resolving<'_> {
                 CaseAction::Configure(setting) => {
                     all.push(Step { at, action: Action::Configure(setting.clone()) });
                 }
-                CaseAction::ClearWatermarks(copy) => {
-                    all.push(Step { at, action: Action::ClearWatermarks(*copy) });
+                CaseAction::Device(verb) => {
+                    all.push(Step { at, action: Action::Device(*verb) });
                 }
             }
             for step in &all[before..] {
@@ -482,7 +482,7 @@ impl Step {
             | Action::LinkDown(_)
             | Action::LinkUp(_)
             | Action::Configure(_)
-            | Action::ClearWatermarks(_) => self.at,
+            | Action::Device(_) => self.at,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! JSON Schema of a file of test cases, so that an editor completes keys and underlines what a run would refuse.
 
+use crate::device_verb::DeviceKey;
 use crate::read::{INTERVALS, PREDICTIONS};
 use crate::wire::ADDRESSES;
-use crate::{MacsecMode, Takes, Tap, Target, Verb, Vocabulary};
+use crate::{DeviceVerb, MacsecMode, Takes, Tap, Target, Verb, Vocabulary};
+use rig_lab::Kind;
 use rig_lab::schema::{DRAFT, families, settings};
-use rig_lab::{Kind, WatermarkCopy};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Ppm, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -280,7 +281,7 @@ fn step() -> Value {
         }),
         &["from", "classes", "quanta"],
     );
-    let properties = json!({
+    let mut properties = json!({
         "at": to("amount"),
         "for": to("amount"),
         "start": to("names"),
@@ -288,11 +289,11 @@ fn step() -> Value {
         "pfc": frames,
         "link_down": to("port"),
         "configure": to("settings"),
-        "clear": {
-            "description": "clears this copy of the device's watermarks, by request",
-            "enum": WatermarkCopy::CLEARED.map(|(name, _)| name),
-        },
     });
+    for DeviceKey { key, about, words } in DeviceVerb::KEYS {
+        let words: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
+        properties[key] = json!({ "description": about, "enum": words });
+    }
     object(&properties, &["at"])
 }
 

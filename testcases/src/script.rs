@@ -1,10 +1,10 @@
 //! One trial with every quantity worked out: what the rig's ports do, and when. Times count from the trial's start.
 
-use crate::{FlowSpec, MacsecMode, Middlebox, Protection, Takes};
+use crate::{DeviceVerb, FlowSpec, MacsecMode, Middlebox, Protection, Takes};
 use core::fmt;
 use rig_frames::ip::Ecn;
 use rig_frames::vlan;
-use rig_lab::{Setting, WatermarkCopy};
+use rig_lab::Setting;
 use rig_units::{Bytes, Dur, MIN_FRAME, Pace, PortSpeed, Quanta, Rate};
 
 /// One trial. Indices point into `ports`, `streams` and `storms`.
@@ -188,8 +188,8 @@ pub enum Action {
     LinkUp(u16),
     /// A setting of the device is changed while it runs.
     Configure(Setting),
-    /// A copy of the device's watermarks is cleared, by request.
-    ClearWatermarks(WatermarkCopy),
+    /// The device does something at once, by request.
+    Device(DeviceVerb),
 }
 
 /// PFC frames sent by hand.

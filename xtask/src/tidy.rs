@@ -26,6 +26,7 @@ fn breaches(sources: &[Source]) -> Vec<Breach> {
     all.extend(called::check(sources));
     all.extend(glossary::check(sources));
     all.extend(wall::check(sources));
+    all.extend(rules::vendors(sources));
     for source in sources {
         all.extend(arrows::check(source));
         all.extend(docs::check(source));

@@ -5,7 +5,7 @@
 
 use super::{ActionView, Sighting};
 use crate::fate::Fates;
-use crate::{Dir, Observation, Span, What};
+use crate::{Dir, DutCounter, Observation, Span, What};
 use rig_testcases::{Backlog, Script, WatchdogAction};
 use rig_units::{Quanta, Time};
 
@@ -124,11 +124,11 @@ pub fn counters(
             check(watchdog(&format!("{what}_LAST")), tally.span(), &tally.frames);
         }
     }
-    for (what, tally) in queue(observation, script, (port, class), view) {
-        check(format!("{name}:{class} SAI_QUEUE_STAT_{what}"), tally.span(), &tally.frames);
+    for (counter, tally) in queue(observation, script, (port, class), view) {
+        check(counter.of(name, class), tally.span(), &tally.frames);
     }
     let pfc = pfc_received(observation, port, class);
-    check(format!("{name} SAI_PORT_STAT_PFC_{class}_RX_PKTS"), pfc.span(), &pfc.frames);
+    check(DutCounter::PfcReceived.of(name, class), pfc.span(), &pfc.frames);
     checks
 }
 
@@ -180,7 +180,7 @@ fn queue(
     script: &Script,
     (port, class): (u16, u8),
     view: &ActionView,
-) -> [(&'static str, Tally); 2] {
+) -> [(DutCounter, Tally); 2] {
     let mut sent = Tally::default();
     let mut dropped = Tally::default();
     for (stream, spec) in (0..).zip(&script.streams) {
@@ -195,7 +195,7 @@ fn queue(
         dropped.perhaps += loss.lost + loss.open;
         dropped.frames.extend(loss.frames);
     }
-    [("PACKETS", sent), ("DROPPED_PACKETS", dropped)]
+    [(DutCounter::QueueSent, sent), (DutCounter::QueueDropped, dropped)]
 }
 
 /// PFC frames for the class that reached the device's port. Whether an XON counts is the device's choice.

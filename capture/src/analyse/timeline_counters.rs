@@ -1,7 +1,7 @@
 //! Which of a device's counters are worth a lane of the timeline: what the stormed queue counts, and what the queues by
 //! which the shown stream comes in and leaves.
 
-use crate::Samples;
+use crate::{DutCounter, Samples};
 use rig_testcases::{Action, Declared, Script};
 use rig_units::Time;
 
@@ -19,35 +19,45 @@ enum Queue {
     In,
 }
 
-/// Counters that show what a storm, a watchdog or congestion does, the most telling first; `PORT` and `CLASS` stand for
-/// the device's port and the class.
-const WORTH: [(Queue, &str); 17] = [
-    (Queue::Struck, "PORT SAI_PORT_STAT_PFC_CLASS_RX_PKTS"),
-    (Queue::Struck, "PORT:CLASS PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED"),
-    (Queue::Struck, "PORT:CLASS PFC_WD_QUEUE_STATS_DEADLOCK_RESTORED"),
-    (Queue::In, "PORT SAI_PORT_STAT_PFC_CLASS_TX_PKTS"),
-    (Queue::Struck, "PORT:CLASS SAI_QUEUE_STAT_PACKETS"),
-    (Queue::Struck, "PORT:CLASS PFC_WD_QUEUE_STATS_TX_DROPPED_PACKETS"),
-    (Queue::Struck, "PORT:CLASS PFC_WD_QUEUE_STATS_RX_DROPPED_PACKETS"),
-    (Queue::Struck, "PORT:CLASS PFC_WD_QUEUE_STATS_TX_PACKETS"),
-    (Queue::Struck, "PORT:CLASS PFC_WD_QUEUE_STATS_RX_PACKETS"),
-    (Queue::Struck, "PORT:CLASS SAI_QUEUE_STAT_DROPPED_PACKETS"),
-    (Queue::Out, "PORT:CLASS SAI_QUEUE_STAT_PACKETS"),
-    (Queue::Out, "PORT:CLASS SAI_QUEUE_STAT_DROPPED_PACKETS"),
-    (Queue::Out, "PORT:CLASS SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES"),
-    (Queue::In, "PORT:CLASS SAI_INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES"),
-    (Queue::In, "PORT:CLASS SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS"),
-    (Queue::Struck, "PORT SAI_PORT_STAT_PFC_CLASS_RX_PAUSE_DURATION_US"),
-    (Queue::Struck, "PORT SAI_PORT_STAT_PFC_CLASS_ON2OFF_RX_PKTS"),
+/// A counter worth a lane.
+#[derive(Debug, Clone, Copy)]
+enum Worth {
+    Of(DutCounter),
+    /// One of the watchdog's, by what follows `PFC_WD_QUEUE_STATS_`.
+    Watchdog(&'static str),
+}
+
+/// Counters that show what a storm, a watchdog or congestion does, the most telling first.
+const WORTH: [(Queue, Worth); 17] = [
+    (Queue::Struck, Worth::Of(DutCounter::PfcReceived)),
+    (Queue::Struck, Worth::Watchdog("DEADLOCK_DETECTED")),
+    (Queue::Struck, Worth::Watchdog("DEADLOCK_RESTORED")),
+    (Queue::In, Worth::Of(DutCounter::PfcSent)),
+    (Queue::Struck, Worth::Of(DutCounter::QueueSent)),
+    (Queue::Struck, Worth::Watchdog("TX_DROPPED_PACKETS")),
+    (Queue::Struck, Worth::Watchdog("RX_DROPPED_PACKETS")),
+    (Queue::Struck, Worth::Watchdog("TX_PACKETS")),
+    (Queue::Struck, Worth::Watchdog("RX_PACKETS")),
+    (Queue::Struck, Worth::Of(DutCounter::QueueDropped)),
+    (Queue::Out, Worth::Of(DutCounter::QueueSent)),
+    (Queue::Out, Worth::Of(DutCounter::QueueDropped)),
+    (Queue::Out, Worth::Of(DutCounter::QueueHeld)),
+    (Queue::In, Worth::Of(DutCounter::GroupHeld)),
+    (Queue::In, Worth::Of(DutCounter::GroupDropped)),
+    (Queue::Struck, Worth::Of(DutCounter::PfcPaused)),
+    (Queue::Struck, Worth::Of(DutCounter::PfcEnded)),
 ];
 
 /// The counters to read during a trial about `storm`, seen in `stream`, the most telling first.
 pub fn worth_reading(script: &Script, storm: Option<u16>, stream: u16) -> Vec<String> {
     let mut names = Vec::new();
-    for (queue, pattern) in WORTH {
+    for (queue, worth) in WORTH {
         let Some((port, class)) = place(script, storm, stream, queue) else { continue };
         let port = Declared::port_name(script.dut_ports[usize::from(port)]);
-        let name = pattern.replacen("PORT", &port, 1).replacen("CLASS", &class.to_string(), 1);
+        let name = match worth {
+            Worth::Of(counter) => counter.of(&port, class),
+            Worth::Watchdog(what) => format!("{port}:{class} PFC_WD_QUEUE_STATS_{what}"),
+        };
         if !names.contains(&name) {
             names.push(name);
         }

@@ -1,7 +1,8 @@
-//! What a device is told to do at once, and answers with nothing but that it is done.
+//! What a device is told to do at once, and answers with nothing but that it is done; and what a control must be able to do for it.
 
-use super::{Ability, FlowOrder, Keyring};
+use super::{FlowOrder, Keyring};
 use rig_lab::WatermarkCopy;
+use rig_testcases::DeviceVerb;
 use serde::{Deserialize, Serialize};
 
 /// One thing that a device does at once. It travels to a served one as it stands here.
@@ -74,6 +75,76 @@ impl Order {
             Order::Disconnect | Order::StartFlow { .. } | Order::StopFlow { .. } => Ability::Flows,
             Order::ClearWatermarks => Ability::ClearWatermarks,
             Order::ClearCopy { .. } => Ability::ClearCopies,
+        }
+    }
+}
+
+/// What a step of a case asks for, whatever carries frames.
+impl From<DeviceVerb> for Order {
+    fn from(verb: DeviceVerb) -> Order {
+        match verb {
+            DeviceVerb::ClearWatermarks(copy) => Order::ClearCopy { copy },
+        }
+    }
+}
+
+/// One thing that a control may be able to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ability {
+    /// States the configuration of the device.
+    Snapshot,
+    /// Changes settings and reads them back.
+    Configure,
+    /// Starts the device afresh.
+    Boot,
+    /// Reads counters.
+    Counters,
+    /// Hears what the device reports.
+    Events,
+    /// Clears watermarks.
+    ClearWatermarks,
+    /// Clears one of the copies that the device keeps of watermarks.
+    ClearCopies,
+    /// Cuts and mends links at the device's end, and tells it which of its ports the rig's are cabled to.
+    Links,
+    /// Lets a NIC send by itself, and its connections begin anew.
+    Flows,
+    /// Gives the device the keys that it shares with the rig.
+    Keys,
+    /// Says how the device has kept up.
+    Health,
+}
+
+impl Ability {
+    /// Every one, in the order of their declaration.
+    pub const ALL: [Ability; 11] = [
+        Ability::Snapshot,
+        Ability::Configure,
+        Ability::Boot,
+        Ability::Counters,
+        Ability::Events,
+        Ability::ClearWatermarks,
+        Ability::ClearCopies,
+        Ability::Links,
+        Ability::Flows,
+        Ability::Keys,
+        Ability::Health,
+    ];
+
+    /// What a control without it does: the end of a sentence that begins with its name.
+    pub const fn lacking(self) -> &'static str {
+        match self {
+            Ability::Snapshot => "states no configuration",
+            Ability::Configure => "configures nothing",
+            Ability::Boot => "boots nothing",
+            Ability::Counters => "reads no counters",
+            Ability::Events => "hears no events",
+            Ability::ClearWatermarks => "clears no watermarks",
+            Ability::ClearCopies => "clears no copies of watermarks",
+            Ability::Links => "cuts no links",
+            Ability::Flows => "starts no flows",
+            Ability::Keys => "gives no keys",
+            Ability::Health => "tells nothing of the device's health",
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::buffer::Pools;
 use super::mac::Pauses;
 use super::wred;
+use rig_capture::DutCounter;
 use std::collections::BTreeMap;
 
 /// What passed one port in one class; PFC frames are counted elsewhere. One cache line.
@@ -73,9 +74,7 @@ pub(crate) struct PortShown {
 impl PortShown {
     /// Adds all of it under SONiC's names, for the port called `port`.
     pub(crate) fn name(&self, port: &str, into: &mut BTreeMap<String, u64>) {
-        for (name, value) in self.all() {
-            into.insert(format!("{port} {name}"), value);
-        }
+        into.extend(self.all().map(|(counter, value)| (counter.of(port, 0), value)));
     }
 
     /// One of it, by what follows the port in its name.
@@ -83,19 +82,18 @@ impl PortShown {
         found(&self.all(), counter)
     }
 
-    const fn all(&self) -> [(&'static str, u64); 3] {
+    const fn all(&self) -> [(DutCounter, u64); 3] {
         [
-            ("SAI_PORT_STAT_IF_IN_UCAST_PKTS", self.received),
-            ("SAI_PORT_STAT_IF_OUT_UCAST_PKTS", self.sent),
-            // PFC is MAC control and counts nowhere but in counters of its own.
-            ("SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS", self.others),
+            (DutCounter::PortReceived, self.received),
+            (DutCounter::PortSent, self.sent),
+            (DutCounter::PortReceivedOther, self.others),
         ]
     }
 }
 
 /// Adds the watermarks of the pools under SONiC's names.
 pub(crate) fn name_pools(pools: &Pools, into: &mut BTreeMap<String, u64>) {
-    into.extend(pools_shown(pools).map(|(name, value)| (name.to_owned(), value)));
+    into.extend(pools_shown(pools).map(|(counter, value)| (counter.name().to_owned(), value)));
 }
 
 /// One of them.
@@ -103,38 +101,30 @@ pub(crate) fn pool(pools: &Pools, name: &str) -> Option<u64> {
     found(&pools_shown(pools), name)
 }
 
-/// The headroom pool is no pool of SONiC's: it is a part of the ingress pool (`xoff`).
-const fn pools_shown(pools: &Pools) -> [(&'static str, u64); 4] {
+const fn pools_shown(pools: &Pools) -> [(DutCounter, u64); 4] {
     let Pools { ingress, egress_lossless, egress_lossy, headroom } = pools;
     [
-        ("ingress_lossless_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES", ingress.peak()),
-        ("ingress_lossless_pool SAI_BUFFER_POOL_STAT_XOFF_ROOM_WATERMARK_BYTES", headroom.peak()),
-        ("egress_lossless_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES", egress_lossless.peak()),
-        ("egress_lossy_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES", egress_lossy.peak()),
+        (DutCounter::IngressPoolMost, ingress.peak()),
+        (DutCounter::HeadroomPoolMost, headroom.peak()),
+        (DutCounter::EgressPoolMost, egress_lossless.peak()),
+        (DutCounter::LossyPoolMost, egress_lossy.peak()),
     ]
 }
 
-fn found(all: &[(&str, u64)], wanted: &str) -> Option<u64> {
-    all.iter().find(|(name, _)| *name == wanted).map(|&(_, value)| value)
+fn found(all: &[(DutCounter, u64)], wanted: &str) -> Option<u64> {
+    all.iter().find(|(counter, _)| counter.name() == wanted).map(|&(_, value)| value)
 }
-
-/// What the names of a port's PFC counters begin with, before the class.
-const PFC: &str = "SAI_PORT_STAT_PFC_";
 
 impl Shown {
     /// Adds all of it under SONiC's names, for `class` of the port called `port`.
     pub(crate) fn name(&self, port: &str, class: u8, into: &mut BTreeMap<String, u64>) {
-        for (name, value) in self.of_port() {
-            into.insert(format!("{port} {PFC}{class}_{name}"), value);
-        }
-        for (name, value) in self.of_queue() {
-            into.insert(format!("{port}:{class} {name}"), value);
-        }
+        let all = self.of_port().into_iter().chain(self.of_queue());
+        into.extend(all.map(|(counter, value)| (counter.of(port, class), value)));
     }
 
     /// One of it, by what follows the port in its name, and the class where the table is by queue.
     pub(crate) fn find(&self, counter: &str) -> Option<u64> {
-        let pfc = || counter.strip_prefix(PFC)?.get(1..)?.strip_prefix('_');
+        let pfc = || counter.strip_prefix(DutCounter::PFC)?.get(1..)?.strip_prefix('_');
         match pfc() {
             Some(wanted) => found(&self.of_port(), wanted),
             None => found(&self.of_queue(), counter),
@@ -142,38 +132,38 @@ impl Shown {
     }
 
     /// What the port counts in the class, without the `SAI_PORT_STAT_PFC_<c>_` before it.
-    fn of_port(&self) -> [(&'static str, u64); 4] {
+    fn of_port(&self) -> [(DutCounter, u64); 4] {
         let Pauses { frames, xons: _, on_to_off, duration, paused: _ } = self.pauses;
         [
-            ("RX_PKTS", frames),
-            ("TX_PKTS", self.pfc_sent),
-            ("ON2OFF_RX_PKTS", on_to_off),
-            ("RX_PAUSE_DURATION_US", duration.0 / PS_PER_US),
+            (DutCounter::PfcReceived, frames),
+            (DutCounter::PfcSent, self.pfc_sent),
+            (DutCounter::PfcEnded, on_to_off),
+            (DutCounter::PfcPaused, duration.0 / PS_PER_US),
         ]
     }
 
     /// What the queue and the priority group count.
-    fn of_queue(&self) -> [(&'static str, u64); 16] {
+    fn of_queue(&self) -> [(DutCounter, u64); 16] {
         let Counters { rx_packets, rx_bytes, tx_packets, tx_bytes, queue_drops, group_drops } =
             self.counters;
         let wred::Counts { marked, marked_bytes, dropped, dropped_bytes } = self.early;
         [
-            ("SAI_QUEUE_STAT_PACKETS", tx_packets),
-            ("SAI_QUEUE_STAT_BYTES", tx_bytes),
-            ("SAI_QUEUE_STAT_DROPPED_PACKETS", queue_drops),
-            ("SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", marked),
-            ("SAI_QUEUE_STAT_WRED_ECN_MARKED_BYTES", marked_bytes),
-            ("SAI_QUEUE_STAT_WRED_DROPPED_PACKETS", dropped),
-            ("SAI_QUEUE_STAT_WRED_DROPPED_BYTES", dropped_bytes),
-            ("SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES", self.queued),
-            ("SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES", self.queue_peak),
-            ("SAI_QUEUE_ATTR_PAUSE_STATUS", u64::from(self.pauses.paused)),
-            ("SAI_INGRESS_PRIORITY_GROUP_STAT_PACKETS", rx_packets),
-            ("SAI_INGRESS_PRIORITY_GROUP_STAT_BYTES", rx_bytes),
-            ("SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", group_drops),
-            ("SAI_INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES", self.held),
-            ("SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES", self.share_peak),
-            ("SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES", self.headroom_peak),
+            (DutCounter::QueueSent, tx_packets),
+            (DutCounter::QueueSentBytes, tx_bytes),
+            (DutCounter::QueueDropped, queue_drops),
+            (DutCounter::QueueMarked, marked),
+            (DutCounter::QueueMarkedBytes, marked_bytes),
+            (DutCounter::QueueDroppedEarly, dropped),
+            (DutCounter::QueueDroppedEarlyBytes, dropped_bytes),
+            (DutCounter::QueueHeld, self.queued),
+            (DutCounter::QueueMost, self.queue_peak),
+            (DutCounter::QueueIsPaused, u64::from(self.pauses.paused)),
+            (DutCounter::GroupReceived, rx_packets),
+            (DutCounter::GroupReceivedBytes, rx_bytes),
+            (DutCounter::GroupDropped, group_drops),
+            (DutCounter::GroupHeld, self.held),
+            (DutCounter::GroupMost, self.share_peak),
+            (DutCounter::GroupMostHeadroom, self.headroom_peak),
         ]
     }
 }
@@ -182,7 +172,7 @@ impl Shown {
 /// `SAI_QUEUE_STAT_PACKETS` of `Ethernet4:3 SAI_QUEUE_STAT_PACKETS`.
 pub(crate) fn split(name: &str) -> Option<(&str, u8, &str)> {
     let (at, counter) = name.split_once(' ')?;
-    let (port, class) = match (at.split_once(':'), counter.strip_prefix(PFC)) {
+    let (port, class) = match (at.split_once(':'), counter.strip_prefix(DutCounter::PFC)) {
         (Some((port, class)), None) => (port, class),
         (None, Some(rest)) => (at, rest.get(..1)?),
         _ => return None,

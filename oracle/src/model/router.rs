@@ -27,7 +27,7 @@ pub struct Config {
     pub mtu: u16,
 }
 
-/// What waits at each port of a router until its delay is over and the port is free.
+/// A router and what it holds of the frames under way.
 #[derive(Debug, Clone)]
 pub(crate) struct Router {
     delay: Dur,

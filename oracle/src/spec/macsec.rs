@@ -3,6 +3,7 @@
 //! The fate of a frame follows from its tag, from the greatest packet number M of those that were valid before it on its
 //! association, and from the window W: it is late when its number lies below M + 1 - W. Nothing is remembered beside M.
 
+use rig_capture::DutCounter;
 use rig_lab::{Macsec, PfcMode, Reception};
 use rig_testcases::{Secured, Tamper};
 use rig_units::Time;
@@ -58,18 +59,18 @@ impl Fate {
         Fate::Ok,
     ];
 
-    /// The counter that tells of it, by its SAI name; `None`: none of the SecY's.
-    pub const fn counter(self) -> Option<&'static str> {
+    /// The counter that tells of it; `None`: none of the SecY's.
+    pub const fn counter(self) -> Option<DutCounter> {
         Some(match self {
             Fate::Past => return None,
-            Fate::NoTag => "SAI_MACSEC_FLOW_STAT_IN_PKTS_NO_TAG",
-            Fate::BadTag => "SAI_MACSEC_FLOW_STAT_IN_PKTS_BAD_TAG",
-            Fate::NoSci => "SAI_MACSEC_FLOW_STAT_IN_PKTS_NO_SCI",
-            Fate::NotUsingSa => "SAI_MACSEC_SA_STAT_IN_PKTS_NOT_USING_SA",
-            Fate::Late => "SAI_MACSEC_SA_STAT_IN_PKTS_LATE",
-            Fate::Delayed => "SAI_MACSEC_SA_STAT_IN_PKTS_DELAYED",
-            Fate::NotValid => "SAI_MACSEC_SA_STAT_IN_PKTS_NOT_VALID",
-            Fate::Ok => "SAI_MACSEC_SA_STAT_IN_PKTS_OK",
+            Fate::NoTag => DutCounter::MacsecNoTag,
+            Fate::BadTag => DutCounter::MacsecBadTag,
+            Fate::NoSci => DutCounter::MacsecNoSci,
+            Fate::NotUsingSa => DutCounter::MacsecNotUsingSa,
+            Fate::Late => DutCounter::MacsecLate,
+            Fate::Delayed => DutCounter::MacsecDelayed,
+            Fate::NotValid => DutCounter::MacsecNotValid,
+            Fate::Ok => DutCounter::MacsecOk,
         })
     }
 

@@ -344,7 +344,10 @@ fn step_text(script: &Script, action: &Action) -> (&'static str, String) {
         Action::LinkDown(index) => ("take down", port(script, *index).to_owned()),
         Action::LinkUp(index) => ("bring up", port(script, *index).to_owned()),
         Action::Configure(setting) => ("set", settings(std::slice::from_ref(setting))),
-        Action::ClearWatermarks(copy) => ("clear", copy.table().to_owned()),
+        Action::Device(verb) => {
+            let (does, what) = verb.describe();
+            (does, what.to_owned())
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{
     ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, Touched,
 };
-use rig_dut::control::Order;
+use rig_dut::control::{ControlError, Order};
 use rig_dut::{Control as _, Emulated};
 use rig_frames::ip::Ecn;
 use rig_generator::{PacedStream, Program};
@@ -106,17 +106,22 @@ impl VirtualLab {
             self.fresh = false;
             self.secure(script, declared);
         }
+        let config = Vec::new();
         let mut trial =
-            Trial { lab: self, script, program: &program, recorder, sampler, config: Vec::new() };
+            Trial { lab: self, script, program: &program, recorder, sampler, config, undone: None };
         trial.behave(|port| script.endpoint(port));
         trial.bridge();
         trial.run(origin);
         trial.behave(|_| EndpointSpec::default());
         let injected = trial.unbridge(origin);
-        let Trial { recorder, sampler, config, .. } = trial;
+        let Trial { recorder, sampler, config, undone, .. } = trial;
         if stop.hurried() {
             recorder.abandon();
             return Err(Broken::Stopped);
+        }
+        if let Some(error) = undone {
+            recorder.abandon();
+            return Err(error.into());
         }
         self.next_id = self.next_id.wrapping_add(recorder.used());
         let Seen { records, streams, loads, unrecorded, spool } = recorder.finish();
@@ -176,6 +181,8 @@ struct Trial<'a, 's> {
     recorder: Recorder<'s>,
     sampler: Sampler,
     config: Vec<ConfigOutcome>,
+    /// Why the device did not do what a step asked of it.
+    undone: Option<ControlError>,
 }
 
 impl Trial<'_, '_> {
@@ -304,9 +311,9 @@ impl Trial<'_, '_> {
                     self.rekey(an);
                 }
             }
-            // The emulated device has every copy.
-            Action::ClearWatermarks(copy) => {
-                let _cleared = self.lab.dut.order(Order::ClearCopy { copy: *copy });
+            Action::Device(verb) => {
+                let done = self.lab.dut.order(Order::from(*verb));
+                self.undone = self.undone.take().or(done.err());
             }
         }
     }

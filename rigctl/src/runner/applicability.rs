@@ -2,7 +2,7 @@
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
 use super::measure::{self, Needs};
-use rig_dut::control::Ability;
+use rig_dut::control::{Ability, Order};
 use rig_dut::{capabilities, lacking};
 use rig_lab::{Action, ControlName, Keys, Lab, Profile, Setting, Transport, settings};
 use rig_testcases::case::CaseAction;
@@ -92,8 +92,8 @@ fn steered(control: ControlName, profile: &Profile, case: &Case) -> Result<Appli
     if !can.offers(Ability::Configure) {
         unconfigured(profile, &mut case, &mut left_out)?;
     }
-    if clears(&case) && !can.offers(Ability::ClearCopies) {
-        return Err("it clears copies of watermarks, and nothing here can".to_owned());
+    if let Some(lack) = orders(&case).find_map(|order| lacking(control, order.needs())) {
+        return Err(format!("a step of it asks for more: {lack}"));
     }
     let restores = profile.rule.is_none() || profile.declared.pfcwd.restoration_time.is_some();
     if !case.storms.is_empty() && !restores && !can.offers(Ability::Boot) {
@@ -181,9 +181,12 @@ fn configures(case: &Case) -> Option<&str> {
     })
 }
 
-/// Whether it clears a copy of the watermarks on the way.
-fn clears(case: &Case) -> bool {
-    case.steps.iter().any(|step| matches!(step.what, CaseAction::ClearWatermarks(_)))
+/// What it asks of the device on the way.
+fn orders(case: &Case) -> impl Iterator<Item = Order> {
+    case.steps.iter().filter_map(|step| match step.what {
+        CaseAction::Device(verb) => Some(Order::from(verb)),
+        _ => None,
+    })
 }
 
 /// Whether a link is taken down on the way.

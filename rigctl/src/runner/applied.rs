@@ -88,7 +88,7 @@ fn of_the_rig(trial: &Trial, step: &Step) -> Option<String> {
         | Action::StopStream(_)
         | Action::StopFlow(_)
         | Action::StopStorm(_)
-        | Action::ClearWatermarks(_) => None,
+        | Action::Device(_) => None,
     }
 }
 

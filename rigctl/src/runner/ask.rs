@@ -13,6 +13,43 @@ pub enum Place {
     Phase(Dur),
 }
 
+/// When a trial starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// So long from now.
+    After(Dur),
+    /// As soon as the instant that lies `lead` into the trial falls on this phase of what comes around every so often, on the
+    /// session's clock.
+    InStep {
+        /// From the start to that instant.
+        lead: Dur,
+        /// Where in the period it falls.
+        phase: Dur,
+        /// The period.
+        every: Dur,
+    },
+}
+
+/// For how long a device is left alone before a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rests {
+    /// After a boot: until what it had begun before it was configured is over.
+    pub fresh: Dur,
+    /// After other trials: until what they may have left is over.
+    pub used: Dur,
+}
+
+/// What has to be done with a device before its next trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// Nothing.
+    Nothing,
+    /// It is left alone.
+    Rest,
+    /// It is booted: what a trial left never is over.
+    Reboot,
+}
+
 /// What a trial is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {

@@ -2,7 +2,7 @@
 
 use super::applicability::{self, Applicability};
 use super::applied;
-use super::ask::{Ask, Role};
+use super::ask::{Ask, Before, Role};
 use super::budget;
 use super::choose::choose;
 use super::context::Context;
@@ -35,7 +35,7 @@ use rig_oracle::judge::answers::Answers;
 use rig_oracle::judge::conclude;
 use rig_oracle::verdict::{Curve, Doubt, Judgement, NotApplicable, Verdict};
 use rig_reports::{CaseReport, Trials};
-use rig_testcases::{Action, Case, Lookup as _, Script};
+use rig_testcases::{Case, Script};
 use rig_units::{Dur, Time};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -205,7 +205,8 @@ fn all_groups(
         let points = points(case, &context.values(), context.cadence());
         let points = points.map_err(|name| format!("`{name}` has no value on this device"))?;
         let first = work.trials.len();
-        let mut session = Session::new(context).over(rig.benches).until(rig.stop);
+        let rests = measure::rests(&context);
+        let mut session = Session::new(context, rests).over(rig.benches).until(rig.stop);
         let trials = all_trials(rig, &mut session, &points, work);
         let (tried, context) = (session.tried(), &session.context);
         let cut = Cell::new(false);
@@ -322,32 +323,17 @@ fn one_trial(
         point.counts.clone_from(counts);
     }
     let script = session.context.script(&point).map_err(Obstacle::Case)?;
-    if session.context.never_restores() {
-        // A queue that never restores would still be stormed in the next trial.
-        session.reboot();
-    } else if number > 1 && ends_stormed(&session.context, &script) {
-        session.let_restore()?;
+    match measure::before(&session.context, &script, number) {
+        Before::Nothing => {}
+        Before::Rest => session.rest()?,
+        Before::Reboot => session.reboot(),
     }
     let read = if number == 1 { counters(&session.context, &script) } else { Vec::new() };
-    let observation = session.run(&script, ask.place, &read)?;
+    let start = measure::start(&session.context, &script, ask.place);
+    let observation = session.run(&script, start, &read)?;
     let void = measure::void(&session.context, number, &script, &observation);
     let script = Arc::new(script);
     Ok(Trial { number, point: ask.point, role: ask.role, script, observation, void })
-}
-
-/// Whether a queue may still be stormed when a trial ends.
-fn ends_stormed(context: &Context<'_>, script: &Script) -> bool {
-    let values = context.values();
-    let Some(restored) = values.duration("predicted.restoration.latest") else { return false };
-    (0..).zip(&script.storms).any(|(storm, _)| {
-        let last = |action: Action| {
-            let steps = script.steps.iter().filter(|step| step.action == action);
-            steps.map(|step| step.at).max()
-        };
-        let stops = last(Action::StopStorm(storm));
-        last(Action::StartStorm(storm)).is_some()
-            && stops.is_none_or(|at| at + restored > script.length)
-    })
 }
 
 /// The counters to read during the first trial, which is the one that the page shows.

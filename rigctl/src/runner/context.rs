@@ -10,7 +10,7 @@ use rig_lab::{Fault, Form, Keys, Lab, Profile, RuleFamily, Transport};
 use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Protection, Script};
-use rig_units::{Bytes, Dur, Length};
+use rig_units::{Dur, Length};
 use std::borrow::Cow;
 
 /// A case on a device in one configuration.
@@ -93,11 +93,6 @@ impl<'a> Context<'a> {
             },
             counts: Counts::new(),
         }
-    }
-
-    /// Whether a stormed queue stays stormed until the device is booted.
-    pub fn never_restores(&self) -> bool {
-        self.profile.rule.is_some() && self.rule.restoration_time.is_none()
     }
 
     /// What the case is about, if it is about a storm.
@@ -187,16 +182,6 @@ impl<'a> Context<'a> {
         let restored = self.names.lookup("predicted.restoration.latest").filter(|_| stormy);
         let late = self.bound * 2;
         self.names.tail + restored.unwrap_or_default() + probes + MARGIN + late
-    }
-
-    /// From the step that starts the storm to the last bit of its first frame at the device.
-    pub fn reach(&self, script: &Script) -> Dur {
-        /// Preamble, start delimiter and the shortest frame.
-        const PFC: Bytes = Bytes(72);
-        let from = script.storms.first().map_or(0, |storm| storm.from);
-        let port = script.dut_ports.get(usize::from(from)).copied().unwrap_or_default();
-        let speed = self.group.declared.port_speed(port);
-        speed.map_or(Dur::ZERO, |speed| speed.serialise(PFC)) + Length(self.cable_cm).travel()
     }
 }
 

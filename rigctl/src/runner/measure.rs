@@ -48,7 +48,7 @@ pub use measurement::{Expected, Facts, Known, Measurement, Needs, Placement, Red
 pub use registry::{Registry, of};
 pub use search::happened;
 pub use void::{as_planned, void};
-pub use watchdog::seen;
+pub use watchdog::{before, rests, seen, start};
 
 /// What a case is run and judged by on a device in one configuration.
 pub fn context<'a>(

@@ -1,6 +1,6 @@
 //! A device in one configuration, and the trials run on it.
 
-use super::ask::Place;
+use super::ask::{Rests, Start};
 use super::context::Context;
 use super::seed::Seed;
 use crate::executor::virtual_lab::speeds;
@@ -13,9 +13,8 @@ use rig_capture::pcapng::{Onto, Spooled};
 use rig_dut::{Control as _, Emulated, Refused};
 use rig_generator::{Kept, Program};
 use rig_lab::{Fault, Setting};
-use rig_oracle::spec::pfcwd;
 use rig_testcases::Script;
-use rig_units::{Dur, Length, Time};
+use rig_units::{Length, Time};
 use std::sync::Arc;
 
 /// The trials of a case on a device in one configuration.
@@ -23,6 +22,7 @@ use std::sync::Arc;
 pub struct Session<'a> {
     /// What they follow from.
     pub context: Context<'a>,
+    rests: Rests,
     /// Where real ports come from; none in virtual time.
     benches: Option<Arc<Benches>>,
     stop: &'a Stop,
@@ -49,9 +49,10 @@ pub enum Obstacle {
 
 impl<'a> Session<'a> {
     /// Prepares; the device is booted by the first trial.
-    pub fn new(context: Context<'a>) -> Session<'a> {
+    pub fn new(context: Context<'a>, rests: Rests) -> Session<'a> {
         Session {
             context,
+            rests,
             benches: None,
             stop: Stop::never(),
             executor: None,
@@ -133,20 +134,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Runs one trial. `place` says when its storm is to start: at a phase of the poll interval on the session's clock,
-    /// or so long from now. The counters called `read` are read on the way.
+    /// Runs one trial. The counters called `read` are read on the way.
     ///
     /// # Errors
     /// When the device does not take its configuration, or the script asks of a port what it cannot do.
     pub fn run(
         &mut self,
         script: &Script,
-        place: Place,
+        start: Start,
         read: &[String],
     ) -> Result<Observation, Obstacle> {
-        let poll_interval = self.context.rule.poll_interval;
-        let storm_at = first_storm(script);
-        let reach = self.context.reach(script);
         let declared = self.context.group.declared.clone();
         let (to_disk, id, spool) = (self.to_disk, &self.context.case.id, self.spool.take());
         let stop = self.stop;
@@ -158,15 +155,14 @@ impl<'a> Session<'a> {
             let _none_before = lab.onto_disk(folder.begin(id, number, interfaces));
         }
         let now = lab.now();
-        let start = match place {
-            Place::After(wait) => now + wait,
-            Place::Phase(phase) => {
-                // The start's own phase is that of the storm less the time into the script.
-                let earliest = (now + storm_at + reach).elapsed() % poll_interval;
-                now + (phase + poll_interval - earliest) % poll_interval
+        let wait = match start {
+            Start::After(wait) => wait,
+            Start::InStep { lead, phase, every } => {
+                let earliest = (now + lead).elapsed() % every;
+                (phase + every - earliest) % every
             }
         };
-        let seen = lab.idle_until(start, stop);
+        let seen = lab.idle_until(now + wait, stop);
         let seen = seen.and_then(|()| lab.trial(script, &declared, read, stop));
         if let (Some((folder, number)), Some(capture)) = (to_disk, lab.onto_disk(None)) {
             match seen {
@@ -195,16 +191,13 @@ impl<'a> Session<'a> {
         self.executor = None;
     }
 
-    /// Waits until whatever a trial before has left stormed is restored.
+    /// Leaves the device alone until what a trial before has begun is over.
     ///
     /// # Errors
     /// The device is lost.
-    pub fn let_restore(&mut self) -> Result<(), Obstacle> {
-        let restored = self.context.names.lookup("predicted.restoration.latest");
-        let (Some(executor), Some(restored)) = (&mut self.executor, restored) else {
-            return Ok(());
-        };
-        let until = executor.now() + self.context.names.tail + restored;
+    pub fn rest(&mut self) -> Result<(), Obstacle> {
+        let Some(executor) = &mut self.executor else { return Ok(()) };
+        let until = executor.now() + self.rests.used;
         executor.idle_until(until, self.stop).map_err(|broken| Obstacle::Broken(broken.to_string()))
     }
 
@@ -214,16 +207,10 @@ impl<'a> Session<'a> {
             let seed = self.context.seed.split(&format!("boot {}", self.booted)).value();
             self.booted += 1;
             let mut executor = self.boot(seed, script)?;
-            let declared = &self.context.profile.declared.pfcwd;
             let settled = if executor.is_fresh() {
-                // A device finishes the wait between two polls that it had begun before it was configured.
-                Time::ZERO + declared.poll_interval + pfcwd::jitter(declared.jitter).1
+                Time::ZERO + self.rests.fresh
             } else {
-                // What a case before may have left stormed is restored by then.
-                let restored = self.context.names.lookup("predicted.restoration.latest");
-                executor.now()
-                    + self.context.names.tail
-                    + restored.unwrap_or(declared.poll_interval)
+                executor.now() + self.rests.used
             };
             executor
                 .idle_until(settled, self.stop)
@@ -258,13 +245,4 @@ fn not_booted(broken: Broken) -> Obstacle {
         Broken::Refused(refused) => Obstacle::Device(refused),
         broken => Obstacle::Broken(broken.to_string()),
     }
-}
-
-/// When the first storm of the script starts; the start of the trial without one.
-fn first_storm(script: &Script) -> Dur {
-    let starts = script
-        .steps
-        .iter()
-        .find(|step| matches!(step.action, rig_testcases::Action::StartStorm(_)));
-    starts.map_or(Dur::ZERO, |step| step.at)
 }

@@ -147,7 +147,7 @@ fn order(at: &At<'_>, case: &Case) {
             CaseAction::Pfc { .. }
             | CaseAction::LinkDown { .. }
             | CaseAction::Configure(_)
-            | CaseAction::ClearWatermarks(_) => {}
+            | CaseAction::Device(_) => {}
         }
     }
 }
@@ -195,7 +195,7 @@ fn measured(at: &At<'_>, case: &Case) {
             | CaseAction::Pfc { .. }
             | CaseAction::LinkDown { .. }
             | CaseAction::Configure(_)
-            | CaseAction::ClearWatermarks(_) => false,
+            | CaseAction::Device(_) => false,
         })
     };
     let all = case.streams.keys().chain(case.flows.keys()).chain(case.storms.keys());

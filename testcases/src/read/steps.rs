@@ -3,27 +3,28 @@
 use super::amount::amount;
 use super::names::Names;
 use super::traffic;
-use crate::Amount;
 use crate::case::{CaseAction, CaseStep};
+use crate::{Amount, DeviceVerb};
 use rig_lab::walk::{At, Fields};
-use rig_lab::{Declared, WatermarkCopy, declare};
+use rig_lab::{Declared, declare};
 use rig_units::{Dur, Quanta};
 
-const ACTIONS: [&str; 6] = ["start", "stop", "pfc", "link_down", "configure", "clear"];
+const ACTIONS: [&str; 5] = ["start", "stop", "pfc", "link_down", "configure"];
 
 /// Reads one step.
 pub(super) fn step(at: &At<'_>, names: &Names<'_>, pattern: &Declared) -> Option<CaseStep> {
-    let fields =
-        at.fields(&["at", "for", "start", "stop", "pfc", "link_down", "configure", "clear"])?;
+    let asked = DeviceVerb::KEYS.iter().map(|row| row.key);
+    let actions: Vec<&str> = ACTIONS.into_iter().chain(asked).collect();
+    let fields = at.fields(&[&["at", "for"], &actions[..]].concat())?;
     let when = fields.need("at", "when, such as 20ms").and_then(|at| amount(&at, names));
     let named: Vec<&str> =
-        ACTIONS.into_iter().filter(|action| fields.get(action).is_some()).collect();
+        actions.iter().copied().filter(|action| fields.get(action).is_some()).collect();
     let [action] = named.as_slice() else {
         let found = match named.as_slice() {
             [] => "a step that does nothing".to_owned(),
             _ => format!("a step that does {} things: {}", named.len(), named.join(", ")),
         };
-        at.fault(found, format!("exactly one of {}", ACTIONS.join(", ")));
+        at.fault(found, format!("exactly one of {}", actions.join(", ")));
         return None;
     };
     let lasting = fields.get("for").map(|at| (amount(&at, names), at));
@@ -48,6 +49,9 @@ fn action_of(
     pattern: &Declared,
 ) -> Option<CaseAction> {
     let at = fields.get(action)?;
+    if let Some(row) = DeviceVerb::KEYS.iter().find(|row| row.key == action) {
+        return at.choice(row.words).map(CaseAction::Device);
+    }
     match action {
         "start" => {
             let names = senders(&at, names);
@@ -59,7 +63,6 @@ fn action_of(
         }
         "stop" => Some(CaseAction::Stop { names: senders(&at, names)? }),
         "pfc" => pfc(&at),
-        "clear" => Some(CaseAction::ClearWatermarks(at.choice(&WatermarkCopy::CLEARED)?)),
         "link_down" => {
             let port = traffic::port(&at);
             let Some(lasting) = lasting else {

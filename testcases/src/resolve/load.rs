@@ -58,7 +58,7 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
             | Action::LinkDown(_)
             | Action::LinkUp(_)
             | Action::Configure(_)
-            | Action::ClearWatermarks(_) => {
+            | Action::Device(_) => {
                 continue;
             }
         };

@@ -27,7 +27,7 @@ impl Case {
                 CaseAction::Start { .. }
                 | CaseAction::Stop { .. }
                 | CaseAction::Configure(_)
-                | CaseAction::ClearWatermarks(_) => {}
+                | CaseAction::Device(_) => {}
             }
         }
         all.extend(self.measure.iter().flat_map(Measure::ports));

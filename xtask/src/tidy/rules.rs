@@ -1,7 +1,7 @@
 //! Rules on single files: who may see what, and how files look.
 
 use super::breach::Breach;
-use super::tree::Source;
+use super::tree::{Source, product};
 
 /// The longest file that is still one room.
 const LONGEST: usize = 500;
@@ -76,6 +76,27 @@ const BANS: &[Ban] = &[
         why: "unsafe code lives in the port back ends only",
     },
 ];
+
+/// Where names of SAI's counters may stand: what gives them, and adapters. A test holds texts against them.
+const NAMING: [&str; 3] = ["capture/src/counter.rs", "dut-adapters/src/", "xtask/"];
+/// What such names begin with.
+const SAI: [&str; 5] = ["SAI_PORT_", "SAI_QUEUE_", "SAI_INGRESS_", "SAI_BUFFER_", "SAI_MACSEC_"];
+
+/// Names of SAI's counters in code of the product.
+pub(crate) fn vendors(sources: &[Source]) -> Vec<Breach> {
+    let held = product(sources).into_iter();
+    let held = held.filter(|source| !NAMING.iter().any(|at| source.path.starts_with(at)));
+    held.flat_map(|source| {
+        let named = source.product().into_iter();
+        let named = named.filter(|(_, line)| SAI.iter().any(|name| line.contains(name)));
+        named.map(|(line, _)| Breach {
+            file: source.path.clone(),
+            line,
+            why: "names of SAI's counters stand in capture/src/counter.rs and in adapters: use `DutCounter`".to_owned(),
+        })
+    })
+    .collect()
+}
 
 /// Every breach in one file.
 pub(crate) fn check(source: &Source) -> Vec<Breach> {

@@ -247,6 +247,20 @@ fn only_the_model_and_the_emulated_adapters_may_see_what_a_device_really_does() 
 }
 
 #[test]
+fn names_of_sais_counters_stand_in_one_file_in_adapters_and_in_tests() {
+    let named = "let name = \"SAI_QUEUE_STAT_PACKETS\";";
+    for path in ["oracle/src/model/counters.rs", "rigctl/src/runner/measure/pfc.rs"] {
+        fires(path, named, "use `DutCounter`");
+        let test = format!("//! One job.\n#[cfg(test)]\nmod tests {{\n    {named}\n}}\n");
+        assert_eq!(planted(path, &test), []);
+        assert_eq!(planted(path, "//! One job.\n// As `SAI_QUEUE_STAT_PACKETS` says.\n"), []);
+    }
+    for path in ["capture/src/counter.rs", "dut-adapters/src/sonic.rs", "oracle/tests/a.rs"] {
+        assert_eq!(planted(path, &format!("//! One job.\n{named}\n")), []);
+    }
+}
+
+#[test]
 fn unsafe_code_is_found_outside_the_port_back_ends() {
     for path in ["oracle/src/lib.rs", "generator/src/program.rs", "generator/src/port/pool.rs"] {
         fires(path, "unsafe { x }", "back ends");

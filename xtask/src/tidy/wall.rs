@@ -28,6 +28,7 @@ const MAY: &[(&str, &str)] = &[
     ("lab-configs/src/walk", "the reader of values: where one stands, and what is wrong with it"),
     ("lab-configs/src/field", "which settings there are, and which of them a running device takes"),
     ("Declared::port_name", "names of ports"),
+    ("DutCounter", "names of counters"),
     ("Declared::port_speed", "speeds of ports"),
 ];
 

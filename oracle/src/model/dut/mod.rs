@@ -20,8 +20,9 @@
 //! Left out: the second between two commits of the watchdog's counters, and the delay between a publication and its
 //! action.
 
+pub(in crate::model) mod body;
 mod configure;
-pub(in crate::model) mod device;
+mod device;
 mod faults;
 mod guard;
 mod handler;
@@ -30,13 +31,14 @@ mod polls;
 mod switched;
 mod watermarks;
 
+pub use body::Acted;
 pub use configure::Refused;
 
 use super::host;
 use super::link;
 use super::network::{Delivered, Network};
 use super::packet::Packet;
-use super::pfcwd::Event;
+
 use super::tap::Tap;
 use super::topology::{Cable, End, Topology};
 use device::Device;
@@ -53,21 +55,6 @@ pub struct Rig {
     pub cable_cm: u64,
     /// What each of the rig's ports does by itself.
     pub host: host::Config,
-}
-
-/// What a watchdog of the device did, as published on `PFC_WD_ACTION`. Publications without effect are left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Acted {
-    /// When: the instant of a poll.
-    pub at: Time,
-    /// Which of its devices.
-    pub device: u16,
-    /// Port of the device.
-    pub port: u16,
-    /// The class, which is the queue.
-    pub class: u8,
-    /// What it did.
-    pub event: Event,
 }
 
 /// What a port of the rig is cabled to: a port of one of the devices, which is that end in the network.
@@ -101,7 +88,7 @@ impl Dut {
         let ports = rig.ports.min(configured.port_count());
         let mut topology = Topology { hosts: vec![rig.host; ports.into()], ..Topology::default() };
         let (device, plugs) = Device::new(profile, configured, (ports, seed), &mut topology)?;
-        let cable = |(port, plug): (u16, &device::CableEnd)| Cable {
+        let cable = |(port, plug): (u16, &body::CableEnd)| Cable {
             ends: [End::Host(port), plug.end],
             link: link::Config {
                 delay: Length(rig.cable_cm).travel(),

@@ -1,6 +1,6 @@
 //! A device under test of NICs: one behind each of its ports.
 
-use super::device::{Body, CableEnd};
+use super::body::{Body, CableEnd};
 use crate::model::host;
 use crate::model::network::Network;
 use crate::model::nic;

@@ -1,8 +1,7 @@
 //! A switch under test: its watchdogs, its polls, and what of its configuration can be changed while it runs.
 
-use super::Acted;
+use super::body::{Acted, Body, CableEnd};
 use super::configure::{self, Refused};
-use super::device::{Body, CableEnd};
 use super::guard::Guard;
 use super::handler::{self, Effect};
 use super::polls::Polls;

@@ -1,7 +1,7 @@
 //! A router as a device under test.
 
 use super::Config;
-use crate::model::dut::device::{self, CableEnd};
+use crate::model::dut::body::{self, CableEnd};
 use crate::model::host::{self, HostKind};
 use crate::model::network::Network;
 use crate::model::topology::{End, Topology};
@@ -37,7 +37,7 @@ impl Body {
     }
 }
 
-impl device::Body for Body {
+impl body::Body for Body {
     fn name(&self, _: &Network, _: &mut BTreeMap<String, u64>) {}
 
     fn find(&self, _: &Network, _: &str) -> Option<u64> {

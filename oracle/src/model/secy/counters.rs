@@ -4,6 +4,7 @@
 //! two associations of it in use.
 
 use crate::model::packet::Packet;
+use rig_capture::DutCounter;
 use std::collections::BTreeMap;
 
 /// What one port counted.
@@ -55,31 +56,29 @@ impl Counters {
 
     /// Adds all of it under SAI's names, for the port called `port`.
     pub(crate) fn name(&self, port: &str, into: &mut BTreeMap<String, u64>) {
-        for (name, value) in self.all() {
-            into.insert(format!("{port} {name}"), value);
-        }
+        into.extend(self.all().map(|(counter, value)| (counter.of(port, 0), value)));
     }
 
     /// One of it, by what follows the port in its name.
     pub(crate) fn find(&self, counter: &str) -> Option<u64> {
-        self.all().iter().find(|(name, _)| *name == counter).map(|&(_, value)| value)
+        self.all().iter().find(|(own, _)| own.name() == counter).map(|&(_, value)| value)
     }
 
-    const fn all(&self) -> [(&'static str, u64); 13] {
+    const fn all(&self) -> [(DutCounter, u64); 13] {
         [
-            ("SAI_MACSEC_SA_STAT_IN_PKTS_OK", self.ok),
-            ("SAI_MACSEC_SA_STAT_IN_PKTS_LATE", self.late),
-            ("SAI_MACSEC_SA_STAT_IN_PKTS_DELAYED", self.delayed),
-            ("SAI_MACSEC_SA_STAT_IN_PKTS_NOT_VALID", self.not_valid),
-            ("SAI_MACSEC_SA_STAT_IN_PKTS_NOT_USING_SA", self.not_using_sa),
-            ("SAI_MACSEC_SA_STAT_OUT_PKTS_ENCRYPTED", self.out_encrypted),
-            ("SAI_MACSEC_SA_STAT_OUT_PKTS_PROTECTED", self.out_protected),
-            ("SAI_MACSEC_SA_STAT_OCTETS_ENCRYPTED", self.octets_encrypted),
-            ("SAI_MACSEC_SA_STAT_OCTETS_PROTECTED", self.octets_protected),
-            ("SAI_MACSEC_FLOW_STAT_IN_PKTS_NO_TAG", self.no_tag),
-            ("SAI_MACSEC_FLOW_STAT_IN_PKTS_BAD_TAG", self.bad_tag),
-            ("SAI_MACSEC_FLOW_STAT_IN_PKTS_NO_SCI", self.no_sci),
-            ("SAI_PORT_STAT_IF_IN_ERRORS", self.in_errors),
+            (DutCounter::MacsecOk, self.ok),
+            (DutCounter::MacsecLate, self.late),
+            (DutCounter::MacsecDelayed, self.delayed),
+            (DutCounter::MacsecNotValid, self.not_valid),
+            (DutCounter::MacsecNotUsingSa, self.not_using_sa),
+            (DutCounter::MacsecEncrypted, self.out_encrypted),
+            (DutCounter::MacsecProtected, self.out_protected),
+            (DutCounter::MacsecEncryptedOctets, self.octets_encrypted),
+            (DutCounter::MacsecProtectedOctets, self.octets_protected),
+            (DutCounter::MacsecNoTag, self.no_tag),
+            (DutCounter::MacsecBadTag, self.bad_tag),
+            (DutCounter::MacsecNoSci, self.no_sci),
+            (DutCounter::PortErrors, self.in_errors),
         ]
     }
 }

@@ -15,10 +15,9 @@ use rig_units::{Bytes, Time};
 const fn reaches_the_device(action: &Action, cuts: bool) -> bool {
     match action {
         Action::LinkDown(_) | Action::LinkUp(_) => cuts,
-        Action::Configure(_)
-        | Action::ClearWatermarks(_)
-        | Action::StartFlow(_)
-        | Action::StopFlow(_) => true,
+        Action::Configure(_) | Action::Device(_) | Action::StartFlow(_) | Action::StopFlow(_) => {
+            true
+        }
         Action::StartStream(_)
         | Action::StopStream(_)
         | Action::StartStorm(_)
@@ -132,8 +131,8 @@ impl Trial<'_> {
                     setting.value.as_u64().into_iter().for_each(|first| self.renumber(first));
                 }
             }
-            Action::ClearWatermarks(copy) => {
-                self.lab.bench.control.order(Order::ClearCopy { copy: *copy })?;
+            Action::Device(verb) => {
+                self.lab.bench.control.order(Order::from(*verb))?;
                 let took = self.lab.now().since(at).unwrap_or_default();
                 self.tape.took = self.tape.took.max(took);
             }

@@ -8,7 +8,7 @@ use crate::runner::context::Context;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::analyse;
-use rig_capture::{Dir, Record, Span, Unit, What};
+use rig_capture::{Dir, DutCounter, Record, Span, Unit, What};
 use rig_lab::Reception;
 use rig_lab::{Declared, Form, Macsec};
 use rig_oracle::Prediction;
@@ -158,7 +158,6 @@ impl Measurement for Obeyed<'_> {
 
 /// What protection leaves as it is: MAC addresses and FCS.
 const OUTSIDE: Bytes = Bytes(12 + FCS.0);
-const IN_ERRORS: &str = "SAI_PORT_STAT_IF_IN_ERRORS";
 
 /// What the device is configured to, and from when on.
 fn epochs(declared: &Declared, script: &Script) -> Vec<(Time, Macsec)> {
@@ -221,18 +220,18 @@ fn counters(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         // Between what was asked for and what was done of a change lies at most what the device may be late by.
         let late = [Dur::ZERO, trial.observation.bound() * 2];
         let seen = late.map(|late| outcomes(done, trial, index, late));
-        let grown = |counter: &str, counts: &dyn Fn(&Outcome) -> bool| {
+        let grown = |counter: DutCounter, counts: &dyn Fn(&Outcome) -> bool| {
             let count = |all: &Vec<(usize, Outcome)>| {
                 all.iter().filter(|(_, outcome)| counts(outcome)).count() as u64
             };
             let [one, other] = [count(&seen[0]), count(&seen[1])];
             let want = Span { lo: one.min(other), hi: one.max(other) };
-            checks::grown(&trial.observation.counters, format!("{name} {counter}"), want)
+            checks::grown(&trial.observation.counters, counter.of(name, 0), want)
         };
         let fates = Fate::COUNTED.iter().filter_map(|fate| Some((*fate, fate.counter()?)));
         let mut all: Vec<_> =
             fates.map(|(fate, counter)| grown(counter, &|outcome| outcome.fate == fate)).collect();
-        all.push(grown(IN_ERRORS, &|outcome| outcome.error));
+        all.push(grown(DutCounter::PortErrors, &|outcome| outcome.error));
         let known = |outcome: &Outcome| outcome.error || outcome.fate.counter().is_some();
         let mut counted = seen[0].iter().filter(|(_, outcome)| known(outcome)).count();
         let mut sent = [(0, 0); 2];
@@ -246,13 +245,17 @@ fn counters(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
             *frames += 1;
             *octets += (record.what.size() - OUTSIDE).0;
         }
-        for (kind, (frames, octets)) in ["ENCRYPTED", "PROTECTED"].iter().zip(sent) {
+        let counted_of = [
+            [DutCounter::MacsecEncrypted, DutCounter::MacsecEncryptedOctets],
+            [DutCounter::MacsecProtected, DutCounter::MacsecProtectedOctets],
+        ];
+        for ([of_frames, of_octets], (frames, octets)) in counted_of.into_iter().zip(sent) {
             // Of a kind that the device does not send at all none is under way.
             let late = |all: u64| if frames > 0 { all } else { 0 };
             for (counter, want, late) in
-                [("OUT_PKTS", frames, late(frames_late)), ("OCTETS", octets, late(octets_late))]
+                [(of_frames, frames, late(frames_late)), (of_octets, octets, late(octets_late))]
             {
-                let counter = format!("{name} SAI_MACSEC_SA_STAT_{counter}_{kind}");
+                let counter = counter.of(name, 0);
                 let counters = &trial.observation.counters;
                 let want = Span { lo: want, hi: want + late };
                 all.push(checks::grown(counters, counter, want));

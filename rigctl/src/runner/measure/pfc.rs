@@ -12,7 +12,7 @@ use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::Observation;
 use rig_capture::analyse;
-use rig_capture::{Dir, Span, Unit, What};
+use rig_capture::{Dir, DutCounter, Span, Unit, What};
 use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::verdict::{Doubt, Looked};
@@ -195,7 +195,7 @@ impl Measurement for OfPort<'_> {
     fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_source(
             "each PFC frame on the wire counted once, and none of them as data",
-            "SAI_PORT_STAT_PFC; the wire is the count",
+            DutCounter::PFC_SOURCE,
         )
     }
 
@@ -431,7 +431,7 @@ fn falls_silent(script: &Script, port: u16, class: u8) -> bool {
         | Action::StopStorm(_)
         | Action::LinkUp(_)
         | Action::Configure(_)
-        | Action::ClearWatermarks(_) => false,
+        | Action::Device(_) => false,
     };
     script.steps.iter().any(|step| silences(&step.action))
 }
@@ -452,18 +452,19 @@ fn counters(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged)
             u64::try_from(own.count()).unwrap_or(u64::MAX)
         };
         let name = &trial.observation.ports[usize::from(index)].dut_port;
-        let grown = |counter: String, want: u64| {
+        let grown = |counter: DutCounter, want: u64| {
+            let counter = counter.of(name, class);
             checks::grown(&trial.observation.counters, counter, Span::exactly(want))
         };
         let all = [
-            grown(format!("{name} SAI_PORT_STAT_PFC_{class}_RX_PKTS"), seen(Dir::Tx, xon_counts)),
-            grown(format!("{name} SAI_PORT_STAT_PFC_{class}_TX_PKTS"), seen(Dir::Rx, true)),
-            grown(format!("{name} SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS"), 0),
+            grown(DutCounter::PfcReceived, seen(Dir::Tx, xon_counts)),
+            grown(DutCounter::PfcSent, seen(Dir::Rx, true)),
+            grown(DutCounter::PortReceivedOther, 0),
         ];
         let words = trial.observation.records.iter();
         let words = words.filter(|one| one.port == index && is_pfc(&one.what));
         let looked = looked(words.count(), "PFC frames");
-        checks::read(trial, &all, looked, "SAI_PORT_STAT_PFC; the wire is the count")
+        checks::read(trial, &all, looked, DutCounter::PFC_SOURCE)
     });
 }
 

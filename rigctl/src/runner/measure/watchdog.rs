@@ -20,6 +20,8 @@ use rig_testcases::{Action, Sweep};
 use rig_units::Dur;
 
 mod expected;
+mod turns;
+pub use turns::{before, rests, start};
 
 /// What of the watchdog is measured.
 #[derive(Debug, Clone, Copy)]
@@ -312,6 +314,10 @@ pub(super) fn changed(trial: &Trial) -> Option<Doubt> {
         Action::Configure(setting) if SETTINGS.contains(&setting.path.as_str()) => {
             let path = &setting.path;
             let why = format!("{path} changes at {}, and one setting is predicted for", step.at);
+            Some(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+        }
+        Action::Device(verb) if verb.restarts() == Some("pfcwd") => {
+            let why = format!("pfcwd starts afresh at {}, and one start is predicted for", step.at);
             Some(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
         }
         _ => None,

@@ -15,14 +15,14 @@ use crate::runner::context::Context;
 use crate::runner::kept::Kept;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
-use rig_capture::{Span, Unit};
+use rig_capture::{DutCounter, Span, Unit};
 use rig_lab::{Declared, Fault, Watermark, WatermarkCopy};
 use rig_oracle::Prediction;
 use rig_oracle::spec::watermark::{self, Step};
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::case::{Count, Stream};
 use rig_testcases::vocabulary::{Entry, STREAM};
-use rig_testcases::{Action, Case, Measure, StreamSpec};
+use rig_testcases::{Action, Case, DeviceVerb, Measure, StreamSpec};
 use rig_units::{Dur, Time};
 
 /// They are judged by what one stream puts into a queue and a group of its own.
@@ -226,11 +226,8 @@ fn name(trial: &Trial, stream: &str, of: Of) -> Result<String, Doubt> {
     let port = |rig: u16| Declared::port_name(trial.script.dut_ports[usize::from(rig)]);
     let class = spec.class;
     Ok(match of {
-        Of::Queue => format!("{}:{class} SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES", port(spec.to)),
-        Of::Group => format!(
-            "{}:{class} SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES",
-            port(spec.from)
-        ),
+        Of::Queue => DutCounter::QueueMost.of(&port(spec.to), class),
+        Of::Group => DutCounter::GroupMost.of(&port(spec.from), class),
     })
 }
 
@@ -249,7 +246,7 @@ fn shown(
     let (at, late) = (origin + observation.length, origin + observation.length + took);
     let clears = trial.script.steps.iter().rev();
     let cleared = clears
-        .filter(|step| step.action == Action::ClearWatermarks(copy))
+        .filter(|step| step.action == Action::Device(DeviceVerb::ClearWatermarks(copy)))
         .map(|step| origin + step.at)
         .next();
     let least = steps([(own.least, own.peak)].into_iter());

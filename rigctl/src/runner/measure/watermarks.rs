@@ -9,7 +9,7 @@ use crate::runner::context::Context;
 use crate::runner::kept::Kept;
 use crate::runner::points::Point;
 use crate::runner::trial::Trial;
-use rig_capture::{Span, Unit};
+use rig_capture::{DutCounter, Span, Unit};
 use rig_lab::Declared;
 use rig_oracle::Prediction;
 use rig_oracle::spec::buffer::{self, Others};
@@ -97,7 +97,7 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
                     checks.len()
                 ),
             },
-            source: "SAI_INGRESS_PRIORITY_GROUP_STAT, SAI_QUEUE_STAT, SAI_BUFFER_POOL_STAT",
+            source: DutCounter::WATERMARK_SOURCE,
         };
         let got = wrong.first().map(|first| {
             let more = match wrong.len() {
@@ -128,34 +128,34 @@ fn checks(declared: &Declared, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
     let dropped = frames - kept;
     let port = |rig: u16| trial.observation.ports[usize::from(rig)].dut_port.clone();
     let (from, to, class) = (port(spec.from), port(spec.to), spec.class);
-    let peak = |name: String, want: u64| {
+    let peak = |counter: DutCounter, port: &str, want: u64| {
+        let name = counter.of(port, class);
         let got = trial.observation.counters.after(&name);
         Check { name, want, got }
     };
-    let grown = |name: String, want: u64| {
+    let grown = |counter: DutCounter, port: &str, want: u64| {
+        let name = counter.of(port, class);
         let got = trial.observation.counters.grew(&name);
         Check { name, want, got }
     };
-    let group = format!("{from}:{class} SAI_INGRESS_PRIORITY_GROUP_STAT");
     let mut all = vec![
-        peak(format!("{to}:{class} SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES"), queued),
-        grown(format!("{group}_PACKETS"), frames),
-        grown(format!("{from} SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS"), 0),
-        grown(format!("{to} SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS"), 0),
+        peak(DutCounter::QueueMost, &to, queued),
+        grown(DutCounter::GroupReceived, &from, frames),
+        grown(DutCounter::PortReceivedOther, &from, 0),
+        grown(DutCounter::PortReceivedOther, &to, 0),
     ];
     if lossless {
         let held = fill.holds(spec, frames);
         let (shared, headroom) = (held.shared, held.headroom);
-        all.push(peak(format!("{group}_SHARED_WATERMARK_BYTES"), shared));
-        all.push(peak(format!("{group}_XOFF_ROOM_WATERMARK_BYTES"), headroom));
-        all.push(grown(format!("{group}_DROPPED_PACKETS"), dropped));
-        let (pool, held) =
-            ("ingress_lossless_pool SAI_BUFFER_POOL_STAT", everything(declared, trial));
-        all.push(peak(format!("{pool}_WATERMARK_BYTES"), held.pool));
-        all.push(peak(format!("{pool}_XOFF_ROOM_WATERMARK_BYTES"), held.headroom));
+        all.push(peak(DutCounter::GroupMost, &from, shared));
+        all.push(peak(DutCounter::GroupMostHeadroom, &from, headroom));
+        all.push(grown(DutCounter::GroupDropped, &from, dropped));
+        let held = everything(declared, trial);
+        all.push(peak(DutCounter::IngressPoolMost, &from, held.pool));
+        all.push(peak(DutCounter::HeadroomPoolMost, &from, held.headroom));
     } else {
-        all.push(grown(format!("{to}:{class} SAI_QUEUE_STAT_DROPPED_PACKETS"), dropped));
-        all.push(peak("egress_lossy_pool SAI_BUFFER_POOL_STAT_WATERMARK_BYTES".to_owned(), queued));
+        all.push(grown(DutCounter::QueueDropped, &to, dropped));
+        all.push(peak(DutCounter::LossyPoolMost, &to, queued));
     }
     all
 }

@@ -8,6 +8,7 @@ use super::draws::Rule;
 use super::{Fate, OF_QUEUE, Span, visits, wred};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
+use rig_capture::DutCounter;
 use rig_lab::Marking;
 use rig_testcases::vocabulary::{Entry, STREAM};
 
@@ -46,7 +47,7 @@ impl Measurement for OfQueue<'_> {
     fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
         by_source(
             "each WRED and ECN counter of the queue grown by what the wire shows",
-            "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS; the wire is the count",
+            DutCounter::ECN_SOURCE,
         )
     }
 
@@ -98,25 +99,22 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
                 sum.hi += if surely == Some(false) { 0 } else { one };
             }
         }
-        let queue =
-            format!("{}:{}", trial.observation.ports[usize::from(spec.to)].dut_port, spec.class);
-        let group =
-            format!("{}:{}", trial.observation.ports[usize::from(spec.from)].dut_port, spec.class);
-        let grown =
-            |name: String, want: Span| checks::grown(&trial.observation.counters, name, want);
-        let of_queue =
-            |name: &str, want: Span| grown(format!("{queue} SAI_QUEUE_STAT_{name}"), want);
-        let at_group = format!("{group} SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS");
+        let port = |rig: u16| trial.observation.ports[usize::from(rig)].dut_port.as_str();
+        let grown = |counter: DutCounter, rig: u16, want: Span| {
+            let name = counter.of(port(rig), spec.class);
+            checks::grown(&trial.observation.counters, name, want)
+        };
+        let of_queue = |counter: DutCounter, want: Span| grown(counter, spec.to, want);
         let all = [
-            of_queue("WRED_ECN_MARKED_PACKETS", marked),
-            of_queue("WRED_ECN_MARKED_BYTES", bytes),
-            of_queue("WRED_DROPPED_PACKETS", Span::exactly(dropped)),
-            of_queue("WRED_DROPPED_BYTES", Span::exactly(dropped_bytes)),
+            of_queue(DutCounter::QueueMarked, marked),
+            of_queue(DutCounter::QueueMarkedBytes, bytes),
+            of_queue(DutCounter::QueueDroppedEarly, Span::exactly(dropped)),
+            of_queue(DutCounter::QueueDroppedEarlyBytes, Span::exactly(dropped_bytes)),
             // A lossless class loses to a full buffer at its group, not here.
-            of_queue("DROPPED_PACKETS", Span { lo: dropped, hi: dropped + full }),
-            grown(at_group, Span { lo: 0, hi: full }),
+            of_queue(DutCounter::QueueDropped, Span { lo: dropped, hi: dropped + full }),
+            grown(DutCounter::GroupDropped, spec.from, Span { lo: 0, hi: full }),
         ];
-        let source = "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS; the wire is the count";
+        let source = DutCounter::ECN_SOURCE;
         checks::read(trial, &all, looked(visits.len(), "frames sent to the queue"), source)
     });
 }

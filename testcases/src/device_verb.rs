@@ -1,0 +1,50 @@
+//! What a step of a case asks of the device itself, done at once: its key in a step, what may stand there, and how it is told.
+
+use rig_lab::WatermarkCopy;
+
+const CLEARED: [(&str, WatermarkCopy); 2] = WatermarkCopy::CLEARED;
+
+/// One thing that a device does at once, when a step asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceVerb {
+    /// Clears a copy of its watermarks.
+    ClearWatermarks(WatermarkCopy),
+}
+
+/// A key of steps.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceKey {
+    /// The key.
+    pub key: &'static str,
+    /// What it does, for people.
+    pub about: &'static str,
+    /// Each word that may stand there, and what it asks for.
+    pub words: &'static [(&'static str, DeviceVerb)],
+}
+
+impl DeviceVerb {
+    /// Every key.
+    pub const KEYS: [DeviceKey; 1] = [DeviceKey {
+        key: "clear",
+        about: "clears this copy of the device's watermarks, by request",
+        words: &[
+            (CLEARED[0].0, DeviceVerb::ClearWatermarks(CLEARED[0].1)),
+            (CLEARED[1].0, DeviceVerb::ClearWatermarks(CLEARED[1].1)),
+        ],
+    }];
+
+    /// What is done, and to what.
+    pub const fn describe(self) -> (&'static str, &'static str) {
+        match self {
+            DeviceVerb::ClearWatermarks(copy) => ("clear", copy.table()),
+        }
+    }
+
+    /// The part of the configuration that starts afresh with it, so that what is predicted for its settings does not hold for
+    /// the trial; `None`: everything goes on.
+    pub const fn restarts(self) -> Option<&'static str> {
+        match self {
+            DeviceVerb::ClearWatermarks(_) => None,
+        }
+    }
+}
