@@ -14,7 +14,7 @@ pub enum DeviceVerb {
 /// A key of steps.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceKey {
-    /// The key.
+    /// The word before the colon in a step, such as `clear`; no other action of steps has it.
     pub key: &'static str,
     /// What it does, for people.
     pub about: &'static str,
@@ -23,7 +23,7 @@ pub struct DeviceKey {
 }
 
 impl DeviceVerb {
-    /// Every key.
+    /// Every key of steps that asks something of the device.
     pub const KEYS: [DeviceKey; 1] = [DeviceKey {
         key: "clear",
         about: "clears this copy of the device's watermarks, by request",

@@ -37,6 +37,9 @@ table! {
     /// Frames one after the other share a draw.
     // Marks come in runs, although they are as many as they should be.
     draws_correlated ("how many", 2..=1_000, default 8);
+    /// Ports share their draws: the same queue of each draws the same numbers.
+    // Frames that go to two ports at once are marked together.
+    draws_shared_by_ports;
     /// Frames that arrive marked do not count as marked.
     // Counter and marks on the wire disagree as soon as frames arrive marked.
     ce_not_counted;

@@ -258,7 +258,8 @@ impl Wred {
         let at = &mut self.queues[port][slot(queue)];
         let index = at.draws / u64::from(faults.draws_correlated.unwrap_or(1));
         at.draws += 1;
-        chance.hit(chance::draw(at.stream, index))
+        let drawn_at = if faults.draws_shared_by_ports { 0 } else { port };
+        chance.hit(chance::draw(self.queues[drawn_at][slot(queue)].stream, index))
     }
 }
 

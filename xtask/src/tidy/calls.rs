@@ -163,11 +163,7 @@ fn without_literals(text: &str) -> String {
         if c == '"' {
             while let Some(inner) = rest.next() {
                 match inner {
-                    '\\' => {
-                        if rest.next() == Some('\n') {
-                            out.push('\n');
-                        }
-                    }
+                    '\\' => out.extend(rest.next().filter(|next| *next == '\n')),
                     '"' => break,
                     '\n' => out.push('\n'),
                     _ => {}

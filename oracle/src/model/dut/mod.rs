@@ -38,7 +38,6 @@ use super::host;
 use super::link;
 use super::network::{Delivered, Network};
 use super::packet::Packet;
-
 use super::tap::Tap;
 use super::topology::{Cable, End, Topology};
 use device::Device;

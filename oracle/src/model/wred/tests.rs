@@ -164,6 +164,18 @@ fn frames_that_share_a_draw_are_marked_alike() {
 }
 
 #[test]
+fn ports_that_share_their_draws_mark_alike_and_others_do_not() {
+    let alike = |shared| {
+        let mut config = config(curve(0, 20_000, 100));
+        config.faults.draws_shared_by_ports = shared;
+        let mut wred = wred(&config);
+        let mut at = |port| wred.leaves(Time::ZERO, (port, 3), &ect(), depth(10_000), 1_000);
+        (0..100).all(|_| at(0) == at(1))
+    };
+    assert!(alike(true) && !alike(false));
+}
+
+#[test]
 fn the_average_rises_with_what_arrives_and_falls_while_nothing_does() {
     let config = Config { weight: 2, ..config(curve(10_000, 10_000, 100)) };
     let mut wred = wred(&config);

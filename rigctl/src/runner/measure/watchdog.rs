@@ -258,7 +258,10 @@ fn telling(
         Act::Detection(at_most) => {
             detection::unshown(seen, rule, stimulus, (at_most, limits(done).slack))
         }
-        Act::Restoration => restoration::unshown(seen, rule, stimulus),
+        Act::Restoration => {
+            let hidden = || hidden(done, measure, seen);
+            restoration::unshown(seen, rule, stimulus).or_else(hidden)
+        }
         Act::Fired(_) => fired::unshown(seen, rule, stimulus),
     };
     seen.into_iter()
@@ -272,6 +275,21 @@ fn telling(
             why.is_none()
         })
         .collect()
+}
+
+/// Why the end of an action that forwards does not show: what the device keeps to itself meanwhile is the PFC that it would send by the
+/// stormed port, so that only a stream that comes in there can show that it sends some again.
+fn hidden(done: &JudgeContext<'_>, measure: &Watchdog<'_>, seen: &Seen) -> Option<String> {
+    let forwards = done.context.group.declared.pfcwd.action == rig_lab::Action::Forward;
+    let from = done.context.case.streams.get(measure.stream).map(|stream| &stream.from);
+    let stormed = done.context.case.storms.get(measure.storm).map(|storm| &storm.from);
+    let acted = seen.detection().is_some() && seen.restored.is_none();
+    (forwards && acted && from != stormed).then(|| {
+        format!(
+            "the end of the forward action shows only in the PFC that a stream from {} makes the device send",
+            stormed.map_or("the stormed port", String::as_str)
+        )
+    })
 }
 
 fn swept(done: &JudgeContext<'_>) -> bool {

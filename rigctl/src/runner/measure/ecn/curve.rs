@@ -21,14 +21,15 @@ use rig_oracle::verdict::{Curve, CurvePoint, Looked};
 use rig_testcases::vocabulary::{Entry, Given, Kind, required};
 use std::collections::BTreeMap;
 
-/// Streams to one queue, and frames of one curve: what is dropped goes by another one than what is marked, and so may each colour.
+/// Streams to queues of one class, of one port or of several, and frames of one curve: what is dropped goes by another one than
+/// what is marked, and so may each colour.
 fn one_curve(given: &Given<'_>) -> bool {
     let streams = given.of.names("streams").unwrap_or_default();
     let Some(first) = streams.first() else { return true };
-    let queue = |name: &String| given.streams.get(name).map(|of| (of.to.clone(), of.class));
-    if let Some(other) = streams.iter().find(|name| queue(name) != queue(first)) {
-        let found = format!("`{first}` and `{other}` go to different queues");
-        given.fault("streams", found, "streams to one port in one class; a measure for each queue");
+    let class = |name: &String| given.streams.get(name).map(|of| of.class);
+    if let Some(other) = streams.iter().find(|name| class(name) != class(first)) {
+        let found = format!("`{first}` and `{other}` go to queues of different classes");
+        given.fault("streams", found, "streams in one class; a measure for each");
         return false;
     }
     let rule = |name: &String| given.streams.get(name).map(|of| (of.ecn == Ecn::NotEct, of.color));
@@ -50,8 +51,8 @@ pub(in super::super) static CURVE: Known = Known {
         fields: &[required(
             "streams",
             Kind::SomeStreams,
-            "streams of the case to one queue, such as [a, b]",
-            "the streams whose frames are judged; whatever else goes to their queue counts in its depth",
+            "streams of the case in one class, such as [a, b]",
+            "the streams whose frames are judged, also to several ports; whatever else goes to their queues counts in its depth",
         )],
         check: one_curve,
         looks: &OF_QUEUE,
@@ -131,7 +132,7 @@ struct Sample<'a> {
     once: Option<Vec<f64>>,
 }
 
-/// Judges the frames of some streams to one queue.
+/// Judges the frames of some streams of one class.
 fn judge(done: &JudgeContext<'_>, streams: &[String], judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let Some(sample) = sample(done, streams, (index, point), judged) else { continue };

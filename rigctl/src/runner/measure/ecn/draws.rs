@@ -6,6 +6,7 @@ use super::{
 use rig_capture::Span;
 use rig_lab::Marking;
 use rig_units::Bytes;
+use std::collections::BTreeMap;
 
 /// One frame of which early detection decided.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +24,7 @@ pub(super) struct Draw {
     pub(super) taken: bool,
 }
 
-/// What decides about the frames of some streams to one queue.
+/// What decides about the frames of a stream.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     /// What is declared when they start.
@@ -58,16 +59,36 @@ impl Rule {
     }
 }
 
-/// Every draw that a trial shows of some streams to one queue.
+/// Every draw that a trial shows of some streams, in the order in which their frames were sent, whichever port they go to: ports
+/// that share their draws show in frames one after the other.
 pub(super) fn draws(
     trial: &Trial,
     declared: &Declared,
     streams: &[u16],
 ) -> Result<Vec<Draw>, Doubt> {
-    let Some(&first) = streams.first() else { return Ok(Vec::new()) };
+    let mut queues: BTreeMap<u16, Vec<u16>> = BTreeMap::new();
+    for &stream in streams {
+        let to = trial.script.streams[usize::from(stream)].to;
+        queues.entry(to).or_default().push(stream);
+    }
+    let mut all = Vec::new();
+    for streams in queues.values() {
+        all.extend(of_queue(trial, declared, streams)?);
+    }
+    all.sort_by_key(|(sent, _)| *sent);
+    Ok(all.into_iter().map(|(_, draw)| draw).collect())
+}
+
+/// Every draw of some streams to one queue, each with the record of its frame when it was sent.
+fn of_queue(
+    trial: &Trial,
+    declared: &Declared,
+    streams: &[u16],
+) -> Result<Vec<(usize, Draw)>, Doubt> {
     let rules: Vec<(u16, Rule)> =
         streams.iter().map(|&stream| (stream, Rule::of(declared, &trial.script, stream))).collect();
-    let visits = visits(trial, first, &rules[0].1.declared)?;
+    let Some((first, rule)) = rules.first() else { return Ok(Vec::new()) };
+    let visits = visits(trial, *first, &rule.declared)?;
     let mut all = Vec::new();
     for (rank, visit) in (1..).zip(&visits) {
         let Some((_, rule)) = rules.iter().find(|(stream, _)| *stream == visit.stream) else {
@@ -79,7 +100,7 @@ pub(super) fn draws(
             0 => (rule.share(spec.class, draw.depth.lo), rule.share(spec.class, draw.depth.hi)),
             weight => average(rule, (&visits, rank), spec.size, weight),
         };
-        all.push(Draw { shares, ..draw });
+        all.push((visit.sent, Draw { shares, ..draw }));
     }
     Ok(all)
 }
