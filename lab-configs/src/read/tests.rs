@@ -287,10 +287,9 @@ fn what_a_profile_leaves_out_is_as_the_one_says_that_it_extends() {
 
 #[test]
 fn a_profile_beside_it_goes_before_a_bundled_one_and_how_it_departs_is_left_behind() {
-    let beside = format!(
-        "name: broadcom\nabout: b\nextends: mellanox\nactual: {{deviations: [alert_acts]}}\n"
-    );
-    let own = extending(&format!("{OWN}extends: broadcom\n"), &[("broadcom.yaml", &beside)]);
+    let beside =
+        "name: broadcom\nabout: b\nextends: mellanox\nactual: {deviations: [alert_acts]}\n";
+    let own = extending(&format!("{OWN}extends: broadcom\n"), &[("broadcom.yaml", beside)]);
     let own = own.unwrap_or_else(|faults| panic!("{}", all(&faults)));
     assert_eq!((own.family(), own.actual().deviations()), (Some(RuleFamily::Mellanox), &[][..]));
 }

@@ -95,12 +95,12 @@ impl Scenario {
     }
 }
 
-const CABLE: link::Config = link::Config {
-    speed: PortSpeed::G100,
-    delay: Dur::us(1),
-    preamble: 0,
-    gap: 0,
-    ..link::Config::ethernet(PortSpeed::G100, 0)
+const CABLE: link::Config = {
+    let mut bare = link::Config::ethernet(PortSpeed::G100, 0);
+    bare.delay = Dur::us(1);
+    bare.preamble = 0;
+    bare.gap = 0;
+    bare
 };
 const XON_XOFF: mac::Config = mac::Config { expires: false, ..mac::Config::prompt(u8::MAX) };
 /// A sender or receiver whose NIC is still to be chosen.
