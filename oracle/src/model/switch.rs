@@ -42,7 +42,8 @@ pub(crate) struct Port {
     pub(crate) refresh: Alarm,
     pub(crate) mac: Mac,
     egress: Egress,
-    shaper: Option<Shaper>,
+    /// Apart, since few ports have one: what each frame looks at stays close together.
+    shaper: Option<Box<Shaper>>,
     pfc: PfcGen,
     counters: [Counters; CLASSES],
     /// Classes whose arriving frames are dropped.
@@ -156,7 +157,7 @@ impl Switch {
             refresh: Alarm::default(),
             mac: Mac::new(&config.mac, speed),
             egress: Egress::new(&config.scheduling).swapping(swaps_after),
-            shaper: config.shaper.as_ref().map(Shaper::new),
+            shaper: config.shaper.as_ref().map(|config| Box::new(Shaper::new(config))),
             pfc: PfcGen::new(&pfc),
             counters: [Counters::default(); CLASSES],
             drop_in: 0,
