@@ -1,4 +1,4 @@
-//! Reading a profile. The keys of `declared:` are the rows of [`fields`](crate::fields), so that a new field is at once a key of the file.
+//! Reading a profile. The keys of `declared:` are the rows of [`fields`], so that a new field is at once a key of the file.
 //! A profile that extends another says what differs: what it leaves out is the other's, but for how the other departs from what it declares.
 
 use crate::fault::one_of;
