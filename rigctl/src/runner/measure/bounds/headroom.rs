@@ -1,6 +1,6 @@
 //! How soon a device says XOFF and XON, and what is lost of a load whose sender stops too late.
 
-use super::super::given::{Ran, Word};
+use super::super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Span};
 
 const LATENCY: &str = "{pfc.latency: {stream: fill}}";
@@ -35,20 +35,19 @@ pub(super) fn held(reverse: bool, measures: &str) -> Ran {
     )
 }
 
+/// Later, where no reading is cut off at zero.
+fn the_first_xoff_holds_its_bounds(ran: Ran) {
+    let first = |seen: &Seen<'_>| seen.words(0, Dir::Rx, true)[0];
+    let ran = ran.then(|seen| seen.shift(first(seen), 10_000));
+    ran.holds_its_bounds("pfc.latency", |seen, by| seen.shift(first(seen), by));
+}
+
 #[test]
 fn an_xoff_leaves_as_the_crossing_frame_has_arrived_to_the_picosecond() {
     let ran = held(false, LATENCY);
     let (_, want, _) = ran.as_seen().about("pfc.latency", "fill");
     assert_eq!(want, Span::exactly(0));
-    // Later, where no reading is cut off at zero.
-    let ran = ran.then(|seen| {
-        let xoff = seen.words(0, Dir::Rx, true)[0];
-        seen.shift(xoff, 10_000);
-    });
-    ran.holds_its_bounds("pfc.latency", |seen, by| {
-        let xoff = seen.words(0, Dir::Rx, true)[0];
-        seen.shift(xoff, by);
-    });
+    the_first_xoff_holds_its_bounds(ran);
 }
 
 #[test]
@@ -57,15 +56,7 @@ fn an_xoff_may_wait_for_the_frame_that_is_being_sent_and_no_longer() {
     let (_, want, _) = ran.as_seen().about("pfc.latency", "fill");
     // 4116 B at 100 Gb/s.
     assert_eq!(want, Span { lo: 0, hi: 329_280 });
-    // Later, where no reading is cut off at zero.
-    let ran = ran.then(|seen| {
-        let xoff = seen.words(0, Dir::Rx, true)[0];
-        seen.shift(xoff, 10_000);
-    });
-    ran.holds_its_bounds("pfc.latency", |seen, by| {
-        let xoff = seen.words(0, Dir::Rx, true)[0];
-        seen.shift(xoff, by);
-    });
+    the_first_xoff_holds_its_bounds(ran);
 }
 
 #[test]
