@@ -108,7 +108,7 @@ fn every_measure_of_the_language_has_a_run_that_turns_red_through_it_alone() {
     let language = language.keys().map(String::as_str).chain(["config"]);
     for name in language {
         let measure = used.get(name).unwrap_or_else(|| panic!("no bundled case measures {name}"));
-        let rules = match measure::of(measure).facts().red {
+        let rules = match (measure::of(measure).facts)(measure).red {
             Red::Mutated(wanted, mutation) => {
                 let case = cases().find(|case| case.id.case == wanted).expect(wanted);
                 let mut lab = lab.clone();
@@ -183,7 +183,8 @@ fn the_page_of_measures_is_current() {
         suites.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.measure).collect();
     let section = |entry: &'static Entry| {
         let used = measures.iter().find(|measure| measure.name() == entry.name);
-        section(entry, measure::of(used.expect("a bundled case measures it")).facts())
+        let used = used.expect("a bundled case measures it");
+        section(entry, (measure::of(used).facts)(used))
     };
     let sections: String = Registry.entries().into_iter().map(section).collect();
     let page = format!(

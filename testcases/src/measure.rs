@@ -1,6 +1,6 @@
 //! What a case measures: an entry of the vocabulary, with what the file tells it.
 
-use crate::vocabulary::{Argument, Arguments, Entry, Kind};
+use crate::vocabulary::{Argument, Arguments, Entry, Kind, Wanted};
 use crate::{Amount, Case, Window};
 use rig_lab::Part;
 use rig_units::Dur;
@@ -64,6 +64,21 @@ impl Measure {
     /// Every name under a key.
     pub fn names(&self, key: &str) -> &[String] {
         self.arguments.names(key).unwrap_or_default()
+    }
+
+    /// Whether it was told anything under a key.
+    pub fn says(&self, key: &str) -> bool {
+        self.arguments.get(key).is_some()
+    }
+
+    /// How many the case wants; what is predicted where it says nothing.
+    pub fn wanted(&self, key: &str) -> Wanted {
+        self.arguments.wanted(key).unwrap_or_default()
+    }
+
+    /// From when until when it looks at the trial.
+    pub fn instants(&self) -> (&Amount, &Amount) {
+        (self.instant("from"), self.instant("until"))
     }
 
     /// The instant under a key; the trial's start where none was told.

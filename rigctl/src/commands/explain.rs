@@ -161,8 +161,8 @@ fn configuration(
     page.heading("measured");
     for measure in &case.measure {
         let known = measure::of(measure);
-        page.at(4, 24, measure.name(), &known.on());
-        for (what, text) in known.expected(&context, &points) {
+        page.at(4, 24, measure.name(), &(known.on)(measure));
+        for (what, text) in (known.expected)(measure, &context, &points) {
             page.detail(what, &text);
         }
     }

@@ -74,9 +74,9 @@ fn keyless(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
 /// The time of a frame on a port that empties a queue while several senders fill it: none may be off by as much, or another
 /// number of frames is held than was sent.
 fn drained(profile: &Profile, case: &Case) -> Option<Dur> {
-    let measures: Vec<_> = case.measure.iter().map(measure::of).collect();
-    let names = measures.iter().map(|measure| measure.drained()).find(|all| !all.is_empty())?;
-    let sizes = case.streams.iter().filter(|(name, _)| names.contains(&name.as_str()));
+    let mut drained = case.measure.iter().map(|one| (measure::of(one).drained)(one));
+    let names = drained.find(|all| !all.is_empty())?;
+    let sizes = case.streams.iter().filter(|(name, _)| names.contains(name));
     let speed = profile.declared.port_speed(0)?;
     sizes.map(|(_, stream)| speed.slot(stream.size)).min()
 }
@@ -197,7 +197,7 @@ fn cuts(case: &Case) -> bool {
 /// Why neither the wire nor the control shows what is measured; `None` where one does.
 fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<String> {
     let silent = profile.declared.pfcwd.action == Action::Alert;
-    let (ability, before) = match measure::of(measure).facts().needs {
+    let (ability, before) = match (measure::of(measure).facts)(measure).needs {
         Needs::Counters => (Ability::Counters, ""),
         Needs::Settings => (Ability::Configure, ""),
         Needs::Events if silent => {

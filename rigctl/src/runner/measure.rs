@@ -44,7 +44,7 @@ pub use ecn::class;
 pub use judge_context::JudgeContext;
 pub use judged::{Judged, Settled};
 pub use limits::Limit;
-pub use measurement::{Expected, Facts, Known, Measurement, Needs, Placement, Red};
+pub use measurement::{Expected, Expects, Facts, Known, LateLimits, Needs, Placement, Red};
 pub use registry::{Registry, of};
 pub use search::happened;
 pub use void::{as_planned, void};
@@ -58,7 +58,7 @@ pub fn context<'a>(
     group: Group,
     seed: Seed,
 ) -> Context<'a> {
-    let subjects = case.measure.iter().filter_map(|measure| of(measure).subject()).collect();
+    let subjects = case.measure.iter().filter_map(|one| (of(one).subject)(one)).collect();
     Context::of(lab, profile, case, group, (seed, subjects))
 }
 
@@ -67,7 +67,7 @@ pub fn judge(done: &JudgeContext<'_>) -> Settled {
     let mut judged = Judged::default();
     for (index, measure) in done.context.case.measure.iter().enumerate() {
         judged.ask((index, measure.name()), done.points.iter().map(|point| done.place(point)));
-        of(measure).judge(done, &mut judged);
+        (of(measure).judge)(measure, done, &mut judged);
     }
     judged.settle()
 }

@@ -63,12 +63,12 @@ impl Plan {
         let (rule, stimulus) = (context.rule, context.stimulus);
         let case = context.case;
         let wants = |placement: Placement| {
-            case.measure.iter().any(|measure| measure::of(measure).placement() == placement)
+            case.measure.iter().any(|measure| measure::of(measure).placement == placement)
         };
         let ramp = wants(Placement::Ramp) && case.sweep.iter().any(Sweep::is_variable);
         let (trials, _) = each(context, points, alpha, effort);
         if let Some(hunt) =
-            ThresholdSearch::of(case.measure.iter().map(|one| measure::of(one).stages()))
+            ThresholdSearch::of(case.measure.iter().map(|one| (measure::of(one).stages)(one)))
         {
             let (draws, within) = (Seed::of_run(setup.seed), rule.longest_interval());
             return Plan::ThresholdSearch(Box::new(Searching { hunt, draws, within }));
@@ -190,8 +190,7 @@ fn each(context: &Context<'_>, points: &[Point], alpha: f64, effort: Effort) -> 
 /// How many bursts it takes to notice a corner that is off by as much as the effort says, where a case measures the curve with a burst.
 fn bursts(context: &Context<'_>, points: &[Point], alpha: f64, effort: Effort) -> Option<u32> {
     let case = context.case;
-    let measures: Vec<_> = case.measure.iter().map(measure::of).collect();
-    let curves = measures.iter().map(|measure| measure.bursts());
+    let curves = case.measure.iter().map(|one| (measure::of(one).bursts)(one));
     let script = context.script(points.first()?).ok()?;
     let declared = &context.group.declared;
     let needed = curves.flatten().filter_map(|name| {

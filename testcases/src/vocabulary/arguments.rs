@@ -100,7 +100,7 @@ impl Arguments {
         }
     }
 
-    fn get(&self, key: &str) -> Option<&Argument> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Argument> {
         self.0.iter().find(|(other, _)| *other == key).map(|(_, value)| value)
     }
 }

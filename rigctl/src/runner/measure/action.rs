@@ -2,10 +2,9 @@
 
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, looked};
-use super::measurement::{Expected, Facts, Known, Measurement, Needs};
+use super::measurement::{Facts, Known, Needs, seen_in, subject};
 use super::watchdog::changed;
 use crate::runner::context::Context;
-use crate::runner::points::Point;
 use crate::runner::subject::{Places, Subject};
 use rig_capture::analyse::{self, ActionView};
 use rig_capture::{Observation, Span};
@@ -27,48 +26,25 @@ pub(super) static ACTION: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
-    of: |measure| {
-        Box::new(ActionTaken { storm: measure.named("storm"), stream: measure.named("stream") })
+    facts: |_| {
+        Facts::with(Needs::Events, "isolation-of-queue-and-port-broadcom", "deviation=drop_leaks")
     },
+    on: seen_in,
+    expected: |_, context, _| {
+        let meets = meets(context.group.declared.pfcwd.action);
+        vec![("predicted", format!("each frame that meets the stormed queue {meets}"))]
+    },
+    judge: |measure, done, judged| judge(done, &subject(measure), judged),
+    subject: |measure| Some(subject(measure)),
+    ..Known::USUAL
 };
 
-/// `pfcwd.action`.
-#[derive(Debug)]
-struct ActionTaken<'a> {
-    storm: &'a str,
-    stream: &'a str,
-}
-
-impl Measurement for ActionTaken<'_> {
-    fn facts(&self) -> Facts {
-        Facts::with(Needs::Events, "isolation-of-queue-and-port-broadcom", "deviation=drop_leaks")
-    }
-
-    fn on(&self) -> String {
-        format!("{}, seen in {}", self.storm, self.stream)
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        let text = match context.group.declared.pfcwd.action {
-            Action::Drop => "each frame that meets the stormed queue is dropped",
-            Action::Forward => {
-                "each frame that meets the stormed queue is sent in spite of the pause"
-            }
-            Action::Alert => {
-                "each frame that meets the stormed queue stays until the pause is over"
-            }
-        };
-        vec![("predicted", text.to_owned())]
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        if let Some(subject) = self.subject() {
-            judge(done, &subject, judged);
-        }
-    }
-
-    fn subject(&self) -> Option<Subject> {
-        Some(Subject::of(self.storm, self.stream))
+/// What an action does to a frame that meets the stormed queue.
+const fn meets(action: Action) -> &'static str {
+    match action {
+        Action::Drop => "is dropped",
+        Action::Forward => "is sent in spite of the pause",
+        Action::Alert => "stays until the pause is over",
     }
 }
 
@@ -113,14 +89,9 @@ fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
         }
         let breaking = taken.breaking(view.action);
         let all = taken.frames();
-        let rule = match view.action {
-            Action::Drop => "is dropped",
-            Action::Forward => "is sent in spite of the pause",
-            Action::Alert => "stays until the pause is over",
-        };
         let want = wanted(
             Span::exactly(0),
-            format!("each of {all} frames that meet the stormed queue {rule}"),
+            format!("each of {all} frames that meet the stormed queue {}", meets(view.action)),
         );
         let count = u64::try_from(breaking.len()).unwrap_or(u64::MAX);
         let got = Some(format!("{count} of {all} frames fared otherwise"));

@@ -2,14 +2,14 @@
 
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
-use super::measurement::{Expected, Facts, Known, Measurement, Needs, Placement};
+use super::measurement::{Facts, Known, Needs, Placement};
 use crate::runner::context::Context;
-use crate::runner::points::Point;
 use rig_capture::{Span, Unit};
 use rig_lab::Setting;
 use rig_oracle::Prediction;
 use rig_oracle::spec::pfcwd::accepts;
 use rig_oracle::verdict::Doubt;
+use rig_testcases::Measure;
 use rig_testcases::vocabulary::{Entry, Kind, required};
 
 const SOURCE: &str = "sonic-swss pfcwdorch.cpp, sonic-pfcwd.yang";
@@ -28,29 +28,12 @@ pub(super) static TRIED: Known = Known {
         )],
         ..Entry::USUAL
     },
-    of: |measure| {
-        let rejected = measure.arguments.word("expect") == Some("rejected");
-        Box::new(Tried { rejected })
-    },
-};
-
-/// `config`: what `configure:` and `expect:` of a case ask for.
-#[derive(Debug)]
-struct Tried {
-    rejected: bool,
-}
-
-impl Measurement for Tried {
-    fn facts(&self) -> Facts {
+    facts: |_| {
         Facts::with(Needs::Settings, "limits-refused-broadcom", "deviation=accepts_out_of_range")
-    }
-
-    fn on(&self) -> String {
-        String::new()
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        let wanted = if self.rejected { "each one refused" } else { "each one accepted" };
+    },
+    on: |_| String::new(),
+    expected: |measure, context, _| {
+        let wanted = if is_rejected(measure) { "each one refused" } else { "each one accepted" };
         let mut all = vec![("wanted", wanted.to_owned())];
         for setting in &context.case.configure {
             let answer = match oracle(context, setting) {
@@ -61,15 +44,14 @@ impl Measurement for Tried {
         }
         all.push(("source", SOURCE.to_owned()));
         all
-    }
+    },
+    judge: |measure, done, judged| judge(done, is_rejected(measure), judged),
+    placement: Placement::Apart,
+    ..Known::USUAL
+};
 
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, self.rejected, judged);
-    }
-
-    fn placement(&self) -> Placement {
-        Placement::Apart
-    }
+fn is_rejected(measure: &Measure) -> bool {
+    measure.arguments.word("expect") == Some("rejected")
 }
 
 /// `pfcwd.poll_interval=100ms`.

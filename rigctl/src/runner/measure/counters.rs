@@ -3,9 +3,7 @@
 use super::checks;
 use super::judge_context::JudgeContext;
 use super::judged::{Judged, looked};
-use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
-use crate::runner::context::Context;
-use crate::runner::points::Point;
+use super::measurement::{Facts, Known, Needs, by_source, seen_in, subject};
 use crate::runner::see::sightings;
 use crate::runner::subject::{Places, Subject};
 use rig_capture::What;
@@ -41,41 +39,13 @@ pub(super) static COUNTERS: Known = Known {
         senders: Senders::Obey(of_class),
         ..Entry::USUAL
     },
-    of: |measure| {
-        Box::new(OfQueue { storm: measure.named("storm"), stream: measure.named("stream") })
-    },
+    facts: |_| Facts::with(Needs::Counters, "storm-counters-broadcom", "deviation=counters_off"),
+    on: seen_in,
+    expected: |_, _, _| by_source("each counter of the queue grown by what the wire shows", SOURCE),
+    judge: |measure, done, judged| judge(done, &subject(measure), judged),
+    subject: |measure| Some(subject(measure)),
+    ..Known::USUAL
 };
-
-/// `counters`.
-#[derive(Debug)]
-struct OfQueue<'a> {
-    storm: &'a str,
-    stream: &'a str,
-}
-
-impl Measurement for OfQueue<'_> {
-    fn facts(&self) -> Facts {
-        Facts::with(Needs::Counters, "storm-counters-broadcom", "deviation=counters_off")
-    }
-
-    fn on(&self) -> String {
-        format!("{}, seen in {}", self.storm, self.stream)
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        by_source("each counter of the queue grown by what the wire shows", SOURCE)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        if let Some(subject) = self.subject() {
-            judge(done, &subject, judged);
-        }
-    }
-
-    fn subject(&self) -> Option<Subject> {
-        Some(Subject::of(self.storm, self.stream))
-    }
-}
 
 /// Every counter of the stormed queue must have grown by what the wire shows.
 fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {

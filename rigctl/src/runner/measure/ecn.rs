@@ -2,9 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, looked};
-use super::measurement::{Expected, Facts, Known, Measurement};
-use crate::runner::context::Context;
-use crate::runner::points::Point;
+use super::measurement::{Facts, Known};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView, Passed, Visit};
 use rig_capture::{Span, Unit};
@@ -64,39 +62,22 @@ pub(super) static MARKS: Known = Known {
         looks: &OF_QUEUE,
         ..Entry::USUAL
     },
-    of: |measure| {
-        let expect = measure.arguments.wanted("expect").unwrap_or_default();
-        Box::new(Marks { stream: measure.named("stream"), expect })
+    facts: |_| Facts::of_wire("marked-before-stays-marked-broadcom", "deviation=clears_ce"),
+    expected: |measure, _, _| vec![("wanted", marked(measure.wanted("expect"), u64::MAX).text)],
+    judge: |measure, done, judged| {
+        marks(done, measure.named("stream"), measure.wanted("expect"), judged);
     },
+    ..Known::USUAL
 };
 
-/// `ecn.marks`.
-#[derive(Debug)]
-struct Marks<'a> {
-    stream: &'a str,
-    expect: Wanted,
-}
-
-impl Measurement for Marks<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("marked-before-stays-marked-broadcom", "deviation=clears_ce")
-    }
-
-    fn on(&self) -> String {
-        self.stream.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        let text = match self.expect {
-            Wanted::None => "no frame marked",
-            Wanted::All => "every frame marked",
-            Wanted::Some | Wanted::Predicted => "at least one frame marked",
-        };
-        vec![("wanted", text.to_owned())]
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        marks(done, self.stream, self.expect, judged);
+/// How many of all frames that arrive are to be marked.
+fn marked(expect: Wanted, all: u64) -> Prediction {
+    match expect {
+        Wanted::None => wanted(Span::exactly(0), "no frame marked"),
+        Wanted::All => wanted(Span::exactly(all), "every frame marked"),
+        Wanted::Some | Wanted::Predicted => {
+            wanted(Span { lo: 1, hi: all }, "at least one frame marked")
+        }
     }
 }
 
@@ -107,19 +88,14 @@ fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
         let visits = visits(trial, index, &done.context.group.declared)?;
         let passed = visits.iter().filter(|visit| visit.stream == index);
         let passed: Vec<&Passed> = passed.filter_map(|visit| visit.passed.as_ref()).collect();
-        let (marked, unmarked): (Vec<&Passed>, Vec<&Passed>) =
+        let (marks, unmarked): (Vec<&Passed>, Vec<&Passed>) =
             passed.iter().partition(|passed| passed.marked);
-        let (all, count) = (passed.len() as u64, marked.len() as u64);
+        let (all, count) = (passed.len() as u64, marks.len() as u64);
         if all == 0 {
             return Err(trial.doubt(&format!("no frame of {stream} arrived")).into());
         }
-        let (want, odd) = match expect {
-            Wanted::None => (wanted(Span::exactly(0), "no frame marked"), marked),
-            Wanted::All => (wanted(Span::exactly(all), "every frame marked"), unmarked),
-            Wanted::Some | Wanted::Predicted => {
-                (wanted(Span { lo: 1, hi: all }, "at least one frame marked"), unmarked)
-            }
-        };
+        let want = marked(expect, all);
+        let odd = if expect == Wanted::None { marks } else { unmarked };
         let records = odd.iter().map(|passed| passed.record).collect();
         let got = Some(format!("{count} of {all} frames marked"));
         let looked = looked(passed.len(), "frames that arrived");

@@ -4,10 +4,8 @@ use super::ahead::ahead;
 use super::blame;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{At, Judged, Unread, looked};
-use super::measurement::{Expected, Facts, Known, Measurement, by_formula};
+use super::measurement::{Facts, Known, by_formula};
 use crate::runner::buffer_ledger::BufferLedger;
-use crate::runner::context::Context;
-use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
 use rig_capture::{Dir, Reading, Span, Unit};
@@ -29,36 +27,19 @@ pub(super) static XOFF_LATENCY: Known = Known {
         looks: &[Looks::FOLLOWS],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(XoffLatency { stream: measure.named("stream") }),
-};
-
-/// `pfc.latency`.
-#[derive(Debug)]
-struct XoffLatency<'a> {
-    stream: &'a str,
-}
-
-impl Measurement for XoffLatency<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("xoff-and-xon-at-once-broadcom", "deviation=xon_late")
-    }
-
-    fn on(&self) -> String {
-        self.stream.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("xoff-and-xon-at-once-broadcom", "deviation=xon_late"),
+    expected: |_, _, _| {
         by_formula(
             "XOFF leaves as the crossing frame has arrived, or behind the frame that is being sent",
             "F5: which frame crosses; F3: one frame ahead at most",
         )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        latency(done, self.stream, judged);
-        resumes(done, self.stream, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| {
+        latency(done, measure.named("stream"), judged);
+        resumes(done, measure.named("stream"), judged);
+    },
+    ..Known::USUAL
+};
 
 /// `headroom.loss`.
 pub(super) static HEADROOM_LOSS: Known = Known {
@@ -77,39 +58,18 @@ pub(super) static HEADROOM_LOSS: Known = Known {
         looks: &[Looks::FOLLOWS],
         ..Entry::USUAL
     },
-    of: |measure| {
-        let expect = measure.arguments.wanted("expect").unwrap_or_default();
-        Box::new(HeadroomLoss { stream: measure.named("stream"), expect })
-    },
-};
-
-/// `headroom.loss`.
-#[derive(Debug)]
-struct HeadroomLoss<'a> {
-    stream: &'a str,
-    expect: Wanted,
-}
-
-impl Measurement for HeadroomLoss<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("loss-against-response-broadcom", "buffer.xoff=x0.9")
-    }
-
-    fn on(&self) -> String {
-        self.stream.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("loss-against-response-broadcom", "buffer.xoff=x0.9"),
+    expected: |_, _, _| {
         by_formula(
             "what comes after the crossing frame, less what the headroom holds of it",
             "F3, F5",
         )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        loss(done, self.stream, self.expect, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| {
+        loss(done, measure.named("stream"), measure.wanted("expect"), judged);
+    },
+    ..Known::USUAL
+};
 
 /// How soon a PFC frame leaves a port on which another one may be under way.
 fn behind(wait: Dur) -> String {

@@ -17,11 +17,11 @@ pub(super) fn voids(
     script: &Script,
     observation: &Observation,
 ) -> Vec<Void> {
-    let measures: Vec<_> = context.case.measure.iter().map(of).collect();
+    let measures = &context.case.measure;
     let mut voids = Vec::new();
     if context.is_served() {
         let limits =
-            measures.iter().flat_map(|measure| measure.limits(context, script, observation));
+            measures.iter().flat_map(|one| (of(one).limits)(one, context, script, observation));
         let tightest = limits.min_by_key(|limit| limit.within);
         let late = observation.bound();
         voids.extend(tightest.filter(|limit| late > limit.within).map(|Limit { within, why }| {
@@ -33,7 +33,7 @@ pub(super) fn voids(
     }
     let unseen = observation.integrity.unseen;
     // They hold what was read before and after a trial against what was seen in it.
-    let reads_counters = measures.iter().any(|measure| measure.facts().needs == Needs::Counters);
+    let reads_counters = measures.iter().any(|one| (of(one).facts)(one).needs == Needs::Counters);
     if unseen > 0 && reads_counters {
         let detail = format!(
             "the device did something {unseen} times between the trial and a reading of its counters"

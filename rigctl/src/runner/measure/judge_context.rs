@@ -15,9 +15,10 @@ use rig_oracle::spec::pfcwd::Stimulus;
 use rig_oracle::verdict::{
     Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable, Taken,
 };
-use rig_testcases::{Amount, Lookup, Script, StreamSpec};
+use rig_testcases::{Amount, Lookup, Measure, Script, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 /// Trials that have been run, and what they are judged by.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +63,12 @@ impl<'a> JudgeContext<'a> {
         at.map(|at| Time::ZERO + at).map_err(|name| trial.doubt(&format!("{name} has no value")))
     }
 
+    /// From when until when in a trial a measure looks.
+    pub(super) fn stretch(&self, trial: &Trial, of: &Measure) -> Result<(Time, Time), Doubt> {
+        let (from, until) = of.instants();
+        Ok((self.instant(trial, from)?, self.instant(trial, until)?))
+    }
+
     /// Trials at one point that count, calibrations left out.
     pub(super) fn valid(&self, point: usize) -> impl Iterator<Item = Trial> + use<'a> {
         self.of_role(Role::Planned)
@@ -87,6 +94,31 @@ impl<'a> JudgeContext<'a> {
     /// Where in the sweep a point lies, for reports.
     pub(super) fn place(&self, point: &Point) -> String {
         [self.context.group.label.as_str(), point.label.as_str()].join(" ").trim().to_owned()
+    }
+
+    /// Judges several numbers per trial, each about a subject of its own, at every point.
+    pub(super) fn several(
+        &self,
+        measure: &'static str,
+        judged: &mut Judged,
+        read: impl Fn(&Trial) -> Result<Vec<(String, TrialReading)>, Doubt>,
+    ) {
+        for (index, point) in self.points.iter().enumerate() {
+            let mut by_subject: BTreeMap<String, Vec<(u32, TrialReading)>> = BTreeMap::new();
+            for trial in self.valid(index) {
+                match read(&trial) {
+                    Ok(all) => all.into_iter().for_each(|(on, read)| {
+                        by_subject.entry(on).or_default().push((trial.number, read));
+                    }),
+                    Err(doubt) => judged.doubt(At::Point(index), doubt),
+                }
+            }
+            for (on, all) in by_subject {
+                if let Some(one) = judgement(measure, &on, self.place(point), &all) {
+                    judged.file(At::Point(index), one);
+                }
+            }
+        }
     }
 
     /// Judges one number per trial, at every point: each reading must meet what is predicted for its trial.

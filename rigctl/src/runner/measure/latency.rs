@@ -4,11 +4,9 @@
 //! That of one that cuts through counts from the first bit in: it is longer by what the frame takes to come in. Records are of last
 //! bits at the rig: the cables and what the frame takes to go out are taken off.
 
-use super::judge_context::{JudgeContext, TrialReading};
-use super::judged::{Judged, looked};
-use super::measurement::{Expected, Facts, Known, Measurement, prediction};
-use crate::runner::context::Context;
-use crate::runner::points::Point;
+use super::judge_context::TrialReading;
+use super::judged::looked;
+use super::measurement::{Facts, Known, prediction};
 use crate::runner::trial::Trial;
 use rig_capture::passage::{Passage, Passages, Way};
 use rig_capture::pause::pauses;
@@ -37,36 +35,19 @@ pub(super) static LATENCY: Known = Known {
         ],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Latency { stream: measure.named("stream") }),
-};
-
-/// `latency`.
-#[derive(Debug)]
-struct Latency<'a> {
-    stream: &'a str,
-}
-
-impl Measurement for Latency<'_> {
-    fn facts(&self) -> Facts {
+    facts: |_| {
         // What was read surely holds the value: nothing is called faulty by chance.
         let facts = Facts::of_wire("forwarding-latency-broadcom", "deviation=latency_grows");
         Facts { ways: 0, ..facts }
-    }
-
-    fn on(&self) -> String {
-        self.stream.to_owned()
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        prediction(&predicted(&context.group.declared))
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
+    },
+    expected: |_, context, _| prediction(&predicted(&context.group.declared)),
+    judge: |measure, done, judged| {
         let declared = &done.context.group.declared;
-        let read = |trial: &Trial| Ok(read(trial, self.stream, declared)?);
-        done.each("latency", self.stream, judged, read);
-    }
-}
+        let read = |trial: &Trial| Ok(read(trial, measure.named("stream"), declared)?);
+        done.each("latency", measure.named("stream"), judged, read);
+    },
+    ..Known::USUAL
+};
 
 /// What an idle device takes as it is declared: the same for every size.
 fn predicted(declared: &Declared) -> Prediction {

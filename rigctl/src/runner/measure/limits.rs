@@ -8,7 +8,7 @@ use crate::runner::context::Context;
 use rig_capture::Observation;
 use rig_capture::analyse::{pfc_sent, throughput};
 use rig_oracle::spec::buffer;
-use rig_testcases::{Amount, Lookup, Script, StreamRate, StreamSpec};
+use rig_testcases::{Amount, Lookup, Measure, Script, StreamRate, StreamSpec};
 use rig_units::{Dur, Time};
 
 /// How late both may be, and why not more.
@@ -61,20 +61,23 @@ pub(super) fn lossless(
 
 /// A rate takes records from half of its time at least. Where they are missing, a stall at either end may have kept them away.
 pub(super) fn rate(
+    measure: &Measure,
     context: &Context<'_>,
-    (script, observation): (&Script, &Observation),
-    streams: &[String],
-    (from, until): (&Amount, &Amount),
-) -> Option<Limit> {
+    script: &Script,
+    observation: &Observation,
+) -> Vec<Limit> {
+    let (from, until) = measure.instants();
     let values = OfTrial::of(context, script, observation);
     let at = |end: &Amount| Some(Time::ZERO + end.resolve(&values as &dyn Lookup).ok()?);
-    let window = (at(from)?, at(until)?);
+    let Some(window) = at(from).zip(at(until)) else { return Vec::new() };
+    let streams = measure.names("streams");
     let named = (0_u16..).zip(&script.streams).filter(|(_, spec)| streams.contains(&spec.name));
-    let mut missing = named.filter_map(|(stream, spec)| {
-        Some((spec, throughput(observation, script, stream, window).err()?))
+    let missing = named.filter_map(|(stream, spec)| {
+        let why = throughput(observation, script, stream, window).err()?;
+        let why = format!("of {} {why}", spec.name);
+        Some(Limit { within: (window.1 - window.0) / 4, why })
     });
-    let (spec, why) = missing.next()?;
-    Some(Limit { within: (window.1 - window.0) / 4, why: format!("of {} {why}", spec.name) })
+    missing.take(1).collect()
 }
 
 /// A stream that never makes the device pause it has no more frames in the device than it is meant to. Those that the rig is

@@ -3,13 +3,10 @@
 use super::blame;
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::Judged;
-use super::limits::{self, Limit};
-use super::measurement::{Expected, Facts, Known, Measurement};
-use crate::runner::context::Context;
-use crate::runner::points::Point;
+use super::limits;
+use super::measurement::{Facts, Known};
 use crate::runner::subject::Places;
 use crate::runner::trial::Trial;
-use rig_capture::Observation;
 use rig_capture::analyse::{self, ActionView};
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
@@ -17,12 +14,12 @@ use rig_oracle::Prediction;
 use rig_oracle::judge::Seen;
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, Senders, StreamEnds, optional};
-use rig_testcases::{Case, Measure, Script, StormSpec, StreamRate, StreamSpec, Tap, Wanted};
+use rig_testcases::{Case, Measure, StormSpec, StreamRate, StreamSpec, Tap, Wanted};
 use rig_units::Dur;
 
 /// The stream of a case that leaves it to what is predicted.
 fn predicted_of<'a>(measure: &'a Measure, _: &'a Case) -> Vec<&'a str> {
-    match measure.arguments.wanted("expect").unwrap_or_default() {
+    match measure.wanted("expect") {
         Wanted::Predicted => measure.streams(),
         Wanted::None | Wanted::Some | Wanted::All => Vec::new(),
     }
@@ -66,36 +63,17 @@ pub(super) static LOSS: Known = Known {
         senders: Senders::Obey(predicted_of),
         ..Entry::USUAL
     },
-    of: |measure| {
-        let expect = measure.arguments.wanted("expect").unwrap_or_default();
-        Box::new(Lost { stream: measure.named("stream"), expect })
-    },
-};
-
-/// `loss`.
-#[derive(Debug)]
-struct Lost<'a> {
-    stream: &'a str,
-    expect: Wanted,
-}
-
-impl Measurement for Lost<'_> {
-    fn facts(&self) -> Facts {
+    facts: |_| {
         Facts::of_wire("isolation-of-queue-and-port-broadcom", "deviation=drop_spreads_to_queue")
-    }
-
-    fn on(&self) -> String {
-        self.stream.to_owned()
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        let text = match self.expect {
+    },
+    expected: |measure, context, _| {
+        let text = match measure.wanted("expect") {
             Wanted::None => "no frame lost",
             Wanted::Some => "at least one frame lost",
             Wanted::All => "every frame lost",
             Wanted::Predicted => {
                 let pfcwd = &context.group.declared.pfcwd;
-                let of = context.case.streams.get(self.stream);
+                let of = context.case.streams.get(measure.named("stream"));
                 let meets = context.case.storms.values().any(|storm| {
                     of.is_some_and(|of| {
                         let enters = of.from == storm.from && pfcwd.drop_by == DropBy::Acl;
@@ -110,26 +88,20 @@ impl Measurement for Lost<'_> {
             }
         };
         vec![("wanted", text.to_owned())]
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, self.stream, self.expect, judged);
-    }
-
-    fn limits(
-        &self,
-        context: &Context<'_>,
-        script: &Script,
-        observation: &Observation,
-    ) -> Vec<Limit> {
-        if matches!(self.expect, Wanted::Some | Wanted::All) {
+    },
+    judge: |measure, done, judged| {
+        judge(done, measure.named("stream"), measure.wanted("expect"), judged);
+    },
+    limits: |measure, context, script, observation| {
+        if matches!(measure.wanted("expect"), Wanted::Some | Wanted::All) {
             return Vec::new();
         }
-        let spec = script.streams.iter().find(|spec| spec.name == self.stream);
+        let spec = script.streams.iter().find(|spec| spec.name == measure.named("stream"));
         let limit = spec.and_then(|spec| limits::lossless(context, script, observation, spec));
         limit.into_iter().collect()
-    }
-}
+    },
+    ..Known::USUAL
+};
 
 /// Judges the loss of one stream: what the case wants, or what follows from the declared action.
 fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {

@@ -3,9 +3,7 @@
 use super::checks;
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, Unread, looked};
-use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
-use crate::runner::context::Context;
-use crate::runner::points::Point;
+use super::measurement::{Facts, Known, Needs, by_source, seen_in};
 use crate::runner::trial::Trial;
 use rig_capture::analyse;
 use rig_capture::{Dir, DutCounter, Record, Span, Unit, What};
@@ -29,39 +27,17 @@ pub(super) static COUNTERS: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(OfPort { port: measure.named("port") }),
-};
-
-/// `macsec.counters`.
-#[derive(Debug)]
-struct OfPort<'a> {
-    port: &'a str,
-}
-
-impl Measurement for OfPort<'_> {
-    fn facts(&self) -> Facts {
+    facts: |_| {
         Facts::with(
             Needs::Counters,
             "replay-window-to-the-frame",
             "deviation=macsec_late_counted_as_ok",
         )
-    }
-
-    fn on(&self) -> String {
-        self.port.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        by_source(
-            "each counter of the port grown by what becomes of the frames on the wire",
-            macsec::SOURCE,
-        )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        counters(done, self.port, judged);
-    }
-}
+    },
+    expected: |measure, _, _| by_source(measure.entry.about, macsec::SOURCE),
+    judge: |measure, done, judged| counters(done, measure.named("port"), judged),
+    ..Known::USUAL
+};
 
 /// `macsec.frames`.
 pub(super) static FRAMES: Known = Known {
@@ -73,35 +49,11 @@ pub(super) static FRAMES: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Frames { port: measure.named("port") }),
+    facts: |_| Facts::of_wire("rekey-while-paused", "deviation=macsec_an_not_switched"),
+    expected: |measure, _, _| by_source(measure.entry.about, "IEEE 802.1AE clause 9, 10.5"),
+    judge: |measure, done, judged| frames(done, measure.named("port"), judged),
+    ..Known::USUAL
 };
-
-/// `macsec.frames`.
-#[derive(Debug)]
-struct Frames<'a> {
-    port: &'a str,
-}
-
-impl Measurement for Frames<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("rekey-while-paused", "deviation=macsec_an_not_switched")
-    }
-
-    fn on(&self) -> String {
-        self.port.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        by_source(
-            "every frame protected as declared, packet numbers one by one",
-            "IEEE 802.1AE clause 9, 10.5",
-        )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        frames(done, self.port, judged);
-    }
-}
 
 /// `macsec.pfc`.
 pub(super) static PFC: Known = Known {
@@ -117,28 +69,9 @@ pub(super) static PFC: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
-    of: |measure| {
-        Box::new(Obeyed { storm: measure.named("storm"), stream: measure.named("stream") })
-    },
-};
-
-/// `macsec.pfc`.
-#[derive(Debug)]
-struct Obeyed<'a> {
-    storm: &'a str,
-    stream: &'a str,
-}
-
-impl Measurement for Obeyed<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("forged-pfc-refused", "deviation=macsec_bad_frame_pauses")
-    }
-
-    fn on(&self) -> String {
-        format!("{}, seen in {}", self.storm, self.stream)
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("forged-pfc-refused", "deviation=macsec_bad_frame_pauses"),
+    on: seen_in,
+    expected: |_, context, _| {
         let own = &context.group.declared.macsec;
         let told = |reception: Reception| match reception {
             Reception::Honour => "obeyed",
@@ -149,12 +82,12 @@ impl Measurement for Obeyed<'_> {
         let (clear, tagged) = (told(clear), told(tagged));
         let text = format!("PFC in clear is {clear}, and protected PFC that is valid {tagged}");
         by_source(text, macsec::SOURCE)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        obeyed(done, (self.storm, self.stream), judged);
-    }
-}
+    },
+    judge: |measure, done, judged| {
+        obeyed(done, (measure.named("storm"), measure.named("stream")), judged);
+    },
+    ..Known::USUAL
+};
 
 /// What protection leaves as it is: MAC addresses and FCS.
 const OUTSIDE: Bytes = Bytes(12 + FCS.0);

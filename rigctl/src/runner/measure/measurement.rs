@@ -74,58 +74,70 @@ impl Facts {
 /// A line of what is expected: a heading of `explain`, and its text.
 pub type Expected = (&'static str, String);
 
-/// A measure: what a file says of it, and what judges it.
+/// What tells what a measure is expected to show.
+pub type Expects = fn(&Measure, &Context<'_>, &[Point]) -> Vec<Expected>;
+
+/// What tells how late a trial may be for a measure.
+pub type LateLimits = fn(&Measure, &Context<'_>, &Script, &Observation) -> Vec<Limit>;
+
+/// A measure: what a file says of it, and what judges it where a case asks for it.
 #[derive(Debug)]
 pub struct Known {
     /// What a file says of it.
     pub entry: Entry,
-    /// What judges one that a case asks for.
-    pub of: for<'a> fn(&'a Measure) -> Box<dyn Measurement + 'a>,
+    /// What is the same of every one, but where its arguments decide.
+    pub facts: fn(&Measure) -> Facts,
+    /// What it looks at, for people.
+    pub on: fn(&Measure) -> String,
+    /// What it is expected to show, before anything runs.
+    pub expected: Expects,
+    /// Judges it, at every point.
+    pub judge: fn(&Measure, &JudgeContext<'_>, &mut Judged),
+    /// How its trials are placed.
+    pub placement: Placement,
+    /// The storm and the stream that show what the watchdog does, if it is about that.
+    pub subject: fn(&Measure) -> Option<Subject>,
+    /// The numbers of frames that it searches, in the order in which they are found.
+    pub stages: fn(&Measure) -> Vec<Stage>,
+    /// Streams whose frames it counts while a port drains them: who is off by the time of a frame holds another number of them.
+    pub drained: fn(&Measure) -> &[String],
+    /// Streams whose bursts draw a curve: there are as many trials as it takes to tell it from another.
+    pub bursts: fn(&Measure) -> &[String],
+    /// How late the rig and a served device may be before a trial means nothing for it.
+    pub limits: LateLimits,
 }
 
-/// A measure of a case.
-pub trait Measurement: core::fmt::Debug {
-    /// What is the same wherever it is asked for.
-    fn facts(&self) -> Facts;
+impl Known {
+    /// What most measures are: each says what it is, what it is expected to show and what judges it.
+    pub(super) const USUAL: Known = Known {
+        entry: Entry::USUAL,
+        facts: |_| Facts::of_wire("", ""),
+        on: first_named,
+        expected: |_, _, _| Vec::new(),
+        judge: |_, _, _| (),
+        placement: Placement::Anywhere,
+        subject: |_| None,
+        stages: |_| Vec::new(),
+        drained: |_| &[],
+        bursts: |_| &[],
+        limits: |_, _, _, _| Vec::new(),
+    };
+}
 
-    /// What it looks at, for people.
-    fn on(&self) -> String;
+/// What stands under the first of its keys that is there: most look at that.
+fn first_named(measure: &Measure) -> String {
+    let keys = measure.entry.fields.iter().map(|field| measure.names(field.key));
+    keys.into_iter().find(|names| !names.is_empty()).unwrap_or_default().join(" and ")
+}
 
-    /// What it is expected to show, before anything runs.
-    fn expected(&self, context: &Context<'_>, points: &[Point]) -> Vec<Expected>;
+/// A storm, and the stream that shows what comes of it.
+pub(super) fn seen_in(measure: &Measure) -> String {
+    format!("{}, seen in {}", measure.named("storm"), measure.named("stream"))
+}
 
-    /// Judges it, at every point.
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged);
-
-    /// How its trials are placed.
-    fn placement(&self) -> Placement {
-        Placement::Anywhere
-    }
-
-    /// The storm and the stream that show what the watchdog does, if it is about that.
-    fn subject(&self) -> Option<Subject> {
-        None
-    }
-
-    /// The numbers of frames that it searches, in the order in which they are found.
-    fn stages(&self) -> Vec<Stage> {
-        Vec::new()
-    }
-
-    /// Streams whose frames it counts while a port drains them: who is off by the time of a frame holds another number of them.
-    fn drained(&self) -> &[&str] {
-        &[]
-    }
-
-    /// Streams whose bursts draw a curve: there are as many trials as it takes to tell it from another.
-    fn bursts(&self) -> &[String] {
-        &[]
-    }
-
-    /// How late the rig and a served device may be before a trial means nothing for it.
-    fn limits(&self, _: &Context<'_>, _: &Script, _: &Observation) -> Vec<Limit> {
-        Vec::new()
-    }
+/// The same, as the trials are looked through for them.
+pub(super) fn subject(measure: &Measure) -> Subject {
+    Subject::of(measure.named("storm"), measure.named("stream"))
 }
 
 /// Interval, formula and source of a prediction.
@@ -137,6 +149,13 @@ pub(super) fn prediction(prediction: &Prediction) -> Vec<Expected> {
         ("formula", format!("{formula}: {text}")),
         ("source", (*source).to_owned()),
     ]
+}
+
+/// A prediction that is said in words.
+pub(super) fn in_words(prediction: Prediction) -> Vec<Expected> {
+    let Prediction { text, formula, source, .. } = prediction;
+    let all = [("predicted", text), ("formula", formula.to_owned()), ("source", source.to_owned())];
+    all.into_iter().filter(|(_, said)| !said.is_empty()).collect()
 }
 
 /// What is predicted, and where that comes from.

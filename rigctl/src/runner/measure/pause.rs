@@ -3,10 +3,8 @@
 
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, looked};
-use super::measurement::{Expected, Facts, Known, Measurement, by_formula, by_source};
+use super::measurement::{Facts, Known, by_formula, by_source};
 use super::throughput::sends_all_the_time;
-use crate::runner::context::Context;
-use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{self, Stop};
 use rig_capture::{Dir, Span, Unit};
@@ -16,7 +14,7 @@ use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::spec::pause::{Periodic, pause_time};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::vocabulary::{Entry, FROM, Looks, STORM, STREAM, StreamEnds, UNTIL, named};
-use rig_testcases::{Amount, StreamSpec, Tap};
+use rig_testcases::{Measure, StreamSpec, Tap};
 use rig_units::{Dur, PortSpeed, Quanta};
 
 /// Every frame of the load, where it arrives.
@@ -33,37 +31,18 @@ pub(super) static RESPONSE: Known = Known {
         looks: &[EVERY_FRAME_OUT],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Response { stream: measure.named("stream") }),
-};
-
-/// `pfc.response`.
-#[derive(Debug)]
-struct Response<'a> {
-    stream: &'a str,
-}
-
-impl Measurement for Response<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("response-time-broadcom", "pfc.response=x1.1")
-    }
-
-    fn on(&self) -> String {
-        self.stream.to_owned()
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("response-time-broadcom", "pfc.response=x1.1"),
+    expected: |_, context, _| {
         let declared = &context.group.declared;
         let response = declared.response(declared.macsec.sent());
         by_source(
             format!("the last frame starts {response} after the XOFF, up to a frame before that"),
             "the declared response; IEEE 802.3 31B.3.7 gives the budget",
         )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        response(done, self.stream, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| response(done, measure.named("stream"), judged),
+    ..Known::USUAL
+};
 
 /// `pfc.pause`.
 pub(super) static PAUSE: Known = Known {
@@ -75,32 +54,13 @@ pub(super) static PAUSE: Known = Known {
         looks: &[EVERY_FRAME_OUT],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(PauseLength { stream: measure.named("stream") }),
-};
-
-/// `pfc.pause`.
-#[derive(Debug)]
-struct PauseLength<'a> {
-    stream: &'a str,
-}
-
-impl Measurement for PauseLength<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("pause-time-broadcom", "pfc.response=x2")
-    }
-
-    fn on(&self) -> String {
-        self.stream.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("pause-time-broadcom", "pfc.response=x2"),
+    expected: |_, _, _| {
         by_formula("idle for q x 512 bit times less the response, up to a frame less", "F1, F2")
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        length(done, self.stream, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| length(done, measure.named("stream"), judged),
+    ..Known::USUAL
+};
 
 /// `pfc.duty`.
 pub(super) static DUTY: Known = Known {
@@ -113,44 +73,25 @@ pub(super) static DUTY: Known = Known {
         about_gaps: true,
         ..Entry::USUAL
     },
-    of: |measure| {
-        let (storm, stream) = (measure.named("storm"), measure.named("stream"));
-        let (from, until) = (measure.instant("from"), measure.instant("until"));
-        Box::new(Duty { storm, stream, from, until })
-    },
-};
-
-/// `pfc.duty`.
-#[derive(Debug)]
-struct Duty<'a> {
-    storm: &'a str,
-    stream: &'a str,
-    from: &'a Amount,
-    until: &'a Amount,
-}
-
-impl Measurement for Duty<'_> {
-    fn facts(&self) -> Facts {
+    facts: |_| {
         Facts::of_wire(
             "pause-restarts-with-every-frame-broadcom",
             "deviation=pause_time_not_restarted",
         )
-    }
-
-    fn on(&self) -> String {
-        format!("{} on {}", self.storm, self.stream)
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    },
+    on: storm_on_stream,
+    expected: |_, _, _| {
         by_formula(
             "idle for (T - t) / p to T / p of the time: T the pause less the response, t a frame, p the period",
             "F2",
         )
-    }
+    },
+    judge: |measure, done, judged| duty(done, measure, judged),
+    ..Known::USUAL
+};
 
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        duty(done, self, judged);
-    }
+fn storm_on_stream(measure: &Measure) -> String {
+    format!("{} on {}", measure.named("storm"), measure.named("stream"))
 }
 
 /// What every reading needs of a trial.
@@ -266,13 +207,13 @@ fn length(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
 }
 
 /// Judges what share of the time a storm with gaps takes.
-fn duty(done: &JudgeContext<'_>, measure: &Duty<'_>, judged: &mut Judged) {
-    let Duty { storm, stream, from, until } = *measure;
-    done.each("pfc.duty", &measure.on(), judged, |trial| {
+fn duty(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
+    let (storm, stream) = (measure.named("storm"), measure.named("stream"));
+    done.each("pfc.duty", &storm_on_stream(measure), judged, |trial| {
         let (index, port) = port(trial, stream)?;
         let spec = trial.script.storms.iter().find(|spec| spec.name == storm);
         let spec = spec.ok_or_else(|| trial.doubt(&format!("{storm} is not in the script")))?;
-        let (from, until) = (done.instant(trial, from)?, done.instant(trial, until)?);
+        let (from, until) = done.stretch(trial, measure)?;
         sends_all_the_time(trial, (index, port.spec), (from, until))?;
         let xoffs = trial.observation.words((spec.from, Dir::Tx), port.spec.class);
         let xoffs = xoffs.filter(|(_, record, _)| (from..=until).contains(&record.at));

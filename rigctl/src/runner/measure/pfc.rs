@@ -3,21 +3,18 @@
 use super::ahead::in_the_way;
 use super::judge_context::{JudgeContext, TrialReading, show, wanted};
 use super::judged::{Judged, Unread, looked};
-use super::limits::{self, Limit};
-use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
+use super::limits;
+use super::measurement::{Facts, Known, Needs, by_source};
 use super::{blame, checks};
 use crate::runner::buffer_ledger::BufferLedger;
-use crate::runner::context::Context;
-use crate::runner::points::Point;
 use crate::runner::trial::Trial;
-use rig_capture::Observation;
 use rig_capture::analyse;
 use rig_capture::{Dir, DutCounter, Span, Unit, What};
 use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::vocabulary::{Entry, Kind, Looks, PORT, optional, required};
-use rig_testcases::{Action, Script, StreamSpec, Wanted};
+use rig_testcases::{Action, Measure, Script, StreamSpec, Wanted};
 use rig_units::{Dur, Quanta, Time};
 
 /// `pfc.sent`.
@@ -51,69 +48,50 @@ pub(super) static SENT: Known = Known {
         looks: &[Looks::PFC],
         ..Entry::USUAL
     },
-    of: |measure| {
-        let of = &measure.arguments;
-        let (class, after) = (of.class("class"), of.name("after"));
-        let expect = of.wanted("expect").unwrap_or_default();
-        Box::new(Sent { port: measure.named("port"), class, after, expect })
-    },
-};
-
-/// `pfc.sent`.
-#[derive(Debug)]
-struct Sent<'a> {
-    port: &'a str,
-    class: Option<u8>,
-    after: Option<&'a str>,
-    expect: Wanted,
-}
-
-impl Measurement for Sent<'_> {
-    fn facts(&self) -> Facts {
-        let needs = if self.after.is_some() { Needs::Events } else { Needs::Wire };
+    facts: |measure| {
+        let needs = if measure.says("after") { Needs::Events } else { Needs::Wire };
         Facts::with(
             needs,
             "pfc-ends-when-the-drop-begins-broadcom",
             "deviation=pfc_continues_after_drop",
         )
-    }
-
-    fn on(&self) -> String {
-        let after = self.after.map(|storm| format!(" once {storm} is acted on"));
-        let class = self.class.map(|class| format!(" class {class}")).unwrap_or_default();
-        format!("{}{class}{}", self.port, after.unwrap_or_default())
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        let text = match self.expect {
-            Wanted::None if self.class.is_none() => "no PFC frame",
-            Wanted::None => "no XOFF",
-            Wanted::Some | Wanted::All => "at least one XOFF",
-            Wanted::Predicted => "any number of XOFFs",
-        };
-        vec![("wanted", text.to_owned())]
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        sent(done, self, judged);
-    }
-
-    fn limits(
-        &self,
-        context: &Context<'_>,
-        script: &Script,
-        observation: &Observation,
-    ) -> Vec<Limit> {
-        if self.expect != Wanted::None {
+    },
+    on: |measure| {
+        let after =
+            measure.arguments.name("after").map(|storm| format!(" once {storm} is acted on"));
+        let class = measure.arguments.class("class").map(|class| format!(" class {class}"));
+        let port = measure.named("port");
+        format!("{port}{}{}", class.unwrap_or_default(), after.unwrap_or_default())
+    },
+    expected: |measure, _, _| vec![("wanted", xoffs(measure).text)],
+    judge: |measure, done, judged| match measure.arguments.class("class") {
+        Some(class) => sent(done, measure, class, judged),
+        None => silent(done, measure, judged),
+    },
+    limits: |measure, context, script, observation| {
+        if measure.wanted("expect") != Wanted::None {
             return Vec::new();
         }
+        let (port, class) = (measure.named("port"), measure.arguments.class("class"));
         let enters = |spec: &&StreamSpec| {
-            script.ports[usize::from(spec.from)] == self.port
-                && self.class.is_none_or(|class| spec.class == class)
+            script.ports[usize::from(spec.from)] == port
+                && class.is_none_or(|class| spec.class == class)
         };
         let crossing = |spec: &StreamSpec| limits::crossing(context, observation, spec);
         script.streams.iter().filter(enters).filter_map(crossing).collect()
-    }
+    },
+    ..Known::USUAL
+};
+
+/// How many XOFFs, or PFC frames at all, a case wants.
+fn xoffs(measure: &Measure) -> Prediction {
+    let (span, text) = match measure.wanted("expect") {
+        Wanted::None if !measure.says("class") => (Span::exactly(0), "no PFC frame"),
+        Wanted::None => (Span::exactly(0), "no XOFF"),
+        Wanted::Some | Wanted::All => (Span { lo: 1, hi: u64::MAX }, "at least one XOFF"),
+        Wanted::Predicted => (Span { lo: 0, hi: u64::MAX }, "any number of XOFFs"),
+    };
+    wanted(span, text)
 }
 
 /// `pfc.format`.
@@ -126,35 +104,11 @@ pub(super) static FORMAT: Known = Known {
         looks: &[Looks::PFC],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Format { port: measure.named("port") }),
+    facts: |_| Facts::of_wire("pfc-frame-format-broadcom", "deviation=malformed_pfc"),
+    expected: |measure, _, _| by_source(measure.entry.about, measure.entry.source),
+    judge: |measure, done, judged| format(done, measure.named("port"), judged),
+    ..Known::USUAL
 };
-
-/// `pfc.format`.
-#[derive(Debug)]
-struct Format<'a> {
-    port: &'a str,
-}
-
-impl Measurement for Format<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("pfc-frame-format-broadcom", "deviation=malformed_pfc")
-    }
-
-    fn on(&self) -> String {
-        self.port.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        by_source(
-            "every PFC frame of the device well formed",
-            "IEEE 802.1Q clause 36, IEEE 802.3 Annex 31D",
-        )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        format(done, self.port, judged);
-    }
-}
 
 /// `pfc.counters`.
 pub(super) static COUNTERS: Known = Known {
@@ -166,57 +120,33 @@ pub(super) static COUNTERS: Known = Known {
         looks: &[Looks::PFC],
         ..Entry::USUAL
     },
-    of: |measure| {
-        let class = measure.arguments.class("class").unwrap_or_default();
-        Box::new(OfPort { port: measure.named("port"), class })
-    },
-};
-
-/// `pfc.counters`.
-#[derive(Debug)]
-struct OfPort<'a> {
-    port: &'a str,
-    class: u8,
-}
-
-impl Measurement for OfPort<'_> {
-    fn facts(&self) -> Facts {
+    facts: |_| {
         Facts::with(
             Needs::Counters,
             "pfc-counted-as-pfc-broadcom",
             "deviation=counter_counts_pfc_as_data",
         )
-    }
+    },
+    on: |measure| format!("{} class {}", measure.named("port"), class_of(measure)),
+    expected: |measure, _, _| by_source(measure.entry.about, DutCounter::PFC_SOURCE),
+    judge: |measure, done, judged| {
+        counters(done, measure.named("port"), class_of(measure), judged);
+    },
+    ..Known::USUAL
+};
 
-    fn on(&self) -> String {
-        format!("{} class {}", self.port, self.class)
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        by_source(
-            "each PFC frame on the wire counted once, and none of them as data",
-            DutCounter::PFC_SOURCE,
-        )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        counters(done, self.port, self.class, judged);
-    }
+fn class_of(measure: &Measure) -> u8 {
+    measure.arguments.class("class").unwrap_or_default()
 }
 
 /// How many XOFF frames it sends for a class, and whether it repeats them in time.
-fn sent(done: &JudgeContext<'_>, measure: &Sent<'_>, judged: &mut Judged) {
-    let Sent { port, class, after, expect } = measure;
-    let Some(class) = class else { return silent(done, port, judged) };
-    let on = match after {
-        Some(storm) => format!("{port} class {class} once {storm} is acted on"),
-        None => format!("{port} class {class}"),
-    };
-    done.each("pfc.sent", &on, judged, |trial| {
+fn sent(done: &JudgeContext<'_>, measure: &Measure, class: u8, judged: &mut Judged) {
+    let (port, expect) = (measure.named("port"), measure.wanted("expect"));
+    done.each("pfc.sent", &(SENT.on)(measure), judged, |trial| {
         let index = trial.port(port)?;
         let length = trial.observation.length;
         let mut window = (Time::ZERO, Time::ZERO + length);
-        if let Some(storm) = *after {
+        if let Some(storm) = measure.arguments.name("after") {
             // The stream of the case's watchdog measures shows when the action began.
             let mut shown = done.context.subjects.iter();
             let Some(subject) = shown.find(|subject| subject.storm == storm) else {
@@ -231,32 +161,27 @@ fn sent(done: &JudgeContext<'_>, measure: &Sent<'_>, judged: &mut Judged) {
             let drained = Time(start.0 + detected.after.hi) + draining(done, trial, storm);
             window = (drained, Time(start.0 + seen.pause_length.0));
         }
-        let sent = analyse::pfc_sent(&trial.observation, index, *class, window);
+        let sent = analyse::pfc_sent(&trial.observation, index, class, window);
         let count = u64::try_from(sent.xoff.len()).unwrap_or(u64::MAX);
         if count == 0 && matches!(expect, Wanted::Some | Wanted::All) {
-            fills(done, trial, (index, *class))?;
+            fills(done, trial, (index, class))?;
         }
-        let (span, text) = match expect {
-            Wanted::None => (Span::exactly(0), "no XOFF"),
-            Wanted::Some | Wanted::All => (Span { lo: 1, hi: u64::MAX }, "at least one XOFF"),
-            Wanted::Predicted => (Span { lo: 0, hi: u64::MAX }, "any number of XOFFs"),
-        };
-        let want = wanted(span, text);
-        let other = if count == 0 { blame::other_class(trial, index, *class) } else { None };
+        let other = if count == 0 { blame::other_class(trial, index, class) } else { None };
         let got = Some(other.unwrap_or_else(|| format!("{count} XOFFs")));
         let looked = Looked {
-            count: if *expect == Wanted::Predicted {
+            count: if expect == Wanted::Predicted {
                 count
             } else {
-                chances(trial, index, *class, window).max(count)
+                chances(trial, index, class, window).max(count)
             },
             of: "frames of the class into that port, PFC out of it or into others",
         };
+        let want = xoffs(measure);
         Ok(TrialReading { span: Span::exactly(count), want, got, records: sent.xoff, looked })
     });
     if matches!(expect, Wanted::Some | Wanted::Predicted) {
-        asked(done, port, *class, judged);
-        repeated(done, port, *class, judged);
+        asked(done, port, class, judged);
+        repeated(done, port, class, judged);
     }
 }
 
@@ -276,7 +201,8 @@ fn fills(done: &JudgeContext<'_>, trial: &Trial, (port, class): (u16, u8)) -> Re
 }
 
 /// That no PFC frame at all leaves by a port: neither one of the device's own nor one that came in elsewhere.
-fn silent(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
+fn silent(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
+    let port = measure.named("port");
     done.each("pfc.sent", port, judged, |trial| {
         let index = trial.port(port)?;
         let words = |dir: Dir, there: bool| {
@@ -292,8 +218,7 @@ fn silent(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
             count: count.max(u64::try_from(elsewhere.len()).unwrap_or(u64::MAX)),
             of: "PFC frames into other ports",
         };
-        let want = wanted(Span::exactly(0), "no PFC frame");
-        let got = Some(format!("{count} PFC frames"));
+        let (want, got) = (xoffs(measure), Some(format!("{count} PFC frames")));
         Ok(TrialReading { span: Span::exactly(count), want, got, records: came, looked })
     });
 }

@@ -3,7 +3,7 @@
 use super::blame;
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
-use super::measurement::{Expected, Facts, Measurement, prediction};
+use super::measurement::{Known, prediction};
 use crate::runner::ask::Role;
 use crate::runner::context::Context;
 use crate::runner::kept::Kept;
@@ -29,36 +29,25 @@ use seen::{Tried, evidence};
 pub(super) use sought::{DROP, XOFF, XON};
 use sought::{Searched, Sought};
 
-impl Measurement for Searched<'_> {
-    fn facts(&self) -> Facts {
-        match self.sought {
-            Sought::Xoff => Facts::of_wire("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1"),
-            Sought::Drop => {
-                Facts::of_wire("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9")
+impl Known {
+    /// What is the same of every search.
+    const SEARCH: Known = Known {
+        on: |measure| measure.searches().join(", then "),
+        expected: |measure, context, _| {
+            let search = Searched::asked(measure);
+            let all = search.iter().flat_map(|search| searched(context, search));
+            all.flat_map(|one| prediction(&one)).collect()
+        },
+        judge: |measure, done, judged| {
+            if let Some(search) = Searched::asked(measure) {
+                judge(done, judged.measure(), &search, judged);
             }
-            Sought::Xon => Facts::of_wire("xon-point-broadcom", "buffer.xon_offset=x2"),
-        }
-    }
-
-    fn on(&self) -> String {
-        self.streams.join(", then ")
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        searched(context, self).iter().flat_map(prediction).collect()
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, judged.measure(), self, judged);
-    }
-
-    fn stages(&self) -> Vec<Stage> {
-        Searched::stages(self)
-    }
-
-    fn drained(&self) -> &[&str] {
-        if self.sought == Sought::Drop && self.together { &self.streams } else { &[] }
-    }
+        },
+        stages: |measure| {
+            Searched::asked(measure).map(|search| search.stages()).unwrap_or_default()
+        },
+        ..Known::USUAL
+    };
 }
 
 /// Judges every number that a measure searches.

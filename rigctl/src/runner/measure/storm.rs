@@ -2,7 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
-use super::measurement::{Expected, Facts, Known, Measurement, Needs, Red};
+use super::measurement::{Expected, Facts, Known, Needs, Red};
 use crate::runner::context::Context;
 use crate::runner::points::Point;
 use rig_capture::analyse;
@@ -24,32 +24,13 @@ pub(super) static COVERAGE: Known = Known {
         about_gaps: true,
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Covered { storm: measure.named("storm") }),
+    facts: |_| Facts { needs: Needs::Wire, ways: 1, red: Red::Written },
+    expected: |measure, context, points| {
+        expected(context, measure.named("storm"), points).unwrap_or_default()
+    },
+    judge: |measure, done, judged| judge(done, measure.named("storm"), judged),
+    ..Known::USUAL
 };
-
-/// `storm.coverage`.
-#[derive(Debug)]
-struct Covered<'a> {
-    storm: &'a str,
-}
-
-impl Measurement for Covered<'_> {
-    fn facts(&self) -> Facts {
-        Facts { needs: Needs::Wire, ways: 1, red: Red::Written }
-    }
-
-    fn on(&self) -> String {
-        self.storm.to_owned()
-    }
-
-    fn expected(&self, context: &Context<'_>, points: &[Point]) -> Vec<Expected> {
-        expected(context, self.storm, points).unwrap_or_default()
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, self.storm, judged);
-    }
-}
 
 fn expected(context: &Context<'_>, name: &str, points: &[Point]) -> Option<Vec<Expected>> {
     let script = context.script(points.first()?).ok()?;

@@ -1,14 +1,11 @@
 //! The rates at which streams that share a port arrive. Streams of one queue are taken together: how PFC divides a queue
 //! among its senders over a few milliseconds is no property of the scheduler.
 
-use super::judge_context::{JudgeContext, TrialReading, judgement};
-use super::judged::{At, Judged};
-use super::limits::{self, Limit};
-use super::measurement::{Expected, Facts, Known, Measurement, by_formula};
+use super::judge_context::{JudgeContext, TrialReading};
+use super::limits;
+use super::measurement::{Facts, Known, by_formula};
 use crate::runner::context::Context;
-use crate::runner::points::Point;
 use crate::runner::trial::Trial;
-use rig_capture::Observation;
 use rig_capture::analyse::{self, Throughput};
 use rig_capture::{Dir, Record, Span, Unit, What};
 use rig_lab::{Scheduler, Scheduling};
@@ -20,7 +17,7 @@ use rig_testcases::Lookup;
 use rig_testcases::vocabulary::{
     Entry, FROM, Field, Given, Kind, Looks, Senders, StreamEnds, UNTIL, named, required,
 };
-use rig_testcases::{Amount, Script, StreamRate, StreamSpec, Tap};
+use rig_testcases::{Amount, Measure, Script, StreamRate, StreamSpec, Tap};
 use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate, Time};
 use std::collections::BTreeMap;
 
@@ -59,52 +56,21 @@ pub(super) static THROUGHPUT: Known = Known {
         senders: Senders::InTime(named),
         ..Entry::USUAL
     },
-    of: |measure| {
-        let (from, until) = (measure.instant("from"), measure.instant("until"));
-        Box::new(Shared { streams: measure.names("streams"), from, until })
-    },
-};
-
-/// `throughput`.
-#[derive(Debug)]
-struct Shared<'a> {
-    streams: &'a [String],
-    from: &'a Amount,
-    until: &'a Amount,
-}
-
-impl Measurement for Shared<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("shares-after-a-storm", "deviation=weights_ignored")
-    }
-
-    fn on(&self) -> String {
-        self.streams.join(" and ")
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        let [from, until] = [self.from, self.until].map(|amount| expected_at(context, amount));
+    facts: |_| Facts::of_wire("shares-after-a-storm", "deviation=weights_ignored"),
+    expected: |measure, context, _| {
+        let (from, until) = measure.instants();
+        let [from, until] = [from, until].map(|amount| expected_at(context, amount));
         by_formula(
             format!("each queue its share of the port from {from} to {until}, in frames"),
             "F10: max-min water-filling over the declared scheduler",
         )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, self.streams, (self.from, self.until), judged);
-    }
-
-    fn limits(
-        &self,
-        context: &Context<'_>,
-        script: &Script,
-        observation: &Observation,
-    ) -> Vec<Limit> {
-        limits::rate(context, (script, observation), self.streams, (self.from, self.until))
-            .into_iter()
-            .collect()
-    }
-}
+    },
+    judge: |measure, done, judged| {
+        done.several(measure.name(), judged, |trial| queues(done, trial, measure));
+    },
+    limits: limits::rate,
+    ..Known::USUAL
+};
 
 /// An instant before anything runs. One that depends on how long a counted stream takes to send depends on the port.
 fn expected_at(context: &Context<'_>, amount: &Amount) -> String {
@@ -117,40 +83,14 @@ fn expected_at(context: &Context<'_>, amount: &Amount) -> String {
     at.map_or_else(|name| format!("`{name}`, which has no value"), |at| at.to_string())
 }
 
-/// Judges the rate of each queue between two instants of the trial.
-fn judge(
-    done: &JudgeContext<'_>,
-    streams: &[String],
-    window: (&Amount, &Amount),
-    judged: &mut Judged,
-) {
-    for (index, point) in done.points.iter().enumerate() {
-        let mut by_queue: BTreeMap<u8, Vec<(u32, TrialReading)>> = BTreeMap::new();
-        for trial in done.valid(index) {
-            match queues(done, &trial, streams, window) {
-                Ok(read) => read.into_iter().for_each(|(queue, read)| {
-                    by_queue.entry(queue).or_default().push((trial.number, read));
-                }),
-                Err(doubt) => judged.doubt(At::Point(index), doubt),
-            }
-        }
-        for (queue, all) in by_queue {
-            let on = format!("{}, queue {queue}", streams.join(" and "));
-            if let Some(one) = judgement("throughput", &on, done.place(point), &all) {
-                judged.file(At::Point(index), one);
-            }
-        }
-    }
-}
-
 /// What each queue of the port carried of the streams, beside its share.
 fn queues(
     done: &JudgeContext<'_>,
     trial: &Trial,
-    streams: &[String],
-    (from, until): (&Amount, &Amount),
-) -> Result<Vec<(u8, TrialReading)>, Doubt> {
-    let (from, until) = (done.instant(trial, from)?, done.instant(trial, until)?);
+    measure: &Measure,
+) -> Result<Vec<(String, TrialReading)>, Doubt> {
+    let streams = measure.names("streams");
+    let (from, until) = done.stretch(trial, measure)?;
     let specs: Vec<_> =
         (0_u16..).zip(&trial.script.streams).filter(|(_, s)| streams.contains(&s.name)).collect();
     let Some(&(_, first)) = specs.first() else {
@@ -219,7 +159,8 @@ fn queues(
         let want = Prediction { unit: Unit::Bps, span, formula: "F10", text, source };
         let count = sent.get(&queue).copied().unwrap_or(0);
         let looked = Looked { count, of: "frames sent" };
-        (queue, TrialReading { span: got, want, got: None, records, looked })
+        let on = format!("{}, queue {queue}", streams.join(" and "));
+        (on, TrialReading { span: got, want, got: None, records, looked })
     };
     Ok(sums.into_iter().map(read).collect())
 }

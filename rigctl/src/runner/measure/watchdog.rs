@@ -2,11 +2,10 @@
 
 use super::judge_context::JudgeContext;
 use super::judged::{At, Judged};
-use super::measurement::{Expected, Facts, Known, Measurement, Needs, Placement};
+use super::measurement::{Facts, Known, Needs, Placement, seen_in, subject};
 use crate::runner::ask::Role;
 use crate::runner::context::Context;
 use crate::runner::kept::Kept;
-use crate::runner::points::Point;
 use crate::runner::see::see;
 use crate::runner::subject::{Places, Subject};
 use crate::runner::trial::Trial;
@@ -16,7 +15,7 @@ use rig_oracle::judge::fired::{self, Limits, Storms};
 use rig_oracle::judge::{self, Grid, Seen, detection, ramp, restoration};
 use rig_oracle::verdict::Doubt;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, STORM, STREAM, Senders, named, optional};
-use rig_testcases::{Action, Sweep};
+use rig_testcases::{Action, Measure, Sweep};
 use rig_units::Dur;
 
 mod expected;
@@ -25,7 +24,7 @@ pub use turns::{before, rests, start};
 
 /// What of the watchdog is measured.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Act {
+enum Act {
     /// `pfcwd.detection`, and the latest that the case accepts.
     Detection(Option<Dur>),
     /// `pfcwd.restoration`.
@@ -34,15 +33,13 @@ pub(super) enum Act {
     Fired(Option<bool>),
 }
 
-impl Act {
-    const fn name(self) -> &'static str {
-        match self {
-            Act::Detection(_) => "pfcwd.detection",
-            Act::Restoration => "pfcwd.restoration",
-            Act::Fired(_) => "pfcwd.fired",
-        }
-    }
-}
+/// What is the same of all three.
+const WATCHDOG: Known = Known {
+    on: seen_in,
+    placement: Placement::Grid,
+    subject: |measure| Some(subject(measure)),
+    ..Known::USUAL
+};
 
 /// `pfcwd.detection`.
 pub(super) static DETECTION: Known = Known {
@@ -59,11 +56,20 @@ pub(super) static DETECTION: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
-    of: |measure| {
-        let (storm, stream) = (measure.named("storm"), measure.named("stream"));
-        let act = Act::Detection(measure.arguments.dur("at_most"));
-        Box::new(Watchdog { storm, stream, act })
+    facts: |_| {
+        let case = "detection-time-is-the-poll-interval-broadcom";
+        Facts::with(Needs::Events, case, "pfcwd.detection_time=x2")
     },
+    expected: |measure, context, _| expected::detection(context, measure.arguments.dur("at_most")),
+    judge: |measure, done, judged| {
+        judge(
+            done,
+            &Watchdog::of(measure, Act::Detection(measure.arguments.dur("at_most"))),
+            judged,
+        );
+    },
+    subject: |measure| Some(Subject { detects: true, ..subject(measure) }),
+    ..WATCHDOG
 };
 
 /// `pfcwd.restoration`.
@@ -77,10 +83,13 @@ pub(super) static RESTORATION: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
-    of: |measure| {
-        let (storm, stream) = (measure.named("storm"), measure.named("stream"));
-        Box::new(Watchdog { storm, stream, act: Act::Restoration })
+    facts: |_| {
+        let case = "late-frame-restarts-the-restoration-time-broadcom";
+        Facts::with(Needs::Events, case, "deviation=late_frame_does_not_restart")
     },
+    expected: |_, context, _| expected::restoration(context),
+    judge: |measure, done, judged| judge(done, &Watchdog::of(measure, Act::Restoration), judged),
+    ..WATCHDOG
 };
 
 /// `pfcwd.fired`.
@@ -102,64 +111,33 @@ pub(super) static FIRED: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
-    of: |measure| {
-        let (storm, stream) = (measure.named("storm"), measure.named("stream"));
-        let act = Act::Fired(measure.arguments.word("expect").map(|word| word == "always"));
-        Box::new(Watchdog { storm, stream, act })
+    facts: |_| {
+        let case = "storm-as-long-as-the-worst-case-broadcom";
+        Facts::with(Needs::Events, case, "pfcwd.detection_time=x2")
     },
+    expected: |measure, context, points| expected::fired(context, always(measure), points),
+    judge: |measure, done, judged| {
+        judge(done, &Watchdog::of(measure, Act::Fired(always(measure))), judged);
+    },
+    placement: Placement::Ramp,
+    ..WATCHDOG
 };
 
-/// `pfcwd.detection`, `pfcwd.restoration` or `pfcwd.fired`.
-#[derive(Debug)]
-struct Watchdog<'a> {
-    storm: &'a str,
-    stream: &'a str,
+/// Whether every storm is to be detected, or none, where the case says so.
+fn always(measure: &Measure) -> Option<bool> {
+    measure.arguments.word("expect").map(|word| word == "always")
+}
+
+/// One of the three in a case.
+struct Watchdog {
+    name: &'static str,
+    subject: Subject,
     act: Act,
 }
 
-impl Measurement for Watchdog<'_> {
-    fn facts(&self) -> Facts {
-        let (case, mutation) = match self.act {
-            Act::Detection(_) => {
-                ("detection-time-is-the-poll-interval-broadcom", "pfcwd.detection_time=x2")
-            }
-            Act::Restoration => (
-                "late-frame-restarts-the-restoration-time-broadcom",
-                "deviation=late_frame_does_not_restart",
-            ),
-            Act::Fired(_) => {
-                ("storm-as-long-as-the-worst-case-broadcom", "pfcwd.detection_time=x2")
-            }
-        };
-        Facts::with(Needs::Events, case, mutation)
-    }
-
-    fn on(&self) -> String {
-        format!("{}, seen in {}", self.storm, self.stream)
-    }
-
-    fn expected(&self, context: &Context<'_>, points: &[Point]) -> Vec<Expected> {
-        match self.act {
-            Act::Detection(at_most) => expected::detection(context, at_most),
-            Act::Restoration => expected::restoration(context),
-            Act::Fired(expect) => expected::fired(context, expect, points),
-        }
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, self, judged);
-    }
-
-    fn placement(&self) -> Placement {
-        match self.act {
-            Act::Detection(_) | Act::Restoration => Placement::Grid,
-            Act::Fired(_) => Placement::Ramp,
-        }
-    }
-
-    fn subject(&self) -> Option<Subject> {
-        let detects = matches!(self.act, Act::Detection(_));
-        Some(Subject { detects, ..Subject::of(self.storm, self.stream) })
+impl Watchdog {
+    fn of(measure: &Measure, act: Act) -> Watchdog {
+        Watchdog { name: measure.name(), subject: subject(measure), act }
     }
 }
 
@@ -177,17 +155,16 @@ pub fn seen(context: &Context<'_>, trial: &Trial, subject: &Subject) -> Result<S
 }
 
 /// Judges one measure.
-fn judge(done: &JudgeContext<'_>, measure: &Watchdog<'_>, judged: &mut Judged) {
-    let Some(subject) = measure.subject() else { return };
+fn judge(done: &JudgeContext<'_>, measure: &Watchdog, judged: &mut Judged) {
     if matches!(measure.act, Act::Fired(_)) && swept(done) {
-        return along_a_ramp(done, measure, &subject, judged);
+        return along_a_ramp(done, measure, judged);
     }
     for (index, point) in done.points.iter().enumerate() {
         let at = At::Point(index);
-        let Some(seen) = all_seen(done, (at, done.valid(index)), &subject, judged) else {
+        let Some(seen) = all_seen(done, (at, done.valid(index)), measure, judged) else {
             continue;
         };
-        let about = about(measure, &subject, done.place(point));
+        let about = about(measure, done.place(point));
         let (rule, stimulus) = (&done.context.rule, &done.stimulus());
         let slack = limits(done).slack;
         let seen = telling(done, measure, (at, &about), seen, judged);
@@ -211,21 +188,16 @@ fn judge(done: &JudgeContext<'_>, measure: &Watchdog<'_>, judged: &mut Judged) {
 }
 
 /// The lengths of the storm are swept: a curve, with the storms that showed the grid of the polls.
-fn along_a_ramp(
-    done: &JudgeContext<'_>,
-    measure: &Watchdog<'_>,
-    subject: &Subject,
-    judged: &mut Judged,
-) {
+fn along_a_ramp(done: &JudgeContext<'_>, measure: &Watchdog, judged: &mut Judged) {
     let calibrating = done.of_role(Role::Calibration).map(Kept::whole);
-    let Some(calibrations) = all_seen(done, (At::Whole, calibrating), subject, judged) else {
+    let Some(calibrations) = all_seen(done, (At::Whole, calibrating), measure, judged) else {
         return;
     };
-    let about = about(measure, subject, done.context.group.label.clone());
+    let about = about(measure, done.context.group.label.clone());
     let (mut points, mut lengths) = (Vec::new(), Vec::new());
     for index in 0..done.points.len() {
         let trials = (At::Point(index), done.valid(index));
-        let Some(trials) = all_seen(done, trials, subject, judged) else {
+        let Some(trials) = all_seen(done, trials, measure, judged) else {
             return;
         };
         let here = (At::Point(index), &about);
@@ -248,7 +220,7 @@ fn along_a_ramp(
 /// The trials that tell something; each of the others is a doubt.
 fn telling(
     done: &JudgeContext<'_>,
-    measure: &Watchdog<'_>,
+    measure: &Watchdog,
     (at, about): (At, &judge::Subject),
     seen: Vec<Seen>,
     judged: &mut Judged,
@@ -279,10 +251,10 @@ fn telling(
 
 /// Why the end of an action that forwards does not show: what the device keeps to itself meanwhile is the PFC that it would send by the
 /// stormed port, so that only a stream that comes in there can show that it sends some again.
-fn hidden(done: &JudgeContext<'_>, measure: &Watchdog<'_>, seen: &Seen) -> Option<String> {
+fn hidden(done: &JudgeContext<'_>, measure: &Watchdog, seen: &Seen) -> Option<String> {
     let forwards = done.context.group.declared.pfcwd.action == rig_lab::Action::Forward;
-    let from = done.context.case.streams.get(measure.stream).map(|stream| &stream.from);
-    let stormed = done.context.case.storms.get(measure.storm).map(|storm| &storm.from);
+    let from = done.context.case.streams.get(&measure.subject.stream).map(|stream| &stream.from);
+    let stormed = done.context.case.storms.get(&measure.subject.storm).map(|storm| &storm.from);
     let acted = seen.detection().is_some() && seen.restored.is_none();
     (forwards && acted && from != stormed).then(|| {
         format!(
@@ -299,7 +271,7 @@ fn swept(done: &JudgeContext<'_>) -> bool {
 fn all_seen(
     done: &JudgeContext<'_>,
     (at, trials): (At, impl Iterator<Item = Trial>),
-    subject: &Subject,
+    measure: &Watchdog,
     judged: &mut Judged,
 ) -> Option<Vec<Seen>> {
     let (mut all, mut unshown) = (Vec::new(), None);
@@ -308,7 +280,7 @@ fn all_seen(
             judged.doubt(at, doubt);
             return None;
         }
-        match seen(done.context, &trial, subject) {
+        match seen(done.context, &trial, &measure.subject) {
             Ok(seen) => all.push(seen),
             Err(doubt) => unshown = unshown.or(Some(doubt)),
         }
@@ -342,10 +314,10 @@ pub(super) fn changed(trial: &Trial) -> Option<Doubt> {
     })
 }
 
-fn about(measure: &Watchdog<'_>, subject: &Subject, point: String) -> judge::Subject {
+fn about(measure: &Watchdog, point: String) -> judge::Subject {
     judge::Subject {
-        measure: measure.act.name(),
-        on: format!("{}, {}", subject.storm, subject.stream),
+        measure: measure.name,
+        on: format!("{}, {}", measure.subject.storm, measure.subject.stream),
         point,
     }
 }

@@ -8,12 +8,10 @@
 
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, Unread};
-use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
+use super::measurement::{Facts, Known, Needs, by_source};
 use super::watermarks;
 use crate::runner::buffer_ledger::BufferLedger;
-use crate::runner::context::Context;
 use crate::runner::kept::Kept;
-use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::{DutCounter, Span, Unit};
 use rig_lab::{Declared, Fault, Watermark, WatermarkCopy};
@@ -56,39 +54,17 @@ pub(super) static COPIES: Known = Known {
         sense: alone_in_its_queue,
         ..Entry::USUAL
     },
-    of: |measure| Box::new(WatermarkTables { stream: measure.named("stream") }),
-};
-
-/// `watermarks.copies`.
-#[derive(Debug)]
-struct WatermarkTables<'a> {
-    stream: &'a str,
-}
-
-impl Measurement for WatermarkTables<'_> {
-    fn facts(&self) -> Facts {
+    facts: |_| {
         Facts::with(
             Needs::Counters,
             "clear-of-the-user-copy-broadcom",
             "deviation=watermark_clear_clears_all",
         )
-    }
-
-    fn on(&self) -> String {
-        self.stream.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        by_source(
-            "the greatest level of what was read since the last clear, over all phases of the polls",
-            watermark::SOURCE,
-        )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, self.stream, judged);
-    }
-}
+    },
+    expected: |measure, _, _| by_source(measure.entry.about, watermark::SOURCE),
+    judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
+    ..Known::USUAL
+};
 
 /// What is kept copies of.
 #[derive(Debug, Clone, Copy)]

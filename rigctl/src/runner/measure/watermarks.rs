@@ -2,12 +2,10 @@
 
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged};
-use super::measurement::{Expected, Facts, Known, Measurement, Needs, by_formula};
+use super::measurement::{Facts, Known, Needs, by_formula};
 use crate::runner::ask::Role;
 use crate::runner::buffer_ledger::BufferLedger;
-use crate::runner::context::Context;
 use crate::runner::kept::Kept;
-use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::{DutCounter, Span, Unit};
 use rig_lab::Declared;
@@ -27,32 +25,13 @@ pub(super) static WATERMARKS: Known = Known {
         beside_a_search: true,
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Watermarks { stream: measure.named("stream") }),
-};
-
-/// `buffer.watermarks`.
-#[derive(Debug)]
-struct Watermarks<'a> {
-    stream: &'a str,
-}
-
-impl Measurement for Watermarks<'_> {
-    fn facts(&self) -> Facts {
+    facts: |_| {
         Facts::with(Needs::Counters, "xoff-threshold-broadcom", "deviation=watermark_not_cleared")
-    }
-
-    fn on(&self) -> String {
-        self.stream.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        by_formula("each watermark as the buffer's closed form, after every number of frames", "F7")
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, self.stream, judged);
-    }
-}
+    },
+    expected: |measure, _, _| by_formula(measure.entry.about, measure.entry.source),
+    judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
+    ..Known::USUAL
+};
 
 /// One counter of the device, and what it must show.
 struct Check {

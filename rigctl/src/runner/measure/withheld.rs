@@ -2,16 +2,13 @@
 //! itself; of lossy queues frames are lost (F12).
 
 use super::ahead::ahead;
-use super::judge_context::{JudgeContext, TrialReading, judgement};
-use super::judged::{At, Judged, looked};
-use super::limits::{self, Limit};
-use super::measurement::{Expected, Facts, Known, Measurement, by_formula};
+use super::judge_context::{JudgeContext, TrialReading};
+use super::judged::looked;
+use super::limits;
+use super::measurement::{Facts, Known, by_formula};
 use super::throughput::{SHARING, ends_after_it_begins, offered, sends_all_the_time};
 use crate::runner::buffer_ledger::BufferLedger;
-use crate::runner::context::Context;
-use crate::runner::points::Point;
 use crate::runner::trial::Trial;
-use rig_capture::Observation;
 use rig_capture::analyse::ActionView;
 use rig_capture::fate::Fates;
 use rig_capture::{Dir, Span, Unit};
@@ -22,9 +19,8 @@ use rig_oracle::spec::buffer::occupied;
 use rig_oracle::spec::in_flight::{self, InFlight};
 use rig_oracle::spec::share::{Offer, shares, withheld};
 use rig_oracle::verdict::{Doubt, Looked};
-use rig_testcases::Script;
 use rig_testcases::vocabulary::{Entry, Looks, Senders, StreamEnds, named};
-use rig_testcases::{Amount, StreamSpec, Tap};
+use rig_testcases::{Measure, StreamSpec, Tap};
 use rig_units::{Length, Time};
 use std::collections::BTreeMap;
 
@@ -40,76 +36,14 @@ pub(super) static WITHHELD: Known = Known {
         senders: Senders::InTime(named),
         ..Entry::USUAL
     },
-    of: |measure| {
-        let (from, until) = (measure.instant("from"), measure.instant("until"));
-        Box::new(Withheld { streams: measure.names("streams"), from, until })
+    facts: |_| Facts::of_wire("loss-of-lossy-queues-broadcom", "deviation=egress_rate_low"),
+    expected: |measure, _, _| by_formula(measure.entry.about, "F11, F12: 1 - granted / offered"),
+    judge: |measure, done, judged| {
+        done.several(measure.name(), judged, |trial| of_trial(done, trial, measure));
     },
+    limits: limits::rate,
+    ..Known::USUAL
 };
-
-/// `share.withheld`.
-#[derive(Debug)]
-struct Withheld<'a> {
-    streams: &'a [String],
-    from: &'a Amount,
-    until: &'a Amount,
-}
-
-impl Measurement for Withheld<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("loss-of-lossy-queues-broadcom", "deviation=egress_rate_low")
-    }
-
-    fn on(&self) -> String {
-        self.streams.join(" and ")
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        by_formula(
-            "of each lossless source and each lossy queue, the share that it does not get",
-            "F11, F12: 1 - granted / offered",
-        )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, self.streams, (self.from, self.until), judged);
-    }
-
-    fn limits(
-        &self,
-        context: &Context<'_>,
-        script: &Script,
-        observation: &Observation,
-    ) -> Vec<Limit> {
-        limits::rate(context, (script, observation), self.streams, (self.from, self.until))
-            .into_iter()
-            .collect()
-    }
-}
-
-/// Judges it between two instants of the trial.
-fn judge(
-    done: &JudgeContext<'_>,
-    streams: &[String],
-    window: (&Amount, &Amount),
-    judged: &mut Judged,
-) {
-    for (index, point) in done.points.iter().enumerate() {
-        let mut by_subject: BTreeMap<String, Vec<(u32, TrialReading)>> = BTreeMap::new();
-        for trial in done.valid(index) {
-            match of_trial(done, &trial, streams, window) {
-                Ok(all) => all.into_iter().for_each(|(on, read)| {
-                    by_subject.entry(on).or_default().push((trial.number, read));
-                }),
-                Err(doubt) => judged.doubt(At::Point(index), doubt),
-            }
-        }
-        for (on, all) in by_subject {
-            if let Some(judgement) = judgement("share.withheld", &on, done.place(point), &all) {
-                judged.file(At::Point(index), judgement);
-            }
-        }
-    }
-}
 
 /// A stream, its number in the script, and what it offers in bits a second.
 struct Source<'a> {
@@ -121,10 +55,9 @@ struct Source<'a> {
 fn of_trial(
     done: &JudgeContext<'_>,
     trial: &Trial,
-    streams: &[String],
-    (from, until): (&Amount, &Amount),
+    measure: &Measure,
 ) -> Result<Vec<(String, TrialReading)>, Doubt> {
-    let window = (done.instant(trial, from)?, done.instant(trial, until)?);
+    let (streams, window) = (measure.names("streams"), done.stretch(trial, measure)?);
     let declared = &done.context.group.declared;
     let named = (0_u16..).zip(&trial.script.streams).filter(|(_, of)| streams.contains(&of.name));
     let sources: Vec<Source<'_>> = named

@@ -3,11 +3,9 @@
 use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
-use super::super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
+use super::super::measurement::{Facts, Known, Needs, by_source};
 use super::draws::Rule;
 use super::{Fate, OF_QUEUE, Span, visits, wred};
-use crate::runner::context::Context;
-use crate::runner::points::Point;
 use rig_capture::DutCounter;
 use rig_lab::Marking;
 use rig_testcases::vocabulary::{Entry, STREAM};
@@ -22,39 +20,17 @@ pub(in super::super) static COUNTERS: Known = Known {
         looks: &OF_QUEUE,
         ..Entry::USUAL
     },
-    of: |measure| Box::new(OfQueue { stream: measure.named("stream") }),
-};
-
-/// `ecn.counters`.
-#[derive(Debug)]
-struct OfQueue<'a> {
-    stream: &'a str,
-}
-
-impl Measurement for OfQueue<'_> {
-    fn facts(&self) -> Facts {
+    facts: |_| {
         Facts::with(
             Needs::Counters,
             "marked-before-stays-marked-broadcom",
             "deviation=ce_not_counted",
         )
-    }
-
-    fn on(&self) -> String {
-        self.stream.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        by_source(
-            "each WRED and ECN counter of the queue grown by what the wire shows",
-            DutCounter::ECN_SOURCE,
-        )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, self.stream, judged);
-    }
-}
+    },
+    expected: |measure, _, _| by_source(measure.entry.about, DutCounter::ECN_SOURCE),
+    judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
+    ..Known::USUAL
+};
 
 /// Judges them: packets and bytes that were marked, and that were dropped. A frame that came marked is counted where it would
 /// have been marked; what early detection drops is among all that the queue dropped.

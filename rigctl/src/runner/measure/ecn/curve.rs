@@ -5,7 +5,7 @@ mod corners;
 
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
-use super::super::measurement::{Expected, Facts, Known, Measurement, by_formula};
+use super::super::measurement::{Expected, Facts, Known, by_formula};
 use super::draws::{Draw, Rule, draws};
 use super::{Class, Ecn};
 use super::{Fate, OF_QUEUE, Prediction, Span, Unit, wred};
@@ -58,37 +58,15 @@ pub(in super::super) static CURVE: Known = Known {
         looks: &OF_QUEUE,
         ..Entry::USUAL
     },
-    of: |measure| Box::new(MarkingCurve { streams: measure.names("streams") }),
-};
-
-/// `ecn.curve`.
-#[derive(Debug)]
-struct MarkingCurve<'a> {
-    streams: &'a [String],
-}
-
-impl Measurement for MarkingCurve<'_> {
-    fn facts(&self) -> Facts {
+    facts: |_| {
         // Three corners, marks, pairs and the point of marking; certain frames spend nothing.
         Facts { ways: 6, ..Facts::of_wire("corners-to-the-cell-broadcom", "wred.kmax=x1.1") }
-    }
-
-    fn on(&self) -> String {
-        self.streams.join(" and ")
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        expected(context, self.streams)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, self.streams, judged);
-    }
-
-    fn bursts(&self) -> &[String] {
-        self.streams
-    }
-}
+    },
+    expected: |measure, context, _| expected(context, measure.names("streams")),
+    judge: |measure, done, judged| judge(done, measure.names("streams"), judged),
+    bursts: |measure| measure.names("streams"),
+    ..Known::USUAL
+};
 
 /// The curve that the frames of some streams go by, and what it does to them.
 fn expected(context: &Context<'_>, streams: &[String]) -> Vec<Expected> {

@@ -2,12 +2,11 @@
 
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
-use super::super::measurement::{Expected, Facts, Known, Measurement};
+use super::super::measurement::{Facts, Known};
 use super::{OF_QUEUE, Prediction, Span, Unit, visits};
-use crate::runner::context::Context;
-use crate::runner::points::Point;
 use rig_capture::Dir;
 use rig_testcases::Declared;
+use rig_testcases::Measure;
 use rig_testcases::vocabulary::{Entry, Kind, LOAD, optional};
 use rig_units::{Dur, Time};
 
@@ -28,13 +27,16 @@ pub(in super::super) static ORDER: Known = Known {
         looks: &OF_QUEUE,
         ..Entry::USUAL
     },
-    of: |measure| {
-        let first = match measure.arguments.word("first") {
-            Some("pfc") => First::Pfc,
-            _ => First::Ecn,
+    facts: |_| Facts::of_wire("marks-before-pauses-broadcom", "deviation=depth_averaged:15"),
+    expected: |measure, _, _| {
+        let text = match first(measure) {
+            First::Ecn => "a mark before the first XOFF",
+            First::Pfc => "an XOFF before the first mark",
         };
-        Box::new(Order { stream: measure.named("stream"), first })
+        vec![("wanted", text.to_owned())]
     },
+    judge: |measure, done, judged| judge(done, measure.named("stream"), first(measure), judged),
+    ..Known::USUAL
 };
 
 /// What comes first when a queue fills up.
@@ -46,32 +48,10 @@ enum First {
     Pfc,
 }
 
-/// `ecn.order`.
-#[derive(Debug)]
-struct Order<'a> {
-    stream: &'a str,
-    first: First,
-}
-
-impl Measurement for Order<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("marks-before-pauses-broadcom", "deviation=depth_averaged:15")
-    }
-
-    fn on(&self) -> String {
-        self.stream.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        let text = match self.first {
-            First::Ecn => "a mark before the first XOFF",
-            First::Pfc => "an XOFF before the first mark",
-        };
-        vec![("wanted", text.to_owned())]
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, self.stream, self.first, judged);
+fn first(measure: &Measure) -> First {
+    match measure.arguments.word("first") {
+        Some("pfc") => First::Pfc,
+        _ => First::Ecn,
     }
 }
 

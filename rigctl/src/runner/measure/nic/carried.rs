@@ -3,12 +3,9 @@
 
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread};
-use super::super::measurement::told;
-use super::super::measurement::{Expected, Facts, Known, Measurement, Needs, Red, by_source};
+use super::super::measurement::{Facts, Known, Needs, Red, by_source, in_words};
 use super::Seen;
 use super::rc::{End, says};
-use crate::runner::context::Context;
-use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
@@ -45,43 +42,27 @@ pub(in super::super) static GOODPUT: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| {
-        let of = &measure.arguments;
-        let wanted = (of.rate("at_least").unwrap_or(0), of.rate("at_most").unwrap_or(u64::MAX));
-        let from = of.dur("from").unwrap_or_default();
-        Box::new(Goodput { flow: measure.named("flow"), wanted, from })
-    },
+    facts: |_| Facts::of_wire("rate-over-a-long-way", "nic.rp.timer=x2"),
+    expected: |measure, _, _| in_words(wanted(measure)),
+    judge: |measure, done, judged| goodput(done, measure, judged),
+    ..Known::USUAL
 };
 
-/// `rate.goodput`.
-#[derive(Debug)]
-struct Goodput<'a> {
-    flow: &'a str,
-    wanted: (u64, u64),
-    from: Dur,
-}
-
-impl Measurement for Goodput<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("rate-over-a-long-way", "nic.rp.timer=x2")
-    }
-
-    fn on(&self) -> String {
-        self.flow.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        let show = |bps| Unit::Bps.show(bps);
-        let text = match self.wanted {
+/// What a case wants of a goodput.
+fn wanted(measure: &Measure) -> Prediction {
+    let [least, most] = ["at_least", "at_most"].map(|key| measure.arguments.rate(key));
+    let span = Span { lo: least.unwrap_or(0), hi: most.unwrap_or(u64::MAX) };
+    let show = |bps| Unit::Bps.show(bps);
+    Prediction {
+        unit: Unit::Bps,
+        span,
+        formula: "payload acknowledged over the time that it took; to the trial's end where messages are not",
+        text: match (span.lo, span.hi) {
             (0, most) => format!("at most {}", show(most)),
             (least, u64::MAX) => format!("at least {}", show(least)),
             (least, most) => format!("{} to {}", show(least), show(most)),
-        };
-        told(text, "payload acknowledged over the time that it took", "the case")
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        goodput(done, self.flow, (self.wanted, self.from), judged);
+        },
+        source: "the case",
     }
 }
 
@@ -119,43 +100,22 @@ pub(in super::super) static COMPLETION: Known = Known {
         sense: somebody_acknowledges,
         ..Entry::USUAL
     },
-    of: |measure| {
-        let of = &measure.arguments;
-        let (by, unfinished) = (of.dur("by"), of.whole("unfinished").unwrap_or(0));
-        Box::new(Completion { flow: measure.named("flow"), by, unfinished })
-    },
-};
-
-/// `rc.completion`.
-#[derive(Debug)]
-struct Completion<'a> {
-    flow: &'a str,
-    by: Option<Dur>,
-    unfinished: u32,
-}
-
-impl Measurement for Completion<'_> {
-    fn facts(&self) -> Facts {
-        Facts { needs: Needs::Wire, ways: 1, red: Red::Written }
-    }
-
-    fn on(&self) -> String {
-        self.flow.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        let all = match self.unfinished {
+    facts: |_| Facts { needs: Needs::Wire, ways: 1, red: Red::Written },
+    expected: |measure, _, _| {
+        let all = match measure.arguments.whole("unfinished").unwrap_or(0) {
             0 => "every message acknowledged".to_owned(),
             some => format!("every message but {some} acknowledged"),
         };
-        let by = self.by.map_or("by the end of the trial".to_owned(), |by| format!("by {by}"));
+        let by = measure.arguments.dur("by");
+        let by = by.map_or("by the end of the trial".to_owned(), |by| format!("by {by}"));
         by_source(format!("{all}, {by}"), SOURCE)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        completion(done, self.flow, (self.by, self.unfinished), judged);
-    }
-}
+    },
+    judge: |measure, done, judged| {
+        let unfinished = measure.arguments.whole("unfinished").unwrap_or(0);
+        completion(done, measure.named("flow"), (measure.arguments.dur("by"), unfinished), judged);
+    },
+    ..Known::USUAL
+};
 
 /// What of a flow got through in one trial.
 struct Carried<'a> {
@@ -262,31 +222,18 @@ fn data(kind: RoceKind, at: Time, psn: u32) -> Option<Packet> {
 }
 
 /// Judges what of a flow gets through on average, against what the case wants.
-fn goodput(
-    done: &JudgeContext<'_>,
-    flow: &str,
-    (wanted, from): ((u64, u64), Dur),
-    judged: &mut Judged,
-) {
+fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
+    let flow = measure.named("flow");
+    let from = measure.arguments.dur("from").unwrap_or_default();
     done.each("rate.goodput", flow, judged, |trial| {
         let carried = Carried::of(done, trial, flow)?;
-        if wanted.0 == 0 && carried.hangs() {
+        let want = wanted(measure);
+        if want.span.lo == 0 && carried.hangs() {
             let why = format!("{flow} got nothing through for the latter half of its time: that it is slow shows nothing");
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
         let (span, records) = rate(&carried, Time::ZERO + from)
             .ok_or_else(|| trial.doubt(&format!("of {flow} too little got through to tell a rate")))?;
-        let want = Prediction {
-            unit: Unit::Bps,
-            span: Span { lo: wanted.0, hi: wanted.1 },
-            formula: "payload acknowledged over the time that it took; to the trial's end where messages are not",
-            text: match wanted {
-                (0, most) => format!("at most {}", Unit::Bps.show(most)),
-                (least, u64::MAX) => format!("at least {}", Unit::Bps.show(least)),
-                (least, most) => format!("{} to {}", Unit::Bps.show(least), Unit::Bps.show(most)),
-            },
-            source: "the case",
-        };
         // Of what was sent nothing may have got through, which is a rate of 0.
         let looked = Looked { count: carried.progress.sent, of: "packets" };
         Ok(TrialReading { span, want, got: None, records, looked })

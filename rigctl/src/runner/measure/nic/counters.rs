@@ -3,10 +3,8 @@
 use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
-use super::super::measurement::{Expected, Facts, Known, Measurement, Needs, by_source};
+use super::super::measurement::{Facts, Known, Needs, by_source};
 use super::{Seen, rc};
-use crate::runner::context::Context;
-use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Observation, Record, Span, What};
@@ -25,32 +23,11 @@ pub(in super::super) static COUNTERS: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(OfNic { port: measure.named("port") }),
+    facts: |_| Facts::with(Needs::Counters, "one-cnp-an-interval", "deviation=cnp_not_counted"),
+    expected: |measure, _, _| by_source(measure.entry.about, SOURCE),
+    judge: |measure, done, judged| judge(done, measure.named("port"), judged),
+    ..Known::USUAL
 };
-
-/// `nic.counters`.
-#[derive(Debug)]
-struct OfNic<'a> {
-    port: &'a str,
-}
-
-impl Measurement for OfNic<'_> {
-    fn facts(&self) -> Facts {
-        Facts::with(Needs::Counters, "one-cnp-an-interval", "deviation=cnp_not_counted")
-    }
-
-    fn on(&self) -> String {
-        self.port.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        by_source("each counter grown by what the wire shows", "NVIDIA's counters of RoCE")
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, self.port, judged);
-    }
-}
 
 const SOURCE: &str = "NVIDIA's counters of RoCE; the wire is the count";
 

@@ -4,10 +4,8 @@
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Expected, Facts, Known, Measurement};
+use super::super::measurement::{Facts, Known};
 use super::shares::{Runs, ppm, runs, span};
-use crate::runner::context::Context;
-use crate::runner::points::Point;
 use crate::runner::table::Table;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::Carried;
@@ -67,38 +65,20 @@ pub(in super::super) static FIXED_POINT: Known = Known {
         sense: something_marks,
         ..Entry::USUAL
     },
-    of: |measure| Box::new(FixedPoint { windows: measure.windows() }),
-};
-
-/// `rate.fixed_point`.
-#[derive(Debug)]
-struct FixedPoint {
-    windows: Vec<Window>,
-}
-
-impl Measurement for FixedPoint {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("more-senders-are-marked-more", "nic.rp.enable=false")
-    }
-
-    fn on(&self) -> String {
-        Window::flows_of(&self.windows).join(" and ")
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("more-senders-are-marked-more", "nic.rp.enable=false"),
+    on: |measure| Window::flows_of(&measure.windows()).join(" and "),
+    expected: |measure, _, _| {
         let senders: Vec<String> =
-            self.windows.iter().map(|window| window.flows.len().to_string()).collect();
+            measure.windows().iter().map(|window| window.flows.len().to_string()).collect();
         let text = format!(
             "more marks and more CNPs with each of {} senders; how many, the fluid model says, and only for people",
             senders.join(", ")
         );
         told(text, "a^2 alpha = tau^2 R_AI R (b + d)(c + e)", fluid::SOURCE)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, &self.windows, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| judge(done, &measure.windows(), judged),
+    ..Known::USUAL
+};
 
 /// Judges the windows of every point.
 fn judge(done: &JudgeContext<'_>, windows: &[Window], judged: &mut Judged) {

@@ -3,10 +3,8 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Expected, Facts, Known, Measurement, by_source};
+use super::super::measurement::{Facts, Known, by_source};
 use super::Seen;
-use crate::runner::context::Context;
-use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
@@ -35,25 +33,8 @@ pub(in super::super) static ANSWERS: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Answers { port: measure.named("port") }),
-};
-
-/// `cnp.answers`.
-#[derive(Debug)]
-struct Answers<'a> {
-    port: &'a str,
-}
-
-impl Measurement for Answers<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("packet-numbers-that-wrap", "deviation=cnp_wrong_qp")
-    }
-
-    fn on(&self) -> String {
-        self.port.to_owned()
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("packet-numbers-that-wrap", "deviation=cnp_wrong_qp"),
+    expected: |_, context, _| {
         let np = &context.group.declared.nic.np;
         if !np.enable {
             return by_source("no CNP: the notification point is off", SOURCE);
@@ -67,12 +48,10 @@ impl Measurement for Answers<'_> {
             np.scope.words()
         );
         told(text, "marks every g: CNPs every ceil(I / g) g", SOURCE)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        answers(done, self.port, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| answers(done, measure.named("port"), judged),
+    ..Known::USUAL
+};
 
 /// `cnp.latency`.
 pub(in super::super) static LATENCY: Known = Known {
@@ -84,33 +63,14 @@ pub(in super::super) static LATENCY: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Latency { port: measure.named("port") }),
-};
-
-/// `cnp.latency`.
-#[derive(Debug)]
-struct Latency<'a> {
-    port: &'a str,
-}
-
-impl Measurement for Latency<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("mark-to-cnp", "nic.np.latency=x1.1")
-    }
-
-    fn on(&self) -> String {
-        self.port.to_owned()
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("mark-to-cnp", "nic.np.latency=x1.1"),
+    expected: |_, context, _| {
         let latency = context.group.declared.nic.np.latency;
         by_source(format!("{latency}, and behind what the port is sending"), "the declared latency")
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        latency(done, self.port, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| latency(done, measure.named("port"), judged),
+    ..Known::USUAL
+};
 
 /// `cnp.interval`.
 pub(in super::super) static INTERVAL: Known = Known {
@@ -122,33 +82,14 @@ pub(in super::super) static INTERVAL: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Interval { port: measure.named("port") }),
-};
-
-/// `cnp.interval`.
-#[derive(Debug)]
-struct Interval<'a> {
-    port: &'a str,
-}
-
-impl Measurement for Interval<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("hidden-minimum-interval", "deviation=cnp_hidden_interval")
-    }
-
-    fn on(&self) -> String {
-        self.port.to_owned()
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("hidden-minimum-interval", "deviation=cnp_hidden_interval"),
+    expected: |_, context, _| {
         let interval = context.group.declared.nic.np.interval;
         told(format!("{interval}, rounded up to the distance of marks"), "ceil(I / g) g", SOURCE)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        interval(done, self.port, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| interval(done, measure.named("port"), judged),
+    ..Known::USUAL
+};
 
 /// `cnp.format`.
 pub(in super::super) static FORMAT: Known = Known {
@@ -160,36 +101,17 @@ pub(in super::super) static FORMAT: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Format { port: measure.named("port") }),
-};
-
-/// `cnp.format`.
-#[derive(Debug)]
-struct Format<'a> {
-    port: &'a str,
-}
-
-impl Measurement for Format<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("form-of-a-cnp", "deviation=cnp_reserved_set")
-    }
-
-    fn on(&self) -> String {
-        self.port.to_owned()
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("form-of-a-cnp", "deviation=cnp_reserved_set"),
+    expected: |_, context, _| {
         let np = &context.group.declared.nic.np;
         by_source(
             format!("well formed, with DSCP {} and {}", np.dscp, np.ecn.words()),
             "RoCEv2, IBTA volume 1 A17.9.3; the declared DSCP and ECN field",
         )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        format(done, self.port, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| format(done, measure.named("port"), judged),
+    ..Known::USUAL
+};
 
 /// The marks that reached a NIC and the CNPs that left it, each with its record.
 struct Traffic {

@@ -3,10 +3,8 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Expected, Facts, Known, Measurement, by_source};
+use super::super::measurement::{Facts, Known, by_source};
 use super::rp::{Limited, SOURCE};
-use crate::runner::context::Context;
-use crate::runner::points::Point;
 use rig_capture::{Span, Unit};
 use rig_lab::Limiting;
 use rig_oracle::Prediction;
@@ -24,33 +22,14 @@ pub(in super::super) static LEAST: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Least { flow: measure.named("flow") }),
-};
-
-/// `rate.least`.
-#[derive(Debug)]
-struct Least<'a> {
-    flow: &'a str,
-}
-
-impl Measurement for Least<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("minimum-rate", "deviation=min_rate_ignored")
-    }
-
-    fn on(&self) -> String {
-        self.flow.to_owned()
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("minimum-rate", "deviation=min_rate_ignored"),
+    expected: |_, context, _| {
         let least = context.group.declared.nic.rp.min_rate;
         by_source(format!("as the CNPs ask for, and no less than {least}"), SOURCE)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        rate(done, self.flow, Which::Least, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| rate(done, measure.named("flow"), Which::Least, judged),
+    ..Known::USUAL
+};
 
 /// `rate.final`.
 pub(in super::super) static FINAL: Known = Known {
@@ -62,32 +41,11 @@ pub(in super::super) static FINAL: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Final { flow: measure.named("flow") }),
+    facts: |_| Facts::of_wire("additive-increase", "nic.rp.ai_rate=x1.1"),
+    expected: |_, _, _| by_source("what cuts and increases come to", SOURCE),
+    judge: |measure, done, judged| rate(done, measure.named("flow"), Which::Final, judged),
+    ..Known::USUAL
 };
-
-/// `rate.final`.
-#[derive(Debug)]
-struct Final<'a> {
-    flow: &'a str,
-}
-
-impl Measurement for Final<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("additive-increase", "nic.rp.ai_rate=x1.1")
-    }
-
-    fn on(&self) -> String {
-        self.flow.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        by_source("what cuts and increases come to", SOURCE)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        rate(done, self.flow, Which::Final, judged);
-    }
-}
 
 /// `rate.bursts`.
 pub(in super::super) static BURSTS: Known = Known {
@@ -99,34 +57,15 @@ pub(in super::super) static BURSTS: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Bursts { flow: measure.named("flow") }),
-};
-
-/// `rate.bursts`.
-#[derive(Debug)]
-struct Bursts<'a> {
-    flow: &'a str,
-}
-
-impl Measurement for Bursts<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("packets-or-bursts", "nic.rp.limiting=packet")
-    }
-
-    fn on(&self) -> String {
-        self.flow.to_owned()
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("packets-or-bursts", "nic.rp.limiting=packet"),
+    expected: |_, context, _| {
         let rp = &context.group.declared.nic.rp;
         let text = format!("per {}: one packet, or {} at least", rp.limiting.words(), rp.burst);
         told(text, "ceil(burst / packet)", SOURCE)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        bursts(done, self.flow, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| bursts(done, measure.named("flow"), judged),
+    ..Known::USUAL
+};
 
 /// Which rate of a trial is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

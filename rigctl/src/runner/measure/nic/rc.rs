@@ -3,10 +3,8 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Expected, Facts, Known, Measurement};
+use super::super::measurement::{Facts, Known};
 use super::Seen;
-use crate::runner::context::Context;
-use crate::runner::points::Point;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
@@ -28,32 +26,13 @@ pub(in super::super) static SENDER: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Sender { flow: measure.named("flow") }),
-};
-
-/// `rc.sender`.
-#[derive(Debug)]
-struct Sender<'a> {
-    flow: &'a str,
-}
-
-impl Measurement for Sender<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("lost-packet", "nic.rc.resend_latency=x1.5")
-    }
-
-    fn on(&self) -> String {
-        self.flow.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("lost-packet", "nic.rc.resend_latency=x1.5"),
+    expected: |_, _, _| {
         told("numbers in order; after a NAK from the one that it names", "go-back-N", SOURCE)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        sender(done, self.flow, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| sender(done, measure.named("flow"), judged),
+    ..Known::USUAL
+};
 
 /// `rc.receiver`.
 pub(in super::super) static RECEIVER: Known = Known {
@@ -75,35 +54,16 @@ pub(in super::super) static RECEIVER: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| {
-        let of = measure.arguments.name("stream").unwrap_or_else(|| measure.named("flow"));
-        Box::new(Receiver { of })
-    },
-};
-
-/// `rc.receiver`.
-#[derive(Debug)]
-struct Receiver<'a> {
-    of: &'a str,
-}
-
-impl Measurement for Receiver<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("hole-and-nak", "deviation=nak_repeated")
-    }
-
-    fn on(&self) -> String {
-        self.of.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("hole-and-nak", "deviation=nak_repeated"),
+    expected: |_, _, _| {
         told("an acknowledgement as often as declared, one NAK for each hole", "go-back-N", SOURCE)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        receiver(done, self.of, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| {
+        let of = measure.arguments.name("stream").unwrap_or_else(|| measure.named("flow"));
+        receiver(done, of, judged);
+    },
+    ..Known::USUAL
+};
 
 /// One end of a connection.
 pub(super) struct End {

@@ -3,10 +3,8 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Expected, Facts, Known, Measurement, by_source};
+use super::super::measurement::{Facts, Known, prediction};
 use super::Seen;
-use crate::runner::context::Context;
-use crate::runner::points;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_lab::{Limiting, Rp, Scope};
@@ -30,36 +28,17 @@ pub(in super::super) static FOLLOWS: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Follows { flow: measure.named("flow") }),
-};
-
-/// `rate.follows`.
-#[derive(Debug)]
-struct Follows<'a> {
-    flow: &'a str,
-}
-
-impl Measurement for Follows<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("cuts-in-a-row", "deviation=alpha_not_raised")
-    }
-
-    fn on(&self) -> String {
-        self.flow.to_owned()
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[points::Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("cuts-in-a-row", "deviation=alpha_not_raised"),
+    expected: |_, _, _| {
         told(
             "each packet as early as the rate allows and no earlier, by the CNPs that came",
             "the next leaves s 8 / C after the one before; cuts, alpha, timers, bytes and stages make C",
             SOURCE,
         )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        follows(done, self.flow, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| follows(done, measure.named("flow"), judged),
+    ..Known::USUAL
+};
 
 /// `rate.cut`.
 pub(in super::super) static CUT: Known = Known {
@@ -71,35 +50,16 @@ pub(in super::super) static CUT: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Cut { flow: measure.named("flow") }),
-};
-
-/// `rate.cut`.
-#[derive(Debug)]
-struct Cut<'a> {
-    flow: &'a str,
-}
-
-impl Measurement for Cut<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("cut-against-alpha", "nic.rp.initial_alpha=x0.9")
-    }
-
-    fn on(&self) -> String {
-        self.flow.to_owned()
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[points::Point]) -> Vec<Expected> {
+    facts: |_| Facts::of_wire("cut-against-alpha", "nic.rp.initial_alpha=x0.9"),
+    expected: |_, context, _| {
         let declared = &context.group.declared;
         let line = declared.port_speed(0).unwrap_or(PortSpeed::G100);
         let cut = forms::first_cut(&declared.nic.rp, line);
         told(format!("to {cut} of {line}"), "C (1 - alpha / 2)", SOURCE)
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        cut(done, self.flow, judged);
-    }
-}
+    },
+    judge: |measure, done, judged| cut(done, measure.named("flow"), judged),
+    ..Known::USUAL
+};
 
 /// `rate.reaction`.
 pub(in super::super) static REACTION: Known = Known {
@@ -111,33 +71,11 @@ pub(in super::super) static REACTION: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Reaction { flow: measure.named("flow") }),
+    facts: |_| Facts::of_wire("latency-of-a-cut", "nic.rp.latency=x1.5"),
+    expected: |_, context, _| prediction(&reacts(&context.group.declared.nic.rp)),
+    judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),
+    ..Known::USUAL
 };
-
-/// `rate.reaction`.
-#[derive(Debug)]
-struct Reaction<'a> {
-    flow: &'a str,
-}
-
-impl Measurement for Reaction<'_> {
-    fn facts(&self) -> Facts {
-        Facts::of_wire("latency-of-a-cut", "nic.rp.latency=x1.5")
-    }
-
-    fn on(&self) -> String {
-        self.flow.to_owned()
-    }
-
-    fn expected(&self, context: &Context<'_>, _: &[points::Point]) -> Vec<Expected> {
-        let latency = context.group.declared.nic.rp.latency;
-        by_source(format!("{latency} after the last bit of the CNP"), "the declared latency")
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        reaction(done, self.flow, judged);
-    }
-}
 
 pub(super) const SOURCE: &str =
     "DCQCN: Zhu et al., SIGCOMM'15, section 3; docs/nic.md, reaction point";
@@ -396,6 +334,17 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     });
 }
 
+/// How soon a CNP takes effect.
+fn reacts(rp: &Rp) -> Prediction {
+    Prediction {
+        unit: Unit::Ps,
+        span: Span::exactly(rp.latency.0),
+        formula: "rp.latency; seen between two packets",
+        text: format!("{} after the last bit of the CNP", Unit::Ps.show(rp.latency.0)),
+        source: "the declared latency",
+    }
+}
+
 /// Judges how soon the first CNP takes effect.
 fn reaction(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("rate.reaction", flow, judged, |trial| {
@@ -406,14 +355,7 @@ fn reaction(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         // The packet before still had the old rate behind it, this one has the new.
         let lo = since(held - 1).map_or(0, |since| since.saturating_sub(blur).0 + 1);
         let span = Span { lo, hi: (since(held).unwrap_or_default() + blur).0 };
-        let latency = limited.rp.latency;
-        let want = Prediction {
-            unit: Unit::Ps,
-            span: Span::exactly(latency.0),
-            formula: "rp.latency; seen between two packets",
-            text: format!("{} after the last bit of the CNP", Unit::Ps.show(latency.0)),
-            source: "the declared latency",
-        };
+        let want = reacts(limited.rp);
         let records = vec![limited.cnps[0].0, limited.frames[held].0];
         Ok(TrialReading { span, want, got: None, records, looked: looked(1, "cuts") })
     });

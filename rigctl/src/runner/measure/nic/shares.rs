@@ -2,9 +2,7 @@
 
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
-use super::super::measurement::{Expected, Facts, Known, Measurement, Needs, Red, by_source};
-use crate::runner::context::Context;
-use crate::runner::points::Point;
+use super::super::measurement::{Facts, Known, Needs, Red, in_words};
 use crate::runner::table::Table;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::{Carried, carried};
@@ -16,7 +14,7 @@ use rig_oracle::judge::nic::shares::{self, Equal};
 use rig_oracle::spec::nic::fluid;
 use rig_oracle::verdict::Doubt;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, WINDOW, required};
-use rig_testcases::{RoceKind, Window};
+use rig_testcases::{Measure, RoceKind, Window};
 use rig_units::{Bytes, Ppm, Time};
 
 /// `rate.shares`.
@@ -49,43 +47,18 @@ pub(in super::super) static SHARES: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    of: |measure| {
-        let window = measure.arguments.window().unwrap_or_default();
-        let within = measure.arguments.share("within").unwrap_or_default();
-        Box::new(Shares { window, within })
-    },
+    facts: |_| Facts { needs: Needs::Wire, ways: 1, red: Red::Written },
+    expected: |measure, _, _| in_words(wanted(&window(measure), within(measure))),
+    judge: |measure, done, judged| judge(done, &window(measure), within(measure), judged),
+    ..Known::USUAL
 };
 
-/// `rate.shares`.
-#[derive(Debug)]
-struct Shares {
-    window: Window,
-    within: Ppm,
+fn window(measure: &Measure) -> Window {
+    measure.arguments.window().unwrap_or_default()
 }
 
-impl Measurement for Shares {
-    fn facts(&self) -> Facts {
-        Facts { needs: Needs::Wire, ways: 1, red: Red::Written }
-    }
-
-    fn on(&self) -> String {
-        self.window.flows.join(" and ")
-    }
-
-    fn expected(&self, _: &Context<'_>, _: &[Point]) -> Vec<Expected> {
-        let Window { flows, from, until } = &self.window;
-        let (flows, within) = (flows.len(), self.within);
-        by_source(
-            format!(
-                "each of {flows} flows gets what the others get, within {within}, from {from} to {until}"
-            ),
-            fluid::SOURCE,
-        )
-    }
-
-    fn judge(&self, done: &JudgeContext<'_>, judged: &mut Judged) {
-        judge(done, &self.window, self.within, judged);
-    }
+fn within(measure: &Measure) -> Ppm {
+    measure.arguments.share("within").unwrap_or_default()
 }
 
 /// So many batches a trial.

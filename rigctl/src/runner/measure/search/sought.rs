@@ -1,7 +1,7 @@
 //! Numbers of frames that are searched: where a device sends XOFF, where it drops, where it sends XON. Without any idea of what is
 //! found.
 
-use super::super::measurement::Known;
+use super::super::measurement::{Facts, Known};
 use crate::runner::threshold_search::{Event, Stage};
 use rig_lab::{Accounting, Declared, Fault};
 use rig_testcases::vocabulary::{
@@ -18,7 +18,8 @@ pub(in super::super) static XOFF: Known = Known {
         source: "F4, F5",
         ..GROWN
     },
-    of: |measure| Box::new(Searched::of(Sought::Xoff, measure)),
+    facts: |_| Facts::of_wire("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1"),
+    ..Known::SEARCH
 };
 
 /// `buffer.drop`.
@@ -29,7 +30,9 @@ pub(in super::super) static DROP: Known = Known {
         source: "F5",
         ..GROWN
     },
-    of: |measure| Box::new(Searched::of(Sought::Drop, measure)),
+    facts: |_| Facts::of_wire("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9"),
+    drained: |measure| measure.names("together"),
+    ..Known::SEARCH
 };
 
 /// `buffer.xon`.
@@ -56,7 +59,8 @@ pub(in super::super) static XON: Known = Known {
         looks: &SEARCHED,
         ..Entry::USUAL
     },
-    of: |measure| Box::new(Searched::of(Sought::Xon, measure)),
+    facts: |_| Facts::of_wire("xon-point-broadcom", "buffer.xon_offset=x2"),
+    ..Known::SEARCH
 };
 
 /// What is asked of streams that grow.
@@ -98,16 +102,12 @@ pub(super) struct Searched<'a> {
 }
 
 impl<'a> Searched<'a> {
-    fn of(sought: Sought, measure: &'a Measure) -> Searched<'a> {
-        let (name, streams) = (measure.name(), measure.searches());
-        Searched { name, sought, streams, together: measure.arguments.names("together").is_some() }
-    }
-
     /// What a measure of a case searches, if it is a search.
     pub(super) fn asked(measure: &'a Measure) -> Option<Searched<'a>> {
         let all = [(&XOFF, Sought::Xoff), (&DROP, Sought::Drop), (&XON, Sought::Xon)];
         let (_, sought) = all.into_iter().find(|(one, _)| one.entry.name == measure.name())?;
-        Some(Searched::of(sought, measure))
+        let (name, streams) = (measure.name(), measure.searches());
+        Some(Searched { name, sought, streams, together: measure.says("together") })
     }
 
     /// The numbers that it consists of, in the order in which they are found.
