@@ -16,6 +16,7 @@ pub enum Kind {
     /// A router that stores and forwards, with one delay for every frame.
     Router,
     /// Several switches and the links between them. A lab makes it; no profile is of it.
+    #[schemars(skip)]
     System,
 }
 
