@@ -62,7 +62,8 @@ impl<'a> Context<'a> {
         };
         let mut profile = Cow::Borrowed(profile);
         if let Some(Varied::Speed(speed)) = group.varied {
-            profile.to_mut().run_at(speed);
+            let profile = profile.to_mut();
+            profile.declared = profile.declared.at(speed);
         }
         Context {
             case,

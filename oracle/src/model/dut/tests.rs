@@ -12,5 +12,4 @@ mod marking;
 mod nics;
 mod obeying;
 mod sending;
-mod system;
 mod watermarks;

@@ -1,5 +1,6 @@
 //! Tests of the exact bounds of judging: at what is predicted a measure passes, and one unit past it fails.
 
+mod config;
 mod ecn;
 mod headroom;
 mod loss;
@@ -10,6 +11,10 @@ mod pfc;
 mod rc;
 mod rp;
 mod search;
+mod shares;
 mod storm;
 mod throughput;
+mod timestamps;
+mod turns;
+mod watchdog;
 mod watermarks;
