@@ -74,8 +74,8 @@ fn a_mark_is_answered_with_a_cnp_whose_last_bit_is_due_when_the_rule_says() {
     assert_eq!(at, Time::ZERO + Dur::us(10) + after);
     assert_eq!((cnp.kind, cnp.connection), (RoceKind::Cnp { fault: None }, 0));
     assert_eq!((cnp.dscp, cnp.ecn), (48, Ecn::NotEct));
-    assert_eq!(bench.counter("Ethernet0 np_cnp_sent"), 1);
-    assert_eq!(bench.counter("Ethernet0 np_ecn_marked_roce_packets"), 2);
+    assert_eq!(bench.counter("nic np_cnp_sent"), 1);
+    assert_eq!(bench.counter("nic np_ecn_marked_roce_packets"), 2);
 }
 
 #[test]
