@@ -39,7 +39,7 @@ use std::path::Path;
 const PIPED: &str = "stdin";
 
 /// The bundled catalogue: name of the file and its text.
-const BUNDLED: [(&str, &str); 10] = [
+const BUNDLED: [(&str, &str); 11] = [
     ("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml")),
     ("testcases/buffers.yaml", include_str!("../buffers.yaml")),
     ("testcases/ecn.yaml", include_str!("../ecn.yaml")),
@@ -50,6 +50,7 @@ const BUNDLED: [(&str, &str); 10] = [
     ("testcases/interop.yaml", include_str!("../interop.yaml")),
     ("testcases/headroom.yaml", include_str!("../headroom.yaml")),
     ("testcases/router.yaml", include_str!("../router.yaml")),
+    ("testcases/system.yaml", include_str!("../system.yaml")),
 ];
 
 /// Reads one file of test cases.

@@ -4,7 +4,7 @@
 use super::measure::{self, Needs};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{capabilities, lacking};
-use rig_lab::{Action, ControlName, Keys, Lab, Profile, Setting, Transport, settings};
+use rig_lab::{Action, ControlName, Keys, Kind, Lab, Profile, Setting, Transport, settings};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
 use rig_units::Dur;
@@ -100,7 +100,7 @@ fn steered(control: ControlName, profile: &Profile, case: &Case) -> Result<Appli
         return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
     }
     case.measure.retain(|measure| {
-        let why = unseen(control, profile, measure);
+        let why = untold(profile, measure).or_else(|| unseen(control, profile, measure));
         left_out.extend(why.iter().map(|why| format!("{}: {why}", measure.name())));
         why.is_none()
     });
@@ -194,6 +194,16 @@ fn cuts(case: &Case) -> bool {
     case.steps.iter().any(|step| matches!(step.what, CaseAction::LinkDown { .. }))
 }
 
+/// Why what is measured is not held against several devices; `None` where it is, or they are one.
+fn untold(profile: &Profile, measure: &Measure) -> Option<String> {
+    let several = profile.kind == Kind::System && !(measure::of(measure).crosses)(measure);
+    let names = || profile.devices().iter().map(|one| format!("{}-{}", profile.name, one.name));
+    several.then(|| {
+        let (name, devices) = (&profile.name, names().collect::<Vec<_>>().join(" or "));
+        format!("it follows from the configuration of one device, and {name} is several: {devices} is one")
+    })
+}
+
 /// Why neither the wire nor the control shows what is measured; `None` where one does.
 fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<String> {
     let silent = profile.declared.pfcwd.action == Action::Alert;
@@ -276,6 +286,31 @@ mod tests {
             let Ok(reach) = reach else { continue };
             assert!(reach.case.storms.is_empty(), "{id}");
         }
+    }
+
+    /// What of a case that measures these can be done on a system of the bundled lab.
+    fn on_a_system(measures: &str) -> Result<Vec<String>, String> {
+        let text = format!(
+            "about: a\ndevice: system\ncases:\n  one:\n    why: a\n    source: [a]\n    streams: {{load: {{from: p1, to: p3, class: 3, kind: udp, size: 64B, every: 1ms, count: 9}}}}\n    trials: 1\n    steps: [{{at: 0ms, start: load}}]\n    length: 9ms\n    measure: [{measures}]\n"
+        );
+        let suite = rig_testcases::read::piped(text.as_bytes(), &measure::Registry);
+        let case = suite.unwrap_or_else(|faults| panic!("{faults:#?}")).cases.remove(0);
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let whole = lab.duts.iter().find(|dut| dut.kind == Kind::System).expect("a system");
+        assert_eq!(case.suits(whole), Ok(()));
+        of(&lab, whole, &case).map(|reach| reach.left_out)
+    }
+
+    #[test]
+    fn what_follows_from_one_device_is_left_out_of_a_case_on_several() {
+        let (mark, loss) =
+            ("ecn.marks: {stream: load, expect: none}", "loss: {stream: load, expect: none}");
+        assert_eq!(on_a_system(loss), Ok(Vec::new()));
+        let why = "ecn.marks: it follows from the configuration of one device, and two-in-a-row is several: two-in-a-row-near or two-in-a-row-far is one";
+        assert_eq!(on_a_system(&format!("{mark}, {loss}")), Ok(vec![why.to_owned()]));
+        assert_eq!(on_a_system(mark), Err(format!("nothing of it can be measured: {why}")));
+        let predicted = on_a_system("loss: {stream: load}").expect_err("nothing is left");
+        assert!(predicted.contains("loss: it follows"), "{predicted}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::seed::Seed;
 use super::subject::{self, Subject};
 use super::threshold_search::Counts;
 use super::values::Values;
-use rig_lab::{Fault, Form, Keys, Lab, Profile, RuleFamily, Transport};
+use rig_lab::{Declared, Fault, Form, Keys, Kind, Lab, Profile, RuleFamily, Transport};
 use rig_oracle::spec::pfcwd::{Names, Rule, Stimulus};
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Protection, Script};
@@ -61,6 +61,12 @@ impl<'a> Context<'a> {
             _ => lab.cable_cm,
         };
         let mut profile = Cow::Borrowed(profile);
+        // What each device of a system is configured to is predicted from, too.
+        if profile.kind == Kind::System
+            && let Ok(configured) = profile.clone().into_owned().configured(&group.settings)
+        {
+            profile = Cow::Owned(configured);
+        }
         if let Some(Varied::Speed(speed)) = group.varied {
             profile.to_mut().run_at(speed);
         }
@@ -92,6 +98,16 @@ impl<'a> Context<'a> {
             },
             counts: Counts::new(),
         }
+    }
+
+    /// What the device behind a rig port is configured to.
+    pub fn behind(&self, script: &Script, port: u16) -> &Declared {
+        let device = self.profile.system.as_deref().filter(|system| system.alone.is_none());
+        let device = device.and_then(|system| {
+            let at = system.ports.get(usize::from(script.dut_ports[usize::from(port)]))?;
+            system.devices.get(usize::from(at.device))
+        });
+        device.map_or(&self.group.declared, |device| &device.declared)
     }
 
     /// What the case is about, if it is about a storm.

@@ -15,6 +15,7 @@ pub mod estimate;
 pub mod evidence;
 pub mod floor;
 pub mod kept;
+pub mod legs;
 pub mod measure;
 pub mod mutants;
 pub mod pausing;

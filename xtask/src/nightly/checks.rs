@@ -37,7 +37,7 @@ pub(crate) const LABS: [&str; 8] = [
 ];
 
 /// The suites of the catalogue.
-pub(crate) const SUITES: [&str; 10] = [
+pub(crate) const SUITES: [&str; 11] = [
     "pfcwd",
     "buffers",
     "headroom",
@@ -48,6 +48,7 @@ pub(crate) const SUITES: [&str; 10] = [
     "recovery",
     "interop",
     "router",
+    "system",
 ];
 
 /// Those of them that say that they cover a part: what breaks there they notice.

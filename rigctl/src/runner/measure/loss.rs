@@ -66,6 +66,7 @@ pub(super) static LOSS: Known = Known {
     facts: |_| {
         Facts::of_wire("isolation-of-queue-and-port-broadcom", "deviation=drop_spreads_to_queue")
     },
+    crosses: |measure| measure.wanted("expect") != Wanted::Predicted,
     expected: |measure, context, _| {
         let text = match measure.wanted("expect") {
             Wanted::None => "no frame lost",

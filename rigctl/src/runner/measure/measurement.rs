@@ -93,6 +93,8 @@ pub struct Known {
     pub expected: Expects,
     /// Judges it, at every point.
     pub judge: fn(&Measure, &JudgeContext<'_>, &mut Judged),
+    /// Whether it tells what goes over several devices of a system. One that does not is held against the configuration of one.
+    pub crosses: fn(&Measure) -> bool,
     /// How its trials are placed.
     pub placement: Placement,
     /// The storm and the stream that show what the watchdog does, if it is about that.
@@ -115,6 +117,7 @@ impl Known {
         on: first_named,
         expected: |_, _, _| Vec::new(),
         judge: |_, _, _| (),
+        crosses: |_| false,
         placement: Placement::Anywhere,
         subject: |_| None,
         stages: |_| Vec::new(),

@@ -64,6 +64,7 @@ pub(super) static SENT: Known = Known {
         format!("{port}{}{}", class.unwrap_or_default(), after.unwrap_or_default())
     },
     expected: |measure, _, _| vec![("wanted", xoffs(measure).text)],
+    crosses: |measure| !measure.says("after"),
     judge: |measure, done, judged| match measure.arguments.class("class") {
         Some(class) => sent(done, measure, class, judged),
         None => silent(done, measure, judged),
@@ -107,6 +108,7 @@ pub(super) static FORMAT: Known = Known {
     facts: |_| Facts::of_wire("pfc-frame-format-broadcom", "deviation=malformed_pfc"),
     expected: |measure, _, _| by_source(measure.entry.about, measure.entry.source),
     judge: |measure, done, judged| format(done, measure.named("port"), judged),
+    crosses: |_| true,
     ..Known::USUAL
 };
 
@@ -254,9 +256,9 @@ const fn is_pfc(what: &What) -> bool {
 
 /// For how long each XOFF asks the sender to pause: the declared quanta.
 fn asked(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged) {
-    let declared = done.context.group.declared.pfc.quanta;
     done.each("pfc.sent", &format!("{port} class {class} pause asked for"), judged, |trial| {
         let index = trial.port(port)?;
+        let declared = done.context.behind(&trial.script, index).pfc.quanta;
         let whole = (Time::ZERO, Time::ZERO + trial.observation.length);
         let sent = analyse::pfc_sent(&trial.observation, index, class, whole);
         let quanta = |record: &usize| {
@@ -296,9 +298,9 @@ fn draining(done: &JudgeContext<'_>, trial: &Trial, storm: &str) -> Dur {
 
 /// How soon an XOFF is followed by the next word: the declared refresh, behind what may be ahead of it at the port.
 fn repeated(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged) {
-    let declared = &done.context.group.declared;
     done.each("pfc.sent", &format!("{port} class {class} repeated"), judged, |trial| {
         let index = trial.port(port)?;
+        let declared = done.context.behind(&trial.script, index);
         if falls_silent(&trial.script, index, class) {
             let why =
                 "a storm, a link that goes down or PFC by hand may end its PFC without an XON";
