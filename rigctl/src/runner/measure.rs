@@ -8,6 +8,7 @@ use rig_testcases::Case;
 
 mod action;
 mod ahead;
+mod backpressure;
 mod blame;
 #[cfg(test)]
 mod bounds;
