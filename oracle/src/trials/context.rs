@@ -62,8 +62,7 @@ impl<'a> Context<'a> {
         };
         let mut profile = Cow::Borrowed(profile);
         if let Some(Varied::Speed(speed)) = group.varied {
-            let profile = profile.to_mut();
-            profile.declared = profile.declared.at(speed);
+            profile.to_mut().run_at(speed);
         }
         Context {
             case,

@@ -1,6 +1,7 @@
 //! Tests of the exact bounds of judging, on cases that are run: at what is predicted a measure passes, and one unit past it fails.
 
 mod blame;
+mod config;
 mod ecn;
 mod given;
 mod headroom;
@@ -13,6 +14,10 @@ mod pfc;
 mod rc;
 mod rp;
 mod search;
+mod shares;
 mod storm;
 mod throughput;
+mod timestamps;
+mod turns;
+mod watchdog;
 mod watermarks;

@@ -4,17 +4,18 @@
 use crate::runner::case::{self, Rig};
 use crate::runner::choose::choose;
 use crate::stop::Stop;
-use rig_capture::{Counters, Dir, Observation, Record, Span, What};
+use rig_capture::{Counters, Dir, Observation, Provenance, Record, Span, What};
 use rig_dut::{Control, Emulated};
 use rig_lab::{Lab, WatermarkCopy};
 use rig_oracle::measure::{self, JudgeContext, Registry};
+use rig_oracle::trials::context::Context;
 use rig_oracle::trials::kept::{Common, Kept};
 use rig_oracle::trials::points::{groups, points};
 use rig_oracle::trials::seed::Seed;
 use rig_oracle::trials::trial::Trial;
 use rig_oracle::verdict::{Doubt, Judgement};
 use rig_testcases::{Case, RoceKind};
-use rig_units::{Quanta, Time};
+use rig_units::{Dur, Quanta, Time};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -76,8 +77,9 @@ impl Ran {
             .flat_map(|(table, _)| chip.iter().map(move |name| format!("{table} {name}")));
         let counters = chip.iter().cloned().chain(copies).collect();
         let rig = Rig { only: Some(device), ..Rig::of(&lab, &[&case], SEED, Stop::never()) };
-        let trials: Vec<Trial> = case::run(&rig, &case).trials.iter().map(Kept::whole).collect();
-        assert!(!trials.is_empty(), "nothing was run");
+        let ran = case::run(&rig, &case);
+        let trials: Vec<Trial> = ran.trials.iter().map(Kept::whole).collect();
+        assert!(!trials.is_empty() || !case.configure.is_empty(), "{:?}", ran.report.verdict);
         Ran { lab, device, case, trials, counters }
     }
 
@@ -86,11 +88,16 @@ impl Ran {
         self.changed(|_| {})
     }
 
-    /// What they say once each trial in which the first stream sends so many frames has been changed.
-    pub(super) fn changed_where(&self, count: u64, change: impl Fn(&mut Seen<'_>)) -> Said {
+    /// What they say once each trial in which a stream sends so many frames has been changed.
+    pub(super) fn changed_where(
+        &self,
+        (stream, count): (usize, u64),
+        change: impl Fn(&mut Seen<'_>),
+    ) -> Said {
         let mut trials = self.trials.clone();
         let counters = &self.counters;
-        let own = trials.iter_mut().filter(|trial| trial.script.streams[0].count == Some(count));
+        let sends = |trial: &&mut Trial| trial.script.streams[stream].count == Some(count);
+        let own = trials.iter_mut().filter(sends);
         let changed = own.map(|trial| {
             change(&mut Seen { observation: &mut trial.observation, counters });
         });
@@ -122,23 +129,38 @@ impl Ran {
         self.judge(trials)
     }
 
-    fn judge(&self, trials: Vec<Trial>) -> Said {
+    /// What they say where the device answered so to each setting that the case tries.
+    pub(super) fn answered(&self, tried: &[Result<Option<String>, String>]) -> Said {
+        self.judge_all(Vec::new(), tried)
+    }
+
+    /// Something of what the oracle knows of the case on the device.
+    pub(super) fn of_context<T>(&self, of: impl FnOnce(&Context<'_>) -> T) -> T {
         let profile = choose(&self.lab, Some(self.device), &self.case).expect("it suits");
         let group = groups(&self.case, &profile.declared).expect("settings").remove(0);
         let seed = Seed::of_run(SEED).split(&self.case.id.to_string()).split(&group.label);
-        let context = measure::context(&self.lab, profile, &self.case, group, seed);
-        let points = points(&self.case, &context.values(), context.cadence()).expect("values");
+        of(&measure::context(&self.lab, profile, &self.case, group, seed))
+    }
+
+    fn judge(&self, trials: Vec<Trial>) -> Said {
+        self.judge_all(trials, &[])
+    }
+
+    fn judge_all(&self, trials: Vec<Trial>, tried: &[Result<Option<String>, String>]) -> Said {
         let mut common = Common::default();
         let kept = |trial| Kept::of(trial, None, &mut common);
         let trials: Vec<Kept> = trials.into_iter().map(kept).collect();
-        let settled = measure::judge(&JudgeContext {
-            context: &context,
-            points: &points,
-            trials: &trials,
-            tried: &[],
-            alpha: 1e-6,
-            hurried: Stop::never().hurry_flag(),
-            cut: &Cell::new(false),
+        let settled = self.of_context(|context| {
+            let points = points(&self.case, &context.values(), context.cadence()).expect("values");
+            measure::judge(&JudgeContext {
+                context,
+                points: &points,
+                trials: &trials,
+                tried,
+                alpha: 1e-6,
+                hurried: Stop::never().hurry_flag(),
+                cut: &Cell::new(false),
+            })
         });
         Said { judgements: settled.judgements, doubts: settled.answers.doubts() }
     }
@@ -148,6 +170,14 @@ impl Ran {
         let observation = &mut self.trials[0].observation;
         change(&mut Seen { observation, counters: &self.counters });
         self
+    }
+
+    /// The same where every port's timestamps may be off by so much.
+    pub(super) fn off_by(self, bound: Dur) -> Ran {
+        self.then(|seen| {
+            let ports = seen.observation.ports.iter_mut();
+            ports.for_each(|port| port.provenance = Provenance::Software { bound });
+        })
     }
 
     /// `moved` moves what is measured up by so many units: at either end of what is predicted it passes, and one past it fails.

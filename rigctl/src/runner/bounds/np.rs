@@ -4,7 +4,7 @@ use super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Record, Span, What};
 use rig_testcases::RoceKind;
 
-fn marks(interval: &str, every: &str, count: u32, measure: &str) -> Ran {
+pub(super) fn marks(interval: &str, every: &str, count: u32, measure: &str) -> Ran {
     Ran::of(
         "gen2",
         &format!(
@@ -19,7 +19,7 @@ fn marks(interval: &str, every: &str, count: u32, measure: &str) -> Ran {
     )
 }
 
-fn cnps(seen: &Seen<'_>) -> Vec<usize> {
+pub(super) fn cnps(seen: &Seen<'_>) -> Vec<usize> {
     seen.roce(0, Dir::Rx, |kind| matches!(kind, RoceKind::Cnp { .. }))
 }
 

@@ -5,7 +5,7 @@ use rig_capture::{Dir, Span};
 use rig_units::Time;
 
 /// A full load of frames of 1024 B at 100 Gb/s, 83.52 ns each, and words of PFC to its port.
-fn load(measure: &str, words: &[(&str, &str)]) -> Ran {
+pub(super) fn load(measure: &str, words: &[(&str, &str)]) -> Ran {
     let words = words.iter().map(|(at, quanta)| {
         format!("      - {{at: {at}, pfc: {{from: p2, classes: [3], quanta: {quanta}}}}}\n")
     });
@@ -26,7 +26,7 @@ fn load(measure: &str, words: &[(&str, &str)]) -> Ran {
 }
 
 /// The frames of the load that arrive after the gap.
-fn after_the_gap(seen: &Seen<'_>) -> Vec<usize> {
+pub(super) fn after_the_gap(seen: &Seen<'_>) -> Vec<usize> {
     let arrivals = seen.frames(0, Dir::Rx);
     let at = |record: usize| seen.observation.records[record].at;
     let gaps = arrivals.windows(2).enumerate();

@@ -5,7 +5,7 @@ use rig_capture::{Dir, Span};
 use rig_testcases::RoceKind;
 
 /// A flow at 100 Gb/s that gets one CNP, which halves its rate 1 us later.
-fn cut(measure: &str) -> Ran {
+pub(super) fn cut(measure: &str) -> Ran {
     Ran::of(
         "gen2",
         &format!(
@@ -21,11 +21,11 @@ fn cut(measure: &str) -> Ran {
     )
 }
 
-fn packets(seen: &Seen<'_>) -> Vec<usize> {
+pub(super) fn packets(seen: &Seen<'_>) -> Vec<usize> {
     seen.roce(0, Dir::Rx, |kind| matches!(kind, RoceKind::Data { .. }))
 }
 
-fn cnp(seen: &Seen<'_>) -> usize {
+pub(super) fn cnp(seen: &Seen<'_>) -> usize {
     let sent = seen.all(|one| (one.port, one.dir) == (0, Dir::Tx));
     let is = |at: &usize| matches!(seen.observation.records[*at].what, rig_capture::What::Roce(roce) if matches!(roce.kind, RoceKind::Cnp { .. }));
     sent.into_iter().find(is).expect("a CNP")
@@ -70,6 +70,23 @@ fn a_first_cut_leaves_half_of_the_rate() {
         let ran = cut(measure);
         assert_eq!(ran.as_seen().spans(measure).1, Span::exactly(want));
         assert_eq!(ran.as_seen().word(measure), Word::Pass);
+    }
+}
+
+#[test]
+fn the_last_rate_is_that_of_the_last_two_packets_to_the_picosecond() {
+    let ran = cut("rate.final");
+    assert_eq!(ran.as_seen().spans("rate.final").1, Span::exactly(50_000_000_000));
+    let moved = |by: i64| {
+        let said = ran.changed(|seen| {
+            let last = *packets(seen).last().expect("packets");
+            seen.shift(last, by);
+        });
+        said.word("rate.final")
+    };
+    assert_eq!(moved(0), Word::Pass);
+    for by in [-1, 1] {
+        assert!(matches!(moved(by), Word::Fail(_)), "{by}: {:?}", moved(by));
     }
 }
 

@@ -1,6 +1,6 @@
 //! What streams that share a port get of it.
 
-use super::given::{Ran, Seen};
+use super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Span, What};
 use rig_units::Time;
 
@@ -27,20 +27,19 @@ fn quarter(beside: &str) -> Ran {
 }
 
 /// So many arrivals more, or less, in the middle of what is looked at.
-fn arrive(seen: &mut Seen<'_>, by: i64) {
+fn arrive(seen: &mut Seen<'_>, half: Time, by: i64) {
     for _ in by..0 {
-        let middle = middle(seen);
+        let middle = middle(seen, half);
         seen.lose(middle);
     }
     for _ in 0..by {
-        let again = seen.observation.records[middle(seen)];
+        let again = seen.observation.records[middle(seen, half)];
         seen.add(again);
     }
 }
 
-fn middle(seen: &Seen<'_>) -> usize {
+fn middle(seen: &Seen<'_>, half: Time) -> usize {
     let arrivals = seen.frames(0, Dir::Rx).into_iter();
-    let half = Time(50_000_000);
     arrivals.into_iter().find(|at| seen.observation.records[*at].at > half).expect("a frame")
 }
 
@@ -50,7 +49,7 @@ fn a_rate_is_right_to_a_frame_at_the_edge() {
     let (_, want) = ran.as_seen().spans("throughput");
     // 25 Gb/s x 1024 / 1044 = 24 521 072 796.9; the pace is of whole picoseconds.
     assert_eq!(want, Span { lo: 24_521_072_788, hi: 24_521_072_796 });
-    let off = |by: i64| ran.changed(|seen| arrive(seen, by)).fails("throughput");
+    let off = |by: i64| ran.changed(|seen| arrive(seen, Time(50_000_000), by)).fails("throughput");
     assert!(!off(-1) && off(-2), "a frame less lies at the edge");
     assert!(!off(1) && off(2), "a frame more lies at the edge");
 }
@@ -173,4 +172,40 @@ fn what_a_lossy_queue_loses_is_what_it_is_not_granted_give_or_take_single_frames
         said.fails("share.withheld")
     };
     assert!(!more(most - lost) && more(most - lost + 1), "{most} of {sent}, {lost} as seen");
+}
+
+#[test]
+fn what_pfc_holds_back_of_a_lossless_queue_is_what_it_is_not_granted_give_or_take_a_frame_of_each()
+{
+    let ran = Ran::of(
+        "broadcom",
+        "    dut: {buffer: {pool: 4000000B, lossy_pool: 4000000B}}
+    streams:
+      one: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 100%, count: 12000}
+      two: {from: p3, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 100%, count: 12000}
+    endpoints: {p1: {obeys: all}, p3: {obeys: all}}
+    taps: {p1: all, p2: all, p3: all}
+    trials: 1
+    steps: [{at: 0ms, start: [one, two]}]
+    length: 3ms
+    measure: [{share.withheld: {streams: [one, two], from: 700us, until: 1200us}}]
+",
+    );
+    let said = ran.as_seen();
+    assert_eq!(said.word("share.withheld"), Word::Pass);
+    let less = |subject: &str, by: i64| {
+        let said = ran.changed(|seen| arrive(seen, Time(950_000_000), -by));
+        said.about("share.withheld", subject).2
+    };
+    // A frame of 1044 B is 83.5 millionths of what two senders offer in 500 us, and 167 of what one does; of each source one lies
+    // across either end.
+    for (subject, want, least, most) in [
+        ("queue 3", Span { lo: 500_000, hi: 500_001 }, -1, 2),
+        ("one", Span { lo: 464_333, hi: 535_668 }, -205, 223),
+    ] {
+        assert_eq!(said.about("share.withheld", subject).1, want);
+        for (by, passes) in [(least - 1, false), (least, true), (most, true), (most + 1, false)] {
+            assert_eq!(less(subject, by), passes, "{subject} without {by} frames");
+        }
+    }
 }
