@@ -1,0 +1,156 @@
+//! How long an idle device takes to pass a frame on, whatever its size (RFC 1242, RFC 2544).
+//!
+//! Measured is from the last bit in to the first bit out: what RFC 1242 3.8 calls the latency of a device that stores and forwards.
+//! That of one that cuts through counts from the first bit in: it is longer by what the frame takes to come in. Records are of last
+//! bits at the rig: the cables and what the frame takes to go out are taken off.
+
+use super::judge_context::TrialReading;
+use super::judged::looked;
+use super::legs::{Leg, legs};
+use super::measurement::{Facts, Known, prediction};
+use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
+use crate::trials::context::Context;
+use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use rig_capture::passage::{Passage, Passages, Way};
+use rig_capture::pause::pauses;
+use rig_capture::{Dir, Observation, SAMPLE, Span, StreamCount, Unit};
+use rig_lab::Form;
+use rig_testcases::vocabulary::{Entry, Looks, STREAM, StreamEnds, named};
+use rig_testcases::{Declared, Script, StreamRate, StreamSpec, Tap};
+use rig_units::{Dur, Time};
+
+/// `latency`.
+pub(super) static LATENCY: Known = Known {
+    entry: Entry {
+        name: "latency",
+        about: "from the last bit of a frame into the device to its first bit out, where it finds the port idle",
+        source: "the declared forwarding delay and MACsec's latency; RFC 1242 3.8, RFC 2544 26.2",
+        fields: &[STREAM],
+        looks: &[
+            Looks::FOLLOWS,
+            Looks::of(named, StreamEnds::Out, Tap::All, "tells what stands in the way of `{}`"),
+        ],
+        ..Entry::USUAL
+    },
+    facts: |_| {
+        // What was read surely holds the value: nothing is called faulty by chance.
+        let facts = Facts::of_wire("forwarding-latency-broadcom", "deviation=latency_grows");
+        Facts { ways: 0, ..facts }
+    },
+    expected: |measure, context, points| {
+        let script = points.first().and_then(|point| context.script(point).ok());
+        let Some(script) = script else { return Vec::new() };
+        let spec = script.streams.iter().find(|spec| spec.name == measure.named("stream"));
+        let want = spec.map(|spec| predicted(&legs(context, &script, spec), spec));
+        want.map(|want| prediction(&want)).unwrap_or_default()
+    },
+    judge: |measure, done, judged| {
+        let read = |trial: &Trial| Ok(read(trial, measure.named("stream"), done.context)?);
+        done.each("latency", measure.named("stream"), judged, read);
+    },
+    crosses: |_| true,
+    ..Known::USUAL
+};
+
+/// What idle devices take as they are declared: one of them the same for every size, several also the frame on each cable between
+/// them. Whether a preamble and a gap are before it or after it is not declared.
+fn predicted(legs: &[Leg<'_>], spec: &StreamSpec) -> Prediction {
+    let transit = legs.iter().fold(Dur::ZERO, |all, leg| all + leg.declared.transit());
+    let cables = legs.iter().filter_map(|leg| leg.onward);
+    let between = cables.fold(Span::exactly(transit.0), |all, (speed, cable)| Span {
+        lo: all.lo + (cable + speed.serialise(spec.on_wire())).0,
+        hi: all.hi + (cable + speed.slot(spec.on_wire())).0,
+    });
+    let text = match legs.len() {
+        1 => format!("{transit} from the last bit in to the first bit out, whatever the size"),
+        n => format!(
+            "{transit} in {n} devices, and what a frame of {} takes over each cable between them: {} to {}",
+            spec.size,
+            Unit::Ps.show(between.lo),
+            Unit::Ps.show(between.hi)
+        ),
+    };
+    Prediction {
+        unit: Unit::Ps,
+        span: between,
+        formula: "",
+        text,
+        source: "the declared forwarding delay and MACsec's latency; RFC 1242 3.8",
+    }
+}
+
+/// Whether a frame may meet another one between the devices, where nobody sees it.
+fn is_crowded(script: &Script, spec: &StreamSpec, legs: &[Leg<'_>], want: Span) -> bool {
+    let spread = matches!(spec.rate, StreamRate::Every(gap) if gap.0 > want.hi);
+    legs.len() > 1 && (script.streams.len() > 1 || !spread)
+}
+
+/// Of the frames that found the port idle the one that is furthest off. Where one is missing the others do not speak for it.
+fn read(trial: &Trial, stream: &str, context: &Context<'_>) -> Result<TrialReading, Doubt> {
+    let Trial { script, observation, .. } = trial;
+    let (index, spec) = trial.stream(stream)?;
+    let mut frames = Passages::of(observation, script, index).all;
+    if observation.partial(index) {
+        frames.retain(|frame| frame.seq.is_multiple_of(SAMPLE));
+    }
+    let missing = frames.iter().filter(|frame| frame.received.is_none()).count();
+    let count = observation.streams.get(usize::from(index)).copied().unwrap_or_default();
+    if missing > 0 || count.received < count.sent || frames.is_empty() {
+        let StreamCount { sent, received, .. } = count;
+        let why = format!("{received} of {sent} frames of {stream} arrived: latency is of all");
+        return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) });
+    }
+    let legs = legs(context, script, spec);
+    let want = predicted(&legs, spec);
+    if is_crowded(script, spec, &legs, want.span) {
+        let why = format!("what frames of {stream} meet between the devices nobody sees");
+        return Err(trial.doubt(&why));
+    }
+    let ways = idle(observation, spec, &frames, context.behind(script, spec.to));
+    let off = |(_, span): &&(Passed, Span)| span.middle().abs_diff(want.span.lo);
+    let Some((shown, span)) = ways.iter().max_by_key(off) else {
+        return Err(trial.doubt(&format!("no frame of {stream} found its port idle")));
+    };
+    let records = shown.to_vec();
+    let looked = looked(ways.len(), "frames that found the port idle");
+    Ok(TrialReading { span: *span, want, got: None, records, looked })
+}
+
+/// The records of a frame's sending and of its arrival.
+type Passed = [usize; 2];
+
+/// What each frame took that found the port idle and its class not paused: one that waited shows what stood in its way.
+fn idle(
+    observation: &Observation,
+    spec: &StreamSpec,
+    frames: &[Passage],
+    declared: &Declared,
+) -> Vec<(Passed, Span)> {
+    let way = Way::of(observation, spec, declared.transit());
+    let out = &observation.ports[usize::from(spec.to)];
+    let bound = out.provenance.bound();
+    let left = observation.records.iter().enumerate();
+    let left = left.filter(|(_, one)| (one.port, one.dir) == (spec.to, Dir::Rx));
+    let left: Vec<(usize, Time)> = left.map(|(record, one)| (record, one.at)).collect();
+    // When the frame before it was surely through.
+    let before = |record: usize| {
+        let at = left.partition_point(|(other, _)| *other < record).checked_sub(1)?;
+        Some((left[at].1 + bound).saturating_sub(out.cable).0)
+    };
+    let pauses = pauses(observation, spec.to, spec.class);
+    let settles = bound * 2 + declared.response(Form::Encrypted);
+    let taken = |frame: &Passage| {
+        let received = frame.received?;
+        let (came, begun) = (way.arrival(frame.sent.at), way.start(received.at));
+        let behind = before(received.record).is_some_and(|until| begun.lo <= until);
+        let paused = pauses.iter().any(|pause| {
+            pause.from.saturating_sub(bound * 2).0 <= begun.hi
+                && came.lo <= (pause.until + settles).0
+        });
+        let passed = [frame.sent.record, received.record];
+        (!behind && !paused).then_some((passed, begun.since(came)))
+    };
+    frames.iter().filter_map(taken).collect()
+}
