@@ -24,10 +24,9 @@ mod rare;
 mod secured;
 mod wires;
 pub(in crate::model) mod wiring;
-mod work;
 
+pub use books::Work;
 pub use control::Delivered;
-pub use work::Work;
 
 /// What an event source stands for.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +88,7 @@ impl<Q: EventQueue> Network<Q> {
             && let Some((at, source)) = self.wires.queue.pop_before(until)
         {
             self.wires.now = at;
-            self.wires.work.events += 1;
+            self.wires.events += 1;
             self.handle(source, tap);
         }
         if tap.is_over() {
