@@ -3,7 +3,7 @@
 use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
-use super::super::measurement::{Facts, Known, Needs, by_source};
+use super::super::measurement::{Known, Needs, Red, by_source};
 use super::{Seen, rc};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
@@ -23,7 +23,8 @@ pub(in super::super) static COUNTERS: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::with(Needs::Counters, "one-cnp-an-interval", "deviation=cnp_not_counted"),
+    needs: |_| Needs::Counters,
+    red: Red::Mutated("one-cnp-an-interval", "deviation=cnp_not_counted"),
     expected: |measure, _, _| by_source(measure.entry.about, SOURCE),
     judge: |measure, done, judged| judge(done, measure.named("port"), judged),
     ..Known::USUAL

@@ -3,7 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Facts, Known, by_source};
+use super::super::measurement::{Known, Red, by_source};
 use super::Seen;
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
@@ -33,7 +33,7 @@ pub(in super::super) static ANSWERS: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("packet-numbers-that-wrap", "deviation=cnp_wrong_qp"),
+    red: Red::Mutated("packet-numbers-that-wrap", "deviation=cnp_wrong_qp"),
     expected: |_, context, _| {
         let np = &context.group.declared.nic.np;
         if !np.enable {
@@ -63,7 +63,7 @@ pub(in super::super) static LATENCY: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("mark-to-cnp", "nic.np.latency=x1.1"),
+    red: Red::Mutated("mark-to-cnp", "nic.np.latency=x1.1"),
     expected: |_, context, _| {
         let latency = context.group.declared.nic.np.latency;
         by_source(format!("{latency}, and behind what the port is sending"), "the declared latency")
@@ -82,7 +82,7 @@ pub(in super::super) static INTERVAL: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("hidden-minimum-interval", "deviation=cnp_hidden_interval"),
+    red: Red::Mutated("hidden-minimum-interval", "deviation=cnp_hidden_interval"),
     expected: |_, context, _| {
         let interval = context.group.declared.nic.np.interval;
         told(format!("{interval}, rounded up to the distance of marks"), "ceil(I / g) g", SOURCE)
@@ -101,7 +101,7 @@ pub(in super::super) static FORMAT: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("form-of-a-cnp", "deviation=cnp_reserved_set"),
+    red: Red::Mutated("form-of-a-cnp", "deviation=cnp_reserved_set"),
     expected: |_, context, _| {
         let np = &context.group.declared.nic.np;
         by_source(

@@ -3,7 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Facts, Known, by_source};
+use super::super::measurement::{Known, Red, by_source};
 use super::rp::{Limited, SOURCE};
 use rig_capture::{Span, Unit};
 use rig_lab::Limiting;
@@ -22,7 +22,7 @@ pub(in super::super) static LEAST: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("minimum-rate", "deviation=min_rate_ignored"),
+    red: Red::Mutated("minimum-rate", "deviation=min_rate_ignored"),
     expected: |_, context, _| {
         let least = context.group.declared.nic.rp.min_rate;
         by_source(format!("as the CNPs ask for, and no less than {least}"), SOURCE)
@@ -41,7 +41,7 @@ pub(in super::super) static FINAL: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("additive-increase", "nic.rp.ai_rate=x1.1"),
+    red: Red::Mutated("additive-increase", "nic.rp.ai_rate=x1.1"),
     expected: |_, _, _| by_source("what cuts and increases come to", SOURCE),
     judge: |measure, done, judged| rate(done, measure.named("flow"), Which::Final, judged),
     ..Known::USUAL
@@ -57,7 +57,7 @@ pub(in super::super) static BURSTS: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("packets-or-bursts", "nic.rp.limiting=packet"),
+    red: Red::Mutated("packets-or-bursts", "nic.rp.limiting=packet"),
     expected: |_, context, _| {
         let rp = &context.group.declared.nic.rp;
         let text = format!("per {}: one packet, or {} at least", rp.limiting.words(), rp.burst);

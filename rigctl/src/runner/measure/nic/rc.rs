@@ -3,7 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Facts, Known};
+use super::super::measurement::{Known, Red};
 use super::Seen;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
@@ -26,7 +26,7 @@ pub(in super::super) static SENDER: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("lost-packet", "nic.rc.resend_latency=x1.5"),
+    red: Red::Mutated("lost-packet", "nic.rc.resend_latency=x1.5"),
     expected: |_, _, _| {
         told("numbers in order; after a NAK from the one that it names", "go-back-N", SOURCE)
     },
@@ -54,7 +54,7 @@ pub(in super::super) static RECEIVER: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("hole-and-nak", "deviation=nak_repeated"),
+    red: Red::Mutated("hole-and-nak", "deviation=nak_repeated"),
     expected: |_, _, _| {
         told("an acknowledgement as often as declared, one NAK for each hole", "go-back-N", SOURCE)
     },

@@ -3,7 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Facts, Known, prediction};
+use super::super::measurement::{Known, Red, prediction};
 use super::Seen;
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
@@ -28,7 +28,7 @@ pub(in super::super) static FOLLOWS: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("cuts-in-a-row", "deviation=alpha_not_raised"),
+    red: Red::Mutated("cuts-in-a-row", "deviation=alpha_not_raised"),
     expected: |_, _, _| {
         told(
             "each packet as early as the rate allows and no earlier, by the CNPs that came",
@@ -50,7 +50,7 @@ pub(in super::super) static CUT: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("cut-against-alpha", "nic.rp.initial_alpha=x0.9"),
+    red: Red::Mutated("cut-against-alpha", "nic.rp.initial_alpha=x0.9"),
     expected: |_, context, _| {
         let declared = &context.group.declared;
         let line = declared.port_speed(0).unwrap_or(PortSpeed::G100);
@@ -71,7 +71,7 @@ pub(in super::super) static REACTION: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("latency-of-a-cut", "nic.rp.latency=x1.5"),
+    red: Red::Mutated("latency-of-a-cut", "nic.rp.latency=x1.5"),
     expected: |_, context, _| prediction(&reacts(&context.group.declared.nic.rp)),
     judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),
     ..Known::USUAL
