@@ -4,12 +4,12 @@ use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, by_source};
-use super::{Seen, rc};
+use super::{OF_NIC, Seen, rc};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Observation, Record, Span, What};
 use rig_frames::psn::Psn;
-use rig_testcases::vocabulary::{Entry, Looks, NIC};
+use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Roce, RoceKind};
 use std::collections::BTreeMap;
 
@@ -19,9 +19,7 @@ pub(in super::super) static COUNTERS: Known = Known {
         name: "nic.counters",
         about: "the NIC's counters",
         source: "what the wire shows",
-        fields: &[NIC],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_NIC
     },
     needs: |_| Needs::Counters,
     red: Red::Mutated("one-cnp-an-interval", "deviation=cnp_not_counted"),

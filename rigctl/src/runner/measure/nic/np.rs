@@ -4,7 +4,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, by_source};
-use super::Seen;
+use super::{OF_NIC, Seen};
 use crate::runner::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
@@ -18,7 +18,7 @@ use rig_oracle::spec::nic::np::{Mark, SOURCE, answered};
 use rig_oracle::spec::nic::rc::{Data, Packet, Says, replies};
 use rig_oracle::verdict::{Curve, CurvePoint, Doubt, Looked};
 use rig_testcases::RoceKind;
-use rig_testcases::vocabulary::{Entry, Looks, NIC};
+use rig_testcases::vocabulary::Entry;
 use rig_units::Dur;
 use rig_units::Time;
 use std::collections::BTreeMap;
@@ -29,9 +29,7 @@ pub(in super::super) static ANSWERS: Known = Known {
         name: "cnp.answers",
         about: "each mark is answered with one CNP, or not, as interval and scope have it",
         source: "DCQCN 3.1; IBTA volume 1 A17",
-        fields: &[NIC],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_NIC
     },
     red: Red::Mutated("packet-numbers-that-wrap", "deviation=cnp_wrong_qp"),
     expected: |_, context, _| {
@@ -59,9 +57,7 @@ pub(in super::super) static LATENCY: Known = Known {
         name: "cnp.latency",
         about: "from the last bit of a marked frame to the first bit of its CNP",
         source: "the declared latency",
-        fields: &[NIC],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_NIC
     },
     red: Red::Mutated("mark-to-cnp", "nic.np.latency=x1.1"),
     expected: |_, context, _| {
@@ -78,9 +74,7 @@ pub(in super::super) static INTERVAL: Known = Known {
         name: "cnp.interval",
         about: "the least time between two marks of one scope that are answered",
         source: "DCQCN 3.1; IBTA volume 1 A17",
-        fields: &[NIC],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_NIC
     },
     red: Red::Mutated("hidden-minimum-interval", "deviation=cnp_hidden_interval"),
     expected: |_, context, _| {
@@ -97,9 +91,7 @@ pub(in super::super) static FORMAT: Known = Known {
         name: "cnp.format",
         about: "every CNP is well formed: opcode, BECN, reserved bytes, DSCP, ECN field",
         source: "IBTA volume 1 A17",
-        fields: &[NIC],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_NIC
     },
     red: Red::Mutated("form-of-a-cnp", "deviation=cnp_reserved_set"),
     expected: |_, context, _| {

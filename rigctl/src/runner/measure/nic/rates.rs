@@ -4,13 +4,14 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, by_source};
+use super::OF_FLOW;
 use super::rp::{Limited, SOURCE};
 use rig_capture::{Span, Unit};
 use rig_lab::Limiting;
 use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
 use rig_oracle::verdict::Doubt;
-use rig_testcases::vocabulary::{Entry, FLOW, Looks};
+use rig_testcases::vocabulary::Entry;
 
 /// `rate.least`.
 pub(in super::super) static LEAST: Known = Known {
@@ -18,9 +19,7 @@ pub(in super::super) static LEAST: Known = Known {
         name: "rate.least",
         about: "the least rate between two packets of a flow",
         source: "DCQCN 3.1",
-        fields: &[FLOW],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_FLOW
     },
     red: Red::Mutated("minimum-rate", "deviation=min_rate_ignored"),
     expected: |_, context, _| {
@@ -37,9 +36,7 @@ pub(in super::super) static FINAL: Known = Known {
         name: "rate.final",
         about: "the rate at the trial's end",
         source: "DCQCN 3.1",
-        fields: &[FLOW],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_FLOW
     },
     red: Red::Mutated("additive-increase", "nic.rp.ai_rate=x1.1"),
     expected: |_, _, _| by_source("what cuts and increases come to", SOURCE),
@@ -53,9 +50,7 @@ pub(in super::super) static BURSTS: Known = Known {
         name: "rate.bursts",
         about: "how many packets leave back to back while the flow is held back",
         source: "the declared burst",
-        fields: &[FLOW],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_FLOW
     },
     red: Red::Mutated("packets-or-bursts", "nic.rp.limiting=packet"),
     expected: |_, context, _| {

@@ -4,7 +4,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red};
-use super::Seen;
+use super::{OF_FLOW, Seen};
 use crate::runner::trial::Trial;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
@@ -12,7 +12,7 @@ use rig_oracle::Prediction;
 use rig_oracle::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
 use rig_oracle::spec::nic::rc::{Data, Packet, SOURCE, Says, replies};
 use rig_oracle::verdict::Doubt;
-use rig_testcases::vocabulary::{Entry, FLOW, Kind, Looks, optional};
+use rig_testcases::vocabulary::{Entry, Kind, Looks, optional};
 use rig_testcases::{FlowSpec, RoceKind, Verb};
 use rig_units::{Dur, Time};
 
@@ -22,9 +22,7 @@ pub(in super::super) static SENDER: Known = Known {
         name: "rc.sender",
         about: "what a NIC sends after a NAK or none (go-back-N)",
         source: "IBTA volume 1, chapter 9.7.5 and 9.9",
-        fields: &[FLOW],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_FLOW
     },
     red: Red::Mutated("lost-packet", "nic.rc.resend_latency=x1.5"),
     expected: |_, _, _| {
