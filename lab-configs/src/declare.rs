@@ -15,10 +15,7 @@ pub(crate) fn profile(
 ) -> Option<Profile> {
     let keys = ["name", "about", "extends", "kind", "asic", "rule", "declared", "actual"];
     let fields = at.fields(&keys)?;
-    let parent = match fields.get("extends") {
-        Some(at) => Some(find(&at, &name(&at)?)?),
-        None => None,
-    };
+    let parent = fields.maybe("extends", |at| find(&at, &name(&at)?))?;
     let line = |name: &str| {
         fields
             .need(name, "one line for people")

@@ -6,7 +6,7 @@
 
 use super::judge_context::TrialReading;
 use super::judged::looked;
-use super::measurement::{Facts, Known, prediction};
+use super::measurement::{Known, Red, prediction};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::trials::trial::Trial;
@@ -32,11 +32,9 @@ pub(super) static LATENCY: Known = Known {
         ],
         ..Entry::USUAL
     },
-    facts: |_| {
-        // What was read surely holds the value: nothing is called faulty by chance.
-        let facts = Facts::of_wire("forwarding-latency-broadcom", "deviation=latency_grows");
-        Facts { ways: 0, ..facts }
-    },
+    // What was read surely holds the value: nothing is called faulty by chance.
+    ways: 0,
+    red: Red::Mutated("forwarding-latency-broadcom", "deviation=latency_grows"),
     expected: |_, context, _| prediction(&predicted(&context.group.declared)),
     judge: |measure, done, judged| {
         let declared = &done.context.group.declared;

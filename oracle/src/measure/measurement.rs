@@ -48,29 +48,6 @@ pub enum Red {
     Written,
 }
 
-/// What is the same wherever a measure is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
-    /// What it rests on.
-    pub needs: Needs,
-    /// In how many ways it may call a device faulty by chance, each of which spends of the budget of false alarms.
-    pub ways: usize,
-    /// The run that was seen to fail by it.
-    pub red: Red,
-}
-
-impl Facts {
-    /// Of one that the wire shows and that is judged in one way.
-    pub(super) const fn of_wire(case: &'static str, mutation: &'static str) -> Facts {
-        Facts::with(Needs::Wire, case, mutation)
-    }
-
-    /// Of one that is judged in one way.
-    pub(super) const fn with(needs: Needs, case: &'static str, mutation: &'static str) -> Facts {
-        Facts { needs, ways: 1, red: Red::Mutated(case, mutation) }
-    }
-}
-
 /// A line of what is expected: a heading of `explain`, and its text.
 pub type Expected = (&'static str, String);
 
@@ -85,8 +62,12 @@ pub type LateLimits = fn(&Measure, &Context<'_>, &Script, &Observation) -> Vec<L
 pub struct Known {
     /// What a file says of it.
     pub entry: Entry,
-    /// What is the same of every one, but where its arguments decide.
-    pub facts: fn(&Measure) -> Facts,
+    /// What it rests on.
+    pub needs: fn(&Measure) -> Needs,
+    /// In how many ways it may call a device faulty by chance, each of which spends of the budget of false alarms.
+    pub ways: usize,
+    /// The run that was seen to fail by it.
+    pub red: Red,
     /// What it looks at, for people.
     pub on: fn(&Measure) -> String,
     /// What it is expected to show, before anything runs.
@@ -111,7 +92,9 @@ impl Known {
     /// What most measures are: each says what it is, what it is expected to show and what judges it.
     pub(super) const USUAL: Known = Known {
         entry: Entry::USUAL,
-        facts: |_| Facts::of_wire("", ""),
+        needs: |_| Needs::Wire,
+        ways: 1,
+        red: Red::Written,
         on: first_named,
         expected: |_, _, _| Vec::new(),
         judge: |_, _, _| (),

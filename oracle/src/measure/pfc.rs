@@ -4,7 +4,7 @@ use super::ahead::in_the_way;
 use super::judge_context::{JudgeContext, TrialReading, show, wanted};
 use super::judged::{Judged, Unread, looked};
 use super::limits;
-use super::measurement::{Facts, Known, Needs, by_source};
+use super::measurement::{Known, Needs, Red, by_source};
 use super::{blame, checks};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -48,14 +48,11 @@ pub(super) static SENT: Known = Known {
         looks: &[Looks::PFC],
         ..Entry::USUAL
     },
-    facts: |measure| {
-        let needs = if measure.says("after") { Needs::Events } else { Needs::Wire };
-        Facts::with(
-            needs,
-            "pfc-ends-when-the-drop-begins-broadcom",
-            "deviation=pfc_continues_after_drop",
-        )
-    },
+    needs: |measure| if measure.says("after") { Needs::Events } else { Needs::Wire },
+    red: Red::Mutated(
+        "pfc-ends-when-the-drop-begins-broadcom",
+        "deviation=pfc_continues_after_drop",
+    ),
     on: |measure| {
         let after =
             measure.arguments.name("after").map(|storm| format!(" once {storm} is acted on"));
@@ -104,7 +101,7 @@ pub(super) static FORMAT: Known = Known {
         looks: &[Looks::PFC],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("pfc-frame-format-broadcom", "deviation=malformed_pfc"),
+    red: Red::Mutated("pfc-frame-format-broadcom", "deviation=malformed_pfc"),
     expected: |measure, _, _| by_source(measure.entry.about, measure.entry.source),
     judge: |measure, done, judged| format(done, measure.named("port"), judged),
     ..Known::USUAL
@@ -120,13 +117,8 @@ pub(super) static COUNTERS: Known = Known {
         looks: &[Looks::PFC],
         ..Entry::USUAL
     },
-    facts: |_| {
-        Facts::with(
-            Needs::Counters,
-            "pfc-counted-as-pfc-broadcom",
-            "deviation=counter_counts_pfc_as_data",
-        )
-    },
+    needs: |_| Needs::Counters,
+    red: Red::Mutated("pfc-counted-as-pfc-broadcom", "deviation=counter_counts_pfc_as_data"),
     on: |measure| format!("{} class {}", measure.named("port"), class_of(measure)),
     expected: |measure, _, _| by_source(measure.entry.about, DutCounter::PFC_SOURCE),
     judge: |measure, done, judged| {

@@ -8,7 +8,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, Unread};
-use super::measurement::{Facts, Known, Needs, by_source};
+use super::measurement::{Known, Needs, Red, by_source};
 use super::watermarks;
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
@@ -54,13 +54,8 @@ pub(super) static COPIES: Known = Known {
         sense: alone_in_its_queue,
         ..Entry::USUAL
     },
-    facts: |_| {
-        Facts::with(
-            Needs::Counters,
-            "clear-of-the-user-copy-broadcom",
-            "deviation=watermark_clear_clears_all",
-        )
-    },
+    needs: |_| Needs::Counters,
+    red: Red::Mutated("clear-of-the-user-copy-broadcom", "deviation=watermark_clear_clears_all"),
     expected: |measure, _, _| by_source(measure.entry.about, watermark::SOURCE),
     judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
     ..Known::USUAL

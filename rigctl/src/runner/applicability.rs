@@ -197,7 +197,7 @@ fn cuts(case: &Case) -> bool {
 /// Why neither the wire nor the control shows what is measured; `None` where one does.
 fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<String> {
     let silent = profile.declared.pfcwd.action == Action::Alert;
-    let (ability, before) = match (measure::of(measure).facts)(measure).needs {
+    let (ability, before) = match (measure::of(measure).needs)(measure) {
         Needs::Counters => (Ability::Counters, ""),
         Needs::Settings => (Ability::Configure, ""),
         Needs::Events if silent => {
