@@ -6,13 +6,13 @@ pub mod per_case;
 
 use super::case::{self, Rig};
 use super::choose::choose;
-use super::points::groups;
 use crate::mutation;
 use rig_lab::field::Field;
 use rig_lab::fields;
 use rig_lab::{Declared, Deviation, Kind, Lab, Mutation, Part, Profile};
 use rig_oracle::Verdict;
 use rig_oracle::spec::pfcwd::{Rule, Stimulus};
+use rig_oracle::trials::points::groups;
 use rig_testcases::{Case, CaseId, Suite};
 use rig_units::Dur;
 use std::cmp::Reverse;

@@ -3,8 +3,8 @@
 
 use super::Mutant;
 use crate::mutation;
-use crate::runner::measure::{self, Red};
 use rig_lab::Mutation;
+use rig_oracle::measure::{self, Red};
 use rig_testcases::Case;
 use std::collections::{BTreeMap, BTreeSet};
 
