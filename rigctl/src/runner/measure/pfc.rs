@@ -12,6 +12,7 @@ use rig_capture::analyse;
 use rig_capture::{Dir, DutCounter, Span, Unit, What};
 use rig_oracle::Prediction;
 use rig_oracle::judge::answers::NOT_MEASURED;
+use rig_oracle::spec::share::shaped;
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::vocabulary::{Entry, Kind, Looks, PORT, optional, required};
 use rig_testcases::{Action, Measure, Script, StreamSpec, Wanted};
@@ -291,7 +292,8 @@ fn draining(done: &JudgeContext<'_>, trial: &Trial, storm: &str) -> Dur {
     let spec = trial.script.storms.iter().find(|spec| spec.name == *storm);
     let speed = spec.map(|spec| trial.observation.ports[usize::from(spec.from)].speed);
     let above = declared.buffer.xon_offset + declared.mtu * 2;
-    declared.pfc.refresh + speed.map_or(Dur::ZERO, |speed| speed.serialise(above))
+    let drains = speed.map_or(Dur::ZERO, |speed| speed.serialise(above));
+    declared.pfc.refresh + drains.max(shaped(&declared.scheduler, above))
 }
 
 /// How soon an XOFF is followed by the next word: the declared refresh, behind what may be ahead of it at the port.

@@ -16,6 +16,7 @@ use crate::runner::trial::Trial;
 use rig_capture::{DutCounter, Span, Unit};
 use rig_lab::{Declared, Fault, Watermark, WatermarkCopy};
 use rig_oracle::Prediction;
+use rig_oracle::spec::share::shaped;
 use rig_oracle::spec::watermark::{self, Step};
 use rig_oracle::verdict::{Doubt, Looked};
 use rig_testcases::case::{Count, Stream};
@@ -163,7 +164,8 @@ fn bump(declared: &Declared, trial: &Trial, stream: &str, of: Of) -> Result<Opti
     let frames = spec.count.unwrap_or(0);
     let (sent, drain) = (
         spec.length(speed(spec.from)).unwrap_or_default(),
-        speed(spec.to).slot(spec.on_wire()) * frames,
+        speed(spec.to).slot(spec.on_wire()).max(shaped(&declared.scheduler, spec.on_wire()))
+            * frames,
     );
     let bound = trial.observation.bound();
     // A frame has its place in the queue when it has come there whole, and the last PFC frame tells when it has.
