@@ -36,12 +36,10 @@ impl Emulated {
         // The watchdog is configured while the switch runs; buffers and queues are laid out when it boots.
         let (live, at_boot): (Vec<_>, Vec<_>) =
             settings.iter().cloned().partition(|setting| setting.path.starts_with("pfcwd."));
-        let boot = at_boot
-            .iter()
-            .try_fold(profile.declared.clone(), |declared, setting| declared.with(setting));
-        let boot = boot.map_err(|bad| refused(&bad))?;
-        let rig = Rig { ports: boot.port_count(), cable_cm, host: host::Config::quiet() };
-        let dut = dut::Dut::new(profile, &boot, &rig, seed).map_err(|bad| refused(&bad))?;
+        let boot = profile.clone().configured(&at_boot).map_err(|bad| refused(&bad))?;
+        let declared = &boot.declared;
+        let rig = Rig { ports: declared.port_count(), cable_cm, host: host::Config::quiet() };
+        let dut = dut::Dut::new(&boot, declared, &rig, seed).map_err(|bad| refused(&bad))?;
         let mut emulated = Emulated { dut, heard: 0 };
         if !live.is_empty() {
             emulated.set(&live)?;
@@ -84,6 +82,11 @@ impl Emulated {
         self.dut.nic_host(port)
     }
 
+    /// The name of the port behind a rig port.
+    pub fn port_name(&self, port: u16) -> String {
+        self.dut.name_behind(port)
+    }
+
     /// Cuts or mends the cable of a rig port, now.
     pub fn set_link(&mut self, port: u16, up: bool) {
         self.dut.set_link(port, up);
@@ -124,9 +127,10 @@ impl Control for Emulated {
     fn events(&mut self) -> Result<Events, ControlError> {
         let fresh = &self.dut.events()[self.heard..];
         self.heard += fresh.len();
+        let dut = &self.dut;
         let event = |acted: &dut::Acted| DutEvent {
             at: acted.at,
-            port: Declared::port_name(acted.port),
+            port: dut.port_name(acted.device, acted.port),
             class: acted.class,
             kind: match acted.event {
                 Event::Storm => DutEventKind::Storm,

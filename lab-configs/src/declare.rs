@@ -33,7 +33,9 @@ pub(crate) fn profile(
     };
     let kind = match &parent {
         Some(parent) => of_its_parent(&fields, parent.kind),
-        None => fields.need("kind", &Kind::wanted()).and_then(|at| at.choice(&Kind::NAMES)),
+        None => fields
+            .need("kind", &Kind::wanted(Kind::OF_PROFILES))
+            .and_then(|at| at.choice(Kind::OF_PROFILES)),
     };
     let rule = match (kind, &parent) {
         (Some(kind), _) if !kind.is_guarded() => unguarded(kind, &fields),
@@ -60,7 +62,7 @@ pub(crate) fn profile(
 /// The kind of a profile that extends one of `kind`.
 fn of_its_parent(fields: &Fields<'_>, kind: Kind) -> Option<Kind> {
     let Some(at) = fields.get("kind") else { return Some(kind) };
-    let own = at.choice(&Kind::NAMES)?;
+    let own = at.choice(Kind::OF_PROFILES)?;
     if own != kind {
         at.fault(format!("a {own} that extends a {kind}"), format!("`{kind}`, or no `kind`"));
     }

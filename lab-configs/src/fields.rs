@@ -23,12 +23,15 @@ pub struct Fieldset {
 /// Every part of every kind of device, in the order of a file.
 pub const SECTIONS: &[Fieldset] = &[
     Fieldset { path: "", kinds: &[], may_be_off: false, fields: Declared::OF_ALL },
-    Fieldset { kinds: &[Kind::Switch, Kind::Router], ..switch("", Declared::OF_FORWARDING) },
-    switch("qos", Qos::FIELDS),
-    switch("scheduler", Scheduler::FIELDS),
-    switch("buffer", Buffer::FIELDS),
-    switch("wred", Wred::FIELDS),
-    switch("pfc", Pfc::FIELDS),
+    Fieldset {
+        kinds: &[Kind::Switch, Kind::Router, Kind::System],
+        ..switch("", Declared::OF_FORWARDING)
+    },
+    switched("qos", Qos::FIELDS),
+    switched("scheduler", Scheduler::FIELDS),
+    switched("buffer", Buffer::FIELDS),
+    switched("wred", Wred::FIELDS),
+    switched("pfc", Pfc::FIELDS),
     switch("pfcwd", Pfcwd::FIELDS),
     switch("watermark", Watermark::FIELDS),
     Fieldset { may_be_off: true, ..switch("macsec", Macsec::FIELDS) },
@@ -46,6 +49,11 @@ pub const SECTIONS: &[Fieldset] = &[
 
 const fn switch(path: &'static str, fields: &'static [Field]) -> Fieldset {
     Fieldset { path, kinds: &[Kind::Switch], may_be_off: false, fields }
+}
+
+/// What is set alike on every switch of a system, too.
+const fn switched(path: &'static str, fields: &'static [Field]) -> Fieldset {
+    Fieldset { kinds: &[Kind::Switch, Kind::System], ..switch(path, fields) }
 }
 
 const fn nic(path: &'static str, fields: &'static [Field]) -> Fieldset {

@@ -15,12 +15,22 @@ pub enum Kind {
     Nic,
     /// A router that stores and forwards, with one delay for every frame.
     Router,
+    /// Several switches and the links between them. A lab makes it; no profile is of it.
+    #[schemars(skip)]
+    System,
 }
 
 impl Kind {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Kind); 3] =
-        [("switch", Kind::Switch), ("nic", Kind::Nic), ("router", Kind::Router)];
+    pub const NAMES: [(&str, Kind); 4] = [
+        ("switch", Kind::Switch),
+        ("nic", Kind::Nic),
+        ("router", Kind::Router),
+        ("system", Kind::System),
+    ];
+
+    /// Those of devices that a profile describes.
+    pub const OF_PROFILES: &[(&str, Kind)] = Kind::NAMES.split_at(3).0;
 
     /// Its name with the article.
     pub const fn called(self) -> &'static str {
@@ -28,12 +38,14 @@ impl Kind {
             Kind::Switch => "a switch",
             Kind::Nic => "a NIC",
             Kind::Router => "a router",
+            Kind::System => "a system",
         }
     }
 
-    /// Their names, as what is wanted of whoever names none.
-    pub fn wanted() -> String {
-        Kind::NAMES.map(|(name, _)| name).join(" or ")
+    /// Some of their names, as what is wanted of whoever names none.
+    pub fn wanted(kinds: &[(&str, Kind)]) -> String {
+        let names: Vec<&str> = kinds.iter().map(|&(name, _)| name).collect();
+        names.join(" or ")
     }
 }
 

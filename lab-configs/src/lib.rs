@@ -29,6 +29,7 @@ pub mod read;
 pub mod scheduler;
 pub mod schema;
 pub mod settings;
+pub mod system;
 pub mod walk;
 pub mod watermark;
 pub mod wred;
@@ -53,6 +54,7 @@ pub use qos::Qos;
 pub use scheduler::{Scheduler, Scheduling};
 pub use schema::{schema_dut, schema_lab};
 pub use settings::{BadSetting, Setting};
+pub use system::{DevicePort, Hop, System, SystemLink};
 pub use watermark::{Watermark, WatermarkCopy};
 pub use wred::{Color, Curve, DepthUnit, EcnMode, Marking, Wred};
 

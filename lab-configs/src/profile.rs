@@ -1,7 +1,7 @@
 //! A device under test: who it is, what it declares, and (emulated ones) how it departs from that.
 
 use crate::settings::BadSetting;
-use crate::{Declared, Kind, RuleFamily, Switched};
+use crate::{Declared, Kind, RuleFamily, Switched, System};
 use core::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,9 @@ pub struct Profile {
     /// How the emulated one departs from that.
     #[serde(default)]
     actual: Actual,
+    /// The devices that it is made of or stands among, where a lab names a system; no file of a profile says so.
+    #[serde(skip)]
+    pub system: Option<Box<System>>,
 }
 
 /// How an emulated device departs from what it declares: sparse overrides and named deviations. Overrides apply last,
@@ -76,7 +79,7 @@ impl Profile {
         rule: Option<Rule>,
         declared: Declared,
     ) -> Profile {
-        Profile { name, about, kind, asic, rule, declared, actual: Actual::default() }
+        Profile { name, about, kind, asic, rule, declared, actual: Actual::default(), system: None }
     }
 
     /// Two NICs, each behind a port of the rig, as one device: the first is its `nic`, the second its `peer`. Departures of either
@@ -122,21 +125,23 @@ impl Profile {
         &self.actual
     }
 
-    /// Adds a mutation to what the emulated device really does.
+    /// Adds a mutation to what the emulated device really does; of a whole system, to what each of its devices does.
     ///
     /// # Errors
     /// When the path does not exist or the value does not fit it.
     pub fn mutate(&mut self, mutation: &Mutation) -> Result<(), BadSetting> {
-        match mutation {
-            Mutation::Override { path, value } => {
-                let mut actual = self.actual.clone();
-                actual.overrides.insert(path.clone(), value.clone());
-                actual.applied(&self.declared)?;
-                self.actual = actual;
+        self.each(&mut |device| {
+            match mutation {
+                Mutation::Override { path, value } => {
+                    let mut actual = device.actual.clone();
+                    actual.overrides.insert(path.clone(), value.clone());
+                    actual.applied(&device.declared)?;
+                    device.actual = actual;
+                }
+                Mutation::Deviation(switched) => device.actual.deviations.push(*switched),
             }
-            Mutation::Deviation(switched) => self.actual.deviations.push(*switched),
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

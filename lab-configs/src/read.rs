@@ -1,7 +1,7 @@
 //! Reading labs and DUT profiles: from files, or from the bundled ones that are part of the program.
 
 use crate::fault::Fault;
-use crate::walk::{At, Walk};
+use crate::walk::{At, Fields, Walk};
 use crate::yaml::{Source, Value};
 use crate::{ControlName, Lab, Profile, Transport, bundled, check, declare};
 use rig_units::Length;
@@ -13,6 +13,7 @@ use std::path::Path;
 const FILE: &str = "the file of a DUT profile, or {pair: [duts/gen1.yaml, duts/gen2.yaml]}";
 
 mod keys;
+mod system;
 mod transport;
 pub(crate) use transport::TRANSPORTS;
 
@@ -139,19 +140,23 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
         listed.truncate(1);
     }
     let mut duts: Vec<Profile> = Vec::new();
-    let mut controls = BTreeMap::new();
+    let (mut controls, mut places) = (BTreeMap::new(), Vec::new());
     for at in &listed {
-        let Some((profile, control)) = device(at, find) else { continue };
-        if duts.iter().any(|other| other.name == profile.name) {
-            let found = format!("a device of the name `{}` is already in this lab", profile.name);
-            at.fault(found, "profiles with different names");
-            continue;
+        let (profiles, control) = devices(at, find);
+        for profile in profiles {
+            if duts.iter().any(|other| other.name == profile.name) {
+                let found =
+                    format!("a device of the name `{}` is already in this lab", profile.name);
+                at.fault(found, "profiles with different names");
+                continue;
+            }
+            if let Some((at, control)) = &control {
+                transport.iter().for_each(|transport| transport::offers(at, transport, *control));
+                controls.insert(profile.name.clone(), *control);
+            }
+            duts.push(profile);
+            places.push(at.clone());
         }
-        if let Some((at, control)) = control {
-            transport.iter().for_each(|transport| transport::offers(&at, transport, control));
-            controls.insert(profile.name.clone(), control);
-        }
-        duts.push(profile);
     }
     if listed.is_empty() && fields.get("duts").is_some() {
         at.fault("the lab has no device", DUTS);
@@ -162,8 +167,20 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     };
     let Length(cable_cm) = cable?;
     let transport = transport?;
-    transport::fit(&transport, &mut duts, &listed);
+    transport::fit(&transport, &mut duts, &places);
     Some(Lab { name, about: about?.to_owned(), transport, controls, cable_cm, keys, duts })
+}
+
+/// One device and its control, where the lab says so; of a system the whole and its devices.
+fn devices<'w>(at: &At<'w>, find: FindDut<'_>) -> (Vec<Profile>, Option<(At<'w>, ControlName)>) {
+    if let Value::Map(entries) = &at.node.value
+        && entries.iter().any(|(key, _)| key.name == "system")
+    {
+        let read = |fields: Fields<'_>| system::read(at, &fields, find);
+        return (at.fields(&system::KEYS).map(read).unwrap_or_default(), None);
+    }
+    let (profile, control) = device(at, find).unzip();
+    (profile.into_iter().collect(), control.flatten())
 }
 
 /// One device: a profile, or a pair of them; and its control, where the lab says so.

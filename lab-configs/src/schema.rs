@@ -3,7 +3,7 @@
 use crate::fields::{self, Fieldset};
 use crate::read::TRANSPORTS;
 use crate::{Backend, ControlName, Declared, Kind, Profile, RuleFamily};
-use rig_units::{Dur, Length, PortSpeed};
+use rig_units::{Dur, Length, PortSpeed, limits};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -24,7 +24,7 @@ pub fn schema_lab() -> Value {
     };
     let file = json!({ "type": "string" });
     let pair = json!({ "type": "array", "minItems": 2, "maxItems": 2, "items": file });
-    let device = json!([file, device("profile", &file), device("pair", &pair)]);
+    let device = json!([file, device("profile", &file), device("pair", &pair), system()]);
     json!({
         "$schema": DRAFT,
         "title": "A lab of rigctl",
@@ -45,7 +45,47 @@ pub fn schema_lab() -> Value {
                 "type": "array",
                 "minItems": 1,
                 "items": { "anyOf": device },
-                "description": "files of DUT profiles, relative to this one; or pairs of NICs, each behind a port",
+                "description": "files of DUT profiles, relative to this one; pairs of NICs, each behind a port; or systems of \
+                    several switches",
+            },
+        },
+    })
+}
+
+/// Several switches that are one device under test.
+fn system() -> Value {
+    let length = SchemaSettings::draft2020_12().into_generator().subschema_for::<Length>();
+    let end = json!({ "type": "string", "description": "a device and its port: near/Ethernet0" });
+    let link = json!({
+        "type": "object",
+        "required": ["from", "to"],
+        "additionalProperties": false,
+        "properties": { "from": end, "to": end, "length": length },
+    });
+    json!({
+        "type": "object",
+        "required": ["system", "about", "devices", "links", "ports"],
+        "additionalProperties": false,
+        "properties": {
+            "system": { "type": "string", "description": "its name" },
+            "about": { "type": "string", "description": "one line for people" },
+            "devices": {
+                "type": "object",
+                "minProperties": 2,
+                "maxProperties": limits::SYSTEM,
+                "additionalProperties": { "type": "string" },
+                "description": "files of switches' profiles, by the names that they have here",
+            },
+            "links": {
+                "type": "array",
+                "items": link,
+                "description": "cables between them; one without a length is as long as those to the rig",
+            },
+            "ports": {
+                "type": "object",
+                "minProperties": 1,
+                "additionalProperties": end,
+                "description": "what p1, p2 and so on are cabled to",
             },
         },
     })
@@ -132,7 +172,7 @@ fn by_kind(schema: &mut Value) {
         schema["$defs"].get_mut(definition(part)).into_iter().for_each(require_nothing);
     }
     require_nothing(&mut schema["$defs"]["Declared"]);
-    let each = Kind::NAMES.map(|(name, kind)| {
+    let each = Kind::OF_PROFILES.iter().map(|&(name, kind)| {
         let rule = kind.is_guarded().then_some("rule");
         json!({
             "if": { "required": ["kind"], "properties": { "kind": { "const": name } } },
@@ -142,7 +182,8 @@ fn by_kind(schema: &mut Value) {
             },
         })
     });
-    schema["else"] = json!({ "required": schema["required"].take(), "allOf": each });
+    schema["else"] =
+        json!({ "required": schema["required"].take(), "allOf": each.collect::<Vec<_>>() });
     schema["if"] = json!({ "required": ["extends"] });
     schema["required"] = json!(["name", "about"]);
     schema["properties"]["extends"] = json!({

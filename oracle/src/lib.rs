@@ -1,4 +1,5 @@
 //! What the device must do: `spec` in closed form, `model` by simulation, `judge` by comparing measurement with spec.
+//! `measure` is what a case may ask for, one file a measure, and `trials` what such a case is run and judged by; nothing here runs it.
 //!
 //! `spec` and `model` share configuration types and constants of the standards, never behaviour: a device that is
 //! simulated wrongly must not be predicted wrongly too. A test over the repository enforces it.
@@ -6,9 +7,11 @@
 //! Invariant: nothing here reads a clock or a file; chance comes in as a seed.
 
 pub mod judge;
+pub mod measure;
 pub mod model;
 pub mod prediction;
 pub mod spec;
+pub mod trials;
 pub mod verdict;
 
 pub use prediction::Prediction;

@@ -2,7 +2,7 @@
 
 use rig_lab::keys::hidden;
 use rig_lab::settings::nearest;
-use rig_lab::{Deviation, Lab, Mutation};
+use rig_lab::{BadSetting, Deviation, Lab, Mutation};
 
 /// Reads one `--mutate` argument.
 ///
@@ -50,10 +50,39 @@ pub fn apply(lab: &mut Lab, texts: &[String]) -> Result<(), Vec<String>> {
                 continue;
             }
         };
-        let refused = lab.duts.iter_mut().filter_map(|dut| dut.mutate(&mutation).err()).next();
-        faults.extend(refused.map(|why| format!("`--mutate {text}`: {why}")));
+        let refused = match of_device(&mutation) {
+            Some((device, mutation)) => one(lab, device, &mutation),
+            None => lab.duts.iter_mut().try_for_each(|dut| dut.mutate(&mutation)).map_err(told),
+        };
+        faults.extend(refused.err().map(|why| format!("`--mutate {text}`: {why}")));
     }
     if faults.is_empty() { Ok(()) } else { Err(faults.iter().map(|why| hidden(why)).collect()) }
+}
+
+fn told(why: BadSetting) -> String {
+    why.to_string()
+}
+
+/// The device of a system that a mutation names before its path, and what is left of it: `far/pfc.refresh=x2`.
+fn of_device(mutation: &Mutation) -> Option<(&str, Mutation)> {
+    let Mutation::Override { path, value } = mutation else { return None };
+    let (device, path) = path.split_once('/')?;
+    Some((device, Mutation::Override { path: path.to_owned(), value: value.clone() }))
+}
+
+/// Breaks one device of the lab's systems.
+fn one(lab: &mut Lab, device: &str, mutation: &Mutation) -> Result<(), String> {
+    let mut any = false;
+    for dut in &mut lab.duts {
+        any |= dut.mutate_device(device, mutation).map_err(told)?;
+    }
+    let systems = lab.duts.iter().filter_map(|dut| dut.system.as_ref());
+    let mut names: Vec<&str> =
+        systems.flat_map(|system| &system.devices).map(|device| device.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let names = if names.is_empty() { "none".to_owned() } else { names.join(" or ") };
+    any.then_some(()).ok_or(format!("no system of the lab has a device `{device}`: want {names}"))
 }
 
 #[cfg(test)]

@@ -36,6 +36,11 @@ impl Stop {
 
     /// Whether what runs is to be broken off.
     pub fn hurried(&self) -> bool {
-        self.hurried.load(Ordering::Relaxed)
+        self.hurry_flag().load(Ordering::Relaxed)
+    }
+
+    /// The flag that [`Stop::hurry`] sets, for whom no more than that concerns.
+    pub const fn hurry_flag(&self) -> &AtomicBool {
+        &self.hurried
     }
 }

@@ -14,11 +14,11 @@ use rig_generator::clock::Wall;
 use rig_generator::port::{Mono, PortError, Receive};
 use rig_lab::Transport;
 use rig_oracle::Verdict;
+use rig_oracle::measure::Registry;
 use rig_units::{Dur, Time};
 use rigctl::executor::Benches;
 use rigctl::executor::wire::{Clocks, Serve, SessionClock, Start};
 use rigctl::runner::case::{self, Rig};
-use rigctl::runner::measure::Registry;
 use rigctl::stop::Stop;
 use std::path::Path;
 use std::sync::Arc;
@@ -110,7 +110,7 @@ fn a_clock_that_leaps_ahead_voids_every_trial_and_fails_no_device() {
     };
     assert_eq!(doubt.reason, "late-send", "{}", doubt.detail);
     assert!(!ran.trials.is_empty());
-    for trial in ran.trials.iter().map(rigctl::runner::kept::Kept::outline) {
+    for trial in ran.trials.iter().map(rig_oracle::trials::kept::Kept::outline) {
         let late = trial.observation.integrity.late.iter().map(|late| late.by).max();
         // What was due right after a leap leaves right after it, however quiet the machine is.
         assert!(late > Some(bound), "trial {}: {late:?}", trial.number);

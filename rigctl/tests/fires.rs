@@ -3,11 +3,11 @@
 
 use rig_lab::Lab;
 use rig_oracle::Verdict;
+use rig_oracle::measure::{self, Facts, Needs, Red, Registry};
 use rig_testcases::vocabulary::{Argument, Entry, Need};
 use rig_testcases::{Case, Measure, Suite, Vocabulary, Wanted};
 use rigctl::mutation;
 use rigctl::runner::case::{self, Ran, Rig};
-use rigctl::runner::measure::{self, Facts, Needs, Red, Registry};
 use rigctl::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
 //! The emulated NICs beside the fluid model of DCQCN, which nobody here wrote: they come to rest in its neighbourhood.
 
+use rig_oracle::measure::Registry;
 use rig_testcases::Case;
 use rigctl::runner::case::{self, Rig};
-use rigctl::runner::measure::Registry;
 use rigctl::stop::Stop;
 
 /// How far measured and modelled fractions may be apart, as a factor. The model leaves out the delay of the queue and what comes of

@@ -3,10 +3,10 @@
 
 use rig_capture::StreamCount;
 use rig_dut::Emulated;
+use rig_oracle::measure::Registry;
 use rig_testcases::{Case, Lookup};
 use rig_units::Dur;
 use rigctl::executor::VirtualLab;
-use rigctl::runner::measure::Registry;
 use rigctl::stop::Stop;
 
 /// No name has a value: the case below uses none.

@@ -2,11 +2,11 @@
 
 use rig_lab::Lab;
 use rig_oracle::Verdict;
+use rig_oracle::measure::Registry;
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Amount, Case, CaseId, Expect, Measure, Suite, Which};
 use rig_units::Dur;
 use rigctl::runner::case::{self, Rig};
-use rigctl::runner::measure::Registry;
 use rigctl::runner::pool::{News, default_jobs, in_order};
 use rigctl::stop::Stop;
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,11 +2,11 @@
 //! it covers it notices alone.
 
 use rig_lab::{Kind, Lab, Part};
+use rig_oracle::measure::Registry;
 use rig_testcases::case::Spared;
 use rig_testcases::{Case, Suite};
 use rigctl::mutation;
 use rigctl::runner::case::Rig;
-use rigctl::runner::measure::Registry;
 use rigctl::runner::mutants::per_case::{Worth, worth};
 use rigctl::runner::mutants::{self, Fate};
 use rigctl::runner::pool::{News, default_jobs, in_order};

@@ -106,7 +106,7 @@ fn read_suite(
     }
     let fields = at.fields(&["about", "device", "covers", "setup", "cases"])?;
     let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
-    let device = fields.need("device", &Kind::wanted());
+    let device = fields.need("device", &Kind::wanted(&Kind::NAMES));
     let device = device.and_then(|at| at.choice(&Kind::NAMES)).unwrap_or(Kind::Switch);
     let covers = covers(fields.get("covers").as_ref());
     let setup = fields.get("setup");

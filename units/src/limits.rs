@@ -21,6 +21,8 @@ pub const RECORDED: u64 = 50_000_000;
 pub const POINTS: usize = 1_000;
 /// Most devices of a lab: each is a profile that is read.
 pub const DEVICES: usize = 64;
+/// Most devices of a system: each takes the engine's time.
+pub const SYSTEM: usize = 16;
 /// The longest name, in characters: suites, cases (the ending of the rule family counted), streams, storms, flows, variables,
 /// ports and devices. A file system takes 255 bytes, and a name gets endings.
 pub const NAME: usize = 64;
@@ -116,6 +118,12 @@ pub fn devices() -> Limit {
     Limit { of: "devices of a lab", most: DEVICES.to_string(), want }
 }
 
+/// The devices that are one under test.
+pub fn system() -> Limit {
+    let want = format!("2 to {SYSTEM} devices");
+    Limit { of: "devices of a system", most: SYSTEM.to_string(), want }
+}
+
 /// How long a name may be.
 pub fn name() -> Limit {
     let want = format!("a name of at most {NAME} characters");
@@ -158,7 +166,7 @@ pub fn results() -> Limit {
 }
 
 /// Every limit, in the order of `docs/limits.md`.
-pub fn all() -> [Limit; 14] {
+pub fn all() -> [Limit; 15] {
     [
         time(),
         trial(),
@@ -168,6 +176,7 @@ pub fn all() -> [Limit; 14] {
         recorded(),
         points(),
         devices(),
+        system(),
         name(),
         yaml(),
         values(),

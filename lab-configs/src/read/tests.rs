@@ -40,7 +40,8 @@ fn a_profile_that_is_written_reads_back_as_the_same() {
         mutated.mutate(&mutation.parse().expect("a mutation")).expect("of a switch");
         duts.push(mutated);
     }
-    for dut in duts {
+    // A system stands in a lab alone.
+    for dut in duts.into_iter().filter(|dut| dut.system.is_none()) {
         let text = dut.written().to_string();
         let read = profile_from(&Source::new("profile.yaml", &text));
         assert_eq!(read.unwrap_or_else(|faults| panic!("{}", all(&faults))), dut);

@@ -203,6 +203,16 @@ fn length(fields: &Fields<'_>, name: &str, example: &str) -> Option<Dur> {
 /// the interfaces of the rig.
 pub(super) fn fit(transport: &Transport, duts: &mut [Profile], listed: &[At<'_>]) {
     for (dut, at) in duts.iter_mut().zip(listed) {
+        if dut.system.is_some() && *transport != Transport::Virtual {
+            if dut.kind == Kind::System {
+                let found = format!("the system `{}` in a lab with a wire", dut.name);
+                at.fault(
+                    found,
+                    "one device: several are cabled to each other in virtual time alone",
+                );
+            }
+            continue;
+        }
         if dut.kind == Kind::Nic && matches!(transport, Transport::Interfaces(_)) {
             let found = format!("the NIC `{}` on interfaces of the rig", dut.name);
             at.fault(found, "a switch: nobody there makes connections with a NIC yet");

@@ -156,8 +156,14 @@ fn profile(args: &ServeArgs) -> Result<Profile, Bad> {
     Err(bad)
 }
 
-/// Refuses two NICs at once: nobody would pass on between them.
+/// Refuses two NICs at once, between which nobody would pass on, and a system or what stands in one.
 fn alone(profile: Profile) -> Result<Profile, Bad> {
+    if profile.system.is_some() {
+        let name = &profile.name;
+        return Err(Bad::of(format!(
+            "`{name}` is a system, or one of its devices: want a device by itself; several are cabled to each other in virtual time alone"
+        )));
+    }
     if profile.declared.peer.exists() {
         let name = &profile.name;
         return Err(Bad::of(format!(

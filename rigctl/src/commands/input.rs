@@ -140,7 +140,7 @@ impl Input {
 /// The suites of files, folders and standard input; the bundled ones without any.
 fn suites(paths: &[PathBuf], faults: &mut impl FnMut(Vec<Fault>)) -> Vec<Suite> {
     if paths.is_empty() {
-        return rig_testcases::read::bundled(&crate::runner::measure::Registry)
+        return rig_testcases::read::bundled(&rig_oracle::measure::Registry)
             .map_err(faults)
             .unwrap_or_default();
     }
@@ -152,9 +152,9 @@ fn suites(paths: &[PathBuf], faults: &mut impl FnMut(Vec<Fault>)) -> Vec<Suite> 
     }
     for path in paths.iter().flat_map(|path| files(path)) {
         let read = if path.as_os_str() == STDIN {
-            rig_testcases::read::piped(io::stdin().lock(), &crate::runner::measure::Registry)
+            rig_testcases::read::piped(io::stdin().lock(), &rig_oracle::measure::Registry)
         } else {
-            rig_testcases::read(&path, &crate::runner::measure::Registry)
+            rig_testcases::read(&path, &rig_oracle::measure::Registry)
         };
         let Ok(suite) = read.map_err(&mut *faults) else { continue };
         if let Some(other) = all.iter().find(|other| other.name == suite.name) {

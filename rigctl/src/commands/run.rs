@@ -13,12 +13,11 @@ use crate::outdir::OutDir;
 use crate::report_files::{EVENTS, Files};
 use crate::rights::{self, Work};
 use crate::runner::case::{self, Rig};
-use crate::runner::effort::Effort;
 use crate::runner::estimate;
 use crate::runner::pausing::Tried;
 use crate::runner::pool::{News, default_jobs, in_order};
 use crate::runner::room::Room;
-use crate::runner::{budget, evidence, floor, preflight, table};
+use crate::runner::{budget, evidence, floor, preflight, readings};
 use crate::state;
 use crate::stop::Stop;
 use crate::to_disk::Folder;
@@ -26,6 +25,7 @@ use crate::wall::{self, Stopwatch};
 use crate::{stderr, stdout};
 use rig_dut::{DeviceLock, Journal, device_lock};
 use rig_lab::{Backend, ControlName, Lab, Transport};
+use rig_oracle::trials::effort::Effort;
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Run, RunEvent, Shown, Started, Terminal, Wall,
@@ -196,7 +196,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
                 keep => keep,
             };
             let kept = evidence::keep(keep, out, &mut ran);
-            let tables = table::keep(out, &ran.report.id, &ran.tables);
+            let tables = readings::keep(out, &ran.report.id, &ran.tables);
             kept.and(tables.map(|tables| ran.report.tables = tables))
         });
         (ran.report, kept)

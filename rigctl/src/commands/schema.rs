@@ -7,7 +7,7 @@ use rig_reports::Exit;
 /// Prints it.
 pub fn schema(args: &SchemaArgs) -> Exit {
     let schema = match args.kind {
-        SchemaKind::Testcase => rig_testcases::schema(&crate::runner::measure::Registry),
+        SchemaKind::Testcase => rig_testcases::schema(&rig_oracle::measure::Registry),
         SchemaKind::Lab => rig_lab::schema_lab(),
         SchemaKind::Dut => rig_lab::schema_dut(),
         SchemaKind::Results => rig_reports::results::schema(),

@@ -133,17 +133,18 @@ impl VirtualLab {
             |((&index, name), speed)| PortTrace {
                 name: name.clone(),
                 speed,
-                dut_port: Declared::port_name(index),
+                dut_port: self.dut.port_name(index),
                 cable: self.cable,
                 provenance: Provenance::Virtual,
             },
         );
+        let ports: Vec<PortTrace> = ports.collect();
         let mut counters = Counters::read(before.values, self.dut.counters(&[])?.values);
         counters.samples = sampler.finish();
         Ok(Observation {
             origin,
             length: script.length,
-            ports: ports.collect(),
+            ports,
             records,
             streams,
             loads,

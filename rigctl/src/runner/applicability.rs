@@ -1,10 +1,10 @@
 //! What of a case can be done in a lab. Where nobody can configure the device, ask it or hear it, a case runs as far as what
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
-use super::measure::{self, Needs};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{capabilities, lacking};
 use rig_lab::{Action, ControlName, Declared, Keys, Lab, Profile, Setting, Transport, settings};
+use rig_oracle::measure::{self, Needs};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
 use rig_units::Dur;

@@ -3,8 +3,8 @@
 //! measured is not what the case is about: no departure is held against the device either.
 
 use super::stimulus::injection_text;
-use super::trial::Trial;
 use rig_capture::{Dir, Load, Record, Touched, What, analyse};
+use rig_oracle::trials::trial::Trial;
 use rig_oracle::verdict::Doubt;
 use rig_testcases::{Action, Injected, Script, Step, Tap};
 use rig_units::{Dur, Time};

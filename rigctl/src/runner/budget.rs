@@ -1,6 +1,6 @@
 //! The run's false-alarm budget: one in a million, split over more judgements than there can be.
 
-use super::measure;
+use rig_oracle::measure;
 use rig_testcases::{Case, Sweep};
 
 /// Chance that a run on a healthy device reports a deviation.

@@ -2,26 +2,16 @@
 
 use super::applicability::{self, Applicability};
 use super::applied;
-use super::ask::{Ask, Before, Role};
 use super::budget;
 use super::choose::choose;
-use super::context::Context;
-use super::effort::Effort;
 use super::evidence;
-use super::kept::{Common, Kept};
-use super::measure::{self, JudgeContext};
 use super::pausing::Tried;
 use super::plan::Plan;
-use super::points::{Point, groups, points};
 use super::repeats::Repeats;
-use super::seed::Seed;
 use super::sent::Sent;
 use super::session::{Obstacle, Session};
 use super::stimulus;
-use super::subject::Places;
 use super::sweep_curves::SweepCurves;
-use super::table::{self, Table};
-use super::trial::Trial;
 use crate::executor::Benches;
 use crate::outdir::OutDir;
 use crate::stop::Stop;
@@ -33,6 +23,16 @@ use rig_capture::pcapng::Spooled;
 use rig_lab::{Lab, Profile};
 use rig_oracle::judge::answers::Answers;
 use rig_oracle::judge::conclude;
+use rig_oracle::measure::Places;
+use rig_oracle::measure::{self, JudgeContext};
+use rig_oracle::trials::ask::{Ask, Before, Role};
+use rig_oracle::trials::context::Context;
+use rig_oracle::trials::effort::Effort;
+use rig_oracle::trials::kept::{Common, Kept};
+use rig_oracle::trials::points::{Point, groups, points};
+use rig_oracle::trials::seed::Seed;
+use rig_oracle::trials::table::{self, Table};
+use rig_oracle::trials::trial::Trial;
 use rig_oracle::verdict::{Curve, Doubt, Judgement, NotApplicable, Verdict};
 use rig_reports::{CaseReport, Trials};
 use rig_testcases::{Case, Script};
@@ -216,7 +216,7 @@ fn all_groups(
             tried: &tried,
             trials: &work.trials[first..],
             alpha: rig.alpha,
-            stop: rig.stop,
+            hurried: rig.stop.hurry_flag(),
             cut: &cut,
         };
         let judged = measure::judge(&done);

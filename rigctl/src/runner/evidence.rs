@@ -1,10 +1,10 @@
 //! Which captures are kept, and where; frames that findings cite get their number in the file and a comment there.
 
 use super::case::Ran;
-use super::cited::record;
 use crate::cli::Keep;
 use crate::outdir::OutDir;
 use rig_capture::pcapng::{Evidence, Onto, Zip};
+use rig_oracle::trials::cited::record;
 use rig_oracle::verdict::{Finding, Verdict};
 use rig_reports::{CaseReport, EvidenceFile};
 use rig_testcases::CaseId;

@@ -5,13 +5,13 @@ pub mod per_case;
 
 use super::case::{self, Rig};
 use super::choose::choose;
-use super::points::groups;
 use crate::mutation;
 use rig_lab::field::Field;
 use rig_lab::fields;
 use rig_lab::{Declared, Deviation, Kind, Lab, Mutation, Part, Profile};
 use rig_oracle::Verdict;
 use rig_oracle::spec::pfcwd::{Rule, Stimulus};
+use rig_oracle::trials::points::groups;
 use rig_testcases::{Case, CaseId, Suite};
 use rig_units::Dur;
 
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn every_row_of_likely_killers_is_the_first_for_some_mutant() {
-        let suites = rig_testcases::read::bundled(&crate::runner::measure::Registry)
+        let suites = rig_testcases::read::bundled(&rig_oracle::measure::Registry)
             .expect("the bundled catalogue has no fault");
         let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
         let all = every(&lab, &suites);

@@ -3,13 +3,13 @@
 
 use super::applicability;
 use super::choose::choose;
-use super::measure;
-use super::points::{groups, points};
-use super::seed::Seed;
 use crate::executor::Benches;
 use crate::executor::wire::Share;
 use rig_generator::pausing::{Reaction, Use};
 use rig_lab::{Lab, Profile};
+use rig_oracle::measure;
+use rig_oracle::trials::points::{groups, points};
+use rig_oracle::trials::seed::Seed;
 use rig_oracle::verdict::Doubt;
 use rig_reports::{PausedClass, Pausing};
 use rig_testcases::Case;

@@ -1,16 +1,16 @@
 //! Which trials a session runs: placed by the judge where its measures need it, else a fixed number at random moments.
 
-use super::ask::{Ask, Place, Role};
-use super::context::Context;
-use super::effort::Effort;
-use super::measure::{self, Placement, class};
-use super::points::Point;
-use super::seed::Seed;
-use super::threshold_search::{Mark, ThresholdSearch};
 use rig_oracle::judge::moved;
 use rig_oracle::judge::place::Setup;
 use rig_oracle::judge::{self, Planner, Seen};
+use rig_oracle::measure::{self, Placement, class};
 use rig_oracle::spec::wred::Burst;
+use rig_oracle::trials::ask::{Ask, Place, Role};
+use rig_oracle::trials::context::Context;
+use rig_oracle::trials::effort::Effort;
+use rig_oracle::trials::points::Point;
+use rig_oracle::trials::seed::Seed;
+use rig_oracle::trials::threshold_search::{Mark, ThresholdSearch};
 use rig_testcases::Sweep;
 use rig_units::{Dur, Ppm};
 

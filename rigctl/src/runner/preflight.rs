@@ -4,14 +4,14 @@ mod size;
 
 use super::applicability;
 use super::choose::choose;
-use super::context::Context;
-use super::measure;
-use super::points::{groups, points};
-use super::seed::Seed;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
 use rig_lab::fault::Fault;
 use rig_lab::{Curve, Declared, Lab, Profile, RuleFamily, Transport, Wred};
+use rig_oracle::measure;
+use rig_oracle::trials::context::Context;
+use rig_oracle::trials::points::{groups, points};
+use rig_oracle::trials::seed::Seed;
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Expect, Measure, Script};
 use size::Size;

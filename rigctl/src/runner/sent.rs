@@ -1,8 +1,8 @@
 //! What the rig sent in the trials of a case, for its report: one entry a sender, over all trials that count.
 
-use super::trial::Trial;
 use rig_capture::analyse;
 use rig_generator::{Figures, Kept, Spread};
+use rig_oracle::trials::trial::Trial;
 use rig_reports::{Errors, Sending};
 
 /// Every sender of a case, in the order in which they were first seen.
@@ -86,8 +86,8 @@ pub fn errors(of: &Spread) -> Errors {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::ask::Role;
     use rig_capture::{Counters, Integrity, Observation, PortTrace, Provenance, StreamCount};
+    use rig_oracle::trials::ask::Role;
     use rig_oracle::verdict::Doubt;
     use rig_testcases::{Action, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec, Tap};
     use rig_units::{Bytes, Dur, PortSpeed, Time};

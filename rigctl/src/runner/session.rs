@@ -1,8 +1,5 @@
 //! A device in one configuration, and the trials run on it.
 
-use super::ask::{Rests, Start};
-use super::context::Context;
-use super::seed::Seed;
 use crate::executor::virtual_lab::speeds;
 use crate::executor::wire::Share;
 use crate::executor::{Benches, Broken, Executor, VirtualLab, WireLab};
@@ -13,6 +10,9 @@ use rig_capture::pcapng::{Onto, Spooled};
 use rig_dut::{Control as _, Emulated, Refused};
 use rig_generator::{Kept, Program};
 use rig_lab::{Fault, Setting};
+use rig_oracle::trials::ask::{Rests, Start};
+use rig_oracle::trials::context::Context;
+use rig_oracle::trials::seed::Seed;
 use rig_testcases::Script;
 use rig_units::{Length, Time};
 use std::sync::Arc;

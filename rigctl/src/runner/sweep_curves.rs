@@ -1,8 +1,8 @@
 //! Curves over what a sweep varies from one configuration to the next: cables, speeds, frame sizes.
 
-use super::context::Context;
-use super::points::Varied;
 use rig_capture::Unit;
+use rig_oracle::trials::context::Context;
+use rig_oracle::trials::points::Varied;
 use rig_oracle::verdict::{Curve, CurvePoint, Judgement};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! The folder of a run: made for it, held by it, and nothing of anybody else's touched.
 
 use crate::support::{Desk, ended};
-use rigctl::runner::measure::Registry;
+use rig_oracle::measure::Registry;
 use std::io::{BufRead as _, BufReader, Lines};
 use std::path::Path;
 use std::process::{Child, ChildStdout};

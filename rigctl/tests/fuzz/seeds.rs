@@ -41,7 +41,7 @@ fn stretches(suite: &str) -> Vec<Vec<u8>> {
     };
     let all = starts.chunks(CASES).map(stretch);
     all.filter(|text| {
-        rig_testcases::read::piped(text.as_bytes(), &rigctl::runner::measure::Registry).is_ok()
+        rig_testcases::read::piped(text.as_bytes(), &rig_oracle::measure::Registry).is_ok()
     })
     .map(String::into_bytes)
     .collect()

@@ -4,11 +4,11 @@
 use rig_dut::protocol::{self, Answer, Ask};
 use rig_lab::yaml::Source;
 use rig_lab::{Lab, read};
+use rig_oracle::measure::Registry;
 use rig_reports::compare::Scope;
 use rig_reports::{Comparison, Results, Run, html, junit};
 use rigctl::cli::Format;
 use rigctl::commands::analyze;
-use rigctl::runner::measure::Registry;
 use rigctl::runner::preflight;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,9 +1,9 @@
 //! What stands between two NICs, and how a bottleneck that cannot be one is refused.
 
 use rig_lab::yaml::Source;
+use rig_oracle::measure::Registry;
 use rig_testcases::Lookup;
 use rig_units::Dur;
-use rigctl::runner::measure::Registry;
 
 /// Nothing has a name.
 struct Nameless;

@@ -4,11 +4,11 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use rig_lab::Fault;
 use rig_lab::yaml::Source;
+use rig_oracle::measure::Registry;
 use rig_testcases::case::{Endpoint, Response};
 use rig_testcases::read::{bundled, suite};
 use rig_testcases::{Amount, Suite, Takes, Tap};
 use rig_units::{Dur, Quanta};
-use rigctl::runner::measure::Registry;
 
 /// All faults of a text, as a person reads them.
 fn faults(faults: &[Fault]) -> String {

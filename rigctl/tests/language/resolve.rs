@@ -4,11 +4,11 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use rig_lab::yaml::Source;
 use rig_lab::{Declared, Fault, Lab, Profile, Setting};
+use rig_oracle::measure::Registry;
 use rig_testcases::read::{PREDICTIONS, bundled, suite};
 use rig_testcases::script::{StreamKind, Tap};
 use rig_testcases::{Action, Amount, Case, EndpointSpec, Lookup, Measure, Script, Sweep, Takes};
 use rig_units::{Dur, PortSpeed, Quanta};
-use rigctl::runner::measure::Registry;
 use std::collections::BTreeMap;
 
 /// Values by name; what is not listed is looked up in the configuration.

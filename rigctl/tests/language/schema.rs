@@ -2,8 +2,8 @@
 //! those that the reader takes.
 
 use rig_lab::yaml::Source;
+use rig_oracle::measure::Registry;
 use rig_testcases::schema;
-use rigctl::runner::measure::Registry;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! Every entry is one measure, and the schema and the reader say of it what it says itself.
 
 use rig_lab::yaml::Source;
+use rig_oracle::measure::Registry;
 use rig_testcases::vocabulary::{Field, Kind, Need};
 use rig_testcases::{Measure, Vocabulary, schema};
-use rigctl::runner::measure::Registry;
 use std::collections::BTreeSet;
 
 #[test]

@@ -1,9 +1,9 @@
 //! Stretches of a trial in which flows share a path.
 
 use rig_lab::yaml::Source;
+use rig_oracle::measure::Registry;
 use rig_testcases::Lookup;
 use rig_units::Dur;
-use rigctl::runner::measure::Registry;
 
 struct Nameless;
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most files of a circle.
 const MOST: usize = 3;
 
-/// A file, by its way from the top of its crate: `runner::measure::loss`; the top itself is empty.
+/// A file, by its way from the top of its crate: `measure::loss`; the top itself is empty.
 type Module = Vec<String>;
 type Imports = BTreeMap<Module, BTreeSet<Module>>;
 /// Names as they are written: `super`, `wire`, `Bench`.

@@ -32,6 +32,18 @@ const BANS: &[Ban] = &[
         why: "the model shares no behaviour with what judges it: simulate it instead",
     },
     Ban {
+        within: &["oracle/src/measure/", "oracle/src/trials/"],
+        except: &[],
+        words: &["crate::model"],
+        why: "a measure never asks the model what a device does: what it must do stands in spec, what it did in the observation",
+    },
+    Ban {
+        within: &["oracle/src/spec/", "oracle/src/judge/", "oracle/src/model/"],
+        except: &[],
+        words: &["crate::measure", "crate::trials"],
+        why: "measures build on closed forms and judges, not the other way round: take what you need as an argument",
+    },
+    Ban {
         within: &[""],
         except: &[
             "lab-configs/src/",

@@ -175,6 +175,14 @@ fn spec_and_model_must_not_name_each_other() {
     fires("oracle/src/model/pfcwd/detect.rs", "use crate::spec::pfcwd::Rule;", "simulate");
 }
 
+#[test]
+fn a_measure_names_no_model_and_neither_spec_nor_model_a_measure() {
+    fires("oracle/src/measure/loss.rs", "use crate::model::buffer::Pools;", "in the observation");
+    for below in ["spec/buffer.rs", "judge/grid.rs", "model/buffer.rs"] {
+        fires(&format!("oracle/src/{below}"), "use crate::measure::Limit;", "as an argument");
+    }
+}
+
 /// What is told of these files, by path and text, that has to do with what is shared over the wall.
 fn over_the_wall(files: &[(&str, &str)]) -> Vec<String> {
     let source = |(path, text): &(&str, &str)| Source {
@@ -200,7 +208,7 @@ fn what_both_sides_of_the_wall_call_in_a_third_room_is_found() {
         "lab-configs/src/wred.rs:3: `Wred::curve` is called by the model and by what judges it: let each write down for \
 itself what it means"
     );
-    for judging in ["oracle/src/judge/grid.rs", "rigctl/src/runner/measure/ecn.rs"] {
+    for judging in ["oracle/src/judge/grid.rs", "oracle/src/measure/ecn.rs"] {
         let judging = (judging, "fn a() { colors.map(|color| Wred::curve(&wred, color)) }");
         assert_eq!(
             over_the_wall(&[lab, judging, (model, "fn b() { x.map(Wred::curve) }")]).len(),
@@ -249,7 +257,7 @@ fn only_the_model_and_the_emulated_adapters_may_see_what_a_device_really_does() 
 #[test]
 fn names_of_sais_counters_stand_in_one_file_in_adapters_and_in_tests() {
     let named = "let name = \"SAI_QUEUE_STAT_PACKETS\";";
-    for path in ["oracle/src/model/counters.rs", "rigctl/src/runner/measure/pfc.rs"] {
+    for path in ["oracle/src/model/counters.rs", "oracle/src/measure/pfc.rs"] {
         fires(path, named, "use `DutCounter`");
         let test = format!("//! One job.\n#[cfg(test)]\nmod tests {{\n    {named}\n}}\n");
         assert_eq!(planted(path, &test), []);

@@ -10,8 +10,7 @@ use super::tree::{Source, product, words};
 use std::collections::BTreeSet;
 
 /// What judges.
-const JUDGING: [&str; 4] =
-    ["oracle/src/spec/", "oracle/src/judge/", "oracle/src/measure/", "rigctl/src/runner/measure"];
+const JUDGING: [&str; 3] = ["oracle/src/spec/", "oracle/src/judge/", "oracle/src/measure/"];
 const MODEL: &str = "oracle/src/model/";
 /// What is configured; what a function of it calls there is come to as well.
 const CONFIGURATION: &str = "lab-configs/";

@@ -12,6 +12,8 @@ use rig_lab::{Actual, BadSetting, Declared, DeviceFaults, Kind, Profile, Setting
 /// A device with the profile that it was built from.
 #[derive(Debug)]
 pub(super) struct Device {
+    /// What its ports and counters are told by, where there are several devices: `near/`.
+    pub(super) prefix: String,
     kind: Kind,
     actual: Actual,
     /// What it says it is configured to.
@@ -43,14 +45,15 @@ impl Device {
                 let (router, plugs) = router::Body::of(&running, ports, topology);
                 (Box::new(router), plugs)
             }
-            Kind::Switch => {
+            Kind::Switch | Kind::System => {
                 let asked = (profile.family(), configured);
                 let (switch, plugs) =
                     Switched::new(asked, running, faults, (ports, seed), topology);
                 (Box::new(switch), plugs)
             }
         };
-        Ok((Device { kind: profile.kind, actual, configured: configured.clone(), body }, plugs))
+        let (kind, configured) = (profile.kind, configured.clone());
+        Ok((Device { prefix: String::new(), kind, actual, configured, body }, plugs))
     }
 
     /// What it would be configured to, and what it would work with then.

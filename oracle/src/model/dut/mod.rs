@@ -4,7 +4,8 @@
 //!
 //! - [`Dut::new`] builds it from a profile, the configuration that the case asks for, the rig's side of the cables and
 //!   a seed. Rig port `i` is host `i` of the network, cabled to port `i` of the whole. Where that is no port of a switch it is
-//!   a host itself, [`Dut::nic_host`], on which flows are started.
+//!   a host itself, [`Dut::nic_host`], on which flows are started. Of a system, the devices and the cables between them are those
+//!   that the lab names; one of them may be under test alone.
 //! - [`Dut::rig`] is the network, to start and stop streams and storms on hosts; links are cut and mended with
 //!   [`Dut::set_link`].
 //! - [`Dut::run_until`] advances the engine and the polls together. A poll sees what arrives at its own instant.
@@ -29,6 +30,7 @@ mod handler;
 mod nics;
 mod polls;
 mod switched;
+mod system;
 mod watermarks;
 
 pub use body::Acted;
@@ -40,10 +42,12 @@ use super::network::{Delivered, Network};
 use super::packet::Packet;
 use super::tap::Tap;
 use super::topology::{Cable, End, Topology};
+use body::CableEnd;
 use device::Device;
 use rig_lab::{BadSetting, Declared, Profile, Setting, WatermarkCopy};
 use rig_units::{Length, Time};
 use std::collections::BTreeMap;
+use system::{alone, among};
 
 /// The rig's side of the cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,13 +65,17 @@ pub struct Rig {
 struct Behind {
     device: usize,
     port: u16,
-    end: End,
+    at: CableEnd,
 }
 
 /// The device under test and the network around it.
 #[derive(Debug)]
 pub struct Dut {
     network: Network,
+    /// The device that is under test; `None`: all of them together are.
+    shown: Option<usize>,
+    /// What it says it is configured to.
+    configured: Declared,
     devices: Vec<Device>,
     ports: Vec<Behind>,
     events: Vec<Acted>,
@@ -84,24 +92,28 @@ impl Dut {
         rig: &Rig,
         seed: u64,
     ) -> Result<Dut, BadSetting> {
-        let ports = rig.ports.min(configured.port_count());
-        let mut topology = Topology { hosts: vec![rig.host; ports.into()], ..Topology::default() };
-        let (device, plugs) = Device::new(profile, configured, (ports, seed), &mut topology)?;
-        let cable = |(port, plug): (u16, &body::CableEnd)| Cable {
-            ends: [End::Host(port), plug.end],
+        let mut topology = Topology::default();
+        let (devices, ports, links) = match profile.system.as_deref() {
+            None => alone(profile, configured, (rig, seed), &mut topology)?,
+            Some(system) => among(system, profile, configured, (rig, seed), &mut topology)?,
+        };
+        let cable = |end: End, far: &CableEnd, cm: u64| Cable {
+            ends: [end, far.end],
             link: link::Config {
-                delay: Length(rig.cable_cm).travel(),
-                ..link::Config::ethernet(plug.speed, 0)
+                delay: Length(cm).travel(),
+                ..link::Config::ethernet(far.speed, 0)
             },
         };
-        topology.cables = (0..).zip(&plugs).map(cable).collect();
+        let to_rig = (0..).zip(&ports);
+        let to_rig = to_rig.map(|(host, behind)| cable(End::Host(host), &behind.at, rig.cable_cm));
+        let between = links.iter().map(|(near, far, cm)| cable(near.end, far, *cm));
+        topology.cables = to_rig.chain(between).collect();
         let mut dut = Dut {
             network: Network::new(&topology, Time::ZERO),
-            devices: vec![device],
-            ports: (0..)
-                .zip(&plugs)
-                .map(|(port, plug)| Behind { device: 0, port, end: plug.end })
-                .collect(),
+            shown: profile.system.as_ref().map_or(Some(0), |system| system.alone.map(usize::from)),
+            configured: configured.clone(),
+            devices,
+            ports,
             events: Vec::new(),
         };
         for device in &mut dut.devices {
@@ -134,6 +146,9 @@ impl Dut {
                 let before = self.events.len();
                 device.body.wake(due, &mut self.network, &mut self.events);
                 self.events[before..].iter_mut().for_each(|acted| acted.device = index);
+                if self.shown.is_some_and(|shown| shown != usize::from(index)) {
+                    self.events.truncate(before);
+                }
             }
         }
         self.network.run_until(until, tap);
@@ -151,7 +166,7 @@ impl Dut {
 
     /// A frame of the outside world whose last bit reaches the port behind rig port `port` now. A poll at this instant sees it.
     pub fn deliver(&mut self, port: u16, packet: Packet, tap: &mut impl Tap) -> Delivered {
-        match self.ports[usize::from(port)].end {
+        match self.ports[usize::from(port)].at.end {
             End::Host(host) => self.network.deliver_to_host(host, &packet, tap),
             End::Port(at) => self.network.deliver(at, packet, tap),
         }
@@ -163,7 +178,7 @@ impl Dut {
     ///
     /// If there is none.
     pub fn nic_host(&self, port: u16) -> u16 {
-        match self.ports[usize::from(port)].end {
+        match self.ports[usize::from(port)].at.end {
             End::Host(host) => host,
             End::Port(_) => panic!("a NIC is behind each port of a device of NICs"),
         }
@@ -191,24 +206,44 @@ impl Dut {
     }
 
     /// The configuration as the device states it.
-    pub fn configured(&self) -> &Declared {
-        &self.devices[0].configured
+    pub const fn configured(&self) -> &Declared {
+        &self.configured
     }
 
-    /// Changes settings of every device while it runs, all or none, now; what may be changed is for each to say.
+    /// The name of a port of one of the devices: `Ethernet4`, or `near/Ethernet4` where it is one of several.
+    pub fn port_name(&self, device: u16, port: u16) -> String {
+        format!("{}{}", self.devices[usize::from(device)].prefix, Declared::port_name(port))
+    }
+
+    /// The name of what is behind a rig port.
+    pub fn name_behind(&self, port: u16) -> String {
+        let Behind { device, port, .. } = self.ports[usize::from(port)];
+        format!("{}{}", self.devices[device].prefix, Declared::port_name(port))
+    }
+
+    /// Whether a device is under test, or one of those that are.
+    fn is_shown(&self, device: usize) -> bool {
+        self.shown.is_none_or(|shown| shown == device)
+    }
+
+    /// Changes settings of every device under test while it runs, all or none, now; what may be changed is for each to say.
     ///
     /// # Errors
     /// When a device refuses them; nothing has changed then.
     pub fn configure(&mut self, settings: &[Setting]) -> Result<(), Refused> {
-        let asked: Result<Vec<_>, Refused> =
-            self.devices.iter().map(|device| device.with(settings)).collect();
-        for (device, asked) in self.devices.iter_mut().zip(asked?) {
-            device.take(asked, &mut self.network);
+        let shown: Vec<usize> = (0..self.devices.len()).filter(|&at| self.is_shown(at)).collect();
+        let with = |&at: &usize| Ok((at, self.devices[at].with(settings)?));
+        let asked: Result<Vec<_>, Refused> = shown.iter().map(with).collect();
+        let asked = asked?;
+        let whole = settings.iter().try_fold(self.configured.clone(), |all, one| all.with(one))?;
+        for (at, asked) in asked {
+            self.devices[at].take(asked, &mut self.network);
         }
+        self.configured = whole;
         Ok(())
     }
 
-    /// Everything that watchdogs did so far, in order of time, device, port and class.
+    /// Everything that watchdogs of what is under test did so far, in order of time, device, port and class.
     pub fn events(&self) -> &[Acted] {
         &self.events
     }
@@ -216,13 +251,23 @@ impl Dut {
     /// Every counter now: those of a switch under SONiC's names, those of NICs under NVIDIA's.
     pub fn counters(&self) -> BTreeMap<String, u64> {
         let mut all = BTreeMap::new();
-        self.devices.iter().for_each(|device| device.body.name(&self.network, &mut all));
+        for Device { prefix, body, .. } in &self.devices {
+            let mut own = BTreeMap::new();
+            body.name(&self.network, &mut own);
+            if prefix.is_empty() {
+                all.append(&mut own);
+            }
+            all.extend(own.into_iter().map(|(name, value)| (format!("{prefix}{name}"), value)));
+        }
         all
     }
 
     /// One of them; `None` when there is no such counter.
     pub fn counter(&self, name: &str) -> Option<u64> {
-        self.devices.iter().find_map(|device| device.body.find(&self.network, name))
+        let find = |Device { prefix, body, .. }: &Device| {
+            body.find(&self.network, name.strip_prefix(prefix.as_str())?)
+        };
+        self.devices.iter().find_map(find)
     }
 }
 

@@ -12,4 +12,5 @@ mod marking;
 mod nics;
 mod obeying;
 mod sending;
+mod system;
 mod watermarks;

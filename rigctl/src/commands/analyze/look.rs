@@ -3,13 +3,13 @@
 use super::seen::{
     Analysis, Anchor, FORMAT, Malformed, Pfc, PfcClass, Port, Storm, Stream, Watchdog,
 };
-use crate::runner::see::see;
-use crate::runner::subject::Places;
 use rig_capture::analyse::{self, ActionView};
 use rig_capture::pcapng::{Capture, Kept};
 use rig_capture::{Dir, Observation, Span, What};
 use rig_lab::RuleFamily;
 use rig_oracle::judge::Fired;
+use rig_oracle::measure::Places;
+use rig_oracle::measure::see;
 use rig_testcases::Script;
 use rig_units::Time;
 

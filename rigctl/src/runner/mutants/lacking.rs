@@ -8,7 +8,7 @@ use rig_testcases::Case;
 
 /// What the lab or the cases lack, so that nobody can tell.
 pub(super) fn lacking(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option<String> {
-    let kinds = Kind::NAMES.into_iter().filter(|(_, kind)| mutant.is_of(*kind));
+    let kinds = Kind::OF_PROFILES.iter().filter(|(_, kind)| mutant.is_of(*kind));
     let called = kinds.map(|(_, kind)| kind.called()).collect::<Vec<_>>().join(" or ");
     let lab = &rig.lab.name;
     let named = |profile: &&Profile| rig.only.is_none_or(|only| profile.name == only);

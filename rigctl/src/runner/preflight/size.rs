@@ -1,13 +1,13 @@
 //! How much a case is to run, before any of it does, against what a run ends.
 
 use super::super::budget;
-use super::super::context::Context;
-use super::super::effort::Effort;
 use super::super::plan::Plan;
-use super::super::points::Point;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::{Program, Tally};
 use rig_lab::fault::Fault;
+use rig_oracle::trials::context::Context;
+use rig_oracle::trials::effort::Effort;
+use rig_oracle::trials::points::Point;
 use rig_testcases::{Case, Script};
 use rig_units::{Dur, limits};
 use std::collections::BTreeMap;

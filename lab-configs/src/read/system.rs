@@ -1,0 +1,293 @@
+//! `system`, `devices`, `links` and `ports`: several switches that a lab makes one under test.
+
+use super::FindDut;
+use crate::fault::one_of;
+use crate::walk::{At, Fields};
+use crate::{Declared, DevicePort, Kind, Profile, System, SystemLink};
+use rig_units::Length;
+use rig_units::limits::{self, SYSTEM};
+use std::collections::BTreeMap;
+
+/// The keys of a system, in a lab.
+pub(super) const KEYS: [&str; 5] = ["system", "about", "devices", "links", "ports"];
+
+const NAME: &str = "a name in lower case with dashes, such as two-in-line";
+const ABOUT: &str = "one line for people";
+const DEVICES: &str =
+    "a mapping of names to files, such as {near: duts/broadcom.yaml, far: duts/broadcom.yaml}";
+const LINKS: &str = "a list of links, such as [{from: near/Ethernet28, to: far/Ethernet28}]";
+const PORTS: &str =
+    "a mapping of rig ports to ports, such as {p1: near/Ethernet0, p2: far/Ethernet0}";
+const PORT: &str = "a device of the system and its port, such as near/Ethernet0";
+
+/// Reads one: the whole, and its devices where they stand in it. Nothing when a fault was noted.
+pub(super) fn read(at: &At<'_>, fields: &Fields<'_>, find: FindDut<'_>) -> Vec<Profile> {
+    let name = fields.need("system", NAME).and_then(|at| named(&at));
+    let about = fields.need("about", ABOUT).and_then(|at| at.text(ABOUT)).map(str::to_owned);
+    let devices = fields.need("devices", DEVICES).and_then(|at| devices(&at, find));
+    let links = fields.need("links", LINKS).and_then(|at| at.list(LINKS));
+    let ports = fields.need("ports", PORTS).and_then(|at| at.entries(PORTS));
+    let (Some(devices), Some(links), Some(ports)) = (devices, links, ports) else {
+        return Vec::new();
+    };
+    let system = System { devices, links: Vec::new(), ports: Vec::new(), alone: None };
+    let mut cabling = Cabling { system, used: BTreeMap::new() };
+    for at in &links {
+        let link = cabling.link(at);
+        cabling.system.links.extend(link);
+    }
+    for (number, (key, at)) in (1..).zip(&ports) {
+        if key.name != format!("p{number}") {
+            at.at_key(
+                format!("`{}` is not the next port of the rig", key.name),
+                format!("`p{number}`"),
+            );
+        }
+        let port = cabling.port(at);
+        cabling.system.ports.extend(port);
+    }
+    let Cabling { system, used } = cabling;
+    if used.len() != links.len() * 2 + ports.len() {
+        return Vec::new();
+    }
+    if ports.is_empty() {
+        at.down("ports").fault("the rig has no port", PORTS);
+    }
+    unreached(at, &system);
+    ambiguous(at, &system);
+    let (Some(name), Some(about)) = (name, about) else { return Vec::new() };
+    let alone = (0..).zip(&system.devices).filter_map(|(index, device)| {
+        let name = format!("{name}-{}", device.name);
+        at.is_short(&name).then(|| system.device(index, name))?
+    });
+    let alone: Vec<Profile> = alone.collect();
+    system.whole(name, about).into_iter().chain(alone).collect()
+}
+
+fn named(at: &At<'_>) -> Option<String> {
+    let text = at.text(NAME)?;
+    if !crate::is_name(text) {
+        at.wrong(NAME);
+        return None;
+    }
+    at.is_short(text).then(|| text.to_owned())
+}
+
+fn devices(at: &At<'_>, find: FindDut<'_>) -> Option<Vec<Profile>> {
+    let entries = at.entries(DEVICES)?;
+    if !(2..=SYSTEM).contains(&entries.len()) {
+        at.fault(format!("a system of {} devices", entries.len()), limits::system().want);
+        return None;
+    }
+    let mut all = Vec::new();
+    for (key, at) in &entries {
+        if !crate::is_name(&key.name) || !at.is_short(&key.name) {
+            at.at_key(format!("`{}` cannot name a device", key.name), "lower case and dashes");
+            continue;
+        }
+        let file = at.text("the file of a DUT profile");
+        let Some(mut profile) = file.and_then(|file| find(at, file)) else { continue };
+        if profile.kind != Kind::Switch {
+            let found = format!("{} in a system", profile.kind.called());
+            at.fault(found, "a switch: nothing else passes on what comes over another device");
+            continue;
+        }
+        if profile.declared.macsec.enable {
+            let found = format!("`{}`, which speaks MACsec, in a system", profile.name);
+            at.fault(found, "a switch without MACsec: its neighbours would need keys of their own");
+            continue;
+        }
+        profile.name.clone_from(&key.name);
+        all.push(profile);
+    }
+    (all.len() == entries.len()).then_some(all)
+}
+
+/// A system that is being cabled, and the ports that something is plugged into, each with the place that says so.
+struct Cabling {
+    system: System,
+    used: BTreeMap<DevicePort, String>,
+}
+
+impl Cabling {
+    /// A link of two ports of one speed.
+    fn link(&mut self, at: &At<'_>) -> Option<SystemLink> {
+        let fields = at.fields(&["from", "to", "length"])?;
+        let from = fields.need("from", PORT).and_then(|at| self.port(&at));
+        let to = fields.need("to", PORT).and_then(|at| self.port(&at));
+        let length = match fields.get("length") {
+            Some(at) => Some(at.quantity::<Length>()?),
+            None => None,
+        };
+        let ends = [from?, to?];
+        if ends[0].device == ends[1].device {
+            let name = &self.system.devices[usize::from(ends[0].device)].name;
+            at.fault(format!("a link from `{name}` to itself"), "a link between two devices");
+        }
+        if let [Some(one), Some(other)] = ends.map(|end| self.system.speed(end))
+            && one != other
+        {
+            at.fault(format!("a link from {one} to {other}"), "two ports of one speed");
+        }
+        Some(SystemLink { ends, cable_cm: length.map(|Length(cm)| cm) })
+    }
+
+    /// A port that nothing else is plugged into: `near/Ethernet0`.
+    fn port(&mut self, at: &At<'_>) -> Option<DevicePort> {
+        let text = at.text(PORT)?;
+        let Some((device, port)) = text.split_once('/') else {
+            at.wrong(PORT);
+            return None;
+        };
+        let devices = &self.system.devices;
+        let Some((index, profile)) = (0..).zip(devices).find(|(_, one)| one.name == device) else {
+            let names = devices.iter().map(|one| one.name.as_str());
+            at.fault(format!("there is no device `{device}` in the system"), one_of(device, names));
+            return None;
+        };
+        let count = profile.declared.port_count();
+        let Some(number) = (0..count).find(|&number| Declared::port_name(number) == port) else {
+            let last = Declared::port_name(count.saturating_sub(1));
+            let want = format!("Ethernet0 to {last}, in steps of 4");
+            at.fault(format!("`{device}` has no port `{port}`"), want);
+            return None;
+        };
+        let place = at.place();
+        let taken = DevicePort { device: index, port: number };
+        let line = format!("line {}", place.line);
+        if let Some(before) = self.used.insert(taken, line) {
+            let found = format!("something is plugged into `{text}` already, in {before}");
+            at.fault(found, "a port of its own for each end of a cable");
+        }
+        Some(taken)
+    }
+}
+
+/// Notes each device that no frame of the rig can come to.
+fn unreached(at: &At<'_>, system: &System) {
+    let Some(first) = system.ports.first() else { return };
+    for (index, device) in (0..).zip(&system.devices) {
+        if index != first.device && system.onward(first.device, index).is_empty() {
+            let found = format!("no link leads to `{}`", device.name);
+            let want =
+                format!("a way to it from `{}`", system.devices[usize::from(first.device)].name);
+            at.down("devices").down(&device.name).fault(found, want);
+        }
+    }
+}
+
+/// Notes two ways of which neither is the shorter: what goes by which is not for the lab to leave open.
+fn ambiguous(at: &At<'_>, system: &System) {
+    let count = (0..).zip(&system.devices).map(|(index, _)| index);
+    let pairs = count.clone().flat_map(|from| count.clone().map(move |to| (from, to)));
+    for (from, to) in pairs {
+        if let [(one, ..), (other, ..), ..] = system.onward(from, to)[..] {
+            let name = |index: u16| &system.devices[usize::from(index)].name;
+            let [one, other] = [one, other].map(|port| system.port_name(port));
+            at.down("links").fault(
+                format!(
+                    "two ways from `{}` to `{}`, as short: by {one} and by {other}",
+                    name(from),
+                    name(to)
+                ),
+                "links of which one way is the shortest between any two devices",
+            );
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::read::lab_from;
+    use crate::read::tests::{faults_of_lab, lab_of};
+    use crate::yaml::Source;
+    use crate::{DevicePort, Kind, Profile, bundled};
+    use insta::assert_snapshot;
+
+    const TWO: &str = "devices: {near: duts/broadcom.yaml, far: duts/mellanox.yaml}";
+    const LINKS: &str = "links: [{from: near/Ethernet28, to: far/Ethernet0, length: 40m}]";
+    const PORTS: &str = "ports: {p1: near/Ethernet0, p2: far/Ethernet4}";
+
+    fn lab(devices: &str, links: &str, ports: &str) -> String {
+        let head =
+            "about: a\ntransport: virtual\ncable: 3m\nduts:\n  - system: line\n    about: a\n";
+        format!("{head}    {devices}\n    {links}\n    {ports}\n")
+    }
+
+    fn devices(links: &str, ports: &str) -> Vec<Profile> {
+        lab_of(&lab(TWO, links, ports)).duts
+    }
+
+    #[test]
+    fn a_system_has_the_ports_that_are_cabled_to_the_rig() {
+        let whole = &devices(LINKS, PORTS)[0];
+        assert_eq!((whole.name.as_str(), whole.kind), ("line", Kind::System));
+        assert_eq!(whole.declared.port_count(), 2);
+        let system = whole.system.as_ref().expect("a system");
+        let at = |device, port| DevicePort { device, port };
+        assert_eq!(system.ports, [at(0, 0), at(1, 1)]);
+        assert_eq!(
+            (system.links[0].ends, system.links[0].cable_cm),
+            ([at(0, 7), at(1, 0)], Some(4_000))
+        );
+    }
+
+    #[test]
+    fn a_device_of_a_system_is_one_under_test_where_its_first_ports_are_cabled_to_the_rig() {
+        let names = |ports: &str| -> Vec<String> {
+            devices(LINKS, ports).into_iter().map(|dut| dut.name).collect()
+        };
+        assert_eq!(names(PORTS), ["line", "line-near"]);
+        let far = "ports: {p1: near/Ethernet0, p2: near/Ethernet4}";
+        assert_eq!(names(far), ["line", "line-near"]);
+        let near = &devices(LINKS, far)[1];
+        assert_eq!((near.kind, near.declared.port_count()), (Kind::Switch, 2));
+        assert_eq!(
+            near.family(),
+            lab_of(&lab(TWO, LINKS, far)).duts[0].system.as_ref().expect("a system").devices[0]
+                .family()
+        );
+    }
+
+    #[test]
+    fn a_switch_that_speaks_macsec_is_in_no_system() {
+        let find = |name: &str| {
+            let text = include_str!("../../duts/broadcom-macsec.yaml");
+            match name {
+                "duts/broadcom-macsec.yaml" => {
+                    Ok(Source::new(name, &text.replace("    enable: false", "    enable: true")))
+                }
+                other => bundled::dut(other),
+            }
+        };
+        let two = TWO.replace("duts/mellanox.yaml", "duts/broadcom-macsec.yaml");
+        let lab = lab_from(&Source::new("lab.yaml", &lab(&two, LINKS, PORTS)), &find);
+        let faults = lab.expect_err("a fault");
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        assert_eq!(faults[0].found, "`broadcom-macsec`, which speaks MACsec, in a system");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_system_is_told_in_its_place() {
+        let links = "links: [{from: near/Ethernet28, to: fra/Ethernet0}, {from: near/Ethernet0}, {from: near/Ethernet4, to: near/Ethernet8}]";
+        let ports = "ports: {p1: near/Ethernet4, p3: far/Ethernet99, p2: Ethernet0}";
+        assert_snapshot!(faults_of_lab(&lab(TWO, links, ports)));
+        let slow = TWO.replace("near: duts/broadcom.yaml", "near: duts/broadcom-400g.yaml");
+        assert_snapshot!(faults_of_lab(&lab(&slow, LINKS, PORTS)));
+        assert_snapshot!(faults_of_lab(&lab(TWO, "links: []", PORTS)));
+        let parallel = "links: [{from: near/Ethernet28, to: far/Ethernet28}, {from: near/Ethernet24, to: far/Ethernet24}]";
+        assert_snapshot!(faults_of_lab(&lab(TWO, parallel, PORTS)));
+        let nic = TWO.replace("near: duts/broadcom.yaml", "near: duts/gen1.yaml");
+        assert_snapshot!(faults_of_lab(&lab(&nic, LINKS, PORTS)));
+        assert_snapshot!(faults_of_lab(&lab("devices: {near: duts/broadcom.yaml}", LINKS, PORTS)));
+        assert_snapshot!(faults_of_lab(&lab(
+            TWO,
+            "control: served",
+            "profile: duts/broadcom.yaml"
+        )));
+        let wire = "wire: {speed: 1Gbps, ports: 4, bound: 1ms, budget: 240s}\n";
+        let veth = lab(TWO, LINKS, PORTS).replace("virtual", "veth");
+        assert_snapshot!(faults_of_lab(&format!("{veth}{wire}")));
+    }
+}

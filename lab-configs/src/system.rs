@@ -1,0 +1,206 @@
+//! Several devices that are one under test: a system under test (RFC 2285, 3.1.2), a subgraph that a lab names.
+//!
+//! A lab that names one has it twice: as a whole, and each of its devices where it stands among the others. What follows from the
+//! configuration of one device is measured on that device; what goes from one to the next, on the whole.
+
+use crate::{BadSetting, Declared, Kind, Mutation, PortGroup, Profile, Setting};
+use rig_units::PortSpeed;
+
+/// A port of one of the devices of a system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DevicePort {
+    /// Place of the device in the system.
+    pub device: u16,
+    /// Which of its ports, from 0.
+    pub port: u16,
+}
+
+/// A cable between two devices of a system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SystemLink {
+    /// The ports at its two ends, of one speed.
+    pub ends: [DevicePort; 2],
+    /// Its length in centimetres; `None`: as long as the cables to the rig.
+    pub cable_cm: Option<u64>,
+}
+
+/// A device on the way of a frame through a system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hop {
+    /// Place of the device in the system.
+    pub device: u16,
+    /// The port that the frame comes in by.
+    pub ingress: u16,
+    /// The port that it leaves by.
+    pub egress: u16,
+    /// The link that it leaves over; `None` at the last device, which sends it to the rig.
+    pub link: Option<SystemLink>,
+}
+
+/// The devices, what is between them, and where the rig is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct System {
+    /// Each under the name that it has in the system.
+    pub devices: Vec<Profile>,
+    /// The cables between them. Between any two devices one way is the shortest.
+    pub links: Vec<SystemLink>,
+    /// What rig port `p1` is cabled to, then `p2`, and so on.
+    pub ports: Vec<DevicePort>,
+    /// The device that the profile is, where it is not the whole.
+    pub alone: Option<u16>,
+}
+
+impl System {
+    /// The speed of a port; `None` where there is no such port.
+    pub fn speed(&self, at: DevicePort) -> Option<PortSpeed> {
+        self.devices.get(usize::from(at.device))?.declared.port_speed(at.port)
+    }
+
+    /// A port by its name: `near/Ethernet4`.
+    pub fn port_name(&self, at: DevicePort) -> String {
+        let device = self.devices.get(usize::from(at.device)).map_or("", |device| &device.name);
+        format!("{device}/{}", Declared::port_name(at.port))
+    }
+
+    /// The system as one device. It states what its first device states, of the ports that are cabled to the rig.
+    pub fn whole(self, name: String, about: String) -> Option<Profile> {
+        let first = self.devices.first()?;
+        let group = |speed| PortGroup { count: 1, speed };
+        let ports = self.ports.iter().filter_map(|&at| self.speed(at)).map(group).collect();
+        let mtu = self.devices.iter().map(|device| device.declared.mtu).min()?;
+        let declared = Declared { ports, mtu, ..first.declared.clone() };
+        let mut whole = Profile::new(name, about, Kind::System, first.asic.clone(), None, declared);
+        whole.system = Some(Box::new(self));
+        Some(whole)
+    }
+
+    /// One of its devices where it stands, if the rig is cabled to its first ports in their order: a device of its own to whatever
+    /// is measured there.
+    pub fn device(&self, index: u16, name: String) -> Option<Profile> {
+        let mut device = self.devices.get(usize::from(index))?.clone();
+        let ports: Vec<DevicePort> =
+            self.ports.iter().copied().filter(|at| at.device == index).collect();
+        if ports.is_empty() || !(0..).zip(&ports).all(|(port, at)| at.port == port) {
+            return None;
+        }
+        let group = |at: &DevicePort| Some(PortGroup { count: 1, speed: self.speed(*at)? });
+        device.name = name;
+        device.about.push_str(", where it stands in a system");
+        device.declared.ports = ports.iter().filter_map(group).collect();
+        device.system = Some(Box::new(System { ports, alone: Some(index), ..self.clone() }));
+        Some(device)
+    }
+
+    /// How many links each device is away from the device `to`; `None` where none leads there.
+    fn distances(&self, to: u16) -> Vec<Option<usize>> {
+        let mut away = vec![None; self.devices.len()];
+        if let Some(own) = away.get_mut(usize::from(to)) {
+            *own = Some(0);
+        }
+        for round in 0..self.devices.len() {
+            for (near, far) in self.directed().map(|(near, far, _)| (near.device, far.device)) {
+                let (near, far) = (usize::from(near), usize::from(far));
+                if away[far] == Some(round) && away[near].is_none() {
+                    away[near] = Some(round + 1);
+                }
+            }
+        }
+        away
+    }
+
+    /// Every link from either of its ends.
+    fn directed(&self) -> impl Iterator<Item = (DevicePort, DevicePort, SystemLink)> {
+        self.links.iter().flat_map(|&link| {
+            let [a, b] = link.ends;
+            [(a, b, link), (b, a, link)]
+        })
+    }
+
+    /// The links over which a frame at the device `at` is nearer to the device `to`, each from its end here: several where the
+    /// way is not one.
+    pub fn onward(&self, at: u16, to: u16) -> Vec<(DevicePort, DevicePort, SystemLink)> {
+        let away = self.distances(to);
+        let away = |device: u16| away.get(usize::from(device)).copied().flatten();
+        let nearer = |near: &DevicePort, far: &DevicePort| {
+            near.device == at && away(at) == away(far.device).map(|far| far + 1)
+        };
+        self.directed().filter(|(near, far, _)| away(at).is_some() && nearer(near, far)).collect()
+    }
+
+    /// The way of a frame from one rig port to another, numbered from 0: over as few links as can be. `None` where there is none.
+    pub fn way(&self, from: u16, to: u16) -> Option<Vec<Hop>> {
+        let port = |rig: u16| self.ports.get(usize::from(rig)).copied();
+        let (mut at, to) = (port(from)?, port(to)?);
+        let mut hops = Vec::new();
+        while at.device != to.device {
+            let (near, far, link) = *self.onward(at.device, to.device).first()?;
+            let (device, ingress, egress) = (at.device, at.port, near.port);
+            hops.push(Hop { device, ingress, egress, link: Some(link) });
+            at = far;
+        }
+        hops.push(Hop { device: at.device, ingress: at.port, egress: to.port, link: None });
+        Some(hops)
+    }
+}
+
+impl Profile {
+    /// The devices that it stands for: those of a whole system, or itself.
+    pub fn devices(&self) -> &[Profile] {
+        match &self.system {
+            Some(system) if system.alone.is_none() => &system.devices,
+            _ => core::slice::from_ref(self),
+        }
+    }
+
+    /// The same device configured otherwise; of a whole system each of its devices.
+    ///
+    /// # Errors
+    /// The first setting that there is not, or that cannot hold its value.
+    pub fn configured(mut self, settings: &[Setting]) -> Result<Profile, BadSetting> {
+        self.each(&mut |device| {
+            let all = settings.iter();
+            device.declared = all.fold(Ok(device.declared.clone()), |declared, setting| {
+                declared.and_then(|declared| declared.with(setting))
+            })?;
+            Ok(())
+        })?;
+        Ok(self)
+    }
+
+    /// Makes every port run at another speed; of a system those of all devices.
+    pub fn run_at(&mut self, speed: PortSpeed) {
+        self.declared = self.declared.at(speed);
+        for device in self.system.iter_mut().flat_map(|system| &mut system.devices) {
+            device.declared = device.declared.at(speed);
+        }
+    }
+
+    /// Breaks one device of the system that it is or stands in, by its name. Whether there is one.
+    ///
+    /// # Errors
+    /// As [`Profile::mutate`].
+    pub fn mutate_device(&mut self, name: &str, mutation: &Mutation) -> Result<bool, BadSetting> {
+        let Some(system) = &mut self.system else { return Ok(false) };
+        let alone = system.alone.map(usize::from);
+        let mut named = (0..).zip(&mut system.devices).filter(|(_, device)| device.name == name);
+        match named.next() {
+            None => return Ok(false),
+            Some((index, _)) if Some(index) == alone => self.mutate(mutation)?,
+            Some((_, device)) => device.mutate(mutation)?,
+        }
+        Ok(true)
+    }
+
+    /// Does something to the device itself, and to each device of a whole system.
+    pub(crate) fn each(
+        &mut self,
+        change: &mut dyn FnMut(&mut Profile) -> Result<(), BadSetting>,
+    ) -> Result<(), BadSetting> {
+        change(self)?;
+        let whole = self.system.iter_mut().filter(|system| system.alone.is_none());
+        whole.flat_map(|system| &mut system.devices).try_for_each(change)
+    }
+}
+
+#[cfg(test)]
+mod tests;

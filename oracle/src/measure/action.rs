@@ -1,0 +1,126 @@
+//! What becomes of frames that meet a stormed queue.
+
+use super::judge_context::{JudgeContext, TrialReading, wanted};
+use super::judged::{Judged, looked};
+use super::measurement::{Facts, Known, Needs, seen_in, subject};
+use super::watchdog::changed;
+use crate::judge::answers::NOT_MEASURED;
+use crate::judge::{Seen, detection};
+use crate::measure::watchdog::subject::{Places, Subject};
+use crate::trials::context::Context;
+use crate::verdict::Doubt;
+use rig_capture::analyse::{self, ActionView};
+use rig_capture::{Observation, Span};
+use rig_lab::{Action, RuleFamily};
+use rig_testcases::vocabulary::{Entry, Looks, STORM, STREAM, Senders, named};
+use rig_units::Time;
+
+/// `pfcwd.action`.
+pub(super) static ACTION: Known = Known {
+    entry: Entry {
+        name: "pfcwd.action",
+        about: "what becomes of frames sent while the queue is stormed: none arrives, all arrive, or all arrive after the storm",
+        source: "the declared action",
+        fields: &[STORM, STREAM],
+        looks: &[Looks::FOLLOWS],
+        senders: Senders::Obey(named),
+        ..Entry::USUAL
+    },
+    facts: |_| {
+        Facts::with(Needs::Events, "isolation-of-queue-and-port-broadcom", "deviation=drop_leaks")
+    },
+    on: seen_in,
+    expected: |_, context, _| {
+        let meets = meets(context.group.declared.pfcwd.action);
+        vec![("predicted", format!("each frame that meets the stormed queue {meets}"))]
+    },
+    judge: |measure, done, judged| judge(done, &subject(measure), judged),
+    subject: |measure| Some(subject(measure)),
+    ..Known::USUAL
+};
+
+/// What an action does to a frame that meets the stormed queue.
+const fn meets(action: Action) -> &'static str {
+    match action {
+        Action::Drop => "is dropped",
+        Action::Forward => "is sent in spite of the pause",
+        Action::Alert => "stays until the pause is over",
+    }
+}
+
+/// From the action's beginning to the end of the storm every frame must meet the declared action.
+fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
+    let context = done.context;
+    let view = ActionView::from(&context.group.declared);
+    done.each("pfcwd.action", &subject.stream, judged, |trial| {
+        if let Some(doubt) = changed(trial) {
+            return Err(doubt.into());
+        }
+        let seen = super::watchdog::seen(context, trial, subject)?;
+        let places = Places::of(&context.subjects, &trial.script, subject)
+            .ok_or_else(|| trial.doubt("the stream is not in the script"))?;
+        let Some(window) = window(&seen, context, &trial.observation, &view) else {
+            // A storm that is not detected at all is the detection's finding; here there is nothing to look at. One that need not be
+            // detected is nobody's.
+            let slack = context.slack_within(done.bound());
+            if let Some(why) =
+                detection::unshown(&seen, &context.rule, &done.stimulus(), (None, slack))
+            {
+                return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+            }
+            let want = wanted(
+                Span::exactly(0),
+                "a detection, and every frame after it treated as declared",
+            );
+            let got = Some("no detection".to_owned());
+            let looked = looked(1, "storms");
+            return Ok(TrialReading {
+                span: Span::exactly(1),
+                want,
+                got,
+                records: Vec::new(),
+                looked,
+            });
+        };
+        let taken =
+            analyse::action(&trial.observation, &trial.script, places.stream, &view, window);
+        if taken.frames() == 0 {
+            return Err(trial.doubt("no frame of the stream met the stormed queue").into());
+        }
+        let breaking = taken.breaking(view.action);
+        let all = taken.frames();
+        let want = wanted(
+            Span::exactly(0),
+            format!("each of {all} frames that meet the stormed queue {}", meets(view.action)),
+        );
+        let count = u64::try_from(breaking.len()).unwrap_or(u64::MAX);
+        let got = Some(format!("{count} of {all} frames fared otherwise"));
+        let records = breaking.iter().map(|fate| fate.received.unwrap_or(fate.sent)).collect();
+        let looked = looked(all, "frames that meet the stormed queue");
+        Ok(TrialReading { span: Span::exactly(count), want, got, records, looked })
+    });
+}
+
+/// From when the action surely had begun until the storm may have been over, on the trial's clock.
+fn window(
+    seen: &Seen,
+    context: &Context<'_>,
+    observation: &Observation,
+    view: &ActionView,
+) -> Option<(Time, Time)> {
+    let start = seen.storm_start - observation.origin;
+    let at = |after: u64| Time(start.0 + after);
+    let detected = seen.detection()?;
+    let from = match view.action {
+        Action::Alert => at(view.response.0),
+        Action::Drop | Action::Forward => at(detected.after.hi),
+    };
+    // A frame that starts as the pause ends was held until then.
+    let slack = context.slack_within(observation.bound());
+    let end = seen.pause_length.saturating_sub(slack).0;
+    let until = match (&seen.restored, context.rule.family) {
+        (Some(restored), RuleFamily::IntervalCounter) => restored.after.lo.min(end),
+        _ => end,
+    };
+    Some((from, at(until)))
+}

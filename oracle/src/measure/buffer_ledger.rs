@@ -1,0 +1,145 @@
+//! What the buffer of the device holds after the streams of a script, by the closed forms of the oracle.
+
+use crate::spec::buffer::voq::{self, Ahead};
+use crate::spec::buffer::{self, Held, Others};
+use rig_lab::{Accounting, Declared};
+use rig_testcases::{Script, StreamSpec};
+
+/// Frames in the buffer, group by group in the order in which they were filled.
+#[derive(Debug)]
+pub(super) struct BufferLedger<'a> {
+    declared: &'a Declared,
+    groups: Vec<Group>,
+}
+
+/// What one priority group, or the queue of lossy frames, holds.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    /// The rig port that fills it.
+    port: u16,
+    /// The rig port that it is sent to.
+    to: u16,
+    class: u8,
+    reserved: u64,
+    shared: u64,
+    headroom: u64,
+}
+
+impl<'a> BufferLedger<'a> {
+    /// Nothing.
+    pub(super) fn empty(declared: &'a Declared) -> BufferLedger<'a> {
+        BufferLedger { declared, groups: Vec::new() }
+    }
+
+    /// What `streams` of `script` leave, one after the other, all of them held.
+    pub(super) fn of(
+        declared: &'a Declared,
+        script: &Script,
+        streams: &[&str],
+    ) -> BufferLedger<'a> {
+        let mut fill = BufferLedger::empty(declared);
+        for name in streams {
+            if let Some(spec) = script.streams.iter().find(|spec| spec.name == *name) {
+                fill.add(spec, spec.count.unwrap_or(0));
+            }
+        }
+        fill
+    }
+
+    /// Adds `frames` of `spec` to a group that holds nothing yet.
+    fn add(&mut self, spec: &StreamSpec, frames: u64) {
+        let buffer = &self.declared.buffer;
+        let Held { reserved, shared, headroom } = if self.is_lossless(spec.class) {
+            self.holds(spec, frames)
+        } else {
+            let first = self.lossy_first_drop(spec);
+            let shared = frames.min(first - 1) * buffer::occupied(buffer, spec.size);
+            Held { shared, ..Held::default() }
+        };
+        let StreamSpec { from: port, to, class, .. } = *spec;
+        self.groups.push(Group { port, to, class, reserved, shared, headroom });
+    }
+
+    /// What `frames` of a lossless stream add.
+    pub(super) fn holds(&self, spec: &StreamSpec, frames: u64) -> Held {
+        let (others, ahead) = self.found_by(spec);
+        voq::holds(&self.declared.buffer, spec.size, &others, &ahead, frames)
+    }
+
+    /// The number of frames with which the last makes the device tell their sender to pause.
+    pub(super) fn first_xoff(&self, spec: &StreamSpec) -> u64 {
+        let (others, ahead) = self.found_by(spec);
+        voq::first_xoff(&self.declared.buffer, spec.size, &others, &ahead)
+    }
+
+    /// The same for streams that grow together from nothing: all within one limit, or each with its own.
+    pub(super) fn together(&self, specs: &[&StreamSpec]) -> (u64, u64) {
+        let Some(first) = specs.first() else { return (0, 0) };
+        let (buffer, others) = (&self.declared.buffer, self.others(first.from));
+        let count = u64::try_from(specs.len()).unwrap_or(u64::MAX);
+        if specs.iter().all(|spec| self.limited(spec) == self.limited(first)) {
+            return voq::together(buffer, first.size, count, &others);
+        }
+        let same_port = specs.iter().all(|spec| spec.from == first.from);
+        buffer::together(buffer, first.size, count, same_port, &others)
+    }
+
+    /// What frames of a stream find: all that is outside what their limit is about, and what is ahead of them there.
+    fn found_by(&self, spec: &StreamSpec) -> (Others, Ahead) {
+        let (mut others, mut ahead) = (self.others(spec.from), Ahead::default());
+        for group in self.groups.iter().filter(|group| self.is_lossless(group.class)) {
+            if self.unit(group.port, group.to, group.class) == self.limited(spec) {
+                ahead.queued += group.reserved + group.shared;
+                others.pool -= group.shared;
+                others.port -= if group.port == spec.from { group.shared } else { 0 };
+            }
+            if (group.port, group.class) == (spec.from, spec.class) {
+                ahead.headroom += group.headroom;
+            }
+        }
+        (others, ahead)
+    }
+
+    /// What a limit is about: the port of the group or of the queue, and its class.
+    fn unit(&self, from: u16, to: u16, class: u8) -> (u16, u8) {
+        match self.declared.buffer.accounting {
+            Accounting::Ingress => (from, class),
+            Accounting::Voq => (to, class),
+        }
+    }
+
+    /// What the limit is about that a stream meets.
+    fn limited(&self, spec: &StreamSpec) -> (u16, u8) {
+        self.unit(spec.from, spec.to, spec.class)
+    }
+
+    /// What all of it means to another group of rig port `port`.
+    pub(super) fn others(&self, port: u16) -> Others {
+        self.groups.iter().fold(Others::default(), |others, group| {
+            let held = Held { reserved: 0, shared: group.shared, headroom: group.headroom };
+            others.and(held, group.port == port && self.is_lossless(group.class))
+        })
+    }
+
+    /// The number of frames of which the last is the first to be lost.
+    pub(super) fn first_drop(&self, spec: &StreamSpec) -> u64 {
+        if self.is_lossless(spec.class) {
+            let (others, ahead) = self.found_by(spec);
+            voq::first_drop(&self.declared.buffer, spec.size, &others, &ahead)
+        } else {
+            self.lossy_first_drop(spec)
+        }
+    }
+
+    /// Whether frames of `class` are lossless.
+    pub(super) fn is_lossless(&self, class: u8) -> bool {
+        self.declared.qos.pfc_enable.contains(&class)
+    }
+
+    fn lossy_first_drop(&self, spec: &StreamSpec) -> u64 {
+        let lossy = self.groups.iter().filter(|group| !self.is_lossless(group.class));
+        let pool = self.groups.iter().map(|group| group.shared).sum();
+        let lossy = lossy.map(|group| group.shared).sum();
+        buffer::lossy_first_drop(&self.declared.buffer, spec.size, lossy, pool)
+    }
+}

@@ -1,0 +1,138 @@
+//! Early detection: what becomes of each frame of a queue at the depth that it sees.
+
+use super::judge_context::{JudgeContext, TrialReading, wanted};
+use super::judged::{Judged, looked};
+use super::measurement::{Facts, Known};
+use crate::Prediction;
+use crate::spec::wred::{self, Burst, Class, Fate};
+use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use rig_capture::analyse::{self, ActionView, Passed, Visit};
+use rig_capture::{Span, Unit};
+use rig_frames::ip::Ecn;
+use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, StreamEnds, required};
+use rig_testcases::{Action, Case, Declared, Measure, Script, StreamRate, StreamSpec, Tap, Wanted};
+
+pub(super) mod counters;
+pub(super) mod curve;
+mod draws;
+pub(super) mod order;
+
+/// Every stream to the queues of those that a measure names.
+fn to_queue<'a>(measure: &'a Measure, case: &'a Case) -> Vec<&'a str> {
+    let named = measure.streams().into_iter().filter_map(|name| case.streams.get(name));
+    let queues: Vec<_> = named.map(|of| (&of.to, of.class)).collect();
+    let to = case.streams.iter().filter(|(_, of)| queues.contains(&(&of.to, of.class)));
+    to.map(|(name, _)| name.as_str()).collect()
+}
+
+/// Of a load only a sample is recorded unless every frame is asked for.
+fn loads_to_queue<'a>(measure: &'a Measure, case: &'a Case) -> Vec<&'a str> {
+    let is_load = |name: &&str| {
+        case.streams.get(*name).is_some_and(|of| matches!(of.rate, StreamRate::Load(_)))
+    };
+    to_queue(measure, case).into_iter().filter(is_load).collect()
+}
+
+/// What has to be seen of a queue.
+const OF_QUEUE: [Looks; 2] = [
+    Looks::follows(to_queue),
+    Looks::of(loads_to_queue, StreamEnds::Both, Tap::All, "looks at every frame of `{}`"),
+];
+
+/// `ecn.marks`.
+pub(super) static MARKS: Known = Known {
+    entry: Entry {
+        name: "ecn.marks",
+        about: "how many frames of a stream arrive marked",
+        source: "what the case wants",
+        fields: &[
+            STREAM,
+            required(
+                "expect",
+                Kind::Wanted(&[
+                    ("none", Wanted::None),
+                    ("some", Wanted::Some),
+                    ("all", Wanted::All),
+                ]),
+                "none, some or all",
+                "how many the case wants",
+            ),
+        ],
+        looks: &OF_QUEUE,
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("marked-before-stays-marked-broadcom", "deviation=clears_ce"),
+    expected: |measure, _, _| vec![("wanted", marked(measure.wanted("expect"), u64::MAX).text)],
+    judge: |measure, done, judged| {
+        marks(done, measure.named("stream"), measure.wanted("expect"), judged);
+    },
+    ..Known::USUAL
+};
+
+/// How many of all frames that arrive are to be marked.
+fn marked(expect: Wanted, all: u64) -> Prediction {
+    match expect {
+        Wanted::None => wanted(Span::exactly(0), "no frame marked"),
+        Wanted::All => wanted(Span::exactly(all), "every frame marked"),
+        Wanted::Some | Wanted::Predicted => {
+            wanted(Span { lo: 1, hi: all }, "at least one frame marked")
+        }
+    }
+}
+
+/// Judges how many frames of a stream arrive marked.
+fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+    done.each("ecn.marks", stream, judged, |trial| {
+        let (index, _) = trial.stream(stream)?;
+        let visits = visits(trial, index, &done.context.group.declared)?;
+        let passed = visits.iter().filter(|visit| visit.stream == index);
+        let passed: Vec<&Passed> = passed.filter_map(|visit| visit.passed.as_ref()).collect();
+        let (marks, unmarked): (Vec<&Passed>, Vec<&Passed>) =
+            passed.iter().partition(|passed| passed.marked);
+        let (all, count) = (passed.len() as u64, marks.len() as u64);
+        if all == 0 {
+            return Err(trial.doubt(&format!("no frame of {stream} arrived")).into());
+        }
+        let want = marked(expect, all);
+        let odd = if expect == Wanted::None { marks } else { unmarked };
+        let records = odd.iter().map(|passed| passed.record).collect();
+        let got = Some(format!("{count} of {all} frames marked"));
+        let looked = looked(passed.len(), "frames that arrived");
+        Ok(TrialReading { span: Span::exactly(count), want, got, records, looked })
+    });
+}
+
+/// What is declared when a stream starts: the case may have changed settings on the way.
+fn declared_at(declared: &Declared, script: &Script, stream: u16) -> Declared {
+    let before = script.steps.iter().take_while(|step| step.action != Action::StartStream(stream));
+    before.fold(declared.clone(), |declared, step| match &step.action {
+        Action::Configure(setting) => declared.with(setting).unwrap_or(declared),
+        _ => declared,
+    })
+}
+
+/// How early detection looks at the frames of a stream.
+pub fn class(declared: &Declared, spec: &StreamSpec) -> Class {
+    Class { color: declared.qos.color(spec.dscp), capable: spec.ecn != Ecn::NotEct }
+}
+
+/// Every frame that a trial sent to the queue of a stream.
+fn visits(trial: &Trial, stream: u16, declared: &Declared) -> Result<Vec<Visit>, Doubt> {
+    let (observation, script) = (&trial.observation, &trial.script);
+    trial.taken()?;
+    let spec = &script.streams[usize::from(stream)];
+    let weigh = |size| wred::step(&declared.buffer, &declared.wred, size);
+    let visits = analyse::depths(observation, script, (spec.to, spec.class), &weigh);
+    let visits = visits.map_err(|why| trial.doubt(&why))?;
+    // A frame that is still under way is neither lost nor unmarked.
+    let view = ActionView::from(declared);
+    let same = (0_u16..).zip(&script.streams);
+    for (index, _) in same.filter(|(_, of)| (of.to, of.class) == (spec.to, spec.class)) {
+        let open = analyse::loss(observation, script, index, view.delays()).open;
+        if open > 0 {
+            return Err(trial.doubt(&format!("{open} frames had not arrived when it ended")));
+        }
+    }
+    Ok(visits)
+}

@@ -1,0 +1,87 @@
+//! The likeliest kmin, kmax and pmax, each with what else the marks leave possible. That is told and convicts nobody: that an interval
+//! holds the truth as often as it says is true of many marks only. What convicts is another curve, fixed beforehand, that explains the
+//! marks far better.
+
+use super::super::super::judge_context::TrialReading;
+use super::super::super::judge_context::judgement;
+use super::super::super::judged::Judged;
+use super::super::{Span, Unit};
+use super::{Sample, ceil, floor};
+use crate::judge::likelihood::Bin;
+use crate::judge::marking_fit::{Estimate, Fit};
+use crate::judge::moved::{self, Corner};
+use crate::trials::effort::Effort;
+use crate::verdict::Finding;
+use rig_lab::Curve;
+
+/// What a corner is called, what it is counted in, and where it is on a curve.
+const fn told(corner: Corner, curve: &Curve) -> (&'static str, Unit, u64) {
+    match corner {
+        Corner::Kmin => ("kmin", Unit::Bytes, curve.kmin.0),
+        Corner::Kmax => ("kmax", Unit::Bytes, curve.kmax.0),
+        Corner::Pmax => ("pmax", Unit::Ppm, curve.pmax.0 as u64),
+    }
+}
+
+impl Sample<'_> {
+    /// Files them.
+    pub(super) fn corners(&self, fit: &Fit, bins: &[Bin], judged: &mut Judged) {
+        let curve = self.rule.class.curve(&self.rule.declared.wred);
+        let weighted = self.rule.declared.wred.weight > 0;
+        if weighted || !self.rule.declared.wred.queues.contains(&self.queue) {
+            return;
+        }
+        let one = |estimate: Estimate, scale: f64| Span {
+            lo: floor(estimate.lo * scale),
+            hi: ceil(estimate.hi * scale),
+        };
+        // A corner that no frame saw is not measured, nor what lies in front of it.
+        let whole = self.draws.iter().any(|draw| draw.depth.lo >= curve.kmax.0);
+        self.corner((Corner::Pmax, one(fit.pmax, 1e6)), &curve, bins, judged, whole);
+        self.corner((Corner::Kmin, one(fit.kmin, 1.0)), &curve, bins, judged, true);
+        self.corner((Corner::Kmax, one(fit.kmax, 1.0)), &curve, bins, judged, whole);
+    }
+
+    fn corner(
+        &self,
+        (corner, span): (Corner, Span),
+        curve: &Curve,
+        bins: &[Bin],
+        judged: &mut Judged,
+        seen: bool,
+    ) {
+        if !seen {
+            return;
+        }
+        let (what, unit, declared) = told(corner, curve);
+        let (others, alpha) = (corner.moved(curve, &Effort::PARTS), self.done.alpha);
+        let text = format!(
+            "{what} = {}, at a chance of a false alarm of {alpha:.1e}",
+            unit.show(declared)
+        );
+        let want = self.prediction(unit, Span::exactly(declared), text.clone());
+        let read =
+            TrialReading { span, want, got: None, records: Vec::new(), looked: self.looked() };
+        let trial = self.draws[0].trial;
+        let on = [self.on.as_str(), what].join(", ");
+        let Some(mut one) = judgement("ecn.curve", &on, self.place.clone(), &[(trial, read)])
+        else {
+            return;
+        };
+        let shown = super::super::super::judge_context::show(unit, span);
+        let other = moved::judge(bins, curve, &others, alpha);
+        let finding = |other: &Curve| Finding {
+            rule: "ecn.curve",
+            want: text,
+            got: format!("{shown}, and marks as of {what} = {}", unit.show(told(corner, other).2)),
+            trial,
+            frames: Vec::new(),
+        };
+        one.findings = other.as_ref().map(finding).into_iter().collect();
+        one.trials = self.trials;
+        // It rests on all trials together.
+        one.taken.clear();
+        one.resolution = format!("{what} {shown}");
+        judged.file(self.at, one);
+    }
+}

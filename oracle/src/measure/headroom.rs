@@ -1,0 +1,271 @@
+//! What becomes of a crossing: how soon the device says so, and what is lost when the sender stops too late.
+
+use super::ahead::ahead;
+use super::blame;
+use super::judge_context::{JudgeContext, TrialReading};
+use super::judged::{At, Judged, Unread, looked};
+use super::measurement::{Facts, Known, by_formula};
+use crate::Prediction;
+use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::buffer;
+use crate::spec::in_flight::{self, InFlight};
+use crate::trials::trial::Trial;
+use crate::verdict::{Finding, Judgement, Looked};
+use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
+use rig_capture::{Dir, Reading, Span, Unit};
+use rig_testcases::Wanted;
+use rig_testcases::vocabulary::{Entry, Kind, LOAD, Looks, STREAM, optional};
+use rig_units::{Bytes, Dur, Length};
+
+/// `pfc.latency`.
+pub(super) static XOFF_LATENCY: Known = Known {
+    entry: Entry {
+        name: "pfc.latency",
+        about: "from the frame of a counted stream that makes a group cross its limit to the XOFF that says so, and from the frame that leaves it at its XON to the XON",
+        source: "F4",
+        fields: &[STREAM],
+        looks: &[Looks::FOLLOWS],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("xoff-and-xon-at-once-broadcom", "deviation=xon_late"),
+    expected: |_, _, _| {
+        by_formula(
+            "XOFF leaves as the crossing frame has arrived, or behind the frame that is being sent",
+            "F5: which frame crosses; F3: one frame ahead at most",
+        )
+    },
+    judge: |measure, done, judged| {
+        latency(done, measure.named("stream"), judged);
+        resumes(done, measure.named("stream"), judged);
+    },
+    ..Known::USUAL
+};
+
+/// `headroom.loss`.
+pub(super) static HEADROOM_LOSS: Known = Known {
+    entry: Entry {
+        name: "headroom.loss",
+        about: "frames of a full load into a held queue that are lost although the sender obeys PFC, because it stops too late for the headroom",
+        source: "F3",
+        fields: &[
+            LOAD,
+            optional(
+                "expect",
+                Kind::Wanted(&[("none", Wanted::None), ("some", Wanted::Some)]),
+                "what the case wants of all trials together; absent: in each what is predicted",
+            ),
+        ],
+        looks: &[Looks::FOLLOWS],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("loss-against-response-broadcom", "buffer.xoff=x0.9"),
+    expected: |_, _, _| {
+        by_formula(
+            "what comes after the crossing frame, less what the headroom holds of it",
+            "F3, F5",
+        )
+    },
+    judge: |measure, done, judged| {
+        loss(done, measure.named("stream"), measure.wanted("expect"), judged);
+    },
+    at_line_rate: true,
+    ..Known::USUAL
+};
+
+/// How soon a PFC frame leaves a port on which another one may be under way.
+fn behind(wait: Dur) -> String {
+    match wait {
+        Dur::ZERO => "at once".to_owned(),
+        wait => format!("at once or behind a frame of {wait}"),
+    }
+}
+
+/// What is to be seen of a crossing.
+fn crossed(frame: u64, emission: Dur, wait: Dur) -> String {
+    let taken = match emission {
+        Dur::ZERO => String::new(),
+        taken => format!(" after the declared {taken}"),
+    };
+    format!("frame {frame} crosses the limit, and XOFF leaves{taken} {}", behind(wait))
+}
+
+/// How long a PFC frame may have to wait for one that is being sent out of the port that it leaves by.
+fn wait(trial: &Trial, port: u16) -> Dur {
+    match ahead(&trial.script, port) {
+        Bytes(0) => Dur::ZERO,
+        frame => trial.observation.ports[usize::from(port)].speed.slot(frame),
+    }
+}
+
+/// Judges how soon after the crossing frame the first XOFF begins.
+fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
+    let declared = &done.context.group.declared;
+    done.each("pfc.latency", stream, judged, |trial| {
+        let (index, spec) = trial.stream(stream)?;
+        let others = BufferLedger::empty(declared).others(spec.from);
+        let crossing = buffer::first_xoff(&declared.buffer, spec.size, &others);
+        let wait = wait(trial, spec.from);
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: in_flight::emitted(declared.emission(), wait),
+            formula: "F3, F5",
+            text: crossed(crossing, declared.emission(), wait),
+            source: "IEEE 802.1Q clause 36",
+        };
+        told(trial, index, (PfcSignal::Xoff, crossing), want)
+    });
+}
+
+/// Judges how soon after the frame whose leaving brings the group to its XON the first XON begins. A device may free a frame
+/// as it begins to leave or when it has left.
+fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
+    let declared = &done.context.group.declared;
+    done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
+        let (index, spec) = trial.stream(stream)?;
+        let others = BufferLedger::empty(declared).others(spec.from);
+        let count = spec.count.unwrap_or(0);
+        let leave = buffer::xon_after(&declared.buffer, spec.size, &others, count);
+        let Some(leave) = leave.filter(|leave| *leave > 0) else {
+            let why = format!("none is due: {count} frames leave the group within its XON");
+            return Err(Unread::NotApplicable(why));
+        };
+        let wait = wait(trial, spec.from);
+        let leaving = trial.observation.ports[usize::from(spec.to)].speed.slot(spec.on_wire());
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: Span { lo: 0, hi: (leaving + wait).0 },
+            formula: "F3, F4",
+            text: format!(
+                "frame {leave} of those held takes {leaving} to leave, and XON leaves meanwhile {}",
+                behind(wait)
+            ),
+            source: "IEEE 802.1Q clause 36",
+        };
+        told(trial, index, (PfcSignal::Xon, leave), want)
+    });
+}
+
+/// How soon a word follows the `n`-th frame of a stream, counted from 1.
+fn told(
+    trial: &Trial,
+    index: u16,
+    (word, n): (PfcSignal, u64),
+    want: Prediction,
+) -> Result<TrialReading, Unread> {
+    let nth = usize::try_from(n - 1).unwrap_or(usize::MAX);
+    let telling = analyse::pfc_latency(&trial.observation, &trial.script, index, word, nth);
+    let Some(telling) = telling else {
+        let why = format!("frame {n}, on which it depends, was not recorded");
+        return Err(trial.doubt(&why).into());
+    };
+    let name = if word == PfcSignal::Xoff { "XOFF" } else { "XON" };
+    let never = Span::exactly(u64::MAX);
+    let (span, got) = match telling.signal {
+        None => {
+            let (port, class) = (
+                trial.script.streams[usize::from(index)].from,
+                trial.script.streams[usize::from(index)].class,
+            );
+            let other = blame::other_class(trial, port, class);
+            let other = other.map(|other| format!("; {other}")).unwrap_or_default();
+            (never, Some(format!("no {name}{other}")))
+        }
+        Some((_, Delay::Early(early))) => (never, Some(format!("{name} {early} before frame {n}"))),
+        Some((_, Delay::After(span))) => (span, None),
+    };
+    let records = core::iter::once(telling.frame).chain(telling.signal.map(|(index, _)| index));
+    let looked = looked(1, "crossings");
+    Ok(TrialReading { span, want, got, records: records.collect(), looked })
+}
+
+/// Judges how many frames are lost because the sender goes on for longer than the headroom lasts.
+fn loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+    let before = judged.judgements().len();
+    each_loss(done, stream, expect, judged);
+    if expect == Wanted::Some {
+        somewhere(done, stream, before, judged);
+    }
+}
+
+/// The headroom is one step short of what may come: at some phase a frame must be lost, and the trials must have met it.
+fn somewhere(done: &JudgeContext<'_>, stream: &str, from: usize, judged: &mut Judged) {
+    let own = &judged.judgements()[from..];
+    let Some(worst) = own.iter().max_by_key(|one| one.reading.span.hi).cloned() else { return };
+    let lost = worst.reading.span.hi;
+    // None came nearer than another: the first that counts.
+    let counts = done.points.iter().enumerate().flat_map(|(index, _)| done.valid(index));
+    let first = counts.map(|trial| trial.number).min().unwrap_or(1);
+    let text = format!("a frame lost at one of {} phases at least", own.len());
+    let prediction = Prediction {
+        span: Span { lo: 1, hi: u64::MAX },
+        text: text.clone(),
+        ..worst.prediction.clone()
+    };
+    let finding = (lost == 0).then(|| Finding {
+        rule: "headroom.loss",
+        want: text,
+        got: "none at any".to_owned(),
+        trial: first,
+        frames: Vec::new(),
+    });
+    let looked = Looked { count: own.iter().map(|one| one.looked.count).sum(), ..worst.looked };
+    let all = Judgement {
+        subject: format!("{stream}, worst phase"),
+        prediction,
+        findings: finding.into_iter().collect(),
+        looked,
+        ..worst
+    };
+    judged.file(At::Whole, all);
+}
+
+fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+    let declared = &done.context.group.declared;
+    let view = ActionView::from(declared);
+    done.each("headroom.loss", stream, judged, |trial| {
+        let (index, spec) = trial.stream(stream)?;
+        let trace = &trial.observation.ports[usize::from(spec.from)];
+        let lost = analyse::loss(&trial.observation, &trial.script, index, view.delays());
+        if lost.sent == 0 {
+            return Err(trial.doubt(&format!("nothing of {stream} was sent")).into());
+        }
+        let response = trial.script.endpoint(spec.from).response;
+        let in_flight = InFlight {
+            speed: trace.speed,
+            frame: spec.size,
+            overhead: spec.overhead,
+            pfc: declared.macsec.pfc_size(),
+            ahead: ahead(&trial.script, spec.from),
+            cable: Length(done.context.cable_cm()),
+            delays: in_flight::delays(
+                declared.emission(),
+                Span { lo: response.0, hi: (response + done.bound() * 2).0 },
+            ),
+        };
+        let others = BufferLedger::empty(declared).others(spec.from);
+        let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);
+        let drop = buffer::first_drop(&declared.buffer, spec.size, &others);
+        // No more can come than were sent.
+        let most = lost.sent.saturating_sub(xoff);
+        let come = in_flight.frames();
+        let (fit, come) = (drop - xoff - 1, Span { lo: come.lo.min(most), hi: come.hi.min(most) });
+        let predicted = Span { lo: come.lo.saturating_sub(fit), hi: come.hi.saturating_sub(fit) };
+        let want = Prediction {
+            unit: Unit::Frames,
+            // Whatever may come is to fit.
+            span: if expect == Wanted::None { Span::exactly(0) } else { predicted },
+            formula: "F3, F5",
+            text: format!(
+                "{} frames come after the crossing one with a response of {response}, and {fit} of them fit",
+                Reading { unit: Unit::Frames, span: come, frames: Vec::new() }
+            ),
+            source: "IEEE 802.1Q Annex N and 802.3 31B.3.7: cable, PFC frame, response, frames under way",
+        };
+        let got = Some(format!("{} of {} frames lost", lost.lost, lost.sent));
+        let span = Span { lo: lost.lost, hi: lost.lost + lost.open };
+        // Without an XOFF nobody had to stop.
+        let told = trial.observation.words((spec.from, Dir::Rx), spec.class).any(|(_, _, quanta)| PfcSignal::Xoff.is(quanta));
+        let looked = Looked { count: if told { most } else { 0 }, of: "frames behind the crossing one" };
+        Ok(TrialReading { span, want, got, records: lost.frames, looked })
+    });
+}

@@ -1,0 +1,139 @@
+//! How late the rig, or a device that is served by a process, may be before a trial means nothing for a measure.
+//!
+//! What times something widens its readings by the trial's own bound. What counts something has no such bound: it holds as
+//! long as both are in time for what they answer, which follows from what the device declares. In virtual time nobody is late.
+
+use super::limits::Limit;
+use super::measurement::Needs;
+use super::registry::of;
+use crate::trials::context::Context;
+use rig_capture::analyse::Void;
+use rig_capture::{Observation, Unit};
+use rig_testcases::Script;
+
+/// Why a trial means nothing for a measure of its case.
+pub(super) fn voids(
+    context: &Context<'_>,
+    script: &Script,
+    observation: &Observation,
+) -> Vec<Void> {
+    let measures = &context.case.measure;
+    let mut voids = Vec::new();
+    if context.is_served() {
+        let limits =
+            measures.iter().flat_map(|one| (of(one).limits)(one, context, script, observation));
+        let tightest = limits.min_by_key(|limit| limit.within);
+        let late = observation.bound();
+        voids.extend(tightest.filter(|limit| late > limit.within).map(|Limit { within, why }| {
+            let [late, within] = [late, within].map(|time| Unit::Ps.show(time.0));
+            let detail =
+                format!("the rig or the served device was {late} late, and {why}: up to {within}");
+            Void { reason: "late-send", detail }
+        }));
+    }
+    let unseen = observation.integrity.unseen;
+    // They hold what was read before and after a trial against what was seen in it.
+    let reads_counters = measures.iter().any(|one| (of(one).facts)(one).needs == Needs::Counters);
+    if unseen > 0 && reads_counters {
+        let detail = format!(
+            "the device did something {unseen} times between the trial and a reading of its counters"
+        );
+        voids.push(Void { reason: "late-reading", detail });
+    }
+    voids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trials::points::{groups, points};
+    use crate::trials::seed::Seed;
+    use rig_capture::{Counters, Dir, Integrity, PortTrace, Provenance, Record, What};
+    use rig_lab::Lab;
+    use rig_units::Quanta;
+    use rig_units::{Dur, Time};
+    use std::path::Path;
+
+    /// What voids a trial of a case in which everything may be `late`, and the device asked for a pause of class 3 at p1 or not.
+    fn of(lab: Option<&str>, case: &str, (late, pauses): (Dur, bool), unseen: u64) -> Vec<String> {
+        let file =
+            lab.map(|lab| Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs").join(lab));
+        let lab: Lab = rig_lab::read::lab(file.as_deref()).expect("a bundled lab");
+        let suites =
+            rig_testcases::read::bundled(&crate::measure::Registry).expect("the catalogue");
+        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let case = cases.find(|of| of.id.to_string() == case).expect("a case");
+        let mut suited = lab.duts.iter().filter(|dut| case.suits(dut).is_ok());
+        let profile = suited.next().expect("it suits one");
+        let group = groups(case, &profile.declared).expect("settings").remove(0);
+        let context = crate::measure::context(&lab, profile, case, group, Seed::of_run(0));
+        let points = points(case, &context.values(), context.cadence()).expect("no sweep");
+        let script = context.script(&points[0]).expect("a script");
+        let xoff = Record {
+            at: Time::ZERO + Dur::ms(5),
+            port: 0,
+            dir: Dir::Rx,
+            what: What::Pfc { enable: 8, quanta: [Quanta::MAX; 8] },
+            secured: None,
+        };
+        let port = |name: &String| PortTrace {
+            name: name.clone(),
+            speed: context.group.declared.port_speed(0).expect("a port"),
+            dut_port: "Ethernet0".to_owned(),
+            cable: Dur::ns(15),
+            provenance: Provenance::Software { bound: late },
+        };
+        let observation = Observation {
+            origin: Time::ZERO,
+            length: script.length,
+            ports: script.ports.iter().map(port).collect(),
+            records: if pauses { vec![xoff] } else { Vec::new() },
+            streams: Vec::new(),
+            loads: Default::default(),
+            counters: Counters::default(),
+            events: None,
+            injected: Vec::new(),
+            config: Vec::new(),
+            integrity: Integrity { unseen, ..Integrity::default() },
+        };
+        let voids = voids(&context, &script, &observation).into_iter();
+        voids.map(|void| format!("{}: {}", void.reason, void.detail)).collect()
+    }
+
+    const PAUSED: &str = "pfcwd::pfc-is-repeated-before-the-pause-runs-out-broadcom";
+
+    #[test]
+    fn what_is_sent_while_a_pause_is_late_has_to_fit_into_the_headroom() {
+        // 18 frames of 9022 B fit into 165568 B of cells of 208 B, 144.7 us each; one stands ahead of the XOFF and one has begun:
+        // 2604.1 us less 291 us, and half of that for each side.
+        let veth = Some("veth.yaml");
+        assert_eq!(of(veth, PAUSED, (Dur::us(1_156), true), 0), Vec::<String>::new());
+        insta::assert_snapshot!(of(veth, PAUSED, (Dur::us(1_157), true), 0).join("\n"), @"late-send: the rig or the served device was 1.157ms late, and what filler sends meanwhile has to fit into the headroom: up to 1.15656ms");
+        assert_eq!(
+            of(veth, PAUSED, (Dur::ms(15), false), 0),
+            Vec::<String>::new(),
+            "nothing was paused"
+        );
+        assert_eq!(
+            of(None, PAUSED, (Dur::ms(15), true), 0),
+            Vec::<String>::new(),
+            "nobody serves it"
+        );
+    }
+
+    #[test]
+    fn a_rate_over_a_short_while_asks_for_both_to_be_in_time() {
+        let veth = Some("veth.yaml");
+        // Nothing was recorded in those 6 ms.
+        let case = "pfcwd::drop-at-oversubscription-broadcom";
+        assert_eq!(of(veth, case, (Dur::us(1_500), false), 0), Vec::<String>::new());
+        insta::assert_snapshot!(of(veth, case, (Dur::us(1_501), false), 0).join("\n"), @"late-send: the rig or the served device was 1.501ms late, and of left fewer than two frames were recorded in that time: up to 1.5ms");
+    }
+
+    #[test]
+    fn what_a_device_did_before_its_counters_were_read_voids_only_what_reads_them() {
+        let unseen = of(Some("veth.yaml"), "pfcwd::storm-counters-broadcom", (Dur::ZERO, false), 2);
+        insta::assert_snapshot!(unseen.join("\n"), @"late-reading: the device did something 2 times between the trial and a reading of its counters");
+        assert_eq!(of(Some("veth.yaml"), PAUSED, (Dur::ZERO, false), 2), Vec::<String>::new());
+    }
+}

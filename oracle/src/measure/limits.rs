@@ -1,0 +1,106 @@
+//! How late the rig, or a device that is served by a process, may be before a trial means nothing for what counts something: it
+//! follows from what the device declares.
+
+use super::ahead::in_the_way;
+use super::judge_context::OfTrial;
+use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::buffer;
+use crate::trials::context::Context;
+use rig_capture::Observation;
+use rig_capture::analyse::{pfc_sent, throughput};
+use rig_testcases::{Amount, Lookup, Measure, Script, StreamRate, StreamSpec};
+use rig_units::{Dur, Time};
+
+/// How late both may be, and why not more.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Limit {
+    pub(super) within: Dur,
+    pub(super) why: String,
+}
+
+/// A stream that the device paused in time loses nothing. It is in time as long as what the rig sends meanwhile fits into
+/// the headroom, and as long as a pause is asked for again before it is over.
+pub(super) fn lossless(
+    context: &Context<'_>,
+    script: &Script,
+    observation: &Observation,
+    spec: &StreamSpec,
+) -> Option<Limit> {
+    let declared = &context.group.declared;
+    let endpoint = script.endpoint(spec.from);
+    let lossless = declared.qos.pfc_enable.contains(&spec.class);
+    let whole = (Time::ZERO, Time::MAX);
+    let paused = !pfc_sent(observation, spec.from, spec.class, whole).xoff.is_empty();
+    if !lossless || !endpoint.obeys(spec.class) || !paused {
+        return None;
+    }
+    let speed = observation.ports[usize::from(spec.from)].speed;
+    let slot = speed.slot(spec.on_wire());
+    // Of the frames that fit, those that come although nobody is late: one ahead of the XOFF, one that the rig has begun, and what
+    // it sends until it responds and on the way.
+    let fits =
+        slot * (declared.buffer.xoff.0 / buffer::occupied(&declared.buffer, spec.size).max(1));
+    let nominal = speed.slot(declared.mtu) + slot + endpoint.response + context.cable() * 2;
+    // The XOFF may leave late, and the frames before it too.
+    let headroom = fits.saturating_sub(nominal) / 2;
+    let ahead = in_the_way(declared, script, spec.from, spec.class);
+    let again = speed.pause(declared.pfc.quanta).saturating_sub(declared.pfc.refresh + ahead);
+    let name = &spec.name;
+    Some(if headroom <= again {
+        Limit {
+            within: headroom,
+            why: format!("what {name} sends meanwhile has to fit into the headroom"),
+        }
+    } else {
+        Limit {
+            within: again,
+            why: format!("a pause of {name} runs out unless it is asked for again in time"),
+        }
+    })
+}
+
+/// A rate takes records from half of its time at least. Where they are missing, a stall at either end may have kept them away.
+pub(super) fn rate(
+    measure: &Measure,
+    context: &Context<'_>,
+    script: &Script,
+    observation: &Observation,
+) -> Vec<Limit> {
+    let (from, until) = measure.instants();
+    let values = OfTrial::of(context, script, observation);
+    let at = |end: &Amount| Some(Time::ZERO + end.resolve(&values as &dyn Lookup).ok()?);
+    let Some(window) = at(from).zip(at(until)) else { return Vec::new() };
+    let streams = measure.names("streams");
+    let named = (0_u16..).zip(&script.streams).filter(|(_, spec)| streams.contains(&spec.name));
+    let missing = named.filter_map(|(stream, spec)| {
+        let why = throughput(observation, script, stream, window).err()?;
+        let why = format!("of {} {why}", spec.name);
+        Some(Limit { within: (window.1 - window.0) / 4, why })
+    });
+    missing.take(1).collect()
+}
+
+/// A stream that never makes the device pause it has no more frames in the device than it is meant to. Those that the rig is
+/// late with come together, and find those that the device is late with.
+pub(super) fn crossing(
+    context: &Context<'_>,
+    observation: &Observation,
+    spec: &StreamSpec,
+) -> Option<Limit> {
+    let declared = &context.group.declared;
+    if !declared.qos.pfc_enable.contains(&spec.class) {
+        return None;
+    }
+    let first = BufferLedger::empty(declared).first_xoff(spec);
+    let speed = observation.ports[usize::from(spec.from)].speed;
+    let gap = match spec.rate {
+        StreamRate::Every(gap) => gap,
+        StreamRate::Load(_) => speed.slot(spec.on_wire()),
+    };
+    let within = Dur(gap.0.saturating_mul(first) / 2);
+    let why = format!(
+        "frame {first} of {} makes the device pause it, however few come at a time",
+        spec.name
+    );
+    Some(Limit { within, why })
+}

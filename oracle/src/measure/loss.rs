@@ -1,0 +1,255 @@
+//! Frames that were sent and never arrived.
+
+use super::blame;
+use super::judge_context::{JudgeContext, TrialReading, wanted};
+use super::judged::Judged;
+use super::limits;
+use super::measurement::{Facts, Known};
+use crate::Prediction;
+use crate::judge::Seen;
+use crate::measure::watchdog::subject::Places;
+use crate::trials::trial::Trial;
+use crate::verdict::{Doubt, Looked};
+use rig_capture::analyse::{self, ActionView};
+use rig_capture::{Dir, Span, Unit, What};
+use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
+use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, Senders, StreamEnds, optional};
+use rig_testcases::{Case, Measure, StormSpec, StreamRate, StreamSpec, Tap, Wanted};
+use rig_units::Dur;
+
+/// The stream of a case that leaves it to what is predicted.
+fn predicted_of<'a>(measure: &'a Measure, _: &'a Case) -> Vec<&'a str> {
+    match measure.wanted("expect") {
+        Wanted::Predicted => measure.streams(),
+        Wanted::None | Wanted::Some | Wanted::All => Vec::new(),
+    }
+}
+
+/// Such a one that is a load and may meet a stormed queue: what reaches that is counted frame by frame.
+fn stormed_load<'a>(measure: &'a Measure, case: &'a Case) -> Vec<&'a str> {
+    let meets = |name: &&str| {
+        let Some(stream) = case.streams.get(*name) else { return false };
+        let load = matches!(stream.rate, StreamRate::Load(_));
+        load && case.storms.values().any(|storm| {
+            let passes = stream.to == storm.from || stream.from == storm.from;
+            passes && storm.classes.contains(&stream.class)
+        })
+    };
+    predicted_of(measure, case).into_iter().filter(meets).collect()
+}
+
+/// `loss`.
+pub(super) static LOSS: Known = Known {
+    entry: Entry {
+        name: "loss",
+        about: "frames of a stream that were sent and never arrived",
+        source: "F4, F5, F10 to F12",
+        fields: &[
+            STREAM,
+            optional("expect", Kind::Count, "how many the case wants; absent: what is predicted"),
+        ],
+        looks: &[
+            Looks::FOLLOWS,
+            Looks {
+                key: ".rate",
+                ..Looks::of(
+                    stormed_load,
+                    StreamEnds::In,
+                    Tap::All,
+                    "of the load `{}` is predicted from every frame",
+                )
+            },
+        ],
+        senders: Senders::Obey(predicted_of),
+        ..Entry::USUAL
+    },
+    facts: |_| {
+        Facts::of_wire("isolation-of-queue-and-port-broadcom", "deviation=drop_spreads_to_queue")
+    },
+    expected: |measure, context, _| {
+        let text = match measure.wanted("expect") {
+            Wanted::None => "no frame lost",
+            Wanted::Some => "at least one frame lost",
+            Wanted::All => "every frame lost",
+            Wanted::Predicted => {
+                let pfcwd = &context.group.declared.pfcwd;
+                let of = context.case.streams.get(measure.named("stream"));
+                let meets = context.case.storms.values().any(|storm| {
+                    of.is_some_and(|of| {
+                        let enters = of.from == storm.from && pfcwd.drop_by == DropBy::Acl;
+                        storm.classes.contains(&of.class) && (of.to == storm.from || enters)
+                    })
+                });
+                if meets && pfcwd.action == Action::Drop {
+                    "lost is what reaches the stormed queue from detection to restoration"
+                } else {
+                    "no frame lost: none of it meets the drop action"
+                }
+            }
+        };
+        vec![("wanted", text.to_owned())]
+    },
+    judge: |measure, done, judged| {
+        judge(done, measure.named("stream"), measure.wanted("expect"), judged);
+    },
+    limits: |measure, context, script, observation| {
+        if matches!(measure.wanted("expect"), Wanted::Some | Wanted::All) {
+            return Vec::new();
+        }
+        let spec = script.streams.iter().find(|spec| spec.name == measure.named("stream"));
+        let limit = spec.and_then(|spec| limits::lossless(context, script, observation, spec));
+        limit.into_iter().collect()
+    },
+    ..Known::USUAL
+};
+
+/// Judges the loss of one stream: what the case wants, or what follows from the declared action.
+fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
+    let view = ActionView::from(&done.context.group.declared);
+    done.each("loss", stream, judged, |trial| {
+        let (index, _) = trial.stream(stream)?;
+        let loss = analyse::loss(&trial.observation, &trial.script, index, view.delays());
+        if loss.sent == 0 {
+            return Err(trial.doubt(&format!("nothing of {stream} was sent")).into());
+        }
+        let want = match expect {
+            Wanted::None => wanted(Span::exactly(0), "no frame lost"),
+            Wanted::Some => wanted(Span { lo: 1, hi: loss.sent }, "at least one frame lost"),
+            Wanted::All => {
+                wanted(Span { lo: loss.sent - loss.open, hi: loss.sent }, "every frame lost")
+            }
+            Wanted::Predicted => predicted(done, trial, index)?,
+        };
+        let blame = blame::watchdog(done, trial, index, &loss);
+        if blame.is_none()
+            && matches!(expect, Wanted::None | Wanted::Predicted)
+            && let Some(doubt) = blame::deaf(done, trial, index, &loss)
+        {
+            return Err(doubt.into());
+        }
+        let blame = blame.map(|blame| format!("; {blame}")).unwrap_or_default();
+        let odd = loss.stray + loss.duplicated + loss.reordered;
+        let got = if odd == 0 {
+            format!("{} of {} frames lost{blame}", loss.lost, loss.sent)
+        } else {
+            format!(
+                "{} of {} frames lost, {} astray, {} twice, {} out of order{blame}",
+                loss.lost, loss.sent, loss.stray, loss.duplicated, loss.reordered
+            )
+        };
+        // A stray, a double or a reordered frame is never what anybody wants: no count of lost frames excuses it.
+        let span = if odd > 0 {
+            Span::exactly(u64::MAX)
+        } else {
+            Span { lo: loss.lost, hi: loss.lost + loss.open }
+        };
+        let records = if odd > 0 { loss.odd } else { loss.frames };
+        // What is still under way when the trial ends has not shown what becomes of it.
+        let count = loss.sent.saturating_sub(loss.open);
+        let looked = Looked { count, of: "frames whose fate is known" };
+        Ok(TrialReading { span, want, got: Some(got), records, looked })
+    });
+}
+
+/// What the declared action loses of a stream: what reaches a stormed queue from the detection to the restoration, and
+/// what the queue held where the backlog is discarded.
+fn predicted(done: &JudgeContext<'_>, trial: &Trial, stream: u16) -> Result<Prediction, Doubt> {
+    let context = done.context;
+    let none = |text: &str| Ok(frames(Span::exactly(0), text.to_owned()));
+    let Some(subject) = context.subject() else {
+        return none("nothing is stormed: no loss");
+    };
+    let Some(places) = Places::of(&context.subjects, &trial.script, subject) else {
+        return none("nothing is stormed: no loss");
+    };
+    let (spec, storm) = (
+        &trial.script.streams[usize::from(stream)],
+        &trial.script.storms[usize::from(places.storm)],
+    );
+    let stormed_class = storm.classes >> spec.class & 1 == 1;
+    let leaves = stormed_class && spec.to == storm.from;
+    let pfcwd = &context.group.declared.pfcwd;
+    let enters = stormed_class && spec.from == storm.from && pfcwd.drop_by == DropBy::Acl;
+    if pfcwd.action != Action::Drop || !(leaves || enters) {
+        return none("no frame of it meets the drop action");
+    }
+    let seen = super::watchdog::seen(context, trial, subject)?;
+    let Some(detected) = seen.detection() else { return none("no detection, so no loss") };
+    let start = seen.storm_start - trial.observation.origin;
+    let (lo, hi) = (start.0 + detected.after.lo, start.0 + detected.after.hi);
+    let (until_lo, until_hi) = match &seen.restored {
+        Some(restored) => (start.0 + restored.after.lo, start.0 + restored.after.hi),
+        None => (trial.observation.length.0, trial.observation.length.0),
+    };
+    let arrivals = |from: u64, until: u64| arrivals(trial, stream, from, until);
+    // A frame at the device when the action begins or ends may fare either way.
+    let delay = context.group.declared.transit().0;
+    let discarded = leaves && pfcwd.backlog == Backlog::Discarded;
+    let from = if discarded { closes(done, trial, (spec, storm), start) } else { Span { lo, hi } };
+    let span = Span {
+        lo: arrivals(from.hi, until_lo.saturating_sub(delay)),
+        hi: arrivals(from.lo.saturating_sub(delay), until_hi),
+    };
+    let since = if discarded {
+        format!("{}, when the pause holds it,", super::judge_context::show(Unit::Ps, from))
+    } else {
+        format!("{} on", what(&seen, context.rule.family))
+    };
+    let text =
+        format!("what reaches the queue from {since} until the restoration: {} frames", show(span));
+    Ok(frames(span, text))
+}
+
+/// From when on a frame that reaches the queue stays there, where the backlog is discarded: XOFF has to come, and the MAC to respond;
+/// a frame that it has begun leaves.
+fn closes(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    (spec, storm): (&StreamSpec, &StormSpec),
+    start: Dur,
+) -> Span {
+    let declared = &done.context.group.declared;
+    let trace = &trial.observation.ports[usize::from(storm.from)];
+    let tagged = trial.observation.words((storm.from, Dir::Tx), spec.class);
+    let tagged = tagged.take(1).any(|(_, record, _)| record.secured.is_some());
+    let form = if tagged { Form::Encrypted } else { Form::Clear };
+    let comes = trace.cable + trace.speed.slot(declared.macsec.pfc_size());
+    let begun = trace.speed.slot(spec.on_wire());
+    let late = declared.response(form) + begun + trace.provenance.bound() * 2;
+    Span { lo: start.0, hi: (start + comes + late).0 }
+}
+
+fn frames(span: Span, text: String) -> Prediction {
+    Prediction {
+        unit: Unit::Frames,
+        span,
+        formula: "F13",
+        text,
+        source: "sonic-swss pfcactionhandler.cpp, drop handlers",
+    }
+}
+
+fn show(span: Span) -> String {
+    if span.lo == span.hi { span.lo.to_string() } else { format!("{} to {}", span.lo, span.hi) }
+}
+
+fn what(_seen: &Seen, family: RuleFamily) -> &'static str {
+    match family {
+        RuleFamily::IntervalCounter => "the tripping check",
+        RuleFamily::Broadcom
+        | RuleFamily::Mellanox
+        | RuleFamily::Cisco8000
+        | RuleFamily::Barefoot => "the detection",
+    }
+}
+
+/// How many frames of the stream reached the device after `from` and up to `until`.
+fn arrivals(trial: &Trial, stream: u16, from: u64, until: u64) -> u64 {
+    let count = trial.observation.records.iter().filter(|record| {
+        let own = matches!(record.what, What::Data { stream: of, .. } if of == stream)
+            && record.dir == Dir::Tx;
+        let at = (record.at + trial.observation.ports[usize::from(record.port)].cable).0;
+        own && from < at && at <= until
+    });
+    u64::try_from(count.count()).unwrap_or(u64::MAX)
+}

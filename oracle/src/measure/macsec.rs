@@ -1,0 +1,342 @@
+//! MACsec on a port of the device: what it counts of the frames that it receives, what it sends, and which PFC it obeys.
+
+use super::checks;
+use super::judge_context::{JudgeContext, TrialReading, wanted};
+use super::judged::{Judged, Unread, looked};
+use super::measurement::{Facts, Known, Needs, by_source, seen_in};
+use crate::Prediction;
+use crate::spec::macsec::{self, Arrival, Fate, Outcome};
+use crate::trials::trial::Trial;
+use crate::verdict::{Doubt, Looked};
+use rig_capture::analyse;
+use rig_capture::{Dir, DutCounter, Record, Span, Unit, What};
+use rig_lab::Reception;
+use rig_lab::{Declared, Form, Macsec};
+use rig_testcases::vocabulary::{Entry, Looks, PORT, STORM, STREAM, Senders, StreamEnds, named};
+use rig_testcases::{Action, Script, Tap};
+use rig_units::{Bytes, Dur, FCS, Time};
+use std::collections::BTreeSet;
+
+/// `macsec.counters`.
+pub(super) static COUNTERS: Known = Known {
+    entry: Entry {
+        name: "macsec.counters",
+        about: "the device's MACsec counters of a port",
+        source: "what the wire shows",
+        fields: &[PORT],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    facts: |_| {
+        Facts::with(
+            Needs::Counters,
+            "replay-window-to-the-frame",
+            "deviation=macsec_late_counted_as_ok",
+        )
+    },
+    expected: |measure, _, _| by_source(measure.entry.about, macsec::SOURCE),
+    judge: |measure, done, judged| counters(done, measure.named("port"), judged),
+    ..Known::USUAL
+};
+
+/// `macsec.frames`.
+pub(super) static FRAMES: Known = Known {
+    entry: Entry {
+        name: "macsec.frames",
+        about: "every frame that the device sends out of a port is protected as it declares",
+        source: "IEEE 802.1AE",
+        fields: &[PORT],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("rekey-while-paused", "deviation=macsec_an_not_switched"),
+    expected: |measure, _, _| by_source(measure.entry.about, "IEEE 802.1AE clause 9, 10.5"),
+    judge: |measure, done, judged| frames(done, measure.named("port"), judged),
+    ..Known::USUAL
+};
+
+/// `macsec.pfc`.
+pub(super) static PFC: Known = Known {
+    entry: Entry {
+        name: "macsec.pfc",
+        about: "whether the PFC of a storm is obeyed, in the form that it is sent in",
+        source: "the declared forms of PFC",
+        fields: &[STORM, STREAM],
+        looks: &[
+            Looks::FOLLOWS,
+            Looks::of(named, StreamEnds::Out, Tap::All, "looks at every frame to `{}`'s receiver"),
+        ],
+        senders: Senders::Obey(named),
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("forged-pfc-refused", "deviation=macsec_bad_frame_pauses"),
+    on: seen_in,
+    expected: |_, context, _| {
+        let own = &context.group.declared.macsec;
+        let told = |reception: Reception| match reception {
+            Reception::Honour => "obeyed",
+            Reception::Ignore => "ignored",
+            Reception::Bad => "counted as bad",
+        };
+        let (clear, tagged) = macsec::receptions(own);
+        let (clear, tagged) = (told(clear), told(tagged));
+        let text = format!("PFC in clear is {clear}, and protected PFC that is valid {tagged}");
+        by_source(text, macsec::SOURCE)
+    },
+    judge: |measure, done, judged| {
+        obeyed(done, (measure.named("storm"), measure.named("stream")), judged);
+    },
+    ..Known::USUAL
+};
+
+/// What protection leaves as it is: MAC addresses and FCS.
+const OUTSIDE: Bytes = Bytes(12 + FCS.0);
+
+/// What the device is configured to, and from when on.
+fn epochs(declared: &Declared, script: &Script) -> Vec<(Time, Macsec)> {
+    let mut current = declared.clone();
+    let mut all = vec![(Time::ZERO, declared.macsec.clone())];
+    for step in &script.steps {
+        let Action::Configure(setting) = &step.action else { continue };
+        if let Ok(next) = current.with(setting) {
+            all.push((Time::ZERO + step.at, next.macsec.clone()));
+            current = next;
+        }
+    }
+    all
+}
+
+/// The same, of a device that speaks MACsec at some time in the trial.
+///
+/// # Errors
+/// It does not.
+fn speaks(done: &JudgeContext<'_>, trial: &Trial) -> Result<Vec<(Time, Macsec)>, Unread> {
+    let epochs = epochs(&done.context.group.declared, &trial.script);
+    if epochs.iter().any(|(_, macsec)| macsec.enable) {
+        return Ok(epochs);
+    }
+    Err(Unread::NotApplicable("the device does not speak MACsec".to_owned()))
+}
+
+/// What becomes of every frame that was sent to the port, by record: as if every change came so much later than it was asked for.
+fn outcomes(done: &JudgeContext<'_>, trial: &Trial, port: u16, late: Dur) -> Vec<(usize, Outcome)> {
+    let observation = &trial.observation;
+    let cable = observation.ports[usize::from(port)].cable;
+    let mut epochs = epochs(&done.context.group.declared, &trial.script);
+    epochs.iter_mut().skip(1).for_each(|(from, _)| *from += late);
+    let sent = observation.records.iter().enumerate();
+    let sent = sent.filter(|(_, record)| (record.port, record.dir) == (port, Dir::Tx));
+    let (records, arrivals): (Vec<usize>, Vec<Arrival>) = sent
+        .map(|(index, record)| {
+            let pfc = matches!(record.what, What::Pfc { .. } | What::BadPfc { .. });
+            (index, Arrival { at: record.at + cable, secured: record.secured, pfc })
+        })
+        .unzip();
+    records.into_iter().zip(macsec::outcomes(&epochs, &arrivals)).collect()
+}
+
+/// The PFC frames sent to the port that MACsec keeps from pausing anything, by record.
+pub(super) fn refused(done: &JudgeContext<'_>, trial: &Trial, port: u16) -> BTreeSet<usize> {
+    if !done.context.group.declared.macsec.enable {
+        return BTreeSet::new();
+    }
+    let outcomes = outcomes(done, trial, port, Dur::ZERO).into_iter();
+    outcomes.filter(|(_, outcome)| !outcome.pauses).map(|(record, _)| record).collect()
+}
+
+/// Judges what the device counted of a port against the frames on the wire.
+fn counters(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
+    done.each("macsec.counters", port, judged, |trial| {
+        let index = trial.port(port)?;
+        whole(trial, index)?;
+        let name = &trial.observation.ports[usize::from(index)].dut_port;
+        // Between what was asked for and what was done of a change lies at most what the device may be late by.
+        let late = [Dur::ZERO, trial.observation.bound() * 2];
+        let seen = late.map(|late| outcomes(done, trial, index, late));
+        let grown = |counter: DutCounter, counts: &dyn Fn(&Outcome) -> bool| {
+            let count = |all: &Vec<(usize, Outcome)>| {
+                all.iter().filter(|(_, outcome)| counts(outcome)).count() as u64
+            };
+            let [one, other] = [count(&seen[0]), count(&seen[1])];
+            let want = Span { lo: one.min(other), hi: one.max(other) };
+            checks::grown(&trial.observation.counters, counter.of(name, 0), want)
+        };
+        let fates = Fate::COUNTED.iter().filter_map(|fate| Some((*fate, fate.counter()?)));
+        let mut all: Vec<_> =
+            fates.map(|(fate, counter)| grown(counter, &|outcome| outcome.fate == fate)).collect();
+        all.push(grown(DutCounter::PortErrors, &|outcome| outcome.error));
+        let known = |outcome: &Outcome| outcome.error || outcome.fate.counter().is_some();
+        let mut counted = seen[0].iter().filter(|(_, outcome)| known(outcome)).count();
+        let mut sent = [(0, 0); 2];
+        // What is still under way when the trial ends is counted and not on record.
+        let (frames_late, octets_late) = under_way(trial, index);
+        for record in passing(trial, index, Dir::Rx) {
+            let record = &trial.observation.records[record];
+            let Some(secured) = record.secured else { continue };
+            counted += 1;
+            let (frames, octets) = &mut sent[usize::from(!secured.encrypted)];
+            *frames += 1;
+            *octets += (record.what.size() - OUTSIDE).0;
+        }
+        let counted_of = [
+            [DutCounter::MacsecEncrypted, DutCounter::MacsecEncryptedOctets],
+            [DutCounter::MacsecProtected, DutCounter::MacsecProtectedOctets],
+        ];
+        for ([of_frames, of_octets], (frames, octets)) in counted_of.into_iter().zip(sent) {
+            // Of a kind that the device does not send at all none is under way.
+            let late = |all: u64| if frames > 0 { all } else { 0 };
+            for (counter, want, late) in
+                [(of_frames, frames, late(frames_late)), (of_octets, octets, late(octets_late))]
+            {
+                let counter = counter.of(name, 0);
+                let counters = &trial.observation.counters;
+                let want = Span { lo: want, hi: want + late };
+                all.push(checks::grown(counters, counter, want));
+            }
+        }
+        checks::read(
+            trial,
+            &all,
+            looked(counted, "protected frames, or refused ones"),
+            macsec::SOURCE,
+        )
+    });
+}
+
+/// Frames to a port, and their octets, that the rig sent so late in the trial that they may have come through after it: as
+/// late as the rig and the device may each be.
+fn under_way(trial: &Trial, port: u16) -> (u64, u64) {
+    let observation = &trial.observation;
+    let until = Time::ZERO + trial.script.length;
+    let own = |record: &&Record| match record.what {
+        What::Data { stream, .. } => trial.script.streams[usize::from(stream)].to == port,
+        What::Pfc { .. } | What::Roce(_) | What::BadPfc { .. } | What::Other { .. } => false,
+    };
+    let sent = observation.records.iter().filter(|record| record.dir == Dir::Tx).filter(own);
+    let late = sent.filter(|record| record.at + observation.bound() * 2 > until);
+    late.fold((0, 0), |(frames, octets), record| {
+        (frames + 1, octets + (record.what.size() - OUTSIDE).0)
+    })
+}
+
+/// The records of a side of a port.
+fn passing(trial: &Trial, port: u16, dir: Dir) -> impl Iterator<Item = usize> {
+    let records = trial.observation.records.iter().enumerate();
+    records.filter(move |(_, one)| (one.port, one.dir) == (port, dir)).map(|(index, _)| index)
+}
+
+/// Every frame to and from a port has to be known, and what the device was configured to.
+fn whole(trial: &Trial, port: u16) -> Result<(), Doubt> {
+    trial.taken()?;
+    let streams = (0_u16..).zip(&trial.script.streams);
+    let mut own = streams.filter(|(_, spec)| spec.from == port || spec.to == port);
+    match own.find(|(index, _)| trial.observation.partial(*index)) {
+        Some((_, spec)) => {
+            Err(trial.doubt(&format!("not every frame of {} was recorded", spec.name)))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Judges whether every frame that the device sends out of a port is protected as it declares.
+fn frames(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
+    done.each("macsec.frames", port, judged, |trial| {
+        let index = trial.port(port)?;
+        whole(trial, index)?;
+        let epochs = speaks(done, trial)?;
+        let seen = analyse::protection(&trial.observation, index, &epochs);
+        if seen.frames == 0 {
+            return Err(trial.doubt(&format!("the device sent no frame to {port}")).into());
+        }
+        let want = Prediction {
+            source: "IEEE 802.1AE-2018 clause 9, 10.5; the declared policy and PFC mode",
+            ..wanted(Span::exactly(0), format!("each of {} frames as declared", seen.frames))
+        };
+        let got = seen.odd.first().map(|(_, why)| {
+            let others = seen.odd.len() - 1;
+            if others == 0 { why.clone() } else { format!("{why}, and {others} more off") }
+        });
+        let records = seen.odd.iter().map(|(record, _)| *record).collect();
+        let looked = Looked { count: seen.frames, of: "frames" };
+        Ok(TrialReading { span: Span::exactly(seen.odd.len() as u64), want, got, records, looked })
+    });
+}
+
+/// Judges whether the PFC of a storm is obeyed: frames of a probe that leave by the stormed port while the storm is on.
+fn obeyed(done: &JudgeContext<'_>, (storm, stream): (&str, &str), judged: &mut Judged) {
+    done.each("macsec.pfc", &format!("{storm}, seen in {stream}"), judged, |trial| {
+        trial.taken()?;
+        speaks(done, trial)?;
+        let (index, spec) = trial.stream(stream)?;
+        let storm = trial.script.storms.iter().find(|spec| spec.name == storm);
+        let storm = storm.ok_or_else(|| trial.doubt("the storm is not in the script"))?;
+        let (from, to) = (spec.from, spec.to);
+        let trace = &trial.observation.ports[usize::from(to)];
+        let outcomes = outcomes(done, trial, to, Dur::ZERO);
+        let of_storm = |record: usize| {
+            let asked = trial.observation.records[record].what.pauses(spec.class);
+            asked.is_some_and(|quanta| quanta == storm.quanta)
+        };
+        let own: Vec<&(usize, Outcome)> =
+            outcomes.iter().filter(|(record, _)| of_storm(*record)).collect();
+        let [(first, outcome), .., (last, _)] = own[..] else {
+            return Err(trial.doubt(&format!("{} never left", storm.name)).into());
+        };
+        if own.iter().any(|(_, other)| other.pauses != outcome.pauses) {
+            let why = format!("some frames of {} are obeyed, some not", storm.name);
+            return Err(trial.doubt(&why).into());
+        }
+        let declared = &done.context.group.declared;
+        let bound = trial.observation.bound() * 2;
+        let settled = declared.response(Form::Encrypted) + trace.speed.slot(declared.mtu) + bound;
+        let arrival = |record: usize| trial.observation.records[record].at + trace.cable;
+        let window = arrival(*first) + settled..arrival(*last).saturating_sub(bound);
+        let way = trial.observation.ports[usize::from(from)].cable + declared.transit();
+        // Sent so that it left within the window for certain, and so that it may have.
+        let ready = |early: Dur, late: Dur| {
+            let sent = trial.observation.of_stream(index, (from, Dir::Tx));
+            let may = window.start.saturating_sub(early)..window.end.saturating_sub(late);
+            sent.filter(|(_, record)| may.contains(&(record.at + way))).count() as u64
+        };
+        let behind = bound + trace.speed.slot(spec.on_wire());
+        let ready = Span { lo: ready(Dur::ZERO, behind), hi: ready(behind, Dur::ZERO) };
+        if ready.lo < 3 {
+            let why = format!("hardly a frame of {stream} met {}", storm.name);
+            return Err(trial.doubt(&why).into());
+        }
+        let left = trial.observation.of_stream(index, (to, Dir::Rx));
+        let left: Vec<usize> = left
+            .filter(|(_, record)| window.contains(&record.at.saturating_sub(trace.cable)))
+            .map(|(index, _)| index)
+            .collect();
+        let fate = outcome.fate;
+        let (span, text) = if outcome.pauses {
+            (Span::exactly(0), format!("obeyed ({}): no frame leaves meanwhile", said(fate)))
+        } else {
+            let text = format!("not obeyed ({}): all frames sent meanwhile leave", said(fate));
+            (ready, text)
+        };
+        let want =
+            Prediction { unit: Unit::Frames, span, formula: "", text, source: macsec::SOURCE };
+        let mut records = vec![*first];
+        records.extend(left.iter().take(3));
+        let looked = Looked { count: ready.lo, of: "frames that met the storm" };
+        let span = Span::exactly(left.len() as u64);
+        Ok(TrialReading { span, want, got: None, records, looked })
+    });
+}
+
+/// What a fate is called.
+const fn said(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Past => "in clear",
+        Fate::NoTag => "in clear, refused",
+        Fate::BadTag => "its SecTAG makes no sense",
+        Fate::NoSci => "a channel that is not known",
+        Fate::NotUsingSa => "an association that is not in use",
+        Fate::Late => "older than the replay window",
+        Fate::Delayed => "late, let through",
+        Fate::NotValid => "its ICV is wrong",
+        Fate::Ok => "valid",
+    }
+}

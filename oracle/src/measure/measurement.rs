@@ -1,0 +1,179 @@
+//! One measure of the language with all that the runner knows of it, each beside the analyser that judges it. Whoever wants to
+//! know something of a measure asks it here; nobody else tells one from another.
+
+use super::judge_context::JudgeContext;
+use super::judged::Judged;
+use super::limits::Limit;
+use crate::Prediction;
+use crate::measure::watchdog::subject::Subject;
+use crate::trials::context::Context;
+use crate::trials::points::Point;
+use crate::trials::threshold_search::Stage;
+use rig_capture::{Observation, Reading};
+use rig_testcases::vocabulary::Entry;
+use rig_testcases::{Measure, Script};
+
+/// What a measure rests on beside the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Wire,
+    /// What the device says of its watchdog, where its action leaves no trace on the wire.
+    Events,
+    /// The device's counters, before and after a trial.
+    Counters,
+    /// That somebody can configure the device.
+    Settings,
+}
+
+/// How its trials are placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// Anywhere.
+    Anywhere,
+    /// On the grid of the device's polls, to tell how late it acts.
+    Grid,
+    /// The same, over storms of many lengths.
+    Ramp,
+    /// Nowhere: each is tried on a device of its own.
+    Apart,
+}
+
+/// The run that turns red through a measure and through no other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Red {
+    /// A bundled case, by its name, on a device with this mutation.
+    Mutated(&'static str, &'static str),
+    /// A case that is no use to a lab: it stands with the test.
+    Written,
+}
+
+/// What is the same wherever a measure is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// What it rests on.
+    pub needs: Needs,
+    /// In how many ways it may call a device faulty by chance, each of which spends of the budget of false alarms.
+    pub ways: usize,
+    /// The run that was seen to fail by it.
+    pub red: Red,
+}
+
+impl Facts {
+    /// Of one that the wire shows and that is judged in one way.
+    pub(super) const fn of_wire(case: &'static str, mutation: &'static str) -> Facts {
+        Facts::with(Needs::Wire, case, mutation)
+    }
+
+    /// Of one that is judged in one way.
+    pub(super) const fn with(needs: Needs, case: &'static str, mutation: &'static str) -> Facts {
+        Facts { needs, ways: 1, red: Red::Mutated(case, mutation) }
+    }
+}
+
+/// A line of what is expected: a heading of `explain`, and its text.
+pub type Expected = (&'static str, String);
+
+/// What tells what a measure is expected to show.
+pub type Expects = fn(&Measure, &Context<'_>, &[Point]) -> Vec<Expected>;
+
+/// What tells how late a trial may be for a measure.
+pub type LateLimits = fn(&Measure, &Context<'_>, &Script, &Observation) -> Vec<Limit>;
+
+/// A measure: what a file says of it, and what judges it where a case asks for it.
+#[derive(Debug)]
+pub struct Known {
+    /// What a file says of it.
+    pub entry: Entry,
+    /// What is the same of every one, but where its arguments decide.
+    pub facts: fn(&Measure) -> Facts,
+    /// What it looks at, for people.
+    pub on: fn(&Measure) -> String,
+    /// What it is expected to show, before anything runs.
+    pub expected: Expects,
+    /// Judges it, at every point.
+    pub judge: fn(&Measure, &JudgeContext<'_>, &mut Judged),
+    /// How its trials are placed.
+    pub placement: Placement,
+    /// The storm and the stream that show what the watchdog does, if it is about that.
+    pub subject: fn(&Measure) -> Option<Subject>,
+    /// The numbers of frames that it searches, in the order in which they are found.
+    pub stages: fn(&Measure) -> Vec<Stage>,
+    /// Streams whose frames it counts while a port drains them: who is off by the time of a frame holds another number of them.
+    pub drained: fn(&Measure) -> &[String],
+    /// Whether what it predicts goes by a port that sends at its speed: of a shaped one it says nothing.
+    pub at_line_rate: bool,
+    /// Streams whose bursts draw a curve: there are as many trials as it takes to tell it from another.
+    pub bursts: fn(&Measure) -> &[String],
+    /// How late the rig and a served device may be before a trial means nothing for it.
+    pub limits: LateLimits,
+}
+
+impl Known {
+    /// What most measures are: each says what it is, what it is expected to show and what judges it.
+    pub(super) const USUAL: Known = Known {
+        entry: Entry::USUAL,
+        facts: |_| Facts::of_wire("", ""),
+        on: first_named,
+        expected: |_, _, _| Vec::new(),
+        judge: |_, _, _| (),
+        placement: Placement::Anywhere,
+        subject: |_| None,
+        stages: |_| Vec::new(),
+        drained: |_| &[],
+        at_line_rate: false,
+        bursts: |_| &[],
+        limits: |_, _, _, _| Vec::new(),
+    };
+}
+
+/// What stands under the first of its keys that is there: most look at that.
+fn first_named(measure: &Measure) -> String {
+    let keys = measure.entry.fields.iter().map(|field| measure.names(field.key));
+    keys.into_iter().find(|names| !names.is_empty()).unwrap_or_default().join(" and ")
+}
+
+/// A storm, and the stream that shows what comes of it.
+pub(super) fn seen_in(measure: &Measure) -> String {
+    format!("{}, seen in {}", measure.named("storm"), measure.named("stream"))
+}
+
+/// The same, as the trials are looked through for them.
+pub(super) fn subject(measure: &Measure) -> Subject {
+    Subject::of(measure.named("storm"), measure.named("stream"))
+}
+
+/// Interval, formula and source of a prediction.
+pub(super) fn prediction(prediction: &Prediction) -> Vec<Expected> {
+    let Prediction { unit, span, formula, text, source } = prediction;
+    let reading = Reading { unit: *unit, span: *span, frames: Vec::new() };
+    vec![
+        ("predicted", reading.to_string()),
+        ("formula", format!("{formula}: {text}")),
+        ("source", (*source).to_owned()),
+    ]
+}
+
+/// A prediction that is said in words.
+pub(super) fn in_words(prediction: Prediction) -> Vec<Expected> {
+    let Prediction { text, formula, source, .. } = prediction;
+    let all = [("predicted", text), ("formula", formula.to_owned()), ("source", source.to_owned())];
+    all.into_iter().filter(|(_, said)| !said.is_empty()).collect()
+}
+
+/// What is predicted, and where that comes from.
+pub(super) fn by_source(predicted: impl Into<String>, source: &str) -> Vec<Expected> {
+    vec![("predicted", predicted.into()), ("source", source.to_owned())]
+}
+
+/// What is predicted, and by which formula.
+pub(super) fn by_formula(predicted: impl Into<String>, formula: &str) -> Vec<Expected> {
+    vec![("predicted", predicted.into()), ("formula", formula.to_owned())]
+}
+
+/// The same with the formula between them.
+pub(super) fn told(predicted: impl Into<String>, formula: &str, source: &str) -> Vec<Expected> {
+    let mut all = by_formula(predicted, formula);
+    all.push(("source", source.to_owned()));
+    all
+}

@@ -1,0 +1,49 @@
+//! What is measured of a NIC: how it answers marks, what it makes of CNPs, and how its connections recover.
+
+pub(super) mod carried;
+pub(super) mod counters;
+pub(super) mod fixed_point;
+pub(super) mod np;
+pub(super) mod rates;
+pub(super) mod rc;
+pub(super) mod rp;
+pub(super) mod shares;
+
+use super::judge_context::JudgeContext;
+use crate::spec::nic::pipeline;
+use crate::trials::trial::Trial;
+use rig_capture::analyse::nic::{self, Left, Reached};
+use rig_lab::Nic;
+use rig_units::{Bytes, Dur};
+
+/// What passed the NIC behind one port in one trial.
+struct Seen<'a> {
+    /// What it is configured to.
+    nic: &'a Nic,
+    reached: Vec<Reached>,
+    left: Vec<Left>,
+    /// How long a frame of its own may keep another from leaving, at most.
+    busy: Dur,
+}
+
+impl<'a> Seen<'a> {
+    fn of(done: &JudgeContext<'a>, trial: &Trial, port: u16) -> Seen<'a> {
+        let Trial { script, observation, .. } = trial;
+        let declared = &done.context.group.declared;
+        let behind = script.dut_ports.get(usize::from(port)).copied().unwrap_or(0);
+        let left = nic::left(observation, port);
+        let speed = observation.ports[usize::from(port)].speed;
+        let longest = left.iter().map(|left| left.roce.size).max().unwrap_or(0);
+        // One that is under way, and one of every connection that has one to send at the same time.
+        let connections = u64::try_from(script.streams.len() + script.flows.len()).unwrap_or(1);
+        const SMALL: Bytes = Bytes(78);
+        let busy = speed.slot(Bytes(longest.into())) + speed.slot(SMALL) * (2 * connections);
+        let nic = if behind == 0 { &declared.nic } else { &declared.peer };
+        let mut reached = nic::reached(observation, port, &script.streams);
+        let frames: Vec<_> = reached.iter().map(|one| (one.at, one.connection)).collect();
+        for (one, at) in reached.iter_mut().zip(pipeline::passed(&nic.receive, &frames)) {
+            one.at = at;
+        }
+        Seen { nic, reached, left, busy }
+    }
+}

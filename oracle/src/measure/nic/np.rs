@@ -1,0 +1,399 @@
+//! The notification point: which marks are answered, how soon, how often and in what form.
+
+use super::super::judge_context::{JudgeContext, TrialReading};
+use super::super::judged::{Judged, looked};
+use super::super::measurement::told;
+use super::super::measurement::{Facts, Known, by_source};
+use super::Seen;
+use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
+use crate::judge::nic::np::{Checked, Cnp, Fault, Sight, check};
+use crate::spec::nic::np::{Mark, SOURCE, answered};
+use crate::spec::nic::rc::{Data, Packet, Says, replies};
+use crate::trials::trial::Trial;
+use crate::verdict::{Curve, CurvePoint, Doubt, Looked};
+use rig_capture::analyse::nic::Reached;
+use rig_capture::{Span, Unit};
+use rig_frames::ip::Ecn;
+use rig_frames::psn::Psn;
+use rig_lab::{EcnField, Np};
+use rig_testcases::RoceKind;
+use rig_testcases::vocabulary::{Entry, Looks, NIC};
+use rig_units::Dur;
+use rig_units::Time;
+use std::collections::BTreeMap;
+
+/// `cnp.answers`.
+pub(in super::super) static ANSWERS: Known = Known {
+    entry: Entry {
+        name: "cnp.answers",
+        about: "each mark is answered with one CNP, or not, as interval and scope have it",
+        source: "DCQCN 3.1; IBTA volume 1 A17",
+        fields: &[NIC],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("packet-numbers-that-wrap", "deviation=cnp_wrong_qp"),
+    expected: |_, context, _| {
+        let np = &context.group.declared.nic.np;
+        if !np.enable {
+            return by_source("no CNP: the notification point is off", SOURCE);
+        }
+        if np.interval == Dur::ZERO {
+            return by_source("a CNP for each mark", SOURCE);
+        }
+        let text = format!(
+            "a CNP for each mark that has none answered within {} before it, per {}",
+            np.interval,
+            np.scope.words()
+        );
+        told(text, "marks every g: CNPs every ceil(I / g) g", SOURCE)
+    },
+    judge: |measure, done, judged| answers(done, measure.named("port"), judged),
+    ..Known::USUAL
+};
+
+/// `cnp.latency`.
+pub(in super::super) static LATENCY: Known = Known {
+    entry: Entry {
+        name: "cnp.latency",
+        about: "from the last bit of a marked frame to the first bit of its CNP",
+        source: "the declared latency",
+        fields: &[NIC],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("mark-to-cnp", "nic.np.latency=x1.1"),
+    expected: |_, context, _| {
+        let latency = context.group.declared.nic.np.latency;
+        by_source(format!("{latency}, and behind what the port is sending"), "the declared latency")
+    },
+    judge: |measure, done, judged| latency(done, measure.named("port"), judged),
+    ..Known::USUAL
+};
+
+/// `cnp.interval`.
+pub(in super::super) static INTERVAL: Known = Known {
+    entry: Entry {
+        name: "cnp.interval",
+        about: "the least time between two marks of one scope that are answered",
+        source: "DCQCN 3.1; IBTA volume 1 A17",
+        fields: &[NIC],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("hidden-minimum-interval", "deviation=cnp_hidden_interval"),
+    expected: |_, context, _| {
+        let interval = context.group.declared.nic.np.interval;
+        told(format!("{interval}, rounded up to the distance of marks"), "ceil(I / g) g", SOURCE)
+    },
+    judge: |measure, done, judged| interval(done, measure.named("port"), judged),
+    ..Known::USUAL
+};
+
+/// `cnp.format`.
+pub(in super::super) static FORMAT: Known = Known {
+    entry: Entry {
+        name: "cnp.format",
+        about: "every CNP is well formed: opcode, BECN, reserved bytes, DSCP, ECN field",
+        source: "IBTA volume 1 A17",
+        fields: &[NIC],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("form-of-a-cnp", "deviation=cnp_reserved_set"),
+    expected: |_, context, _| {
+        let np = &context.group.declared.nic.np;
+        by_source(
+            format!("well formed, with DSCP {} and {}", np.dscp, np.ecn.words()),
+            "RoCEv2, IBTA volume 1 A17.9.3; the declared DSCP and ECN field",
+        )
+    },
+    judge: |measure, done, judged| format(done, measure.named("port"), judged),
+    ..Known::USUAL
+};
+
+/// The marks that reached a NIC and the CNPs that left it, each with its record.
+struct Traffic {
+    marks: Vec<(usize, Mark)>,
+    cnps: Vec<(usize, Cnp)>,
+    sight: Sight,
+}
+
+impl Traffic {
+    fn of(trial: &Trial, seen: &Seen<'_>) -> Traffic {
+        let earns = |kind: RoceKind| match kind {
+            RoceKind::Data { .. } => true,
+            RoceKind::Ack => seen.nic.np.ack_earns,
+            RoceKind::Nak | RoceKind::Cnp { .. } | RoceKind::ReadRequest => false,
+        };
+        let marks = seen.reached.iter().filter(|reached| reached.ce && earns(reached.kind));
+        let marks = marks.map(|reached| {
+            let Reached { record, at, connection: qp, address, .. } = *reached;
+            (record, Mark { at, qp, from: address.into() })
+        });
+        let mut marks: Vec<(usize, Mark)> = marks.chain(of_naks(seen)).collect();
+        marks.sort_by_key(|(_, mark)| mark.at);
+        let cnps = seen.left.iter().filter(|left| matches!(left.roce.kind, RoceKind::Cnp { .. }));
+        let cnps = cnps.map(|left| (left.record, Cnp { at: left.at, qp: left.roce.connection }));
+        let sight = Sight {
+            bound: trial.observation.bound(),
+            busy: seen.busy,
+            until: Time::ZERO + trial.script.length,
+        };
+        Traffic { marks, cnps: cnps.collect(), sight }
+    }
+
+    fn check(&self, seen: &Seen<'_>) -> Checked {
+        let marks: Vec<Mark> = self.marks.iter().map(|(_, mark)| *mark).collect();
+        let cnps: Vec<Cnp> = self.cnps.iter().map(|(_, cnp)| *cnp).collect();
+        check(&seen.nic.np, &marks, &cnps, &self.sight)
+    }
+
+    /// The records that show a fault, and what it is.
+    fn told(&self, fault: Fault) -> (Vec<usize>, String) {
+        let mark = |index: usize| self.marks[index].0;
+        let cnp = |index: usize| self.cnps[index].0;
+        match fault {
+            Fault::Missing { mark: one } => (vec![mark(one)], "a mark without a CNP".to_owned()),
+            Fault::TooSoon { before, mark: one, cnp: of } => {
+                let apart = self.marks[one].1.at.since(self.marks[before].1.at);
+                let apart = Unit::Ps.show(apart.unwrap_or_default().0);
+                let records = vec![mark(before), mark(one), cnp(of)];
+                (records, format!("a CNP for a mark {apart} after one that was answered"))
+            }
+            Fault::Unasked { cnp: one } => {
+                (vec![cnp(one)], "a CNP that answers no mark".to_owned())
+            }
+            Fault::WrongQp { mark: one, cnp: of } => {
+                (vec![mark(one), cnp(of)], "a CNP that names another queue pair".to_owned())
+            }
+            Fault::Late { mark: one, cnp: of } => {
+                (vec![mark(one), cnp(of)], "a CNP that comes too late".to_owned())
+            }
+            Fault::Early { mark: one, cnp: of } => {
+                (vec![mark(one), cnp(of)], "a CNP that comes too early".to_owned())
+            }
+        }
+    }
+}
+
+/// The packets that show a hole, where each NAK counts as a mark.
+fn of_naks(seen: &Seen<'_>) -> Vec<(usize, Mark)> {
+    let mut connections: BTreeMap<u16, Vec<&Reached>> = BTreeMap::new();
+    for one in seen.reached.iter().filter(|_| seen.nic.np.nak_earns) {
+        connections.entry(one.connection).or_default().push(one);
+    }
+    let mut marks = Vec::new();
+    for (connection, all) in connections {
+        let from = all.first().map_or(0, |one| one.address.into());
+        let packets = all.iter().filter_map(|one| match one.kind {
+            RoceKind::Data { last, response: false, .. } => {
+                Some((one.record, Packet { at: one.at, psn: Psn::new(one.psn), last }))
+            }
+            _ => None,
+        });
+        let (records, packets): (Vec<usize>, Vec<Packet>) = packets.unzip();
+        let Some(first) = packets.first().map(|packet| packet.psn) else { continue };
+        for reply in replies(&seen.nic.rc, Data::Requests, first, &packets) {
+            if reply.says == Says::Nak {
+                let at = packets[reply.packet].at;
+                marks.push((records[reply.packet], Mark { at, qp: connection, from }));
+            }
+        }
+    }
+    marks
+}
+
+/// How many CNPs there were by the time of each, beside how many were due.
+fn counted(traffic: &Traffic, np: &Np, x: String) -> Option<Curve> {
+    let marks: Vec<Mark> = traffic.marks.iter().map(|(_, mark)| *mark).collect();
+    let due = answered(np, &marks);
+    let count = |count: usize| Span::exactly(u64::try_from(count).unwrap_or(u64::MAX));
+    let points = traffic.cnps.iter().enumerate().map(|(index, (_, cnp))| CurvePoint {
+        x: cnp.at.0,
+        measured: count(index + 1),
+        predicted: count(due.iter().filter(|answer| answer.ready <= cnp.at).count()),
+    });
+    let points: Vec<CurvePoint> = points.take(POINTS).collect();
+    (points.len() > 1).then_some(Curve {
+        measure: "cnp.answers",
+        x,
+        x_unit: Unit::Ps,
+        unit: Unit::Frames,
+        points,
+        fitted: Vec::new(),
+    })
+}
+
+/// More points than these say no more.
+const POINTS: usize = 400;
+
+/// Judges which marks are answered.
+fn answers(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
+    for (index, point) in done.points.iter().enumerate() {
+        let Some(trial) = done.valid(index).next() else { continue };
+        let Ok(number) = trial.port(port) else { continue };
+        let seen = Seen::of(done, &trial, number);
+        let x = format!("{} time at {port}", done.place(point)).trim().to_owned();
+        if let Some(curve) = counted(&Traffic::of(&trial, &seen), &seen.nic.np, x) {
+            judged.curve(curve);
+        }
+    }
+    done.each("cnp.answers", port, judged, |trial| {
+        let seen = Seen::of(done, trial, trial.port(port)?);
+        let traffic = Traffic::of(trial, &seen);
+        let marks: Vec<Mark> = traffic.marks.iter().map(|(_, mark)| *mark).collect();
+        let wanted = answered(&seen.nic.np, &marks).len();
+        let faults = traffic.check(&seen).faults;
+        let first = faults.first().map(|fault| traffic.told(*fault));
+        let more = match faults.len() {
+            0 | 1 => String::new(),
+            some => format!(", and {} more faults", some - 1),
+        };
+        let got =
+            first.as_ref().map(|(_, what)| format!("{} CNPs; {what}{more}", traffic.cnps.len()));
+        let want = Prediction {
+            unit: Unit::Count,
+            span: Span::exactly(0),
+            formula: "a mark is answered if none of its scope was within the interval before it",
+            text: format!("{wanted} of {} marks answered, each with one CNP", marks.len()),
+            source: SOURCE,
+        };
+        let records = first.map(|(records, _)| records).unwrap_or_default();
+        let span = Span::exactly(u64::try_from(faults.len()).unwrap_or(u64::MAX));
+        // What is not marked might have been answered, too. What came too late for an answer within the trial shows nothing.
+        let latest = seen.nic.np.latency + seen.busy;
+        let end = Time::ZERO + trial.observation.length;
+        let in_time = seen.reached.iter().filter(|one| one.at + latest <= end);
+        let looked = looked(in_time.count(), "frames that reached the NIC in time for an answer");
+        Ok(TrialReading { span, want, got, records, looked })
+    });
+}
+
+/// Judges how long it takes from a mark to its CNP.
+fn latency(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
+    done.each("cnp.latency", port, judged, |trial| {
+        let seen = Seen::of(done, trial, trial.port(port)?);
+        let traffic = Traffic::of(trial, &seen);
+        let checked = traffic.check(&seen);
+        let Some(span) = checked.latency() else { return Err(unanswered(trial).into()) };
+        let least = seen.nic.np.latency;
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: Span { lo: least.0, hi: (least + seen.busy).0 },
+            formula: "np.latency, and behind what the port is sending",
+            text: format!(
+                "a CNP {} after its mark, up to {} later where the port is busy",
+                Unit::Ps.show(least.0),
+                Unit::Ps.show(seen.busy.0)
+            ),
+            source: "the declared latency",
+        };
+        let cited = checked.latencies.iter().max_by_key(|(_, span)| span.hi);
+        let records = cited.map(|(cnp, _)| traffic.cnps[*cnp].0).into_iter().collect();
+        let looked = looked(checked.latencies.len(), "CNPs");
+        Ok(TrialReading { span, want, got: None, records, looked })
+    });
+}
+
+/// Judges the least time between two marks of one scope that are answered.
+fn interval(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
+    done.each("cnp.interval", port, judged, |trial| {
+        let seen = Seen::of(done, trial, trial.port(port)?);
+        let traffic = Traffic::of(trial, &seen);
+        let marks: Vec<Mark> = traffic.marks.iter().map(|(_, mark)| *mark).collect();
+        let np = &seen.nic.np;
+        let mut last: BTreeMap<u16, Time> = BTreeMap::new();
+        let (mut least, mut pairs) = (None, 0);
+        for answer in answered(np, &marks) {
+            let mark = marks[answer.mark];
+            let before = last.insert(mark.scoped(np.scope), mark.at);
+            let apart = before.and_then(|before| mark.at.since(before));
+            pairs += usize::from(apart.is_some());
+            least = least.into_iter().chain(apart).min();
+        }
+        // Where no two are to be answered there is no interval; whether that holds is `cnp.answers`' business.
+        let Some(least) = least else {
+            let why = format!("an interval takes two marks of one scope that are answered, and of {} there are none", marks.len());
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        };
+        let Some(span) = traffic.check(&seen).interval else {
+            return Err(unanswered(trial).into());
+        };
+        let blur = traffic.sight.bound * 2;
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: Span { lo: least.saturating_sub(blur).0, hi: (least + blur).0 },
+            formula: "ceil(I / g) g for marks every g",
+            text: format!(
+                "answered marks {} apart: the interval of {} rounded up to the distance of marks",
+                Unit::Ps.show(least.0),
+                Unit::Ps.show(np.interval.0)
+            ),
+            source: SOURCE,
+        };
+        let looked = looked(pairs, "intervals");
+        Ok(TrialReading { span, want, got: None, records: Vec::new(), looked })
+    });
+}
+
+/// Judges the form of every CNP.
+fn format(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
+    done.each("cnp.format", port, judged, |trial| {
+        let seen = Seen::of(done, trial, trial.port(port)?);
+        let np = &seen.nic.np;
+        let field = |ecn: Ecn| match ecn {
+            Ecn::NotEct => EcnField::NotEct,
+            Ecn::Ect1 => EcnField::Ect1,
+            Ecn::Ect0 => EcnField::Ect0,
+            Ecn::Ce => EcnField::Ce,
+        };
+        let mut cnps = 0_u64;
+        let mut wrong = Vec::new();
+        for left in &seen.left {
+            let RoceKind::Cnp { fault } = left.roce.kind else { continue };
+            cnps += 1;
+            let ecn = field(left.roce.ecn);
+            let what = fault
+                .map(|fault| fault.text().to_owned())
+                .or_else(|| (left.roce.dscp != np.dscp).then(|| format!("DSCP {}", left.roce.dscp)))
+                .or_else(|| (ecn != np.ecn).then(|| ecn.words().to_owned()))
+                .or_else(|| astray(trial, left.roce.connection, left.roce.address));
+            wrong.extend(what.map(|what| (left.record, what)));
+        }
+        if cnps == 0 {
+            return Err(unanswered(trial).into());
+        }
+        let want = Prediction {
+            unit: Unit::Frames,
+            span: Span::exactly(0),
+            formula: "",
+            text: format!(
+                "each of {cnps} CNPs well formed, with DSCP {} and {}",
+                np.dscp,
+                np.ecn.words()
+            ),
+            source: "RoCEv2, IBTA volume 1 A17.9.3; the declared DSCP and ECN field",
+        };
+        let got = wrong.first().map(|(_, what)| format!("{} with {what}", wrong.len()));
+        let span = Span::exactly(u64::try_from(wrong.len()).unwrap_or(u64::MAX));
+        let records = wrong.iter().map(|(record, _)| *record).collect();
+        let looked = Looked { count: cnps, of: "CNPs" };
+        Ok(TrialReading { span, want, got, records, looked })
+    });
+}
+
+/// What is wrong with a CNP that goes to another of the rig's addresses than its connection is with.
+fn astray(trial: &Trial, connection: u16, address: u8) -> Option<String> {
+    let script = &trial.script;
+    let stream = script.streams.get(usize::from(connection)).map(|stream| stream.address);
+    let own = stream.or_else(|| Some(script.flow_of(connection)?.1.address));
+    let to = |number: u8| u16::from(number) + 1;
+    let own = own.filter(|own| *own != address)?;
+    Some(format!("the rig's address {}, where its sender has {}", to(address), to(own)))
+}
+
+fn unanswered(trial: &Trial) -> Doubt {
+    trial.doubt("no mark was answered")
+}

@@ -1,0 +1,296 @@
+//! Reliable connections: what a receiver answers, and how a sender goes back.
+
+use super::super::judge_context::{JudgeContext, TrialReading};
+use super::super::judged::{Judged, looked};
+use super::super::measurement::told;
+use super::super::measurement::{Facts, Known};
+use super::Seen;
+use crate::Prediction;
+use crate::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
+use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, replies};
+use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use rig_capture::{Span, Unit};
+use rig_frames::psn::Psn;
+use rig_testcases::vocabulary::{Entry, FLOW, Kind, Looks, optional};
+use rig_testcases::{FlowSpec, RoceKind, Verb};
+use rig_units::{Dur, Time};
+
+/// `rc.sender`.
+pub(in super::super) static SENDER: Known = Known {
+    entry: Entry {
+        name: "rc.sender",
+        about: "what a NIC sends after a NAK or none (go-back-N)",
+        source: "IBTA volume 1, chapter 9.7.5 and 9.9",
+        fields: &[FLOW],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("lost-packet", "nic.rc.resend_latency=x1.5"),
+    expected: |_, _, _| {
+        told("numbers in order; after a NAK from the one that it names", "go-back-N", SOURCE)
+    },
+    judge: |measure, done, judged| sender(done, measure.named("flow"), judged),
+    ..Known::USUAL
+};
+
+/// `rc.receiver`.
+pub(in super::super) static RECEIVER: Known = Known {
+    entry: Entry {
+        name: "rc.receiver",
+        about: "what a NIC acknowledges, and how it asks for what is missing",
+        source: "IBTA volume 1, chapter 9.7.5 and 9.9",
+        fields: &[
+            optional("stream", Kind::Stream, "the stream that it receives, or `flow`"),
+            optional("flow", Kind::Flow, "the flow that it receives, or `stream`"),
+        ],
+        check: |given| {
+            let one = given.says("stream") != given.says("flow");
+            if !one {
+                given.at.fault("a receiver of nothing, or of two things", "`stream:` or `flow:`");
+            }
+            one
+        },
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("hole-and-nak", "deviation=nak_repeated"),
+    expected: |_, _, _| {
+        told("an acknowledgement as often as declared, one NAK for each hole", "go-back-N", SOURCE)
+    },
+    judge: |measure, done, judged| {
+        let of = measure.arguments.name("stream").unwrap_or_else(|| measure.named("flow"));
+        receiver(done, of, judged);
+    },
+    ..Known::USUAL
+};
+
+/// One end of a connection.
+pub(super) struct End {
+    /// The rig port in front of it.
+    port: u16,
+    connection: u16,
+    /// The number of the connection's first packet.
+    pub(super) first: Psn,
+    /// Of a READ what is read: its requester receives, and its responder sends.
+    reads: Option<Reading>,
+}
+
+impl End {
+    /// The end that receives what a stream or flow sends.
+    fn receiver(trial: &Trial, name: &str) -> Result<End, Doubt> {
+        if let Ok((index, spec)) = trial.stream(name) {
+            let (port, first) = (spec.to, Psn::new(spec.psn));
+            return Ok(End { port, connection: index, first, reads: None });
+        }
+        End::of_flow(trial, name, |spec, reads| if reads { spec.nic } else { spec.to })
+    }
+
+    /// The end that sends the data of a flow.
+    pub(super) fn sender(trial: &Trial, name: &str) -> Result<End, Doubt> {
+        End::of_flow(trial, name, |spec, reads| if reads { spec.to } else { spec.nic })
+    }
+
+    fn of_flow(
+        trial: &Trial,
+        name: &str,
+        port: impl Fn(&FlowSpec, bool) -> u16,
+    ) -> Result<End, Doubt> {
+        let (index, spec) = trial.flow(name)?;
+        let connection = trial.script.connection(index);
+        let (first, packets) = (Psn::new(spec.psn), spec.message.div_ceil(spec.mtu));
+        let total = spec.count.map(|count| count.saturating_mul(packets));
+        let reads = (spec.verb == Verb::Read).then_some(Reading { first, packets, total });
+        let port = port(spec, reads.is_some());
+        Ok(End { port, connection, first, reads })
+    }
+
+    /// Tells READ requests anew from those that begin a message, in their order; where nothing is read, nothing.
+    fn again(&self) -> impl FnMut(RoceKind, u32) -> Option<Says> + use<> {
+        let (first, reads) = (self.first, self.reads);
+        let mut begun = 0;
+        move |kind, psn| {
+            let packets = reads.filter(|_| kind == RoceKind::ReadRequest)?.packets;
+            let fresh = first.advance(begun * packets).get() == psn;
+            begun += u32::from(fresh);
+            (!fresh).then_some(Says::Nak)
+        }
+    }
+}
+
+/// What an acknowledgement or a NAK says.
+pub(super) const fn says(kind: RoceKind) -> Option<Says> {
+    match kind {
+        RoceKind::Ack => Some(Says::Ack),
+        RoceKind::Nak => Some(Says::Nak),
+        RoceKind::Data { .. } | RoceKind::Cnp { .. } | RoceKind::ReadRequest => None,
+    }
+}
+
+fn sight(trial: &Trial, seen: &Seen<'_>) -> Sight {
+    Sight {
+        bound: trial.observation.bound(),
+        busy: seen.busy,
+        allowance: Some(seen.busy),
+        until: Time::ZERO + trial.script.length,
+    }
+}
+
+/// What reached an end that receives, in order, each with its record.
+fn packets(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Packet>) {
+    let reached = seen.reached.iter().filter(|one| one.connection == end.connection);
+    let data = reached.filter_map(|one| match one.kind {
+        RoceKind::Data { last, response, .. } if response == end.reads.is_some() => {
+            let packet = Packet { at: one.at, psn: Psn::new(one.psn), last };
+            Some((one.record, packet))
+        }
+        _ => None,
+    });
+    data.unzip()
+}
+
+/// What the requester of a READ asked for, in order, each with its record.
+fn asked(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Asked>) {
+    let left = seen.left.iter().filter(|one| one.roce.connection == end.connection);
+    let asked = left.filter(|one| one.roce.kind == RoceKind::ReadRequest);
+    asked.map(|one| (one.record, Asked { at: one.at, psn: Psn::new(one.roce.psn) })).unzip()
+}
+
+/// Judges what a NIC says to the packets that reach it.
+fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
+    done.each("rc.receiver", name, judged, |trial| {
+        let end = End::receiver(trial, name)?;
+        let seen = Seen::of(done, trial, end.port);
+        let (records, packets) = packets(&end, &seen);
+        if packets.is_empty() {
+            return Err(trial.doubt(&format!("nothing of {name} reached the NIC")).into());
+        }
+        let (rc, sight) = (&seen.nic.rc, sight(trial, &seen));
+        if let Some(reading) = &end.reads {
+            let (asked_by, asked) = asked(&end, &seen);
+            let answered = rc::requester(rc, reading, &asked, &packets, &sight);
+            let text = format!(
+                "{} requests for {} packets: one a message, one a hole, one a timeout",
+                asked.len(),
+                packets.len()
+            );
+            return Ok(read(&answered.faults, text, &records, &asked_by));
+        }
+        let replies = seen.left.iter().filter(|one| one.roce.connection == end.connection);
+        let (replied, answers): (Vec<usize>, Vec<Answer>) = replies
+            .filter_map(|one| {
+                let says = says(one.roce.kind)?;
+                Some((one.record, Answer { at: one.at, says, psn: Psn::new(one.roce.psn) }))
+            })
+            .unzip();
+        let data = (Data::Requests, end.first);
+        let answered = rc::receiver(rc, data, &packets, &answers, &sight);
+        let text = format!(
+            "one in {} of {} packets acknowledged and the last of each message, one NAK for each hole",
+            rc.ack_every,
+            packets.len()
+        );
+        Ok(read(&answered.faults, text, &records, &replied))
+    });
+}
+
+/// What a sender sent and what came back to it, each with its record, and what it comes to.
+struct Resends {
+    records: Vec<usize>,
+    came_by: Vec<usize>,
+    naks: usize,
+    resent: Resent,
+}
+
+fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
+    let own = |connection: u16| connection == end.connection;
+    let data = seen.left.iter().filter(|one| own(one.roce.connection));
+    let data = data.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
+    let (records, sent): (Vec<usize>, Vec<Sent>) =
+        data.map(|one| (one.record, Sent { at: one.at, psn: Psn::new(one.roce.psn) })).unzip();
+    let mut again = end.again();
+    let (came_by, came): (Vec<usize>, Vec<Event>) = seen
+        .reached
+        .iter()
+        .filter(|one| own(one.connection))
+        .filter_map(|one| {
+            let says = says(one.kind).or_else(|| again(one.kind, one.psn))?;
+            Some((one.record, Event { at: one.at, says, psn: Psn::new(one.psn) }))
+        })
+        .unzip();
+    // A flow that is held back goes back when its rate allows it.
+    let slowed = seen.reached.iter().any(|one| matches!(one.kind, RoceKind::Cnp { .. }));
+    let sight = sight(trial, seen);
+    let sight = Sight { allowance: sight.allowance.filter(|_| !slowed), ..sight };
+    // A responder sends what it is asked for; only a requester takes its time to go back.
+    let mut rc = seen.nic.rc;
+    if end.reads.is_some() {
+        rc.resend_latency = Dur::ZERO;
+    }
+    let resent = rc::sender(&rc, end.first, &sent, &came, &sight);
+    let naks = came.iter().filter(|one| one.says == Says::Nak).count();
+    Resends { records, came_by, naks, resent }
+}
+
+/// Judges the order in which a NIC sends the packets of a flow.
+fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
+    done.each("rc.sender", name, judged, |trial| {
+        let end = End::sender(trial, name)?;
+        let seen = Seen::of(done, trial, end.port);
+        let Resends { records, came_by, naks, resent } = resends(trial, &end, &seen);
+        if records.is_empty() {
+            return Err(trial.doubt(&format!("{name} sent nothing")).into());
+        }
+        let text = format!(
+            "{} packets in order, and after each of {naks} NAKs on from the one that it names",
+            records.len()
+        );
+        Ok(read(&resent.faults, text, &records, &came_by))
+    });
+}
+
+/// Holes that the NIC behind a port finds in what its READs bring, and how often its timeouts run out: as the wire shows both.
+pub(super) fn holes_and_timeouts(trial: &Trial, port: u16, seen: &Seen<'_>) -> [usize; 2] {
+    let mut all = [0, 0];
+    for spec in trial.script.flows.iter().filter(|spec| spec.nic == port) {
+        let name = spec.name.as_str();
+        let [holes, timeouts] = match spec.verb {
+            Verb::Read => {
+                let Ok(end) = End::receiver(trial, name) else { continue };
+                let Some(reading) = &end.reads else { continue };
+                let (rc, (_, packets)) = (&seen.nic.rc, packets(&end, seen));
+                let (_, asked) = asked(&end, seen);
+                let asks = replies(rc, Data::Responses, end.first, &packets).len();
+                [asks, rc::requester(rc, reading, &asked, &packets, &sight(trial, seen)).expired]
+            }
+            Verb::Send | Verb::Write => {
+                let Ok(end) = End::sender(trial, name) else { continue };
+                [0, resends(trial, &end, seen).resent.expired()]
+            }
+        };
+        all = [all[0] + holes, all[1] + timeouts];
+    }
+    all
+}
+
+/// What is wrong, with the frames that show the first of it.
+fn read(faults: &[Fault], text: String, packets: &[usize], replies: &[usize]) -> TrialReading {
+    let got = faults.first().map(|first| match faults.len() {
+        1 => first.told().to_owned(),
+        all => format!("{}, and {} faults more", first.told(), all - 1),
+    });
+    let shown = faults.first().map(|first| first.shown_by());
+    let (packet, reply) = shown.unwrap_or((None, None));
+    let packet = packet.and_then(|packet| packets.get(packet));
+    let reply = reply.and_then(|reply| replies.get(reply));
+    let want = Prediction {
+        unit: Unit::Count,
+        span: Span::exactly(0),
+        formula: "go-back-N, numbers modulo 2^24",
+        text,
+        source: SOURCE,
+    };
+    let span = Span::exactly(u64::try_from(faults.len()).unwrap_or(u64::MAX));
+    let records = packet.into_iter().chain(reply).copied().collect();
+    TrialReading { span, want, got, records, looked: looked(packets.len(), "packets") }
+}

@@ -1,0 +1,362 @@
+//! The reaction point: how far and how soon a CNP cuts, and whether every packet after it leaves when the rate allows it.
+
+use super::super::judge_context::{JudgeContext, TrialReading};
+use super::super::judged::{Judged, looked};
+use super::super::measurement::told;
+use super::super::measurement::{Facts, Known, prediction};
+use super::Seen;
+use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
+use crate::judge::nic::rp::{self, Followed, Kind, Point};
+use crate::spec::nic::forms;
+use crate::trials::trial::Trial;
+use crate::verdict::{Curve, CurvePoint, Doubt};
+use rig_capture::{Span, Unit};
+use rig_lab::{Limiting, Rp, Scope};
+use rig_testcases::RoceKind;
+use rig_testcases::vocabulary::{Entry, FLOW, Looks};
+use rig_units::{Bytes, Dur, PortSpeed, Ppm, Time};
+use std::collections::BTreeMap;
+
+/// `rate.follows`.
+pub(in super::super) static FOLLOWS: Known = Known {
+    entry: Entry {
+        name: "rate.follows",
+        about: "each packet of a flow leaves as early as its rate allows and no earlier, by the CNPs that it got",
+        source: "DCQCN 3.1",
+        fields: &[FLOW],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("cuts-in-a-row", "deviation=alpha_not_raised"),
+    expected: |_, _, _| {
+        told(
+            "each packet as early as the rate allows and no earlier, by the CNPs that came",
+            "the next leaves s 8 / C after the one before; cuts, alpha, timers, bytes and stages make C",
+            SOURCE,
+        )
+    },
+    judge: |measure, done, judged| follows(done, measure.named("flow"), judged),
+    ..Known::USUAL
+};
+
+/// `rate.cut`.
+pub(in super::super) static CUT: Known = Known {
+    entry: Entry {
+        name: "rate.cut",
+        about: "the factor by which the first CNP of a trial cuts the rate",
+        source: "DCQCN 3.1",
+        fields: &[FLOW],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("cut-against-alpha", "nic.rp.initial_alpha=x0.9"),
+    expected: |_, context, _| {
+        let declared = &context.group.declared;
+        let line = declared.port_speed(0).unwrap_or(PortSpeed::G100);
+        let cut = forms::first_cut(&declared.nic.rp, line);
+        told(format!("to {cut} of {line}"), "C (1 - alpha / 2)", SOURCE)
+    },
+    judge: |measure, done, judged| cut(done, measure.named("flow"), judged),
+    ..Known::USUAL
+};
+
+/// `rate.reaction`.
+pub(in super::super) static REACTION: Known = Known {
+    entry: Entry {
+        name: "rate.reaction",
+        about: "from the last bit of the first CNP of a trial to the first packet that the new rate holds back",
+        source: "the declared latency",
+        fields: &[FLOW],
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("latency-of-a-cut", "nic.rp.latency=x1.5"),
+    expected: |_, context, _| prediction(&reacts(&context.group.declared.nic.rp)),
+    judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),
+    ..Known::USUAL
+};
+
+pub(super) const SOURCE: &str =
+    "DCQCN: Zhu et al., SIGCOMM'15, section 3; docs/nic.md, reaction point";
+
+/// What one limiter was told and did.
+pub(super) struct Limited<'a> {
+    pub(super) rp: &'a Rp,
+    pub(super) line: PortSpeed,
+    pub(super) bound: Dur,
+    pub(super) allowance: Dur,
+    /// Records and arrivals of the CNPs.
+    pub(super) cnps: Vec<(usize, Time)>,
+    /// Records, departures and sizes of the packets.
+    pub(super) frames: Vec<(usize, Time, Bytes)>,
+}
+
+impl<'a> Limited<'a> {
+    /// The limiter of a flow: its own, or that of all flows of its port.
+    pub(super) fn of(
+        done: &JudgeContext<'a>,
+        trial: &Trial,
+        flow: &str,
+    ) -> Result<Limited<'a>, Doubt> {
+        let (index, spec) = trial.flow(flow)?;
+        let seen = Seen::of(done, trial, spec.nic);
+        let rp = &seen.nic.rp;
+        let own = |connection: u16| match (rp.scope, trial.script.flow_of(connection)) {
+            (Scope::Qp, _) => connection == trial.script.connection(index),
+            (Scope::DestIp, Some((_, other))) => other.address == spec.address,
+            (Scope::Port, Some(_)) => true,
+            (Scope::DestIp | Scope::Port, None) => false,
+        };
+        let told = seen.reached.iter().filter(|one| matches!(one.kind, RoceKind::Cnp { .. }));
+        let cnps = told.filter(|one| own(one.connection)).map(|one| (one.record, one.at));
+        let data = seen.left.iter().filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
+        let frames = data.filter(|one| own(one.roce.connection));
+        let frames = frames.map(|one| (one.record, one.at, Bytes(one.roce.size.into())));
+        let line = trial.observation.ports[usize::from(spec.nic)].speed;
+        // What else the NIC sends may be in the way of a packet: what is under way, and a frame of each other connection; two where
+        // a burst that had to wait is followed by the next one, which has waited longer than the packet.
+        let others = seen.left.iter().filter(|one| {
+            !matches!(one.roce.kind, RoceKind::Data { .. }) || !own(one.roce.connection)
+        });
+        let mut longest: BTreeMap<u16, Dur> = BTreeMap::new();
+        for one in others {
+            let slot = line.slot(Bytes(one.roce.size.into()));
+            let of = longest.entry(one.roce.connection).or_default();
+            *of = slot.max(*of);
+        }
+        let under_way = longest.values().max().copied().unwrap_or_default();
+        let turn: Dur = longest.into_values().sum();
+        let turns = match rp.limiting {
+            Limiting::Packet => turn,
+            Limiting::Burst => turn * 2,
+        };
+        Ok(Limited {
+            rp,
+            line,
+            bound: trial.observation.bound(),
+            allowance: turns + under_way,
+            cnps: cnps.collect(),
+            frames: frames.collect(),
+        })
+    }
+
+    pub(super) fn follow(&self) -> Followed {
+        let cnps: Vec<Time> = self.cnps.iter().map(|(_, at)| *at).collect();
+        let frames: Vec<(Time, Bytes)> =
+            self.frames.iter().map(|&(_, at, bytes)| (at, bytes)).collect();
+        let allowance = Some(self.allowance);
+        let seen = rp::Seen { cnps: &cnps, frames: &frames, bound: self.bound, allowance };
+        rp::follow(self.rp, self.line, &seen)
+    }
+
+    /// Whether something is sent once the first CNP takes effect, if there is one.
+    pub(super) fn takes_effect(&self, trial: &Trial, flow: &str) -> Result<(), Doubt> {
+        let (first, last) = (self.cnps.first(), self.frames.last());
+        let (Some((_, cnp)), Some((_, last, _))) = (first, last) else { return Ok(()) };
+        if *last >= *cnp + self.rp.latency {
+            return Ok(());
+        }
+        let why = format!("{flow} sent nothing after a CNP took effect");
+        Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+    }
+
+    /// The first packet behind which the port was idle: it, and the one before. Only after the first CNP.
+    pub(super) fn held(&self, trial: &Trial) -> Result<(Time, usize), Doubt> {
+        let Some(&(_, cnp)) = self.cnps.first() else {
+            return Err(trial.doubt("no CNP was sent"));
+        };
+        let pairs = self.frames.windows(2).enumerate();
+        let mut idle = pairs.filter(|(_, pair)| {
+            let free = pair[0].1 + self.line.slot(pair[0].2) + self.bound * 2;
+            pair[1].1 > free && pair[0].1 > cnp
+        });
+        let first = idle.next().map(|(index, _)| index).filter(|index| *index > 0);
+        first.map(|index| (cnp, index)).ok_or_else(|| trial.doubt("no packet was held back"))
+    }
+}
+
+/// Judges every packet's distance from the one before; the rate over time becomes a curve.
+fn follows(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
+    for (index, point) in done.points.iter().enumerate() {
+        let first = done.valid(index).next();
+        let Some(Ok(limited)) = first.map(|trial| Limited::of(done, &trial, flow)) else {
+            continue;
+        };
+        let place = done.place(point);
+        let x = format!("{place} time of {flow}").trim().to_owned();
+        let points = limited.follow().curve;
+        let alphas = alphas(&limited, &points, format!("{x}, alpha at each cut"));
+        let curves = alphas.into_iter().chain(curve(&points, x));
+        curves.for_each(|curve| judged.curve(curve));
+    }
+    done.each("rate.follows", flow, judged, |trial| {
+        let limited = Limited::of(done, trial, flow)?;
+        let followed = limited.follow();
+        if followed.judged == 0 {
+            return Err(trial.doubt(&format!("{flow} sent no two packets")).into());
+        }
+        limited.takes_effect(trial, flow)?;
+        if followed.lost > 0 {
+            let why = format!("stamps leave too many orders open for {} packets", followed.lost);
+            return Err(trial.doubt(&why).into());
+        }
+        let first = followed.faults.first();
+        let got = first.map(|fault| {
+            let kind = match fault.kind {
+                Kind::TooEarly => "too early",
+                Kind::TooLate => "too late",
+            };
+            format!(
+                "{} packets off, the first {kind}: {} after the one it counts from, where {} were due",
+                followed.faults.len(),
+                Unit::Ps.show(fault.got.0),
+                rig_capture::Reading { unit: Unit::Ps, span: fault.want, frames: Vec::new() }
+            )
+        });
+        let records = first.map(|fault| {
+            [fault.from, fault.frame].map(|frame| limited.frames[frame].0).to_vec()
+        });
+        let want = Prediction {
+            unit: Unit::Frames,
+            span: Span::exactly(0),
+            formula: "the next packet leaves s 8 / C after the one before, C by the CNPs so far",
+            text: format!(
+                "each of {} packets as early as its rate allows and no earlier, after {} CNPs",
+                limited.frames.len(),
+                limited.cnps.len()
+            ),
+            source: SOURCE,
+        };
+        let span = Span::exactly(u64::try_from(followed.faults.len()).unwrap_or(u64::MAX));
+        let looked = looked(followed.judged, "packets");
+        Ok(TrialReading { span, want, got, records: records.unwrap_or_default(), looked })
+    });
+}
+
+/// More points than these say no more.
+const POINTS: usize = 400;
+/// Nor do more points at which the rate changes.
+const CHANGES: usize = 2_000;
+
+/// The rate over time, thinned out; the points at which it changes stay.
+fn curve(points: &[Point], x: String) -> Option<Curve> {
+    let step = points.len().div_ceil(POINTS).max(1);
+    let changes =
+        |index: usize| index == 0 || points[index].predicted != points[index - 1].predicted;
+    let changing: Vec<usize> = (0..points.len()).filter(|&index| changes(index)).collect();
+    let each = changing.len().div_ceil(CHANGES).max(1);
+    let mut kept: Vec<usize> = (0..points.len()).step_by(step).collect();
+    kept.extend(changing.into_iter().step_by(each));
+    kept.sort_unstable();
+    kept.dedup();
+    let points: Vec<CurvePoint> = kept
+        .into_iter()
+        .map(|index| {
+            let Point { at, measured, predicted, .. } = points[index];
+            CurvePoint { x: at.0, measured, predicted }
+        })
+        .collect();
+    (points.len() > 1).then_some(Curve {
+        measure: "rate.follows",
+        x,
+        x_unit: Unit::Ps,
+        unit: Unit::Bps,
+        points,
+        fitted: Vec::new(),
+    })
+}
+
+/// Alpha at each cut, as the rates before and after it show it: a cut leaves 1 - alpha / 2.
+fn alphas(limited: &Limited<'_>, points: &[Point], x: String) -> Option<Curve> {
+    let one = u128::from(Ppm::ONE.0);
+    let alpha = |before: Span, after: Span| {
+        let cut = |before: u64, after: u64| {
+            let left = u128::from(after) * one / u128::from(before.max(1));
+            u64::try_from(2 * one.saturating_sub(left)).unwrap_or(u64::MAX)
+        };
+        Span { lo: cut(before.lo, after.hi), hi: cut(before.hi, after.lo) }
+    };
+    let effects = limited.cnps.iter().map(|(_, at)| *at + limited.rp.latency);
+    let at_cut = effects.filter_map(|effect| {
+        let next = points.partition_point(|point| point.at < effect);
+        let [before, after] = [points.get(next.checked_sub(1)?)?, points.get(next)?];
+        let fell = after.predicted.hi < before.predicted.lo;
+        let measured = alpha(before.measured, after.measured);
+        let predicted = alpha(before.predicted, after.predicted);
+        fell.then_some(CurvePoint { x: effect.0, measured, predicted })
+    });
+    let cuts: Vec<CurvePoint> = at_cut.collect();
+    let each = cuts.len().div_ceil(CHANGES).max(1);
+    let points: Vec<CurvePoint> = cuts.into_iter().step_by(each).collect();
+    (points.len() > 1).then_some(Curve {
+        measure: "rate.follows",
+        x,
+        x_unit: Unit::Ps,
+        unit: Unit::Ppm,
+        points,
+        fitted: Vec::new(),
+    })
+}
+
+/// Judges what the first cut leaves of the port's speed.
+fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
+    done.each("rate.cut", flow, judged, |trial| {
+        let limited = Limited::of(done, trial, flow)?;
+        let Some(&(record, cnp)) = limited.cnps.first() else {
+            return Err(trial.doubt("no CNP was sent").into());
+        };
+        let curve = limited.follow().curve;
+        let held = |point: &&Point| point.at >= cnp && point.held;
+        let Some(point) = curve.iter().find(held) else {
+            return Err(trial.doubt("no packet was held back").into());
+        };
+        let line = u128::from(limited.line.bps());
+        let ppm = |bps: u64| u64::try_from(u128::from(bps) * 1_000_000 / line).unwrap_or(u64::MAX);
+        let of = |span: Span| Span { lo: ppm(span.lo), hi: ppm(span.hi) };
+        let first = ppm(forms::first_cut(limited.rp, limited.line).bps);
+        let want = Prediction {
+            unit: Unit::Ppm,
+            span: of(point.predicted),
+            formula: "C (1 - alpha / 2)",
+            text: format!(
+                "{} of the port's speed; one cut with alpha {} leaves {}",
+                Unit::Ppm.show(ppm(point.predicted.hi)),
+                limited.rp.initial_alpha,
+                Unit::Ppm.show(first)
+            ),
+            source: SOURCE,
+        };
+        let sent = limited.frames.iter().find(|(_, at, _)| *at == point.at);
+        let records = [record].into_iter().chain(sent.map(|(record, ..)| *record)).collect();
+        let looked = looked(1, "cuts");
+        Ok(TrialReading { span: of(point.measured), want, got: None, records, looked })
+    });
+}
+
+/// How soon a CNP takes effect.
+fn reacts(rp: &Rp) -> Prediction {
+    Prediction {
+        unit: Unit::Ps,
+        span: Span::exactly(rp.latency.0),
+        formula: "rp.latency; seen between two packets",
+        text: format!("{} after the last bit of the CNP", Unit::Ps.show(rp.latency.0)),
+        source: "the declared latency",
+    }
+}
+
+/// Judges how soon the first CNP takes effect.
+fn reaction(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
+    done.each("rate.reaction", flow, judged, |trial| {
+        let limited = Limited::of(done, trial, flow)?;
+        let (cnp, held) = limited.held(trial)?;
+        let since = |index: usize| limited.frames[index].1.since(cnp);
+        let blur = limited.bound * 2;
+        // The packet before still had the old rate behind it, this one has the new.
+        let lo = since(held - 1).map_or(0, |since| since.saturating_sub(blur).0 + 1);
+        let span = Span { lo, hi: (since(held).unwrap_or_default() + blur).0 };
+        let want = reacts(limited.rp);
+        let records = vec![limited.cnps[0].0, limited.frames[held].0];
+        Ok(TrialReading { span, want, got: None, records, looked: looked(1, "cuts") })
+    });
+}

@@ -1,0 +1,284 @@
+//! How evenly flows share a path. Several trials are runs of one series.
+
+use super::super::judge_context::{JudgeContext, TrialReading, judgement};
+use super::super::judged::{At, Judged, looked};
+use super::super::measurement::{Facts, Known, Needs, Red, in_words};
+use crate::Prediction;
+use crate::judge::batches::Mean;
+use crate::judge::nic::shares::{self, Equal};
+use crate::spec::nic::fluid;
+use crate::trials::table::Table;
+use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use rig_capture::analyse::{Carried, carried};
+use rig_capture::{Dir, Span, Unit, What};
+use rig_frames::ip::Ecn;
+use rig_testcases::vocabulary::{Entry, Kind, Looks, WINDOW, required};
+use rig_testcases::{Measure, RoceKind, Window};
+use rig_units::{Bytes, Ppm, Time};
+
+/// `rate.shares`.
+pub(in super::super) static SHARES: Known = Known {
+    entry: Entry {
+        name: "rate.shares",
+        about: "flows through one bottleneck get the same, in the long run",
+        source: "what the case wants",
+        fields: &[
+            WINDOW[0],
+            WINDOW[1],
+            WINDOW[2],
+            required(
+                "within",
+                Kind::Share,
+                "how far a share may be off an equal one, such as 10%",
+                "how far a share may be off an equal one, as a part of that",
+            ),
+        ],
+        check: |given| {
+            if let Some(within) = given.of.share("within")
+                && (within == Ppm(0) || within >= Ppm::ONE)
+            {
+                let found = format!("within {within} of an equal share");
+                given.fault("within", found, "more than 0% and less than 100%");
+            }
+            given.ordered();
+            true
+        },
+        looks: &[Looks::EVERY_FRAME],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts { needs: Needs::Wire, ways: 1, red: Red::Written },
+    expected: |measure, _, _| in_words(wanted(&window(measure), within(measure))),
+    judge: |measure, done, judged| judge(done, &window(measure), within(measure), judged),
+    ..Known::USUAL
+};
+
+fn window(measure: &Measure) -> Window {
+    measure.arguments.window().unwrap_or_default()
+}
+
+fn within(measure: &Measure) -> Ppm {
+    measure.arguments.share("within").unwrap_or_default()
+}
+
+/// So many batches a trial.
+const BATCHES: usize = 64;
+
+/// What flows carried in a window, as `[flow][trial][batch]`, and the numbers of the trials.
+pub(super) struct Runs {
+    pub(super) trials: Vec<u32>,
+    pub(super) carried: Vec<Vec<Vec<Carried>>>,
+}
+
+/// Everything that the trials at one point show of a window. `None`: no trial counts.
+pub(super) fn runs(
+    done: &JudgeContext<'_>,
+    point: usize,
+    window: &Window,
+) -> Result<Option<Runs>, Doubt> {
+    let mut runs = Runs { trials: Vec::new(), carried: vec![Vec::new(); window.flows.len()] };
+    for trial in done.valid(point) {
+        runs.trials.push(trial.number);
+        let connection = |flow: &String| Ok(trial.script.connection(trial.flow(flow)?.0));
+        let connections = window.flows.iter().map(connection).collect::<Result<Vec<u16>, _>>()?;
+        let within = (Time::ZERO + window.from, Time::ZERO + window.until);
+        let all = carried(&trial.observation, &connections, within, BATCHES);
+        runs.carried.iter_mut().zip(all).for_each(|(runs, run)| runs.push(run));
+    }
+    Ok((!runs.trials.is_empty()).then_some(runs))
+}
+
+impl Runs {
+    /// What each batch of each trial came to, for `measure` at `place`.
+    pub(super) fn table(&self, measure: &'static str, window: &Window, place: &str) -> Table {
+        const COLUMNS: &[&str] = &[
+            "flow", "from_ps", "until_ps", "point", "trial", "batch", "frames", "bytes", "marked",
+            "cnps",
+        ];
+        let mut table = Table::new(measure, COLUMNS);
+        let Window { flows, from, until } = window;
+        for (flow, of_flow) in flows.iter().zip(&self.carried) {
+            for (trial, batches) in self.trials.iter().zip(of_flow) {
+                for (batch, one) in (1..).zip(batches) {
+                    let Carried { frames, bytes, marked, cnps, .. } = one;
+                    let batch: u32 = batch;
+                    table.row([
+                        flow, &from.0, &until.0, &place, trial, &batch, frames, bytes, marked, cnps,
+                    ]);
+                }
+            }
+        }
+        table
+    }
+}
+
+/// Judges the share of each flow.
+fn judge(done: &JudgeContext<'_>, window: &Window, within: Ppm, judged: &mut Judged) {
+    for (index, point) in done.points.iter().enumerate() {
+        let runs = match runs(done, index, window) {
+            Ok(Some(runs)) => runs,
+            Ok(None) => {
+                let flows = window.flows.join(", ");
+                judged.not_measured(
+                    At::Point(index),
+                    &format!("rate.shares of {flows}: no trial counts"),
+                );
+                continue;
+            }
+            Err(doubt) => {
+                judged.doubt(At::Point(index), doubt);
+                continue;
+            }
+        };
+        let place = done.place(point);
+        judged.table(runs.table("rate.shares", window, &place));
+        let bytes = |batch: &Carried| Bytes(batch.bytes);
+        let of_run = |run: &Vec<Carried>| run.iter().map(bytes).collect();
+        let of_flow = |flow: &Vec<Vec<Carried>>| flow.iter().map(of_run).collect();
+        let sent: Vec<Vec<Vec<Bytes>>> = runs.carried.iter().map(of_flow).collect();
+        let Some(means) = shares::in_the_long_run(&sent, done.alpha) else {
+            starved(done, (index, &place), (window, within), &runs, judged);
+            let detail = format!(
+                "{place} shares did not settle in the time that the window lasts: it tells no long run"
+            );
+            let detail = detail.trim().to_owned();
+            judged.doubt(At::Point(index), Doubt { reason: "not-observable", detail });
+            continue;
+        };
+        for (flow, mean) in window.flows.iter().zip(&means) {
+            if shares::is_equal(mean, within) == Equal::Open {
+                let shown = Unit::Ppm.show(span(mean).lo) + " to " + &Unit::Ppm.show(span(mean).hi);
+                let why = format!(
+                    "{flow} has {shown} of an equal share, from {} batches that are worth {} independent ones: within {within} or not, more trials or a longer window tell",
+                    mean.readings, mean.worth
+                );
+                let detail = format!("{place} {why}").trim().to_owned();
+                judged.doubt(At::Point(index), Doubt { reason: "not-observable", detail });
+            }
+            let read = share(window, within, mean);
+            let trials = u32::try_from(sent[0].len()).unwrap_or(u32::MAX);
+            let all = [(runs.trials[0], read)];
+            if let Some(mut one) = judgement("rate.shares", flow, place.clone(), &all) {
+                one.trials = trials;
+                // It rests on all trials together.
+                one.taken.clear();
+                one.resolution = jain(&sent);
+                judged.file(At::Point(index), one);
+            }
+        }
+    }
+}
+
+/// What each flow should have.
+fn wanted(window: &Window, within: Ppm) -> Prediction {
+    let Window { flows, from, until } = window;
+    let one = u64::from(Ppm::ONE.0);
+    let (lo, hi) = (one - u64::from(within.0), one + u64::from(within.0));
+    Prediction {
+        unit: Unit::Ppm,
+        span: Span { lo, hi },
+        formula: "what it got over the mean of all, by batches, how alike neighbours are, and Student's t",
+        text: format!("an equal share of {} from {from} to {until}, within {within}", flows.len()),
+        source: fluid::SOURCE,
+    }
+}
+
+fn share(window: &Window, within: Ppm, mean: &Mean) -> TrialReading {
+    let span = span(mean);
+    let got = format!(
+        "{} to {} of an equal share, {} on the average of {} batches, worth {} independent ones",
+        Unit::Ppm.show(span.lo),
+        Unit::Ppm.show(span.hi),
+        Unit::Ppm.show(ppm(mean.mean)),
+        mean.readings,
+        mean.worth
+    );
+    let (want, looked) = (wanted(window, within), looked(mean.readings, "batches"));
+    TrialReading { span, want, got: Some(got), records: Vec::new(), looked }
+}
+
+/// Files the flows that get less than their share and are told of more congestion than they met: a receiver answers a mark with a CNP
+/// at most, so that one which sends more of them for a flow than packets of it came marked holds that flow back for others. That is
+/// so for certain, however long it takes until shares settle.
+fn starved(
+    done: &JudgeContext<'_>,
+    (index, place): (usize, &str),
+    (window, within): (&Window, Ppm),
+    runs: &Runs,
+    judged: &mut Judged,
+) {
+    let one = u64::from(Ppm::ONE.0);
+    for (flow, carried) in window.flows.iter().zip(&runs.carried) {
+        let mut all = Vec::new();
+        for (at, trial) in done.valid(index).enumerate() {
+            let Ok((number, _)) = trial.flow(flow) else { continue };
+            let Told { cnps, marks } = told(&trial, trial.script.connection(number));
+            let sum = |batches: &[Carried]| batches.iter().map(|batch| batch.bytes).sum::<u64>();
+            let whole: u64 = runs.carried.iter().map(|runs| sum(&runs[at])).sum();
+            let flows = u64::try_from(window.flows.len()).unwrap_or(u64::MAX);
+            let share = u128::from(sum(&carried[at])) * u128::from(flows * one);
+            let share = u64::try_from(share / u128::from(whole.max(1))).unwrap_or(u64::MAX);
+            if share >= one.saturating_sub(within.0.into()) || cnps.len() <= marks {
+                continue;
+            }
+            let got = format!(
+                "{} of an equal share, held back by {} CNPs while {marks} of its packets came marked",
+                Unit::Ppm.show(share),
+                cnps.len()
+            );
+            let read = TrialReading {
+                span: Span::exactly(share),
+                want: wanted(window, within),
+                got: Some(got),
+                looked: looked(carried[at].len(), "batches"),
+                records: cnps,
+            };
+            all.push((trial.number, read));
+        }
+        if let Some(one) = judgement("rate.shares", flow, place.to_owned(), &all) {
+            judged.file(At::Point(index), one);
+        }
+    }
+}
+
+/// What the rig saw of the congestion of a connection.
+struct Told {
+    /// Records of the CNPs that its receiver sent.
+    cnps: Vec<usize>,
+    /// Its packets that came there marked.
+    marks: usize,
+}
+
+fn told(trial: &Trial, connection: u16) -> Told {
+    let mut told = Told { cnps: Vec::new(), marks: 0 };
+    for (at, record) in trial.observation.records.iter().enumerate() {
+        let What::Roce(roce) = record.what else { continue };
+        if roce.connection != connection {
+            continue;
+        }
+        match (roce.kind, record.dir) {
+            (RoceKind::Cnp { .. }, Dir::Rx) => told.cnps.push(at),
+            (RoceKind::Data { .. }, Dir::Tx) if roce.ecn == Ecn::Ce => told.marks += 1,
+            _ => {}
+        }
+    }
+    told
+}
+
+/// Jain's index of all that was carried, for people.
+fn jain(sent: &[Vec<Vec<Bytes>>]) -> String {
+    let total = |runs: &Vec<Vec<Bytes>>| runs.iter().flatten().copied().sum::<Bytes>();
+    let totals: Vec<Bytes> = sent.iter().map(total).collect();
+    let read = shares::shares(&totals);
+    read.map_or(String::new(), |shares| format!("Jain's index {}", Unit::Ppm.show(shares.jain.lo)))
+}
+
+/// What a mean may be, in millionths, rounded outwards.
+pub(super) fn span(mean: &Mean) -> Span {
+    Span { lo: ppm(mean.lo()), hi: ppm(mean.hi()).saturating_add(u64::from(mean.off > 0.0)) }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+pub(super) fn ppm(value: f64) -> u64 {
+    (value.max(0.0) * 1e6) as u64
+}

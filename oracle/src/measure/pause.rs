@@ -1,0 +1,271 @@
+//! What an XOFF does to a port of the device that has a full load to send: how soon it stops, for how long, and what share
+//! of the time frames with gaps between them take from it (F1, F2).
+
+use super::judge_context::{JudgeContext, TrialReading};
+use super::judged::{Judged, looked};
+use super::measurement::{Facts, Known, by_formula, by_source};
+use super::throughput::sends_all_the_time;
+use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
+use crate::spec::pause::{Periodic, pause_time};
+use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use rig_capture::analyse::{self, Stop};
+use rig_capture::{Dir, Span, Unit};
+use rig_lab::Form;
+use rig_testcases::vocabulary::{Entry, FROM, Looks, STORM, STREAM, StreamEnds, UNTIL, named};
+use rig_testcases::{Measure, StreamSpec, Tap};
+use rig_units::{Dur, PortSpeed, Quanta};
+
+/// Every frame of the load, where it arrives.
+const EVERY_FRAME_OUT: Looks =
+    Looks::of(named, StreamEnds::Out, Tap::All, "follows every frame of `{}`");
+
+/// `pfc.response`.
+pub(super) static RESPONSE: Known = Known {
+    entry: Entry {
+        name: "pfc.response",
+        about: "from an XOFF, sent by hand to the port that a full load leaves the device by, to the last frame that still starts",
+        source: "the declared response",
+        fields: &[STREAM],
+        looks: &[EVERY_FRAME_OUT],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("response-time-broadcom", "pfc.response=x1.1"),
+    expected: |_, context, _| {
+        let declared = &context.group.declared;
+        let response = declared.response(declared.macsec.sent());
+        by_source(
+            format!("the last frame starts {response} after the XOFF, up to a frame before that"),
+            "the declared response; IEEE 802.3 31B.3.7 gives the budget",
+        )
+    },
+    judge: |measure, done, judged| response(done, measure.named("stream"), judged),
+    at_line_rate: true,
+    ..Known::USUAL
+};
+
+/// `pfc.pause`.
+pub(super) static PAUSE: Known = Known {
+    entry: Entry {
+        name: "pfc.pause",
+        about: "for how long an XOFF, sent by hand, keeps the port from sending the load",
+        source: "F1, F2",
+        fields: &[STREAM],
+        looks: &[EVERY_FRAME_OUT],
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("pause-time-broadcom", "pfc.response=x2"),
+    expected: |_, _, _| {
+        by_formula("idle for q x 512 bit times less the response, up to a frame less", "F1, F2")
+    },
+    judge: |measure, done, judged| length(done, measure.named("stream"), judged),
+    at_line_rate: true,
+    ..Known::USUAL
+};
+
+/// `pfc.duty`.
+pub(super) static DUTY: Known = Known {
+    entry: Entry {
+        name: "pfc.duty",
+        about: "the share of time for which a storm with gaps keeps the port from sending a full load",
+        source: "F2",
+        fields: &[STORM, STREAM, FROM, UNTIL],
+        looks: &[Looks::of(named, StreamEnds::Out, Tap::All, "counts the frames of `{}`")],
+        about_gaps: true,
+        ..Entry::USUAL
+    },
+    facts: |_| {
+        Facts::of_wire(
+            "pause-restarts-with-every-frame-broadcom",
+            "deviation=pause_time_not_restarted",
+        )
+    },
+    on: storm_on_stream,
+    expected: |_, _, _| {
+        by_formula(
+            "idle for (T - t) / p to T / p of the time: T the pause less the response, t a frame, p the period",
+            "F2",
+        )
+    },
+    judge: |measure, done, judged| duty(done, measure, judged),
+    at_line_rate: true,
+    ..Known::USUAL
+};
+
+fn storm_on_stream(measure: &Measure) -> String {
+    format!("{} on {}", measure.named("storm"), measure.named("stream"))
+}
+
+/// What every reading needs of a trial.
+struct Port<'a> {
+    spec: &'a StreamSpec,
+    speed: PortSpeed,
+}
+
+impl Port<'_> {
+    /// One frame of the load, its preamble and gap.
+    fn slot(&self) -> Dur {
+        self.speed.slot(self.spec.on_wire())
+    }
+
+    /// What the device declares of its response to PFC of the form that it was sent in.
+    fn response(&self, done: &JudgeContext<'_>, trial: &Trial) -> Dur {
+        let mut sent = trial.observation.words((self.spec.to, Dir::Tx), self.spec.class);
+        let tagged = sent.any(|(_, record, _)| record.secured.is_some());
+        let form = if tagged { Form::Encrypted } else { Form::Clear };
+        done.context.group.declared.response(form)
+    }
+}
+
+fn port<'a>(trial: &'a Trial, stream: &str) -> Result<(u16, Port<'a>), Doubt> {
+    let (index, spec) = trial.stream(stream)?;
+    let speed = trial.observation.ports[usize::from(spec.to)].speed;
+    Ok((index, Port { spec, speed }))
+}
+
+/// Judges how soon a port stops.
+fn response(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
+    done.each("pfc.response", stream, judged, |trial| {
+        let (index, port) = port(trial, stream)?;
+        let declared = port.response(done, trial);
+        let stops = analyse::stops(&trial.observation, &trial.script, index, declared);
+        // From the XOFF to the start of the last frame. Each must be right: of several the one that is furthest off.
+        let after = |stop: &Stop| stop.last_start.since(stop.at);
+        let off = |stop: &&Stop| after(stop).middle().abs_diff(declared.0);
+        // A pause that is over before the port has reacted leaves no gap.
+        let shows = |stop: &&Stop| pause_time(stop.quanta, port.speed) > declared + port.slot();
+        let Some(stop) = stops.iter().filter(shows).max_by_key(off) else {
+            let why = format!("no XOFF that outlasts the response met {stream}");
+            return Err(trial.doubt(&why).into());
+        };
+        let span = after(stop);
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: Span { lo: declared.0.saturating_sub(port.slot().0), hi: declared.0 },
+            formula: "F3",
+            text: format!(
+                "the last frame starts within the declared response of {declared}, and less than a frame of {} before its end",
+                port.slot()
+            ),
+            source: "IEEE 802.3 31B.3.7; the declared response of the MAC",
+        };
+        let looked = looked(stops.iter().filter(shows).count(), "XOFFs");
+        Ok(TrialReading { span, want, got: None, records: vec![stop.records[0]], looked })
+    });
+}
+
+/// Judges for how long a port stops.
+fn length(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
+    done.each("pfc.pause", stream, judged, |trial| {
+        let (index, port) = port(trial, stream)?;
+        let declared = port.response(done, trial);
+        let stops = analyse::stops(&trial.observation, &trial.script, index, declared);
+        let slot = port.slot();
+        // A pause that is over before the port has reacted leaves no gap, whoever obeys it.
+        let shows = |stop: &&Stop| pause_time(stop.quanta, port.speed) > declared + slot;
+        let stops: Vec<Stop> = stops.into_iter().filter(|stop| shows(&stop)).collect();
+        let wanted = |stop: &Stop| {
+            let pause = |quanta| pause_time(quanta, port.speed);
+            // The MAC takes its response to an XON as to an XOFF. A pause runs out without one.
+            let most = match stop.last {
+                // A pause that is over before the MAC takes it in ends the one before, as XON does.
+                Some((word, quanta)) => {
+                    Dur(word.since(stop.at).middle()) + pause(quanta).saturating_sub(declared)
+                }
+                None => pause(stop.quanta).saturating_sub(declared),
+            };
+            Span { lo: most.saturating_sub(slot).0, hi: most.0 }
+        };
+        // One that is off, else the first.
+        let off = stops.iter().find(|stop| !stop.idle.meets(wanted(stop)));
+        let Some(stop) = off.or(stops.first()) else {
+            let why = format!("no XOFF that outlasts the response, and ends within the trial, met {stream}");
+            return Err(trial.doubt(&why).into());
+        };
+        let want = Prediction {
+            unit: Unit::Ps,
+            span: wanted(stop),
+            formula: "F1, F2",
+            text: match stop.last {
+                Some((word, quanta)) if quanta > Quanta(0) => format!(
+                    "{quanta} from {} after the first XOFF on, less the response of {declared}, and up to a frame of {slot} that had started",
+                    Unit::Ps.show(word.since(stop.at).middle())
+                ),
+                Some((xon, _)) => format!(
+                    "XON {} after the XOFF, less up to a frame of {slot} that had started",
+                    Unit::Ps.show(xon.since(stop.at).middle())
+                ),
+                None => format!(
+                    "{} pause for {}, less the response of {declared}, and up to a frame of {slot} that had started",
+                    stop.quanta,
+                    pause_time(stop.quanta, port.speed)
+                ),
+            },
+            source: "IEEE 802.3 Annex 31B: a quantum is 512 bit times",
+        };
+        let looked = looked(stops.len(), "XOFFs");
+        Ok(TrialReading { span: stop.idle, want, got: None, records: stop.records.to_vec(), looked })
+    });
+}
+
+/// Judges what share of the time a storm with gaps takes.
+fn duty(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
+    let (storm, stream) = (measure.named("storm"), measure.named("stream"));
+    done.each("pfc.duty", &storm_on_stream(measure), judged, |trial| {
+        let (index, port) = port(trial, stream)?;
+        let spec = trial.script.storms.iter().find(|spec| spec.name == storm);
+        let spec = spec.ok_or_else(|| trial.doubt(&format!("{storm} is not in the script")))?;
+        let (from, until) = done.stretch(trial, measure)?;
+        sends_all_the_time(trial, (index, port.spec), (from, until))?;
+        let xoffs = trial.observation.words((spec.from, Dir::Tx), port.spec.class);
+        let xoffs = xoffs.filter(|(_, record, _)| (from..=until).contains(&record.at));
+        let looked = looked(xoffs.count(), "XOFFs");
+        if looked.count == 0 {
+            let why = format!("no XOFF of {storm} between {from} and {until}");
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
+        let rate = analyse::throughput(&trial.observation, &trial.script, index, (from, until));
+        let mut arrivals = trial.observation.of_stream(index, (port.spec.to, Dir::Rx));
+        let none = !arrivals.any(|(_, record)| (from..=until).contains(&record.at));
+        let rate = match rate {
+            Ok(rate) => Some(rate),
+            // A port that sends nothing is idle all of the time.
+            Err(_) if none => None,
+            Err(why) => return Err(trial.doubt(&why).into()),
+        };
+        let frame = u128::from(port.spec.on_wire().0);
+        let idle = |bps: u64| {
+            let wire = u128::from(bps) * (frame + 20) / frame * 1_000_000 / u128::from(port.speed.bps());
+            1_000_000_u64.saturating_sub(u64::try_from(wire).unwrap_or(u64::MAX))
+        };
+        let duty = Periodic {
+            quanta: spec.quanta,
+            every: spec.every,
+            speed: port.speed,
+            response: port.response(done, trial),
+            frame: port.spec.on_wire(),
+        };
+        let over = rate.as_ref().map_or(until - from, |rate| rate.over);
+        let (lo, hi) = duty.within(over);
+        let (span, every) = (Span { lo, hi }, spec.every);
+        let want = Prediction {
+            unit: Unit::Ppm,
+            span,
+            formula: "F2",
+            text: format!(
+                "{} to {}: {} every {every} take T - t to T each, T the pause less the response, t a frame",
+                Unit::Ppm.show(span.lo),
+                Unit::Ppm.show(span.hi),
+                spec.quanta
+            ),
+            source: "IEEE 802.3 Annex 31B; a frame that has started is finished",
+        };
+        let span = rate.as_ref().map_or(Span::exactly(1_000_000), |rate| Span {
+            lo: idle(rate.bps.hi),
+            hi: idle(rate.bps.lo),
+        });
+        let records = rate.map(|rate| rate.records.to_vec()).unwrap_or_default();
+        Ok(TrialReading { span, want, got: None, records, looked })
+    });
+}

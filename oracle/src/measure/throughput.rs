@@ -1,0 +1,269 @@
+//! The rates at which streams that share a port arrive. Streams of one queue are taken together: how PFC divides a queue
+//! among its senders over a few milliseconds is no property of the scheduler.
+
+use super::judge_context::{JudgeContext, TrialReading};
+use super::limits;
+use super::measurement::{Facts, Known, by_formula};
+use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
+use crate::spec::share::{Offer, shares_between};
+use crate::trials::context::Context;
+use crate::trials::trial::Trial;
+use crate::verdict::{Doubt, Looked};
+use rig_capture::analyse::{self, Throughput};
+use rig_capture::{Dir, Record, Span, Unit, What};
+use rig_lab::{Scheduler, Scheduling};
+use rig_testcases::Lookup;
+use rig_testcases::vocabulary::{
+    Entry, FROM, Field, Given, Kind, Looks, Senders, StreamEnds, UNTIL, named, required,
+};
+use rig_testcases::{Amount, Measure, Script, StreamRate, StreamSpec, Tap};
+use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate, Time};
+use std::collections::BTreeMap;
+
+/// Streams that share a port, and from when until when.
+pub(super) const SHARING: [Field; 3] = [
+    required(
+        "streams",
+        Kind::Streams,
+        "the streams that share a port, such as [a, b]",
+        "the streams that share the port, all predicted together",
+    ),
+    FROM,
+    UNTIL,
+];
+
+/// Notes a stretch that ends before it begins, as far as it can be told yet.
+pub(super) fn ends_after_it_begins(given: &Given<'_>) -> bool {
+    if let (Some(Amount::Exactly(from)), Some(Amount::Exactly(until))) =
+        (given.of.amount("from"), given.of.amount("until"))
+        && until <= from
+    {
+        given.at.fault(format!("from {from} until {until}"), "an end after the beginning");
+    }
+    true
+}
+
+/// `throughput`.
+pub(super) static THROUGHPUT: Known = Known {
+    entry: Entry {
+        name: "throughput",
+        about: "the rate at which load streams arrive between two instants of the trial",
+        source: "F10 to F12",
+        fields: &SHARING,
+        check: ends_after_it_begins,
+        looks: &[Looks::of(named, StreamEnds::Out, Tap::Sampled, "counts the frames of `{}`")],
+        senders: Senders::InTime(named),
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("shares-after-a-storm", "deviation=weights_ignored"),
+    expected: |measure, context, _| {
+        let (from, until) = measure.instants();
+        let [from, until] = [from, until].map(|amount| expected_at(context, amount));
+        by_formula(
+            format!("each queue its share of the port from {from} to {until}, in frames"),
+            "F10: max-min water-filling over the declared scheduler",
+        )
+    },
+    judge: |measure, done, judged| {
+        done.several(measure.name(), judged, |trial| queues(done, trial, measure));
+    },
+    limits: limits::rate,
+    ..Known::USUAL
+};
+
+/// An instant before anything runs. One that depends on how long a counted stream takes to send depends on the port.
+fn expected_at(context: &Context<'_>, amount: &Amount) -> String {
+    if let Amount::Of { of, times, plus, .. } = amount
+        && context.case.streams.contains_key(of)
+    {
+        return format!("{} x the time that {of} takes to send + {plus}", Unit::Ppm.show(*times));
+    }
+    let at = amount.resolve(&context.values() as &dyn Lookup);
+    at.map_or_else(|name| format!("`{name}`, which has no value"), |at| at.to_string())
+}
+
+/// What each queue of the port carried of the streams, beside its share.
+fn queues(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    measure: &Measure,
+) -> Result<Vec<(String, TrialReading)>, Doubt> {
+    let streams = measure.names("streams");
+    let (from, until) = done.stretch(trial, measure)?;
+    let specs: Vec<_> =
+        (0_u16..).zip(&trial.script.streams).filter(|(_, s)| streams.contains(&s.name)).collect();
+    let Some(&(_, first)) = specs.first() else {
+        return Err(trial.doubt("the streams are not in the script"));
+    };
+    let speed = trial.observation.ports[usize::from(first.to)].speed;
+    let offers: Vec<Offer> = specs
+        .iter()
+        .map(|(_, spec)| {
+            let from = trial.observation.ports[usize::from(spec.from)].speed;
+            Offer {
+                queue: usize::from(spec.class),
+                frame: spec.on_wire(),
+                bps: offered(spec.rate, spec.on_wire(), from),
+            }
+        })
+        .collect();
+    let scheduler = &done.context.group.declared.scheduler;
+    let begins = specs.iter().filter_map(|&(stream, _)| {
+        analyse::sends(&trial.observation, &trial.script, stream).map(|(begin, _)| begin)
+    });
+    let begin = begins.max().unwrap_or(from);
+    let since = |at: Time| Dur(at.0.saturating_sub(begin.0));
+    let granted = shares_between(speed, scheduler, &offers, (since(from), since(until)));
+    let others = others(&trial.script, first.to, streams, speed);
+    let round = Round::of(scheduler, &offers);
+    let mut over = until - from;
+    let mut sums: BTreeMap<u8, (Span, Span, Vec<usize>)> = BTreeMap::new();
+    let mut sent: BTreeMap<u8, u64> = BTreeMap::new();
+    for ((index, spec), granted) in specs.iter().zip(granted) {
+        sends_all_the_time(trial, (*index, spec), (from, until))?;
+        let measured =
+            analyse::throughput(&trial.observation, &trial.script, *index, (from, until));
+        let measured = match measured {
+            Err(_) if silent(trial, *index, spec, (from, until)) => {
+                Throughput { bps: Span::exactly(0), frames: 0, over: until - from, records: [0, 0] }
+            }
+            measured => measured.map_err(|why| trial.doubt(&format!("{}: {why}", spec.name)))?,
+        };
+        over = over.min(measured.over);
+        // A stream of which nothing arrived may still have been sent.
+        let count = trial.observation.streams.get(usize::from(*index)).map_or(0, |one| one.sent);
+        *sent.entry(spec.class).or_default() += count;
+        let (got, want, records) =
+            sums.entry(spec.class).or_insert((Span::exactly(0), Span::exactly(0), Vec::new()));
+        *got = Span { lo: got.lo + measured.bps.lo, hi: got.hi + measured.bps.hi };
+        *want = Span { lo: want.lo + granted.lo, hi: want.hi + granted.hi };
+        records.extend(measured.records);
+    }
+    let read = |(queue, (got, want, records)): (u8, (Span, Span, Vec<usize>))| {
+        let uneven = round.bps(queue, over);
+        let lo = want.lo.saturating_sub(others + uneven);
+        let span = Span { lo, hi: want.hi.saturating_add(uneven) };
+        let turns = if uneven == 0 {
+            String::new()
+        } else {
+            format!(", give or take the {} of one round", Unit::Bps.show(uneven))
+        };
+        let shaped = scheduler.pir.map_or_else(String::new, |pir| format!(" shaped to {pir}"));
+        let text = format!(
+            "its share of {speed}{shaped}: {}{turns}, up to {} of it left to other streams",
+            Unit::Bps.show(want.hi),
+            Unit::Bps.show(others)
+        );
+        let source = "max-min water-filling over the declared scheduler";
+        let want = Prediction { unit: Unit::Bps, span, formula: "F10", text, source };
+        let count = sent.get(&queue).copied().unwrap_or(0);
+        let looked = Looked { count, of: "frames sent" };
+        let on = format!("{}, queue {queue}", streams.join(" and "));
+        (on, TrialReading { span: got, want, got: None, records, looked })
+    };
+    Ok(sums.into_iter().map(read).collect())
+}
+
+/// A share is of what a stream offers all the time: one that begins later or ends before tells nothing of it.
+pub(super) fn sends_all_the_time(
+    trial: &Trial,
+    (stream, spec): (u16, &StreamSpec),
+    (from, until): (Time, Time),
+) -> Result<(), Doubt> {
+    let Some((begin, end)) = analyse::sends(&trial.observation, &trial.script, stream) else {
+        return Ok(());
+    };
+    if begin <= from && until <= end {
+        return Ok(());
+    }
+    let [begin, end, from, until] = [begin, end, from, until].map(|at| Unit::Ps.show(at.0));
+    let name = &spec.name;
+    let why = format!(
+        "{name} is sent from {begin} to {end}, and was to be measured from {from} to {until}"
+    );
+    Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+}
+
+/// Whether nothing of a stream arrived in that time, where every frame that arrives is recorded.
+fn silent(trial: &Trial, stream: u16, spec: &StreamSpec, (from, until): (Time, Time)) -> bool {
+    let own = |record: &Record| {
+        let own = matches!(record.what, What::Data { stream: of, .. } if of == stream);
+        own && record.dir == Dir::Rx && (from..=until).contains(&record.at)
+    };
+    trial.script.tap(spec.to) == Tap::All && !trial.observation.records.iter().any(own)
+}
+
+/// How far a queue may be ahead of its share at an instant, or behind: queues are served in turns.
+struct Round<'a> {
+    scheduler: &'a Scheduler,
+    /// Size of the largest frame; nothing where one queue has the port for itself, and no shaper owes it a frame.
+    frame: u64,
+    /// The least weight of a queue that has something to send.
+    least: u64,
+}
+
+impl<'a> Round<'a> {
+    fn of(scheduler: &'a Scheduler, offers: &[Offer]) -> Round<'a> {
+        let alone = offers.windows(2).all(|pair| pair[0].queue == pair[1].queue);
+        let even = alone && scheduler.pir.is_none();
+        let frame = offers.iter().map(|offer| offer.frame.0).max().filter(|_| !even);
+        let mut round = Round { scheduler, frame: frame.unwrap_or(0), least: 1 };
+        let weights = offers.iter().filter_map(|offer| round.weight(offer.queue));
+        round.least = weights.min().unwrap_or(1);
+        round
+    }
+
+    fn weight(&self, queue: usize) -> Option<u64> {
+        match self.scheduler.queues.get(queue) {
+            Some(Scheduling::Strict) => None,
+            Some(Scheduling::Dwrr(weight)) => Some(u64::from(*weight).max(1)),
+            None => Some(1),
+        }
+    }
+
+    /// That, as bits a second over `over`. A round serves the queue of least weight a frame, the others as many as their
+    /// weights say (Shreedhar and Varghese 1995), and any queue may have to wait for a frame in flight.
+    fn bps(&self, queue: u8, over: Dur) -> u64 {
+        let turn = self.weight(usize::from(queue)).map_or(0, |weight| weight.div_ceil(self.least));
+        let bits = u128::from(self.frame * (turn + 1)) * 8 * 1_000_000_000_000;
+        u64::try_from(bits / u128::from(over.0.max(1))).unwrap_or(u64::MAX)
+    }
+}
+
+/// Bits a second in frames that a stream offers from a port of `speed`.
+pub(super) fn offered(rate: StreamRate, size: Bytes, speed: PortSpeed) -> u64 {
+    let of_frames = |l1: u64| {
+        let share = u128::from(l1) * u128::from(size.0) / u128::from((size + L1_OVERHEAD).0);
+        u64::try_from(share).unwrap_or(u64::MAX)
+    };
+    match rate {
+        StreamRate::Every(gap) => {
+            let bits = u128::from(size.0) * 8 * 1_000_000_000_000 / u128::from(gap.0.max(1));
+            u64::try_from(bits).unwrap_or(u64::MAX)
+        }
+        StreamRate::Load(Rate::L1(rate)) => of_frames(rate.bps),
+        StreamRate::Load(Rate::L2(rate)) => rate.bps,
+        StreamRate::Load(Rate::Share(share)) => of_frames(share.of(speed).bps),
+    }
+}
+
+/// What other streams of the script may take of the port.
+fn others(script: &Script, to: u16, named: &[String], speed: PortSpeed) -> u64 {
+    let others = script.streams.iter().filter(|spec| spec.to == to && !named.contains(&spec.name));
+    others.map(|spec| of_wire(spec.rate, spec.on_wire(), speed)).sum()
+}
+
+/// What a stream of frames of `size` takes of the wire, preambles and gaps counted.
+fn of_wire(rate: StreamRate, size: Bytes, speed: PortSpeed) -> u64 {
+    let whole = size + L1_OVERHEAD;
+    match rate {
+        StreamRate::Every(_) => offered(rate, whole, speed),
+        StreamRate::Load(Rate::L1(rate)) => rate.bps,
+        StreamRate::Load(Rate::L2(rate)) => {
+            let wire = (u128::from(rate.bps) * u128::from(whole.0)).div_ceil(u128::from(size.0));
+            u64::try_from(wire).unwrap_or(u64::MAX)
+        }
+        StreamRate::Load(Rate::Share(share)) => share.of(speed).bps,
+    }
+}

@@ -1,0 +1,329 @@
+//! Detection, restoration and the trigger ramp of the watchdog.
+
+use super::judge_context::JudgeContext;
+use super::judged::{At, Judged};
+use super::measurement::{Facts, Known, Needs, Placement, seen_in, subject};
+use crate::judge::answers::NOT_MEASURED;
+use crate::judge::fired::{self, Limits, Storms};
+use crate::judge::{self, Grid, Seen, detection, ramp, restoration};
+use crate::measure::watchdog::see::see;
+use crate::measure::watchdog::subject::{Places, Subject};
+use crate::trials::ask::Role;
+use crate::trials::context::Context;
+use crate::trials::kept::Kept;
+use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use rig_capture::analyse::ActionView;
+use rig_testcases::vocabulary::{Entry, Kind, Looks, STORM, STREAM, Senders, named, optional};
+use rig_testcases::{Action, Measure, Sweep};
+use rig_units::Dur;
+
+mod expected;
+pub(crate) mod see;
+pub(crate) mod subject;
+mod turns;
+pub use turns::{before, rests, start};
+
+/// What of the watchdog is measured.
+#[derive(Debug, Clone, Copy)]
+enum Act {
+    /// `pfcwd.detection`, and the latest that the case accepts.
+    Detection(Option<Dur>),
+    /// `pfcwd.restoration`.
+    Restoration,
+    /// `pfcwd.fired`, and what the case wants.
+    Fired(Option<bool>),
+}
+
+/// What is the same of all three.
+const WATCHDOG: Known = Known {
+    on: seen_in,
+    placement: Placement::Grid,
+    subject: |measure| Some(subject(measure)),
+    ..Known::USUAL
+};
+
+/// `pfcwd.detection`.
+pub(super) static DETECTION: Known = Known {
+    entry: Entry {
+        name: "pfcwd.detection",
+        about: "from the first XOFF of the storm to the watchdog's action, seen in the stream",
+        source: "F13",
+        fields: &[
+            STORM,
+            STREAM,
+            optional("at_most", Kind::Interval, "the latest that the case accepts"),
+        ],
+        looks: &[Looks::FOLLOWS],
+        senders: Senders::Obey(named),
+        ..Entry::USUAL
+    },
+    facts: |_| {
+        let case = "detection-time-is-the-poll-interval-broadcom";
+        Facts::with(Needs::Events, case, "pfcwd.detection_time=x2")
+    },
+    expected: |measure, context, _| expected::detection(context, measure.arguments.dur("at_most")),
+    judge: |measure, done, judged| {
+        judge(
+            done,
+            &Watchdog::of(measure, Act::Detection(measure.arguments.dur("at_most"))),
+            judged,
+        );
+    },
+    subject: |measure| Some(Subject { detects: true, ..subject(measure) }),
+    ..WATCHDOG
+};
+
+/// `pfcwd.restoration`.
+pub(super) static RESTORATION: Known = Known {
+    entry: Entry {
+        name: "pfcwd.restoration",
+        about: "from the storm's last frame to the end of the action",
+        source: "F13",
+        fields: &[STORM, STREAM],
+        looks: &[Looks::FOLLOWS],
+        senders: Senders::Obey(named),
+        ..Entry::USUAL
+    },
+    facts: |_| {
+        let case = "late-frame-restarts-the-restoration-time-broadcom";
+        Facts::with(Needs::Events, case, "deviation=late_frame_does_not_restart")
+    },
+    expected: |_, context, _| expected::restoration(context),
+    judge: |measure, done, judged| judge(done, &Watchdog::of(measure, Act::Restoration), judged),
+    ..WATCHDOG
+};
+
+/// `pfcwd.fired`.
+pub(super) static FIRED: Known = Known {
+    entry: Entry {
+        name: "pfcwd.fired",
+        about: "whether the storm is detected at all; over a sweep of its length a probability curve",
+        source: "F14",
+        fields: &[
+            STORM,
+            STREAM,
+            optional(
+                "expect",
+                Kind::Word(&["always", "never"]),
+                "what the case wants; absent: what is predicted",
+            ),
+        ],
+        looks: &[Looks::FOLLOWS],
+        senders: Senders::Obey(named),
+        ..Entry::USUAL
+    },
+    facts: |_| {
+        let case = "storm-as-long-as-the-worst-case-broadcom";
+        Facts::with(Needs::Events, case, "pfcwd.detection_time=x2")
+    },
+    expected: |measure, context, points| expected::fired(context, always(measure), points),
+    judge: |measure, done, judged| {
+        judge(done, &Watchdog::of(measure, Act::Fired(always(measure))), judged);
+    },
+    placement: Placement::Ramp,
+    ..WATCHDOG
+};
+
+/// Whether every storm is to be detected, or none, where the case says so.
+fn always(measure: &Measure) -> Option<bool> {
+    measure.arguments.word("expect").map(|word| word == "always")
+}
+
+/// One of the three in a case.
+struct Watchdog {
+    name: &'static str,
+    subject: Subject,
+    act: Act,
+}
+
+impl Watchdog {
+    fn of(measure: &Measure, act: Act) -> Watchdog {
+        Watchdog { name: measure.name(), subject: subject(measure), act }
+    }
+}
+
+/// What one trial showed of a subject.
+///
+/// # Errors
+/// Why it shows nothing.
+pub fn seen(context: &Context<'_>, trial: &Trial, subject: &Subject) -> Result<Seen, Doubt> {
+    let view = ActionView::from(&context.group.declared);
+    let places = Places::of(&context.subjects, &trial.script, subject).ok_or_else(|| Doubt {
+        reason: "not-observable",
+        detail: format!("{} and {} are not in the script", subject.storm, subject.stream),
+    })?;
+    see(trial.number, &trial.script, &trial.observation, places, &view, context.rule.family)
+}
+
+/// Judges one measure.
+fn judge(done: &JudgeContext<'_>, measure: &Watchdog, judged: &mut Judged) {
+    if matches!(measure.act, Act::Fired(_)) && swept(done) {
+        return along_a_ramp(done, measure, judged);
+    }
+    for (index, point) in done.points.iter().enumerate() {
+        let at = At::Point(index);
+        let Some(seen) = all_seen(done, (at, done.valid(index)), measure, judged) else {
+            continue;
+        };
+        let about = about(measure, done.place(point));
+        let (rule, stimulus) = (&done.context.rule, &done.stimulus());
+        let slack = limits(done).slack;
+        let seen = telling(done, measure, (at, &about), seen, judged);
+        if seen.is_empty() {
+            continue;
+        }
+        let judgement = match measure.act {
+            Act::Detection(at_most) => {
+                detection::judge(&about, rule, stimulus, (at_most, slack), &seen)
+            }
+            Act::Restoration => restoration::judge(&about, rule, stimulus, slack, &seen),
+            Act::Fired(expect) => {
+                let length = seen.iter().map(|seen| seen.pause_length).max().unwrap_or_default();
+                let grid = Grid::of_trials(rule, &seen);
+                let storms = Storms { length, trials: seen };
+                fired::judge(&about, rule, stimulus, (&storms, &grid), expect, &limits(done))
+            }
+        };
+        judged.file(at, judgement);
+    }
+}
+
+/// The lengths of the storm are swept: a curve, with the storms that showed the grid of the polls.
+fn along_a_ramp(done: &JudgeContext<'_>, measure: &Watchdog, judged: &mut Judged) {
+    let calibrating = done.of_role(Role::Calibration).map(Kept::whole);
+    let Some(calibrations) = all_seen(done, (At::Whole, calibrating), measure, judged) else {
+        return;
+    };
+    let about = about(measure, done.context.group.label.clone());
+    let (mut points, mut lengths) = (Vec::new(), Vec::new());
+    for index in 0..done.points.len() {
+        let trials = (At::Point(index), done.valid(index));
+        let Some(trials) = all_seen(done, trials, measure, judged) else {
+            return;
+        };
+        let here = (At::Point(index), &about);
+        let trials = telling(done, measure, here, trials, judged);
+        // The length that was held, not the one that was asked for.
+        let Some(length) = trials.iter().map(|seen| seen.pause_length).max() else { continue };
+        points.push(At::Point(index));
+        lengths.push(Storms { length, trials });
+    }
+    let (rule, stimulus) = (&done.context.rule, &done.stimulus());
+    let mut ramp = ramp::judge(&about, rule, stimulus, &calibrations, &lengths, &limits(done));
+    if let Some(first) = ramp.judgements.first_mut() {
+        first.findings.append(&mut ramp.findings);
+    }
+    let judgements = points.into_iter().zip(ramp.judgements);
+    judgements.for_each(|(at, judgement)| judged.file(at, judgement));
+    judged.curve(ramp.curve);
+}
+
+/// The trials that tell something; each of the others is a doubt.
+fn telling(
+    done: &JudgeContext<'_>,
+    measure: &Watchdog,
+    (at, about): (At, &judge::Subject),
+    seen: Vec<Seen>,
+    judged: &mut Judged,
+) -> Vec<Seen> {
+    let (rule, stimulus) = (&done.context.rule, &done.stimulus());
+    let unshown = |seen: &Seen| match measure.act {
+        Act::Detection(at_most) => {
+            detection::unshown(seen, rule, stimulus, (at_most, limits(done).slack))
+        }
+        Act::Restoration => {
+            let hidden = || hidden(done, measure, seen);
+            restoration::unshown(seen, rule, stimulus).or_else(hidden)
+        }
+        Act::Fired(_) => fired::unshown(seen, rule, stimulus),
+    };
+    seen.into_iter()
+        .filter(|seen| {
+            let why = unshown(seen);
+            if let Some(why) = &why {
+                let judge::Subject { measure, on, point } = about;
+                let detail = format!("trial {}: {measure} of {on}: {why} {point}", seen.trial);
+                judged.not_measured(at, &detail);
+            }
+            why.is_none()
+        })
+        .collect()
+}
+
+/// Why the end of an action that forwards does not show: what the device keeps to itself meanwhile is the PFC that it would send by the
+/// stormed port, so that only a stream that comes in there can show that it sends some again.
+fn hidden(done: &JudgeContext<'_>, measure: &Watchdog, seen: &Seen) -> Option<String> {
+    let forwards = done.context.group.declared.pfcwd.action == rig_lab::Action::Forward;
+    let from = done.context.case.streams.get(&measure.subject.stream).map(|stream| &stream.from);
+    let stormed = done.context.case.storms.get(&measure.subject.storm).map(|storm| &storm.from);
+    let acted = seen.detection().is_some() && seen.restored.is_none();
+    (forwards && acted && from != stormed).then(|| {
+        format!(
+            "the end of the forward action shows only in the PFC that a stream from {} makes the device send",
+            stormed.map_or("the stormed port", String::as_str)
+        )
+    })
+}
+
+fn swept(done: &JudgeContext<'_>) -> bool {
+    done.context.case.sweep.iter().any(Sweep::is_variable)
+}
+
+fn all_seen(
+    done: &JudgeContext<'_>,
+    (at, trials): (At, impl Iterator<Item = Trial>),
+    measure: &Watchdog,
+    judged: &mut Judged,
+) -> Option<Vec<Seen>> {
+    let (mut all, mut unshown) = (Vec::new(), None);
+    for trial in trials {
+        if let Some(doubt) = changed(&trial) {
+            judged.doubt(at, doubt);
+            return None;
+        }
+        match seen(done.context, &trial, &measure.subject) {
+            Ok(seen) => all.push(seen),
+            Err(doubt) => unshown = unshown.or(Some(doubt)),
+        }
+    }
+    match unshown {
+        None => Some(all),
+        Some(doubt) => {
+            judged.doubt(at, doubt);
+            None
+        }
+    }
+}
+
+/// What of the watchdog is predicted for.
+const SETTINGS: [&str; 4] =
+    ["pfcwd.detection_time", "pfcwd.restoration_time", "pfcwd.poll_interval", "pfcwd.action"];
+
+/// What is predicted holds for one setting of these: of a trial that changes it on the way it says nothing.
+pub(super) fn changed(trial: &Trial) -> Option<Doubt> {
+    trial.script.steps.iter().find_map(|step| match &step.action {
+        Action::Configure(setting) if SETTINGS.contains(&setting.path.as_str()) => {
+            let path = &setting.path;
+            let why = format!("{path} changes at {}, and one setting is predicted for", step.at);
+            Some(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+        }
+        Action::Device(verb) if verb.restarts() == Some("pfcwd") => {
+            let why = format!("pfcwd starts afresh at {}, and one start is predicted for", step.at);
+            Some(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+        }
+        _ => None,
+    })
+}
+
+fn about(measure: &Watchdog, point: String) -> judge::Subject {
+    judge::Subject {
+        measure: measure.name,
+        on: format!("{}, {}", measure.subject.storm, measure.subject.stream),
+        point,
+    }
+}
+
+fn limits(done: &JudgeContext<'_>) -> Limits {
+    Limits { alpha: done.alpha, slack: done.context.slack_within(done.bound()) }
+}

@@ -1,0 +1,81 @@
+//! What the watchdog is expected to do, before anything runs.
+
+use super::super::measurement::{Expected, prediction};
+use crate::Prediction;
+use crate::trials::context::Context;
+use crate::trials::points::Point;
+use rig_capture::{Reading, Unit};
+use rig_lab::RuleFamily;
+use rig_testcases::Action;
+use rig_units::Dur;
+
+pub(super) fn detection(context: &Context<'_>, at_most: Option<Dur>) -> Vec<Expected> {
+    let mut all = match context.rule.predicted_detection(&context.stimulus) {
+        Some(predicted) => prediction(&predicted),
+        None => {
+            vec![("predicted", "never: to this rule an empty queue is not stormed".to_owned())]
+        }
+    };
+    all.extend(at_most.map(|limit| {
+        ("wanted", format!("at most {limit}: the case asks for more than the oracle"))
+    }));
+    all.push(("resolution", context.rule.detection_resolution()));
+    all
+}
+
+pub(super) fn restoration(context: &Context<'_>) -> Vec<Expected> {
+    let (rule, tail) = (context.rule, context.names.tail);
+    let mut all = match rule.predicted_restoration(tail, &context.stimulus) {
+        Some(predicted) => prediction(&predicted),
+        None => vec![("predicted", "never: no restoration time is configured".to_owned())],
+    };
+    if rule.family == RuleFamily::IntervalCounter
+        && let Some(predicted) = rule.predicted_recovery()
+    {
+        all.push(("recovery", predicted.text));
+    }
+    all.extend(rule.restoration_resolution().map(|resolution| ("resolution", resolution)));
+    all
+}
+
+/// One storm length, or the ends and the middle of a ramp of them.
+pub(super) fn fired(
+    context: &Context<'_>,
+    expect: Option<bool>,
+    points: &[Point],
+) -> Vec<Expected> {
+    let wanted = |expect| if expect { "every storm detected" } else { "no storm detected" };
+    let mut all: Vec<Expected> =
+        expect.map(|expect| ("wanted", wanted(expect).to_owned())).into_iter().collect();
+    let shown = match points {
+        [] => Vec::new(),
+        [only] => vec![only],
+        [first, .., last] => vec![first, &points[points.len() / 2], last],
+    };
+    for (index, point) in shown.iter().enumerate() {
+        let Some(length) = point.pause.or_else(|| pause_of(context, point)) else { continue };
+        let Prediction { span, formula, text, source, .. } =
+            context.rule.predicted_chance(length, &context.stimulus);
+        let chance = Reading { unit: Unit::Ppm, span, frames: Vec::new() };
+        all.push(("predicted", format!("detected with probability {chance}")));
+        all.push(("formula", format!("{formula}: {text}")));
+        if index + 1 == shown.len() {
+            all.push(("source", source.to_owned()));
+        }
+    }
+    if shown.len() > 1 {
+        all.push(("resolution", context.rule.detection_resolution()));
+    }
+    all
+}
+
+/// The pause that the first storm of the script makes.
+fn pause_of(context: &Context<'_>, point: &Point) -> Option<Dur> {
+    let script = context.script(point).ok()?;
+    let mut steps = script.steps.iter();
+    let start = steps.find(|step| matches!(step.action, Action::StartStorm(_)))?;
+    let stop = steps.find(|step| matches!(step.action, Action::StopStorm(_)));
+    let run = stop.map_or(script.length, |stop| stop.at).0.checked_sub(start.at.0 + 1)?;
+    let cadence = context.cadence()?;
+    Some(cadence.every * (run / cadence.every.0) + cadence.pause)
+}

@@ -1,0 +1,105 @@
+//! What one trial showed of its storm: the analysers' readings, put on the clock on which the oracle judges them.
+
+use super::subject::Places;
+use crate::judge::{self, Fired, Seen};
+use crate::trials::cited::frame;
+use crate::verdict::Doubt;
+use rig_capture::analyse::{self, ActionView, Sighting};
+use rig_capture::{Dir, Observation, Span};
+use rig_lab::RuleFamily;
+use rig_testcases::Script;
+use rig_units::{Dur, Time};
+
+/// Reads trial `number` of the storm at `places`.
+///
+/// # Errors
+/// What the trial cannot show: a storm that never left, an action that leaves no trace.
+pub fn see(
+    number: u32,
+    script: &Script,
+    observation: &Observation,
+    places: Places,
+    view: &ActionView,
+    family: RuleFamily,
+) -> Result<Seen, Doubt> {
+    let Places { storm, class, .. } = places;
+    let doubt =
+        |reason, detail: &str| Doubt { reason, detail: format!("trial {number}: {detail}") };
+    let coverage = analyse::coverage(observation, script, storm, class)
+        .ok_or_else(|| doubt("not-observable", "the storm never left the rig's port"))?;
+    let start = coverage.first_xoff;
+    // The pause begins when the MAC has taken the XOFF in: at any time up to its declared response. To a watchdog that
+    // looks at the pause the storm begins only then.
+    let since_start = |span: Span| Span {
+        lo: span.lo.saturating_sub(start.hi + view.response.0),
+        hi: span.hi.saturating_sub(start.lo),
+    };
+    let sighting = |span: Span, frames: &[usize]| judge::Sighting {
+        after: since_start(span),
+        frames: frames.iter().copied().map(frame).collect(),
+    };
+    let (acted, ended) = sightings(script, observation, places, view, family);
+    let fired = match acted {
+        Sighting::At { span, frames } => Fired::At(sighting(span, &frames)),
+        Sighting::Never => Fired::Never,
+        Sighting::NotObservable(why) | Sighting::Void(why) => {
+            return Err(doubt("not-observable", &why));
+        }
+    };
+    let restored = match ended {
+        Sighting::At { span, frames } => Some(sighting(span, &frames)),
+        Sighting::Never | Sighting::NotObservable(_) | Sighting::Void(_) => None,
+    };
+    let last = last_pfc(observation, script, places).unwrap_or(Time(coverage.last_xoff.hi));
+    Ok(Seen {
+        trial: number,
+        storm_start: observation.origin + Dur(start.lo),
+        pause_length: Dur(coverage.pause_end.lo.saturating_sub(start.hi)),
+        last_frame: Dur(last.0.saturating_sub(start.hi)),
+        fired,
+        restored,
+        watched: Dur(watched(observation, script, places).0.saturating_sub(start.hi)),
+    })
+}
+
+/// Until when somebody looked: after the last frame that is sent to the queue nothing shows.
+fn watched(observation: &Observation, script: &Script, places: Places) -> Time {
+    let end = Time::ZERO + observation.length;
+    let sends = |stream| analyse::sends(observation, script, stream).map_or(end, |(_, last)| last);
+    sends(places.stream).max(sends(places.shown_by)).min(end)
+}
+
+/// When the device acted and when it let go, on the trial's clock.
+pub(crate) fn sightings(
+    script: &Script,
+    observation: &Observation,
+    places: Places,
+    view: &ActionView,
+    family: RuleFamily,
+) -> (Sighting, Sighting) {
+    let Places { storm, stream, shown_by, class } = places;
+    let acted = analyse::fired(observation, script, storm, shown_by, view);
+    let coverage = analyse::coverage(observation, script, storm, class);
+    let (Some(span), Some(coverage)) = (acted.span(), coverage) else {
+        return (acted, Sighting::Never);
+    };
+    // The interval counter lets go whatever the storm does; all others only once it is over.
+    let after = match family {
+        RuleFamily::IntervalCounter => Time(span.hi),
+        RuleFamily::Broadcom
+        | RuleFamily::Mellanox
+        | RuleFamily::Cisco8000
+        | RuleFamily::Barefoot => Time(coverage.pause_end.hi),
+    };
+    let ended = analyse::restored(observation, script, storm, stream, view, (span, after));
+    (acted, ended)
+}
+
+/// When the last PFC frame of the storm's port and class reached the device, frames sent by hand included.
+fn last_pfc(observation: &Observation, script: &Script, places: Places) -> Option<Time> {
+    let port = script.storms[usize::from(places.storm)].from;
+    let own = observation.records.iter().rev().find(|record| {
+        record.port == port && record.dir == Dir::Tx && record.what.pauses(places.class).is_some()
+    });
+    own.map(|record| record.at + observation.ports[usize::from(port)].cable)
+}

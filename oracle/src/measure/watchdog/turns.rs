@@ -1,0 +1,74 @@
+//! When a trial may begin on a device whose watchdog acts: on the grid of its polls, and not before what an earlier trial left
+//! stormed is restored.
+
+use crate::spec::pfcwd;
+use crate::trials::ask::{Before, Place, Rests, Start};
+use crate::trials::context::Context;
+use rig_testcases::{Action, Lookup as _, Script};
+use rig_units::{Bytes, Dur};
+
+/// When the trial starts whose storm is to meet the device at `place`.
+pub fn start(context: &Context<'_>, script: &Script, place: Place) -> Start {
+    match place {
+        Place::After(wait) => Start::After(wait),
+        Place::Phase(phase) => Start::InStep {
+            lead: first_storm(script) + reach(context, script),
+            phase,
+            every: context.rule.poll_interval,
+        },
+    }
+}
+
+/// For how long the watchdog of a device goes on with what it has begun.
+pub fn rests(context: &Context<'_>) -> Rests {
+    let declared = &context.profile.declared.pfcwd;
+    let restored = context.names.lookup("predicted.restoration.latest");
+    Rests {
+        // The wait between two polls that it had begun before it was configured is finished.
+        fresh: declared.poll_interval + pfcwd::jitter(declared.jitter).1,
+        used: context.names.tail + restored.unwrap_or(declared.poll_interval),
+    }
+}
+
+/// What the watchdog needs before trial `number`: a queue that never restores would still be stormed in it.
+pub fn before(context: &Context<'_>, script: &Script, number: u32) -> Before {
+    if context.profile.rule.is_some() && context.rule.restoration_time.is_none() {
+        Before::Reboot
+    } else if number > 1 && ends_stormed(context, script) {
+        Before::Rest
+    } else {
+        Before::Nothing
+    }
+}
+
+/// Whether a queue may still be stormed when a trial ends.
+fn ends_stormed(context: &Context<'_>, script: &Script) -> bool {
+    let values = context.values();
+    let Some(restored) = values.duration("predicted.restoration.latest") else { return false };
+    (0..).zip(&script.storms).any(|(storm, _)| {
+        let last = |action: Action| {
+            let steps = script.steps.iter().filter(|step| step.action == action);
+            steps.map(|step| step.at).max()
+        };
+        let stops = last(Action::StopStorm(storm));
+        last(Action::StartStorm(storm)).is_some()
+            && stops.is_none_or(|at| at + restored > script.length)
+    })
+}
+
+/// When the first storm of the script starts; the start of the trial without one.
+fn first_storm(script: &Script) -> Dur {
+    let mut steps = script.steps.iter();
+    let first = steps.find(|step| matches!(step.action, Action::StartStorm(_)));
+    first.map_or(Dur::ZERO, |step| step.at)
+}
+
+/// From the step that starts the storm to the last bit of its first frame at the device.
+fn reach(context: &Context<'_>, script: &Script) -> Dur {
+    /// Preamble, start delimiter and the shortest frame.
+    const PFC: Bytes = Bytes(72);
+    let from = script.storms.first().map_or(0, |storm| storm.from);
+    let port = script.dut_ports.get(usize::from(from)).copied().unwrap_or_default();
+    let speed = context.group.declared.port_speed(port);
+    speed.map_or(Dur::ZERO, |speed| speed.serialise(PFC)) + context.cable()
+}

@@ -1,0 +1,270 @@
+//! What streams that offer more than their port carries do not get of it: PFC holds lossless sources back (F11), each by
+//! itself; of lossy queues frames are lost (F12).
+
+use super::ahead::ahead;
+use super::judge_context::{JudgeContext, TrialReading};
+use super::judged::looked;
+use super::limits;
+use super::measurement::{Facts, Known, by_formula};
+use super::throughput::{SHARING, ends_after_it_begins, offered, sends_all_the_time};
+use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
+use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::buffer::occupied;
+use crate::spec::in_flight::{self, InFlight};
+use crate::spec::share::{Offer, shares, withheld};
+use crate::trials::trial::Trial;
+use crate::verdict::{Doubt, Looked};
+use rig_capture::analyse::ActionView;
+use rig_capture::fate::Fates;
+use rig_capture::{Dir, Span, Unit};
+use rig_lab::{Accounting, Scheduling};
+use rig_testcases::vocabulary::{Entry, Looks, Senders, StreamEnds, named};
+use rig_testcases::{Measure, StreamSpec, Tap};
+use rig_units::{Length, Time};
+use std::collections::BTreeMap;
+
+/// `share.withheld`.
+pub(super) static WITHHELD: Known = Known {
+    entry: Entry {
+        name: "share.withheld",
+        about: "what streams that offer a port more than it carries do not get of it: each lossless source by PFC, each lossy queue by loss",
+        source: "F11, F12",
+        fields: &SHARING,
+        check: ends_after_it_begins,
+        looks: &[Looks::of(named, StreamEnds::Both, Tap::All, "counts every frame of `{}`")],
+        senders: Senders::InTime(named),
+        ..Entry::USUAL
+    },
+    facts: |_| Facts::of_wire("loss-of-lossy-queues-broadcom", "deviation=egress_rate_low"),
+    expected: |measure, _, _| by_formula(measure.entry.about, "F11, F12: 1 - granted / offered"),
+    judge: |measure, done, judged| {
+        done.several(measure.name(), judged, |trial| of_trial(done, trial, measure));
+    },
+    limits: limits::rate,
+    ..Known::USUAL
+};
+
+/// A stream, its number in the script, and what it offers in bits a second.
+struct Source<'a> {
+    index: u16,
+    spec: &'a StreamSpec,
+    offered: u64,
+}
+
+fn of_trial(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    measure: &Measure,
+) -> Result<Vec<(String, TrialReading)>, Doubt> {
+    let (streams, window) = (measure.names("streams"), done.stretch(trial, measure)?);
+    let declared = &done.context.group.declared;
+    let named = (0_u16..).zip(&trial.script.streams).filter(|(_, of)| streams.contains(&of.name));
+    let sources: Vec<Source<'_>> = named
+        .map(|(index, spec)| {
+            let speed = trial.observation.ports[usize::from(spec.from)].speed;
+            Source { index, spec, offered: offered(spec.rate, spec.on_wire(), speed) }
+        })
+        .collect();
+    for source in &sources {
+        sends_all_the_time(trial, (source.index, source.spec), window)?;
+    }
+    let Some(first) = sources.first() else {
+        return Err(trial.doubt("the streams are not in the script"));
+    };
+    let speed = trial.observation.ports[usize::from(first.spec.to)].speed;
+    let offer = |source: &Source<'_>| Offer {
+        queue: usize::from(source.spec.class),
+        frame: source.spec.on_wire(),
+        bps: source.offered,
+    };
+    let offers: Vec<Offer> = sources.iter().map(offer).collect();
+    let granted = shares(speed, &declared.scheduler, &offers);
+    let mut queues: BTreeMap<u8, (Span, Vec<&Source<'_>>)> = BTreeMap::new();
+    for (source, granted) in sources.iter().zip(&granted) {
+        let (sum, own) = queues.entry(source.spec.class).or_insert((Span::exactly(0), Vec::new()));
+        *sum = Span { lo: sum.lo + granted.lo, hi: sum.hi + granted.hi };
+        own.push(source);
+    }
+    let mut all = Vec::new();
+    for (class, (granted, own)) in queues {
+        if declared.qos.pfc_enable.contains(&class) {
+            let within = paused(done, trial, &own, granted)?;
+            for source in &own {
+                let alone = Held { sources: &[source], offered: source.offered, window };
+                all.push((source.spec.name.clone(), held(trial, &alone, within)?));
+            }
+            let offered = own.iter().map(|source| source.offered).sum();
+            let whole = Held { sources: &own, offered, window };
+            all.push((format!("queue {class}"), held(trial, &whole, granted)?));
+        } else {
+            all.push((format!("queue {class}"), lost(done, trial, &own, granted, window)?));
+        }
+    }
+    Ok(all)
+}
+
+/// F11: what each of several lossless sources of a queue gets, in bits a second. A queue serves what arrived first, so a
+/// source gets of it what it holds of it; a source that always has more to send holds no less than where the device says XON and
+/// no more than where it says XOFF, give or take what is under way meanwhile.
+fn paused(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    own: &[&Source<'_>],
+    granted: Span,
+) -> Result<Span, Doubt> {
+    let declared = &done.context.group.declared;
+    if declared.buffer.accounting == Accounting::Voq {
+        return Err(trial.doubt("limits are those of queues: they say nothing of one source"));
+    }
+    let specs: Vec<&StreamSpec> = own.iter().map(|source| source.spec).collect();
+    let (least, most) = BufferLedger::empty(declared).together(&specs);
+    let under_way = own.iter().map(|source| under_way(done, trial, source.spec)).max();
+    let size = specs.iter().map(|spec| occupied(&declared.buffer, spec.size)).min().unwrap_or(1);
+    let swing =
+        declared.buffer.xon_offset.0.div_ceil(size.max(1)) + under_way.unwrap_or_default() * 2 + 2;
+    // Each limit follows what is left of the pool, and so what all the others hold.
+    let sources = u64::try_from(own.len()).unwrap_or(u64::MAX);
+    let all = swing * sources;
+    let by = u32::from(declared.buffer.dynamic_th.unsigned_abs()).min(32);
+    let follows = if declared.buffer.static_th.is_some() {
+        0
+    } else if declared.buffer.dynamic_th < 0 {
+        (all >> by) + 1
+    } else {
+        all << by
+    };
+    let lo = least.saturating_sub(swing + follows);
+    let hi = most + swing + follows;
+    let part = |of: u64, own: u64, other: u64| {
+        let whole = u128::from(own) + u128::from(other) * u128::from(sources - 1);
+        u64::try_from(u128::from(of) * u128::from(own) / whole.max(1)).unwrap_or(u64::MAX)
+    };
+    Ok(Span { lo: part(granted.lo, lo, hi), hi: part(granted.hi, hi, lo) })
+}
+
+/// The most frames of a source that are on their way between a word of the device and what follows from it.
+fn under_way(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> u64 {
+    let declared = &done.context.group.declared;
+    let response = trial.script.endpoint(spec.from).response;
+    let flight = InFlight {
+        speed: trial.observation.ports[usize::from(spec.from)].speed,
+        frame: spec.size,
+        overhead: spec.overhead,
+        pfc: declared.macsec.pfc_size(),
+        ahead: ahead(&trial.script, spec.from),
+        cable: Length(done.context.cable_cm()),
+        delays: in_flight::delays(
+            declared.emission() + declared.transit(),
+            Span { lo: response.0, hi: response.0 },
+        ),
+    };
+    flight.frames().hi
+}
+
+/// Sources of a lossless queue over a while, and what they offer together.
+struct Held<'a> {
+    sources: &'a [&'a Source<'a>],
+    offered: u64,
+    window: (Time, Time),
+}
+
+/// What PFC holds back of sources that are granted so much together: by the frames that arrive.
+fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<TrialReading, Doubt> {
+    let Held { sources, offered, window: (from, until) } = *held;
+    let (mut least, mut most, mut seen, mut records) = (0, 0, 0, Vec::new());
+    for Source { index, spec, .. } in sources {
+        let arrived = trial.observation.of_stream(*index, (spec.to, Dir::Rx));
+        let within = arrived.filter(|(_, record)| (from..=until).contains(&record.at));
+        let own: Vec<usize> = within.map(|(at, _)| at).collect();
+        let trace = &trial.observation.ports[usize::from(spec.to)];
+        // Of each source one frame lies across either end, and those whose timestamps may lie beyond it.
+        let slot = trace.speed.slot(spec.on_wire()).0.max(1);
+        let edge = 1 + (trace.provenance.bound() * 2).0.div_ceil(slot);
+        let count = u64::try_from(own.len()).unwrap_or(u64::MAX);
+        let bits = spec.on_wire().0 * 8;
+        least += count.saturating_sub(edge) * bits;
+        most += (count + edge) * bits;
+        seen += own.len();
+        records.extend(own.first().into_iter().chain(own.last()));
+    }
+    if records.is_empty() {
+        return Err(trial.doubt("nothing arrived in that time"));
+    }
+    let over = u128::from((until - from).0.max(1));
+    let rate =
+        |bits: u64| u64::try_from(u128::from(bits) * 1_000_000_000_000 / over).unwrap_or(u64::MAX);
+    let of = |granted: Span| Span {
+        lo: withheld(offered, granted.hi),
+        hi: withheld(offered, granted.lo),
+    };
+    let text = format!(
+        "1 - granted / offered: {} to {} of {}",
+        Unit::Bps.show(granted.lo),
+        Unit::Bps.show(granted.hi),
+        Unit::Bps.show(offered)
+    );
+    let source =
+        "a queue serves first what came first; each source holds of it what XON and XOFF leave it";
+    let want = Prediction { unit: Unit::Ppm, span: of(granted), formula: "F11", text, source };
+    let span = of(Span { lo: rate(least), hi: rate(most) });
+    Ok(TrialReading { span, want, got: None, records, looked: looked(seen, "frames that arrived") })
+}
+
+/// What a lossy queue that is full loses of all that is sent to it.
+fn lost(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    own: &[&Source<'_>],
+    granted: Span,
+    (from, until): (Time, Time),
+) -> Result<TrialReading, Doubt> {
+    let declared = &done.context.group.declared;
+    let delays = ActionView::from(declared).delays();
+    let (mut sent, mut lost, mut open, mut records) = (0_u64, 0_u64, 0_u64, Vec::new());
+    for source in own {
+        let fates = Fates::of(&trial.observation, &trial.script, source.index, delays);
+        let within = |at: Time| (from..=until).contains(&at);
+        for passage in fates.passages.all.iter().filter(|passage| within(passage.sent.at)) {
+            sent += 1;
+            open += u64::from(fates.open(passage));
+            if fates.lost(passage) {
+                lost += 1;
+                records.push(passage.sent.record);
+            }
+        }
+    }
+    if sent == 0 {
+        return Err(trial.doubt("nothing was sent in that time"));
+    }
+    let weight = |queue: u8| match declared.scheduler.queues.get(usize::from(queue)) {
+        Some(Scheduling::Dwrr(weight)) => u64::from(*weight).max(1),
+        Some(Scheduling::Strict) | None => 1,
+    };
+    // A round of the scheduler, and of each source a frame that found the queue a frame from full, or not, at either end.
+    let turn = own.iter().map(|source| weight(source.spec.class)).max().unwrap_or(1);
+    let round = turn.div_ceil((0..8).map(weight).min().unwrap_or(1)) + 1;
+    let few = (round + 2 * u64::try_from(own.len()).unwrap_or(u64::MAX)) * 1_000_000 / sent;
+    let offered = own.iter().map(|source| source.offered).sum();
+    let span = Span {
+        lo: withheld(offered, granted.hi).saturating_sub(few),
+        hi: withheld(offered, granted.lo) + few,
+    };
+    if span.lo == 0 && span.hi >= 1_000_000 {
+        let why = format!("the fate of {sent} frames tells nothing: any share of them may be lost");
+        return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) });
+    }
+    let text = format!(
+        "1 - granted / offered: {} of {}, give or take {} for single frames",
+        Unit::Bps.show(granted.hi),
+        Unit::Bps.show(offered),
+        Unit::Ppm.show(few)
+    );
+    let source = "max-min water-filling over the declared scheduler; a full queue loses what it is not granted";
+    let want = Prediction { unit: Unit::Ppm, span, formula: "F12", text, source };
+    let share = |lost: u64| lost * 1_000_000 / sent;
+    let read = Span { lo: share(lost), hi: share(lost + open) };
+    let got = format!("{lost} of {sent} frames lost, {}", Unit::Ppm.show(read.lo));
+    let looked = Looked { count: sent - open, of: "frames whose fate is known" };
+    Ok(TrialReading { span: read, want, got: Some(got), records, looked })
+}

@@ -1,0 +1,67 @@
+//! What a device under test is made of: one device, or the devices of a system and the cables between them.
+
+use super::body::CableEnd;
+use super::device::Device;
+use super::{Behind, Rig};
+use crate::model::chance;
+use crate::model::topology::Topology;
+use rig_lab::{BadSetting, Declared, DevicePort, Profile, System};
+
+/// Devices, what each rig port is cabled to, and the two ends and the length in centimetres of each cable between devices.
+type Parts = (Vec<Device>, Vec<Behind>, Vec<(CableEnd, CableEnd, u64)>);
+
+/// One device: the rig is cabled to its first ports, the others do not exist.
+pub(super) fn alone(
+    profile: &Profile,
+    configured: &Declared,
+    (rig, seed): (&Rig, u64),
+    topology: &mut Topology,
+) -> Result<Parts, BadSetting> {
+    let ports = rig.ports.min(configured.port_count());
+    topology.hosts = vec![rig.host; ports.into()];
+    let (device, ends) = Device::new(profile, configured, (ports, seed), topology)?;
+    let behind = |(port, at)| Behind { device: 0, port, at };
+    Ok((vec![device], (0..).zip(ends).map(behind).collect(), Vec::new()))
+}
+
+/// The devices of a system, each with all of its ports. Where one of them is under test alone, that one is the device of `profile`,
+/// configured to `configured`; the others are as the lab has them.
+pub(super) fn among(
+    system: &System,
+    profile: &Profile,
+    configured: &Declared,
+    (rig, seed): (&Rig, u64),
+    topology: &mut Topology,
+) -> Result<Parts, BadSetting> {
+    topology.hosts = vec![rig.host; system.ports.len()];
+    let (mut devices, mut ends) = (Vec::new(), Vec::new());
+    for (index, own) in (0..).zip(&system.devices) {
+        let is_alone = system.alone == Some(index);
+        let of = if is_alone { profile } else { own };
+        let ports = own.declared.ports.clone();
+        let configured = if is_alone { configured } else { &own.declared };
+        let all = Declared { ports, ..configured.clone() };
+        let drawn = (all.port_count(), seed_of(seed, index));
+        let (mut device, its) = Device::new(of, &all, drawn, topology)?;
+        if !is_alone {
+            device.prefix = format!("{}/", own.name);
+        }
+        devices.push(device);
+        ends.push(its);
+    }
+    let end = |at: &DevicePort| ends[usize::from(at.device)][usize::from(at.port)];
+    let behind = |at: &DevicePort| Behind { device: at.device.into(), port: at.port, at: end(at) };
+    let links = system.links.iter().map(|link| {
+        let [near, far] = &link.ends;
+        (end(near), end(far), link.cable_cm.unwrap_or(rig.cable_cm))
+    });
+    Ok((devices, system.ports.iter().map(behind).collect(), links.collect()))
+}
+
+/// What a device draws from, so that none moves the draws of another. The first draws as one that is alone.
+fn seed_of(seed: u64, device: u16) -> u64 {
+    match device {
+        0 => seed,
+        device => chance::draw(chance::stream(seed, *b"dut-part"), device.into()),
+    }
+}

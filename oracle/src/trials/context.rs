@@ -1,0 +1,217 @@
+//! A case on a device in one configuration, with everything that the oracle knows of both: what a script, a plan and a judgement
+//! follow from. Nothing runs here.
+
+use super::points::{Cadence, Group, Point, Varied, point};
+use super::seed::Seed;
+use super::threshold_search::Counts;
+use super::values::Values;
+use crate::measure::watchdog::subject::{self, Subject};
+use crate::spec::pfcwd::{Names, Rule, Stimulus};
+use rig_lab::{Fault, Form, Keys, Lab, Profile, RuleFamily, Transport};
+use rig_testcases::case::Refresh;
+use rig_testcases::{Case, Protection, Script};
+use rig_units::{Dur, Length};
+use std::borrow::Cow;
+
+/// A case on a device in one configuration.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The case that is run.
+    pub case: &'a Case,
+    /// The device, at the speed that the sweep asks for.
+    pub profile: Cow<'a, Profile>,
+    /// Its configuration.
+    pub group: Group,
+    /// The rule that follows from it.
+    pub rule: Rule,
+    /// Storms and streams that its measures of the watchdog are about.
+    pub subjects: Vec<Subject>,
+    /// What the stormed queue carries.
+    pub stimulus: Stimulus,
+    /// Predictions by name.
+    pub names: Names,
+    cable_cm: u64,
+    /// The lab's keys for MACsec.
+    keys: Option<Keys>,
+    /// How far off a timestamp may be, or the device behind it.
+    bound: Dur,
+    /// Whether the device is served by a process, which a stall of the machine makes late.
+    served: bool,
+    /// What everything that is drawn follows from.
+    pub seed: Seed,
+}
+
+impl<'a> Context<'a> {
+    /// Of a case on a device in a configuration; `subjects` are what it is about.
+    pub fn of(
+        lab: &Lab,
+        profile: &'a Profile,
+        case: &'a Case,
+        group: Group,
+        (seed, subjects): (Seed, Vec<Subject>),
+    ) -> Context<'a> {
+        // Nothing asks for the rule of a device without a watchdog but for a time within which a trial may be placed.
+        let family = profile.family().unwrap_or(RuleFamily::Broadcom);
+        let rule = Rule::of(family, &group.declared.pfcwd);
+        let stimulus = subject::stimulus(case, &group.declared, subjects.first());
+        let tail = subject::tail(case, &group.declared, subjects.first());
+        let names = Names { rule, stimulus, tail };
+        let cable_cm = match group.varied {
+            Some(Varied::Cable(Length(cm))) => cm,
+            _ => lab.cable_cm,
+        };
+        let mut profile = Cow::Borrowed(profile);
+        if let Some(Varied::Speed(speed)) = group.varied {
+            profile.to_mut().run_at(speed);
+        }
+        Context {
+            case,
+            profile,
+            group,
+            rule,
+            subjects,
+            stimulus,
+            names,
+            cable_cm,
+            keys: lab.keys.clone(),
+            bound: lab.transport.bound(),
+            served: matches!(lab.transport, Transport::Veth(_)),
+            seed,
+        }
+    }
+
+    /// What the names in the case's amounts stand for, without a sweep.
+    pub fn values(&self) -> Values<'_> {
+        Values {
+            declared: &self.group.declared,
+            predicted: self.names,
+            swept: std::collections::BTreeMap::new(),
+            size: match &self.group.varied {
+                Some(Varied::Size(stream, size)) => Some((stream.clone(), *size)),
+                _ => None,
+            },
+            counts: Counts::new(),
+        }
+    }
+
+    /// What the case is about, if it is about a storm.
+    pub fn subject(&self) -> Option<&Subject> {
+        self.subjects.first()
+    }
+
+    /// How the storm in question makes its pause; `None` where no storm is in question.
+    pub fn cadence(&self) -> Option<Cadence> {
+        let storm = self.case.storms.get(&self.subject()?.storm)?;
+        let pause = self.names.tail;
+        let every = match storm.refresh {
+            Refresh::OfPause(millionths) => pause.scaled(millionths, 1_000_000),
+            Refresh::Every(every) => every,
+        };
+        (every > Dur::ZERO).then_some(Cadence { every, pause })
+    }
+
+    /// Whether the device is served by a process, which a stall of the machine makes late as the rig itself.
+    pub const fn is_served(&self) -> bool {
+        self.served
+    }
+
+    /// How far off its plan a storm may start, and a pause may last, at worst.
+    pub fn slack(&self) -> Dur {
+        self.slack_within(self.bound)
+    }
+
+    /// The same where timestamps are off by no more than `bound`: an own frame in flight stands in the way, and the
+    /// device's MAC takes its declared response.
+    pub fn slack_within(&self, bound: Dur) -> Dur {
+        let speeds = (0..self.group.declared.port_count())
+            .filter_map(|port| self.group.declared.port_speed(port));
+        let in_flight =
+            speeds.min().map_or(Dur::us(1), |slowest| slowest.slot(self.group.declared.mtu));
+        in_flight + self.group.declared.response(Form::Encrypted) + bound * 2
+    }
+
+    /// Length of every cable between the rig and the device, in centimetres.
+    pub const fn cable_cm(&self) -> u64 {
+        self.cable_cm
+    }
+
+    /// The time through one.
+    pub const fn cable(&self) -> Dur {
+        Length(self.cable_cm).travel()
+    }
+
+    /// The seed of the plan's draws.
+    pub fn plan_seed(&self) -> u64 {
+        self.seed.split("plan").value()
+    }
+
+    /// The point like `like`, its storm making a pause of `pause`.
+    pub fn point_of(&self, like: &Point, pause: Dur) -> Point {
+        like.swept
+            .keys()
+            .next()
+            .map_or_else(|| like.clone(), |name| point(name, pause, self.cadence()))
+    }
+
+    /// The script of a trial at `point`.
+    ///
+    /// # Errors
+    /// What cannot be done on this device, at its place in the file.
+    pub fn script(&self, point: &Point) -> Result<Script, Box<Fault>> {
+        let (swept, counts) = (point.swept.clone(), point.counts.clone());
+        let values = Values { swept, counts, ..self.values() };
+        let mut script = self.case.script(&self.group.declared, &values).map_err(Box::new)?;
+        script.macsec = Protection::of(&self.group.declared.macsec, self.keys.as_ref());
+        if self.case.length.is_none() {
+            script.length += self.settle(&script);
+        }
+        Ok(script)
+    }
+
+    /// How long a trial goes on after its last step: until every storm's restoration is over and has been seen, however late
+    /// the rig and the device may each be.
+    fn settle(&self, script: &Script) -> Dur {
+        const MARGIN: Dur = Dur::ms(5);
+        let gap = |stream: &rig_testcases::StreamSpec| match stream.rate {
+            rig_testcases::StreamRate::Every(gap) => gap,
+            rig_testcases::StreamRate::Load(_) => Dur::ZERO,
+        };
+        let probes = script.streams.iter().map(gap).max().unwrap_or_default() * 4;
+        let stormy = !script.storms.is_empty();
+        let restored = self.names.lookup("predicted.restoration.latest").filter(|_| stormy);
+        let late = self.bound * 2;
+        self.names.tail + restored.unwrap_or_default() + probes + MARGIN + late
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trials::points::{groups, points};
+    use std::path::Path;
+
+    /// From the last step of a full load to the end of its trial.
+    fn rest(lab: &Lab) -> Dur {
+        let suites =
+            rig_testcases::read::bundled(&crate::measure::Registry).expect("the catalogue");
+        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let case = cases.find(|case| case.id.case == "line-rate-traffic-broadcom").expect("a case");
+        let mut suited = lab.duts.iter().filter(|dut| case.suits(dut).is_ok());
+        let profile = suited.next().expect("it suits one");
+        let group = groups(case, &profile.declared).expect("settings").remove(0);
+        let context = crate::measure::context(lab, profile, case, group, Seed::of_run(0));
+        let points = points(case, &context.values(), context.cadence()).expect("no sweep");
+        let script = context.script(&points[0]).expect("a script");
+        script.length - script.steps.last().expect("steps").at
+    }
+
+    #[test]
+    fn a_trial_outlasts_what_the_rig_and_the_device_may_be_late_by() {
+        let veth = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs/veth.yaml");
+        let lab = rig_lab::read::lab(Some(&veth)).expect("the bundled lab");
+        let Transport::Veth(wire) = &lab.transport else { panic!("it is on the wire") };
+        assert!(rest(&lab) > wire.bound * 2, "{}", rest(&lab));
+        let exact = rig_lab::read::lab(None).expect("the bundled lab");
+        assert!(rest(&exact) < Dur::ms(10), "{}", rest(&exact));
+    }
+}

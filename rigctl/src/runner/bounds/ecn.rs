@@ -1,0 +1,114 @@
+//! What early detection marks, and whether it does so before PFC pauses.
+
+use super::given::{Ran, Word};
+use rig_capture::{Dir, What};
+
+/// 150 frames of five cells in a held queue that marks whatever has 100 such frames or more behind it: the first 50.
+fn step(measure: &str) -> Ran {
+    Ran::of(
+        "broadcom",
+        &format!(
+            "    dut: {{wred: {{kmin: 104000B, kmax: 104000B, pmax: 100%}}, pfcwd: {{detection_time: 5000ms}}}}
+    streams: {{fill: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 20us, count: 150}}}}
+    storms: {{hold: {{from: p2, classes: [3]}}}}
+    endpoints: {{p1: {{obeys: none}}}}
+    trials: 1
+    steps:
+      - {{at: 0ms, start: hold}}
+      - {{at: 20ms, start: fill}}
+      - {{at: 30ms, stop: hold}}
+    length: 60ms
+    measure: [{measure}]
+"
+        ),
+    )
+}
+
+/// What is said once the frames for which that is so have arrived marked and the others not.
+fn marked(ran: &Ran, measure: &str, is: impl Fn(usize) -> bool) -> Word {
+    let said = ran.changed(|seen| {
+        for (nth, at) in seen.frames(0, Dir::Rx).into_iter().enumerate() {
+            if let What::Data { ce, .. } = &mut seen.observation.records[at].what {
+                *ce = is(nth);
+            }
+        }
+    });
+    said.word(measure)
+}
+
+#[test]
+fn one_mark_is_enough_one_too_few_or_one_too_many() {
+    let all = |expect: &str, count: usize| {
+        let ran = step(&format!("{{ecn.marks: {{stream: fill, expect: {expect}}}}}"));
+        marked(&ran, "ecn.marks", |nth| nth < count)
+    };
+    let fails = |count: usize| Word::Fail(format!("{count} of 150 frames marked"));
+    assert_eq!((all("none", 0), all("none", 1)), (Word::Pass, fails(1)));
+    assert_eq!((all("some", 0), all("some", 1)), (fails(0), Word::Pass));
+    assert_eq!((all("all", 149), all("all", 150)), (fails(149), Word::Pass));
+}
+
+#[test]
+fn a_step_marks_up_to_its_frame_and_no_further() {
+    let ran = step("{ecn.curve: {streams: fill}}");
+    assert_eq!(marked(&ran, "ecn.curve", |nth| nth < 50), Word::Pass);
+    for off in [49, 51] {
+        let word = marked(&ran, "ecn.curve", |nth| nth < off);
+        assert!(matches!(word, Word::Fail(_)), "{off}: {word:?}");
+    }
+}
+
+#[test]
+fn marked_frames_and_their_bytes_are_counted_to_the_one() {
+    let ran = step("{ecn.counters: {stream: fill}}");
+    ran.holds_counters(
+        "ecn.counters",
+        &[
+            ("Ethernet4:3 SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", 50),
+            ("Ethernet4:3 SAI_QUEUE_STAT_WRED_ECN_MARKED_BYTES", 50 * 1024),
+            ("Ethernet4:3 SAI_QUEUE_STAT_WRED_DROPPED_PACKETS", 0),
+            ("Ethernet4:3 SAI_QUEUE_STAT_WRED_DROPPED_BYTES", 0),
+            ("Ethernet4:3 SAI_QUEUE_STAT_DROPPED_PACKETS", 0),
+            ("Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS", 0),
+        ],
+    );
+}
+
+#[test]
+fn a_mark_comes_first_by_a_picosecond_or_not_at_all() {
+    for (first, at_once) in [("ecn", false), ("pfc", true)] {
+        let ran = Ran::of(
+            "broadcom",
+            &format!(
+                "    dut: {{pfcwd: {{detection_time: 5000ms}}, buffer: {{pool: 2000000B, lossy_pool: 2000000B}}}}
+    streams:
+      load:  {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 60%, count: 3000}}
+      other: {{from: p3, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 60%, count: 3000}}
+    endpoints: {{p1: {{obeys: none}}, p3: {{obeys: none}}}}
+    taps: {{p1: all, p2: all, p3: all}}
+    trials: 1
+    steps: [{{at: 1ms, start: [load, other]}}]
+    length: 20ms
+    measure: [{{ecn.order: {{stream: load, first: {first}}}}}]
+"
+            ),
+        );
+        // The first XOFF that long after the first mark.
+        let after = |by: i64| {
+            let said = ran.changed(|seen| {
+                let marks = seen.all(|one| {
+                    one.dir == Dir::Rx && matches!(one.what, What::Data { ce: true, .. })
+                });
+                let at = |record: usize| i64::try_from(seen.observation.records[record].at.0);
+                let mark = at(marks[0]).expect("a time");
+                let mut xoffs = seen.words(0, Dir::Rx, true);
+                xoffs.extend(seen.words(2, Dir::Rx, true));
+                let xoff = *xoffs.iter().min().expect("an XOFF");
+                let late = at(xoff).expect("a time");
+                seen.shift(xoff, mark + by - late);
+            });
+            said.passes("ecn.order")
+        };
+        assert_eq!((after(0), after(1)), (at_once, !at_once), "{first}");
+    }
+}

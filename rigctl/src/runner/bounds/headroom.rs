@@ -1,0 +1,141 @@
+//! How soon a device says XOFF and XON, and what is lost of a load whose sender stops too late.
+
+use super::given::{Ran, Seen, Word};
+use rig_capture::{Dir, Span};
+
+const LATENCY: &str = "{pfc.latency: {stream: fill}}";
+
+/// A queue that is held while 200 frames of 1024 B come, 83.52 ns each to send, and what is measured of it.
+pub(super) fn held(reverse: bool, measures: &str) -> Ran {
+    let (stream, step) = if reverse {
+        (
+            "\n      reverse: {from: p2, to: p1, class: 1, kind: udp, size: 4096B, every: 151us}",
+            "\n      - {at: 0ms, start: reverse}",
+        )
+    } else {
+        ("", "")
+    };
+    Ran::of(
+        "broadcom",
+        &format!(
+            "    dut: {{pfcwd: {{detection_time: 5000ms}}, buffer: {{pool: 1000000B, lossy_pool: 1000000B}}}}
+    streams:
+      fill: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 10us, count: 200}}{stream}
+    storms: {{hold: {{from: p2, classes: [3]}}}}
+    endpoints: {{p1: {{obeys: none}}}}
+    trials: 1
+    steps:
+      - {{at: 0ms, start: hold}}{step}
+      - {{at: 1ms, start: fill}}
+      - {{at: 4ms, stop: hold}}
+    length: 8ms
+    measure: [{measures}]
+"
+        ),
+    )
+}
+
+/// Later, where no reading is cut off at zero.
+fn the_first_xoff_holds_its_bounds(ran: Ran) {
+    let first = |seen: &Seen<'_>| seen.words(0, Dir::Rx, true)[0];
+    let ran = ran.then(|seen| seen.shift(first(seen), 10_000));
+    ran.holds_its_bounds("pfc.latency", |seen, by| seen.shift(first(seen), by));
+}
+
+#[test]
+fn an_xoff_leaves_as_the_crossing_frame_has_arrived_to_the_picosecond() {
+    let ran = held(false, LATENCY);
+    let (_, want, _) = ran.as_seen().about("pfc.latency", "fill");
+    assert_eq!(want, Span::exactly(0));
+    the_first_xoff_holds_its_bounds(ran);
+}
+
+#[test]
+fn an_xoff_may_wait_for_the_frame_that_is_being_sent_and_no_longer() {
+    let ran = held(true, LATENCY);
+    let (_, want, _) = ran.as_seen().about("pfc.latency", "fill");
+    // 4116 B at 100 Gb/s.
+    assert_eq!(want, Span { lo: 0, hi: 329_280 });
+    the_first_xoff_holds_its_bounds(ran);
+}
+
+#[test]
+fn an_xon_leaves_while_the_frame_does_that_frees_the_group() {
+    let ran = held(false, LATENCY);
+    let (_, want, _) = ran.as_seen().about("pfc.latency", "fill, XON");
+    assert_eq!(want, Span { lo: 0, hi: 83_520 });
+    let ran = ran.then(|seen| {
+        let xon = seen.words(0, Dir::Rx, false)[0];
+        seen.shift(xon, 10_000);
+    });
+    ran.holds_bounds_of(("pfc.latency", "fill, XON"), |seen, by| {
+        let xon = seen.words(0, Dir::Rx, false)[0];
+        seen.shift(xon, by);
+    });
+}
+
+#[test]
+fn a_word_that_never_comes_fails() {
+    let ran = held(false, LATENCY);
+    let said = ran.changed(|seen| {
+        while let Some(&xoff) = seen.words(0, Dir::Rx, true).first() {
+            seen.lose(xoff);
+        }
+    });
+    assert_eq!(said.word("pfc.latency"), Word::Fail("no XOFF".to_owned()));
+}
+
+/// A full load into a held queue, its sender stopping so late.
+fn late(response: &str, measure: &str) -> Ran {
+    Ran::of(
+        "broadcom",
+        &format!(
+            "    dut: {{pfcwd: {{detection_time: 5000ms}}, buffer: {{pool: 1000000B, lossy_pool: 1000000B, xoff: 60000B}}}}
+    streams: {{load: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 100%, count: 400}}}}
+    storms: {{hold: {{from: p2, classes: [3]}}}}
+    endpoints: {{p1: {{obeys: [3], response: {response}}}}}
+    taps: {{p1: all, p2: all}}
+    trials: 1
+    steps:
+      - {{at: 0ms, start: hold}}
+      - {{at: 1ms, start: load}}
+      - {{at: 3ms, stop: hold}}
+    length: 6ms
+    measure: [{{headroom.loss: {{stream: load{measure}}}}}]
+"
+        ),
+    )
+}
+
+#[test]
+fn of_what_comes_too_late_what_does_not_fit_is_lost_and_no_frame_more() {
+    let ran = late("6us", "");
+    let (read, want) = ran.as_seen().spans("headroom.loss");
+    assert!(want.lo > 0 && read.meets(want), "{read:?} {want:?}");
+    ran.holds_its_bounds("headroom.loss", |seen, by| {
+        for _ in 0..by.max(0) {
+            let last = *seen.frames(0, Dir::Rx).last().expect("frames");
+            seen.lose(last);
+        }
+        let lost: Vec<usize> = seen.frames(0, Dir::Tx);
+        let came: Vec<_> = seen.frames(0, Dir::Rx);
+        let came: Vec<_> = came.iter().map(|at| seen.observation.records[*at].what).collect();
+        let lost: Vec<_> = lost.iter().map(|at| seen.observation.records[*at]).collect();
+        let lost = lost.into_iter().filter(|one| !came.contains(&one.what));
+        for one in lost.take(usize::try_from((-by).max(0)).expect("a count")).collect::<Vec<_>>() {
+            let at = seen.observation.records.last().expect("records").at;
+            seen.add(rig_capture::Record { at, port: 1, dir: Dir::Rx, ..one });
+        }
+    });
+}
+
+#[test]
+fn whatever_comes_is_to_fit_where_the_case_wants_no_loss() {
+    let ran = late("100ns", ", expect: none");
+    assert!(ran.as_seen().passes("headroom.loss"));
+    let said = ran.changed(|seen| {
+        let last = *seen.frames(0, Dir::Rx).last().expect("frames");
+        seen.lose(last);
+    });
+    assert_eq!(said.word("headroom.loss"), Word::Fail("1 of 400 frames lost".to_owned()));
+}

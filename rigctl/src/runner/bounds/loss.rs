@@ -1,0 +1,67 @@
+//! Frames that never arrive.
+
+use super::given::{Ran, Word};
+use rig_capture::Dir;
+
+/// Twenty frames, of which as many are lost as a test likes.
+fn probes(expect: &str) -> Ran {
+    Ran::of(
+        "broadcom",
+        &format!(
+            "    streams: {{probe: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 50us, count: 20}}}}
+    trials: 1
+    steps: [{{at: 1ms, start: probe}}]
+    length: 3ms
+    measure: [{{loss: {{stream: probe{expect}}}}}]
+"
+        ),
+    )
+}
+
+fn lost(ran: &Ran, count: usize) -> Word {
+    let said = ran.changed(|seen| {
+        for _ in 0..count {
+            let first = seen.frames(0, Dir::Rx)[0];
+            seen.lose(first);
+        }
+    });
+    said.word("loss")
+}
+
+#[test]
+fn one_frame_lost_is_one_too_many_where_none_is_to_be() {
+    for expect in [", expect: none", ""] {
+        let ran = probes(expect);
+        assert_eq!(lost(&ran, 0), Word::Pass);
+        assert_eq!(lost(&ran, 1), Word::Fail("1 of 20 frames lost".to_owned()));
+    }
+}
+
+#[test]
+fn one_frame_lost_is_enough_where_some_are_to_be() {
+    let ran = probes(", expect: some");
+    assert_eq!(lost(&ran, 0), Word::Fail("0 of 20 frames lost".to_owned()));
+    assert_eq!(lost(&ran, 1), Word::Pass);
+    assert_eq!(lost(&ran, 20), Word::Pass);
+}
+
+#[test]
+fn one_frame_that_arrives_is_one_too_many_where_all_are_to_be_lost() {
+    let ran = probes(", expect: all");
+    assert_eq!(lost(&ran, 20), Word::Pass);
+    assert_eq!(lost(&ran, 19), Word::Fail("19 of 20 frames lost".to_owned()));
+}
+
+#[test]
+fn a_frame_that_comes_twice_fails_whatever_is_wanted() {
+    for expect in [", expect: none", ", expect: some", ", expect: all"] {
+        let ran = probes(expect);
+        let said = ran.changed(|seen| {
+            let last = *seen.frames(0, Dir::Rx).last().expect("frames");
+            let mut twice = seen.observation.records[last];
+            twice.at = rig_units::Time(twice.at.0 + 1);
+            seen.add(twice);
+        });
+        assert!(said.fails("loss"), "{expect}: {:?}", said.word("loss"));
+    }
+}

@@ -1,0 +1,115 @@
+//! Reliable connections: what gets through, by when, and how a loss is told and mended.
+
+use super::given::{Ran, Seen, Word};
+use rig_capture::{Dir, Span};
+use rig_testcases::RoceKind;
+
+/// Six messages of 16 packets, of which packet 40 is lost once.
+fn holed(measure: &str) -> Ran {
+    Ran::of(
+        "gen2-to-gen2",
+        &format!(
+            "    dut: {{nic: {{generation: gen2, rc: {{ack_every: 1, timeout: 0us}}}}, peer: {{generation: gen2, rc: {{ack_every: 1, timeout: 0us}}}}}}
+    between: {{delay: 500ns, inject: [{{on: sender, frames: data, psn: 40, do: drop, iteration: 1}}]}}
+    flows: {{sender: {{nic: p1, to: p2, class: 3, verb: write, message: 16KiB, mtu: 1024B, count: 6}}}}
+    steps: [{{at: 0us, start: sender}}]
+    length: 100us
+    trials: 1
+    measure: [{measure}]
+"
+        ),
+    )
+}
+
+/// How far something comes by itself: when the last message is through, or how fast.
+fn read(measure: &str, text: &str) -> u64 {
+    let ran = holed(text);
+    let said = ran.as_seen();
+    let last = said.of(measure).last().expect("it was judged");
+    assert_eq!(last.reading.span.lo, last.reading.span.hi);
+    last.reading.span.lo
+}
+
+#[test]
+fn the_last_message_is_through_by_its_picosecond() {
+    let at = read("rc.completion", "{rc.completion: {flow: sender}}");
+    let by = |at: u64| {
+        let (us, ps) = (at / 1_000_000, at % 1_000_000);
+        let ran = holed(&format!("{{rc.completion: {{flow: sender, by: {us}.{ps:06}us}}}}"));
+        ran.as_seen().word("rc.completion")
+    };
+    assert_eq!((by(at), by(at + 1)), (Word::Pass, Word::Pass));
+    assert!(matches!(by(at - 1), Word::Fail(_)));
+}
+
+#[test]
+fn as_many_messages_get_through_as_are_to() {
+    let unfinished = |but: &str| {
+        let ran = holed(&format!("{{rc.completion: {{flow: sender{but}}}}}"));
+        // The last acknowledgement never came.
+        let said = ran.changed(|seen| {
+            let last = *acks(seen).last().expect("acknowledgements");
+            seen.lose(last);
+        });
+        let whole = ran.as_seen().word("rc.completion");
+        (whole == Word::Pass, said.word("rc.completion") == Word::Pass)
+    };
+    assert_eq!(unfinished(""), (true, false));
+    assert_eq!(unfinished(", unfinished: 1"), (false, true));
+}
+
+/// What reaches the sender.
+fn acks(seen: &Seen<'_>) -> Vec<usize> {
+    seen.roce(0, Dir::Tx, |kind| kind == RoceKind::Ack)
+}
+
+#[test]
+fn a_goodput_is_right_to_the_bit_a_second() {
+    let bps = read("rate.goodput", "{rate.goodput: {flow: sender, at_least: 1000000000bps-L2}}");
+    let wanted = |bound: &str, bps: u64| {
+        let ran = holed(&format!("{{rate.goodput: {{flow: sender, {bound}: {bps}bps-L2}}}}"));
+        ran.as_seen().passes("rate.goodput")
+    };
+    assert!(wanted("at_least", bps) && !wanted("at_least", bps + 1));
+    assert!(wanted("at_most", bps) && !wanted("at_most", bps - 1));
+}
+
+#[test]
+fn a_sender_goes_back_once_and_to_the_packet_that_is_missing() {
+    let ran = holed("{rc.sender: {flow: sender}}");
+    assert_eq!(ran.as_seen().word("rc.sender"), Word::Pass);
+    let data =
+        |seen: &Seen<'_>| seen.roce(0, Dir::Rx, |kind| matches!(kind, RoceKind::Data { .. }));
+    for nth in [10, 39, 60] {
+        let less = ran.changed(|seen| {
+            let one = data(seen)[nth];
+            seen.lose(one);
+        });
+        assert!(less.fails("rc.sender"), "without {nth}: {:?}", less.word("rc.sender"));
+        let twice = ran.changed(|seen| {
+            let one = seen.observation.records[data(seen)[nth]];
+            seen.add(one);
+        });
+        assert!(twice.fails("rc.sender"), "{nth} twice: {:?}", twice.word("rc.sender"));
+    }
+}
+
+#[test]
+fn a_receiver_names_a_hole_once_and_acknowledges_the_rest() {
+    let ran = holed("{rc.receiver: {flow: sender}}");
+    assert_eq!(ran.as_seen().word("rc.receiver"), Word::Pass);
+    for kind in [RoceKind::Nak, RoceKind::Ack] {
+        let of = |seen: &Seen<'_>| seen.roce(1, Dir::Rx, |one| one == kind)[0];
+        let less = ran.changed(|seen| {
+            let one = of(seen);
+            seen.lose(one);
+        });
+        assert!(less.fails("rc.receiver"), "{kind:?} missing: {:?}", less.word("rc.receiver"));
+        let twice = ran.changed(|seen| {
+            let one = seen.observation.records[of(seen)];
+            seen.add(one);
+        });
+        assert!(twice.fails("rc.receiver"), "{kind:?} twice: {:?}", twice.word("rc.receiver"));
+    }
+    assert_eq!(ran.as_seen().spans("rc.receiver").1, Span::exactly(0));
+}

@@ -1,0 +1,112 @@
+//! A NIC that is told to slow down: when it does, how far, and whether each packet keeps to it.
+
+use super::given::{Ran, Seen, Word};
+use rig_capture::{Dir, Span};
+use rig_testcases::RoceKind;
+
+/// A flow at 100 Gb/s that gets one CNP, which halves its rate 1 us later.
+pub(super) fn cut(measure: &str) -> Ran {
+    Ran::of(
+        "gen2",
+        &format!(
+            "    dut: {{nic: {{generation: gen2, rp: {{enable: true, limiting: packet, cut_window: 0us}}}}}}
+    flows: {{sender: {{nic: p1, class: 3, verb: write, message: 64KiB, mtu: 1024B}}}}
+    streams: {{once: {{from: p1, class: 6, kind: cnp, of: sender, every: 10us, count: 1}}}}
+    steps: [{{at: 0us, start: sender, for: 50us}}, {{at: 30us, start: once}}]
+    length: 80us
+    trials: 1
+    measure: [{{{measure}: {{flow: sender}}}}]
+"
+        ),
+    )
+}
+
+pub(super) fn packets(seen: &Seen<'_>) -> Vec<usize> {
+    seen.roce(0, Dir::Rx, |kind| matches!(kind, RoceKind::Data { .. }))
+}
+
+pub(super) fn cnp(seen: &Seen<'_>) -> usize {
+    let sent = seen.all(|one| (one.port, one.dir) == (0, Dir::Tx));
+    let is = |at: &usize| matches!(seen.observation.records[*at].what, rig_capture::What::Roce(roce) if matches!(roce.kind, RoceKind::Cnp { .. }));
+    sent.into_iter().find(is).expect("a CNP")
+}
+
+#[test]
+fn a_cut_takes_effect_between_two_packets_to_the_picosecond() {
+    let ran = cut("rate.reaction");
+    let (read, want) = ran.as_seen().spans("rate.reaction");
+    assert_eq!(want, Span::exactly(1_000_000));
+    // Between two packets 88.48 ns apart; with the first of them it was not yet.
+    assert_eq!(read.hi - read.lo, 88_480 - 1);
+    ran.holds_its_bounds("rate.reaction", |seen, by| {
+        let cnp = cnp(seen);
+        seen.shift(cnp, -by);
+    });
+}
+
+#[test]
+fn a_packet_that_is_a_picosecond_off_does_not_follow_its_rate() {
+    let ran = cut("rate.follows");
+    assert_eq!(ran.as_seen().word("rate.follows"), Word::Pass);
+    let moved = |nth: usize, by: i64| {
+        let said = ran.changed(|seen| {
+            // With all behind it, so that no other distance changes.
+            let late = packets(seen).split_off(nth);
+            seen.shift_all(&late, by);
+        });
+        said.fails("rate.follows")
+    };
+    let last = ran.as_seen_count(|seen| packets(seen).len()) - 5;
+    let last = usize::try_from(last).expect("a count");
+    for nth in [20, last] {
+        assert!(moved(nth, 1), "packet {nth} late");
+        assert!(moved(nth, -1), "packet {nth} early");
+    }
+}
+
+#[test]
+fn a_first_cut_leaves_half_of_the_rate() {
+    for (measure, want) in [("rate.cut", 500_000), ("rate.least", 50_000_000_000)] {
+        let ran = cut(measure);
+        assert_eq!(ran.as_seen().spans(measure).1, Span::exactly(want));
+        assert_eq!(ran.as_seen().word(measure), Word::Pass);
+    }
+}
+
+#[test]
+fn the_last_rate_is_that_of_the_last_two_packets_to_the_picosecond() {
+    let ran = cut("rate.final");
+    assert_eq!(ran.as_seen().spans("rate.final").1, Span::exactly(50_000_000_000));
+    let moved = |by: i64| {
+        let said = ran.changed(|seen| {
+            let last = *packets(seen).last().expect("packets");
+            seen.shift(last, by);
+        });
+        said.word("rate.final")
+    };
+    assert_eq!(moved(0), Word::Pass);
+    for by in [-1, 1] {
+        assert!(matches!(moved(by), Word::Fail(_)), "{by}: {:?}", moved(by));
+    }
+}
+
+#[test]
+fn two_packets_back_to_back_are_a_burst_and_a_picosecond_parts_them() {
+    let ran = cut("rate.bursts");
+    assert_eq!(ran.as_seen().spans("rate.bursts").1, Span::exactly(1));
+    // The last packet but one so long after the one before it.
+    let gap = |by: i64| {
+        let said = ran.changed(|seen| {
+            let all = packets(seen);
+            let [before, one] = [all[all.len() - 3], all[all.len() - 2]];
+            let at = |record: usize| i64::try_from(seen.observation.records[record].at.0);
+            let size = seen.observation.records[before].what.size().0;
+            let slot = i64::try_from((size + 20) * 80).expect("a time");
+            let by = at(before).expect("a time") + slot + by - at(one).expect("a time");
+            seen.shift(one, by);
+        });
+        said.word("rate.bursts")
+    };
+    assert_eq!(gap(1), Word::Pass);
+    assert!(matches!(gap(0), Word::Fail(_)), "{:?}", gap(0));
+}

@@ -1,0 +1,122 @@
+//! The rig's own storms, and what a device's watchdog makes of one.
+
+use super::given::{Ran, Seen, Word};
+use rig_capture::{Dir, Record, Span, What};
+use rig_units::Time;
+use std::collections::BTreeSet;
+
+#[test]
+fn a_storm_with_gaps_covers_its_plan_give_or_take_a_millionth() {
+    let ran = Ran::of(
+        "broadcom",
+        "    storms: {storm: {from: p2, classes: [3], quanta: 15000q, refresh: 2x}}
+    trials: 1
+    steps: [{at: 1ms, start: storm, for: 50ms}]
+    length: 60ms
+    measure: [{storm.coverage: {storm: storm}}]
+",
+    );
+    let (_, want) = ran.as_seen().spans("storm.coverage");
+    assert_eq!(want, Span { lo: 499_999, hi: 500_001 });
+    // 15000 quanta are 76.8 us, one every 153.6 us; the last one ends the storm. Later by `d` it covers N P / (N E + d).
+    let (pause, every) = (76_800_000_u64, 153_600_000_u64);
+    let gaps = ran.as_seen_count(|seen| seen.words(0, Dir::Tx, true).len()) - 1;
+    let late = |share: u64| gaps * pause * 1_000_000 / share - gaps * every;
+    let moved = |by: u64| {
+        let said = ran.changed(|seen| {
+            let last = *seen.words(0, Dir::Tx, true).last().expect("XOFFs");
+            seen.shift(last, i64::try_from(by).expect("a time"));
+        });
+        said.word("storm.coverage")
+    };
+    assert_eq!(moved(late(499_999)), Word::Pass);
+    assert!(matches!(moved(late(499_999) + 1), Word::Fail(_)));
+}
+
+/// A storm of half a second on the queue that two probes go to, and a watchdog that drops.
+fn stormed(measures: &str) -> Ran {
+    Ran::of(
+        "broadcom",
+        &format!(
+            "    dut: {{pfcwd: {{detection_time: 200ms, restoration_time: 200ms, poll_interval: 100ms, action: drop}}}}
+    streams:
+      victim: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 500us}}
+      beside: {{from: p3, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 500us}}
+    storms: {{storm: {{from: p2, classes: [3]}}}}
+    trials: 1
+    steps:
+      - {{at: 0ms, start: [victim, beside]}}
+      - {{at: 20ms, start: storm, for: 500ms}}
+    measure: [{{pfcwd.detection: {{storm: storm, stream: victim}}}}, {measures}]
+"
+        ),
+    )
+}
+
+/// Frames of a stream that were sent and did not arrive.
+fn missing(seen: &Seen<'_>, stream: u16) -> Vec<Record> {
+    let number = |at: &usize| match seen.observation.records[*at].what {
+        What::Data { seq, .. } => seq,
+        _ => u32::MAX,
+    };
+    let came: BTreeSet<u32> = seen.frames(stream, Dir::Rx).iter().map(number).collect();
+    let sent = seen.frames(stream, Dir::Tx).into_iter();
+    let lost = sent.filter(|at| !came.contains(&number(at)));
+    lost.map(|at| seen.observation.records[at]).collect()
+}
+
+/// So many of those arrive after all; fewer than none: so many more are lost.
+fn arrive(seen: &mut Seen<'_>, stream: u16, count: i64) {
+    let way = 1_000_000;
+    let lost = missing(seen, stream);
+    for one in &lost[..usize::try_from(count.max(0)).expect("a count")] {
+        seen.add(Record { at: Time(one.at.0 + way), port: 1, dir: Dir::Rx, ..*one });
+    }
+    for _ in count..0 {
+        let first = seen.frames(stream, Dir::Rx)[0];
+        seen.lose(first);
+    }
+}
+
+#[test]
+fn the_drop_action_loses_what_comes_from_detection_to_restoration_to_the_frame() {
+    let ran = stormed("{loss: {stream: beside}}");
+    let (read, want) = ran.as_seen().spans("loss");
+    assert_eq!(read, Span::exactly(1_000));
+    // A frame at the device as the action begins, and one as it ends, may fare either way.
+    assert_eq!(want, Span { lo: 999, hi: 1_001 });
+    ran.holds_its_bounds("loss", |seen, by| arrive(seen, 1, -by));
+}
+
+#[test]
+fn one_frame_that_the_drop_action_lets_through_fails() {
+    let ran = stormed("{pfcwd.action: {storm: storm, stream: victim}}");
+    assert_eq!(ran.as_seen().word("pfcwd.action"), Word::Pass);
+    let middle = |seen: &mut Seen<'_>| {
+        let lost = missing(seen, 0);
+        // Between the detection and the end of the storm.
+        let one = lost.iter().find(|one| one.at > Time(450_000_000_000)).expect("a frame");
+        seen.add(Record { at: Time(one.at.0 + 1_000_000), port: 1, dir: Dir::Rx, ..*one });
+    };
+    assert!(ran.changed(middle).fails("pfcwd.action"));
+}
+
+#[test]
+fn the_counters_of_a_stormed_queue_are_what_the_wire_shows() {
+    let ran = stormed("{counters: {storm: storm, stream: victim}}");
+    ran.holds_counters(
+        "counters",
+        &[
+            ("Ethernet4:3 PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED", 1),
+            ("Ethernet4:3 PFC_WD_QUEUE_STATS_DEADLOCK_RESTORED", 1),
+        ],
+    );
+    // What was under way as the action began or ended may have been counted or not.
+    let off = |counter: &str, by: i64| {
+        ran.changed(|seen| seen.count(&format!("Ethernet4:3 {counter}"), by)).fails("counters")
+    };
+    for counter in ["PFC_WD_QUEUE_STATS_TX_DROPPED_PACKETS", "PFC_WD_QUEUE_STATS_TX_PACKETS"] {
+        assert!((1..=5).any(|by| off(counter, by)), "{counter}");
+    }
+    assert!(off("SAI_QUEUE_STAT_PACKETS", 1) && off("SAI_QUEUE_STAT_PACKETS", -1));
+}
