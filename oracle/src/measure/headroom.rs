@@ -68,6 +68,7 @@ pub(super) static HEADROOM_LOSS: Known = Known {
     judge: |measure, done, judged| {
         loss(done, measure.named("stream"), measure.wanted("expect"), judged);
     },
+    at_line_rate: true,
     ..Known::USUAL
 };
 

@@ -82,6 +82,8 @@ pub struct Known {
     pub stages: fn(&Measure) -> Vec<Stage>,
     /// Streams whose frames it counts while a port drains them: who is off by the time of a frame holds another number of them.
     pub drained: fn(&Measure) -> &[String],
+    /// Whether what it predicts goes by a port that sends at its speed: of a shaped one it says nothing.
+    pub at_line_rate: bool,
     /// Streams whose bursts draw a curve: there are as many trials as it takes to tell it from another.
     pub bursts: fn(&Measure) -> &[String],
     /// How late the rig and a served device may be before a trial means nothing for it.
@@ -102,6 +104,7 @@ impl Known {
         subject: |_| None,
         stages: |_| Vec::new(),
         drained: |_| &[],
+        at_line_rate: false,
         bursts: |_| &[],
         limits: |_, _, _, _| Vec::new(),
     };

@@ -41,6 +41,7 @@ pub(super) static RESPONSE: Known = Known {
         )
     },
     judge: |measure, done, judged| response(done, measure.named("stream"), judged),
+    at_line_rate: true,
     ..Known::USUAL
 };
 
@@ -59,6 +60,7 @@ pub(super) static PAUSE: Known = Known {
         by_formula("idle for q x 512 bit times less the response, up to a frame less", "F1, F2")
     },
     judge: |measure, done, judged| length(done, measure.named("stream"), judged),
+    at_line_rate: true,
     ..Known::USUAL
 };
 
@@ -85,6 +87,7 @@ pub(super) static DUTY: Known = Known {
         )
     },
     judge: |measure, done, judged| duty(done, measure, judged),
+    at_line_rate: true,
     ..Known::USUAL
 };
 

@@ -9,6 +9,7 @@ use super::{blame, checks};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::share::shaped;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse;
@@ -283,7 +284,8 @@ fn draining(done: &JudgeContext<'_>, trial: &Trial, storm: &str) -> Dur {
     let spec = trial.script.storms.iter().find(|spec| spec.name == *storm);
     let speed = spec.map(|spec| trial.observation.ports[usize::from(spec.from)].speed);
     let above = declared.buffer.xon_offset + declared.mtu * 2;
-    declared.pfc.refresh + speed.map_or(Dur::ZERO, |speed| speed.serialise(above))
+    let drains = speed.map_or(Dur::ZERO, |speed| speed.serialise(above));
+    declared.pfc.refresh + drains.max(shaped(&declared.scheduler, above))
 }
 
 /// How soon an XOFF is followed by the next word: the declared refresh, behind what may be ahead of it at the port.

@@ -12,6 +12,7 @@ use super::measurement::{Known, Needs, Red, by_source};
 use super::watermarks;
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::share::shaped;
 use crate::spec::watermark::{self, Step};
 use crate::trials::kept::Kept;
 use crate::trials::trial::Trial;
@@ -158,7 +159,8 @@ fn bump(declared: &Declared, trial: &Trial, stream: &str, of: Of) -> Result<Opti
     let frames = spec.count.unwrap_or(0);
     let (sent, drain) = (
         spec.length(speed(spec.from)).unwrap_or_default(),
-        speed(spec.to).slot(spec.on_wire()) * frames,
+        speed(spec.to).slot(spec.on_wire()).max(shaped(&declared.scheduler, spec.on_wire()))
+            * frames,
     );
     let bound = trial.observation.bound();
     // A frame has its place in the queue when it has come there whole, and the last PFC frame tells when it has.
