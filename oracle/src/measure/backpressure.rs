@@ -5,7 +5,7 @@ use super::blame;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Unread, looked};
 use super::legs::{Leg, legs};
-use super::measurement::{Facts, Known, prediction};
+use super::measurement::{Known, Red, prediction};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
@@ -35,7 +35,7 @@ pub(super) static BACKPRESSURE: Known = Known {
         )],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("pfc-spreads-hop-by-hop", "far/buffer.dynamic_th=-1"),
+    red: Red::Mutated("pfc-spreads-hop-by-hop", "far/buffer.dynamic_th=-1"),
     expected: |measure, context, points| {
         let script = points.first().and_then(|point| context.script(point).ok());
         let spec = |script: &Script| {

@@ -7,7 +7,7 @@
 use super::judge_context::TrialReading;
 use super::judged::looked;
 use super::legs::{Leg, legs};
-use super::measurement::{Facts, Known, prediction};
+use super::measurement::{Known, Red, prediction};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::trials::context::Context;
@@ -34,11 +34,9 @@ pub(super) static LATENCY: Known = Known {
         ],
         ..Entry::USUAL
     },
-    facts: |_| {
-        // What was read surely holds the value: nothing is called faulty by chance.
-        let facts = Facts::of_wire("forwarding-latency-broadcom", "deviation=latency_grows");
-        Facts { ways: 0, ..facts }
-    },
+    // What was read surely holds the value: nothing is called faulty by chance.
+    ways: 0,
+    red: Red::Mutated("forwarding-latency-broadcom", "deviation=latency_grows"),
     expected: |measure, context, points| {
         let script = points.first().and_then(|point| context.script(point).ok());
         let Some(script) = script else { return Vec::new() };

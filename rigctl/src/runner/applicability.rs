@@ -3,7 +3,9 @@
 
 use rig_dut::control::{Ability, Order};
 use rig_dut::{capabilities, lacking};
-use rig_lab::{Action, ControlName, Keys, Kind, Lab, Profile, Setting, Transport, settings};
+use rig_lab::{
+    Action, ControlName, Declared, Keys, Kind, Lab, Profile, Setting, Transport, settings,
+};
 use rig_oracle::measure::{self, Needs};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
@@ -34,7 +36,7 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, St
             "what it counts is drained meanwhile: it needs timestamps within a frame's {slot}, and this lab's are within {bound}"
         ));
     }
-    if let Some(why) = keyless(lab, profile, case) {
+    if let Some(why) = keyless(lab, profile, case).or_else(|| shaped(profile, case)) {
         return Err(why);
     }
     if lab.transport != Transport::Virtual {
@@ -56,13 +58,25 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, St
     steered(lab.control(profile), profile, case)
 }
 
+/// What the device is configured to once the case has set its own; `None` where that does not fit.
+fn configured(profile: &Profile, case: &Case) -> Option<Declared> {
+    let set = |declared: Declared, setting| declared.with(setting).ok();
+    case.settings.iter().try_fold(profile.declared.clone(), set)
+}
+
+/// Why what the case measures says nothing of its ports: they are shaped, and it is predicted for ports that are not.
+fn shaped(profile: &Profile, case: &Case) -> Option<String> {
+    let declared = configured(profile, case)?;
+    let pir = declared.scheduler.pir?;
+    let holds_back = declared.ports.iter().any(|group| pir.bps < group.speed.bps());
+    let one = case.measure.iter().find(|one| holds_back && measure::of(one).at_line_rate)?;
+    let name = one.name();
+    Some(format!("its ports are shaped to {pir}, and {name} is predicted of ports at line rate"))
+}
+
 /// Why the lab's keys do not do for a case with MACsec.
 fn keyless(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
-    let declared = case
-        .settings
-        .iter()
-        .try_fold(profile.declared.clone(), |declared, setting| declared.with(setting));
-    let macsec = declared.ok()?.macsec;
+    let macsec = configured(profile, case)?.macsec;
     let have = lab.keys.as_ref().map_or(0, Keys::key_len);
     let want = macsec.cipher_suite.key_len();
     (macsec.enable && have < want).then(|| match have {
@@ -207,7 +221,7 @@ fn untold(profile: &Profile, measure: &Measure) -> Option<String> {
 /// Why neither the wire nor the control shows what is measured; `None` where one does.
 fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<String> {
     let silent = profile.declared.pfcwd.action == Action::Alert;
-    let (ability, before) = match (measure::of(measure).facts)(measure).needs {
+    let (ability, before) = match (measure::of(measure).needs)(measure) {
         Needs::Counters => (Ability::Counters, ""),
         Needs::Settings => (Ability::Configure, ""),
         Needs::Events if silent => {
@@ -223,7 +237,7 @@ fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<
 mod tests {
     use super::*;
     use rig_lab::{Backend, DpdkWire, Interfaces};
-    use rig_units::Dur;
+    use rig_units::{Dur, L2Rate};
 
     fn lab(adapt: impl FnOnce(&mut Profile)) -> Lab {
         let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
@@ -272,6 +286,21 @@ mod tests {
     #[test]
     fn what_a_device_without_a_control_channel_can_be_asked() {
         insta::assert_snapshot!(told(&lab(|_| {})));
+    }
+
+    #[test]
+    fn what_is_predicted_at_line_rate_is_not_asked_of_a_shaped_port() {
+        let shaped = |pir: u64| {
+            let lab = lab(|dut| dut.declared.scheduler.pir = Some(L2Rate { bps: pir }));
+            let of_shape = |(_, reach): &(String, Result<Applicability, String>)| {
+                reach.as_ref().is_err_and(|why| why.contains("shaped"))
+            };
+            all(&lab).into_iter().filter(of_shape).map(|(id, _)| id).collect::<Vec<_>>()
+        };
+        assert_eq!(shaped(100_000_000_000), [""; 0], "no slower than the port");
+        let held_back = shaped(30_000_000_000);
+        assert!(held_back.contains(&"headroom::response-time-broadcom".to_owned()));
+        assert!(!held_back.contains(&"buffers::xoff-threshold-broadcom".to_owned()));
     }
 
     #[test]

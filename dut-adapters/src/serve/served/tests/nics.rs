@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, Seen, nic, pause, stream};
 use crate::control::{Does, FlowOrder, Order};
-use crate::protocol::{Answer, Ask, Set};
+use crate::protocol::{Answer, Ask};
 use rig_capture::decode::Decoder;
 use rig_capture::{Dir, What};
 use rig_frames::ip::Ecn;
@@ -52,7 +52,7 @@ fn order(connection: u16) -> FlowOrder {
 }
 
 fn set(bench: &mut Bench, path: &str, value: &str) {
-    let settings = vec![Set { path: path.to_owned(), value: value.into() }];
+    let settings = vec![rig_lab::Setting { path: path.to_owned(), value: value.into() }];
     let answer = bench.ask(Ask::Configure { settings });
     assert!(matches!(answer, Answer::Configured { .. }), "{answer:?}");
 }
