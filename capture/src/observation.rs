@@ -3,6 +3,7 @@
 use crate::{Dir, Loads, Record, What};
 use rig_testcases::{Injected, Setting};
 use rig_units::{Dur, PortSpeed, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -202,7 +203,8 @@ pub struct DutEvent {
 }
 
 /// What a device reports of its watchdog (redis channel `PFC_WD_ACTION`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DutEventKind {
     /// A storm was detected.
     Storm,

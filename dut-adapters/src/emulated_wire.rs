@@ -8,7 +8,7 @@ mod start;
 use crate::control::{
     Ability, Capabilities, Control, ControlError, Events, Health, Lost, Order, Readings, Refused,
 };
-use crate::protocol::{self, Answer, Ask, Happened, Hello, PROTOCOL, Set, VERSION};
+use crate::protocol::{self, Answer, Ask, Happened, Hello, PROTOCOL, VERSION};
 use crate::serve::Place;
 use core::fmt;
 use core::time::Duration;
@@ -266,7 +266,7 @@ impl Control for EmulatedWire {
     }
 
     fn boot(&mut self, settings: &[Setting], seed: u64) -> Result<Mono, ControlError> {
-        let ask = Ask::Boot { seed, settings: settings.iter().map(Set::from).collect() };
+        let ask = Ask::Boot { seed, settings: settings.to_vec() };
         match self.ask("boot", &ask)? {
             Answer::Booted { epoch_ns, declared } => {
                 self.configured = *declared;
@@ -278,7 +278,7 @@ impl Control for EmulatedWire {
     }
 
     fn set(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
-        let ask = Ask::Configure { settings: settings.iter().map(Set::from).collect() };
+        let ask = Ask::Configure { settings: settings.to_vec() };
         match self.ask("configure", &ask)? {
             Answer::Configured { declared } => self.configured = *declared,
             other => return Err(self.undone("configure", other)),
@@ -300,7 +300,7 @@ impl Control for EmulatedWire {
         };
         let event = |Happened { at_ns, port, class, what }| {
             let at = Time::ZERO + Mono(at_ns).since(self.zero).unwrap_or_default();
-            DutEvent { at, port, class, kind: what.into() }
+            DutEvent { at, port, class, kind: what }
         };
         let bound = EmulatedWire::CAPABILITIES.clock_bound;
         Ok(Events { all: events.into_iter().map(event).collect(), bound })

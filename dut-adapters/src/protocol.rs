@@ -10,7 +10,6 @@ use core::fmt;
 use rig_capture::DutEventKind;
 use rig_lab::{Declared, Setting};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The language. Another number is another language.
@@ -47,12 +46,12 @@ pub enum Ask {
         seed: u64,
         /// What it is configured to.
         #[serde(default)]
-        settings: Vec<Set>,
+        settings: Vec<Setting>,
     },
     /// Changes settings, all or none.
     Configure {
         /// Which, and to what.
-        settings: Vec<Set>,
+        settings: Vec<Setting>,
     },
     /// Reads counters.
     Counters {
@@ -70,28 +69,6 @@ pub enum Ask {
     Lateness,
     /// Ends the process.
     Quit,
-}
-
-/// A setting, as it travels.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Set {
-    /// Dotted path below `declared:`.
-    pub path: String,
-    /// The value, as it would stand in the profile.
-    pub value: Value,
-}
-
-impl From<&Setting> for Set {
-    fn from(setting: &Setting) -> Set {
-        Set { path: setting.path.clone(), value: setting.value.clone() }
-    }
-}
-
-impl From<Set> for Setting {
-    fn from(set: Set) -> Setting {
-        Setting { path: set.path, value: set.value }
-    }
 }
 
 /// What the device says to it.
@@ -147,35 +124,7 @@ pub struct Happened {
     /// Traffic class, 0 to 7.
     pub class: u8,
     /// Whether it fired or let go.
-    pub what: Watchdog,
-}
-
-/// What a watchdog does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Watchdog {
-    /// It detected a storm.
-    Storm,
-    /// It restored the queue.
-    Restore,
-}
-
-impl From<DutEventKind> for Watchdog {
-    fn from(kind: DutEventKind) -> Watchdog {
-        match kind {
-            DutEventKind::Storm => Watchdog::Storm,
-            DutEventKind::Restore => Watchdog::Restore,
-        }
-    }
-}
-
-impl From<Watchdog> for DutEventKind {
-    fn from(what: Watchdog) -> DutEventKind {
-        match what {
-            Watchdog::Storm => DutEventKind::Storm,
-            Watchdog::Restore => DutEventKind::Restore,
-        }
-    }
+    pub what: DutEventKind,
 }
 
 /// Reads one line of the other side.

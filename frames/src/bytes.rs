@@ -20,6 +20,19 @@ pub(crate) fn be64<const N: usize>(bytes: &[u8; N], at: Range<usize>) -> u64 {
         | u64::from(be32(bytes, at.start + 4..at.end))
 }
 
+/// That a format refuses its own bytes cut short, wherever they are cut: under the name of `field`, with how many there were.
+#[cfg(test)]
+pub(crate) fn refuses_truncations(
+    field: &str,
+    whole: &[u8],
+    refused: impl Fn(&[u8]) -> Option<crate::Malformed>,
+) {
+    for len in 0..whole.len() {
+        let refused = refused(&whole[..len]).expect("it was taken");
+        assert_eq!((refused.field, refused.got), (field, len as u64));
+    }
+}
+
 /// Writes the low bytes of `value`, as many as the field has.
 pub(crate) fn put(bytes: &mut [u8], at: Range<usize>, value: impl Into<u64>) {
     let all = value.into().to_be_bytes();

@@ -15,10 +15,7 @@ pub(crate) fn profile(
 ) -> Option<Profile> {
     let keys = ["name", "about", "extends", "kind", "asic", "rule", "declared", "actual"];
     let fields = at.fields(&keys)?;
-    let parent = match fields.get("extends") {
-        Some(at) => Some(find(&at, &name(&at)?)?),
-        None => None,
-    };
+    let parent = fields.maybe("extends", |at| find(&at, &name(&at)?))?;
     let line = |name: &str| {
         fields
             .need(name, "one line for people")
@@ -133,7 +130,9 @@ pub fn below<'w>(path: &str, at: &At<'w>, pattern: &Declared) -> Vec<(Setting, A
             }
         };
     }
-    let entries = at.entries("settings in the form of a profile's `declared:`").unwrap_or_default();
+    let form = "settings in the form of a profile's `declared:`";
+    let entries = at.entries(&of_a_list(at, path).unwrap_or_else(|| form.to_owned()));
+    let entries = entries.unwrap_or_default();
     let each =
         entries.into_iter().map(|(key, value)| below(&join(path, &key.name), &value, pattern));
     each.collect::<Vec<_>>().concat()
@@ -154,7 +153,8 @@ impl Reading {
         if known.is_empty() {
             return self.leaf(at, path);
         }
-        let Some(given) = at.fields(&known) else {
+        let list = of_a_list(at, path).inspect(|line| at.wrong(line));
+        let Some(given) = list.is_none().then(|| at.fields(&known)).flatten() else {
             self.whole = false;
             return;
         };
@@ -186,6 +186,12 @@ impl Reading {
             }
         }
     }
+}
+
+/// The line to write where a list stands in place of the part that it belongs to, as queues did in place of their scheduler.
+fn of_a_list(at: &At<'_>, path: &str) -> Option<String> {
+    let Value::List(_) = at.node.value else { return None };
+    fields::list_of(path).map(|name| format!("{path}: {{{name}: [...]}}"))
 }
 
 /// A value as it is set: `never` unsets what may be unset.

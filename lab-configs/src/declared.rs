@@ -136,6 +136,11 @@ impl Declared {
         other
     }
 
+    /// What counters call port `index`: as SONiC does, or the NIC behind it.
+    pub fn name_of(&self, index: u16) -> String {
+        if self.nic.exists() { Nic::port_name(index) } else { Declared::port_name(index) }
+    }
+
     /// SONiC's name of port `index`: `Ethernet0`, `Ethernet4`, ...
     pub fn port_name(index: u16) -> String {
         format!("Ethernet{}", u32::from(index) * 4)

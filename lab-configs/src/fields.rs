@@ -2,7 +2,7 @@
 //!
 //! Invariant, held by a test against the types themselves: every path below `declared:` has exactly one row, and every row a path.
 
-use crate::field::{Absent, Field};
+use crate::field::{Absent, Field, Holds};
 use crate::{Buffer, Declared, Kind, Macsec, Nic, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler};
 use crate::{Watermark, Wred};
 use serde_json::Value as Json;
@@ -161,6 +161,14 @@ pub fn keys(kind: Option<Kind>, path: &str) -> Vec<&'static str> {
         }
     });
     keys
+}
+
+/// The name of the list without which the part at `path` needs nothing.
+pub(crate) fn list_of(path: &str) -> Option<&'static str> {
+    let section = SECTIONS.iter().find(|section| section.path == path && !path.is_empty())?;
+    let mut needed = section.fields.iter().filter(|field| !field.is_optional());
+    let list = needed.next().filter(|field| field.holds == Holds::List)?;
+    needed.next().is_none().then_some(list.name)
 }
 
 /// What must stand at `path`, a field or a part of one kind of device, as it would be written; `None` when it may be absent.

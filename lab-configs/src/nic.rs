@@ -296,6 +296,15 @@ impl Nic {
         }
     }
 
+    /// What counters call the NIC behind port `index` of a device: the part by which it is configured.
+    pub fn port_name(index: u16) -> String {
+        match index {
+            0 => "nic".to_owned(),
+            1 => "peer".to_owned(),
+            further => format!("peer{further}"),
+        }
+    }
+
     /// Whether there is one.
     pub fn exists(&self) -> bool {
         *self != Nic::none()

@@ -161,10 +161,7 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     if listed.is_empty() && fields.get("duts").is_some() {
         at.fault("the lab has no device", DUTS);
     }
-    let keys = match fields.get("macsec") {
-        Some(at) => Some(keys::read(&at)?),
-        None => None,
-    };
+    let keys = fields.maybe("macsec", |at| keys::read(&at))?;
     let Length(cable_cm) = cable?;
     let transport = transport?;
     transport::fit(&transport, &mut duts, &places);
@@ -189,10 +186,7 @@ fn device<'w>(at: &At<'w>, find: FindDut<'_>) -> Option<(Profile, Option<(At<'w>
         return find(at, at.text(FILE)?).map(|profile| (profile, None));
     };
     let fields = at.fields(&["profile", "pair", "control"])?;
-    let control = match fields.get("control") {
-        Some(at) => Some((at.clone(), transport::control(&at)?)),
-        None => None,
-    };
+    let control = fields.maybe("control", |at| Some((at.clone(), transport::control(&at)?)))?;
     let profile = match (fields.get("profile"), fields.get("pair")) {
         (Some(file), None) => find(&file, file.text(FILE)?),
         (None, Some(files)) => pair(&files, find),

@@ -166,38 +166,44 @@ pub fn schema_dut() -> Value {
     schema
 }
 
-/// A device has the parts of its kind, and no others.
+/// A device has the parts of its kind with all that the rows of their fields ask for; one that extends another has them already.
 fn by_kind(schema: &mut Value) {
-    let required = |of: &Value| -> Vec<String> {
-        let all = of["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        all.map(str::to_owned).collect()
-    };
-    let (whole, declared) = (required(schema), required(&schema["$defs"]["Declared"]));
+    for part in fields::SECTIONS.iter().filter(|part| !part.path.is_empty()) {
+        schema["$defs"].get_mut(definition(part)).into_iter().for_each(require_nothing);
+    }
+    require_nothing(&mut schema["$defs"]["Declared"]);
     let each = Kind::OF_PROFILES.iter().map(|&(name, kind)| {
-        let parts = declared.iter().map(String::as_str).filter(|key| kind.has(key));
-        let own: &[&str] = if kind.has("nic") { &["nic"] } else { &[] };
-        let parts: Vec<&str> = parts.chain(own.iter().copied()).collect();
         let rule = kind.is_guarded().then_some("rule");
-        let top = whole.iter().map(String::as_str).chain(rule);
         json!({
-            "properties": { "kind": { "const": name }, "declared": { "required": parts } },
-            "required": top.collect::<Vec<_>>(),
+            "if": { "required": ["kind"], "properties": { "kind": { "const": name } } },
+            "then": {
+                "required": rule.as_slice(),
+                "properties": { "declared": needed(kind, "") },
+            },
         })
     });
+    schema["else"] =
+        json!({ "required": schema["required"].take(), "allOf": each.collect::<Vec<_>>() });
+    schema["if"] = json!({ "required": ["extends"] });
     schema["required"] = json!(["name", "about"]);
     schema["properties"]["extends"] = json!({
         "type": "string",
         "description": "a profile beside this one, or a bundled one, without `.yaml`: what is left out here is as it says",
     });
-    // What one that extends another leaves out it has already, whichever part it is of.
-    for part in fields::SECTIONS.iter().filter(|part| !part.path.is_empty()) {
-        schema["$defs"].get_mut(definition(part)).into_iter().for_each(require_nothing);
+}
+
+/// The keys that must stand at `path`, and those that must stand below each of them, as the reader asks for them.
+fn needed(kind: Kind, path: &str) -> Value {
+    let (mut required, mut below) = (Vec::new(), Map::new());
+    for key in fields::keys(Some(kind), path) {
+        let path = fields::join(path, key);
+        required.extend(fields::must_be(&path).map(|_| key));
+        let within = needed(kind, &path);
+        below.extend((within != json!({})).then(|| (key.to_owned(), within)));
     }
-    if let Some(declared) = schema["$defs"]["Declared"].as_object_mut() {
-        declared.remove("required");
-    }
-    let extends = json!({ "required": ["extends"] });
-    schema["anyOf"] = json!(each.chain([extends]).collect::<Vec<_>>());
+    let all = [("required", json!(required)), ("properties", json!(below))];
+    let said = all.into_iter().filter(|(_, what)| *what != json!([]) && *what != json!({}));
+    said.map(|(key, what)| (key.to_owned(), what)).collect::<Map<_, _>>().into()
 }
 
 /// The draft that all schemas follow.

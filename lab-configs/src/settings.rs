@@ -5,10 +5,12 @@
 
 use crate::{Declared, fields};
 use core::fmt;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One value at one path, such as `pfcwd.detection_time` = `200ms`. `null` unsets an optional value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Setting {
     /// Dotted path below `declared:`.
     pub path: String,

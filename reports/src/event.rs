@@ -109,19 +109,29 @@ pub struct CaseReport {
     pub wall: Dur,
 }
 
-/// How many trials a case took, and which were void.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// How many trials a case took.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Trials {
     /// Planned by the judgement.
     pub planned: u32,
     /// Run, void ones included.
     pub run: u32,
-    /// Void ones: number of the trial and the reason.
-    pub void: Vec<(u32, String)>,
+    /// Those that do not count.
+    pub void: Vec<Void>,
+}
+
+/// A trial that does not count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Void {
+    /// Its number, from 1.
+    pub trial: u32,
+    /// Why it does not count.
+    pub reason: String,
 }
 
 /// A capture kept as evidence.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Evidence")]
 pub struct EvidenceFile {
     /// Path relative to the output directory.
     pub path: String,
@@ -130,6 +140,7 @@ pub struct EvidenceFile {
     /// Frames in it.
     pub frames: u64,
     /// Its size.
+    #[serde(default)]
     pub bytes: u64,
 }
 

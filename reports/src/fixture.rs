@@ -1,7 +1,7 @@
 //! Runs made by hand, one case of every kind, for the tests of this crate.
 
 use crate::{
-    CaseReport, Errors, EvidenceFile, Finished, Run, RunEvent, Sending, Started, Trials, Wall,
+    CaseReport, Errors, EvidenceFile, Finished, Run, RunEvent, Sending, Started, Trials, Void, Wall,
 };
 use rig_capture::analyse::timeline::Timeline;
 use rig_capture::{FrameRef, Reading, Span, Unit};
@@ -180,7 +180,7 @@ pub(crate) fn fail() -> CaseReport {
         trials: Trials {
             planned: 10,
             run: 11,
-            void: vec![(7, "late-send: 4.2us behind the plan".to_owned())],
+            void: vec![Void { trial: 7, reason: "late-send: 4.2us behind the plan".to_owned() }],
         },
         timeline: Some(timeline()),
         wall: Dur::ms(913),
@@ -191,7 +191,8 @@ pub(crate) fn fail() -> CaseReport {
 pub(crate) fn inconclusive() -> CaseReport {
     let reason = "storm-lapse";
     let detail = "class 3 of p2 was open for 12.4us at 201.300ms, in 6 of 14 trials; the storm must have no gap".to_owned();
-    let void = (2..8).map(|trial| (trial, "storm-lapse: 12.4us at 201.300ms".to_owned())).collect();
+    let why = "storm-lapse: 12.4us at 201.300ms";
+    let void = (2..8).map(|trial| Void { trial, reason: why.to_owned() }).collect();
     CaseReport {
         verdict: Verdict::Inconclusive(Doubt { reason, detail }),
         trials: Trials { planned: 10, run: 14, void },
@@ -384,7 +385,7 @@ pub(crate) fn hostile() -> Run {
                 ..judgement
             }],
             curves: vec![Curve { x: text(), ..curve().curves[0].clone() }],
-            trials: Trials { void: vec![(1, text())], ..base.trials },
+            trials: Trials { void: vec![Void { trial: 1, reason: text() }], ..base.trials },
             evidence: vec![EvidenceFile { path: text(), trial: 1, frames: 1, bytes: 1 }],
             timeline: Some(timeline.clone()),
             stimulus: vec![text()],

@@ -8,7 +8,7 @@
 use crate::figure::Known;
 use crate::shown::printable;
 use crate::text::count;
-use crate::{CaseReport, Run, figure, finding};
+use crate::{CaseReport, Run, Void, figure, finding};
 use core::time::Duration;
 use indexmap::IndexMap;
 use quick_junit::{
@@ -75,7 +75,7 @@ fn test_case(report: &CaseReport, seed: u64) -> TestCase {
     for what in &report.undecided {
         case.add_property(Property::new("undecided", printable(what)));
     }
-    for (trial, reason) in &report.trials.void {
+    for Void { trial, reason } in &report.trials.void {
         case.add_property(Property::new(format!("void[{trial}]"), printable(reason)));
     }
     if !report.evidence.is_empty() {

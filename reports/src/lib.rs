@@ -27,7 +27,7 @@ mod text;
 pub use budget::Budget;
 pub use compare::Comparison;
 pub use event::{
-    CaseReport, EvidenceFile, Finished, LeftOut, RunEvent, Started, TableFile, Trials, Wall,
+    CaseReport, EvidenceFile, Finished, LeftOut, RunEvent, Started, TableFile, Trials, Void, Wall,
 };
 pub use jsonl::JsonLines;
 pub use outcome::{Exit, Outcome, Tally};

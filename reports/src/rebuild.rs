@@ -1,7 +1,7 @@
 //! A run from what it wrote down while it ran: a run that was killed has its reports made from that. What the page alone shows
 //! and no result rests on, the pictures of first trials, is not written down and not there again.
 
-use crate::event::{CaseReport, EvidenceFile, Finished, Started, Trials, Wall};
+use crate::event::{CaseReport, Finished, Started, Wall};
 use crate::jsonl::{FORMAT, Page};
 use crate::outcome::Outcome;
 use crate::results::{Case, Curve, Finding, Measurement};
@@ -224,12 +224,6 @@ impl Words {
             Outcome::Skipped => Verdict::Skipped(detail),
             Outcome::Broken => Verdict::Broken(detail),
         };
-        let evidence = case.evidence.into_iter().map(|of| EvidenceFile {
-            path: of.path,
-            trial: of.trial,
-            frames: of.frames,
-            bytes: of.bytes,
-        });
         CaseReport {
             id: id_of(&case.id),
             why: case.why,
@@ -241,13 +235,9 @@ impl Words {
             left_out: case.left_out,
             not_applicable: case.not_applicable,
             undecided: case.undecided,
-            trials: Trials {
-                planned: case.trials.planned,
-                run: case.trials.run,
-                void: case.trials.void.into_iter().map(|void| (void.trial, void.reason)).collect(),
-            },
+            trials: case.trials,
             sending: case.sending,
-            evidence: evidence.collect(),
+            evidence: case.evidence,
             evidence_left_out: case.evidence_left_out,
             tables: case.tables,
             timeline: None,

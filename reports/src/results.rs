@@ -12,7 +12,7 @@ pub use read::Unreadable;
 pub use schema::schema;
 
 use crate::outcome::Outcome;
-use crate::{LeftOut, Sending, TableFile};
+use crate::{EvidenceFile, LeftOut, Sending, TableFile, Trials};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,33 +104,13 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<String>,
     /// Captures kept.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<EvidenceFile>,
     /// Captures that the evidence budget had no room for; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence_left_out: Vec<LeftOut>,
     /// Tables of what each trial showed, of measurements that rest on all trials together; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<TableFile>,
-}
-
-/// How many trials a case took.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Trials {
-    /// Planned by the judgement.
-    pub planned: u32,
-    /// Run, void ones included.
-    pub run: u32,
-    /// Those that do not count.
-    pub void: Vec<Void>,
-}
-
-/// A trial that does not count.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Void {
-    /// Its number, from 1.
-    pub trial: u32,
-    /// Why it does not count.
-    pub reason: String,
 }
 
 /// One measured value beside its prediction. `name`, `subject` and `point` name it within its case.
@@ -278,20 +258,6 @@ pub struct Point {
     /// What the likeliest device would show, where one was fitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitted: Option<u64>,
-}
-
-/// A capture kept as evidence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Evidence {
-    /// Path relative to the output directory.
-    pub path: String,
-    /// The trial it shows, from 1.
-    pub trial: u32,
-    /// Frames in it.
-    pub frames: u64,
-    /// Its size.
-    #[serde(default)]
-    pub bytes: u64,
 }
 
 /// All that may differ between two runs of one seed.

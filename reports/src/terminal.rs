@@ -9,7 +9,7 @@ pub use progress::Progress;
 use crate::outcome::{Outcome, Tally};
 use crate::shown::{Paint, Shown, printable};
 use crate::text::{count, list, seconds};
-use crate::{CaseReport, Finished, RunEvent, Started, figure, finding, left_out};
+use crate::{CaseReport, Finished, RunEvent, Started, Void, figure, finding, left_out};
 use indexmap::IndexMap;
 use rig_oracle::{Judgement, Verdict};
 use wrap::wrap;
@@ -257,7 +257,7 @@ const fn paint(outcome: Outcome) -> Paint {
 fn void(report: &CaseReport) -> String {
     let trials = &report.trials;
     let mut reasons: IndexMap<&str, Vec<String>> = IndexMap::new();
-    for (trial, reason) in &trials.void {
+    for Void { trial, reason } in &trials.void {
         reasons.entry(reason).or_default().push(format!("#{trial}"));
     }
     let reasons: Vec<String> = reasons

@@ -3,7 +3,7 @@
 
 use rig_lab::Lab;
 use rig_oracle::Verdict;
-use rig_oracle::measure::{self, Facts, Needs, Red, Registry};
+use rig_oracle::measure::{self, Needs, Red, Registry};
 use rig_testcases::vocabulary::{Argument, Entry, Need};
 use rig_testcases::{Case, Measure, Suite, Vocabulary, Wanted};
 use rigctl::mutation;
@@ -108,7 +108,7 @@ fn every_measure_of_the_language_has_a_run_that_turns_red_through_it_alone() {
     let language = language.keys().map(String::as_str).chain(["config"]);
     for name in language {
         let measure = used.get(name).unwrap_or_else(|| panic!("no bundled case measures {name}"));
-        let rules = match (measure::of(measure).facts)(measure).red {
+        let rules = match measure::of(measure).red {
             Red::Mutated(wanted, mutation) => {
                 let case = cases().find(|case| case.id.case == wanted).expect(wanted);
                 let mut lab = lab.clone();
@@ -150,8 +150,10 @@ fn headroom_that_may_not_hold_is_found_at_the_trial_that_shows_it() {
 }
 
 /// A measure as people read of it.
-fn section(Entry { name, about, source, fields, .. }: &Entry, facts: Facts) -> String {
-    let needs = match facts.needs {
+fn section(measure: &Measure) -> String {
+    let known = measure::of(measure);
+    let Entry { name, about, source, fields, .. } = &known.entry;
+    let needs = match (known.needs)(measure) {
         Needs::Wire => "the wire alone",
         Needs::Events => {
             "the wire, and the device's own events where its watchdog's action leaves no trace there"
@@ -159,7 +161,7 @@ fn section(Entry { name, about, source, fields, .. }: &Entry, facts: Facts) -> S
         Needs::Counters => "the device's counters, and the wire",
         Needs::Settings => "that the device can be configured",
     };
-    let red = match facts.red {
+    let red = match known.red {
         Red::Mutated(case, mutation) => format!("`{case}` with `--mutate {mutation}`"),
         Red::Written => "a case that stands with the test (`rigctl/tests/fires.rs`)".to_owned(),
     };
@@ -183,8 +185,7 @@ fn the_page_of_measures_is_current() {
         suites.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.measure).collect();
     let section = |entry: &'static Entry| {
         let used = measures.iter().find(|measure| measure.name() == entry.name);
-        let used = used.expect("a bundled case measures it");
-        section(entry, (measure::of(used).facts)(used))
+        section(used.expect("a bundled case measures it"))
     };
     let sections: String = Registry.entries().into_iter().map(section).collect();
     let page = format!(

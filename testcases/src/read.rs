@@ -38,19 +38,27 @@ use std::path::Path;
 /// The suite of a text that no file names.
 const PIPED: &str = "stdin";
 
-/// The bundled catalogue: name of the file and its text.
-const BUNDLED: [(&str, &str); 10] = [
-    ("testcases/pfcwd.yaml", include_str!("../pfcwd.yaml")),
-    ("testcases/buffers.yaml", include_str!("../buffers.yaml")),
-    ("testcases/ecn.yaml", include_str!("../ecn.yaml")),
-    ("testcases/macsec-pfc.yaml", include_str!("../macsec-pfc.yaml")),
-    ("testcases/cnp.yaml", include_str!("../cnp.yaml")),
-    ("testcases/dcqcn.yaml", include_str!("../dcqcn.yaml")),
-    ("testcases/recovery.yaml", include_str!("../recovery.yaml")),
-    ("testcases/interop.yaml", include_str!("../interop.yaml")),
-    ("testcases/headroom.yaml", include_str!("../headroom.yaml")),
-    ("testcases/router.yaml", include_str!("../router.yaml")),
-];
+macro_rules! suites {
+    ($($name:literal)*) => {
+        /// The bundled catalogue: name of the file and its text.
+        const BUNDLED: &[(&str, &str)] = &[
+            $((concat!("testcases/", $name), include_str!(concat!("../", $name)))),*
+        ];
+    };
+}
+suites! {
+    "pfcwd.yaml"
+    "buffers.yaml"
+    "ecn.yaml"
+    "macsec-pfc.yaml"
+    "cnp.yaml"
+    "dcqcn.yaml"
+    "recovery.yaml"
+    "interop.yaml"
+    "headroom.yaml"
+    "router.yaml"
+    "system.yaml"
+}
 
 /// Reads one file of test cases.
 ///
@@ -190,4 +198,24 @@ fn covers(at: Option<&At<'_>>) -> Vec<Part> {
 fn durations() -> Vec<String> {
     let times = fields::all().filter(|(_, field)| field.holds == Holds::Time);
     times.map(|(path, _)| path).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_suite_of_the_folder_is_bundled() {
+        let files = std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let names = files.map(|file| file.expect("a file").file_name().into_string());
+        let names = names.map(|name| name.expect("a name of letters"));
+        let mut found: Vec<String> = names
+            .filter(|name| name.ends_with(".yaml"))
+            .map(|name| format!("testcases/{name}"))
+            .collect();
+        let mut bundled: Vec<String> = BUNDLED.iter().map(|(file, _)| (*file).to_owned()).collect();
+        found.sort();
+        bundled.sort();
+        assert_eq!(found, bundled);
+    }
 }

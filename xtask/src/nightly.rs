@@ -177,7 +177,7 @@ fn told(log: &Log, checks: &[&Check], bench: &Bench) -> String {
     let mut text = format!("== {}\n", bench.code);
     for check in checks {
         let rounds: Vec<&Done> = log.of(check, &bench.code).collect();
-        let of = check.rounds.map(|rounds| format!(" of {rounds}")).unwrap_or_default();
+        let of = check.rounds.map(|rounds| format!(" of {}", rounds())).unwrap_or_default();
         let took = Minutes(log.took(check, &bench.code));
         let found: Vec<&&Done> = rounds.iter().filter(|done| done.exit != 0).collect();
         let (name, done, about) = (check.name, rounds.len(), check.about);

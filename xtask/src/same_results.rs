@@ -61,8 +61,8 @@ fn every_lab(root: &Path, tree: &Path, place: &Path) -> Result<bool, String> {
     Ok(same)
 }
 
-/// Labs whose device is emulated in virtual time.
-fn labs(tree: &Path) -> Result<Vec<String>, String> {
+/// Labs of a tree whose device is emulated in virtual time, in the order of their names.
+pub(crate) fn labs(tree: &Path) -> Result<Vec<String>, String> {
     let folder = tree.join("lab-configs");
     let entries = fs::read_dir(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
     let of = |path: PathBuf| {

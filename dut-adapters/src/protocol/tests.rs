@@ -7,8 +7,8 @@ fn declared() -> Declared {
     rig_lab::read::lab(None).expect("the bundled lab").duts.remove(0).declared
 }
 
-fn set() -> Set {
-    Set { path: "pfcwd.detection_time".to_owned(), value: json!("223ms") }
+fn set() -> Setting {
+    Setting { path: "pfcwd.detection_time".to_owned(), value: json!("223ms") }
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn answers_read_back_and_their_times_carry_a_unit() {
     );
     assert_eq!(read::<Answer>("an answer", &text), Ok(Answer::Health(health)));
     let happened =
-        Happened { at_ns: 5, port: "Ethernet4".to_owned(), class: 3, what: Watchdog::Storm };
+        Happened { at_ns: 5, port: "Ethernet4".to_owned(), class: 3, what: DutEventKind::Storm };
     for answer in [
         Answer::Done,
         Answer::Booted { epoch_ns: u64::MAX, declared: Box::new(declared()) },

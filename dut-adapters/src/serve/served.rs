@@ -11,7 +11,7 @@ use nix::sys::prctl;
 use rig_capture::DutEvent;
 use rig_generator::Clock;
 use rig_generator::port::{PortError, Receive, Transmit};
-use rig_lab::{Keys, Profile, Setting};
+use rig_lab::{Keys, Profile};
 use rig_units::{Dur, Time};
 use std::io;
 
@@ -239,7 +239,6 @@ impl<C: Clock> Served<C> {
     pub fn answer(&mut self, ask: Ask) -> Result<Answer, PortError> {
         Ok(match ask {
             Ask::Boot { seed, settings } => {
-                let settings: Vec<Setting> = settings.into_iter().map(Setting::from).collect();
                 let meter = Meter::new(self.lost()?);
                 let booted = Device::boot(&self.profile, &settings, seed, meter);
                 let keyed = booted.and_then(|mut device| {
@@ -258,7 +257,6 @@ impl<C: Clock> Served<C> {
                 }
             }
             Ask::Configure { settings } => {
-                let settings: Vec<Setting> = settings.into_iter().map(Setting::from).collect();
                 let set = self.device.emulated.set(&settings);
                 match set.and_then(|()| self.device.configured()) {
                     Ok(()) => Answer::Configured { declared: self.declared() },
@@ -278,7 +276,7 @@ impl<C: Clock> Served<C> {
                 let epoch_ns = self.epoch_ns();
                 let happened = |DutEvent { at, port, class, kind }| {
                     let at_ns = epoch_ns + at.0 / 1_000;
-                    Happened { at_ns, port, class, what: kind.into() }
+                    Happened { at_ns, port, class, what: kind }
                 };
                 Answer::Events { events: events.into_iter().map(happened).collect() }
             }

@@ -40,9 +40,8 @@ mod tests {
 
     #[test]
     fn every_truncation_is_refused() {
-        for len in 0..LEN {
-            let refused = Repr::parse(&GOLDEN[..len]).unwrap_err();
-            assert_eq!((refused.field, refused.got), ("atomic_eth", len as u64));
-        }
+        crate::bytes::refuses_truncations("atomic_eth", &GOLDEN[..LEN], |bytes| {
+            Repr::parse(bytes).err()
+        });
     }
 }

@@ -150,6 +150,7 @@ mistakes! {
     macsec_out_of_range: [("  pfcwd:\n", &format!("  {}\n  pfcwd:\n", MACSEC.replace("window: 64", "window: 1073741824").replace("sa: 2", "sa: 4, next_pn: 0").replace("300ns", "400us")))];
     unknown_words_of_macsec: [("  pfcwd:\n", &format!("  {}\n  pfcwd:\n", MACSEC.replace("XPN-256", "512").replace("integrity_only", "open").replace("mode: encrypt", "mode: encrypted, pfc_clear: drop")))];
     too_few_queues: [(", strict, strict]", ", strict]")];
+    queues_in_place_of_their_scheduler: [("scheduler: {queues: [", "scheduler: ["), (", strict, strict]}", ", strict, strict]")];
     code_point_beyond_63: [("46: 5", "64: 5")];
     thresholds_of_wred_that_cross: [("kmin: 104000B", "kmin: 312001B"), ("weight: 0", "drop: {kmin: 2B, kmax: 1B, pmax: 1%}\n    weight: 16")];
     colour_of_wred_without_a_threshold: [("weight: 0", "red: {kmin: 1B, pmax: 5%}\n    weight: 0")];

@@ -98,10 +98,8 @@ fn veth(at: &At<'_>) -> Option<Veth> {
     let ports = fields.need("ports", "how many ports each device has");
     let ports = ports.and_then(|at| at.whole(1..=MOST, "a number of ports"));
     let bound = length(&fields, "bound", "1ms");
-    let benches = match fields.get("benches") {
-        Some(at) => at.whole(1..=MOST, "a number of devices side by side"),
-        None => Some(1),
-    };
+    let benches =
+        fields.or("benches", 1, |at| at.whole(1..=MOST, "a number of devices side by side"));
     let budget = length(&fields, "budget", "240s");
     Some(Veth { speed: speed?, ports: ports?, bound: bound?, benches: benches?, budget: budget? })
 }
@@ -125,15 +123,9 @@ fn interfaces(at: &At<'_>) -> Option<Interfaces> {
     if listed.is_empty() {
         at.fault("the rig has no port", INTERFACES);
     }
-    let backend = match fields.get("backend") {
-        Some(at) => at.choice(&Backend::NAMES),
-        None => Some(Backend::AfXdp),
-    };
+    let backend = fields.or("backend", Backend::AfXdp, |at| at.choice(&Backend::NAMES));
     let dpdk = backend.and_then(|backend| dpdk(&fields, backend));
-    let speed = match fields.get("speed") {
-        Some(at) => at.quantity().map(Some),
-        None => Some(None),
-    };
+    let speed = fields.maybe("speed", |at| at.quantity());
     let (bound, budget) = (length(&fields, "bound", "10us"), length(&fields, "budget", "1200s"));
     let whole = interfaces.len() == listed.len() && !interfaces.is_empty();
     whole.then_some(())?;
@@ -163,10 +155,7 @@ fn dpdk(fields: &Fields<'_>, backend: Backend) -> Option<Option<DpdkWire>> {
         let eal: Vec<String> = listed.iter().filter_map(argument).collect();
         (eal.len() == listed.len()).then_some(eal)
     });
-    let shim = match fields.get("shim") {
-        Some(at) => at.text("the file of the shim").map(|file| Some(PathBuf::from(file))),
-        None => Some(None),
-    };
+    let shim = fields.maybe("shim", |at| at.text("the file of the shim").map(PathBuf::from));
     Some(Some(DpdkWire { eal: eal?, shim: shim? }))
 }
 

@@ -37,6 +37,20 @@ impl<'w> Fields<'w> {
         at
     }
 
+    /// What `read` makes of the value of a key, or `usual` where there is no such key.
+    pub fn or<T>(&self, name: &str, usual: T, read: impl FnOnce(At<'w>) -> Option<T>) -> Option<T> {
+        self.get(name).map_or(Some(usual), read)
+    }
+
+    /// What `read` makes of the value of a key that need not be there.
+    pub fn maybe<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(At<'w>) -> Option<T>,
+    ) -> Option<Option<T>> {
+        self.or(name, None, |at| read(at).map(Some))
+    }
+
     /// Of two keys that exclude each other the one that is there: the upper mapping decides.
     pub fn either(&self, a: &str, b: &str) -> Option<(bool, At<'w>)> {
         let own = |name: &str| self.entries.iter().find(|(key, _)| key == name);

@@ -2,7 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, looked};
-use super::measurement::{Facts, Known, Needs, seen_in, subject};
+use super::measurement::{Known, Needs, Red, seen_in, subject};
 use super::watchdog::subject::Subject;
 use super::watchdog::{changed, seen, watch};
 use crate::judge::answers::NOT_MEASURED;
@@ -26,9 +26,8 @@ pub(super) static ACTION: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
-    facts: |_| {
-        Facts::with(Needs::Events, "isolation-of-queue-and-port-broadcom", "deviation=drop_leaks")
-    },
+    needs: |_| Needs::Events,
+    red: Red::Mutated("isolation-of-queue-and-port-broadcom", "deviation=drop_leaks"),
     on: seen_in,
     expected: |_, context, _| {
         let meets = meets(context.group.declared.pfcwd.action);

@@ -2,7 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
-use super::measurement::{Facts, Known, Needs, Placement};
+use super::measurement::{Known, Needs, Placement, Red};
 use crate::Prediction;
 use crate::spec::pfcwd::accepts;
 use crate::trials::context::Context;
@@ -28,9 +28,8 @@ pub(super) static TRIED: Known = Known {
         )],
         ..Entry::USUAL
     },
-    facts: |_| {
-        Facts::with(Needs::Settings, "limits-refused-broadcom", "deviation=accepts_out_of_range")
-    },
+    needs: |_| Needs::Settings,
+    red: Red::Mutated("limits-refused-broadcom", "deviation=accepts_out_of_range"),
     on: |_| String::new(),
     expected: |measure, context, _| {
         let wanted = if is_rejected(measure) { "each one refused" } else { "each one accepted" };

@@ -3,7 +3,7 @@
 use super::checks;
 use super::judge_context::JudgeContext;
 use super::judged::{Judged, looked};
-use super::measurement::{Facts, Known, Needs, by_source, seen_in, subject};
+use super::measurement::{Known, Needs, Red, by_source, seen_in, subject};
 use super::watchdog::see::sightings;
 use super::watchdog::watch;
 use crate::measure::watchdog::subject::{Places, Subject};
@@ -40,7 +40,8 @@ pub(super) static COUNTERS: Known = Known {
         senders: Senders::Obey(of_class),
         ..Entry::USUAL
     },
-    facts: |_| Facts::with(Needs::Counters, "storm-counters-broadcom", "deviation=counters_off"),
+    needs: |_| Needs::Counters,
+    red: Red::Mutated("storm-counters-broadcom", "deviation=counters_off"),
     on: seen_in,
     expected: |_, _, _| by_source("each counter of the queue grown by what the wire shows", SOURCE),
     judge: |measure, done, judged| judge(done, &subject(measure), judged),

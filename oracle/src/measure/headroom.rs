@@ -4,7 +4,7 @@ use super::ahead::ahead;
 use super::blame;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{At, Judged, Unread, looked};
-use super::measurement::{Facts, Known, by_formula};
+use super::measurement::{Known, Red, by_formula};
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer;
@@ -27,7 +27,7 @@ pub(super) static XOFF_LATENCY: Known = Known {
         looks: &[Looks::FOLLOWS],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("xoff-and-xon-at-once-broadcom", "deviation=xon_late"),
+    red: Red::Mutated("xoff-and-xon-at-once-broadcom", "deviation=xon_late"),
     expected: |_, _, _| {
         by_formula(
             "XOFF leaves as the crossing frame has arrived, or behind the frame that is being sent",
@@ -58,7 +58,7 @@ pub(super) static HEADROOM_LOSS: Known = Known {
         looks: &[Looks::FOLLOWS],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("loss-against-response-broadcom", "buffer.xoff=x0.9"),
+    red: Red::Mutated("loss-against-response-broadcom", "buffer.xoff=x0.9"),
     expected: |_, _, _| {
         by_formula(
             "what comes after the crossing frame, less what the headroom holds of it",
@@ -68,6 +68,7 @@ pub(super) static HEADROOM_LOSS: Known = Known {
     judge: |measure, done, judged| {
         loss(done, measure.named("stream"), measure.wanted("expect"), judged);
     },
+    at_line_rate: true,
     ..Known::USUAL
 };
 

@@ -33,7 +33,7 @@ pub(super) fn voids(
     }
     let unseen = observation.integrity.unseen;
     // They hold what was read before and after a trial against what was seen in it.
-    let reads_counters = measures.iter().any(|one| (of(one).facts)(one).needs == Needs::Counters);
+    let reads_counters = measures.iter().any(|one| (of(one).needs)(one) == Needs::Counters);
     if unseen > 0 && reads_counters {
         let detail = format!(
             "the device did something {unseen} times between the trial and a reading of its counters"

@@ -6,9 +6,11 @@
 
 use super::judge_context::TrialReading;
 use super::judged::looked;
-use super::measurement::{Facts, Known, prediction};
+use super::legs::{Leg, legs};
+use super::measurement::{Known, Red, prediction};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::passage::{Passage, Passages, Way};
@@ -16,8 +18,8 @@ use rig_capture::pause::pauses;
 use rig_capture::{Dir, Observation, SAMPLE, Span, StreamCount, Unit};
 use rig_lab::Form;
 use rig_testcases::vocabulary::{Entry, Looks, STREAM, StreamEnds, named};
-use rig_testcases::{Declared, StreamSpec, Tap};
-use rig_units::Time;
+use rig_testcases::{Declared, Script, StreamRate, StreamSpec, Tap};
+use rig_units::{Dur, Time};
 
 /// `latency`.
 pub(super) static LATENCY: Known = Known {
@@ -32,34 +34,59 @@ pub(super) static LATENCY: Known = Known {
         ],
         ..Entry::USUAL
     },
-    facts: |_| {
-        // What was read surely holds the value: nothing is called faulty by chance.
-        let facts = Facts::of_wire("forwarding-latency-broadcom", "deviation=latency_grows");
-        Facts { ways: 0, ..facts }
+    // What was read surely holds the value: nothing is called faulty by chance.
+    ways: 0,
+    red: Red::Mutated("forwarding-latency-broadcom", "deviation=latency_grows"),
+    expected: |measure, context, points| {
+        let script = points.first().and_then(|point| context.script(point).ok());
+        let Some(script) = script else { return Vec::new() };
+        let spec = script.streams.iter().find(|spec| spec.name == measure.named("stream"));
+        let want = spec.map(|spec| predicted(&legs(context, &script, spec), spec));
+        want.map(|want| prediction(&want)).unwrap_or_default()
     },
-    expected: |_, context, _| prediction(&predicted(&context.group.declared)),
     judge: |measure, done, judged| {
-        let declared = &done.context.group.declared;
-        let read = |trial: &Trial| Ok(read(trial, measure.named("stream"), declared)?);
+        let read = |trial: &Trial| Ok(read(trial, measure.named("stream"), done.context)?);
         done.each("latency", measure.named("stream"), judged, read);
     },
+    crosses: |_| true,
     ..Known::USUAL
 };
 
-/// What an idle device takes as it is declared: the same for every size.
-fn predicted(declared: &Declared) -> Prediction {
-    let transit = declared.transit();
+/// What idle devices take as they are declared: one of them the same for every size, several also the frame on each cable between
+/// them. Whether a preamble and a gap are before it or after it is not declared.
+fn predicted(legs: &[Leg<'_>], spec: &StreamSpec) -> Prediction {
+    let transit = legs.iter().fold(Dur::ZERO, |all, leg| all + leg.declared.transit());
+    let cables = legs.iter().filter_map(|leg| leg.onward);
+    let between = cables.fold(Span::exactly(transit.0), |all, (speed, cable)| Span {
+        lo: all.lo + (cable + speed.serialise(spec.on_wire())).0,
+        hi: all.hi + (cable + speed.slot(spec.on_wire())).0,
+    });
+    let text = match legs.len() {
+        1 => format!("{transit} from the last bit in to the first bit out, whatever the size"),
+        n => format!(
+            "{transit} in {n} devices, and what a frame of {} takes over each cable between them: {} to {}",
+            spec.size,
+            Unit::Ps.show(between.lo),
+            Unit::Ps.show(between.hi)
+        ),
+    };
     Prediction {
         unit: Unit::Ps,
-        span: Span::exactly(transit.0),
+        span: between,
         formula: "",
-        text: format!("{transit} from the last bit in to the first bit out, whatever the size"),
+        text,
         source: "the declared forwarding delay and MACsec's latency; RFC 1242 3.8",
     }
 }
 
+/// Whether a frame may meet another one between the devices, where nobody sees it.
+fn is_crowded(script: &Script, spec: &StreamSpec, legs: &[Leg<'_>], want: Span) -> bool {
+    let spread = matches!(spec.rate, StreamRate::Every(gap) if gap.0 > want.hi);
+    legs.len() > 1 && (script.streams.len() > 1 || !spread)
+}
+
 /// Of the frames that found the port idle the one that is furthest off. Where one is missing the others do not speak for it.
-fn read(trial: &Trial, stream: &str, declared: &Declared) -> Result<TrialReading, Doubt> {
+fn read(trial: &Trial, stream: &str, context: &Context<'_>) -> Result<TrialReading, Doubt> {
     let Trial { script, observation, .. } = trial;
     let (index, spec) = trial.stream(stream)?;
     let mut frames = Passages::of(observation, script, index).all;
@@ -73,8 +100,13 @@ fn read(trial: &Trial, stream: &str, declared: &Declared) -> Result<TrialReading
         let why = format!("{received} of {sent} frames of {stream} arrived: latency is of all");
         return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) });
     }
-    let want = predicted(declared);
-    let ways = idle(observation, spec, &frames, declared);
+    let legs = legs(context, script, spec);
+    let want = predicted(&legs, spec);
+    if is_crowded(script, spec, &legs, want.span) {
+        let why = format!("what frames of {stream} meet between the devices nobody sees");
+        return Err(trial.doubt(&why));
+    }
+    let ways = idle(observation, spec, &frames, context.behind(script, spec.to));
     let off = |(_, span): &&(Passed, Span)| span.middle().abs_diff(want.span.lo);
     let Some((shown, span)) = ways.iter().max_by_key(off) else {
         return Err(trial.doubt(&format!("no frame of {stream} found its port idle")));

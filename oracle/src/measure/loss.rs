@@ -4,7 +4,7 @@ use super::blame;
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::Judged;
 use super::limits;
-use super::measurement::{Facts, Known};
+use super::measurement::{Known, Red};
 use crate::Prediction;
 use crate::judge::Seen;
 use crate::trials::trial::Trial;
@@ -62,9 +62,8 @@ pub(super) static LOSS: Known = Known {
         senders: Senders::Obey(predicted_of),
         ..Entry::USUAL
     },
-    facts: |_| {
-        Facts::of_wire("isolation-of-queue-and-port-broadcom", "deviation=drop_spreads_to_queue")
-    },
+    red: Red::Mutated("isolation-of-queue-and-port-broadcom", "deviation=drop_spreads_to_queue"),
+    crosses: |measure| measure.wanted("expect") != Wanted::Predicted,
     expected: |measure, context, _| {
         let text = match measure.wanted("expect") {
             Wanted::None => "no frame lost",

@@ -3,7 +3,7 @@
 use super::checks;
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, Unread, looked};
-use super::measurement::{Facts, Known, Needs, by_source, seen_in};
+use super::measurement::{Known, Needs, Red, by_source, seen_in};
 use crate::Prediction;
 use crate::spec::macsec::{self, Arrival, Fate, Outcome};
 use crate::trials::trial::Trial;
@@ -27,13 +27,8 @@ pub(super) static COUNTERS: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| {
-        Facts::with(
-            Needs::Counters,
-            "replay-window-to-the-frame",
-            "deviation=macsec_late_counted_as_ok",
-        )
-    },
+    needs: |_| Needs::Counters,
+    red: Red::Mutated("replay-window-to-the-frame", "deviation=macsec_late_counted_as_ok"),
     expected: |measure, _, _| by_source(measure.entry.about, macsec::SOURCE),
     judge: |measure, done, judged| counters(done, measure.named("port"), judged),
     ..Known::USUAL
@@ -49,7 +44,7 @@ pub(super) static FRAMES: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("rekey-while-paused", "deviation=macsec_an_not_switched"),
+    red: Red::Mutated("rekey-while-paused", "deviation=macsec_an_not_switched"),
     expected: |measure, _, _| by_source(measure.entry.about, "IEEE 802.1AE clause 9, 10.5"),
     judge: |measure, done, judged| frames(done, measure.named("port"), judged),
     ..Known::USUAL
@@ -69,7 +64,7 @@ pub(super) static PFC: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("forged-pfc-refused", "deviation=macsec_bad_frame_pauses"),
+    red: Red::Mutated("forged-pfc-refused", "deviation=macsec_bad_frame_pauses"),
     on: seen_in,
     expected: |_, context, _| {
         let own = &context.group.declared.macsec;

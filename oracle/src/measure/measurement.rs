@@ -48,29 +48,6 @@ pub enum Red {
     Written,
 }
 
-/// What is the same wherever a measure is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
-    /// What it rests on.
-    pub needs: Needs,
-    /// In how many ways it may call a device faulty by chance, each of which spends of the budget of false alarms.
-    pub ways: usize,
-    /// The run that was seen to fail by it.
-    pub red: Red,
-}
-
-impl Facts {
-    /// Of one that the wire shows and that is judged in one way.
-    pub(super) const fn of_wire(case: &'static str, mutation: &'static str) -> Facts {
-        Facts::with(Needs::Wire, case, mutation)
-    }
-
-    /// Of one that is judged in one way.
-    pub(super) const fn with(needs: Needs, case: &'static str, mutation: &'static str) -> Facts {
-        Facts { needs, ways: 1, red: Red::Mutated(case, mutation) }
-    }
-}
-
 /// A line of what is expected: a heading of `explain`, and its text.
 pub type Expected = (&'static str, String);
 
@@ -85,14 +62,20 @@ pub type LateLimits = fn(&Measure, &Context<'_>, &Script, &Observation) -> Vec<L
 pub struct Known {
     /// What a file says of it.
     pub entry: Entry,
-    /// What is the same of every one, but where its arguments decide.
-    pub facts: fn(&Measure) -> Facts,
+    /// What it rests on.
+    pub needs: fn(&Measure) -> Needs,
+    /// In how many ways it may call a device faulty by chance, each of which spends of the budget of false alarms.
+    pub ways: usize,
+    /// The run that was seen to fail by it.
+    pub red: Red,
     /// What it looks at, for people.
     pub on: fn(&Measure) -> String,
     /// What it is expected to show, before anything runs.
     pub expected: Expects,
     /// Judges it, at every point.
     pub judge: fn(&Measure, &JudgeContext<'_>, &mut Judged),
+    /// Whether it tells what goes over several devices of a system. One that does not is held against the configuration of one.
+    pub crosses: fn(&Measure) -> bool,
     /// How its trials are placed.
     pub placement: Placement,
     /// The storm and the stream that show what the watchdog does, if it is about that.
@@ -101,6 +84,8 @@ pub struct Known {
     pub stages: fn(&Measure) -> Vec<Stage>,
     /// Streams whose frames it counts while a port drains them: who is off by the time of a frame holds another number of them.
     pub drained: fn(&Measure) -> &[String],
+    /// Whether what it predicts goes by a port that sends at its speed: of a shaped one it says nothing.
+    pub at_line_rate: bool,
     /// Streams whose bursts draw a curve: there are as many trials as it takes to tell it from another.
     pub bursts: fn(&Measure) -> &[String],
     /// How late the rig and a served device may be before a trial means nothing for it.
@@ -111,14 +96,18 @@ impl Known {
     /// What most measures are: each says what it is, what it is expected to show and what judges it.
     pub(super) const USUAL: Known = Known {
         entry: Entry::USUAL,
-        facts: |_| Facts::of_wire("", ""),
+        needs: |_| Needs::Wire,
+        ways: 1,
+        red: Red::Written,
         on: first_named,
         expected: |_, _, _| Vec::new(),
         judge: |_, _, _| (),
+        crosses: |_| false,
         placement: Placement::Anywhere,
         subject: |_| None,
         stages: |_| Vec::new(),
         drained: |_| &[],
+        at_line_rate: false,
         bursts: |_| &[],
         limits: |_, _, _, _| Vec::new(),
     };

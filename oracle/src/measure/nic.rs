@@ -14,7 +14,14 @@ use crate::spec::nic::pipeline;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::Nic;
+use rig_testcases::vocabulary::{Entry, FLOW, Looks, NIC};
 use rig_units::{Bytes, Dur};
+
+/// What most measures of a NIC are: of every frame at its port.
+const OF_NIC: Entry = Entry { fields: &[NIC], looks: &[Looks::EVERY_FRAME], ..Entry::USUAL };
+
+/// What most measures of a flow are: of every frame at its ends.
+const OF_FLOW: Entry = Entry { fields: &[FLOW], ..OF_NIC };
 
 /// What passed the NIC behind one port in one trial.
 struct Seen<'a> {

@@ -3,7 +3,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, looked};
-use super::measurement::{Facts, Known, by_formula, by_source};
+use super::measurement::{Known, Red, by_formula, by_source};
 use super::throughput::sends_all_the_time;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -31,7 +31,7 @@ pub(super) static RESPONSE: Known = Known {
         looks: &[EVERY_FRAME_OUT],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("response-time-broadcom", "pfc.response=x1.1"),
+    red: Red::Mutated("response-time-broadcom", "pfc.response=x1.1"),
     expected: |_, context, _| {
         let declared = &context.group.declared;
         let response = declared.response(declared.macsec.sent());
@@ -41,6 +41,7 @@ pub(super) static RESPONSE: Known = Known {
         )
     },
     judge: |measure, done, judged| response(done, measure.named("stream"), judged),
+    at_line_rate: true,
     ..Known::USUAL
 };
 
@@ -54,11 +55,12 @@ pub(super) static PAUSE: Known = Known {
         looks: &[EVERY_FRAME_OUT],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("pause-time-broadcom", "pfc.response=x2"),
+    red: Red::Mutated("pause-time-broadcom", "pfc.response=x2"),
     expected: |_, _, _| {
         by_formula("idle for q x 512 bit times less the response, up to a frame less", "F1, F2")
     },
     judge: |measure, done, judged| length(done, measure.named("stream"), judged),
+    at_line_rate: true,
     ..Known::USUAL
 };
 
@@ -73,12 +75,10 @@ pub(super) static DUTY: Known = Known {
         about_gaps: true,
         ..Entry::USUAL
     },
-    facts: |_| {
-        Facts::of_wire(
-            "pause-restarts-with-every-frame-broadcom",
-            "deviation=pause_time_not_restarted",
-        )
-    },
+    red: Red::Mutated(
+        "pause-restarts-with-every-frame-broadcom",
+        "deviation=pause_time_not_restarted",
+    ),
     on: storm_on_stream,
     expected: |_, _, _| {
         by_formula(
@@ -87,6 +87,7 @@ pub(super) static DUTY: Known = Known {
         )
     },
     judge: |measure, done, judged| duty(done, measure, judged),
+    at_line_rate: true,
     ..Known::USUAL
 };
 

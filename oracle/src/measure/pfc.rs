@@ -4,11 +4,12 @@ use super::ahead::in_the_way;
 use super::judge_context::{JudgeContext, TrialReading, show, wanted};
 use super::judged::{Judged, Unread, looked};
 use super::limits;
-use super::measurement::{Facts, Known, Needs, by_source};
+use super::measurement::{Known, Needs, Red, by_source};
 use super::{blame, checks};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::share::shaped;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse;
@@ -48,14 +49,11 @@ pub(super) static SENT: Known = Known {
         looks: &[Looks::PFC],
         ..Entry::USUAL
     },
-    facts: |measure| {
-        let needs = if measure.says("after") { Needs::Events } else { Needs::Wire };
-        Facts::with(
-            needs,
-            "pfc-ends-when-the-drop-begins-broadcom",
-            "deviation=pfc_continues_after_drop",
-        )
-    },
+    needs: |measure| if measure.says("after") { Needs::Events } else { Needs::Wire },
+    red: Red::Mutated(
+        "pfc-ends-when-the-drop-begins-broadcom",
+        "deviation=pfc_continues_after_drop",
+    ),
     on: |measure| {
         let after =
             measure.arguments.name("after").map(|storm| format!(" once {storm} is acted on"));
@@ -64,6 +62,7 @@ pub(super) static SENT: Known = Known {
         format!("{port}{}{}", class.unwrap_or_default(), after.unwrap_or_default())
     },
     expected: |measure, _, _| vec![("wanted", xoffs(measure).text)],
+    crosses: |measure| !measure.says("after"),
     judge: |measure, done, judged| match measure.arguments.class("class") {
         Some(class) => sent(done, measure, class, judged),
         None => silent(done, measure, judged),
@@ -104,9 +103,10 @@ pub(super) static FORMAT: Known = Known {
         looks: &[Looks::PFC],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("pfc-frame-format-broadcom", "deviation=malformed_pfc"),
+    red: Red::Mutated("pfc-frame-format-broadcom", "deviation=malformed_pfc"),
     expected: |measure, _, _| by_source(measure.entry.about, measure.entry.source),
     judge: |measure, done, judged| format(done, measure.named("port"), judged),
+    crosses: |_| true,
     ..Known::USUAL
 };
 
@@ -120,13 +120,8 @@ pub(super) static COUNTERS: Known = Known {
         looks: &[Looks::PFC],
         ..Entry::USUAL
     },
-    facts: |_| {
-        Facts::with(
-            Needs::Counters,
-            "pfc-counted-as-pfc-broadcom",
-            "deviation=counter_counts_pfc_as_data",
-        )
-    },
+    needs: |_| Needs::Counters,
+    red: Red::Mutated("pfc-counted-as-pfc-broadcom", "deviation=counter_counts_pfc_as_data"),
     on: |measure| format!("{} class {}", measure.named("port"), class_of(measure)),
     expected: |measure, _, _| by_source(measure.entry.about, DutCounter::PFC_SOURCE),
     judge: |measure, done, judged| {
@@ -255,9 +250,9 @@ const fn is_pfc(what: &What) -> bool {
 
 /// For how long each XOFF asks the sender to pause: the declared quanta.
 fn asked(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged) {
-    let declared = done.context.group.declared.pfc.quanta;
     done.each("pfc.sent", &format!("{port} class {class} pause asked for"), judged, |trial| {
         let index = trial.port(port)?;
+        let declared = done.context.behind(&trial.script, index).pfc.quanta;
         let whole = (Time::ZERO, Time::ZERO + trial.observation.length);
         let sent = analyse::pfc_sent(&trial.observation, index, class, whole);
         let quanta = |record: &usize| {
@@ -292,14 +287,15 @@ fn draining(done: &JudgeContext<'_>, trial: &Trial, storm: &str) -> Dur {
     let spec = trial.script.storms.iter().find(|spec| spec.name == *storm);
     let speed = spec.map(|spec| trial.observation.ports[usize::from(spec.from)].speed);
     let above = declared.buffer.xon_offset + declared.mtu * 2;
-    declared.pfc.refresh + speed.map_or(Dur::ZERO, |speed| speed.serialise(above))
+    let drains = speed.map_or(Dur::ZERO, |speed| speed.serialise(above));
+    declared.pfc.refresh + drains.max(shaped(&declared.scheduler, above))
 }
 
 /// How soon an XOFF is followed by the next word: the declared refresh, behind what may be ahead of it at the port.
 fn repeated(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged) {
-    let declared = &done.context.group.declared;
     done.each("pfc.sent", &format!("{port} class {class} repeated"), judged, |trial| {
         let index = trial.port(port)?;
+        let declared = done.context.behind(&trial.script, index);
         if falls_silent(&trial.script, index, class) {
             let why =
                 "a storm, a link that goes down or PFC by hand may end its PFC without an XON";

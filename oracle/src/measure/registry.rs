@@ -2,14 +2,14 @@
 
 use super::measurement::Known;
 use super::{
-    action, config, counters, ecn, headroom, latency, loss, macsec, nic, pause, pfc, search, storm,
-    throughput, watchdog, watermark_tables, watermarks, withheld,
+    action, backpressure, config, counters, ecn, headroom, latency, loss, macsec, nic, pause, pfc,
+    search, storm, throughput, watchdog, watermark_tables, watermarks, withheld,
 };
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Measure, Vocabulary};
 
 /// Those that may stand under `measure:`, in the order in which people are shown them.
-static ALL: [&Known; 47] = [
+static ALL: [&Known; 48] = [
     &watchdog::DETECTION,
     &watchdog::RESTORATION,
     &watchdog::FIRED,
@@ -22,6 +22,7 @@ static ALL: [&Known; 47] = [
     &storm::COVERAGE,
     &pfc::SENT,
     &pfc::FORMAT,
+    &backpressure::BACKPRESSURE,
     &search::XOFF,
     &search::DROP,
     &search::XON,

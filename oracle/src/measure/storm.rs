@@ -2,7 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
-use super::measurement::{Expected, Facts, Known, Needs, Red};
+use super::measurement::{Expected, Known, Red};
 use crate::Prediction;
 use crate::trials::context::Context;
 use crate::trials::points::Point;
@@ -24,11 +24,12 @@ pub(super) static COVERAGE: Known = Known {
         about_gaps: true,
         ..Entry::USUAL
     },
-    facts: |_| Facts { needs: Needs::Wire, ways: 1, red: Red::Written },
+    red: Red::Written,
     expected: |measure, context, points| {
         expected(context, measure.named("storm"), points).unwrap_or_default()
     },
     judge: |measure, done, judged| judge(done, measure.named("storm"), judged),
+    crosses: |_| true,
     ..Known::USUAL
 };
 

@@ -5,7 +5,7 @@ use self::subject::Subject;
 use self::watch::Watch;
 use super::judge_context::JudgeContext;
 use super::judged::{At, Judged};
-use super::measurement::{Facts, Known, Needs, Placement, seen_in, subject};
+use super::measurement::{Known, Needs, Placement, Red, seen_in, subject};
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::fired::{self, Limits, Storms};
 use crate::judge::{self, Grid, Seen, detection, ramp, restoration};
@@ -44,6 +44,7 @@ enum Act {
 
 /// What is the same of all three.
 const WATCHDOG: Known = Known {
+    needs: |_| Needs::Events,
     on: seen_in,
     placement: Placement::Grid,
     subject: |measure| Some(subject(measure)),
@@ -65,10 +66,7 @@ pub(super) static DETECTION: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
-    facts: |_| {
-        let case = "detection-time-is-the-poll-interval-broadcom";
-        Facts::with(Needs::Events, case, "pfcwd.detection_time=x2")
-    },
+    red: Red::Mutated("detection-time-is-the-poll-interval-broadcom", "pfcwd.detection_time=x2"),
     expected: |measure, context, _| expected::detection(context, measure.arguments.dur("at_most")),
     judge: |measure, done, judged| {
         judge(
@@ -92,10 +90,10 @@ pub(super) static RESTORATION: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
-    facts: |_| {
-        let case = "late-frame-restarts-the-restoration-time-broadcom";
-        Facts::with(Needs::Events, case, "deviation=late_frame_does_not_restart")
-    },
+    red: Red::Mutated(
+        "late-frame-restarts-the-restoration-time-broadcom",
+        "deviation=late_frame_does_not_restart",
+    ),
     expected: |_, context, _| expected::restoration(context),
     judge: |measure, done, judged| judge(done, &Watchdog::of(measure, Act::Restoration), judged),
     ..WATCHDOG
@@ -120,10 +118,7 @@ pub(super) static FIRED: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
-    facts: |_| {
-        let case = "storm-as-long-as-the-worst-case-broadcom";
-        Facts::with(Needs::Events, case, "pfcwd.detection_time=x2")
-    },
+    red: Red::Mutated("storm-as-long-as-the-worst-case-broadcom", "pfcwd.detection_time=x2"),
     expected: |measure, context, points| expected::fired(context, always(measure), points),
     judge: |measure, done, judged| {
         judge(done, &Watchdog::of(measure, Act::Fired(always(measure))), judged);

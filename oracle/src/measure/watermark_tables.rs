@@ -8,10 +8,11 @@
 
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, Unread};
-use super::measurement::{Facts, Known, Needs, by_source};
+use super::measurement::{Known, Needs, Red, by_source};
 use super::watermarks;
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::share::shaped;
 use crate::spec::watermark::{self, Step};
 use crate::trials::kept::Kept;
 use crate::trials::trial::Trial;
@@ -54,13 +55,8 @@ pub(super) static COPIES: Known = Known {
         sense: alone_in_its_queue,
         ..Entry::USUAL
     },
-    facts: |_| {
-        Facts::with(
-            Needs::Counters,
-            "clear-of-the-user-copy-broadcom",
-            "deviation=watermark_clear_clears_all",
-        )
-    },
+    needs: |_| Needs::Counters,
+    red: Red::Mutated("clear-of-the-user-copy-broadcom", "deviation=watermark_clear_clears_all"),
     expected: |measure, _, _| by_source(measure.entry.about, watermark::SOURCE),
     judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
     ..Known::USUAL
@@ -163,7 +159,8 @@ fn bump(declared: &Declared, trial: &Trial, stream: &str, of: Of) -> Result<Opti
     let frames = spec.count.unwrap_or(0);
     let (sent, drain) = (
         spec.length(speed(spec.from)).unwrap_or_default(),
-        speed(spec.to).slot(spec.on_wire()) * frames,
+        speed(spec.to).slot(spec.on_wire()).max(shaped(&declared.scheduler, spec.on_wire()))
+            * frames,
     );
     let bound = trial.observation.bound();
     // A frame has its place in the queue when it has come there whole, and the last PFC frame tells when it has.

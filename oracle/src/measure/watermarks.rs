@@ -2,7 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged};
-use super::measurement::{Facts, Known, Needs, by_formula};
+use super::measurement::{Known, Needs, Red, by_formula};
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer::{self, Others};
@@ -25,9 +25,8 @@ pub(super) static WATERMARKS: Known = Known {
         beside_a_search: true,
         ..Entry::USUAL
     },
-    facts: |_| {
-        Facts::with(Needs::Counters, "xoff-threshold-broadcom", "deviation=watermark_not_cleared")
-    },
+    needs: |_| Needs::Counters,
+    red: Red::Mutated("xoff-threshold-broadcom", "deviation=watermark_not_cleared"),
     expected: |measure, _, _| by_formula(measure.entry.about, measure.entry.source),
     judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
     ..Known::USUAL

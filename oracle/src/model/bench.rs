@@ -122,7 +122,7 @@ pub fn run_on<Q: EventQueue>(scenario: Scenario, features: Features, simulated: 
     network.run_until(end, &mut recorder);
     let work = network.work();
     Figures {
-        hops: work.hops(),
+        hops: work.hops,
         data_hops: work.data_hops,
         events: work.events,
         storms,

@@ -101,7 +101,7 @@ impl Egress {
     }
 
     /// Chooses what to send next, with the queues in `closed` held back. The frame is to be [taken](Self::drop_front).
-    #[inline]
+    #[inline(always)]
     pub fn choose(&mut self, closed: u8) -> Option<Choice> {
         if !self.control.is_empty() {
             return Some(Choice::Control);

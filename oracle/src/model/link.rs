@@ -72,10 +72,10 @@ pub struct Link {
     rate: Ppm,
     up: bool,
     lost: u64,
-    /// How many of the frames under way are PFC.
-    pfc: usize,
-    /// How many are acknowledgements or congestion notifications.
-    answers: usize,
+    /// Frames put on it so far, by kind.
+    put: [u64; Kind::COUNT],
+    /// Those of them that are under way no more.
+    gone: [u64; Kind::COUNT],
 }
 
 impl Link {
@@ -94,8 +94,8 @@ impl Link {
             rate: Ppm::ONE,
             up: true,
             lost: 0,
-            pfc: 0,
-            answers: 0,
+            put: [0; Kind::COUNT],
+            gone: [0; Kind::COUNT],
         };
         link.timing = link.time(0);
         link
@@ -142,8 +142,10 @@ impl Link {
         let last_bit = now + self.timing.to_last_bit;
         let free = now + self.timing.to_next;
         let arrives = last_bit + self.delay;
+        self.put[packet.kind as usize] += 1;
         if !self.up {
             self.lost += 1;
+            self.gone[packet.kind as usize] += 1;
             return Sent { last_bit, free, arrives, first: false };
         }
         let first = self.next == Time::MAX;
@@ -151,8 +153,6 @@ impl Link {
             self.next = arrives;
         }
         self.under_way.push(packet).at = arrives;
-        self.pfc += usize::from(packet.kind == Kind::Pfc);
-        self.answers += usize::from(is_answer(packet));
         Sent { last_bit, free, arrives, first }
     }
 
@@ -184,29 +184,33 @@ impl Link {
     /// Takes the first frame off the link.
     #[inline(always)]
     pub fn finish(&mut self) {
-        if self.pfc > 0 {
-            self.finish_pfc();
-        }
-        self.answers -= usize::from(self.under_way.front().is_some_and(is_answer));
+        let Some(packet) = self.under_way.front() else { return };
+        self.gone[packet.kind as usize] += 1;
         self.under_way.drop_front();
         self.next = self.front().map_or(Time::MAX, |packet| packet.at);
     }
 
-    #[cold]
-    #[inline(never)]
-    fn finish_pfc(&mut self) {
-        let is_pfc = self.under_way.front().is_some_and(|packet| packet.kind == Kind::Pfc);
-        self.pfc -= usize::from(is_pfc);
+    /// Frames put on it so far, by kind.
+    pub(super) const fn put(&self) -> &[u64; Kind::COUNT] {
+        &self.put
+    }
+
+    /// Whether a frame of `kind` is under way.
+    #[inline]
+    const fn carries(&self, kind: Kind) -> bool {
+        self.put[kind as usize] != self.gone[kind as usize]
     }
 
     /// Whether a PFC frame is under way.
+    #[inline]
     pub const fn carries_pfc(&self) -> bool {
-        self.pfc > 0
+        self.carries(Kind::Pfc)
     }
 
     /// Whether anything is under way but acknowledgements and congestion notifications.
-    pub const fn carries_more_than_answers(&self) -> bool {
-        self.under_way.len() > self.answers
+    #[inline]
+    pub fn carries_more_than_answers(&self) -> bool {
+        [Kind::Data, Kind::Pfc, Kind::Nak, Kind::ReadRequest].iter().any(|&kind| self.carries(kind))
     }
 
     /// Cuts or mends the link. Frames under way when it is cut, and those sent while it is, are lost.
@@ -214,7 +218,7 @@ impl Link {
         self.up = up;
         if !up {
             self.lost += u64::try_from(self.under_way.clear()).unwrap_or(u64::MAX);
-            (self.pfc, self.answers) = (0, 0);
+            self.gone = self.put;
             self.next = Time::MAX;
         }
     }
@@ -228,12 +232,6 @@ impl Link {
     pub const fn under_way(&self) -> usize {
         self.under_way.len()
     }
-}
-
-/// Whether a frame is an acknowledgement or a congestion notification.
-#[inline]
-fn is_answer(packet: &Packet) -> bool {
-    matches!(packet.kind, Kind::Ack | Kind::Cnp)
 }
 
 #[cfg(test)]

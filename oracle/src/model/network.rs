@@ -24,10 +24,9 @@ mod rare;
 mod secured;
 mod wires;
 pub(in crate::model) mod wiring;
-mod work;
 
+pub use books::Work;
 pub use control::Delivered;
-pub use work::Work;
 
 /// What an event source stands for.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +88,7 @@ impl<Q: EventQueue> Network<Q> {
             && let Some((at, source)) = self.wires.queue.pop_before(until)
         {
             self.wires.now = at;
-            self.wires.work.events += 1;
+            self.wires.events += 1;
             self.handle(source, tap);
         }
         if tap.is_over() {
@@ -172,9 +171,8 @@ impl<Q: EventQueue> Network<Q> {
         let wiring = port.wiring;
         let sent = self.wires.put(wiring.link, self.wires.now, packet);
         port.busy = sent.free;
-        let free = port.free_at();
-        if !self.shortcuts.fold && port.send.set(free) {
-            self.wires.queue.push(free, wiring.send);
+        if !self.shortcuts.fold && port.send.set(port.free_at()) {
+            self.wires.queue.push(port.send.earliest(), wiring.send);
         }
         self.sent(wiring, packet.kind, sent, tap);
     }
@@ -219,7 +217,7 @@ impl<Q: EventQueue> Network<Q> {
         if port.is_free(self.wires.now) {
             self.port_start(at, tap);
         } else if port.ready() && port.send.set(port.free_at()) {
-            self.wires.queue.push(port.free_at(), port.wiring.send);
+            self.wires.queue.push(port.send.earliest(), port.wiring.send);
         }
     }
 
@@ -239,9 +237,8 @@ impl<Q: EventQueue> Network<Q> {
         let sent = self.wires.put(wiring.link, now, packet);
         port.busy = sent.free;
         port.started(choice);
-        let free = port.free_at();
-        if (port.ready() || !self.shortcuts.fold) && port.send.set(free) {
-            self.wires.queue.push(free, wiring.send);
+        if (port.ready() || !self.shortcuts.fold) && port.send.set(port.free_at()) {
+            self.wires.queue.push(port.send.earliest(), wiring.send);
         }
         let resumed = if kind == Kind::Pfc { None } else { device.left(now, place) };
         self.sent(wiring, kind, sent, tap);

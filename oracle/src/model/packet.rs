@@ -40,6 +40,11 @@ pub enum Kind {
     ReadRequest,
 }
 
+impl Kind {
+    /// How many kinds there are; each as a number is below.
+    pub(crate) const COUNT: usize = Kind::ReadRequest as usize + 1;
+}
+
 /// A frame.
 ///
 /// On the path of a frame it is copied as a whole, from one ring to the next, and changed only where it then lies: a

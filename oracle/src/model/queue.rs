@@ -53,6 +53,8 @@ pub struct Heap4 {
     /// group of children, so that every group is compared whole.
     keys: Vec<u64>,
     len: usize,
+    /// Whether the first key has been taken and still lies there: most events push one, which then takes its place.
+    is_taken: bool,
     base: Time,
     /// Time of the event taken last, since `base`: the base may move up to here.
     taken: u64,
@@ -80,7 +82,8 @@ fn source_of(key: u64) -> Source {
 
 impl EventQueue for Heap4 {
     fn starting_at(start: Time) -> Heap4 {
-        Heap4 { keys: vec![NONE; 64], len: 0, base: start, taken: 0, far: BTreeSet::new() }
+        let keys = vec![NONE; 64];
+        Heap4 { keys, len: 0, is_taken: false, base: start, taken: 0, far: BTreeSet::new() }
     }
 
     #[inline]
@@ -90,11 +93,19 @@ impl EventQueue for Heap4 {
         if since_base >= REACH.0 {
             return self.push_far(at, source);
         }
-        self.sift_up(pack(since_base, source));
+        let key = pack(since_base, source);
+        if core::mem::take(&mut self.is_taken) {
+            self.sink(key);
+        } else {
+            self.sift_up(key);
+        }
     }
 
     #[inline(always)]
     fn pop_before(&mut self, until: Time) -> Option<(Time, Source)> {
+        if core::mem::take(&mut self.is_taken) {
+            self.remove_first();
+        }
         let first = self.keys.first().copied().unwrap_or(NONE);
         if first == NONE {
             return self.pop_far(until);
@@ -105,12 +116,13 @@ impl EventQueue for Heap4 {
             return None;
         }
         self.taken = since_base;
-        self.remove_first();
+        self.is_taken = true;
         Some((at, source_of(first)))
     }
 
     fn next(&self) -> Option<Time> {
-        let near = self.keys[..self.len].first();
+        let near = if self.is_taken { &self.keys[1..=ARITY] } else { &self.keys[..1] };
+        let near = near.iter().min().filter(|&&key| key != NONE);
         let near = near.map(|key| Time(self.base.0 + (key >> SOURCE_BITS)));
         near.or_else(|| self.far.first().map(|&(at, _)| at))
     }
@@ -172,16 +184,24 @@ impl Heap4 {
         keys[hole] = key;
     }
 
-    /// Takes out the first key: the last one takes its place and sinks.
+    /// Takes out the first key: the last one takes its place.
     #[inline]
     fn remove_first(&mut self) {
-        let keys = self.keys.as_mut_slice();
         self.len -= 1;
-        let last = self.len;
-        let key = core::mem::replace(&mut keys[last], NONE);
+        let last = core::mem::replace(&mut self.keys[self.len], NONE);
+        if self.len > 0 {
+            self.sink(last);
+        }
+    }
+
+    /// Puts a key in the first one's place, from where it sinks to its own.
+    #[inline]
+    fn sink(&mut self, key: u64) {
+        let len = self.len;
+        let keys = self.keys.as_mut_slice();
         let mut hole = 0;
         let mut children = 1;
-        while children < last {
+        while children < len {
             let Some(&[a, b, c, d]) = keys[children..].first_chunk() else { break };
             let least = a.min(b).min(c.min(d));
             if least >= key {
@@ -193,9 +213,7 @@ impl Heap4 {
             hole = children + if least == a { 0 } else { below_b };
             children = hole * ARITY + 1;
         }
-        if last > 0 {
-            keys[hole] = key;
-        }
+        keys[hole] = key;
     }
 
     #[cold]

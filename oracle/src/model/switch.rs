@@ -64,7 +64,7 @@ impl Port {
         if self.sends_last {
             return self.free_at() < now;
         }
-        self.free_at() <= now
+        self.busy <= now && self.free_at() <= now
     }
 
     /// When the next of the frames that wait may start, as far as no pause is in its way.
@@ -74,12 +74,6 @@ impl Port {
             Some(shaper) if !self.egress.ready(u8::MAX) => self.busy.max(shaper.opens()),
             _ => self.busy,
         }
-    }
-
-    /// The queues that its shaper holds back: all or none.
-    #[inline]
-    fn shaped(&self, now: Time) -> u8 {
-        self.shaper.as_ref().map_or(0, |shaper| if now < shaper.opens() { u8::MAX } else { 0 })
     }
 
     /// Whether a frame could go, were the port free.
@@ -195,10 +189,11 @@ impl Switch {
     #[inline]
     pub(crate) fn next(&mut self, now: Time, port: usize) -> Option<(Choice, &mut Port)> {
         let at = &mut self.ports[port];
-        let choice = at.egress.choose(at.mac.closed() | at.shaped(now))?;
-        if let (Choice::Queue(_), Some(shaper)) = (choice, &mut at.shaper) {
-            shaper.charge(now, at.egress.front(choice)?.size);
-        }
+        let closed = at.mac.closed();
+        let choice = match &mut at.shaper {
+            None => at.egress.choose(closed)?,
+            Some(shaper) => shaper.choose(now, &mut at.egress, closed)?,
+        };
         if let Choice::Queue(queue) = choice
             && self.wred.looks_at_departure(queue)
         {
@@ -230,10 +225,10 @@ impl Switch {
         {
             return Received::Gone;
         }
-        let delay = self.delay + self.delay_of_a_byte * u64::from(size);
+        let delays = self.delays();
         let out = &mut self.ports[to];
         if bypass
-            && delay == Dur::ZERO
+            && !delays
             && out.shaper.is_none()
             && out.egress.is_empty()
             && out.is_free(now)
@@ -256,7 +251,8 @@ impl Switch {
             Admission::QueueFull => return self.refuse_lossy(now, place),
         };
         let ingress = u16::try_from(from).unwrap_or(u16::MAX);
-        if delay > Dur::ZERO {
+        if delays {
+            let delay = self.delay + self.delay_of_a_byte * u64::from(size);
             let ready = (now + delay).max(self.not_before);
             if self.delay_of_a_byte > Dur::ZERO {
                 // A short frame stays behind a long one.
@@ -279,6 +275,12 @@ impl Switch {
             early::settle(&mut self.wred, early, to, inside);
         }
         Received::Queued { to, xoff }
+    }
+
+    /// Whether frames take time from ingress to queue.
+    #[inline]
+    const fn delays(&self) -> bool {
+        self.delay.0 | self.delay_of_a_byte.0 != 0
     }
 
     /// Queues the frame whose way through the pipeline ends at `now`: its port, and when to come for the next.

@@ -256,7 +256,7 @@ impl Wred {
             return certain;
         }
         let at = &mut self.queues[port][slot(queue)];
-        let index = at.draws / u64::from(faults.draws_correlated.unwrap_or(1));
+        let index = faults.draws_correlated.map_or(at.draws, |times| at.draws / u64::from(times));
         at.draws += 1;
         let drawn_at = if faults.draws_shared_by_ports { 0 } else { port };
         chance.hit(chance::draw(self.queues[drawn_at][slot(queue)].stream, index))

@@ -4,6 +4,7 @@
 //! itself a recurrence (`macsec`, `nic`) its steps as they are written down. Neither the model nor what a profile says a device
 //! *actually* does is known here.
 
+pub mod backpressure;
 pub mod buffer;
 pub mod headroom;
 pub mod in_flight;

@@ -18,6 +18,15 @@ pub struct Offer {
 /// Fixed point for the level of the water: 2^40 steps to a bit a second and unit of weight.
 const FINE: u128 = 1 << 40;
 
+const PS_PER_S: u128 = 1_000_000_000_000;
+
+/// The time that a shaped port takes for so many bytes of frames, all that was saved up spent; none where it is not shaped.
+pub fn shaped(scheduler: &Scheduler, frames: Bytes) -> Dur {
+    let bits = u128::from(frames.0) * 8 * PS_PER_S;
+    let time = scheduler.pir.map_or(0, |pir| bits.div_ceil(u128::from(pir.bps.max(1))));
+    Dur(u64::try_from(time).unwrap_or(u64::MAX))
+}
+
 /// F10: what each offer is granted, in bits a second in frames. Strict queues first, the highest number first; what they
 /// leave is shared by the weighted ones as water fills vessels: a queue that wants less than its share gets what it
 /// wants, the others share the rest in proportion to their weights, which count the bytes of frames.
@@ -48,7 +57,6 @@ pub fn shares_between(
     offers: &[Offer],
     (from, until): (Dur, Dur),
 ) -> Vec<Span> {
-    const PS_PER_S: u128 = 1_000_000_000_000;
     let late = shares(speed, scheduler, offers);
     let Some(pir) = scheduler.pir else { return late };
     let early = shares(speed, &Scheduler { pir: None, ..scheduler.clone() }, offers);

@@ -7,7 +7,7 @@ use super::threshold_search::Counts;
 use super::values::Values;
 use crate::measure::watchdog::subject::Subject;
 use crate::measure::watchdog::watch::Watch;
-use rig_lab::{Fault, Form, Keys, Lab, Profile, Transport};
+use rig_lab::{Declared, Fault, Form, Keys, Kind, Lab, Profile, Transport};
 use rig_testcases::{Case, Protection, Script};
 use rig_units::{Dur, Length};
 use std::borrow::Cow;
@@ -50,6 +50,12 @@ impl<'a> Context<'a> {
             _ => lab.cable_cm,
         };
         let mut profile = Cow::Borrowed(profile);
+        // What each device of a system is configured to is predicted from, too.
+        if profile.kind == Kind::System
+            && let Ok(configured) = profile.clone().into_owned().configured(&group.settings)
+        {
+            profile = Cow::Owned(configured);
+        }
         if let Some(Varied::Speed(speed)) = group.varied {
             profile.to_mut().run_at(speed);
         }
@@ -86,6 +92,16 @@ impl<'a> Context<'a> {
     /// The name of a prediction or value that this device does not have.
     pub fn points(&self) -> Result<Vec<Point>, String> {
         points(self.case, &self.values(), self.cadence())
+    }
+
+    /// What the device behind a rig port is configured to.
+    pub fn behind(&self, script: &Script, port: u16) -> &Declared {
+        let device = self.profile.system.as_deref().filter(|system| system.alone.is_none());
+        let device = device.and_then(|system| {
+            let at = system.ports.get(usize::from(script.dut_ports[usize::from(port)]))?;
+            system.devices.get(usize::from(at.device))
+        });
+        device.map_or(&self.group.declared, |device| &device.declared)
     }
 
     /// How the storm in question makes its pause; `None` where no storm is in question.

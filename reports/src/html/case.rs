@@ -235,7 +235,7 @@ fn background(case: &CaseReport) -> String {
     );
     block(
         "Void trials",
-        some(&case.trials.void, "trial", |(trial, reason)| format!("#{trial} {}", esc(reason))),
+        some(&case.trials.void, "trial", |void| format!("#{} {}", void.trial, esc(&void.reason))),
     );
     format!(
         "<div class=\"background\">\n{blocks}</div>\n<h3>Again</h3>\n<pre><code>{}</code></pre>\n",

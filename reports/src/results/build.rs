@@ -1,9 +1,6 @@
 //! From the events of a run to its results.
 
-use super::{
-    Case, Curve, Evidence, FORMAT, Finding, Measurement, Point, Reading, Results, Summary, Trials,
-    Void, Wall,
-};
+use super::{Case, Curve, FORMAT, Finding, Measurement, Point, Reading, Results, Summary, Wall};
 use crate::figure::{self, Spread};
 use crate::outcome::Outcome;
 use crate::text::milliseconds;
@@ -58,7 +55,6 @@ impl Case {
             Verdict::Skipped(why) => (Some("not-applicable"), Some(why), &[][..]),
             Verdict::Broken(how) => (Some("rig-or-lab"), Some(how), &[][..]),
         };
-        let void = report.trials.void.iter();
         Case {
             id: report.id.to_string(),
             verdict: Outcome::of(&report.verdict),
@@ -67,13 +63,7 @@ impl Case {
             dut: report.dut.clone(),
             why: report.why.clone(),
             source: report.source.clone(),
-            trials: Trials {
-                planned: report.trials.planned,
-                run: report.trials.run,
-                void: void
-                    .map(|(trial, reason)| Void { trial: *trial, reason: reason.clone() })
-                    .collect(),
-            },
+            trials: report.trials.clone(),
             sending: report.sending.clone(),
             measurements: report.judgements.iter().map(Measurement::of).collect(),
             findings: findings
@@ -84,7 +74,7 @@ impl Case {
             left_out: report.left_out.clone(),
             not_applicable: report.not_applicable.clone(),
             undecided: report.undecided.clone(),
-            evidence: report.evidence.iter().map(Evidence::of).collect(),
+            evidence: report.evidence.clone(),
             evidence_left_out: report.evidence_left_out.clone(),
             tables: report.tables.clone(),
         }
@@ -189,12 +179,5 @@ impl Curve {
             unit: curve.unit.name().to_owned(),
             points: points.collect(),
         }
-    }
-}
-
-impl Evidence {
-    fn of(file: &EvidenceFile) -> Evidence {
-        let EvidenceFile { path, trial, frames, bytes } = file.clone();
-        Evidence { path, trial, frames, bytes }
     }
 }

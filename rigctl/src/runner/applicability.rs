@@ -3,7 +3,9 @@
 
 use rig_dut::control::{Ability, Order};
 use rig_dut::{capabilities, lacking};
-use rig_lab::{Action, ControlName, Keys, Lab, Profile, Setting, Transport, settings};
+use rig_lab::{
+    Action, ControlName, Declared, Keys, Kind, Lab, Profile, Setting, Transport, settings,
+};
 use rig_oracle::measure::{self, Needs};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
@@ -34,7 +36,7 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, St
             "what it counts is drained meanwhile: it needs timestamps within a frame's {slot}, and this lab's are within {bound}"
         ));
     }
-    if let Some(why) = keyless(lab, profile, case) {
+    if let Some(why) = keyless(lab, profile, case).or_else(|| shaped(profile, case)) {
         return Err(why);
     }
     if lab.transport != Transport::Virtual {
@@ -56,13 +58,25 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, St
     steered(lab.control(profile), profile, case)
 }
 
+/// What the device is configured to once the case has set its own; `None` where that does not fit.
+fn configured(profile: &Profile, case: &Case) -> Option<Declared> {
+    let set = |declared: Declared, setting| declared.with(setting).ok();
+    case.settings.iter().try_fold(profile.declared.clone(), set)
+}
+
+/// Why what the case measures says nothing of its ports: they are shaped, and it is predicted for ports that are not.
+fn shaped(profile: &Profile, case: &Case) -> Option<String> {
+    let declared = configured(profile, case)?;
+    let pir = declared.scheduler.pir?;
+    let holds_back = declared.ports.iter().any(|group| pir.bps < group.speed.bps());
+    let one = case.measure.iter().find(|one| holds_back && measure::of(one).at_line_rate)?;
+    let name = one.name();
+    Some(format!("its ports are shaped to {pir}, and {name} is predicted of ports at line rate"))
+}
+
 /// Why the lab's keys do not do for a case with MACsec.
 fn keyless(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
-    let declared = case
-        .settings
-        .iter()
-        .try_fold(profile.declared.clone(), |declared, setting| declared.with(setting));
-    let macsec = declared.ok()?.macsec;
+    let macsec = configured(profile, case)?.macsec;
     let have = lab.keys.as_ref().map_or(0, Keys::key_len);
     let want = macsec.cipher_suite.key_len();
     (macsec.enable && have < want).then(|| match have {
@@ -100,7 +114,7 @@ fn steered(control: ControlName, profile: &Profile, case: &Case) -> Result<Appli
         return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
     }
     case.measure.retain(|measure| {
-        let why = unseen(control, profile, measure);
+        let why = untold(profile, measure).or_else(|| unseen(control, profile, measure));
         left_out.extend(why.iter().map(|why| format!("{}: {why}", measure.name())));
         why.is_none()
     });
@@ -194,10 +208,20 @@ fn cuts(case: &Case) -> bool {
     case.steps.iter().any(|step| matches!(step.what, CaseAction::LinkDown { .. }))
 }
 
+/// Why what is measured is not held against several devices; `None` where it is, or they are one.
+fn untold(profile: &Profile, measure: &Measure) -> Option<String> {
+    let several = profile.kind == Kind::System && !(measure::of(measure).crosses)(measure);
+    let names = || profile.devices().iter().map(|one| format!("{}-{}", profile.name, one.name));
+    several.then(|| {
+        let (name, devices) = (&profile.name, names().collect::<Vec<_>>().join(" or "));
+        format!("it follows from the configuration of one device, and {name} is several: {devices} is one")
+    })
+}
+
 /// Why neither the wire nor the control shows what is measured; `None` where one does.
 fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<String> {
     let silent = profile.declared.pfcwd.action == Action::Alert;
-    let (ability, before) = match (measure::of(measure).facts)(measure).needs {
+    let (ability, before) = match (measure::of(measure).needs)(measure) {
         Needs::Counters => (Ability::Counters, ""),
         Needs::Settings => (Ability::Configure, ""),
         Needs::Events if silent => {
@@ -213,7 +237,7 @@ fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<
 mod tests {
     use super::*;
     use rig_lab::{Backend, DpdkWire, Interfaces};
-    use rig_units::Dur;
+    use rig_units::{Dur, L2Rate};
 
     fn lab(adapt: impl FnOnce(&mut Profile)) -> Lab {
         let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
@@ -265,6 +289,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_predicted_at_line_rate_is_not_asked_of_a_shaped_port() {
+        let shaped = |pir: u64| {
+            let lab = lab(|dut| dut.declared.scheduler.pir = Some(L2Rate { bps: pir }));
+            let of_shape = |(_, reach): &(String, Result<Applicability, String>)| {
+                reach.as_ref().is_err_and(|why| why.contains("shaped"))
+            };
+            all(&lab).into_iter().filter(of_shape).map(|(id, _)| id).collect::<Vec<_>>()
+        };
+        assert_eq!(shaped(100_000_000_000), [""; 0], "no slower than the port");
+        let held_back = shaped(30_000_000_000);
+        assert!(held_back.contains(&"headroom::response-time-broadcom".to_owned()));
+        assert!(!held_back.contains(&"buffers::xoff-threshold-broadcom".to_owned()));
+    }
+
+    #[test]
     fn a_silent_action_is_not_looked_for_on_the_wire() {
         insta::assert_snapshot!(told(&lab(|dut| dut.declared.pfcwd.action = Action::Alert)));
     }
@@ -276,6 +315,31 @@ mod tests {
             let Ok(reach) = reach else { continue };
             assert!(reach.case.storms.is_empty(), "{id}");
         }
+    }
+
+    /// What of a case that measures these can be done on a system of the bundled lab.
+    fn on_a_system(measures: &str) -> Result<Vec<String>, String> {
+        let text = format!(
+            "about: a\ndevice: system\ncases:\n  one:\n    why: a\n    source: [a]\n    streams: {{load: {{from: p1, to: p3, class: 3, kind: udp, size: 64B, every: 1ms, count: 9}}}}\n    trials: 1\n    steps: [{{at: 0ms, start: load}}]\n    length: 9ms\n    measure: [{measures}]\n"
+        );
+        let suite = rig_testcases::read::piped(text.as_bytes(), &measure::Registry);
+        let case = suite.unwrap_or_else(|faults| panic!("{faults:#?}")).cases.remove(0);
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let whole = lab.duts.iter().find(|dut| dut.kind == Kind::System).expect("a system");
+        assert_eq!(case.suits(whole), Ok(()));
+        of(&lab, whole, &case).map(|reach| reach.left_out)
+    }
+
+    #[test]
+    fn what_follows_from_one_device_is_left_out_of_a_case_on_several() {
+        let (mark, loss) =
+            ("ecn.marks: {stream: load, expect: none}", "loss: {stream: load, expect: none}");
+        assert_eq!(on_a_system(loss), Ok(Vec::new()));
+        let why = "ecn.marks: it follows from the configuration of one device, and two-in-a-row is several: two-in-a-row-near or two-in-a-row-far is one";
+        assert_eq!(on_a_system(&format!("{mark}, {loss}")), Ok(vec![why.to_owned()]));
+        assert_eq!(on_a_system(mark), Err(format!("nothing of it can be measured: {why}")));
+        let predicted = on_a_system("loss: {stream: load}").expect_err("nothing is left");
+        assert!(predicted.contains("loss: it follows"), "{predicted}");
     }
 
     #[test]

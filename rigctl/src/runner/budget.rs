@@ -17,8 +17,7 @@ pub fn each(cases: &[&Case]) -> f64 {
         Sweep::Across { points, .. } => usize::try_from(*points).unwrap_or(usize::MAX),
     };
     let of_case = |case: &&Case| {
-        let measures: usize =
-            case.measure.iter().map(|one| (measure::of(one).facts)(one).ways).sum();
+        let measures: usize = case.measure.iter().map(|one| measure::of(one).ways).sum();
         let ways = case.sweep.iter().map(of_sweep).fold(1, usize::saturating_mul).max(1);
         measures.saturating_mul(ways)
     };

@@ -33,7 +33,7 @@ use rig_oracle::trials::seed::Seed;
 use rig_oracle::trials::table::{self, Table};
 use rig_oracle::trials::trial::Trial;
 use rig_oracle::verdict::{Curve, Doubt, Judgement, NotApplicable, Verdict};
-use rig_reports::{CaseReport, Trials};
+use rig_reports::{CaseReport, Trials, Void};
 use rig_testcases::{Case, Script};
 use rig_units::Dur;
 use std::cell::Cell;
@@ -344,7 +344,8 @@ fn repeat(rig: &Rig<'_>, case: &Case) -> String {
 
 fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
     let void = work.trials.iter().filter_map(|trial| {
-        trial.void().map(|doubt| (trial.number(), format!("{}: {}", doubt.reason, doubt.detail)))
+        let reason = |doubt: &Doubt| format!("{}: {}", doubt.reason, doubt.detail);
+        Some(Void { trial: trial.number(), reason: trial.void().map(reason)? })
     });
     let trials = Trials {
         planned: work.planned,

@@ -1,6 +1,7 @@
 //! Every way in which the emulated device is broken on purpose, against the catalogue: which case notices.
 
 mod lacking;
+mod likely;
 pub mod per_case;
 
 use super::case::{self, Rig};
@@ -14,6 +15,7 @@ use rig_oracle::spec::pfcwd::{Rule, Stimulus};
 use rig_oracle::trials::points::groups;
 use rig_testcases::{Case, CaseId, Suite};
 use rig_units::Dur;
+use std::cmp::Reverse;
 
 /// One broken device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,133 +59,6 @@ pub enum Fate {
     /// No case failed on it.
     Survived,
 }
-
-/// Cases that are tried first: part of the mutant's text, and parts of the names of its likely killers.
-const LIKELY: &[(&str, &[&str])] = &[
-    ("detection_time", &["detection-latency"]),
-    ("restoration_time=never", &["restoration-latency"]),
-    ("restoration_time", &["restoration-latency"]),
-    ("poll_interval", &["detection-latency", "restoration-latency"]),
-    ("action=drop", &["action-forward", "action-alert"]),
-    ("action=forward", &["action-drop", "action-alert"]),
-    ("action=alert", &["action-drop", "detection-latency"]),
-    ("big_red_switch_misses", &["big-red-switch"]),
-    ("big_red_switch", &["isolation", "detection-latency"]),
-    ("charge=interval", &["near-a-multiple", "late-polls"]),
-    ("charge=elapsed", &["near-a-multiple", "late-polls"]),
-    ("min_samples", &["is-the-poll-interval"]),
-    ("jitter=none", &["late-polls"]),
-    ("jitter=tick", &["detection-latency"]),
-    ("backlog", &["discarded-backlog", "action-drop"]),
-    ("drop_by", &["way-back"]),
-    ("config_path", &["below-the-poll-interval"]),
-    ("detection_ignores_class", &["both-lossless-classes"]),
-    ("timer_not_reset", &["do-not-add-up"]),
-    ("pfc.xon_counts", &["pfc-counted-as-pfc"]),
-    ("xon_counts", &["xon-frames"]),
-    ("restores_too_early", &["restoration-latency"]),
-    ("restores_during_storm", &["storm-that-goes-on"]),
-    ("late_frame", &["late-frame"]),
-    ("xon_does_not_restart", &["xon-restarts"]),
-    ("drop_leaks_buffer", &["headroom-broadcom"]),
-    ("drop_leaks", &["action-drop"]),
-    ("drop_spreads", &["isolation"]),
-    ("forward_drops", &["action-forward"]),
-    ("alert_acts", &["action-alert"]),
-    ("poll_stops", &["second-storm"]),
-    ("counters_off", &["storm-counters"]),
-    ("pfc_continues", &["pfc-ends"]),
-    ("accepts_out_of_range", &["limits-refused"]),
-    ("refuses_limits", &["limits-accepted"]),
-    ("flow_reordered", &["half-the-detection-time"]),
-    ("drop_counter_off", &["headroom-broadcom"]),
-    ("xon_ignored", &["xon-ends-the-pause"]),
-    ("lossy_obeys", &["lossy-class-not-paused"]),
-    ("lossy_class_obeys", &["lossy-class-not-paused"]),
-    ("long_pause_stays", &["shorter-pause"]),
-    ("xon_of_two", &["xon-of-both"]),
-    ("xon_forwarded", &["pause-stays-on-its-link"]),
-    ("lossy_pfc_forwarded", &["pause-stays-on-its-link"]),
-    ("spoilt_ack", &["spoilt-last-acknowledgement"]),
-    ("spoilt_response", &["spoilt-response"]),
-    ("nak_holds_all", &["loss-of-another-flow"]),
-    ("empty_vector", &["frame-of-no-class"]),
-    ("one_class_of_two", &["both-classes-of-a-frame"]),
-    ("pfc_forwarded", &["pause-stays-on-its-link"]),
-    ("buffer_change", &["buffer-change"]),
-    ("link_toggle", &["port-toggle"]),
-    ("own_pfc", &["own-pfc"]),
-    ("one_port", &["multi-port"]),
-    ("malformed_pfc", &["pfc-frame-format"]),
-    ("refresh_late", &["pfc-is-repeated"]),
-    ("weights_ignored", &["shares-after"]),
-    ("egress_rate", &["line-rate"]),
-    ("buffer.accounting", &["sources-of-a-queue-together", "thresholds-together"]),
-    ("xon_of_any_queue", &["xon-when-its-own"]),
-    ("voq_per_source", &["sources-of-a-queue"]),
-    ("buffer.crossing", &["headroom-mellanox", "headroom-broadcom"]),
-    ("buffer.descriptor", &["frames-a-byte-above", "frames-of-whole-cells"]),
-    ("buffer.lossy", &["lossy-drop"]),
-    ("buffer.static_th", &["static-threshold"]),
-    ("buffer.port_dynamic_th", &["port-threshold"]),
-    ("buffer.headroom_pool", &["shared-headroom-pool"]),
-    ("buffer.xon_offset", &["xon-point"]),
-    ("buffer.xon", &["xon-floor"]),
-    ("buffer.", &["headroom-broadcom", "xoff-threshold-broadcom"]),
-    ("pfc.quanta", &["xoff-refreshed"]),
-    ("pfc.refresh", &["xoff-refreshed"]),
-    ("pfc.emission", &["xoff-and-xon-at-once"]),
-    ("pfc.response", &["response-time"]),
-    ("headroom_one_cell_short", &["headroom-mellanox", "headroom-broadcom"]),
-    ("xon_never", &["xon-point"]),
-    ("xon_late", &["xoff-and-xon-at-once"]),
-    ("shared_headroom", &["shared-headroom-pool"]),
-    ("headroom_cap", &["shared-headroom-pool"]),
-    ("pfc_honoured", &["other-lossless-class"]),
-    ("pause_time_not", &["pause-restarts"]),
-    ("descriptor_not", &["frames-of-whole-cells"]),
-    ("lossy_uses", &["lossy-drop"]),
-    ("lossy_pauses", &["lossy-never-pauses"]),
-    ("counter_counts", &["pfc-counted-as-pfc"]),
-    ("xoff_wrong_class", &["xoff-refreshed"]),
-    ("ce_not_counted", &["marked-before"]),
-    ("not_counted", &["headroom-broadcom"]),
-    ("watermark.poll", &["one-poll-after"]),
-    ("watermark.telemetry", &["periodic-copy-forgets"]),
-    ("watermark_clear", &["clear-of-the-user-copy"]),
-    ("watermark_persistent", &["periodic-copy-forgets"]),
-    ("watermark_not", &["headroom-broadcom"]),
-    ("macsec.latency", &["xoff-takes-the-way", "response-over-macsec"]),
-    ("macsec.replay_window", &["replay-window"]),
-    ("macsec.next_pn", &["packet-numbers", "extended-packet"]),
-    ("macsec.pfc_", &["forms-that-differ", "each-form", "under-every-policy"]),
-    ("macsec.enable_replay", &["replay-window", "late-frames"]),
-    ("macsec.", &["every-suite", "integrity-only", "without-sci"]),
-    ("macsec_rekey", &["rekey-under-a-storm"]),
-    ("macsec_headroom", &["headroom-over-macsec"]),
-    ("macsec_an", &["rekey-under-a-storm"]),
-    ("macsec_pn", &["packet-numbers"]),
-    ("macsec_sci", &["another-channel"]),
-    ("macsec_icv", &["forged-pfc"]),
-    ("macsec_replay", &["replay-window"]),
-    ("macsec_late", &["replay-window"]),
-    ("macsec_pfc_sent", &["pfc-sent"]),
-    ("macsec_encrypted", &["protected-pfc"]),
-    ("macsec_ok", &["protected-pfc"]),
-    ("read_asks", &["one-lost-response"]),
-    ("nak_earns", &["nak-that-comes"]),
-    ("idle_queue", &["no-traffic", "half-paused"]),
-    ("any_pause", &["intermittent-congestion"]),
-    ("depth_of_port", &["two-queues"]),
-    ("depth_of_class", &["same-queue-of-another"]),
-    ("watermark_forgets", &["clear-while"]),
-    ("clear_pfc_takes", &["clear-pfc-takes"]),
-    ("clears_ce", &["marked-before"]),
-    ("on_every_queue", &["queue-without-a-profile"]),
-    ("marks_non_ect", &["not-capable"]),
-    ("pool_oversubscribed", &["headroom-broadcom"]),
-    ("headroom_unused", &["headroom-broadcom"]),
-];
 
 /// Every mutant that `suites` are to notice: each parameter of the parts of a device that they cover, and each deviation there.
 pub fn all(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
@@ -254,22 +129,19 @@ fn part_of(text: &str) -> Option<Part> {
     }
 }
 
-/// Parts of the names of the cases that are likely to notice a mutant.
-fn likely(text: &str) -> &'static [&'static str] {
-    LIKELY.iter().find(|(part, _)| text.contains(part)).map_or(&[], |(_, names)| names)
-}
-
-/// The cases, likely killers first, then those of the suites that cover its part.
+/// The cases, first those of which something is known, then those of the suites that cover its part; of each those first that say
+/// the same words.
 fn ordered<'a>(cases: &[&'a Case], mutant: &Mutant) -> Vec<&'a Case> {
-    let names = likely(&mutant.text);
-    let likely = |case: &Case| {
-        names.iter().position(|name| case.id.case.contains(name)).unwrap_or(names.len())
-    };
     // What a device of another kind does it cannot touch.
-    let mut ordered: Vec<&Case> =
-        cases.iter().copied().filter(|case| mutant.is_of(case.kind)).collect();
-    ordered.sort_by_key(|case| (likely(case), !mutant.near.contains(&case.id.suite)));
-    ordered
+    let own: Vec<&Case> = cases.iter().copied().filter(|case| mutant.is_of(case.kind)).collect();
+    let words: Vec<_> = own.iter().copied().map(likely::of_case).collect();
+    let in_common = likely::in_common(&likely::of_mutant(mutant), &words);
+    let mut ordered: Vec<(&Case, u64)> = own.into_iter().zip(in_common).collect();
+    ordered.sort_by_cached_key(|(case, in_common)| {
+        let near = mutant.near.contains(&case.id.suite);
+        (likely::nearness(case, mutant), !near, Reverse(*in_common))
+    });
+    ordered.into_iter().map(|(case, _)| case).collect()
 }
 
 /// Why no measurement can tell the mutant from the healthy device: in every configuration that the cases use, every
@@ -318,27 +190,4 @@ fn alike(profile: &Profile, a: &Declared, b: &Declared) -> bool {
         });
         a == b
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_row_of_likely_killers_is_the_first_for_some_mutant() {
-        let suites = rig_testcases::read::bundled(&rig_oracle::measure::Registry)
-            .expect("the bundled catalogue has no fault");
-        let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
-        let all = every(&lab, &suites);
-        for (row, (part, names)) in LIKELY.iter().enumerate() {
-            let first = |mutant: &&Mutant| {
-                LIKELY.iter().position(|(part, _)| mutant.text.contains(part)) == Some(row)
-            };
-            assert!(all.iter().any(|mutant| first(&mutant)), "`{part}` is never reached");
-            let ids = || suites.iter().flat_map(|suite| &suite.cases).map(|case| &case.id.case);
-            for name in *names {
-                assert!(ids().any(|id| id.contains(name)), "`{part}`: no case `{name}`");
-            }
-        }
-    }
 }

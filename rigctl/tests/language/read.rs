@@ -110,6 +110,7 @@ mistakes! {
     unknown_key_of_a_measure: [("{storm: storm, stream: victim}", "{storm: storm, straem: victim}")];
     unknown_measure: [("pfcwd.detection:", "pfcwd.detektion:")];
     unknown_setting: [("detection_time: 200ms", "detecton_time: 200ms")];
+    queues_in_place_of_their_scheduler: [("pfcwd: {detection_time: 200ms}", "scheduler: [strict]")];
     unknown_rule_family: [("rule_family: broadcom", "rule_family: brodcom")];
     unknown_stream_in_a_step: [("start: victim", "start: victm")];
     unknown_storm_in_a_measure: [("storm: storm, stream", "storm: strom, stream")];

@@ -68,6 +68,27 @@ fn the_files_of_the_repository_keep_to_their_schemas_and_name_them() {
     assert!(files > 15, "{files}");
 }
 
+#[test]
+fn a_field_that_a_part_needs_is_underlined_unless_the_profile_extends_another() {
+    let schema = rig_lab::schema_dut();
+    let wrong = |text: &str| {
+        let value = Source::new("x.yaml", text).parse().unwrap().json();
+        let mut wrong = Vec::new();
+        check(&schema, &schema, &value, "", &mut wrong);
+        wrong
+    };
+    let without = |key: &str, file: &str| {
+        let text = std::fs::read_to_string(root().join("lab-configs/duts").join(file)).unwrap();
+        let kept = text.lines().filter(|line| !line.trim().starts_with(key));
+        kept.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let switch = without("refresh:", "broadcom.yaml");
+    assert_eq!(wrong(&switch), [".declared.pfc: refresh is missing"]);
+    assert_eq!(wrong(&switch.replace("kind:", "extends: mellanox\nkind:")), [""; 0]);
+    assert_eq!(wrong(&without("retries:", "gen1.yaml")), [".declared.nic.rc: retries is missing"]);
+    assert_eq!(wrong(&without("-", "gen1.yaml")), [""; 0]);
+}
+
 /// What of JSON Schema these schemas use, patterns left out.
 fn check(root: &Value, schema: &Value, value: &Value, path: &str, wrong: &mut Vec<String>) {
     let mut note = |what: &str| wrong.push(format!("{path}: {what}"));
@@ -86,6 +107,16 @@ fn check(root: &Value, schema: &Value, value: &Value, path: &str, wrong: &mut Ve
             note("none of the alternatives");
         }
     }
+    if let Some(condition) = schema.get("if") {
+        let mut unmet = Vec::new();
+        check(root, condition, value, path, &mut unmet);
+        let branch = if unmet.is_empty() { "then" } else { "else" };
+        schema.get(branch).into_iter().for_each(|one| check(root, one, value, path, wrong));
+    }
+    for one in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+        check(root, one, value, path, wrong);
+    }
+    let mut note = |what: &str| wrong.push(format!("{path}: {what}"));
     if let Some(all) = schema.get("enum").and_then(Value::as_array)
         && !all.contains(value)
     {

@@ -48,11 +48,8 @@ fn affine(at: &At<'_>, names: &Names<'_>) -> Option<Amount> {
         .need("of", "a declared value or a prediction")
         .and_then(|at| Some((at.text("a declared value or a prediction")?.to_owned(), at)))
         .filter(|(of, at)| of_known(at, of, names));
-    let times = match fields.get("times") {
-        Some(at) => factor(&at),
-        None => Some(1_000_000),
-    };
-    let dur = |name: &str| fields.get(name).map_or(Some(Dur::ZERO), |at| at.quantity());
+    let times = fields.or("times", 1_000_000, |at| factor(&at));
+    let dur = |name: &str| fields.or(name, Dur::ZERO, |at| at.quantity());
     let (plus, minus) = (dur("plus"), dur("minus"));
     Some(Amount::Of { of: of?.0, times: times?, plus: plus?, minus: minus? })
 }

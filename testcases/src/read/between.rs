@@ -70,10 +70,7 @@ fn injection(at: &At<'_>) -> Option<Injection<String>> {
     let frames = fields.need("frames", "data, ack, nak, cnp or read-request");
     let frames = frames.and_then(|at| at.choice(&Target::NAMES));
     let which = which(&fields);
-    let iteration = match fields.get("iteration") {
-        Some(at) => Some(at.whole(1..=1_000, "a round, from 1")?),
-        None => None,
-    };
+    let iteration = fields.maybe("iteration", |at| at.whole(1..=1_000, "a round, from 1"))?;
     let tamper = fields.need("do", "ce, drop, duplicate, bad-icrc, {delay: 20us} or {behind: 3}");
     let tamper = tamper.and_then(|at| injected(&at));
     Some(Injection {

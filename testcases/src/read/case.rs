@@ -131,18 +131,10 @@ impl<'w> Reading<'w, '_> {
         };
         let mut measures = self.measures(&traffic, &mut places);
         let expect = self.expect(&mut measures);
-        let spared = match self.fields.get("kills") {
-            Some(at) => kills::spared(&at, pattern).map(Some),
-            None => Some(None),
-        };
-        let length = match self.fields.get("length") {
-            Some(at) => super::amount::amount(&at, &names).map(Some),
-            None => Some(None),
-        };
-        let trials = match self.fields.get("trials") {
-            Some(at) => at.whole(1..=i64::from(TRIALS), "a number of trials").map(Some),
-            None => Some(None),
-        };
+        let spared = self.fields.maybe("kills", |at| kills::spared(&at, pattern));
+        let length = self.fields.maybe("length", |at| super::amount::amount(&at, &names));
+        let trials = |at: At<'_>| at.whole(1..=i64::from(TRIALS), "a number of trials");
+        let trials = self.fields.maybe("trials", trials);
         let precision = match self.blocks("precision").pop() {
             Some(at) => traffic::interval(&at).map(Some),
             None => Some(None),
@@ -252,16 +244,17 @@ impl<'w> Reading<'w, '_> {
         (read.len() == all.len()).then_some(read)
     }
 
+    /// What a case needs that does not try settings.
+    fn unless_configured(&self, key: &str, want: &str) -> Option<Option<At<'w>>> {
+        if self.fields.get("configure").is_some() {
+            return Some(self.fields.get(key));
+        }
+        self.fields.need(key, want).map(Some)
+    }
+
     fn steps(&self, names: &Names<'_>, places: &mut Places) -> Option<Vec<CaseStep>> {
         const WANT: &str = "a list of steps, such as {at: 20ms, start: storm, for: 600ms}";
-        let at = match self.fields.get("steps") {
-            Some(at) => at,
-            None if self.fields.get("configure").is_some() => return Some(Vec::new()),
-            None => {
-                self.fields.need("steps", WANT);
-                return None;
-            }
-        };
+        let Some(at) = self.unless_configured("steps", WANT)? else { return Some(Vec::new()) };
         let all = at.list(WANT)?;
         if all.is_empty() {
             at.fault("no steps", WANT);
@@ -279,14 +272,7 @@ impl<'w> Reading<'w, '_> {
     fn measures(&self, traffic: &Traffic<'_>, places: &mut Places) -> Option<Vec<Measure>> {
         const WANT: &str =
             "a list of measures, such as pfcwd.detection: {storm: storm, stream: victim}";
-        let at = match self.fields.get("measure") {
-            Some(at) => at,
-            None if self.fields.get("configure").is_some() => return Some(Vec::new()),
-            None => {
-                self.fields.need("measure", WANT);
-                return None;
-            }
-        };
+        let Some(at) = self.unless_configured("measure", WANT)? else { return Some(Vec::new()) };
         let all = at.list(WANT)?;
         if all.is_empty() {
             at.fault("nothing is measured", WANT);

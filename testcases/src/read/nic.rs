@@ -3,10 +3,10 @@
 use super::traffic::{self, Named};
 use crate::case::{Count, Stream};
 use crate::nic::{Flow, Verb};
-use crate::{StreamKind, StreamRate, wire};
+use crate::{StreamKind, wire};
 use rig_frames::ip::Ecn;
 use rig_lab::walk::{At, Fields};
-use rig_units::{Bytes, Rate};
+use rig_units::Bytes;
 
 /// The largest packet sequence number.
 const MOST_PSN: i64 = (1 << 24) - 1;
@@ -25,11 +25,8 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
             ("cnp", StreamKind::Cnp),
         ])
     });
-    let ecn = match fields.get("ecn") {
-        Some(at) => at.choice(&traffic::ECN)?,
-        None if kind == Some(StreamKind::Cnp) => Ecn::NotEct,
-        None => Ecn::Ect0,
-    };
+    let usual = if kind == Some(StreamKind::Cnp) { Ecn::NotEct } else { Ecn::Ect0 };
+    let ecn = fields.or("ecn", usual, |at| at.choice(&traffic::ECN))?;
     let kind = kind?;
     let size = match (kind, fields.get("size")) {
         (StreamKind::Cnp, None) => CNP,
@@ -55,20 +52,9 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
         }
         (_, None) => None,
     };
-    let rate = match fields.either("every", "rate") {
-        Some((true, at)) => StreamRate::Every(traffic::interval(&at)?),
-        Some((false, at)) => StreamRate::Load(at.quantity::<Rate>()?),
-        None => {
-            if fields.get("every").is_none() && fields.get("rate").is_none() {
-                fields.at.at_key("it has no rate", "`every: 10us`, or `rate: 45%` for a load");
-            }
-            return None;
-        }
-    };
-    let count = match fields.get("count") {
-        Some(at) => Some(at.whole(1..=100_000_000, "a number of frames").map(Count::Frames)?),
-        None => None,
-    };
+    let rate = traffic::rate(fields, "`every: 10us`, or `rate: 45%` for a load")?;
+    let count = |at: At<'_>| at.whole(1..=100_000_000, "a number of frames").map(Count::Frames);
+    let count = fields.maybe("count", count)?;
     let psn = first_psn(fields)?;
     let address = address(fields)?;
     if kind == StreamKind::Cnp && address > 0 {
@@ -78,63 +64,44 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
         return None;
     }
     let (from, class) = (from?, class?);
-    let single = from.len() == 1;
-    let named = from.into_iter().map(|from| {
-        let name = if single { name.to_owned() } else { format!("{name}-{from}") };
+    Some(traffic::each_port(name, from, |from| {
         let usual = Stream::usual((from.clone(), from), class, kind, size, rate);
-        (name, Stream { ecn, count, psn, of: of.clone(), address, ..usual })
-    });
-    Some(named.collect())
+        Stream { ecn, count, psn, of: of.clone(), address, ..usual }
+    }))
 }
 
 fn first_psn(fields: &Fields<'_>) -> Option<u32> {
-    match fields.get("psn") {
-        Some(at) => at.whole(0..=MOST_PSN, "a packet sequence number"),
-        None => Some(0),
-    }
+    fields.or("psn", 0, |at| at.whole(0..=MOST_PSN, "a packet sequence number"))
 }
 
 /// Which of the rig's addresses: they are counted from 1.
 fn address(fields: &Fields<'_>) -> Option<u8> {
-    match fields.get("address") {
-        Some(at) => {
-            let number: u8 =
-                at.whole(1..=i64::from(wire::ADDRESSES), "one of the rig's addresses")?;
-            Some(number - 1)
-        }
-        None => Some(0),
-    }
+    fields.or("address", 0, |at| {
+        let number = at.whole(1..=i64::from(wire::ADDRESSES), "one of the rig's addresses");
+        number.map(|number: u8| number - 1)
+    })
 }
 
 /// Reads a flow; a list of NICs makes one for each.
 pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
     let nics = fields.need("nic", "the rig port behind which the NIC is that sends, such as p1");
     let nics = nics.and_then(|at| traffic::ports(&at));
-    let to = match fields.get("to") {
-        Some(at) => Some(traffic::port(&at)?),
-        None => None,
-    };
+    let to = fields.maybe("to", |at| traffic::port(&at))?;
     let class = fields.need("class", "0 to 7").and_then(|at| traffic::class(&at));
     let verb = fields.need("verb", "send, write or read").and_then(|at| at.choice(&Verb::NAMES));
     let message = payload(fields, "message", Bytes(1 << 30));
     let mtu = payload(fields, "mtu", Bytes(4096));
-    let count = match fields.get("count") {
-        Some(at) => Some(at.whole(1..=100_000_000, "a number of messages")?),
-        None => None,
-    };
+    let count = fields.maybe("count", |at| at.whole(1..=100_000_000, "a number of messages"))?;
     let (psn, address) = (first_psn(fields)?, address(fields)?);
     if let (Some(at), Some(_)) = (fields.get("address"), fields.get("to")) {
         at.at_key("an address of the rig for a flow to a NIC", "no `address`, or no `to`");
         return None;
     }
     let (nics, class, verb, message, mtu) = (nics?, class?, verb?, message?, mtu?);
-    let single = nics.len() == 1;
-    let named = nics.into_iter().map(|nic| {
-        let name = if single { name.to_owned() } else { format!("{name}-{nic}") };
+    Some(traffic::each_port(name, nics, |nic| {
         let to = to.clone().unwrap_or_else(|| nic.clone());
-        (name, Flow { nic, to, class, verb, message, mtu, count, psn, address })
-    });
-    Some(named.collect())
+        Flow { nic, to, class, verb, message, mtu, count, psn, address }
+    }))
 }
 
 /// Bytes of payload.

@@ -118,12 +118,11 @@ pub(super) fn endpoints(
         for (key, at) in KEYS.iter().filter_map(|key| Some((key, fields.get(key)?))) {
             places.insert(format!("{}.{port}.{key}", blocks.part), at.place());
         }
-        let obeys = fields.get("obeys").map_or(Some(u8::MAX), |at| obeys(&at));
+        let obeys = fields.or("obeys", u8::MAX, |at| obeys(&at));
         let none = Response::Time(Amount::Exactly(Dur::ZERO));
-        let response = fields.get("response").map_or(Some(none), |at| response(&at, names));
-        let pfc = fields.get("pfc").map_or(Some(Takes::Either), |at| at.choice(&Takes::NAMES));
-        let whole = |at: At<'_>| at.whole(1..=u32::MAX.into(), "a packet number");
-        let pn = fields.get("pn").map_or(Some(1), whole);
+        let response = fields.or("response", none, |at| response(&at, names));
+        let pfc = fields.or("pfc", Takes::Either, |at| at.choice(&Takes::NAMES));
+        let pn = fields.or("pn", 1, |at| at.whole(1..=u32::MAX.into(), "a packet number"));
         if let (Some(obeys), Some(response), Some(pfc), Some(pn)) = (obeys, response, pfc, pn) {
             read.insert(port.clone(), Endpoint { obeys, response, pfc, pn });
         }

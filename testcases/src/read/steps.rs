@@ -98,8 +98,7 @@ fn pfc(at: &At<'_>) -> Option<CaseAction> {
     let classes = classes.and_then(|at| traffic::classes(&at, true));
     let quanta =
         fields.need("quanta", "the pause time, such as 0q").and_then(|at| at.quantity::<Quanta>());
-    let count =
-        fields.get("count").map_or(Some(1), |at| at.whole(1..=10_000_000, "a number of frames"));
+    let count = fields.or("count", 1, |at| at.whole(1..=10_000_000, "a number of frames"));
     let every = match (fields.get("every"), count) {
         (Some(at), _) => traffic::interval(&at),
         (None, Some(1)) => Some(Dur::ms(1)),

@@ -34,46 +34,50 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
             ("udp", StreamKind::Udp),
         ])
     });
-    let color = match fields.get("color") {
-        Some(at) => at.choice(&Color::NAMES)?,
-        None => Color::Green,
-    };
-    let ecn = match fields.get("ecn") {
-        Some(at) => at.choice(&ECN)?,
-        None => Ecn::Ect0,
-    };
+    let color = fields.or("color", Color::Green, |at| at.choice(&Color::NAMES))?;
+    let ecn = fields.or("ecn", Ecn::Ect0, |at| at.choice(&ECN))?;
     let size = fields.need("size", "the frame size, FCS counted, such as 1024B");
     let size = size.and_then(|at| Some((at.quantity::<Bytes>()?, at)));
-    let vlan = match fields.get("vlan") {
-        Some(at) => Some(tag(&at)?),
-        None => None,
-    };
-    let rate = match fields.either("every", "rate") {
-        Some((true, at)) => interval(&at).map(StreamRate::Every),
-        Some((false, at)) => at.quantity::<Rate>().map(StreamRate::Load),
-        None => {
-            if fields.get("every").is_none() && fields.get("rate").is_none() {
-                let want = "`every: 500us` for a probe or `rate: 45%` for a load";
-                fields.at.at_key("it has no rate", want);
-            }
-            None
-        }
-    };
-    let count = match fields.get("count") {
-        Some(at) => Some(count(&at)?),
-        None => None,
-    };
+    let vlan = fields.maybe("vlan", |at| tag(&at))?;
+    let rate = rate(fields, "`every: 500us` for a probe or `rate: 45%` for a load");
+    let count = fields.maybe("count", |at| count(&at))?;
     let macsec = macsec_mode(fields)?;
     let (class, kind, (size, size_at), rate) = (class?, kind?, size?, rate?);
     fits(&size_at, headers(kind, vlan), size);
     let pairs = pair(fields, &from?, &to?)?;
-    let single = pairs.len() == 1;
-    let named = pairs.into_iter().map(|(from, to, ending)| {
-        let name = if single { name.to_owned() } else { format!("{name}-{ending}") };
+    Some(each(name, pairs, |(from, to)| {
         let usual = Stream::usual((from, to), class, kind, size, rate);
-        (name, Stream { color, ecn, vlan, count, macsec, ..usual })
+        Stream { color, ecn, vlan, count, macsec, ..usual }
+    }))
+}
+
+/// One thing for each ending of a name; one alone has the name as it is.
+pub(super) fn each<P, T>(name: &str, endings: Vec<(String, P)>, made: impl Fn(P) -> T) -> Named<T> {
+    let single = endings.len() == 1;
+    let named = endings.into_iter().map(|(ending, of)| {
+        let name = if single { name.to_owned() } else { format!("{name}-{ending}") };
+        (name, made(of))
     });
-    Some(named.collect())
+    named.collect()
+}
+
+/// One thing for each of some ports.
+pub(super) fn each_port<T>(name: &str, ports: Vec<String>, made: impl Fn(String) -> T) -> Named<T> {
+    each(name, ports.into_iter().map(|port| (port.clone(), port)).collect(), made)
+}
+
+/// How often a stream sends; `want` says it for one that has no rate.
+pub(super) fn rate(fields: &Fields<'_>, want: &str) -> Option<StreamRate> {
+    match fields.either("every", "rate") {
+        Some((true, at)) => interval(&at).map(StreamRate::Every),
+        Some((false, at)) => at.quantity::<Rate>().map(StreamRate::Load),
+        None => {
+            if fields.get("every").is_none() && fields.get("rate").is_none() {
+                fields.at.at_key("it has no rate", want);
+            }
+            None
+        }
+    }
 }
 
 /// After how many frames a stream ends.
@@ -151,7 +155,7 @@ fn pair(
     fields: &Fields<'_>,
     from: &[String],
     to: &[String],
-) -> Option<Vec<(String, String, String)>> {
+) -> Option<Vec<(String, (String, String))>> {
     let count = from.len().max(to.len());
     if (from.len() != count && from.len() != 1) || (to.len() != count && to.len() != 1) {
         let found = format!("{} ports send to {}", from.len(), to.len());
@@ -164,10 +168,10 @@ fn pair(
         .map(|i| {
             let (from_i, to_i) = (pick(from, i), pick(to, i));
             let ending = if from.len() == 1 { to_i.clone() } else { from_i.clone() };
-            (from_i, to_i, ending)
+            (ending, (from_i, to_i))
         })
         .collect();
-    if let Some((port, ..)) = pairs.iter().find(|(from, to, _)| from == to) {
+    if let Some((port, _)) = pairs.iter().map(|(_, pair)| pair).find(|(from, to)| from == to) {
         let found = format!("a stream from {port} to itself");
         fields.at.at_key(found, "different ports: the switch sends nothing back");
         return None;
@@ -181,15 +185,14 @@ pub(super) fn storm(name: &str, fields: &Fields<'_>) -> Option<Named<Storm>> {
         fields.need("from", "the rig port it leaves by, such as p2").and_then(|at| ports(&at));
     let listed = fields.need("classes", "the classes it pauses, such as [3]");
     let listed = listed.and_then(|at| classes(&at, false));
-    let quanta = match fields.get("quanta") {
-        Some(at) => at.quantity().filter(|&quanta: &Quanta| {
+    let quanta = fields.or("quanta", Quanta::MAX, |at| {
+        at.quantity().filter(|&quanta: &Quanta| {
             if quanta == Quanta(0) {
                 at.fault("a storm of 0q resumes instead of pausing", "1q to 65535q");
             }
             quanta != Quanta(0)
-        }),
-        None => Some(Quanta::MAX),
-    };
+        })
+    });
     let refresh = match fields.either("refresh", "every") {
         Some((true, at)) => of_pause(&at).map(Refresh::OfPause),
         Some((false, at)) => interval(&at).map(Refresh::Every),
@@ -197,12 +200,8 @@ pub(super) fn storm(name: &str, fields: &Fields<'_>) -> Option<Named<Storm>> {
     };
     let (from, classes, quanta, refresh) = (from?, listed?, quanta?, refresh?);
     let macsec = macsec_mode(fields)?;
-    let single = from.len() == 1;
-    let named = from.into_iter().map(|from| {
-        let name = if single { name.to_owned() } else { format!("{name}-{from}") };
-        (name, Storm { from, classes: classes.clone(), quanta, refresh, macsec })
-    });
-    Some(named.collect())
+    let storm = |from| Storm { from, classes: classes.clone(), quanta, refresh, macsec };
+    Some(each_port(name, from, storm))
 }
 
 /// How frames are protected.

@@ -1,4 +1,9 @@
-//! The one table of what runs at night. A check that CI has no time for gets a row here.
+//! The one table of what runs at night. A check that CI has no time for gets a row here. Which labs and suites there are the
+//! repository says.
+
+use crate::root;
+use crate::same_results::labs;
+use std::path::PathBuf;
 
 /// One kind of check, done in rounds.
 #[derive(Debug)]
@@ -10,7 +15,7 @@ pub(crate) struct Check {
     /// How much of the night it gets, against the others.
     pub(crate) share: u64,
     /// How many rounds one state of the code needs; `None`: each has a seed of its own, and there is always another.
-    pub(crate) rounds: Option<u64>,
+    pub(crate) rounds: Option<fn() -> u64>,
     /// What a round runs.
     pub(crate) round: fn(u64) -> Round,
 }
@@ -23,36 +28,6 @@ pub(crate) enum Round {
     /// A test, by the arguments of `cargo test` and its environment. It finds the release binary in `RIG_PROGRAM`.
     Test(Vec<String>, Vec<(&'static str, String)>),
 }
-
-/// Every lab in virtual time.
-pub(crate) const LABS: [&str; 8] = [
-    "emulated",
-    "400g",
-    "barefoot",
-    "broadcom",
-    "cisco-8000",
-    "interval-counter",
-    "mellanox",
-    "shallow-32x100g",
-];
-
-/// The suites of the catalogue.
-pub(crate) const SUITES: [&str; 10] = [
-    "pfcwd",
-    "buffers",
-    "headroom",
-    "ecn",
-    "macsec-pfc",
-    "cnp",
-    "dcqcn",
-    "recovery",
-    "interop",
-    "router",
-];
-
-/// Those of them that say that they cover a part: what breaks there they notice.
-pub(crate) const COVERING: [&str; 9] =
-    ["pfcwd", "buffers", "headroom", "ecn", "macsec-pfc", "cnp", "dcqcn", "recovery", "router"];
 
 /// Seeds of CI and of people are small: these never are among them.
 const FIRST_SEED: u64 = 1_000_000;
@@ -74,14 +49,14 @@ pub(crate) const CHECKS: &[Check] = &[
         name: "mutants",
         about: "every mutant of what a suite covers against that suite, one after the other",
         share: 3,
-        rounds: Some(COVERING.len() as u64),
+        rounds: Some(|| covering().len() as u64),
         round: mutants,
     },
     Check {
         name: "matrix",
         about: "every case of one suite after the other against every mutant: each is turned red by one, alone",
         share: 3,
-        rounds: Some(SUITES.len() as u64),
+        rounds: Some(|| suites().len() as u64),
         round: matrix,
     },
     Check {
@@ -102,14 +77,14 @@ pub(crate) const CHECKS: &[Check] = &[
         name: "agreement",
         about: "what is measured on virtual interfaces is what is measured in virtual time, on every family of switches (root)",
         share: 1,
-        rounds: Some(1),
+        rounds: Some(|| 1),
         round: agreement,
     },
     Check {
         name: "figures",
         about: "what the statistics of the judge promise, counted over simulated devices",
         share: 1,
-        rounds: Some(1),
+        rounds: Some(|| 1),
         round: figures,
     },
 ];
@@ -118,22 +93,51 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
+/// The suites of the catalogue, by the names of their files in its folder.
+fn suites() -> Vec<String> {
+    suites_that(|_| true)
+}
+
+/// Those of them that say that they cover a part: what breaks there they notice.
+fn covering() -> Vec<String> {
+    suites_that(|text| !text.lines().any(|line| line == "covers: none"))
+}
+
+fn suites_that(are: impl Fn(&str) -> bool) -> Vec<String> {
+    let files = std::fs::read_dir(root().join("testcases")).into_iter().flatten().flatten();
+    let suite = |path: PathBuf| {
+        let is_yaml = path.extension().is_some_and(|end| end == "yaml");
+        let text = std::fs::read_to_string(&path).ok().filter(|text| is_yaml && are(text))?;
+        text.lines()
+            .any(|line| line == "cases:")
+            .then(|| path.file_stem()?.to_str().map(str::to_owned))?
+    };
+    let mut suites: Vec<String> = files.filter_map(|file| suite(file.path())).collect();
+    suites.sort();
+    suites
+}
+
+/// The one of `all` whose turn a round is.
+fn in_turn(all: &[String], round: u64) -> &str {
+    let at = round % u64::try_from(all.len().max(1)).unwrap_or(1);
+    all.get(usize::try_from(at).unwrap_or(0)).map_or("", String::as_str)
+}
+
 fn seeds(round: u64) -> Round {
-    let labs = LABS.len() as u64;
-    let lab = LABS[usize::try_from(round % labs).unwrap_or(0)];
-    let seed = FIRST_SEED + round / labs;
-    Round::Rigctl(words(&format!(
-        "run testcases --lab lab-configs/{lab}.yaml --seed {seed} --evidence none"
-    )))
+    let labs = labs(&root()).unwrap_or_default();
+    let (lab, seed) = (in_turn(&labs, round), FIRST_SEED + round / labs.len().max(1) as u64);
+    Round::Rigctl(words(&format!("run testcases --lab {lab} --seed {seed} --evidence none")))
 }
 
 fn mutants(round: u64) -> Round {
-    let suite = COVERING[usize::try_from(round).unwrap_or(0) % COVERING.len()];
+    let covering = covering();
+    let suite = in_turn(&covering, round);
     Round::Rigctl(words(&format!("mutants testcases/{suite}.yaml")))
 }
 
 fn matrix(round: u64) -> Round {
-    let suite = SUITES[usize::try_from(round).unwrap_or(0) % SUITES.len()];
+    let suites = suites();
+    let suite = in_turn(&suites, round);
     Round::Rigctl(words(&format!("mutants testcases/{suite}.yaml --per-case --full")))
 }
 
@@ -164,38 +168,28 @@ fn figures(_: u64) -> Round {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-    use std::path::Path;
 
-    fn root() -> &'static Path {
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    #[test]
+    fn the_suites_of_the_repository_are_found_and_those_that_cover_nothing_told_apart() {
+        let (suites, covering) = (suites(), covering());
+        assert!(suites.iter().any(|suite| suite == "interop"), "{suites:?}");
+        assert!(covering.iter().any(|suite| suite == "pfcwd"), "{covering:?}");
+        assert!(!covering.iter().any(|suite| suite == "interop"), "{covering:?}");
     }
 
     #[test]
-    fn every_virtual_lab_and_every_suite_of_the_repository_is_in_the_tables() {
-        let stems = |folder: &str, holds: &str| -> BTreeSet<String> {
-            let files = std::fs::read_dir(root().join(folder)).expect("a folder");
-            let files = files.map(|file| file.expect("a file").path());
-            let yaml = files.filter(|file| file.extension().is_some_and(|end| end == "yaml"));
-            let wanted = yaml.filter(|file| {
-                std::fs::read_to_string(file).expect("text").lines().any(|line| line == holds)
-            });
-            wanted.map(|file| file.file_stem().expect("a stem").to_string_lossy().into()).collect()
-        };
-        let own = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        assert_eq!(stems("lab-configs", "transport: virtual"), own(&LABS));
-        assert_eq!(stems("testcases", "cases:"), own(&SUITES));
-        let idle = stems("testcases", "covers: none");
-        assert_eq!(&own(&SUITES) - &idle, own(&COVERING));
-    }
-
-    #[test]
-    fn each_lab_comes_under_each_seed() {
-        let Round::Rigctl(first) = seeds(0) else { panic!("a run") };
-        assert!(first.join(" ").contains("emulated.yaml --seed 1000000 "), "{first:?}");
-        let Round::Rigctl(ninth) = seeds(8) else { panic!("a run") };
-        assert!(ninth.join(" ").contains("emulated.yaml --seed 1000001 "), "{ninth:?}");
+    fn each_lab_comes_under_each_seed_and_each_suite_in_its_turn() {
+        let labs = u64::try_from(labs(&root()).expect("labs").len()).expect("a count");
+        let [first, last, next] = [0, labs - 1, labs].map(|round| format!("{:?}", seeds(round)));
+        assert!(first.contains("1000000") && last.contains("1000000"), "{first} {last}");
+        assert_eq!(first.replace("1000000", "1000001"), next);
         let rounds: BTreeSet<_> = (0..80).map(|round| format!("{:?}", seeds(round))).collect();
         assert_eq!(rounds.len(), 80);
+        for (check, of) in [(matrix as fn(u64) -> Round, suites()), (mutants, covering())] {
+            let rounds: BTreeSet<_> =
+                (0..of.len() as u64).map(|round| format!("{:?}", check(round))).collect();
+            assert_eq!(rounds.len(), of.len());
+        }
     }
 
     #[test]

@@ -113,10 +113,7 @@ fn a_short_length_is_below_48() {
 #[test]
 fn every_truncation_is_refused() {
     let whole = changed(|_| {}, 42 + ICV);
-    for len in 0..whole.len() {
-        let refused = SecTag::parse(&whole[..len]).unwrap_err();
-        assert_eq!((refused.field, refused.got), ("macsec", len as u64));
-    }
+    crate::bytes::refuses_truncations("macsec", &whole, |bytes| SecTag::parse(bytes).err());
 }
 
 #[test]

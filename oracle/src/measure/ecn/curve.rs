@@ -5,7 +5,7 @@ mod corners;
 
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
-use super::super::measurement::{Expected, Facts, Known, by_formula};
+use super::super::measurement::{Expected, Known, Red, by_formula};
 use super::draws::{Draw, Rule, draws};
 use super::{Class, Ecn};
 use super::{Fate, OF_QUEUE, Prediction, Span, Unit, wred};
@@ -58,10 +58,9 @@ pub(in super::super) static CURVE: Known = Known {
         looks: &OF_QUEUE,
         ..Entry::USUAL
     },
-    facts: |_| {
-        // Three corners, marks, pairs and the point of marking; certain frames spend nothing.
-        Facts { ways: 6, ..Facts::of_wire("corners-to-the-cell-broadcom", "wred.kmax=x1.1") }
-    },
+    // Three corners, marks, pairs and the point of marking; certain frames spend nothing.
+    ways: 6,
+    red: Red::Mutated("corners-to-the-cell-broadcom", "wred.kmax=x1.1"),
     expected: |measure, context, _| expected(context, measure.names("streams")),
     judge: |measure, done, judged| judge(done, measure.names("streams"), judged),
     bursts: |measure| measure.names("streams"),

@@ -2,7 +2,7 @@
 
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
-use super::super::measurement::{Facts, Known};
+use super::super::measurement::{Known, Red};
 use super::{OF_QUEUE, Prediction, Span, Unit, visits};
 use rig_capture::Dir;
 use rig_testcases::Declared;
@@ -27,7 +27,7 @@ pub(in super::super) static ORDER: Known = Known {
         looks: &OF_QUEUE,
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("marks-before-pauses-broadcom", "deviation=depth_averaged:15"),
+    red: Red::Mutated("marks-before-pauses-broadcom", "deviation=depth_averaged:15"),
     expected: |measure, _, _| {
         let text = match first(measure) {
             First::Ecn => "a mark before the first XOFF",

@@ -3,7 +3,7 @@
 
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread};
-use super::super::measurement::{Facts, Known, Needs, Red, by_source, in_words};
+use super::super::measurement::{Known, Red, by_source, in_words};
 use super::Seen;
 use super::rc::{End, says};
 use crate::Prediction;
@@ -42,7 +42,7 @@ pub(in super::super) static GOODPUT: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("rate-over-a-long-way", "nic.rp.timer=x2"),
+    red: Red::Mutated("rate-over-a-long-way", "nic.rp.timer=x2"),
     expected: |measure, _, _| in_words(wanted(measure)),
     judge: |measure, done, judged| goodput(done, measure, judged),
     ..Known::USUAL
@@ -100,7 +100,7 @@ pub(in super::super) static COMPLETION: Known = Known {
         sense: somebody_acknowledges,
         ..Entry::USUAL
     },
-    facts: |_| Facts { needs: Needs::Wire, ways: 1, red: Red::Written },
+    red: Red::Written,
     expected: |measure, _, _| {
         let all = match measure.arguments.whole("unfinished").unwrap_or(0) {
             0 => "every message acknowledged".to_owned(),

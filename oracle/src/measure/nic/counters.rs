@@ -3,13 +3,13 @@
 use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
-use super::super::measurement::{Facts, Known, Needs, by_source};
-use super::{Seen, rc};
+use super::super::measurement::{Known, Needs, Red, by_source};
+use super::{OF_NIC, Seen, rc};
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Observation, Record, Span, What};
 use rig_frames::psn::Psn;
-use rig_testcases::vocabulary::{Entry, Looks, NIC};
+use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Roce, RoceKind};
 use std::collections::BTreeMap;
 
@@ -19,11 +19,10 @@ pub(in super::super) static COUNTERS: Known = Known {
         name: "nic.counters",
         about: "the NIC's counters",
         source: "what the wire shows",
-        fields: &[NIC],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_NIC
     },
-    facts: |_| Facts::with(Needs::Counters, "one-cnp-an-interval", "deviation=cnp_not_counted"),
+    needs: |_| Needs::Counters,
+    red: Red::Mutated("one-cnp-an-interval", "deviation=cnp_not_counted"),
     expected: |measure, _, _| by_source(measure.entry.about, SOURCE),
     judge: |measure, done, judged| judge(done, measure.named("port"), judged),
     ..Known::USUAL

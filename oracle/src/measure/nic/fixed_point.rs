@@ -4,7 +4,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Facts, Known};
+use super::super::measurement::{Known, Red};
 use super::shares::{Runs, ppm, runs, span};
 use crate::Prediction;
 use crate::judge::batches::{self, Mean};
@@ -65,7 +65,7 @@ pub(in super::super) static FIXED_POINT: Known = Known {
         sense: something_marks,
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("more-senders-are-marked-more", "nic.rp.enable=false"),
+    red: Red::Mutated("more-senders-are-marked-more", "nic.rp.enable=false"),
     on: |measure| Window::flows_of(&measure.windows()).join(" and "),
     expected: |measure, _, _| {
         let senders: Vec<String> =

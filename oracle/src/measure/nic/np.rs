@@ -3,8 +3,8 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Facts, Known, by_source};
-use super::Seen;
+use super::super::measurement::{Known, Red, by_source};
+use super::{OF_NIC, Seen};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::np::{Checked, Cnp, Fault, Sight, check};
@@ -18,7 +18,7 @@ use rig_frames::ip::Ecn;
 use rig_frames::psn::Psn;
 use rig_lab::{EcnField, Np};
 use rig_testcases::RoceKind;
-use rig_testcases::vocabulary::{Entry, Looks, NIC};
+use rig_testcases::vocabulary::Entry;
 use rig_units::Dur;
 use rig_units::Time;
 use std::collections::BTreeMap;
@@ -29,11 +29,9 @@ pub(in super::super) static ANSWERS: Known = Known {
         name: "cnp.answers",
         about: "each mark is answered with one CNP, or not, as interval and scope have it",
         source: "DCQCN 3.1; IBTA volume 1 A17",
-        fields: &[NIC],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_NIC
     },
-    facts: |_| Facts::of_wire("packet-numbers-that-wrap", "deviation=cnp_wrong_qp"),
+    red: Red::Mutated("packet-numbers-that-wrap", "deviation=cnp_wrong_qp"),
     expected: |_, context, _| {
         let np = &context.group.declared.nic.np;
         if !np.enable {
@@ -59,11 +57,9 @@ pub(in super::super) static LATENCY: Known = Known {
         name: "cnp.latency",
         about: "from the last bit of a marked frame to the first bit of its CNP",
         source: "the declared latency",
-        fields: &[NIC],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_NIC
     },
-    facts: |_| Facts::of_wire("mark-to-cnp", "nic.np.latency=x1.1"),
+    red: Red::Mutated("mark-to-cnp", "nic.np.latency=x1.1"),
     expected: |_, context, _| {
         let latency = context.group.declared.nic.np.latency;
         by_source(format!("{latency}, and behind what the port is sending"), "the declared latency")
@@ -78,11 +74,9 @@ pub(in super::super) static INTERVAL: Known = Known {
         name: "cnp.interval",
         about: "the least time between two marks of one scope that are answered",
         source: "DCQCN 3.1; IBTA volume 1 A17",
-        fields: &[NIC],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_NIC
     },
-    facts: |_| Facts::of_wire("hidden-minimum-interval", "deviation=cnp_hidden_interval"),
+    red: Red::Mutated("hidden-minimum-interval", "deviation=cnp_hidden_interval"),
     expected: |_, context, _| {
         let interval = context.group.declared.nic.np.interval;
         told(format!("{interval}, rounded up to the distance of marks"), "ceil(I / g) g", SOURCE)
@@ -97,11 +91,9 @@ pub(in super::super) static FORMAT: Known = Known {
         name: "cnp.format",
         about: "every CNP is well formed: opcode, BECN, reserved bytes, DSCP, ECN field",
         source: "IBTA volume 1 A17",
-        fields: &[NIC],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_NIC
     },
-    facts: |_| Facts::of_wire("form-of-a-cnp", "deviation=cnp_reserved_set"),
+    red: Red::Mutated("form-of-a-cnp", "deviation=cnp_reserved_set"),
     expected: |_, context, _| {
         let np = &context.group.declared.nic.np;
         by_source(

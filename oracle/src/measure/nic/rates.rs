@@ -3,14 +3,15 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Facts, Known, by_source};
+use super::super::measurement::{Known, Red, by_source};
+use super::OF_FLOW;
 use super::rp::{Limited, SOURCE};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
 use rig_lab::Limiting;
-use rig_testcases::vocabulary::{Entry, FLOW, Looks};
+use rig_testcases::vocabulary::Entry;
 
 /// `rate.least`.
 pub(in super::super) static LEAST: Known = Known {
@@ -18,11 +19,9 @@ pub(in super::super) static LEAST: Known = Known {
         name: "rate.least",
         about: "the least rate between two packets of a flow",
         source: "DCQCN 3.1",
-        fields: &[FLOW],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_FLOW
     },
-    facts: |_| Facts::of_wire("minimum-rate", "deviation=min_rate_ignored"),
+    red: Red::Mutated("minimum-rate", "deviation=min_rate_ignored"),
     expected: |_, context, _| {
         let least = context.group.declared.nic.rp.min_rate;
         by_source(format!("as the CNPs ask for, and no less than {least}"), SOURCE)
@@ -37,11 +36,9 @@ pub(in super::super) static FINAL: Known = Known {
         name: "rate.final",
         about: "the rate at the trial's end",
         source: "DCQCN 3.1",
-        fields: &[FLOW],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_FLOW
     },
-    facts: |_| Facts::of_wire("additive-increase", "nic.rp.ai_rate=x1.1"),
+    red: Red::Mutated("additive-increase", "nic.rp.ai_rate=x1.1"),
     expected: |_, _, _| by_source("what cuts and increases come to", SOURCE),
     judge: |measure, done, judged| rate(done, measure.named("flow"), Which::Final, judged),
     ..Known::USUAL
@@ -53,11 +50,9 @@ pub(in super::super) static BURSTS: Known = Known {
         name: "rate.bursts",
         about: "how many packets leave back to back while the flow is held back",
         source: "the declared burst",
-        fields: &[FLOW],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_FLOW
     },
-    facts: |_| Facts::of_wire("packets-or-bursts", "nic.rp.limiting=packet"),
+    red: Red::Mutated("packets-or-bursts", "nic.rp.limiting=packet"),
     expected: |_, context, _| {
         let rp = &context.group.declared.nic.rp;
         let text = format!("per {}: one packet, or {} at least", rp.limiting.words(), rp.burst);

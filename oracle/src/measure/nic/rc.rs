@@ -3,8 +3,8 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Facts, Known};
-use super::Seen;
+use super::super::measurement::{Known, Red};
+use super::{OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
 use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, replies};
@@ -12,7 +12,7 @@ use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
-use rig_testcases::vocabulary::{Entry, FLOW, Kind, Looks, optional};
+use rig_testcases::vocabulary::{Entry, Kind, Looks, optional};
 use rig_testcases::{FlowSpec, RoceKind, Verb};
 use rig_units::{Dur, Time};
 
@@ -22,11 +22,9 @@ pub(in super::super) static SENDER: Known = Known {
         name: "rc.sender",
         about: "what a NIC sends after a NAK or none (go-back-N)",
         source: "IBTA volume 1, chapter 9.7.5 and 9.9",
-        fields: &[FLOW],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_FLOW
     },
-    facts: |_| Facts::of_wire("lost-packet", "nic.rc.resend_latency=x1.5"),
+    red: Red::Mutated("lost-packet", "nic.rc.resend_latency=x1.5"),
     expected: |_, _, _| {
         told("numbers in order; after a NAK from the one that it names", "go-back-N", SOURCE)
     },
@@ -54,7 +52,7 @@ pub(in super::super) static RECEIVER: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("hole-and-nak", "deviation=nak_repeated"),
+    red: Red::Mutated("hole-and-nak", "deviation=nak_repeated"),
     expected: |_, _, _| {
         told("an acknowledgement as often as declared, one NAK for each hole", "go-back-N", SOURCE)
     },

@@ -3,8 +3,8 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Facts, Known, prediction};
-use super::Seen;
+use super::super::measurement::{Known, Red, prediction};
+use super::{OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rp::{self, Followed, Kind, Point};
@@ -14,7 +14,7 @@ use crate::verdict::{Curve, CurvePoint, Doubt};
 use rig_capture::{Span, Unit};
 use rig_lab::{Limiting, Rp, Scope};
 use rig_testcases::RoceKind;
-use rig_testcases::vocabulary::{Entry, FLOW, Looks};
+use rig_testcases::vocabulary::Entry;
 use rig_units::{Bytes, Dur, PortSpeed, Ppm, Time};
 use std::collections::BTreeMap;
 
@@ -24,11 +24,9 @@ pub(in super::super) static FOLLOWS: Known = Known {
         name: "rate.follows",
         about: "each packet of a flow leaves as early as its rate allows and no earlier, by the CNPs that it got",
         source: "DCQCN 3.1",
-        fields: &[FLOW],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_FLOW
     },
-    facts: |_| Facts::of_wire("cuts-in-a-row", "deviation=alpha_not_raised"),
+    red: Red::Mutated("cuts-in-a-row", "deviation=alpha_not_raised"),
     expected: |_, _, _| {
         told(
             "each packet as early as the rate allows and no earlier, by the CNPs that came",
@@ -46,11 +44,9 @@ pub(in super::super) static CUT: Known = Known {
         name: "rate.cut",
         about: "the factor by which the first CNP of a trial cuts the rate",
         source: "DCQCN 3.1",
-        fields: &[FLOW],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_FLOW
     },
-    facts: |_| Facts::of_wire("cut-against-alpha", "nic.rp.initial_alpha=x0.9"),
+    red: Red::Mutated("cut-against-alpha", "nic.rp.initial_alpha=x0.9"),
     expected: |_, context, _| {
         let declared = &context.group.declared;
         let line = declared.port_speed(0).unwrap_or(PortSpeed::G100);
@@ -67,11 +63,9 @@ pub(in super::super) static REACTION: Known = Known {
         name: "rate.reaction",
         about: "from the last bit of the first CNP of a trial to the first packet that the new rate holds back",
         source: "the declared latency",
-        fields: &[FLOW],
-        looks: &[Looks::EVERY_FRAME],
-        ..Entry::USUAL
+        ..OF_FLOW
     },
-    facts: |_| Facts::of_wire("latency-of-a-cut", "nic.rp.latency=x1.5"),
+    red: Red::Mutated("latency-of-a-cut", "nic.rp.latency=x1.5"),
     expected: |_, context, _| prediction(&reacts(&context.group.declared.nic.rp)),
     judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),
     ..Known::USUAL

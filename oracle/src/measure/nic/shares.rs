@@ -2,7 +2,7 @@
 
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
-use super::super::measurement::{Facts, Known, Needs, Red, in_words};
+use super::super::measurement::{Known, Red, in_words};
 use crate::Prediction;
 use crate::judge::batches::Mean;
 use crate::judge::nic::shares::{self, Equal};
@@ -47,7 +47,7 @@ pub(in super::super) static SHARES: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
-    facts: |_| Facts { needs: Needs::Wire, ways: 1, red: Red::Written },
+    red: Red::Written,
     expected: |measure, _, _| in_words(wanted(&window(measure), within(measure))),
     judge: |measure, done, judged| judge(done, &window(measure), within(measure), judged),
     ..Known::USUAL

@@ -4,7 +4,7 @@ use super::seen::named;
 use super::sought::Searched;
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
-use crate::spec::buffer;
+use crate::spec::{buffer, share};
 use crate::trials::threshold_search::{Event, Stage};
 use rig_capture::{Span, Unit};
 use rig_lab::Declared;
@@ -96,9 +96,17 @@ fn overrun(
     let speed = declared.port_speed(script.dut_ports[usize::from(spec.to)]);
     let slot = speed.map_or(Dur::us(1), |speed| speed.slot(spec.on_wire()));
     let passing = declared.transit().0.div_ceil(slot.0);
-    let (lo, hi) = buffer::overrun(held, senders, passing);
+    let scheduler = &declared.scheduler;
+    let drain = slot.max(share::shaped(scheduler, spec.on_wire()));
+    let saved = scheduler.pbs.map_or(0, |saved| saved.0 / spec.size.0);
+    let (lo, hi) = buffer::overrun(held, senders, passing, (slot, drain), saved);
+    let drained = if drain > slot {
+        format!("a frame drained every {drain}")
+    } else {
+        "one of them drained".to_owned()
+    };
     let text = format!(
-        "{senders} senders at line rate, one of them drained: {held} frames held at the first loss, {passing} in the pipeline"
+        "{senders} senders at line rate, {drained}: {held} frames held at the first loss, {passing} in the pipeline"
     );
     (Span { lo, hi }, text)
 }

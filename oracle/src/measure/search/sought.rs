@@ -1,7 +1,7 @@
 //! Numbers of frames that are searched: where a device sends XOFF, where it drops, where it sends XON. Without any idea of what is
 //! found.
 
-use super::super::measurement::{Facts, Known};
+use super::super::measurement::{Known, Red};
 use crate::trials::threshold_search::{Event, Stage};
 use rig_lab::{Accounting, Declared, Fault};
 use rig_testcases::vocabulary::{
@@ -18,7 +18,7 @@ pub(in super::super) static XOFF: Known = Known {
         source: "F4, F5",
         ..GROWN
     },
-    facts: |_| Facts::of_wire("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1"),
+    red: Red::Mutated("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1"),
     ..Known::SEARCH
 };
 
@@ -30,7 +30,7 @@ pub(in super::super) static DROP: Known = Known {
         source: "F5",
         ..GROWN
     },
-    facts: |_| Facts::of_wire("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9"),
+    red: Red::Mutated("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9"),
     drained: |measure| measure.names("together"),
     ..Known::SEARCH
 };
@@ -59,7 +59,7 @@ pub(in super::super) static XON: Known = Known {
         looks: &SEARCHED,
         ..Entry::USUAL
     },
-    facts: |_| Facts::of_wire("xon-point-broadcom", "buffer.xon_offset=x2"),
+    red: Red::Mutated("xon-point-broadcom", "buffer.xon_offset=x2"),
     ..Known::SEARCH
 };
 

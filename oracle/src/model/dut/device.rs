@@ -56,6 +56,11 @@ impl Device {
         Ok((Device { prefix: String::new(), kind, actual, configured, body }, plugs))
     }
 
+    /// What it calls a port of its own.
+    pub(super) fn port_name(&self, port: u16) -> String {
+        format!("{}{}", self.prefix, self.configured.name_of(port))
+    }
+
     /// What it would be configured to, and what it would work with then.
     ///
     /// # Errors

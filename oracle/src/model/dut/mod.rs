@@ -212,13 +212,13 @@ impl Dut {
 
     /// The name of a port of one of the devices: `Ethernet4`, or `near/Ethernet4` where it is one of several.
     pub fn port_name(&self, device: u16, port: u16) -> String {
-        format!("{}{}", self.devices[usize::from(device)].prefix, Declared::port_name(port))
+        self.devices[usize::from(device)].port_name(port)
     }
 
     /// The name of what is behind a rig port.
     pub fn name_behind(&self, port: u16) -> String {
         let Behind { device, port, .. } = self.ports[usize::from(port)];
-        format!("{}{}", self.devices[device].prefix, Declared::port_name(port))
+        self.devices[device].port_name(port)
     }
 
     /// Whether a device is under test, or one of those that are.

@@ -5,7 +5,7 @@ use crate::model::host;
 use crate::model::network::Network;
 use crate::model::nic;
 use crate::model::topology::{End, Topology};
-use rig_lab::{BadSetting, Declared, NicFaults};
+use rig_lab::{BadSetting, Declared, Nic, NicFaults};
 use rig_units::PortSpeed;
 use std::collections::BTreeMap;
 
@@ -60,18 +60,18 @@ pub(super) fn check(declared: &Declared) -> Result<(), BadSetting> {
 }
 
 impl Body for Nics {
-    /// Under NVIDIA's names: `Ethernet0 np_cnp_sent`.
+    /// Under NVIDIA's names: `nic np_cnp_sent`.
     fn name(&self, network: &Network, into: &mut BTreeMap<String, u64>) {
         for port in 0..self.ports {
             if let Some(nic) = network.nic(self.first + port) {
-                nic.counters().name(&Declared::port_name(port), into);
+                nic.counters().name(&Nic::port_name(port), into);
             }
         }
     }
 
     fn find(&self, network: &Network, name: &str) -> Option<u64> {
         let (port, counter) = name.split_once(' ')?;
-        let port = (0..self.ports).find(|&at| Declared::port_name(at) == port)?;
+        let port = (0..self.ports).find(|&at| Nic::port_name(at) == port)?;
         network.nic(self.first + port)?.counters().find(counter)
     }
 

@@ -1,13 +1,38 @@
-//! Where frames are that have neither arrived nor been dropped: what tests of conservation balance.
+//! How much the engine did, and where frames are that have neither arrived nor been dropped.
 
 use super::Network;
 use crate::model::link::Link;
+use crate::model::packet::Kind;
+
+/// How much the engine did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Work {
+    /// Frames of any kind put on a cable.
+    pub hops: u64,
+    /// Those of them that are data, or requests for some.
+    pub data_hops: u64,
+    /// Events handled.
+    pub events: u64,
+}
 
 impl<Q> Network<Q> {
+    /// How much the engine did so far.
+    pub fn work(&self) -> Work {
+        let put = |kind: Kind| self.links().map(|link| link.put()[kind as usize]).sum::<u64>();
+        Work {
+            hops: self.links().flat_map(Link::put).sum(),
+            data_hops: put(Kind::Data) + put(Kind::ReadRequest),
+            events: self.wires.events,
+        }
+    }
+
     /// Frames under way on cables, and frames lost because a cable was cut.
     pub fn on_cables(&self) -> (u64, u64) {
-        let links = || self.wires.cables.iter().flatten();
-        let under_way: usize = links().map(Link::under_way).sum();
-        (u64::try_from(under_way).unwrap_or(u64::MAX), links().map(Link::lost).sum())
+        let under_way: usize = self.links().map(Link::under_way).sum();
+        (u64::try_from(under_way).unwrap_or(u64::MAX), self.links().map(Link::lost).sum())
+    }
+
+    fn links(&self) -> impl Iterator<Item = &Link> {
+        self.wires.cables.iter().flatten()
     }
 }

@@ -1,7 +1,7 @@
 //! From a topology to a network: numbers the event sources and plugs in the cables.
 
 use super::wires::Wires;
-use super::{NO_HOST, Network, Shortcuts, Wake, Wiring, Work};
+use super::{NO_HOST, Network, Shortcuts, Wake, Wiring};
 use crate::model::host::Host;
 use crate::model::link::Link;
 use crate::model::queue::{EventQueue, Source};
@@ -98,12 +98,7 @@ impl<Q: EventQueue> Network<Q> {
             }
         }
         Network {
-            wires: Wires {
-                now: start,
-                queue: Q::starting_at(start),
-                cables,
-                work: Work::default(),
-            },
+            wires: Wires { now: start, queue: Q::starting_at(start), cables, events: 0 },
             sources,
             hosts: built,
             switches,

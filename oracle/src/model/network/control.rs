@@ -3,7 +3,7 @@
 //! Nothing is sent within these calls: a port that may send because of them does so in the next run.
 
 use super::late::at;
-use super::{Network, Wake, Work, port_id};
+use super::{Network, Wake, port_id};
 use crate::model::buffer::Limit;
 use crate::model::counters::QueueView;
 use crate::model::host::{Host, Plug, RigPort, Security, Storm, Stream};
@@ -294,10 +294,5 @@ impl<Q: EventQueue> Network<Q> {
     /// A host, to look at.
     pub fn host(&self, host: u16) -> &Host {
         &self.hosts[usize::from(host)]
-    }
-
-    /// How much the engine did so far.
-    pub const fn work(&self) -> Work {
-        self.wires.work
     }
 }

@@ -4,8 +4,7 @@
 //! An event for a host's uplink is pending at or before every coming arrival of a frame of that host, so none is missed;
 //! one that finds nothing is only a look too many.
 
-use super::wires::Wires;
-use super::{NO_HOST, Network, Work};
+use super::{NO_HOST, Network};
 use crate::model::host::{Device, Host, Node, Plug};
 use crate::model::link::Link;
 use crate::model::packet::Kind;
@@ -21,7 +20,6 @@ struct Reach<'a, T> {
     before: Time,
     bypass: bool,
     cable: &'a mut [Link; 2],
-    work: &'a mut Work,
     tap: &'a mut T,
 }
 
@@ -29,7 +27,7 @@ impl<T: Tap> Reach<'_, T> {
     /// Lets a port do everything that it does before `before`, in order.
     #[inline(always)]
     fn advance<D: Device + ?Sized>(self, device: &mut D, port: usize, plug: &mut Plug) {
-        let Reach { before, bypass, cable, work, tap } = self;
+        let Reach { before, bypass, cable, tap } = self;
         let (link, host) = (plug.link, plug.host);
         let (up, down) = both(cable, link);
         loop {
@@ -44,13 +42,11 @@ impl<T: Tap> Reach<'_, T> {
                 let answer = device.arrive(port, plug, now, packet, bypass);
                 down.finish();
                 if let Some(answer) = answer {
-                    work.count(Kind::Ack);
                     let sent = up.send(now, &answer);
                     tap.frame(sent.last_bit, host, Dir::Tx, &answer);
                     device.answered(port, plug, sent.free);
                 }
             } else if let Some(packet) = device.wake(port, plug, now) {
-                work.count(packet.kind);
                 let sent = up.send(now, packet);
                 tap.frame(sent.last_bit, host, Dir::Tx, packet);
                 device.started(port, plug, sent.free);
@@ -64,11 +60,11 @@ impl<Q: EventQueue> Network<Q> {
     #[inline(always)]
     pub(super) fn advance(&mut self, host: usize, before: Time, tap: &mut impl Tap) {
         let Host { plug, node } = &mut self.hosts[host];
-        let Wires { cables, work, .. } = &mut self.wires;
+        let cables = &mut self.wires.cables;
         let cable = &mut cables[usize::from(plug.link >> 1)];
         let bypass = self.shortcuts.bypass;
         if let Node::RigPort(port) = node {
-            return Reach { before, bypass, cable, work, tap }.advance(port, 0, plug);
+            return Reach { before, bypass, cable, tap }.advance(port, 0, plug);
         }
         self.advance_other(host, before, tap);
     }
@@ -76,16 +72,16 @@ impl<Q: EventQueue> Network<Q> {
     /// The same for what is no port of the rig by itself.
     #[inline(never)]
     fn advance_other(&mut self, host: usize, before: Time, tap: &mut impl Tap) {
-        let Wires { cables, work, .. } = &mut self.wires;
+        let cables = &mut self.wires.cables;
         let bypass = self.shortcuts.bypass;
         if let Host { plug, node: Node::Nic(nic) } = &mut self.hosts[host] {
             let cable = &mut cables[usize::from(plug.link >> 1)];
-            return Reach { before, bypass, cable, work, tap }.advance(nic, 0, plug);
+            return Reach { before, bypass, cable, tap }.advance(nic, 0, plug);
         }
         let (port, plug, node) = at(&mut self.hosts, host);
         let cable = &mut cables[usize::from(plug.link >> 1)];
         if let Some(device) = node.device() {
-            Reach { before, bypass, cable, work, tap }.advance(device, port, plug);
+            Reach { before, bypass, cable, tap }.advance(device, port, plug);
         }
     }
 

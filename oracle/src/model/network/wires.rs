@@ -1,6 +1,5 @@
 //! What moves frames: the present, the pending events, and the cables with what is under way on them.
 
-use super::work::Work;
 use crate::model::link::{Link, Sent};
 use crate::model::packet::Packet;
 use crate::model::queue::Source;
@@ -13,14 +12,14 @@ pub(super) struct Wires<Q> {
     pub(super) queue: Q,
     /// Both directions of every cable; a link's number is twice its cable's, and one more for the second direction.
     pub(super) cables: Vec<[Link; 2]>,
-    pub(super) work: Work,
+    /// Events handled.
+    pub(super) events: u64,
 }
 
 impl<Q> Wires<Q> {
     /// Puts a copy of a frame on a cable at `now`.
     #[inline(always)]
     pub(super) fn put(&mut self, link: u16, now: Time, packet: &Packet) -> Sent {
-        self.work.count(packet.kind);
         self.link(link).send(now, packet)
     }
 

@@ -62,6 +62,18 @@ impl Port {
         plug.plan(starts);
     }
 
+    /// Does what is due at `now` but the start of a frame.
+    #[cold]
+    #[inline(never)]
+    fn stir(&mut self, plug: &mut Plug, now: Time) {
+        if now == plug.gate {
+            plug.on_gate(now);
+            return self.choose(plug);
+        }
+        self.nic.on_wake(now);
+        self.turned(plug, now);
+    }
+
     /// The least time from the arrival of a frame of `kind` to a frame that leaves because of it, if one may.
     #[inline]
     fn reaction(&self, kind: Kind) -> Option<Dur> {
@@ -76,7 +88,7 @@ impl Port {
 }
 
 impl Device for Port {
-    #[inline]
+    #[inline(always)]
     fn arrive(
         &mut self,
         _: usize,
@@ -98,27 +110,21 @@ impl Device for Port {
         None
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&self, _: usize, plug: &Plug) -> Time {
         plug.gate.min(self.wake).min(plug.starts)
     }
 
-    #[inline]
+    #[inline(always)]
     fn wake(&mut self, _: usize, plug: &mut Plug, now: Time) -> Option<&Packet> {
-        if now == plug.gate {
-            plug.on_gate(now);
-            self.choose(plug);
-            None
-        } else if now == self.wake {
-            self.nic.on_wake(now);
-            self.turned(plug, now);
-            None
-        } else {
-            self.nic.next(self.planned)
+        if now == plug.gate || now == self.wake {
+            self.stir(plug, now);
+            return None;
         }
+        self.nic.next(self.planned)
     }
 
-    #[inline]
+    #[inline(always)]
     fn started(&mut self, _: usize, plug: &mut Plug, free: Time) {
         plug.started(free);
         self.nic.sent(plug.clock, self.planned);

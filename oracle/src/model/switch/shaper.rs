@@ -3,6 +3,7 @@
 //!
 //! Left out on purpose: shapers of single queues, minimum rates (`cir`), and metering in packets.
 
+use crate::model::egress::{Choice, Egress};
 use rig_lab::Scheduler;
 use rig_units::Time;
 
@@ -41,8 +42,19 @@ impl Shaper {
         Shaper { bps: config.bps.into(), depth, full: 0 }
     }
 
+    /// Chooses what a free port sends at `now`, with the queues in `closed` held back, and charges it.
+    #[cold]
+    pub fn choose(&mut self, now: Time, egress: &mut Egress, closed: u8) -> Option<Choice> {
+        let held = if now < self.opens() { u8::MAX } else { 0 };
+        let choice = egress.choose(closed | held)?;
+        if choice != Choice::Control {
+            self.charge(now, egress.front(choice)?.size);
+        }
+        Some(choice)
+    }
+
     /// Takes what a frame of `size` bytes costs that starts at `now`.
-    pub fn charge(&mut self, now: Time, size: u16) {
+    fn charge(&mut self, now: Time, size: u16) {
         self.full = self.full.max(u128::from(now.0) * self.bps) + u128::from(size) * 8 * BIT;
     }
 

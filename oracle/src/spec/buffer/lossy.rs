@@ -2,7 +2,7 @@
 
 use super::{alpha, occupied, whole};
 use rig_lab::Buffer;
-use rig_units::Bytes;
+use rig_units::{Bytes, Dur};
 
 /// The first frame of an empty lossy queue that is lost, all being of one size and none leaving. `lossy_taken` is what
 /// other lossy queues hold of the lossy pool, `pool_taken` what everything else holds of the pool, those queues included.
@@ -23,11 +23,23 @@ pub fn lossy_first_drop(buffer: &Buffer, frame: Bytes, lossy_taken: u64, pool_ta
 /// Several senders at the line rate of the port that all of them send to: how many frames each has sent when the first is
 /// lost, least and most, where `first` is the frame that a held queue would lose. Of so many frames each the port sends one
 /// sender's, `passing` slots late, which is what the idle device takes; the rest is held. One frame may be under way at
-/// every sender, one at the port, and one of either may come first.
-pub const fn overrun(first: u64, senders: u64, passing: u64) -> (u64, u64) {
-    // A single sender is drained as fast as it sends.
-    let held_a_round = if senders > 1 { senders - 1 } else { 1 };
-    let least = first.saturating_sub(passing + senders + 2) / held_a_round;
-    let most = first.div_ceil(held_a_round) + senders;
-    (if least == 0 { 1 } else { least }, most)
+/// every sender, one at the port, and one of either may come first. A shaped port sends one every `drain` instead of every `slot` once it has
+/// sent the `saved` frames that it may send at once.
+pub fn overrun(
+    first: u64,
+    senders: u64,
+    passing: u64,
+    (slot, drain): (Dur, Dur),
+    saved: u64,
+) -> (u64, u64) {
+    // Of `drain.0 x senders` frames so many are held. A single sender is drained as fast as it sends.
+    let rounds = |frames: u64, drain: Dur| {
+        let held = (u128::from(drain.0) * u128::from(senders)).saturating_sub(slot.0.into());
+        let held = if held == 0 { slot.0.into() } else { held };
+        (u128::from(frames) * u128::from(drain.0), held)
+    };
+    let (frames, held) = rounds(first.saturating_sub(passing + senders + 2), drain);
+    let least = whole(frames / held).max(1);
+    let most = |(frames, held): (u128, u128)| whole(frames.div_ceil(held)) + senders;
+    (least, most(rounds(first + saved, drain)).min(most(rounds(first, slot))))
 }

@@ -3,6 +3,7 @@
 use super::*;
 use rig_capture::Span;
 use rig_lab::Accounting;
+use rig_units::Dur;
 
 const ALONE: Others = Others { pool: 0, port: 0, headroom: 0 };
 
@@ -318,8 +319,21 @@ fn thresholds_give_back_the_pool_and_the_headroom() {
 fn two_senders_overrun_a_queue_by_one_frame_a_round() {
     // 514 frames held at the first loss; each round of two frames leaves one: 514 rounds, less the 8 of the pipeline and
     // 2 + 2 under way, or 2 more.
+    let overrun = |first, senders, passing| overrun(first, senders, passing, (SLOT, SLOT), 0);
     assert_eq!(overrun(514, 2, 8), (502, 516));
     // Three leave two: (514 - 13) / 2 and 514 / 2 + 3.
     assert_eq!(overrun(514, 3, 8), (250, 260));
     assert_eq!(overrun(3, 2, 8), (1, 5), "never before the first frame");
+    assert_eq!(overrun(514, 1, 8), (503, 515));
 }
+
+#[test]
+fn two_senders_overrun_a_shaped_queue_sooner_once_what_it_saved_is_spent() {
+    // At half the rate three of four frames stay: 2/3 of the rounds.
+    let half = |saved| overrun(514, 2, 8, (SLOT, SLOT * 2), saved);
+    assert_eq!(half(0), (334, 345));
+    assert_eq!(half(90), (334, 405));
+    assert_eq!(half(1_000), (334, 516), "what it saved lasts: the port is as one without a shaper");
+}
+
+const SLOT: Dur = Dur::ns(100);

@@ -202,7 +202,7 @@ impl WireLab {
             |((&index, name), speed)| PortTrace {
                 name: name.clone(),
                 speed,
-                dut_port: Declared::port_name(index),
+                dut_port: declared.name_of(index),
                 cable: self.cable,
                 provenance: Provenance::Software { bound: off.min(bound) },
             },
@@ -248,7 +248,7 @@ impl WireLab {
                 name: name.unwrap_or_else(|| {
                     format!("{} (not used)", self.bench.cabling.interface(lane))
                 }),
-                description: Declared::port_name(behind),
+                description: declared.name_of(behind),
                 speed: declared.port_speed(behind).unwrap_or(PortSpeed::G100),
                 clock: format!(
                     "CLOCK_MONOTONIC since the trial began, off by no more than {bound} in a trial that counts; a frame \

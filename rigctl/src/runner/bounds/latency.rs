@@ -2,7 +2,7 @@
 
 use super::given::{Ran, Word};
 use rig_capture::{Dir, Provenance, Span};
-use rig_units::Dur;
+use rig_units::{Dur, Length};
 
 /// Frames of 1024 B at 100 Gb/s, 83.52 ns each with preamble and gap, 81.92 ns without, through a device that declares 600 ns.
 fn passing(more: &str) -> Ran {
@@ -87,4 +87,50 @@ fn a_frame_that_a_pause_held_is_no_measure_of_the_device() {
     // 4000 quanta are 20.48 us: at least one frame comes meanwhile.
     let paused = looked("      - {at: 50us, pfc: {from: p2, classes: [3], quanta: 4000q}}\n");
     assert!((17..20).contains(&paused), "{paused}");
+}
+
+/// The same over two switches in a row, 600 ns and 450 ns, with 40 m of cable between them.
+fn over_two(every: &str, beside: bool) -> Ran {
+    let [stream, start] = if beside {
+        [
+            "\n      beside: {from: p2, to: p4, class: 4, kind: rocev2-write, size: 1024B, every: 35us, count: 20}",
+            "\n      - {at: 0ms, start: beside}",
+        ]
+    } else {
+        [""; 2]
+    };
+    Ran::of(
+        "two-in-a-row",
+        &format!(
+            "    streams:
+      passing: {{from: p1, to: p3, class: 3, kind: rocev2-write, size: 1024B, every: {every}, count: 20}}{stream}
+    taps: {{p1: all, p3: all}}
+    trials: 1
+    steps:
+      - {{at: 0ms, start: passing}}{start}
+    length: 2ms
+    measure: [latency: {{stream: passing}}]
+"
+        ),
+    )
+}
+
+#[test]
+fn two_switches_take_their_delays_and_the_frame_once_more_on_the_cable_between_them() {
+    let ran = over_two("20us", false);
+    let taken = Dur::ns(600 + 450) + Length(4_000).travel();
+    let (read, want) = ran.as_seen().spans("latency");
+    assert_eq!(want, Span { lo: taken.0 + 81_920, hi: taken.0 + 83_520 });
+    assert_eq!(read.hi - read.lo, 1_600);
+    ran.holds_its_bounds("latency", |seen, by| {
+        let last = seen.frames(0, Dir::Rx)[19];
+        seen.shift(last, by);
+    });
+}
+
+#[test]
+fn frames_that_may_meet_others_between_the_switches_tell_nothing() {
+    for crowded in [over_two("1us", false), over_two("20us", true)] {
+        assert_eq!(crowded.as_seen().word("latency"), Word::Doubt("not-observable"));
+    }
 }

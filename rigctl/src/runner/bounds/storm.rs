@@ -54,7 +54,7 @@ fn stormed(measures: &str) -> Ran {
 }
 
 /// Frames of a stream that were sent and did not arrive.
-fn missing(seen: &Seen<'_>, stream: u16) -> Vec<Record> {
+pub(super) fn missing(seen: &Seen<'_>, stream: u16) -> Vec<Record> {
     let number = |at: &usize| match seen.observation.records[*at].what {
         What::Data { seq, .. } => seq,
         _ => u32::MAX,

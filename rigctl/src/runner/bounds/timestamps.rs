@@ -51,3 +51,10 @@ fn a_reading_is_wider_by_what_its_timestamps_may_be_off_and_by_no_picosecond_mor
         ran.holds_its_bounds(measure, moved);
     }
 }
+
+#[test]
+fn two_marks_are_no_better_known_than_their_timestamps() {
+    let ran = np::marks("50us", "50us", 3, "cnp.interval").off_by(Dur::ns(10));
+    let want = Span { lo: 50_000_000 - 20_000, hi: 50_000_000 + 20_000 };
+    assert_eq!(ran.as_seen().spans("cnp.interval").1, want);
+}

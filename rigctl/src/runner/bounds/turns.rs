@@ -1,7 +1,7 @@
 //! When a trial may begin on a device whose watchdog acts.
 
 use super::given::Ran;
-use super::watchdog::{DETECTION, stormed};
+use super::watchdog::{CABLE, DETECTION, stormed};
 use rig_oracle::measure::{before, rests, start};
 use rig_oracle::trials::ask::{Before, Place, Rests, Start};
 use rig_oracle::trials::context::Context;
@@ -23,8 +23,8 @@ fn the_first_frame_of_a_storm_meets_the_polls_where_it_is_to() {
     asked(&storm(), |context, script| {
         let wait = Dur::ms(7);
         assert_eq!(start(context, script, Place::After(wait)), Start::After(wait));
-        // 72 B at 100 Gb/s and 3 m of cable behind its step.
-        let lead = Dur::ms(200) + Dur(5_760) + Dur(15_151);
+        // 72 B at 100 Gb/s and the cable behind its step.
+        let lead = Dur::ms(200) + Dur(72 * 80) + CABLE;
         let placed = Start::InStep { lead, phase: wait, every: Dur::ms(100) };
         assert_eq!(start(context, script, Place::Phase(wait)), placed);
     });

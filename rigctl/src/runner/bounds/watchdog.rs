@@ -1,6 +1,7 @@
 //! What the watchdog does with a storm: whether it acts, when it does, and when it lets go.
 
 use super::given::{Ran, Seen, Word};
+use super::storm::missing;
 use rig_capture::{Dir, Span};
 use rig_units::{Dur, PortSpeed, Quanta};
 
@@ -22,6 +23,8 @@ pub(super) fn stormed(length: &str, measure: &str) -> Ran {
     )
 }
 
+/// 3 m of it.
+pub(super) const CABLE: Dur = Dur(15_151);
 pub(super) const DETECTION: &str = "pfcwd.detection: {storm: storm, stream: victim";
 pub(super) const RESTORATION: &str = "pfcwd.restoration: {storm: storm, stream: victim}";
 
@@ -46,14 +49,34 @@ pub(super) fn restored_later(seen: &mut Seen<'_>, by: i64) {
     seen.shift_all(&frames, by);
 }
 
+/// What is wanted of either.
+const WANT: Span = Span { lo: Dur::ms(200).0, hi: Dur::ms(300).0 - 1 };
+
 #[test]
-fn a_detection_and_a_restoration_hold_the_bounds_of_the_rule_to_the_picosecond() {
-    let want = Span { lo: Dur::ms(200).0, hi: Dur::ms(300).0 - 1 };
+fn a_detection_holds_the_bounds_of_the_rule_to_the_picosecond() {
     let ran = stormed("500ms", &format!("{DETECTION}}}"));
-    assert_eq!(ran.as_seen().spans("pfcwd.detection").1, want);
+    let (read, want) = ran.as_seen().spans("pfcwd.detection");
+    assert_eq!(want, WANT);
+    // From the first XOFF at the device to the first bit of the frame, of 254 B at 100 Gb/s, that it lets go.
+    let (xoff, freed) = ran.as_seen_of(|seen| {
+        let at = |record: usize| seen.observation.records[record].at;
+        (at(seen.words(1, Dir::Tx, true)[0]), at(after(seen, Dir::Rx, false)[0]))
+    });
+    assert_eq!(Dur(read.hi), freed - xoff - CABLE * 2 - Dur(254 * 80));
     ran.holds_its_bounds("pfcwd.detection", detected_later);
+}
+
+#[test]
+fn a_restoration_holds_the_bounds_of_the_rule_to_the_picosecond() {
     let ran = stormed("500ms", RESTORATION);
-    assert_eq!(ran.as_seen().spans("pfcwd.restoration").1, want);
+    let (read, want) = ran.as_seen().spans("pfcwd.restoration");
+    assert_eq!(want, WANT);
+    // From the last XOFF, whose pause may begin as late as the declared response, to the last frame that is lost.
+    let (xoff, lost) = ran.as_seen_of(|seen| {
+        let last = *seen.words(1, Dir::Tx, true).last().expect("XOFFs");
+        (seen.observation.records[last].at, missing(seen, 0).last().expect("a lost frame").at)
+    });
+    assert_eq!(Dur(read.lo), lost - xoff - Dur::ns(2_020));
     ran.holds_its_bounds("pfcwd.restoration", restored_later);
 }
 

@@ -7,6 +7,7 @@ use crate::runner::choose::choose;
 use rig_lab::Part;
 use rig_oracle::Verdict;
 use rig_testcases::{Case, Suite, Sweep};
+use std::cmp::Reverse;
 
 /// What a case is worth.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,9 +49,6 @@ impl Worth {
         !matches!(self, Worth::Nothing { .. } | Worth::SparedWrongly { .. })
     }
 }
-
-/// Killers that were found once, by case without the family's ending: tried first, and no more than that.
-const FOUND: &str = include_str!("killers.tsv");
 
 /// Mutants that break whatever traffic there is, by how they begin, and parts of the names of the cases that are about them: what
 /// any case notices says of no other one that it shows anything.
@@ -134,36 +132,22 @@ pub fn worth(
     })
 }
 
-/// The mutants of the kind of device that a case is for: those that it is known to notice, those that its name tells, those of
-/// the parts that it measures, those of the parts that its suite covers, the rest.
+/// The mutants of the kind of device that a case is for: those that it is known to notice, those that its measures say that they
+/// notice, those of the parts that it measures, those of the parts that its suite covers, the rest; of each those first that say
+/// the same words as the case.
 fn ordered<'a>(suite: &Suite, case: &Case, all: &'a [Mutant]) -> Vec<&'a Mutant> {
-    let found = found(case);
-    let parts = parts(case);
-    let place = |mutant: &Mutant| {
+    let (found, parts) = (likely::found(case), parts(case));
+    let own: Vec<&Mutant> = all.iter().filter(|of| of.is_of(case.kind)).collect();
+    let words: Vec<_> = own.iter().copied().map(likely::of_mutant).collect();
+    let in_common = likely::in_common(&likely::of_case(case), &words);
+    let mut ordered: Vec<(&Mutant, u64)> = own.into_iter().zip(in_common).collect();
+    ordered.sort_by_key(|(mutant, in_common)| {
         let known = found.iter().position(|text| *text == mutant.text).unwrap_or(found.len());
-        let named = likely(&mutant.text).iter().any(|name| case.id.case.contains(name));
         let of = |parts: &[Part]| mutant.part.is_some_and(|part| parts.contains(&part));
-        let rank = match (named, of(&parts), of(&suite.covers)) {
-            (true, ..) => 0,
-            (_, true, _) => 1,
-            (_, _, true) => 2,
-            _ => 3,
-        };
-        // What is named misbehaves more often than what is merely off.
-        (known, rank, !mutant.text.starts_with("deviation="))
-    };
-    let mut ordered: Vec<&Mutant> = all.iter().filter(|of| of.is_of(case.kind)).collect();
-    ordered.sort_by_key(|mutant| place(mutant));
-    ordered
-}
-
-/// What [`FOUND`] says of a case.
-fn found(case: &Case) -> Vec<&'static str> {
-    let id = case.id.to_string();
-    let family = case.family.map(|family| format!("-{family}")).unwrap_or_default();
-    let rows = FOUND.lines().filter_map(|line| line.split_once('\t'));
-    let of = rows.filter(|(of, _)| *of == id || id.strip_suffix(&family) == Some(*of));
-    of.map(|(_, mutant)| mutant).collect()
+        let told = likely::is_told(case, mutant);
+        (known, !told, !of(&parts), !of(&suite.covers), Reverse(*in_common))
+    });
+    ordered.into_iter().map(|(mutant, _)| mutant).collect()
 }
 
 /// The parts of a device that a case measures or varies.

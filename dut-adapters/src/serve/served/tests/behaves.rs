@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, PORTS, Seen, pause, probe, profile, stream};
 use crate::control::{Health, Order};
-use crate::protocol::{Answer, Ask, Happened, Watchdog};
+use crate::protocol::{Answer, Ask, Happened};
 use crate::serve::served::Next;
 use rig_frames::{MacAddr, mac_control, pause as pause_frame};
 use rig_generator::clock::Clock as _;
@@ -50,7 +50,10 @@ fn a_storm_is_detected_its_class_dropped_and_restored_and_the_frames_show_it() {
     }
     let events = storms(&mut bench);
     let [storm, restore] = &events[..] else { panic!("{events:?}") };
-    assert_eq!((storm.what, restore.what), (Watchdog::Storm, Watchdog::Restore));
+    assert_eq!(
+        (storm.what, restore.what),
+        (rig_capture::DutEventKind::Storm, rig_capture::DutEventKind::Restore)
+    );
     assert_eq!((storm.port.as_str(), storm.class), ("Ethernet4", 3));
     let ns = |ms: u64| ms * 1_000_000;
     assert!((ns(250)..ns(450)).contains(&storm.at_ns), "{storm:?}");

@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, Seen, nic, pause, stream};
 use crate::control::{Does, FlowOrder, Order};
-use crate::protocol::{Answer, Ask, Set};
+use crate::protocol::{Answer, Ask};
 use rig_capture::decode::Decoder;
 use rig_capture::{Dir, What};
 use rig_frames::ip::Ecn;
@@ -52,7 +52,7 @@ fn order(connection: u16) -> FlowOrder {
 }
 
 fn set(bench: &mut Bench, path: &str, value: &str) {
-    let settings = vec![Set { path: path.to_owned(), value: value.into() }];
+    let settings = vec![rig_lab::Setting { path: path.to_owned(), value: value.into() }];
     let answer = bench.ask(Ask::Configure { settings });
     assert!(matches!(answer, Answer::Configured { .. }), "{answer:?}");
 }
@@ -74,8 +74,8 @@ fn a_mark_is_answered_with_a_cnp_whose_last_bit_is_due_when_the_rule_says() {
     assert_eq!(at, Time::ZERO + Dur::us(10) + after);
     assert_eq!((cnp.kind, cnp.connection), (RoceKind::Cnp { fault: None }, 0));
     assert_eq!((cnp.dscp, cnp.ecn), (48, Ecn::NotEct));
-    assert_eq!(bench.counter("Ethernet0 np_cnp_sent"), 1);
-    assert_eq!(bench.counter("Ethernet0 np_ecn_marked_roce_packets"), 2);
+    assert_eq!(bench.counter("nic np_cnp_sent"), 1);
+    assert_eq!(bench.counter("nic np_ecn_marked_roce_packets"), 2);
 }
 
 #[test]

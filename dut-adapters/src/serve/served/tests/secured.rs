@@ -2,16 +2,16 @@
 
 use super::bench::{Bench, Seen, pause, probe};
 use crate::control::{Keyring, Order};
-use crate::protocol::{Answer, Ask, Set};
+use crate::protocol::{Answer, Ask};
 use nix::sys::prctl;
-use rig_lab::{Keys, Macsec, Secret};
+use rig_lab::{Keys, Macsec, Secret, Setting};
 use rig_testcases::wire::macsec::{Cable, End, Heard};
 use rig_testcases::{Protection, Secured, Tamper};
 use rig_units::Dur;
 use serde_json::{Value, json};
 
-fn set(path: &str, value: Value) -> Set {
-    Set { path: format!("macsec.{path}"), value }
+fn set(path: &str, value: Value) -> Setting {
+    Setting { path: format!("macsec.{path}"), value }
 }
 
 /// Keys that are in no lab.
@@ -21,7 +21,7 @@ fn keys() -> Keys {
 }
 
 /// A device that was booted with MACsec, and a cable of it.
-fn secured(more: &[Set]) -> (Bench, [Cable; 2]) {
+fn secured(more: &[Setting]) -> (Bench, [Cable; 2]) {
     let mut bench = Bench::new();
     let mut settings = vec![set("enable", json!(true))];
     settings.extend_from_slice(more);

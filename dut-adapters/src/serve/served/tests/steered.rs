@@ -2,15 +2,15 @@
 
 use super::bench::{Bench, pause, probe, profile};
 use crate::control::{Health, Order};
-use crate::protocol::{Answer, Ask, PROTOCOL, Set, VERSION};
+use crate::protocol::{Answer, Ask, PROTOCOL, VERSION};
 use crate::serve::served::Next;
 use rig_generator::clock::Clock as _;
 use rig_units::{Dur, Time};
 use serde_json::json;
 use std::thread;
 
-fn set(path: &str, value: &str) -> Set {
-    Set { path: path.to_owned(), value: json!(value) }
+fn set(path: &str, value: &str) -> rig_lab::Setting {
+    rig_lab::Setting { path: path.to_owned(), value: json!(value) }
 }
 
 #[test]

@@ -56,12 +56,12 @@ fn the_nic_is_behind_the_first_port_and_its_peer_behind_the_second() {
     let mut dut = start(&[]);
     assert_eq!((cnps(&mut dut, 0, 3), cnps(&mut dut, 1, 3)), (1, 3));
     let counter = |name| dut.counter(name);
-    assert_eq!(counter("Ethernet0 np_cnp_sent"), Some(1));
-    assert_eq!(counter("Ethernet4 np_cnp_sent"), Some(3));
-    assert_eq!(counter("Ethernet4 np_ecn_marked_roce_packets"), Some(3));
-    assert_eq!(counter("Ethernet8 np_cnp_sent"), None);
+    assert_eq!(counter("nic np_cnp_sent"), Some(1));
+    assert_eq!(counter("peer np_cnp_sent"), Some(3));
+    assert_eq!(counter("peer np_ecn_marked_roce_packets"), Some(3));
+    assert_eq!(counter("peer2 np_cnp_sent"), None);
     let all = dut.counters();
-    assert_eq!((all.len(), all.get("Ethernet4 np_cnp_sent")), (20, Some(&3)));
+    assert_eq!((all.len(), all.get("peer np_cnp_sent")), (20, Some(&3)));
 }
 
 #[test]

@@ -1,0 +1,137 @@
+//! How far the pause of a receiver is from who sends to it: the frame at which it is back there, over one device or several.
+
+use super::ahead::ahead;
+use super::blame;
+use super::judge_context::{JudgeContext, TrialReading};
+use super::judged::{Unread, looked};
+use super::legs::{Leg, legs};
+use super::measurement::{Known, Red, prediction};
+use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
+use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::backpressure;
+use crate::trials::context::Context;
+use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use rig_capture::passage::{Passages, Way, start};
+use rig_capture::{Dir, Span, Unit};
+use rig_lab::Form;
+use rig_testcases::vocabulary::{Entry, Looks, STREAM, StreamEnds, named};
+use rig_testcases::{Script, StreamRate, StreamSpec, Tap};
+use rig_units::{Bytes, Dur, PortSpeed, Quanta};
+
+/// `pfc.backpressure`.
+pub(super) static BACKPRESSURE: Known = Known {
+    entry: Entry {
+        name: "pfc.backpressure",
+        about: "the frame of a stream to a paused receiver at which the pause is back at who sends it: every device on the way has filled up to its limit",
+        source: "F5, of each device on the way",
+        fields: &[STREAM],
+        looks: &[Looks::of(
+            named,
+            StreamEnds::In,
+            Tap::All,
+            "counts the frames of `{}` before XOFF",
+        )],
+        ..Entry::USUAL
+    },
+    red: Red::Mutated("pfc-spreads-hop-by-hop", "far/buffer.dynamic_th=-1"),
+    expected: |measure, context, points| {
+        let script = points.first().and_then(|point| context.script(point).ok());
+        let spec = |script: &Script| {
+            script.streams.iter().find(|spec| spec.name == measure.named("stream")).cloned()
+        };
+        let both = script.and_then(|script| Some((spec(&script)?, script)));
+        both.map(|(spec, script)| prediction(&predicted(context, &script, &spec)))
+            .unwrap_or_default()
+    },
+    judge: |measure, done, judged| {
+        let stream = measure.named("stream");
+        done.each("pfc.backpressure", stream, judged, |trial| read(done, trial, stream));
+    },
+    crosses: |_| true,
+    ..Known::USUAL
+};
+
+/// The frame at which every device on the way has crossed its limit.
+fn predicted(context: &Context<'_>, script: &Script, spec: &StreamSpec) -> Prediction {
+    let legs = legs(context, script, spec);
+    let own = |leg: &Leg<'_>| BufferLedger::empty(leg.declared).first_xoff(spec);
+    let crossings: Vec<u64> = legs.iter().map(own).collect();
+    let answers: Vec<Dur> = legs.windows(2).map(|pair| answer(&pair[0], &pair[1], spec)).collect();
+    let every = match spec.rate {
+        StreamRate::Every(every) => every,
+        StreamRate::Load(_) => speed_of(context, script, spec).slot(spec.on_wire()),
+    };
+    let each: Vec<String> = crossings.iter().map(u64::to_string).collect();
+    Prediction {
+        unit: Unit::Frames,
+        span: backpressure::crossing(&crossings, &answers, every),
+        formula: "F5",
+        text: format!(
+            "each device on the way crosses its limit, from the sender on at frame {} of what it holds; what passes before a pause takes effect comes on top",
+            each.join(" and ")
+        ),
+        source: backpressure::SOURCE,
+    }
+}
+
+fn speed_of(context: &Context<'_>, script: &Script, spec: &StreamSpec) -> PortSpeed {
+    let port = script.dut_ports[usize::from(spec.from)];
+    context.group.declared.port_speed(port).unwrap_or(PortSpeed::G100)
+}
+
+/// The longest from the first bit of the frame that crosses at `to`, on the link from `from`, until `from` has stopped: the frame
+/// and its cable; what the device takes to say XOFF, behind a frame of its own; the way back, and the response.
+fn answer(from: &Leg<'_>, to: &Leg<'_>, spec: &StreamSpec) -> Dur {
+    let Some((speed, cable)) = from.onward else { return Dur::ZERO };
+    let frames = [spec.on_wire(), to.declared.mtu, to.declared.macsec.pfc_size()];
+    let sent =
+        frames.map(|size| speed.slot(size)).into_iter().fold(Dur::ZERO, |all, one| all + one);
+    let responds = to.declared.emission() + from.declared.response(Form::Encrypted);
+    sent + cable * 2 + responds
+}
+
+/// The frame that had arrived last when the first XOFF was due to its sender.
+fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialReading, Unread> {
+    let Trial { script, observation, .. } = trial;
+    let (index, spec) = trial.stream(stream)?;
+    let want = predicted(done.context, script, spec);
+    let sent = Passages::of(observation, script, index).all;
+    let mut told = observation.records.iter().enumerate().filter(|(_, one)| {
+        let here = (one.port, one.dir) == (spec.from, Dir::Rx);
+        here && one.what.pauses(spec.class) > Some(Quanta(0))
+    });
+    let count = |frames: usize| u64::try_from(frames).unwrap_or(u64::MAX);
+    let Some((record, xoff)) = told.next() else {
+        if count(sent.len()) < want.span.hi {
+            let why = format!("the rig sent {} frames, fewer than it takes", sent.len());
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
+        let other = blame::other_class(trial, spec.from, spec.class);
+        let got = other.unwrap_or_else(|| format!("no XOFF within {} frames", sent.len()));
+        let looked = looked(sent.len(), "frames to a paused receiver");
+        let span = Span::exactly(u64::MAX);
+        return Ok(TrialReading { span, want, got: Some(got), records: Vec::new(), looked });
+    };
+    let declared = done.context.behind(script, spec.from);
+    let port = &observation.ports[usize::from(spec.from)];
+    let begun = start(port, declared.macsec.pfc_size(), xoff.at);
+    let wait = match ahead(script, spec.from) {
+        Bytes(0) => Dur::ZERO,
+        frame => port.speed.slot(frame),
+    };
+    // An XOFF is due as a frame arrives: the one of those that may be it.
+    let way = Way::of(observation, spec, Dur::ZERO);
+    let latest = begun.hi.saturating_sub(declared.emission().0);
+    let earliest = begun.lo.saturating_sub((declared.emission() + wait).0);
+    let arrivals = || sent.iter().map(|frame| way.arrival(frame.sent.at));
+    let sure = count(arrivals().filter(|at| at.hi < earliest).count());
+    let most = count(arrivals().filter(|at| at.lo <= latest).count());
+    let span = Span { lo: (sure + 1).min(most), hi: most };
+    let last = usize::try_from(most).unwrap_or(usize::MAX).checked_sub(1);
+    let shown = last.and_then(|last| sent.get(last)).map(|frame| frame.sent.record);
+    let records = shown.into_iter().chain([record]).collect();
+    let looked = looked(sent.len(), "frames to a paused receiver");
+    Ok(TrialReading { span, want, got: None, records, looked })
+}

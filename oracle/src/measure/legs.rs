@@ -1,0 +1,37 @@
+//! The devices that a stream passes on its way, one after the other: one, or several of a system.
+
+use crate::trials::context::Context;
+use rig_lab::Declared;
+use rig_testcases::{Script, StreamSpec};
+use rig_units::{Dur, Length, PortSpeed};
+
+/// A device on the way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leg<'a> {
+    /// What it is configured to.
+    pub(super) declared: &'a Declared,
+    /// The speed of the cable to the next device, and the time through it; `None` at the last.
+    pub(super) onward: Option<(PortSpeed, Dur)>,
+}
+
+/// The way of a stream.
+pub(super) fn legs<'a>(
+    context: &'a Context<'_>,
+    script: &Script,
+    spec: &StreamSpec,
+) -> Vec<Leg<'a>> {
+    let [from, to] = [spec.from, spec.to].map(|port| script.dut_ports[usize::from(port)]);
+    let whole = context.profile.system.as_deref().filter(|system| system.alone.is_none());
+    let Some((system, hops)) = whole.and_then(|system| Some((system, system.way(from, to)?)))
+    else {
+        return vec![Leg { declared: &context.group.declared, onward: None }];
+    };
+    let leg = |hop: &rig_lab::Hop| {
+        let onward = hop.link.and_then(|link| {
+            let cable_cm = link.cable_cm.unwrap_or(context.cable_cm());
+            Some((system.speed(link.ends[0])?, Length(cable_cm).travel()))
+        });
+        Leg { declared: &system.devices[usize::from(hop.device)].declared, onward }
+    };
+    hops.iter().map(leg).collect()
+}

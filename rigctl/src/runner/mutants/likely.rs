@@ -1,0 +1,111 @@
+//! What is likely to notice what: a case that was seen to notice a mutant or one like it, and else one that says the same words.
+//! It says only what is tried first.
+
+use super::Mutant;
+use crate::mutation;
+use rig_lab::Mutation;
+use rig_oracle::measure::{self, Red};
+use rig_testcases::Case;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Killers that were found once, by case without the family's ending: tried first, and no more than that.
+const FOUND: &str = include_str!("killers.tsv");
+/// Words that begin with so many letters alike are one: `restores` and `restoration`.
+const STEM: usize = 5;
+/// What a word counts for that one alone says.
+const ALONE: u64 = 1_000_000;
+
+/// What [`FOUND`] says of a case.
+pub(super) fn found(case: &Case) -> Vec<&'static str> {
+    let id = case.id.to_string();
+    let family = case.family.map(|family| format!("-{family}")).unwrap_or_default();
+    let rows = FOUND.lines().filter_map(|line| line.split_once('\t'));
+    let of = rows.filter(|(of, _)| *of == id || id.strip_suffix(&family) == Some(*of));
+    of.map(|(_, mutant)| mutant).collect()
+}
+
+/// How near a case is to a mutant, the nearest first: it was found to notice it, it was found to notice another value of its
+/// field, one of its measures says that it does, or nothing is known.
+pub(super) fn nearness(case: &Case, mutant: &Mutant) -> u8 {
+    let found = found(case);
+    let field = mutant.text.split_once('=').map_or("", |(path, _)| path);
+    let same =
+        |text: &&str| field != "deviation" && text.split_once('=').unwrap_or_default().0 == field;
+    if found.contains(&&*mutant.text) {
+        0
+    } else if found.iter().any(same) {
+        1
+    } else if is_told(case, mutant) {
+        2
+    } else {
+        3
+    }
+}
+
+/// The words that something says of itself.
+pub(super) type Words = BTreeSet<String>;
+
+/// Name and reason of a case, what it asks of the device, and what it measures.
+pub(super) fn of_case(case: &Case) -> Words {
+    let settings = case.settings.iter().chain(&case.configure).map(|setting| &*setting.path);
+    let measures = case.measure.iter().map(|measure| measure.name());
+    words([&*case.id.case, &*case.why].into_iter().chain(settings).chain(measures))
+}
+
+/// The path that a mutant overrides, or what its deviation does wrong.
+pub(super) fn of_mutant(mutant: &Mutant) -> Words {
+    let about = match mutation::parse(&mutant.text) {
+        Ok(Mutation::Deviation(switched)) => switched.name.about(),
+        _ => String::new(),
+    };
+    words([&*mutant.text, &*about].into_iter())
+}
+
+fn words<'a>(texts: impl Iterator<Item = &'a str>) -> Words {
+    let all = texts.flat_map(|text| text.split(|one: char| !one.is_ascii_alphanumeric()));
+    all.map(|word| word.chars().take(STEM).collect::<String>().to_ascii_lowercase()).collect()
+}
+
+/// How much each of `many` has in common with `one`: what few of them say counts for more.
+pub(super) fn in_common(one: &Words, many: &[Words]) -> Vec<u64> {
+    let mut said: BTreeMap<&String, u64> = BTreeMap::new();
+    for word in many.iter().flatten() {
+        *said.entry(word).or_default() += 1;
+    }
+    let of = |words: &Words| words.intersection(one).map(|word| ALONE / said[word]).sum();
+    many.iter().map(of).collect()
+}
+
+/// Whether a measure of the case says that this mutant turns it red.
+pub(super) fn is_told(case: &Case, mutant: &Mutant) -> bool {
+    case.measure.iter().any(|measure| match (measure::of(measure).facts)(measure).red {
+        Red::Mutated(_, mutation) => mutation == mutant.text,
+        Red::Written => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(texts: &[&str]) -> Words {
+        words(texts.iter().copied())
+    }
+
+    #[test]
+    fn a_word_that_few_say_counts_for_more_than_one_that_many_do() {
+        let cases = [
+            said(&["xon-restarts", "the pause"]),
+            said(&["xon-of-both", "the restoration"]),
+            said(&["xoff-refreshed", "the pause"]),
+        ];
+        let mutant =
+            said(&["deviation=restores_too_early", "The queue is restored without an XON."]);
+        // `the` of all three, `xon` of two, and `resto` of one; `resta` is another word.
+        let third = ALONE / 3;
+        assert_eq!(
+            in_common(&mutant, &cases),
+            [third + ALONE / 2, third + ALONE / 2 + ALONE, third]
+        );
+    }
+}
