@@ -78,7 +78,7 @@ pub(super) fn in_common(one: &Words, many: &[Words]) -> Vec<u64> {
 
 /// Whether a measure of the case says that this mutant turns it red.
 pub(super) fn is_told(case: &Case, mutant: &Mutant) -> bool {
-    case.measure.iter().any(|measure| match (measure::of(measure).facts)(measure).red {
+    case.measure.iter().any(|measure| match measure::of(measure).red {
         Red::Mutated(_, mutation) => mutation == mutant.text,
         Red::Written => false,
     })
