@@ -48,7 +48,7 @@ pub(super) type Words = BTreeSet<String>;
 /// Name and reason of a case, what it asks of the device, and what it measures.
 pub(super) fn of_case(case: &Case) -> Words {
     let settings = case.settings.iter().chain(&case.configure).map(|setting| &*setting.path);
-    let measures = case.measure.iter().map(|measure| measure.name());
+    let measures = case.measure.iter().map(|measure| measure.entry.name);
     words([&*case.id.case, &*case.why].into_iter().chain(settings).chain(measures))
 }
 
@@ -78,7 +78,7 @@ pub(super) fn in_common(one: &Words, many: &[Words]) -> Vec<u64> {
 
 /// Whether a measure of the case says that this mutant turns it red.
 pub(super) fn is_told(case: &Case, mutant: &Mutant) -> bool {
-    case.measure.iter().any(|measure| match (measure::of(measure).facts)(measure).red {
+    case.measure.iter().any(|measure| match measure::of(measure).red {
         Red::Mutated(_, mutation) => mutation == mutant.text,
         Red::Written => false,
     })
