@@ -122,8 +122,8 @@ impl Switched {
 impl Body for Switched {
     /// Takes every handler off and starts every watchdog afresh; with the big red switch on, puts the drop handler on
     /// every guarded queue instead.
-    fn start(&mut self, network: &mut Network) {
-        let Some(fresh) = self.watchdog() else { return };
+    fn start_pfcwd(&mut self, network: &mut Network) -> bool {
+        let Some(fresh) = self.watchdog() else { return false };
         for guard in &mut self.guards {
             guard.release(network);
             guard.watchdog = fresh.clone();
@@ -134,6 +134,7 @@ impl Body for Switched {
                 self.handle(index, Effect::Drop, network);
             }
         }
+        true
     }
 
     fn next(&self) -> Time {
@@ -224,7 +225,7 @@ impl Body for Switched {
         let resets =
             self.faults.pfcwd.buffer_change_ends_storm && self.running.buffer != before.buffer;
         if resets || self.running.pfcwd != before.pfcwd {
-            self.start(network);
+            self.start_pfcwd(network);
         }
     }
 }
