@@ -158,10 +158,9 @@ impl Profile {
     /// The first setting that there is not, or that cannot hold its value.
     pub fn configured(mut self, settings: &[Setting]) -> Result<Profile, BadSetting> {
         self.each(&mut |device| {
-            let all = settings.iter();
-            device.declared = all.fold(Ok(device.declared.clone()), |declared, setting| {
-                declared.and_then(|declared| declared.with(setting))
-            })?;
+            device.declared = settings
+                .iter()
+                .try_fold(device.declared.clone(), |declared, setting| declared.with(setting))?;
             Ok(())
         })?;
         Ok(self)

@@ -2,7 +2,7 @@
 
 use rig_lab::keys::hidden;
 use rig_lab::settings::nearest;
-use rig_lab::{BadSetting, Deviation, Lab, Mutation};
+use rig_lab::{Deviation, Lab, Mutation};
 
 /// Reads one `--mutate` argument.
 ///
@@ -52,15 +52,15 @@ pub fn apply(lab: &mut Lab, texts: &[String]) -> Result<(), Vec<String>> {
         };
         let refused = match of_device(&mutation) {
             Some((device, mutation)) => one(lab, device, &mutation),
-            None => lab.duts.iter_mut().try_for_each(|dut| dut.mutate(&mutation)).map_err(told),
+            None => lab
+                .duts
+                .iter_mut()
+                .try_for_each(|dut| dut.mutate(&mutation))
+                .map_err(|why| why.to_string()),
         };
         faults.extend(refused.err().map(|why| format!("`--mutate {text}`: {why}")));
     }
     if faults.is_empty() { Ok(()) } else { Err(faults.iter().map(|why| hidden(why)).collect()) }
-}
-
-fn told(why: BadSetting) -> String {
-    why.to_string()
 }
 
 /// The device of a system that a mutation names before its path, and what is left of it: `far/pfc.refresh=x2`.
@@ -74,7 +74,7 @@ fn of_device(mutation: &Mutation) -> Option<(&str, Mutation)> {
 fn one(lab: &mut Lab, device: &str, mutation: &Mutation) -> Result<(), String> {
     let mut any = false;
     for dut in &mut lab.duts {
-        any |= dut.mutate_device(device, mutation).map_err(told)?;
+        any |= dut.mutate_device(device, mutation).map_err(|why| why.to_string())?;
     }
     let systems = lab.duts.iter().filter_map(|dut| dut.system.as_ref());
     let mut names: Vec<&str> =

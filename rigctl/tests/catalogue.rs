@@ -7,7 +7,7 @@ use rig_oracle::Verdict;
 use rig_oracle::measure;
 use rig_oracle::measure::Registry;
 use rig_oracle::trials::ask::Start;
-use rig_oracle::trials::points::{groups, points};
+use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
 use rig_testcases::{Case, Suite};
 use rig_units::Dur;
@@ -122,7 +122,7 @@ fn observed(lab: &Lab, case: &Case, reads: bool) -> Vec<Observation> {
     let profile = choose(lab, None, case).expect("the bundled lab suits every case");
     let group = groups(case, &profile.declared).expect("fits").swap_remove(0);
     let context = measure::context(lab, profile, case, group, Seed::of_run(7));
-    let points = points(case, &context.values(), context.cadence()).expect("fits");
+    let points = context.points().expect("fits");
     let script = context.script(&points[0]).expect("fits");
     let reads = reads && !script.streams.is_empty();
     let names = if reads { timeline_counters::worth_reading(&script, None, 0) } else { Vec::new() };

@@ -3,10 +3,10 @@
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, looked};
 use super::measurement::{Known, Needs, Red, seen_in, subject};
-use super::watchdog::changed;
+use super::watchdog::subject::Subject;
+use super::watchdog::{changed, seen, watch};
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::{Seen, detection};
-use crate::measure::watchdog::subject::{Places, Subject};
 use crate::trials::context::Context;
 use crate::verdict::Doubt;
 use rig_capture::analyse::{self, ActionView};
@@ -55,16 +55,17 @@ fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
         if let Some(doubt) = changed(trial) {
             return Err(doubt.into());
         }
-        let seen = super::watchdog::seen(context, trial, subject)?;
-        let places = Places::of(&context.subjects, &trial.script, subject)
+        let (watch, seen) = (watch(context, trial)?, seen(context, trial, subject)?);
+        let places = watch
+            .places(&trial.script, subject)
             .ok_or_else(|| trial.doubt("the stream is not in the script"))?;
-        let Some(window) = window(&seen, context, &trial.observation, &view) else {
+        let Some(window) = window(&seen, (context, watch.rule.family), &trial.observation, &view)
+        else {
             // A storm that is not detected at all is the detection's finding; here there is nothing to look at. One that need not be
             // detected is nobody's.
             let slack = context.slack_within(done.bound());
-            if let Some(why) =
-                detection::unshown(&seen, &context.rule, &done.stimulus(), (None, slack))
-            {
+            let stimulus = watch.stimulus_within(done.bound());
+            if let Some(why) = detection::unshown(&seen, &watch.rule, &stimulus, (None, slack)) {
                 return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
             }
             let want = wanted(
@@ -103,7 +104,7 @@ fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
 /// From when the action surely had begun until the storm may have been over, on the trial's clock.
 fn window(
     seen: &Seen,
-    context: &Context<'_>,
+    (context, family): (&Context<'_>, RuleFamily),
     observation: &Observation,
     view: &ActionView,
 ) -> Option<(Time, Time)> {
@@ -117,7 +118,7 @@ fn window(
     // A frame that starts as the pause ends was held until then.
     let slack = context.slack_within(observation.bound());
     let end = seen.pause_length.saturating_sub(slack).0;
-    let until = match (&seen.restored, context.rule.family) {
+    let until = match (&seen.restored, family) {
         (Some(restored), RuleFamily::IntervalCounter) => restored.after.lo.min(end),
         _ => end,
     };

@@ -4,7 +4,8 @@ use super::checks;
 use super::judge_context::JudgeContext;
 use super::judged::{Judged, looked};
 use super::measurement::{Known, Needs, Red, by_source, seen_in, subject};
-use crate::measure::watchdog::see::sightings;
+use super::watchdog::see::sightings;
+use super::watchdog::watch;
 use crate::measure::watchdog::subject::{Places, Subject};
 use rig_capture::What;
 use rig_capture::analyse::{self, ActionView};
@@ -53,10 +54,12 @@ fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
     let context = done.context;
     let view = ActionView::from(&context.group.declared);
     done.each("counters", &subject.storm, judged, |trial| {
-        let places = Places::of(&context.subjects, &trial.script, subject)
+        let watch = watch(context, trial)?;
+        let places = watch
+            .places(&trial.script, subject)
             .ok_or_else(|| trial.doubt("the storm is not in the script"))?;
         let (acted, ended) =
-            sightings(&trial.script, &trial.observation, places, &view, context.rule.family);
+            sightings(&trial.script, &trial.observation, places, &view, watch.rule.family);
         let at = (places.storm, places.class);
         let checks =
             analyse::counters(&trial.observation, &trial.script, at, &view, (&acted, &ended));

@@ -46,7 +46,7 @@ pub(super) fn voids(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trials::points::{groups, points};
+    use crate::trials::points::groups;
     use crate::trials::seed::Seed;
     use rig_capture::{Counters, Dir, Integrity, PortTrace, Provenance, Record, What};
     use rig_lab::Lab;
@@ -67,7 +67,7 @@ mod tests {
         let profile = suited.next().expect("it suits one");
         let group = groups(case, &profile.declared).expect("settings").remove(0);
         let context = crate::measure::context(&lab, profile, case, group, Seed::of_run(0));
-        let points = points(case, &context.values(), context.cadence()).expect("no sweep");
+        let points = context.points().expect("no sweep");
         let script = context.script(&points[0]).expect("a script");
         let xoff = Record {
             at: Time::ZERO + Dur::ms(5),

@@ -2,7 +2,6 @@
 
 use super::judged::{At, Judged, Unread};
 use crate::Prediction;
-use crate::spec::pfcwd::Stimulus;
 use crate::trials::ask::Role;
 use crate::trials::cited::frame;
 use crate::trials::context::Context;
@@ -42,12 +41,6 @@ impl<'a> JudgeContext<'a> {
     pub(super) fn bound(&self) -> Dur {
         let valid = self.trials.iter().filter(|trial| trial.void().is_none());
         valid.map(|trial| trial.outline().observation.bound()).max().unwrap_or_default()
-    }
-
-    /// What the stormed queue carried: frames that are off stretch the gap between two of them.
-    pub(super) fn stimulus(&self) -> Stimulus {
-        let gap = self.context.stimulus.data_gap;
-        Stimulus { data_gap: gap.map(|gap| gap + self.bound() * 2) }
     }
 
     /// What the names in an amount stand for in one trial, the lengths of its counted streams included.

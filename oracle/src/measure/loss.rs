@@ -7,7 +7,6 @@ use super::limits;
 use super::measurement::{Known, Red};
 use crate::Prediction;
 use crate::judge::Seen;
-use crate::measure::watchdog::subject::Places;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse::{self, ActionView};
@@ -155,10 +154,11 @@ fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
 fn predicted(done: &JudgeContext<'_>, trial: &Trial, stream: u16) -> Result<Prediction, Doubt> {
     let context = done.context;
     let none = |text: &str| Ok(frames(Span::exactly(0), text.to_owned()));
-    let Some(subject) = context.subject() else {
-        return none("nothing is stormed: no loss");
-    };
-    let Some(places) = Places::of(&context.subjects, &trial.script, subject) else {
+    let stormed = context.watch.as_ref().and_then(|watch| {
+        let subject = watch.subject()?;
+        Some((watch, subject, watch.places(&trial.script, subject)?))
+    });
+    let Some((watch, subject, places)) = stormed else {
         return none("nothing is stormed: no loss");
     };
     let (spec, storm) = (
@@ -192,7 +192,7 @@ fn predicted(done: &JudgeContext<'_>, trial: &Trial, stream: u16) -> Result<Pred
     let since = if discarded {
         format!("{}, when the pause holds it,", super::judge_context::show(Unit::Ps, from))
     } else {
-        format!("{} on", what(&seen, context.rule.family))
+        format!("{} on", what(&seen, watch.rule.family))
     };
     let text =
         format!("what reaches the queue from {since} until the restoration: {} frames", show(span));

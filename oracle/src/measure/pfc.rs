@@ -142,8 +142,9 @@ fn sent(done: &JudgeContext<'_>, measure: &Measure, class: u8, judged: &mut Judg
         let length = trial.observation.length;
         let mut window = (Time::ZERO, Time::ZERO + length);
         if let Some(storm) = measure.arguments.name("after") {
+            let watch = &done.context.watch;
             // The stream of the case's watchdog measures shows when the action began.
-            let mut shown = done.context.subjects.iter();
+            let mut shown = watch.iter().flat_map(|watch| &watch.subjects);
             let Some(subject) = shown.find(|subject| subject.storm == storm) else {
                 let why = format!("no measure of the case shows when {storm} is acted on");
                 return Err(trial.doubt(&why).into());

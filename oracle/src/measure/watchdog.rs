@@ -1,13 +1,14 @@
 //! Detection, restoration and the trigger ramp of the watchdog.
 
+use self::see::see;
+use self::subject::Subject;
+use self::watch::Watch;
 use super::judge_context::JudgeContext;
 use super::judged::{At, Judged};
 use super::measurement::{Known, Needs, Placement, Red, seen_in, subject};
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::fired::{self, Limits, Storms};
 use crate::judge::{self, Grid, Seen, detection, ramp, restoration};
-use crate::measure::watchdog::see::see;
-use crate::measure::watchdog::subject::{Places, Subject};
 use crate::trials::ask::Role;
 use crate::trials::context::Context;
 use crate::trials::kept::Kept;
@@ -19,10 +20,16 @@ use rig_testcases::{Action, Measure, Sweep};
 use rig_units::Dur;
 
 mod expected;
+mod focus;
+mod placer;
 pub(crate) mod see;
 pub(crate) mod subject;
 mod turns;
-pub use turns::{before, rests, start};
+pub(crate) mod watch;
+
+pub use focus::{in_focus, marks};
+pub use placer::placer;
+pub use turns::{before, longest_turn, rests, start, too_rare, turn};
 
 /// What of the watchdog is measured.
 #[derive(Debug, Clone, Copy)]
@@ -138,23 +145,29 @@ impl Watchdog {
     }
 }
 
+/// The watchdog that a trial is about.
+pub(super) fn watch<'a>(context: &'a Context<'_>, trial: &Trial) -> Result<&'a Watch, Doubt> {
+    context.watch.as_ref().ok_or_else(|| trial.doubt("the device has no watchdog"))
+}
+
 /// What one trial showed of a subject.
 ///
 /// # Errors
 /// Why it shows nothing.
-pub fn seen(context: &Context<'_>, trial: &Trial, subject: &Subject) -> Result<Seen, Doubt> {
-    let view = ActionView::from(&context.group.declared);
-    let places = Places::of(&context.subjects, &trial.script, subject).ok_or_else(|| Doubt {
+pub(super) fn seen(context: &Context<'_>, trial: &Trial, subject: &Subject) -> Result<Seen, Doubt> {
+    let (watch, view) = (watch(context, trial)?, ActionView::from(&context.group.declared));
+    let places = watch.places(&trial.script, subject).ok_or_else(|| Doubt {
         reason: "not-observable",
         detail: format!("{} and {} are not in the script", subject.storm, subject.stream),
     })?;
-    see(trial.number, &trial.script, &trial.observation, places, &view, context.rule.family)
+    see(trial.number, &trial.script, &trial.observation, places, &view, watch.rule.family)
 }
 
 /// Judges one measure.
 fn judge(done: &JudgeContext<'_>, measure: &Watchdog, judged: &mut Judged) {
+    let Some(watch) = &done.context.watch else { return };
     if matches!(measure.act, Act::Fired(_)) && swept(done) {
-        return along_a_ramp(done, measure, judged);
+        return along_a_ramp(done, watch, measure, judged);
     }
     for (index, point) in done.points.iter().enumerate() {
         let at = At::Point(index);
@@ -162,9 +175,9 @@ fn judge(done: &JudgeContext<'_>, measure: &Watchdog, judged: &mut Judged) {
             continue;
         };
         let about = about(measure, done.place(point));
-        let (rule, stimulus) = (&done.context.rule, &done.stimulus());
+        let (rule, stimulus) = (&watch.rule, &watch.stimulus_within(done.bound()));
         let slack = limits(done).slack;
-        let seen = telling(done, measure, (at, &about), seen, judged);
+        let seen = telling(done, (watch, measure), (at, &about), seen, judged);
         if seen.is_empty() {
             continue;
         }
@@ -185,7 +198,7 @@ fn judge(done: &JudgeContext<'_>, measure: &Watchdog, judged: &mut Judged) {
 }
 
 /// The lengths of the storm are swept: a curve, with the storms that showed the grid of the polls.
-fn along_a_ramp(done: &JudgeContext<'_>, measure: &Watchdog, judged: &mut Judged) {
+fn along_a_ramp(done: &JudgeContext<'_>, watch: &Watch, measure: &Watchdog, judged: &mut Judged) {
     let calibrating = done.of_role(Role::Calibration).map(Kept::whole);
     let Some(calibrations) = all_seen(done, (At::Whole, calibrating), measure, judged) else {
         return;
@@ -198,13 +211,13 @@ fn along_a_ramp(done: &JudgeContext<'_>, measure: &Watchdog, judged: &mut Judged
             return;
         };
         let here = (At::Point(index), &about);
-        let trials = telling(done, measure, here, trials, judged);
+        let trials = telling(done, (watch, measure), here, trials, judged);
         // The length that was held, not the one that was asked for.
         let Some(length) = trials.iter().map(|seen| seen.pause_length).max() else { continue };
         points.push(At::Point(index));
         lengths.push(Storms { length, trials });
     }
-    let (rule, stimulus) = (&done.context.rule, &done.stimulus());
+    let (rule, stimulus) = (&watch.rule, &watch.stimulus_within(done.bound()));
     let mut ramp = ramp::judge(&about, rule, stimulus, &calibrations, &lengths, &limits(done));
     if let Some(first) = ramp.judgements.first_mut() {
         first.findings.append(&mut ramp.findings);
@@ -217,12 +230,12 @@ fn along_a_ramp(done: &JudgeContext<'_>, measure: &Watchdog, judged: &mut Judged
 /// The trials that tell something; each of the others is a doubt.
 fn telling(
     done: &JudgeContext<'_>,
-    measure: &Watchdog,
+    (watch, measure): (&Watch, &Watchdog),
     (at, about): (At, &judge::Subject),
     seen: Vec<Seen>,
     judged: &mut Judged,
 ) -> Vec<Seen> {
-    let (rule, stimulus) = (&done.context.rule, &done.stimulus());
+    let (rule, stimulus) = (&watch.rule, &watch.stimulus_within(done.bound()));
     let unshown = |seen: &Seen| match measure.act {
         Act::Detection(at_most) => {
             detection::unshown(seen, rule, stimulus, (at_most, limits(done).slack))

@@ -1,7 +1,6 @@
 //! A trial that is asked for: where, at which instant, and what for.
 
 use super::threshold_search::{Counts, Mark};
-use crate::judge;
 use rig_units::Dur;
 
 /// When a trial's storm is to start.
@@ -74,6 +73,4 @@ pub struct Ask {
     pub counts: Option<Counts>,
     /// What it is for.
     pub role: Role,
-    /// What the judge asked for, if it places the trials.
-    pub inner: Option<judge::Ask>,
 }

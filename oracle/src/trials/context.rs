@@ -1,14 +1,13 @@
 //! A case on a device in one configuration, with everything that the oracle knows of both: what a script, a plan and a judgement
 //! follow from. Nothing runs here.
 
-use super::points::{Cadence, Group, Point, Varied, point};
+use super::points::{Cadence, Group, Point, Varied, point, points};
 use super::seed::Seed;
 use super::threshold_search::Counts;
 use super::values::Values;
-use crate::measure::watchdog::subject::{self, Subject};
-use crate::spec::pfcwd::{Names, Rule, Stimulus};
-use rig_lab::{Declared, Fault, Form, Keys, Kind, Lab, Profile, RuleFamily, Transport};
-use rig_testcases::case::Refresh;
+use crate::measure::watchdog::subject::Subject;
+use crate::measure::watchdog::watch::Watch;
+use rig_lab::{Declared, Fault, Form, Keys, Kind, Lab, Profile, Transport};
 use rig_testcases::{Case, Protection, Script};
 use rig_units::{Dur, Length};
 use std::borrow::Cow;
@@ -22,14 +21,8 @@ pub struct Context<'a> {
     pub profile: Cow<'a, Profile>,
     /// Its configuration.
     pub group: Group,
-    /// The rule that follows from it.
-    pub rule: Rule,
-    /// Storms and streams that its measures of the watchdog are about.
-    pub subjects: Vec<Subject>,
-    /// What the stormed queue carries.
-    pub stimulus: Stimulus,
-    /// Predictions by name.
-    pub names: Names,
+    /// Its watchdog, and what the case has to do with it; `None` where it has none.
+    pub watch: Option<Watch>,
     cable_cm: u64,
     /// The lab's keys for MACsec.
     keys: Option<Keys>,
@@ -50,12 +43,8 @@ impl<'a> Context<'a> {
         group: Group,
         (seed, subjects): (Seed, Vec<Subject>),
     ) -> Context<'a> {
-        // Nothing asks for the rule of a device without a watchdog but for a time within which a trial may be placed.
-        let family = profile.family().unwrap_or(RuleFamily::Broadcom);
-        let rule = Rule::of(family, &group.declared.pfcwd);
-        let stimulus = subject::stimulus(case, &group.declared, subjects.first());
-        let tail = subject::tail(case, &group.declared, subjects.first());
-        let names = Names { rule, stimulus, tail };
+        let of = |family| Watch::of(case, family, &group.declared, subjects);
+        let watch = profile.family().map(of);
         let cable_cm = match group.varied {
             Some(Varied::Cable(Length(cm))) => cm,
             _ => lab.cable_cm,
@@ -74,10 +63,7 @@ impl<'a> Context<'a> {
             case,
             profile,
             group,
-            rule,
-            subjects,
-            stimulus,
-            names,
+            watch,
             cable_cm,
             keys: lab.keys.clone(),
             bound: lab.transport.bound(),
@@ -90,7 +76,7 @@ impl<'a> Context<'a> {
     pub fn values(&self) -> Values<'_> {
         Values {
             declared: &self.group.declared,
-            predicted: self.names,
+            predicted: self.watch.as_ref().map(Watch::predicted),
             swept: std::collections::BTreeMap::new(),
             size: match &self.group.varied {
                 Some(Varied::Size(stream, size)) => Some((stream.clone(), *size)),
@@ -98,6 +84,14 @@ impl<'a> Context<'a> {
             },
             counts: Counts::new(),
         }
+    }
+
+    /// Every point of the case's variables; one without a sweep of variables.
+    ///
+    /// # Errors
+    /// The name of a prediction or value that this device does not have.
+    pub fn points(&self) -> Result<Vec<Point>, String> {
+        points(self.case, &self.values(), self.cadence())
     }
 
     /// What the device behind a rig port is configured to.
@@ -110,20 +104,9 @@ impl<'a> Context<'a> {
         device.map_or(&self.group.declared, |device| &device.declared)
     }
 
-    /// What the case is about, if it is about a storm.
-    pub fn subject(&self) -> Option<&Subject> {
-        self.subjects.first()
-    }
-
     /// How the storm in question makes its pause; `None` where no storm is in question.
-    pub fn cadence(&self) -> Option<Cadence> {
-        let storm = self.case.storms.get(&self.subject()?.storm)?;
-        let pause = self.names.tail;
-        let every = match storm.refresh {
-            Refresh::OfPause(millionths) => pause.scaled(millionths, 1_000_000),
-            Refresh::Every(every) => every,
-        };
-        (every > Dur::ZERO).then_some(Cadence { every, pause })
+    fn cadence(&self) -> Option<Cadence> {
+        self.watch.as_ref()?.cadence
     }
 
     /// Whether the device is served by a process, which a stall of the machine makes late as the rig itself.
@@ -194,16 +177,18 @@ impl<'a> Context<'a> {
         };
         let probes = script.streams.iter().map(gap).max().unwrap_or_default() * 4;
         let stormy = !script.storms.is_empty();
-        let restored = self.names.lookup("predicted.restoration.latest").filter(|_| stormy);
-        let late = self.bound * 2;
-        self.names.tail + restored.unwrap_or_default() + probes + MARGIN + late
+        let restored = |watch: &Watch| watch.predicted().lookup("predicted.restoration.latest");
+        let watched = self.watch.as_ref().map_or(Dur::ZERO, |watch| {
+            watch.tail + restored(watch).filter(|_| stormy).unwrap_or_default()
+        });
+        watched + probes + MARGIN + self.bound * 2
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trials::points::{groups, points};
+    use crate::trials::points::groups;
     use std::path::Path;
 
     /// From the last step of a full load to the end of its trial.
@@ -216,7 +201,7 @@ mod tests {
         let profile = suited.next().expect("it suits one");
         let group = groups(case, &profile.declared).expect("settings").remove(0);
         let context = crate::measure::context(lab, profile, case, group, Seed::of_run(0));
-        let points = points(case, &context.values(), context.cadence()).expect("no sweep");
+        let points = context.points().expect("no sweep");
         let script = context.script(&points[0]).expect("a script");
         script.length - script.steps.last().expect("steps").at
     }

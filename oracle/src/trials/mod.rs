@@ -7,6 +7,7 @@ pub mod cited;
 pub mod context;
 pub mod effort;
 pub mod kept;
+pub mod placer;
 pub mod points;
 pub mod seed;
 pub mod table;

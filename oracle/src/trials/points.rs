@@ -129,7 +129,7 @@ fn varied(sweep: &Sweep) -> Vec<(String, Varied)> {
 ///
 /// # Errors
 /// The name of a prediction or value that this device does not have.
-pub fn points(
+pub(super) fn points(
     case: &Case,
     values: &Values<'_>,
     cadence: Option<Cadence>,
@@ -148,8 +148,8 @@ pub fn points(
                 }
             }
             Sweep::Across { name, prediction, points } => {
-                let span =
-                    values.predicted.interval(prediction).ok_or_else(|| prediction.clone())?;
+                let span = values.predicted.and_then(|names| names.interval(prediction));
+                let span = span.ok_or_else(|| prediction.clone())?;
                 for at in across(span.lo, span.hi, *points) {
                     add(name, at);
                 }
@@ -168,7 +168,7 @@ pub fn points(
 }
 
 /// The point at which the variable `name` stands for `value`: with a cadence, for the storm that makes such a pause.
-pub fn point(name: &str, value: Dur, cadence: Option<Cadence>) -> Point {
+pub(super) fn point(name: &str, value: Dur, cadence: Option<Cadence>) -> Point {
     let (stands_for, pause) = match cadence {
         Some(cadence) => {
             let (run, pause) = cadence.run_for(value);

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 pub struct Values<'a> {
     /// What the device is configured to.
     pub declared: &'a Declared,
-    /// What the oracle predicts for it.
-    pub predicted: Names,
+    /// What the oracle predicts for its watchdog, if it has one.
+    pub predicted: Option<Names>,
     /// Variables of the sweep.
     pub swept: BTreeMap<String, Dur>,
     /// A stream and the size of its frames, where that is swept.
@@ -26,7 +26,7 @@ impl Lookup for Values<'_> {
     fn duration(&self, name: &str) -> Option<Dur> {
         let declared = || self.declared.get(name)?.as_str()?.parse().ok();
         let swept = || self.swept.get(name).copied();
-        swept().or_else(|| self.predicted.lookup(name)).or_else(declared)
+        swept().or_else(|| self.predicted?.lookup(name)).or_else(declared)
     }
 
     fn size(&self, stream: &str) -> Option<Bytes> {

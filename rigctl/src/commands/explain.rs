@@ -7,7 +7,7 @@ use super::input::{Bad, Input};
 use crate::cli::{ExplainArgs, Selection};
 use crate::runner::budget;
 use crate::runner::choose::choose;
-use crate::runner::plan::Plan;
+use crate::runner::plan;
 use crate::runner::stimulus::{between_text, flow_text};
 use crate::stdout;
 use page::Page;
@@ -18,7 +18,7 @@ use rig_lab::{Lab, Profile, Setting};
 use rig_oracle::measure;
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::effort::Effort;
-use rig_oracle::trials::points::{Group, Point, groups, points};
+use rig_oracle::trials::points::{Group, Point, groups};
 use rig_oracle::trials::seed::Seed;
 use rig_reports::Exit;
 use rig_testcases::case::Count;
@@ -135,7 +135,7 @@ fn configuration(
     }
     page.field("configured", &settings(&group.settings));
     let context = measure::context(lab, profile, case, group, Seed::of_run(0));
-    let points = points(case, &context.values(), context.cadence());
+    let points = context.points();
     let points = points.map_err(|name| {
         let found = format!("`{name}` has no value on device {}", profile.name);
         let mut bad = Bad::default();
@@ -143,10 +143,10 @@ fn configuration(
         bad
     })?;
     let (alpha, effort) = (budget::each(&[case]), Effort::USUAL);
-    let plan = Plan::of(&context, &points, alpha, effort);
-    let why = plan.why(&context, &points, alpha, effort).filter(|_| plan.planned() > 0);
+    let planned = plan::of(&context, &points, alpha, effort).planned();
+    let why = plan::why(planned, &context, &points, (alpha, effort)).filter(|_| planned > 0);
     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-    page.field("trials", &format!("{}{why}", trials(plan.planned(), &points)));
+    page.field("trials", &format!("{}{why}", trials(planned, &points)));
     for (index, point) in points.iter().enumerate() {
         // The points of a sweep differ in the swept length only: the first one stands for all.
         if index == 0 {

@@ -6,7 +6,7 @@ use super::budget;
 use super::choose::choose;
 use super::evidence;
 use super::pausing::Tried;
-use super::plan::Plan;
+use super::plan;
 use super::repeats::Repeats;
 use super::sent::Sent;
 use super::session::{Obstacle, Session};
@@ -23,20 +23,19 @@ use rig_capture::pcapng::Spooled;
 use rig_lab::{Lab, Profile};
 use rig_oracle::judge::answers::Answers;
 use rig_oracle::judge::conclude;
-use rig_oracle::measure::Places;
 use rig_oracle::measure::{self, JudgeContext};
-use rig_oracle::trials::ask::{Ask, Before, Role};
+use rig_oracle::trials::ask::{Ask, Before};
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::effort::Effort;
 use rig_oracle::trials::kept::{Common, Kept};
-use rig_oracle::trials::points::{Point, groups, points};
+use rig_oracle::trials::points::{Point, groups};
 use rig_oracle::trials::seed::Seed;
 use rig_oracle::trials::table::{self, Table};
 use rig_oracle::trials::trial::Trial;
 use rig_oracle::verdict::{Curve, Doubt, Judgement, NotApplicable, Verdict};
 use rig_reports::{CaseReport, Trials, Void};
 use rig_testcases::{Case, Script};
-use rig_units::{Dur, Time};
+use rig_units::Dur;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -202,7 +201,7 @@ fn all_groups(
     for group in groups(case, &profile.declared).map_err(|bad| bad.to_string())? {
         let seed = seed.split(&group.label);
         let context = measure::context(rig.lab, profile, case, group, seed);
-        let points = points(case, &context.values(), context.cadence());
+        let points = context.points();
         let points = points.map_err(|name| format!("`{name}` has no value on this device"))?;
         let first = work.trials.len();
         let rests = measure::rests(&context);
@@ -245,7 +244,7 @@ fn all_trials<'a>(
     points: &[Point],
     work: &mut Work,
 ) -> Result<(), String> {
-    let mut plan = Plan::of(&session.context, points, rig.alpha, rig.effort);
+    let mut plan = plan::of(&session.context, points, rig.alpha, rig.effort);
     let before = work.planned;
     let mut repeats = Repeats::default();
     let patience = rig.benches.map(|benches| benches.patience());
@@ -273,35 +272,17 @@ fn all_trials<'a>(
         }
         work.sent.add(&trial, session.kept());
         work.simulated += trial.observation.length;
-        match (&trial.void, session.context.subject()) {
-            (Some(void), _) if measure::as_planned(session.context.case, &trial, void) => {
-                plan.seen(&ask, None);
+        match &trial.void {
+            Some(void) if measure::as_planned(session.context.case, &trial, void) => {
+                plan.spent(&ask);
             }
-            (Some(_), _) if repeats.again(plan.planned(), watch.elapsed(), patience) => {
-                plan.void(&ask);
-            }
-            (Some(_), _) => {
+            Some(_) if repeats.again(plan.planned(), watch.elapsed(), patience) => plan.void(&ask),
+            Some(_) => {
                 work.short = true;
                 work.keep(trial, all);
                 break;
             }
-            (None, _) if let Role::Search(mark) = ask.role => {
-                match measure::happened(&session.context, &trial, &mark) {
-                    Ok(happened) => plan.tried(&mark, happened),
-                    Err(doubt) => {
-                        plan.seen(&ask, None);
-                        work.doubts.push(doubt);
-                    }
-                }
-            }
-            (None, None) => plan.seen(&ask, None),
-            (None, Some(subject)) => match measure::seen(&session.context, &trial, subject) {
-                Ok(seen) => plan.seen(&ask, Some(&seen)),
-                Err(doubt) => {
-                    plan.seen(&ask, None);
-                    work.doubts.push(doubt);
-                }
-            },
+            None => work.doubts.extend(plan.seen(&session.context, &ask, &trial).err()),
         }
         work.keep(trial, all);
     }
@@ -341,38 +322,17 @@ fn counters(context: &Context<'_>, script: &Script) -> Vec<String> {
     if script.streams.is_empty() {
         return Vec::new();
     }
-    let (storm, stream) = shown(context, script);
+    let (storm, stream) = measure::in_focus(context, script);
     timeline_counters::worth_reading(script, storm, stream)
-}
-
-/// The storm and the stream that the page shows.
-fn shown(context: &Context<'_>, script: &Script) -> (Option<u16>, u16) {
-    let subject = context.subject();
-    let places = subject.and_then(|subject| Places::of(&context.subjects, script, subject));
-    (places.map(|places| places.storm), places.map_or(0, |places| places.stream))
 }
 
 /// What happened in a trial, for the page.
 fn timeline(context: &Context<'_>, trial: &Trial) -> Option<Timeline> {
-    let subject = context.subject();
-    let (_, stream) = shown(context, &trial.script);
     if trial.script.streams.is_empty() {
         return None;
     }
-    let mut marks = Vec::new();
-    if let Some(Ok(seen)) = subject.map(|subject| measure::seen(context, trial, subject)) {
-        let start = seen.storm_start - trial.observation.origin;
-        let mut mark =
-            |after: u64, name: &str| marks.push((Time(start.0 + after), name.to_owned()));
-        mark(0, "storm");
-        if let Some(at) = seen.detection() {
-            mark(at.after.hi, "detection");
-        }
-        mark(seen.pause_length.0, "storm ends");
-        if let Some(at) = &seen.restored {
-            mark(at.after.hi, "restoration");
-        }
-    }
+    let (_, stream) = measure::in_focus(context, &trial.script);
+    let marks = measure::marks(context, trial);
     Some(rig_capture::analyse::timeline(&trial.observation, &trial.script, stream, marks))
 }
 

@@ -3,14 +3,14 @@
 use super::applicability;
 use super::budget;
 use super::choose::choose;
-use super::plan::Plan;
+use super::plan;
 use crate::executor::virtual_lab::speeds;
 use crate::executor::wire::Share;
 use rig_generator::Program;
 use rig_lab::{Lab, Profile, Transport};
 use rig_oracle::measure;
 use rig_oracle::trials::effort::Effort;
-use rig_oracle::trials::points::{groups, points};
+use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
 use rig_reports::Budget;
 use rig_testcases::Case;
@@ -93,16 +93,16 @@ fn of_case(
     let mut load = Load::default();
     for group in groups(case, &profile.declared).unwrap_or_default() {
         let context = measure::context(lab, profile, case, group, Seed::of_run(0));
-        let Ok(points) = points(case, &context.values(), context.cadence()) else { continue };
-        let trials = Plan::of(&context, &points, alpha, effort).planned();
+        let Ok(points) = context.points() else { continue };
+        let trials = plan::of(&context, &points, alpha, effort).planned();
         let scripts: Vec<_> =
             points.iter().filter_map(|point| context.script(point).ok()).collect();
         let Some(first) = scripts.first() else { continue };
         let total: Dur = scripts.iter().map(|script| script.length).sum();
         let mean = total / u64::try_from(scripts.len()).unwrap_or(1);
-        // On the average a storm waits half an interval for its place among the polls.
-        let poll = context.rule.poll_interval;
-        let time = (mean + poll / 2).saturating_mul(trials.into()).saturating_add(poll + BOOT);
+        // On the average a trial waits half a turn for its place.
+        let turn = measure::turn(&context);
+        let time = (mean + turn / 2).saturating_mul(trials.into()).saturating_add(turn + BOOT);
         let program = Program::of(first, &speeds(first, &context.group.declared));
         let share = program.map_or(Share::default(), |program| Share::of(first, &program));
         load.time = load.time.saturating_add(time);

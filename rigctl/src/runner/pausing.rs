@@ -8,7 +8,7 @@ use crate::executor::wire::Share;
 use rig_generator::pausing::{Reaction, Use};
 use rig_lab::{Lab, Profile};
 use rig_oracle::measure;
-use rig_oracle::trials::points::{groups, points};
+use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
 use rig_oracle::verdict::Doubt;
 use rig_reports::{PausedClass, Pausing};
@@ -98,7 +98,7 @@ fn used(lab: &Lab, profile: &Profile, case: &Case) -> BTreeSet<Use> {
     let Ok(reach) = applicability::of(lab, profile, case) else { return uses };
     for group in groups(&reach.case, &profile.declared).unwrap_or_default() {
         let context = measure::context(lab, profile, &reach.case, group, Seed::of_run(0));
-        let points = points(&reach.case, &context.values(), context.cadence());
+        let points = context.points();
         // Every point sends the same streams.
         let point = points.unwrap_or_default().into_iter().next();
         let Some(Ok(script)) = point.map(|point| context.script(&point)) else { continue };

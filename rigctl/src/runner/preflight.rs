@@ -7,10 +7,10 @@ use super::choose::choose;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
 use rig_lab::fault::Fault;
-use rig_lab::{Curve, Declared, Lab, Profile, RuleFamily, Transport, Wred};
+use rig_lab::{Curve, Declared, Lab, Profile, Transport, Wred};
 use rig_oracle::measure;
 use rig_oracle::trials::context::Context;
-use rig_oracle::trials::points::{groups, points};
+use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Expect, Measure, Script};
@@ -40,7 +40,7 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
         all.extend(crossed(case, &group.declared));
         all.extend(beyond(case, &group.declared));
         let context = measure::context(lab, profile, case, group, Seed::of_run(0));
-        let points = match points(case, &context.values(), context.cadence()) {
+        let points = match context.points() {
             Ok(points) => points,
             Err(name) => {
                 let found = format!("`{name}` has no value on device {}", profile.name);
@@ -116,23 +116,17 @@ fn beyond(case: &Case, declared: &Declared) -> Vec<Fault> {
     all
 }
 
-/// A storm whose frames are so far apart that the device looks twice between two of them: most rules take such a class for
-/// one that nobody pauses, so it is not the storm that is predicted for. It happens to ports slower than any NIC's.
+/// A storm that the device takes for none, because it looks twice between two of its frames: it is not the one that is predicted
+/// for. It happens to ports slower than any NIC's.
 fn too_rare(case: &Case, context: &Context<'_>, script: &Script) -> Option<Fault> {
-    // This rule asks whether the class was paused, not whether it was told so again.
-    let asks_otherwise = context.rule.family == RuleFamily::IntervalCounter;
-    let subject = context.subject().filter(|_| !asks_otherwise && !about_gaps(case))?;
-    let storm = script.storms.iter().find(|storm| storm.name == subject.storm)?;
-    let poll = context.rule.poll_interval;
-    (storm.every > poll).then(|| {
-        let found = format!(
-            "storm `{}` is refreshed every {}, and the device looks every {poll}",
-            storm.name, storm.every
-        );
-        let want =
-            "fewer quanta, or a faster port, so that there is a PFC frame in every poll interval";
-        case.fault(&format!("storms.{}", storm.name), found, want)
-    })
+    let (storm, poll) = measure::too_rare(context, script).filter(|_| !about_gaps(case))?;
+    let found = format!(
+        "storm `{}` is refreshed every {}, and the device looks every {poll}",
+        storm.name, storm.every
+    );
+    let want =
+        "fewer quanta, or a faster port, so that there is a PFC frame in every poll interval";
+    Some(case.fault(&format!("storms.{}", storm.name), found, want))
 }
 
 /// Whether the case wants storms that do not hold.

@@ -10,7 +10,8 @@ use rig_testcases::Action;
 use rig_units::Dur;
 
 pub(super) fn detection(context: &Context<'_>, at_most: Option<Dur>) -> Vec<Expected> {
-    let mut all = match context.rule.predicted_detection(&context.stimulus) {
+    let Some(watch) = &context.watch else { return Vec::new() };
+    let mut all = match watch.rule.predicted_detection(&watch.stimulus) {
         Some(predicted) => prediction(&predicted),
         None => {
             vec![("predicted", "never: to this rule an empty queue is not stormed".to_owned())]
@@ -19,13 +20,14 @@ pub(super) fn detection(context: &Context<'_>, at_most: Option<Dur>) -> Vec<Expe
     all.extend(at_most.map(|limit| {
         ("wanted", format!("at most {limit}: the case asks for more than the oracle"))
     }));
-    all.push(("resolution", context.rule.detection_resolution()));
+    all.push(("resolution", watch.rule.detection_resolution()));
     all
 }
 
 pub(super) fn restoration(context: &Context<'_>) -> Vec<Expected> {
-    let (rule, tail) = (context.rule, context.names.tail);
-    let mut all = match rule.predicted_restoration(tail, &context.stimulus) {
+    let Some(watch) = &context.watch else { return Vec::new() };
+    let rule = watch.rule;
+    let mut all = match rule.predicted_restoration(watch.tail, &watch.stimulus) {
         Some(predicted) => prediction(&predicted),
         None => vec![("predicted", "never: no restoration time is configured".to_owned())],
     };
@@ -44,6 +46,7 @@ pub(super) fn fired(
     expect: Option<bool>,
     points: &[Point],
 ) -> Vec<Expected> {
+    let Some(watch) = &context.watch else { return Vec::new() };
     let wanted = |expect| if expect { "every storm detected" } else { "no storm detected" };
     let mut all: Vec<Expected> =
         expect.map(|expect| ("wanted", wanted(expect).to_owned())).into_iter().collect();
@@ -55,7 +58,7 @@ pub(super) fn fired(
     for (index, point) in shown.iter().enumerate() {
         let Some(length) = point.pause.or_else(|| pause_of(context, point)) else { continue };
         let Prediction { span, formula, text, source, .. } =
-            context.rule.predicted_chance(length, &context.stimulus);
+            watch.rule.predicted_chance(length, &watch.stimulus);
         let chance = Reading { unit: Unit::Ppm, span, frames: Vec::new() };
         all.push(("predicted", format!("detected with probability {chance}")));
         all.push(("formula", format!("{formula}: {text}")));
@@ -64,7 +67,7 @@ pub(super) fn fired(
         }
     }
     if shown.len() > 1 {
-        all.push(("resolution", context.rule.detection_resolution()));
+        all.push(("resolution", watch.rule.detection_resolution()));
     }
     all
 }
@@ -76,6 +79,6 @@ fn pause_of(context: &Context<'_>, point: &Point) -> Option<Dur> {
     let start = steps.find(|step| matches!(step.action, Action::StartStorm(_)))?;
     let stop = steps.find(|step| matches!(step.action, Action::StopStorm(_)));
     let run = stop.map_or(script.length, |stop| stop.at).0.checked_sub(start.at.0 + 1)?;
-    let cadence = context.cadence()?;
+    let cadence = context.watch.as_ref()?.cadence?;
     Some(cadence.every * (run / cadence.every.0) + cadence.pause)
 }

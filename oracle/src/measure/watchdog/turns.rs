@@ -4,8 +4,34 @@
 use crate::spec::pfcwd;
 use crate::trials::ask::{Before, Place, Rests, Start};
 use crate::trials::context::Context;
-use rig_testcases::{Action, Lookup as _, Script};
+use rig_lab::RuleFamily;
+use rig_testcases::{Action, Lookup as _, Script, StormSpec};
 use rig_units::{Bytes, Dur};
+
+/// Within how long trials start on a device that polls nothing: any time would do.
+const NO_TURN: Dur = Dur::ms(100);
+
+/// From one poll of the device's watchdog to the next, as it is configured; of a device without one, within how long trials start.
+pub fn turn(context: &Context<'_>) -> Dur {
+    context.watch.as_ref().map_or(NO_TURN, |watch| watch.rule.poll_interval)
+}
+
+/// The same where the polls are farthest apart.
+pub fn longest_turn(context: &Context<'_>) -> Dur {
+    context.watch.as_ref().map_or(NO_TURN, |watch| watch.rule.longest_interval())
+}
+
+/// The storm in question, if its frames are so far apart that the device polls twice between two of them, and how far apart its
+/// polls are: most rules take such a class for one that nobody pauses.
+pub fn too_rare<'s>(context: &Context<'_>, script: &'s Script) -> Option<(&'s StormSpec, Dur)> {
+    let watch = context.watch.as_ref()?;
+    // This rule asks whether the class was paused, not whether it was told so again.
+    let asks_otherwise = watch.rule.family == RuleFamily::IntervalCounter;
+    let subject = watch.subject().filter(|_| !asks_otherwise)?;
+    let storm = script.storms.iter().find(|storm| storm.name == subject.storm)?;
+    let poll = watch.rule.poll_interval;
+    (storm.every > poll).then_some((storm, poll))
+}
 
 /// When the trial starts whose storm is to meet the device at `place`.
 pub fn start(context: &Context<'_>, script: &Script, place: Place) -> Start {
@@ -14,25 +40,26 @@ pub fn start(context: &Context<'_>, script: &Script, place: Place) -> Start {
         Place::Phase(phase) => Start::InStep {
             lead: first_storm(script) + reach(context, script),
             phase,
-            every: context.rule.poll_interval,
+            every: turn(context),
         },
     }
 }
 
 /// For how long the watchdog of a device goes on with what it has begun.
 pub fn rests(context: &Context<'_>) -> Rests {
+    let Some(watch) = &context.watch else { return Rests { fresh: NO_TURN, used: NO_TURN } };
     let declared = &context.profile.declared.pfcwd;
-    let restored = context.names.lookup("predicted.restoration.latest");
+    let restored = watch.predicted().lookup("predicted.restoration.latest");
     Rests {
         // The wait between two polls that it had begun before it was configured is finished.
         fresh: declared.poll_interval + pfcwd::jitter(declared.jitter).1,
-        used: context.names.tail + restored.unwrap_or(declared.poll_interval),
+        used: watch.tail + restored.unwrap_or(declared.poll_interval),
     }
 }
 
 /// What the watchdog needs before trial `number`: a queue that never restores would still be stormed in it.
 pub fn before(context: &Context<'_>, script: &Script, number: u32) -> Before {
-    if context.profile.rule.is_some() && context.rule.restoration_time.is_none() {
+    if context.watch.as_ref().is_some_and(|watch| watch.rule.restoration_time.is_none()) {
         Before::Reboot
     } else if number > 1 && ends_stormed(context, script) {
         Before::Rest

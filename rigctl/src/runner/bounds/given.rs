@@ -10,7 +10,7 @@ use rig_lab::{Lab, WatermarkCopy};
 use rig_oracle::measure::{self, JudgeContext, Registry};
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::kept::{Common, Kept};
-use rig_oracle::trials::points::{groups, points};
+use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
 use rig_oracle::trials::trial::Trial;
 use rig_oracle::verdict::{Doubt, Judgement};
@@ -151,7 +151,7 @@ impl Ran {
         let kept = |trial| Kept::of(trial, None, &mut common);
         let trials: Vec<Kept> = trials.into_iter().map(kept).collect();
         let settled = self.of_context(|context| {
-            let points = points(&self.case, &context.values(), context.cadence()).expect("values");
+            let points = context.points().expect("values");
             measure::judge(&JudgeContext {
                 context,
                 points: &points,

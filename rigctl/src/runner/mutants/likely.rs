@@ -48,7 +48,7 @@ pub(super) type Words = BTreeSet<String>;
 /// Name and reason of a case, what it asks of the device, and what it measures.
 pub(super) fn of_case(case: &Case) -> Words {
     let settings = case.settings.iter().chain(&case.configure).map(|setting| &*setting.path);
-    let measures = case.measure.iter().map(|measure| measure.name());
+    let measures = case.measure.iter().map(|measure| measure.entry.name);
     words([&*case.id.case, &*case.why].into_iter().chain(settings).chain(measures))
 }
 

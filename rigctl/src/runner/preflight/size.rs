@@ -1,7 +1,7 @@
 //! How much a case is to run, before any of it does, against what a run ends.
 
 use super::super::budget;
-use super::super::plan::Plan;
+use super::super::plan;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::{Program, Tally};
 use rig_lab::fault::Fault;
@@ -39,7 +39,7 @@ impl Size {
         let Some(longest) = scripts.iter().map(|script| script.length).max() else { return };
         // A search is planned as it goes, and ends by itself.
         let alpha = budget::each(&[context.case]);
-        let trials = u64::from(Plan::of(context, points, alpha, Effort::USUAL).planned());
+        let trials = u64::from(plan::of(context, points, alpha, Effort::USUAL).planned());
         self.trials = self.trials.saturating_add(trials);
         self.time = self.time.saturating_add(longest.saturating_mul(trials));
         let mut most: BTreeMap<String, u64> = BTreeMap::new();
