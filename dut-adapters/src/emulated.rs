@@ -99,9 +99,19 @@ impl Control for Emulated {
     }
 
     fn capabilities(&self) -> Capabilities {
-        use Ability::{ClearCopies, ClearWatermarks, Configure, Counters, Events, Snapshot};
+        use Ability::{
+            ClearCopies, ClearWatermarks, Configure, Counters, Events, RestartPfcwd, Snapshot,
+        };
         Capabilities {
-            offered: &[Snapshot, Configure, Counters, Events, ClearWatermarks, ClearCopies],
+            offered: &[
+                Snapshot,
+                Configure,
+                Counters,
+                Events,
+                ClearWatermarks,
+                ClearCopies,
+                RestartPfcwd,
+            ],
             clock_bound: Dur::ZERO,
         }
     }
@@ -144,9 +154,16 @@ impl Control for Emulated {
         match order {
             Order::ClearWatermarks => self.dut.clear_watermarks(),
             Order::ClearCopy { copy } => self.dut.clear_watermark_copy(copy),
+            Order::RestartPfcwd => {
+                let why = || Refused { why: "it has no watchdog to restart".to_owned() };
+                self.dut.restart_pfcwd().then_some(()).ok_or_else(why)?;
+            }
             // What is at the other end of a cable is not its own affair: whoever has its ports does these.
             other => return Err(self.lacks(other.needs())),
         }
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

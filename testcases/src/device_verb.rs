@@ -9,6 +9,9 @@ const CLEARED: [(&str, WatermarkCopy); 2] = WatermarkCopy::CLEARED;
 pub enum DeviceVerb {
     /// Clears a copy of its watermarks.
     ClearWatermarks(WatermarkCopy),
+    /// Stops every PFC watchdog and starts it again, as `pfcwd stop` and `pfcwd start` do: handlers come off, and what was seen of a
+    /// storm is forgotten.
+    RestartPfcwd,
 }
 
 /// A key of steps.
@@ -24,19 +27,27 @@ pub struct DeviceKey {
 
 impl DeviceVerb {
     /// Every key of steps that asks something of the device.
-    pub const KEYS: [DeviceKey; 1] = [DeviceKey {
-        key: "clear",
-        about: "clears this copy of the device's watermarks, by request",
-        words: &[
-            (CLEARED[0].0, DeviceVerb::ClearWatermarks(CLEARED[0].1)),
-            (CLEARED[1].0, DeviceVerb::ClearWatermarks(CLEARED[1].1)),
-        ],
-    }];
+    pub const KEYS: [DeviceKey; 2] = [
+        DeviceKey {
+            key: "clear",
+            about: "clears this copy of the device's watermarks, by request",
+            words: &[
+                (CLEARED[0].0, DeviceVerb::ClearWatermarks(CLEARED[0].1)),
+                (CLEARED[1].0, DeviceVerb::ClearWatermarks(CLEARED[1].1)),
+            ],
+        },
+        DeviceKey {
+            key: "restart",
+            about: "stops this part of the device and starts it again, with the settings that it has",
+            words: &[("pfcwd", DeviceVerb::RestartPfcwd)],
+        },
+    ];
 
     /// What is done, and to what.
     pub const fn describe(self) -> (&'static str, &'static str) {
         match self {
             DeviceVerb::ClearWatermarks(copy) => ("clear", copy.table()),
+            DeviceVerb::RestartPfcwd => ("restart", "pfcwd"),
         }
     }
 
@@ -45,6 +56,7 @@ impl DeviceVerb {
     pub const fn restarts(self) -> Option<&'static str> {
         match self {
             DeviceVerb::ClearWatermarks(_) => None,
+            DeviceVerb::RestartPfcwd => Some("pfcwd"),
         }
     }
 }

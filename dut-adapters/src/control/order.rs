@@ -50,6 +50,8 @@ pub enum Order {
         /// The copy.
         copy: WatermarkCopy,
     },
+    /// Stops its PFC watchdogs and starts them again with the settings that they have.
+    RestartPfcwd,
 }
 
 impl Order {
@@ -64,6 +66,7 @@ impl Order {
             Order::StopFlow { .. } => "stop-flow",
             Order::ClearWatermarks => "clear-watermarks",
             Order::ClearCopy { .. } => "clear-copy",
+            Order::RestartPfcwd => "restart-pfcwd",
         }
     }
 
@@ -75,6 +78,7 @@ impl Order {
             Order::Disconnect | Order::StartFlow { .. } | Order::StopFlow { .. } => Ability::Flows,
             Order::ClearWatermarks => Ability::ClearWatermarks,
             Order::ClearCopy { .. } => Ability::ClearCopies,
+            Order::RestartPfcwd => Ability::RestartPfcwd,
         }
     }
 }
@@ -84,6 +88,7 @@ impl From<DeviceVerb> for Order {
     fn from(verb: DeviceVerb) -> Order {
         match verb {
             DeviceVerb::ClearWatermarks(copy) => Order::ClearCopy { copy },
+            DeviceVerb::RestartPfcwd => Order::RestartPfcwd,
         }
     }
 }
@@ -105,6 +110,8 @@ pub enum Ability {
     ClearWatermarks,
     /// Clears one of the copies that the device keeps of watermarks.
     ClearCopies,
+    /// Stops PFC watchdogs and starts them again.
+    RestartPfcwd,
     /// Cuts and mends links at the device's end, and tells it which of its ports the rig's are cabled to.
     Links,
     /// Lets a NIC send by itself, and its connections begin anew.
@@ -117,7 +124,7 @@ pub enum Ability {
 
 impl Ability {
     /// Every one, in the order of their declaration.
-    pub const ALL: [Ability; 11] = [
+    pub const ALL: [Ability; 12] = [
         Ability::Snapshot,
         Ability::Configure,
         Ability::Boot,
@@ -125,6 +132,7 @@ impl Ability {
         Ability::Events,
         Ability::ClearWatermarks,
         Ability::ClearCopies,
+        Ability::RestartPfcwd,
         Ability::Links,
         Ability::Flows,
         Ability::Keys,
@@ -141,6 +149,7 @@ impl Ability {
             Ability::Events => "hears no events",
             Ability::ClearWatermarks => "clears no watermarks",
             Ability::ClearCopies => "clears no copies of watermarks",
+            Ability::RestartPfcwd => "restarts no watchdog",
             Ability::Links => "cuts no links",
             Ability::Flows => "starts no flows",
             Ability::Keys => "gives no keys",

@@ -74,4 +74,7 @@ table! {
     /// Of the ports stormed at one time only the first is detected.
     // The queues of every other port stay paused.
     one_port_at_a_time;
+    /// A watchdog that is restarted goes on with what it had seen.
+    // Half a storm before a restart and half after it make a whole one.
+    restart_forgets_nothing;
 }

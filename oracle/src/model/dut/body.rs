@@ -35,8 +35,10 @@ pub(in crate::model) struct CableEnd {
 ///
 /// A kind of device is added as a module with one of these in it, and where [`Device::new`](super::device::Device::new) chooses.
 pub(in crate::model) trait Body: Debug + Send + Sync {
-    /// Begins, now that the network is there.
-    fn start(&mut self, _network: &mut Network) {}
+    /// Starts its watchdogs, or starts them again; whether it has any.
+    fn start_pfcwd(&mut self, _network: &mut Network) -> bool {
+        false
+    }
 
     /// When it polls next.
     fn next(&self) -> Time {

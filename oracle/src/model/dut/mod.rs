@@ -117,7 +117,7 @@ impl Dut {
             events: Vec::new(),
         };
         for device in &mut dut.devices {
-            device.body.start(&mut dut.network);
+            device.body.start_pfcwd(&mut dut.network);
         }
         Ok(dut)
     }
@@ -203,6 +203,13 @@ impl Dut {
         for device in &mut self.devices {
             device.body.clear_watermarks(&mut self.network);
         }
+    }
+
+    /// Stops the watchdogs of every device and starts them again with the settings that they have, as `pfcwd stop` and `pfcwd
+    /// start` do: handlers come off, and what was seen of a storm is forgotten. Polls keep their phase. Whether there was one.
+    pub fn restart_pfcwd(&mut self) -> bool {
+        let restart = |device: &mut Device| device.body.start_pfcwd(&mut self.network);
+        self.devices.iter_mut().map(restart).filter(|&restarted| restarted).count() > 0
     }
 
     /// The configuration as the device states it.

@@ -103,6 +103,12 @@ impl Switched {
         }
     }
 
+    /// What the watchdogs saw is forgotten, and their settings are the running ones.
+    fn forget(&mut self) {
+        let Some(fresh) = self.watchdog() else { return };
+        self.guards.iter_mut().for_each(|guard| guard.watchdog = fresh.clone());
+    }
+
     /// Puts a handler on a guarded queue.
     fn handle(&mut self, index: usize, effect: Effect, network: &mut Network) {
         let (at, class) = (self.guards[index].at, self.guards[index].class);
@@ -122,11 +128,10 @@ impl Switched {
 impl Body for Switched {
     /// Takes every handler off and starts every watchdog afresh; with the big red switch on, puts the drop handler on
     /// every guarded queue instead.
-    fn start(&mut self, network: &mut Network) {
-        let Some(fresh) = self.watchdog() else { return };
-        for guard in &mut self.guards {
-            guard.release(network);
-            guard.watchdog = fresh.clone();
+    fn start_pfcwd(&mut self, network: &mut Network) -> bool {
+        self.guards.iter_mut().for_each(|guard| guard.release(network));
+        if !self.faults.pfcwd.restart_forgets_nothing {
+            self.forget();
         }
         if self.running.pfcwd.big_red_switch {
             let missed = usize::from(self.faults.pfcwd.big_red_switch_misses_queue);
@@ -134,6 +139,7 @@ impl Body for Switched {
                 self.handle(index, Effect::Drop, network);
             }
         }
+        self.family.is_some()
     }
 
     fn next(&self) -> Time {
@@ -224,7 +230,8 @@ impl Body for Switched {
         let resets =
             self.faults.pfcwd.buffer_change_ends_storm && self.running.buffer != before.buffer;
         if resets || self.running.pfcwd != before.pfcwd {
-            self.start(network);
+            self.forget();
+            self.start_pfcwd(network);
         }
     }
 }

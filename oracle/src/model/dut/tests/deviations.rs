@@ -315,3 +315,17 @@ fn one_port_at_a_time_leaves_the_others_paused() {
     assert_eq!(fired(bench()), [0, 1, 2]);
     assert_eq!(fired(broken("one_port_at_a_time")), [0]);
 }
+
+/// Two polls of a storm are not enough before the restart, and with what came before it they are.
+#[test]
+fn restart_forgets_nothing_adds_up_what_a_restart_parts() {
+    let fired = |mut bench: Bench| {
+        bench.stream(0, 1, 3, Dur::us(500));
+        bench.storm(1, 3);
+        bench.run(155);
+        assert!(bench.dut.restart_pfcwd());
+        bench.run(310);
+        bench.events().len()
+    };
+    assert_eq!((fired(bench()), fired(broken("restart_forgets_nothing"))), (0, 1));
+}
