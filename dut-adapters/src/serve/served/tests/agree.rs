@@ -143,7 +143,7 @@ fn expected(events: &[DutEvent]) -> Vec<Happened> {
         at_ns: event.at.0 / 1_000,
         port: event.port.clone(),
         class: event.class,
-        what: event.kind.into(),
+        what: event.kind,
     };
     events.iter().map(happened).collect()
 }
