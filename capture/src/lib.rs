@@ -11,6 +11,8 @@ pub mod counter;
 pub mod decode;
 pub mod deep;
 pub mod fate;
+#[cfg(feature = "fixture")]
+mod fixture;
 pub mod load;
 pub mod measurement;
 pub mod observation;

@@ -1,11 +1,11 @@
 //! Hand-made observations for the analysers' tests: p1 sends a stream of class 3 to p2, and p2 storms that class.
 
-use crate::{Dir, Integrity, Observation, PortTrace, Provenance, Record, StreamCount, What};
+use crate::{Dir, Observation, Provenance, Record, StreamCount, What};
 use rig_testcases::{
     Action, CipherSuite, Form, Keys, Protection, Script, Secret, Step, StormSpec, StreamSpec,
     WatchdogAction,
 };
-use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
+use rig_units::{Bytes, Dur, Quanta, Time};
 
 use crate::analyse::ActionView;
 use rig_testcases::Backlog;
@@ -131,31 +131,14 @@ impl Sample {
         self.script.length = length;
         self.script.steps.sort_by_key(|step| step.at);
         self.records.sort_by_key(|record| (record.at, record.port, record.dir));
-        let port = |index: usize| PortTrace {
-            name: self.script.ports[index].clone(),
-            speed: PortSpeed::G100,
-            dut_port: format!("Ethernet{}", index * 4),
-            cable: CABLE,
-            provenance: self.provenance,
-        };
         let count = |dir: Dir| {
             let of = |r: &&Record| r.dir == dir && matches!(r.what, What::Data { .. });
             u64::try_from(self.records.iter().filter(of).count()).unwrap_or(0)
         };
         let counts = StreamCount { sent: count(Dir::Tx), received: count(Dir::Rx), reordered: 0 };
-        let observation = Observation {
-            injected: Vec::new(),
-            origin: Time::ZERO,
-            length,
-            ports: (0..self.script.ports.len()).map(port).collect(),
-            streams: vec![counts],
-            records: self.records,
-            counters: crate::Counters::default(),
-            events: None,
-            loads: Default::default(),
-            config: Vec::new(),
-            integrity: Integrity::default(),
-        };
+        let quiet = Observation::quiet(&self.script);
+        let mut observation = Observation { streams: vec![counts], records: self.records, ..quiet };
+        observation.ports.iter_mut().for_each(|port| port.provenance = self.provenance);
         (observation, self.script)
     }
 }

@@ -5,9 +5,7 @@
 
 use rig_capture::deep::{Capture, Interface, Limit, Only, Pool, Settings};
 use rig_capture::pcapng::Evidence;
-use rig_capture::{
-    Counters, Dir, Integrity, Observation, PortTrace, Provenance, Record, StreamCount, What,
-};
+use rig_capture::{Dir, Integrity, Observation, Record, What};
 use rig_testcases::{
     CipherSuite, Form, Keys, Protection, Script, Secret, Secured, StormSpec, StreamKind, StreamSpec,
 };
@@ -95,26 +93,8 @@ fn trial() -> (Observation, Script) {
             what,
         });
     }
-    let port = |n: usize| PortTrace {
-        name: script.ports[n].clone(),
-        speed: PortSpeed::G100,
-        dut_port: format!("Ethernet{}", 4 * n),
-        cable: Dur::ns(15),
-        provenance: Provenance::Virtual,
-    };
-    let observation = Observation {
-        injected: Vec::new(),
-        origin: Time::ZERO,
-        length: script.length,
-        ports: (0..3).map(port).collect(),
-        records,
-        streams: vec![StreamCount::default(); 3],
-        counters: Counters::default(),
-        events: None,
-        loads: Default::default(),
-        config: Vec::new(),
-        integrity: Integrity { unrecorded: 5, ..Integrity::default() },
-    };
+    let integrity = Integrity { unrecorded: 5, ..Integrity::default() };
+    let observation = Observation { records, integrity, ..Observation::quiet(&script) };
     (observation, script)
 }
 

@@ -16,6 +16,8 @@ pub mod fault;
 pub mod field;
 pub mod fields;
 pub mod file;
+#[cfg(feature = "fixture")]
+mod fixture;
 pub mod keys;
 mod kind;
 pub mod lab;

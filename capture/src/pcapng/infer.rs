@@ -41,17 +41,13 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
     let (storms, steps) = storms(&ports, &records);
     let length = records.last().map_or(Dur::ZERO, |last| last.at.elapsed());
     let script = Script {
-        between: None,
-        flows: Vec::new(),
-        macsec: None,
         ports: ports.iter().map(|port| port.name.clone()).collect(),
         dut_ports: (0..).take(ports.len()).collect(),
-        endpoints: Vec::new(),
-        taps: Vec::new(),
         streams,
         storms,
         steps,
         length,
+        ..Script::idle(0)
     };
     let holes = [raw.cut.as_slice(), &raw.holes].concat();
     let mut observation = Observation {

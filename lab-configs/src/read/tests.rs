@@ -227,6 +227,34 @@ fn a_lab_names_what_is_wrong_with_it() {
 }
 
 #[test]
+fn what_only_virtual_time_has_is_refused_on_a_wire_with_what_to_list_instead() {
+    let veth = "veth\nwire: {speed: 500Mbps, ports: 4, bound: 16ms, benches: 8, budget: 240s}";
+    let cabled = "interfaces\nwire: {interfaces: [a, b], bound: 4ms, budget: 60s}";
+    let router = (
+        "duts/router.yaml",
+        "the router `router` in a lab with a wire",
+        "a switch or a NIC: a router has no routes to the rig but in virtual time",
+    );
+    let pair = (
+        "{pair: [duts/gen1.yaml, duts/gen2.yaml]}",
+        "the pair of NICs `gen1-to-gen2` in a lab with a wire",
+        "one NIC: the rig passes on between two in virtual time alone",
+    );
+    let nic = (
+        "duts/gen2.yaml",
+        "the NIC `gen2` on interfaces of the rig",
+        "a switch: nobody there makes connections with a NIC yet",
+    );
+    for (transport, (dut, found, want)) in
+        [(veth, router), (veth, pair), (cabled, router), (cabled, nic)]
+    {
+        let text = format!("about: x\ntransport: {transport}\ncable: 3m\nduts: [{dut}]\n");
+        let told = faults_of_lab(&text);
+        assert!(told.contains(found) && told.contains(want), "{dut}: {told}");
+    }
+}
+
+#[test]
 fn the_faults_of_a_profile_carry_the_profiles_own_name() {
     let folder = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
     let write = |name: &str, text: &str| {

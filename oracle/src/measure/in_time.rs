@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::trials::points::groups;
     use crate::trials::seed::Seed;
-    use rig_capture::{Counters, Dir, Integrity, PortTrace, Provenance, Record, What};
+    use rig_capture::{Dir, Integrity, Provenance, Record, What};
     use rig_lab::Lab;
     use rig_units::Quanta;
     use rig_units::{Dur, Time};
@@ -77,26 +77,15 @@ mod tests {
             secured: None,
             vlan: None,
         };
-        let port = |name: &String| PortTrace {
-            name: name.clone(),
-            speed: context.group.declared.port_speed(0).expect("a port"),
-            dut_port: "Ethernet0".to_owned(),
-            cable: Dur::ns(15),
-            provenance: Provenance::Software { bound: late },
-        };
-        let observation = Observation {
-            origin: Time::ZERO,
-            length: script.length,
-            ports: script.ports.iter().map(port).collect(),
+        let mut observation = Observation {
             records: if pauses { vec![xoff] } else { Vec::new() },
-            streams: Vec::new(),
-            loads: Default::default(),
-            counters: Counters::default(),
-            events: None,
-            injected: Vec::new(),
-            config: Vec::new(),
             integrity: Integrity { unseen, ..Integrity::default() },
+            ..Observation::quiet(&script)
         };
+        for port in &mut observation.ports {
+            port.speed = context.group.declared.port_speed(0).expect("a port");
+            port.provenance = Provenance::Software { bound: late };
+        }
         let voids = voids(&context, &script, &observation).into_iter();
         voids.map(|void| format!("{}: {}", void.reason, void.detail)).collect()
     }

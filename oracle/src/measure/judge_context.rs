@@ -24,7 +24,7 @@ pub struct JudgeContext<'a> {
     pub context: &'a Context<'a>,
     /// The points of its variables.
     pub points: &'a [Point],
-    /// The trials that count, in the order in which they ran.
+    /// The trials, in the order in which they ran, void ones too.
     pub trials: &'a [Kept],
     /// What came of each setting that the case tries, or why it could not be tried.
     pub tried: &'a [Result<Option<String>, String>],

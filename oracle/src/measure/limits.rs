@@ -11,7 +11,7 @@ use rig_capture::analyse::{pfc_sent, throughput};
 use rig_testcases::{Amount, Lookup, Measure, Script, StreamRate, StreamSpec};
 use rig_units::{Dur, Time};
 
-/// How late both may be, and why not more.
+/// How late the rig and a served device may be, and why not more.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Limit {
     pub(super) within: Dur,

@@ -1,4 +1,4 @@
-//! One measure of the language with all that the runner knows of it, each beside the analyser that judges it. Whoever wants to
+//! One measure of the language with all that is known of it, each beside the analyser that judges it. Whoever wants to
 //! know something of a measure asks it here; nobody else tells one from another.
 
 use super::judge_context::JudgeContext;

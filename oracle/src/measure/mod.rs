@@ -1,4 +1,4 @@
-//! Every measure of a case: its analyser over all trials, beside the oracle's prediction.
+//! What a case may ask for: each measure with what it expects and what judges it.
 
 use crate::trials::context::Context;
 use crate::trials::points::Group;

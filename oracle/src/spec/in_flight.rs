@@ -96,7 +96,6 @@ impl InFlight {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use rig_lab::{Accounting, Crossing};
     use rig_units::MIN_FRAME;
 
     fn loop_of(metres: u64, ahead: u64, delays: Span) -> InFlight {
@@ -112,23 +111,7 @@ mod tests {
     }
 
     fn cells(cell: u64) -> Buffer {
-        Buffer {
-            pool: Bytes(0),
-            lossy_pool: Bytes(0),
-            cell: Bytes(cell),
-            descriptor: Bytes(0),
-            reserved: Bytes(0),
-            dynamic_th: 0,
-            static_th: None,
-            port_dynamic_th: None,
-            lossy_dynamic_th: 0,
-            xon: Bytes(0),
-            xon_offset: Bytes(0),
-            xoff: Bytes(0),
-            headroom_pool: None,
-            crossing: Crossing::Headroom,
-            accounting: Accounting::Ingress,
-        }
+        Buffer { cell: Bytes(cell), ..Buffer::plain(0, 0) }
     }
 
     #[test]

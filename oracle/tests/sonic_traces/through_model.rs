@@ -1,7 +1,7 @@
 //! The model's watchdog publishes what SONiC's scripts published, each event at the same poll.
 
 use crate::load::{Kind, Poll, Recorded, Trace, own, traces};
-use rig_lab::{Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, PfcwdFaults, RuleFamily};
+use rig_lab::{Charge, Pfcwd, PfcwdFaults, RuleFamily};
 use rig_oracle::model::pfcwd::{Counters, Event, Watchdog};
 use rig_units::Dur;
 
@@ -18,7 +18,6 @@ fn config(trace: &Trace) -> Pfcwd {
         restoration_time: trace.restoration_time_ms.map(Dur::ms),
         poll_interval: Dur::ms(trace.poll_interval_ms),
         action: trace.action,
-        big_red_switch: false,
         charge: match trace.family {
             RuleFamily::Mellanox => Charge::Elapsed,
             RuleFamily::Broadcom
@@ -26,11 +25,7 @@ fn config(trace: &Trace) -> Pfcwd {
             | RuleFamily::Barefoot
             | RuleFamily::IntervalCounter => Charge::Interval,
         },
-        min_samples: 1,
-        jitter: Jitter::None,
-        backlog: Backlog::Drains,
-        drop_by: DropBy::Acl,
-        config_path: ConfigPath::Redis,
+        ..Pfcwd::dropping()
     }
 }
 

@@ -86,11 +86,11 @@ pub fn errors(of: &Spread) -> Errors {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_capture::{Counters, Integrity, Observation, PortTrace, Provenance, StreamCount};
+    use rig_capture::{Observation, StreamCount};
     use rig_oracle::trials::ask::Role;
     use rig_oracle::verdict::Doubt;
     use rig_testcases::{Action, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec, Tap};
-    use rig_units::{Bytes, Dur, PortSpeed, Time};
+    use rig_units::{Bytes, Dur, Time};
 
     /// A stream that runs for 10 ms, one frame every 100 us, of which so many were sent and received.
     fn trial(number: u32, sent: u64, received: u64) -> Trial {
@@ -109,26 +109,8 @@ mod tests {
             length: Dur::ms(10),
             ..Script::idle(2)
         };
-        let port = |name: &String| PortTrace {
-            name: name.clone(),
-            speed: PortSpeed::G100,
-            dut_port: String::new(),
-            cable: Dur::ZERO,
-            provenance: Provenance::Virtual,
-        };
-        let observation = Observation {
-            injected: Vec::new(),
-            origin: Time::ZERO,
-            length: script.length,
-            ports: script.ports.iter().map(port).collect(),
-            records: Vec::new(),
-            streams: vec![StreamCount { sent, received, reordered: 0 }],
-            counters: Counters::default(),
-            events: None,
-            loads: Default::default(),
-            config: Vec::new(),
-            integrity: Integrity::default(),
-        };
+        let streams = vec![StreamCount { sent, received, reordered: 0 }];
+        let observation = Observation { streams, ..Observation::quiet(&script) };
         let script = script.into();
         Trial { number, point: 0, script, observation, role: Role::Planned, void: None }
     }

@@ -16,8 +16,24 @@ const MAY: [&str; 4] = [
 /// What makes an item.
 const ITEMS: [&str; 7] = ["fn", "struct", "enum", "trait", "type", "const", "static"];
 
-/// Every public item that only tests name.
+/// The feature that brings what tests of several rooms begin with.
+const FIXTURE: &str = "\"fixture\"";
+
+/// Everything but the dependencies of tests that asks for what is there for tests alone.
+fn fixtures(source: &Source) -> Vec<Breach> {
+    let mut of_tests = false;
+    let lines = (1..).zip(source.text.lines()).filter(|(_, line)| {
+        of_tests = if line.starts_with('[') { *line == "[dev-dependencies]" } else { of_tests };
+        line.contains(FIXTURE) && !of_tests
+    });
+    let why = "`fixture` is for tests alone: ask for it below [dev-dependencies]";
+    lines.map(|(line, _)| Breach { file: source.path.clone(), line, why: why.to_owned() }).collect()
+}
+
+/// Every public item that only tests name, and whatever else of the product uses what tests begin with.
 pub(crate) fn check(sources: &[Source]) -> Vec<Breach> {
+    let manifests = sources.iter().filter(|source| source.path.ends_with("Cargo.toml"));
+    let mut all: Vec<Breach> = manifests.flat_map(fixtures).collect();
     let product = product(sources);
     let mut named: BTreeMap<&str, u32> = BTreeMap::new();
     let lines = product.iter().flat_map(|source| source.product());
@@ -26,7 +42,7 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Breach> {
     }
     let excepted = |path: &str| MAY.iter().any(|at| path.starts_with(at));
     let held = product.into_iter().filter(|source| !excepted(&source.path));
-    held.flat_map(|source| {
+    all.extend(held.flat_map(|source| {
         let items = source
             .product()
             .into_iter()
@@ -37,6 +53,6 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Breach> {
             line,
             why: format!("`{name}` has no caller but tests: make it theirs, or remove it"),
         })
-    })
-    .collect()
+    }));
+    all
 }

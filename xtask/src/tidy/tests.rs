@@ -151,8 +151,9 @@ fn a_public_item_that_only_tests_name_is_theirs() {
         ("oracle/src/spec/a/tests.rs", "fn f() { checked() }"),
         ("oracle/tests/wred.rs", "fn f() { checked() }"),
         ("oracle/src/spec/mod.rs", "#[cfg(test)]\nmod a;"),
+        ("oracle/src/spec/mod.rs", "#[cfg(feature = \"fixture\")]\nmod a;"),
     ];
-    let last = tests.len() - 1;
+    let last = tests.len() - 2;
     for (path, text) in &tests[..last] {
         let found = checked(path, text);
         let [breach] = &found[..] else { panic!("{path} {text}: {found:?}") };
@@ -161,7 +162,15 @@ fn a_public_item_that_only_tests_name_is_theirs() {
             "oracle/src/spec/a.rs:3: `checked` has no caller but tests: make it theirs, or remove it"
         );
     }
-    assert_eq!(checked(tests[last].0, tests[last].1), [], "itself a test");
+    for (path, text) in &tests[last..] {
+        assert_eq!(checked(path, text), [], "itself of tests");
+    }
+    let asks = |above: &str| {
+        let text =
+            format!("[{above}]\nrig-lab = {{ workspace = true, features = [\"fixture\"] }}\n");
+        breaches(&[Source { path: "oracle/Cargo.toml".to_owned(), text }]).len()
+    };
+    assert_eq!([asks("dependencies"), asks("dev-dependencies")], [1, 0]);
     let own = "#[cfg(test)]\nmod tests {\n}\nfn f() { checked() }";
     for path in ["oracle/src/spec/b.rs", "rigctl/src/b.rs"] {
         assert_eq!(checked(path, own), [], "the program calls it");

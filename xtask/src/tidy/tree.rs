@@ -18,13 +18,13 @@ impl Source {
         lines.filter(|(_, line)| !line.trim_start().starts_with("//"))
     }
 
-    /// Lines that are code of the product: every item that `#[cfg(test)]` stands before is left out.
+    /// Lines that are code of the product: every item is left out that is there for tests alone.
     pub(crate) fn product(&self) -> Vec<(usize, &str)> {
         let mut kept = Vec::new();
         let mut lines = self.code();
         while let Some((number, line)) = lines.next() {
-            if line.trim() == TEST {
-                let deep = line.len() - TEST.len();
+            if is_of_tests(line) {
+                let deep = line.len() - line.trim_start().len();
                 let mut item = lines.by_ref().map(|(_, line)| line);
                 let first = item.find(|line| !line.trim_start().starts_with('#'));
                 if first.is_some_and(|line| !line.ends_with([';', '}', ','])) {
@@ -42,7 +42,7 @@ impl Source {
         let own = self.path.trim_end_matches(".rs");
         let folder = ["/mod", "/lib", "/main"].iter().find_map(|top| own.strip_suffix(top));
         let lines: Vec<&str> = self.text.lines().collect();
-        let pairs = lines.windows(2).filter(|pair| pair[0].trim() == TEST);
+        let pairs = lines.windows(2).filter(|pair| is_of_tests(pair[0]));
         let declared = pairs.filter_map(|pair| pair[1].strip_suffix(';')?.split_once("mod "));
         declared.map(|(_, name)| format!("{}/{name}", folder.unwrap_or(own))).collect()
     }
@@ -78,7 +78,10 @@ pub(crate) fn public<'a>(line: &'a str, kinds: &[&str]) -> Option<&'a str> {
     kinds.contains(&kind).then(|| words.next()).flatten()
 }
 
-const TEST: &str = "#[cfg(test)]";
+/// Whether the item behind this line is for tests alone: of this room, or of those that ask for its feature `fixture`.
+fn is_of_tests(line: &str) -> bool {
+    ["#[cfg(test)]", "#[cfg(feature = \"fixture\")]"].contains(&line.trim())
+}
 
 /// Whether an item ends here that begins behind so many spaces.
 fn closes(line: &str, deep: usize) -> bool {

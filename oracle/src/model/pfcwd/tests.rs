@@ -3,7 +3,7 @@
 use super::countdown::Countdown;
 use super::*;
 use proptest::prelude::*;
-use rig_lab::{Backlog, Charge, ConfigPath, DropBy, Jitter};
+use rig_lab::Charge;
 use rig_units::{Dur, Time};
 
 const FAMILIES: [RuleFamily; 5] = [
@@ -19,15 +19,8 @@ fn config(family: RuleFamily) -> Pfcwd {
     Pfcwd {
         detection_time: Dur::ms(300),
         restoration_time: Some(Dur::ms(300)),
-        poll_interval: Dur::ms(100),
-        action: Action::Drop,
-        big_red_switch: false,
         charge: if family == RuleFamily::Mellanox { Charge::Elapsed } else { Charge::Interval },
-        min_samples: 1,
-        jitter: Jitter::None,
-        backlog: Backlog::Drains,
-        drop_by: DropBy::Acl,
-        config_path: ConfigPath::Redis,
+        ..Pfcwd::dropping()
     }
 }
 

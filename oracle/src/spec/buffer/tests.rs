@@ -2,31 +2,9 @@
 
 use super::*;
 use rig_capture::Span;
-use rig_lab::Accounting;
 use rig_units::Dur;
 
 const ALONE: Others = Others { pool: 0, port: 0, headroom: 0 };
-
-/// Every frame takes what it is long, and nothing is reserved.
-fn plain(pool: u64, k: i8) -> Buffer {
-    Buffer {
-        pool: Bytes(pool),
-        lossy_pool: Bytes(pool),
-        cell: Bytes(0),
-        descriptor: Bytes(0),
-        reserved: Bytes(0),
-        dynamic_th: k,
-        static_th: None,
-        port_dynamic_th: None,
-        lossy_dynamic_th: k,
-        xon: Bytes(0),
-        xon_offset: Bytes(0),
-        xoff: Bytes(0),
-        headroom_pool: None,
-        crossing: Crossing::Headroom,
-        accounting: Accounting::Ingress,
-    }
-}
 
 /// As on a Trident: small cells, alpha an eighth, headroom of 796 cells.
 fn broadcom() -> Buffer {
@@ -37,7 +15,7 @@ fn broadcom() -> Buffer {
         xoff: Bytes(165_568),
         lossy_pool: Bytes(9_243_812),
         lossy_dynamic_th: 3,
-        ..plain(10_875_072, -3)
+        ..Buffer::plain(10_875_072, -3)
     }
 }
 
@@ -48,7 +26,7 @@ fn mellanox() -> Buffer {
         descriptor: Bytes(16),
         reserved: Bytes(19_456),
         xoff: Bytes(51_200),
-        ..plain(13_945_824, 0)
+        ..Buffer::plain(13_945_824, 0)
     }
 }
 
@@ -100,12 +78,12 @@ fn a_group_of_alpha_one_gets_half_of_the_pool() {
 #[test]
 fn exactly_at_the_limit_is_still_within() {
     // 450 of 900 leave 450.
-    assert_eq!(first_xoff(&plain(900, 0), Bytes(1), &ALONE), 451);
+    assert_eq!(first_xoff(&Buffer::plain(900, 0), Bytes(1), &ALONE), 451);
     // 8/9 of 900 = 800 leave 100; 1/9 = 100 leave 800, and an eighth of that is 100.
-    assert_eq!(first_xoff(&plain(900, 3), Bytes(1), &ALONE), 801);
-    assert_eq!(first_xoff(&plain(900, -3), Bytes(1), &ALONE), 101);
+    assert_eq!(first_xoff(&Buffer::plain(900, 3), Bytes(1), &ALONE), 801);
+    assert_eq!(first_xoff(&Buffer::plain(900, -3), Bytes(1), &ALONE), 101);
     // A byte less in the pool, and an eighth of 799 is 99.
-    assert_eq!(first_xoff(&plain(899, -3), Bytes(1), &ALONE), 100);
+    assert_eq!(first_xoff(&Buffer::plain(899, -3), Bytes(1), &ALONE), 100);
 }
 
 #[test]
@@ -137,7 +115,7 @@ fn a_static_limit_holds_whatever_is_left() {
         xoff: Bytes(250),
         xon_offset: Bytes(5_000),
         port_dynamic_th: Some(-8),
-        ..plain(1_000_000, -8)
+        ..Buffer::plain(1_000_000, -8)
     };
     // (1000 + 100000) / 100 = 1010 frames; the headroom takes two.
     assert_eq!(edges(&limited, 100, &ALONE), (1_011, 1_013));
@@ -158,14 +136,14 @@ fn a_static_limit_holds_whatever_is_left() {
 #[test]
 fn the_crossing_frame_may_take_the_last_byte_of_the_pool() {
     // The second frame of 50 is beyond the limit of 60, and the pool of 100 just holds it; one of 99 does not.
-    let limited = |pool| Buffer { static_th: Some(Bytes(60)), ..shared(&plain(pool, 0)) };
+    let limited = |pool| Buffer { static_th: Some(Bytes(60)), ..shared(&Buffer::plain(pool, 0)) };
     assert_eq!(edges(&limited(100), 50, &ALONE), (2, 3));
     assert_eq!(edges(&limited(99), 50, &ALONE), (2, 2));
 }
 
 #[test]
 fn a_port_shares_its_part_among_its_groups() {
-    let ported = |pool, port, k| Buffer { port_dynamic_th: Some(port), ..plain(pool, k) };
+    let ported = |pool, port, k| Buffer { port_dynamic_th: Some(port), ..Buffer::plain(pool, k) };
     // B ap aq / (ap aq + aq + 1) = 900 x 2 / 4 = 450: left 450, twice that is 900, less 450 is 450.
     let buffer = ported(900, 1, 0);
     assert_eq!(first_xoff(&buffer, Bytes(1), &ALONE), 451);
@@ -197,9 +175,9 @@ fn hogs(buffer: &Buffer, frame: u64, count: usize) -> Vec<u64> {
 #[test]
 fn each_hog_gets_its_part_of_what_those_before_left() {
     // Alpha 2: 2/3 of 2187 = 3^7, then of 729, 243, 81.
-    assert_eq!(hogs(&plain(2_187, 1), 1, 4), [1_459, 487, 163, 55]);
+    assert_eq!(hogs(&Buffer::plain(2_187, 1), 1, 4), [1_459, 487, 163, 55]);
     // Alpha 1/8: a ninth of 729, of 648, of 576.
-    assert_eq!(hogs(&plain(729, -3), 1, 3), [82, 73, 65]);
+    assert_eq!(hogs(&Buffer::plain(729, -3), 1, 3), [82, 73, 65]);
 }
 
 /// A Tomahawk 5 as its vendor measured it: 50 groups one after the other, alpha 1, frames of one cell of 254 bytes
@@ -214,7 +192,7 @@ fn fifty_hogs_on_a_tomahawk_5_cross_where_its_vendor_saw_them_cross() {
         reserved: Bytes(73 * 254),
         xoff: Bytes(1_185 * 254),
         crossing,
-        ..plain(cells * 254, 0)
+        ..Buffer::plain(cells * 254, 0)
     };
     let mut published = vec![
         120_117, 60_096, 30_085, 15_079, 7_577, 3_825, 1_950, 1_012, 543, 308, 191, 133, 103, 89,
@@ -236,19 +214,22 @@ fn fifty_hogs_on_a_tomahawk_5_cross_where_its_vendor_saw_them_cross() {
 #[test]
 fn groups_that_fill_together_get_alpha_of_what_all_of_them_leave() {
     // 900 / (1 + 2): at 300 each 300 are left; the next frame of either crosses.
-    assert_eq!(together(&plain(900, 0), Bytes(1), 2, false, &ALONE), (300, 301));
+    assert_eq!(together(&Buffer::plain(900, 0), Bytes(1), 2, false, &ALONE), (300, 301));
     // 1000 / (1 + 3): at 250 each 250 are left.
-    assert_eq!(together(&plain(1_000, 0), Bytes(1), 3, false, &ALONE), (250, 251));
+    assert_eq!(together(&Buffer::plain(1_000, 0), Bytes(1), 3, false, &ALONE), (250, 251));
     // With 3 more the first two of the next turn are still within, 251 of 252 and 251 left; the third is not.
-    assert_eq!(together(&plain(1_003, 0), Bytes(1), 3, false, &ALONE), (251, 251));
+    assert_eq!(together(&Buffer::plain(1_003, 0), Bytes(1), 3, false, &ALONE), (251, 251));
     // One group is a lone hog.
-    assert_eq!(together(&plain(900, 0), Bytes(1), 1, false, &ALONE), (451, 451));
+    assert_eq!(together(&Buffer::plain(900, 0), Bytes(1), 1, false, &ALONE), (451, 451));
 }
 
 #[test]
 fn a_shared_headroom_pool_is_used_up_by_those_who_came_first() {
-    let buffer =
-        Buffer { xoff: Bytes(1_000), headroom_pool: Some(Bytes(2_550)), ..plain(1_000_000, -3) };
+    let buffer = Buffer {
+        xoff: Bytes(1_000),
+        headroom_pool: Some(Bytes(2_550)),
+        ..Buffer::plain(1_000_000, -3)
+    };
     let mut others = ALONE;
     let mut spare = Vec::new();
     for _ in 0..4 {
@@ -283,7 +264,7 @@ fn xon_follows_once_the_share_is_the_offset_below_a_limit_that_rises_as_it_falls
 #[test]
 fn a_lossy_queue_counts_what_is_left_behind_its_last_frame() {
     // n <= 900 - n: at 450 frames as many are left.
-    assert_eq!(lossy_first_drop(&plain(900, 0), Bytes(1), 0, 0), 451);
+    assert_eq!(lossy_first_drop(&Buffer::plain(900, 0), Bytes(1), 0, 0), 451);
     // 8 x 9243812 / (9 x 1040) = 7900.7.
     assert_eq!(lossy_first_drop(&broadcom(), Bytes(1_024), 0, 0), 7_901);
     // Others hold 243812 of the lossy pool: 8 x 9000000 / 9360 = 7692.3.

@@ -58,21 +58,11 @@ mod tests {
     /// Cells of 384 B, a quarter of what is left, 1 MB: as the cases of the catalogue ask for.
     fn deep(crossing: Crossing) -> Buffer {
         Buffer {
-            pool: Bytes(1_000_000),
-            lossy_pool: Bytes(1_000_000),
             cell: Bytes(384),
-            descriptor: Bytes(0),
-            reserved: Bytes(0),
-            dynamic_th: -2,
-            static_th: None,
-            port_dynamic_th: None,
-            lossy_dynamic_th: 0,
-            xon: Bytes(0),
-            xon_offset: Bytes(0),
             xoff: Bytes(307_200),
-            headroom_pool: None,
             crossing,
             accounting: Accounting::Voq,
+            ..Buffer::plain(1_000_000, -2)
         }
     }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::spec::pfcwd::restoration::Storm;
 use rig_capture::Span;
-use rig_lab::{Backlog, ConfigPath, DropBy};
+use rig_lab::ConfigPath;
 
 pub(super) fn rule(family: RuleFamily, d: u64, p: u64, r: Option<u64>) -> Rule {
     let charge = if family == RuleFamily::Mellanox { Charge::Elapsed } else { Charge::Interval };
@@ -247,19 +247,7 @@ fn a_case_may_compute_with_predictions_by_name() {
 }
 
 fn declared() -> Pfcwd {
-    Pfcwd {
-        detection_time: Dur::ms(200),
-        restoration_time: Some(Dur::ms(200)),
-        poll_interval: Dur::ms(100),
-        action: Action::Drop,
-        big_red_switch: false,
-        charge: Charge::Interval,
-        min_samples: 1,
-        jitter: Jitter::None,
-        backlog: Backlog::Drains,
-        drop_by: DropBy::Acl,
-        config_path: ConfigPath::Yang,
-    }
+    Pfcwd { config_path: ConfigPath::Yang, ..Pfcwd::dropping() }
 }
 
 #[test]

@@ -2,29 +2,13 @@
 
 use super::*;
 use proptest::prelude::*;
-use rig_lab::Crossing;
 
 /// An ECN-capable green frame.
 const GREEN: Class = Class { color: Color::Green, capable: true };
 
 fn buffer(cell: u64, descriptor: u64) -> Buffer {
-    Buffer {
-        pool: Bytes(10_000_000),
-        lossy_pool: Bytes(10_000_000),
-        cell: Bytes(cell),
-        descriptor: Bytes(descriptor),
-        reserved: Bytes(0),
-        dynamic_th: 0,
-        static_th: None,
-        port_dynamic_th: None,
-        lossy_dynamic_th: 0,
-        xon: Bytes(0),
-        xon_offset: Bytes(0),
-        xoff: Bytes(0),
-        headroom_pool: None,
-        crossing: Crossing::Headroom,
-        accounting: rig_lab::Accounting::Ingress,
-    }
+    let (cell, descriptor) = (Bytes(cell), Bytes(descriptor));
+    Buffer { cell, descriptor, ..Buffer::plain(10_000_000, 0) }
 }
 
 fn wred(kmin: u64, kmax: u64, percent: u32) -> Wred {

@@ -8,70 +8,35 @@ use crate::model::tap::Dir;
 use crate::model::{Storm, Stream};
 use rig_lab::Kind as Device;
 use rig_lab::{
-    Action, Backlog, Buffer, Charge, ConfigPath, Crossing, Declared, DropBy, Jitter, Macsec,
-    Mutation, Pfc, Pfcwd, PortGroup, Profile, Qos, Rule, RuleFamily, Scheduler, Scheduling,
-    Setting, Wred,
+    Buffer, Charge, Declared, Mutation, Pfc, Pfcwd, Profile, Qos, Rule, RuleFamily, Scheduler,
+    Scheduling, Setting, Wred, fields,
 };
 use rig_testcases::MacsecMode;
-use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Time};
+use rig_units::{Bytes, Dur, Pace, Quanta, Time};
 use std::collections::BTreeMap;
 
 /// P = 100 ms, D = R = 200 ms; classes 3 and 4 are lossless and guarded.
 pub(super) fn declared(family: RuleFamily) -> Declared {
+    let usual = fields::sample(Device::Switch).expect("rows that fit their fields");
     Declared {
-        ports: vec![PortGroup { count: 8, speed: PortSpeed::G100 }],
-        mtu: Bytes(9_122),
-        forwarding_delay: Dur::ns(600),
-        qos: Qos {
-            dscp_to_tc: [(3, 3), (4, 4)].into(),
-            default_tc: 1,
-            pfc_enable: vec![3, 4],
-            pfcwd_sw_enable: vec![3, 4],
-            dscp_to_color: None,
-        },
+        qos: Qos { dscp_to_tc: [(3, 3), (4, 4)].into(), ..usual.qos },
         scheduler: Scheduler { queues: vec![Scheduling::Dwrr(1); 8], ..Scheduler::default() },
         buffer: Buffer {
-            pool: Bytes(10_000_000),
-            lossy_pool: Bytes(10_000_000),
             cell: Bytes(208),
-            descriptor: Bytes(0),
             reserved: Bytes(1_248),
-            dynamic_th: -1,
-            static_th: None,
-            port_dynamic_th: None,
             lossy_dynamic_th: 3,
             xon: Bytes(2_288),
             xon_offset: Bytes(2_288),
             xoff: Bytes(165_568),
-            headroom_pool: None,
-            crossing: Crossing::Headroom,
-            accounting: rig_lab::Accounting::Ingress,
+            ..Buffer::plain(10_000_000, -1)
         },
         wred: Wred::off(),
-        pfc: Pfc {
-            quanta: Quanta::MAX,
-            refresh: Dur::us(100),
-            response: Dur::us(2),
-            emission: None,
-            xon_counts: true,
-        },
+        pfc: Pfc { response: Dur::us(2), ..usual.pfc },
         pfcwd: Pfcwd {
-            detection_time: Dur::ms(200),
-            restoration_time: Some(Dur::ms(200)),
-            poll_interval: Dur::ms(100),
-            action: Action::Drop,
-            big_red_switch: false,
             charge: if family == RuleFamily::Mellanox { Charge::Elapsed } else { Charge::Interval },
-            min_samples: 1,
-            jitter: Jitter::None,
-            backlog: Backlog::Drains,
-            drop_by: DropBy::Acl,
-            config_path: ConfigPath::Redis,
+            ..Pfcwd::dropping()
         },
-        watermark: rig_lab::Watermark::default(),
-        macsec: Macsec::off(),
-        nic: rig_lab::Nic::none(),
-        peer: rig_lab::Nic::none(),
+        ..usual
     }
 }
 
