@@ -141,7 +141,8 @@ impl Decoder {
     }
 
     /// What a frame was, as [`Decoder::read`] says it.
-    pub fn decode(&mut self, port: u16, dir: Dir, frame: &[u8], len: usize) -> What {
+    #[cfg(test)]
+    fn decode(&mut self, port: u16, dir: Dir, frame: &[u8], len: usize) -> What {
         self.read(port, dir, frame, len).0
     }
 
