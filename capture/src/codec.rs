@@ -6,7 +6,7 @@
 use crate::{Dir, PfcFault, Record, What};
 use rig_frames::{MacAddr, ethernet, pfc};
 use rig_testcases::wire::macsec::{Cable, End};
-use rig_testcases::{Script, Verb, wire};
+use rig_testcases::{Script, StreamSpec, Verb, wire};
 use rig_units::Bytes;
 
 /// Ethernet type of frames that stand for anything else: local experimental (IEEE 802 clause 9.2.4).
@@ -58,7 +58,9 @@ pub fn encode(record: &Record, script: &Script) -> Vec<u8> {
     match record.what {
         What::Data { stream, seq, size, ce } => {
             let spec = &script.streams[usize::from(stream)];
-            wire::data(spec, stream, seq, Bytes(size.into()), ce)
+            let other = || StreamSpec { vlan: record.vlan, ..spec.clone() };
+            let other = (record.vlan != spec.vlan).then(other);
+            wire::data(other.as_ref().unwrap_or(spec), stream, seq, Bytes(size.into()), ce)
         }
         What::Roce(roce) => {
             let verb = script.flow_of(roce.connection).map_or(Verb::Write, |(_, flow)| flow.verb);

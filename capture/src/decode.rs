@@ -113,7 +113,7 @@ impl Decoder {
         self.closed
     }
 
-    /// What a frame was that passed `port` in direction `dir`, and how MACsec protected it. `frame` starts at the
+    /// What a frame was that passed `port` in direction `dir`, how MACsec protected it, and the tag of a frame of a stream. `frame` starts at the
     /// destination MAC and has no FCS; `len` is its length on the wire, without FCS, of which a capture may have kept less.
     pub fn read(
         &mut self,
@@ -121,25 +121,28 @@ impl Decoder {
         dir: Dir,
         frame: &[u8],
         len: usize,
-    ) -> (What, Option<Secured>) {
+    ) -> (What, Option<Secured>, Option<vlan::Repr>) {
         if !is_protected(frame) {
-            return (self.clear(port, dir, frame, len), None);
+            let what = self.clear(port, dir, frame, len);
+            return (what, None, tag(&what, frame));
         }
         // Of a frame that is cut nobody knows the ICV.
         let opener = self.opener.as_mut().filter(|_| frame.len() == len);
         let Some((clear, secured)) = opener.and_then(|opener| opener.open(port, dir, frame)) else {
             self.closed += 1;
-            return (What::Other { size: on_wire(len) }, None);
+            return (What::Other { size: on_wire(len) }, None, None);
         };
         if clear.is_empty() {
             let size = Bytes(on_wire(len).0.saturating_sub(secured.overhead().into()));
-            return (What::Other { size: size.max(MIN_FRAME) }, Some(secured));
+            return (What::Other { size: size.max(MIN_FRAME) }, Some(secured), None);
         }
-        (self.clear(port, dir, &clear, clear.len()), Some(secured))
+        let what = self.clear(port, dir, &clear, clear.len());
+        (what, Some(secured), tag(&what, &clear))
     }
 
     /// What a frame was, as [`Decoder::read`] says it.
-    pub fn decode(&mut self, port: u16, dir: Dir, frame: &[u8], len: usize) -> What {
+    #[cfg(test)]
+    fn decode(&mut self, port: u16, dir: Dir, frame: &[u8], len: usize) -> What {
         self.read(port, dir, frame, len).0
     }
 
@@ -211,6 +214,13 @@ impl Decoder {
             None => Psn::new(last).ahead_of(psn).map_or(psn.get(), |gap| last.saturating_sub(gap)),
         }
     }
+}
+
+/// The 802.1Q tag of a frame of a stream.
+fn tag(what: &What, frame: &[u8]) -> Option<vlan::Repr> {
+    let (link, rest) = ethernet::Repr::parse(frame).ok()?;
+    let tagged = link.ethertype == ethertype::VLAN && matches!(what, What::Data { .. });
+    tagged.then(|| vlan::Repr::parse(rest).ok())?.map(|(tag, _, _)| tag)
 }
 
 /// Size of a frame of `len` bytes, FCS counted.

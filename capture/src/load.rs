@@ -111,7 +111,7 @@ mod tests {
 
     fn frame(at: Dur, dir: Dir) -> Record {
         let what = What::Data { stream: 2, seq: 0, size: 1_000, ce: false };
-        Record { at: Time::ZERO + at, port: 1, dir, what, secured: None }
+        Record { at: Time::ZERO + at, port: 1, dir, what, secured: None, vlan: None }
     }
 
     #[test]

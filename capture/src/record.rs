@@ -1,5 +1,6 @@
 //! One frame at one rig port, as a small value. It becomes bytes only in a file or on a wire.
 
+use rig_frames::vlan;
 use rig_testcases::{Roce, Secured};
 use rig_units::{Bytes, MIN_FRAME, Quanta, Time};
 
@@ -29,6 +30,8 @@ pub struct Record {
     pub what: What,
     /// How MACsec protected it; `None`: not at all. What it was is what it said in clear.
     pub secured: Option<Secured>,
+    /// The 802.1Q tag that it carried, of a frame of a stream; `None`: it carried none.
+    pub vlan: Option<vlan::Repr>,
 }
 
 /// What a frame was.

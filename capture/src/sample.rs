@@ -116,7 +116,14 @@ impl Sample {
 
     /// Any frame.
     pub(crate) fn push(&mut self, at: Dur, port: u16, dir: Dir, what: What) {
-        self.records.push(Record { secured: None, at: Time::ZERO + at, port, dir, what });
+        self.records.push(Record {
+            secured: None,
+            vlan: None,
+            at: Time::ZERO + at,
+            port,
+            dir,
+            what,
+        });
     }
 
     /// What was seen in a trial of `length`.

@@ -58,18 +58,40 @@ fn trial() -> (Observation, Script) {
         let size = least + u16::try_from(n / 3).expect("small") * [1, 90][usize::from(n > 200)];
         let what = What::Data { stream, seq: n + (1 << 24) - 150, size, ce: n % 7 == 0 };
         let (from, to) = (stream, (stream + 1) % 3);
-        records.push(Record { secured: None, at: sent, port: from, dir: Dir::Tx, what });
-        records.push(Record { secured: None, at: sent + Dur::us(2), port: to, dir: Dir::Rx, what });
+        records.push(Record {
+            secured: None,
+            vlan: None,
+            at: sent,
+            port: from,
+            dir: Dir::Tx,
+            what,
+        });
+        records.push(Record {
+            secured: None,
+            vlan: None,
+            at: sent + Dur::us(2),
+            port: to,
+            dir: Dir::Rx,
+            what,
+        });
         let xoff = What::Pfc { enable: 8, quanta };
         records.push(Record {
             secured: None,
+            vlan: None,
             at: sent + Dur::us(3),
             port: 1,
             dir: Dir::Tx,
             what: xoff,
         });
         let what = if n % 2 == 0 { xoff } else { What::Other { size: Bytes(200) } };
-        records.push(Record { secured: None, at: sent + Dur::us(4), port: 0, dir: Dir::Rx, what });
+        records.push(Record {
+            secured: None,
+            vlan: None,
+            at: sent + Dur::us(4),
+            port: 0,
+            dir: Dir::Rx,
+            what,
+        });
     }
     let integrity = Integrity { unrecorded: 5, ..Integrity::default() };
     let observation = Observation { records, integrity, ..Observation::quiet(&script) };

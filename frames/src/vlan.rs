@@ -23,7 +23,7 @@ pub const LEN: usize = VlanPacket::minimum_packet_size();
 const _: () = assert!(LEN == 4);
 
 /// A tag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Repr {
     /// Priority.
     pub pcp: Pcp,

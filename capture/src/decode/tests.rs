@@ -18,7 +18,7 @@ fn script() -> Script {
 }
 
 fn record(dir: Dir, what: What) -> Record {
-    Record { secured: None, at: Time(1), port: 1, dir, what }
+    Record { secured: None, vlan: None, at: Time(1), port: 1, dir, what }
 }
 
 fn through(records: &[Record]) -> Vec<What> {
@@ -125,7 +125,7 @@ proptest! {
         let read = Decoder::of(&script).read(1, dir, &bytes, bytes.len());
         // Without a PFC fault or a size that hides it, the frame is one that is known; else a forged one may be taken for
         // one of a wrong key, and no more than that.
-        let (seen, how) = read;
+        let (seen, how, _) = read;
         prop_assert_eq!(seen, what);
         let how = how.expect("it is protected");
         let known = !matches!(what, What::Other { .. }) && !is_tagged(&what);
@@ -149,7 +149,7 @@ fn of_a_truncated_frame_the_tag_is_known_and_nothing_else() {
     let record = Record { secured: Some(secured), ..record(Dir::Rx, seq(3)) };
     let bytes = Encoder::of(&script).frame(&record);
     let read = Decoder::of(&script).read(1, Dir::Rx, &bytes, bytes.len());
-    assert_eq!(read, (What::Other { size: MIN_FRAME }, Some(secured)));
+    assert_eq!(read, (What::Other { size: MIN_FRAME }, Some(secured), None));
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_protected_frame_without_keys_or_cut_is_counted_as_closed() {
     let secured = Secured { an: 0, pn: 1, encrypted: false, sci: true, tamper: None };
     let record = Record { secured: Some(secured), ..record(Dir::Rx, seq(3)) };
     let bytes = Encoder::of(&script).frame(&record);
-    let closed = (What::Other { size: Bytes(1024 + 32) }, None);
+    let closed = (What::Other { size: Bytes(1024 + 32) }, None, None);
     let mut without = Decoder::discovering();
     assert_eq!(without.read(1, Dir::Rx, &bytes, bytes.len()), closed);
     let mut cut = Decoder::of(&script);
@@ -176,7 +176,7 @@ fn extended_packet_numbers_go_on_at_each_place_for_itself() {
         let secured = Some(Secured { an: 1, pn, encrypted: true, sci: true, tamper: None });
         let record = Record { secured, port, ..record(Dir::Rx, seq(3)) };
         let bytes = encoder.frame(&record);
-        assert_eq!(decoder.read(port, Dir::Rx, &bytes, bytes.len()), (seq(3), secured));
+        assert_eq!(decoder.read(port, Dir::Rx, &bytes, bytes.len()), (seq(3), secured, None));
     }
 }
 
@@ -302,13 +302,21 @@ fn the_first_bytes_of_frames_are_as_written_down_by_hand() {
 }
 
 #[test]
-fn a_frame_is_known_behind_a_tag() {
-    let script = script();
+fn a_frame_is_known_behind_a_tag_and_written_with_the_one_that_it_had() {
+    let mut script = script();
     for stream in 0..3 {
         let what = What::Data { stream, seq: 9, size: 200, ce: false };
-        let clear = encode(&record(Dir::Rx, what), &script);
+        let untagged = record(Dir::Rx, what);
+        let clear = encode(&untagged, &script);
         let tagged = [&clear[..12], &[0x81, 0, 0x60, 100], &clear[12..]].concat();
-        let read = Decoder::of(&script).decode(1, Dir::Rx, &tagged, tagged.len());
-        assert_eq!(read, What::Data { stream, seq: 9, size: 204, ce: false });
+        let (what, _, vlan) = Decoder::of(&script).read(1, Dir::Rx, &tagged, tagged.len());
+        assert_eq!(what, What::Data { stream, seq: 9, size: 204, ce: false });
+        assert_eq!(vlan.map(|tag| (tag.pcp.get(), tag.vid.get(), tag.dei)), Some((3, 100, false)));
+        let behind = Record { vlan, ..record(Dir::Rx, what) };
+        assert_eq!(encode(&behind, &script), tagged);
+        // The device took it off.
+        script.streams[usize::from(stream)].vlan = vlan;
+        assert_eq!(encode(&untagged, &script), clear);
+        assert_eq!(Decoder::of(&script).read(1, Dir::Rx, &clear, clear.len()).2, None);
     }
 }

@@ -1,8 +1,10 @@
 use super::*;
 use crate::sample::{Sample, TRANSIT};
 use crate::{Dir, PfcFault};
+use proptest::option;
 use proptest::prelude::*;
 use rig_frames::ip::Ecn;
+use rig_frames::vlan;
 use rig_testcases::{Roce, RoceKind, Secured, Tamper};
 use rig_units::{Bytes, Dur, Quanta};
 
@@ -36,8 +38,20 @@ fn any_record() -> impl Strategy<Value = Record> {
         tamper: sci.then_some(Tamper::Forged),
     });
     let dir = prop_oneof![Just(Dir::Tx), Just(Dir::Rx)];
-    let all = (any::<u64>(), 0..3_u16, dir, any_what(), proptest::option::of(secured));
-    all.prop_map(|(at, port, dir, what, secured)| Record { at: Time(at), port, dir, what, secured })
+    let vlan = (0..8_u8, 0..4096_u16, any::<bool>()).prop_map(|(pcp, vid, dei)| vlan::Repr {
+        pcp: vlan::Pcp::new(pcp).expect("three bits"),
+        dei,
+        vid: vlan::Vid::new(vid).expect("twelve bits"),
+    });
+    let all = (any::<u64>(), 0..3_u16, dir, any_what(), option::of(secured), option::of(vlan));
+    all.prop_map(|(at, port, dir, what, secured, vlan)| Record {
+        at: Time(at),
+        port,
+        dir,
+        what,
+        secured,
+        vlan,
+    })
 }
 
 proptest! {

@@ -11,6 +11,7 @@ use crate::passage::Passages;
 use crate::{
     Counters, Dir, Integrity, Loads, Observation, PortTrace, Provenance, Record, StreamCount, What,
 };
+use rig_frames::vlan;
 use rig_testcases::{Script, StreamKind, StreamRate, StreamSpec};
 use rig_units::{Dur, PortSpeed, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,12 +122,13 @@ struct Sighted {
     dir: Option<Dir>,
     src: Mac,
     what: What,
+    vlan: Option<vlan::Repr>,
 }
 
 impl Sighted {
     fn record(&self) -> Record {
-        let Sighted { at, port, dir, what, .. } = *self;
-        Record { secured: None, at, port, dir: dir.unwrap_or(Dir::Rx), what }
+        let Sighted { at, port, dir, what, vlan, .. } = *self;
+        Record { secured: None, vlan, at, port, dir: dir.unwrap_or(Dir::Rx), what }
     }
 }
 
@@ -145,12 +147,14 @@ fn decoded(raw: &Raw<'_>, port_of: &[u16]) -> (Vec<Sighted>, Vec<Found>, u64) {
             2 => Some(Dir::Tx),
             _ => None,
         };
+        let (what, _, vlan) = decoder.read(port, dir.unwrap_or(Dir::Rx), &frame.bytes, frame.len);
         Sighted {
             at: Time(u64::try_from(frame.at - zero).unwrap_or(u64::MAX)),
             port,
             dir,
             src: frame.bytes.get(6..).and_then(|at| at.first_chunk()).copied().unwrap_or_default(),
-            what: decoder.decode(port, dir.unwrap_or(Dir::Rx), &frame.bytes, frame.len),
+            what,
+            vlan,
         }
     };
     let sightings = frames.iter().map(read).collect();

@@ -47,7 +47,7 @@ mod tests {
         let bytes = wire::nic::frame(Verb::Write, 0, false, &roce);
         let size = u16::try_from(bytes.len()).expect("short") + 4;
         let what = What::Roce(Roce { size, ..roce });
-        (Record { at: Time::ZERO, port: 0, dir: Dir::Rx, what, secured: None }, bytes)
+        (Record { at: Time::ZERO, port: 0, dir: Dir::Rx, what, secured: None, vlan: None }, bytes)
     }
 
     #[test]

@@ -252,7 +252,7 @@ mod tests {
         let xoff = Packet::pfc(1 << 3, 0, Quanta(5), 64);
         for fault in PfcFault::ALL {
             let frame = reader().pfc(1, &xoff.with_fault(fault));
-            let seen = Decoder::discovering().decode(1, Dir::Rx, &frame, frame.len());
+            let seen = Decoder::discovering().read(1, Dir::Rx, &frame, frame.len()).0;
             let What::BadPfc { fault: found, enable, quanta } = seen else { panic!("{seen:?}") };
             assert_eq!((found, enable, quanta[3]), (fault, 1 << 3, Quanta(5)));
         }

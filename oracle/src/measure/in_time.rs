@@ -75,6 +75,7 @@ mod tests {
             dir: Dir::Rx,
             what: What::Pfc { enable: 8, quanta: [Quanta::MAX; 8] },
             secured: None,
+            vlan: None,
         };
         let mut observation = Observation {
             records: if pauses { vec![xoff] } else { Vec::new() },

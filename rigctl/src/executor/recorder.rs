@@ -4,7 +4,7 @@ use super::ledger::{Ledger, Seen};
 use crate::stop::Stop;
 use rig_capture::pcapng::Spool;
 use rig_capture::{Dir, Record, What};
-use rig_frames::macsec;
+use rig_frames::{macsec, vlan};
 use rig_oracle::model::packet::{CLASSES, Kind, Packet, Tag};
 use rig_oracle::model::tap::{self, Tap};
 use rig_testcases::{Script, Secured};
@@ -23,6 +23,8 @@ pub struct Recorder<'a> {
     runs: Vec<(u16, u32)>,
     /// Packet sequence number of each stream's first frame.
     firsts: Vec<u32>,
+    /// The 802.1Q tag of each stream's frames, which the model passes on as it is.
+    tags: Vec<Option<vlan::Repr>>,
     /// The host of the engine behind each rig port.
     hosts: Vec<u16>,
     ledger: Ledger,
@@ -45,7 +47,8 @@ impl<'a> Recorder<'a> {
         let extended = script.macsec.as_ref().is_some_and(|macsec| macsec.suite.is_extended());
         let (runs, lowest) = (Vec::new(), BTreeMap::new());
         let firsts = script.streams.iter().map(|spec| spec.psn).collect();
-        Recorder { stop, origin, first_id, runs, firsts, hosts, ledger, extended, lowest }
+        let tags = script.streams.iter().map(|spec| spec.vlan).collect();
+        Recorder { stop, origin, first_id, runs, firsts, tags, hosts, ledger, extended, lowest }
     }
 
     /// A step of the script happens: frames of loads are worth recording again.
@@ -151,7 +154,8 @@ impl Tap for Recorder<'_> {
         let own = packet.kind == Kind::Data && usize::from(place.0) < self.firsts.len();
         let (at, what) = (Time(since.0), what(&packet, place, own));
         let secured = tag.map(|tag| self.secured((port, dir), tag));
-        self.ledger.saw(Record { at, port, dir, what, secured });
+        let vlan = own.then(|| self.tags[usize::from(place.0)]).flatten();
+        self.ledger.saw(Record { at, port, dir, what, secured, vlan });
     }
 }
 

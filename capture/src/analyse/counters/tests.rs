@@ -116,6 +116,7 @@ fn what_enters_by_the_stormed_port_is_counted_as_received() {
             let what = What::Data { stream: 1, seq, size: SIZE, ce: false };
             let record = |at, port, dir| crate::Record {
                 secured: None,
+                vlan: None,
                 at: Time::ZERO + at,
                 port,
                 dir,

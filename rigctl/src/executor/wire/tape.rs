@@ -9,6 +9,7 @@ use rig_capture::decode::Decoder;
 use rig_capture::deep::Capture;
 use rig_capture::{Dir, Lateness, Record, What};
 use rig_frames::ip::Ecn;
+use rig_frames::vlan;
 use rig_generator::port::StampedBy;
 use rig_generator::{Departure, Kept, Watcher, Who};
 use rig_testcases::{Roce, RoceKind, Script, Secured, StreamSpec};
@@ -160,10 +161,15 @@ impl<'a> Tape<'a> {
         if self.stop.hurried() { Err(Broken::Stopped) } else { Ok(()) }
     }
 
-    fn push(&mut self, (lane, dir): (u16, Dir), at: Time, what: What, secured: Option<Secured>) {
+    fn push(
+        &mut self,
+        (lane, dir): (u16, Dir),
+        at: Time,
+        (what, secured, vlan): (What, Option<Secured>, Option<vlan::Repr>),
+    ) {
         let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
         let Some(since) = at.since(self.origin) else { return };
-        self.ledger.saw(Record { secured, at: Time(since.0), port, dir, what });
+        self.ledger.saw(Record { secured, vlan, at: Time(since.0), port, dir, what });
     }
 }
 
@@ -216,7 +222,12 @@ impl Watcher for Tape<'_> {
         if let Some(disk) = &mut self.disk {
             disk.sent(Time(last_bit.since(self.origin).unwrap_or_default().0));
         }
-        self.push((lane, Dir::Tx), last_bit, self.own(departure), departure.secured);
+        let what = self.own(departure);
+        let vlan = match what {
+            What::Data { stream, .. } => self.script.streams[usize::from(stream)].vlan,
+            _ => None,
+        };
+        self.push((lane, Dir::Tx), last_bit, (what, departure.secured, vlan));
     }
 
     fn received(&mut self, lane: u16, frame: &[u8], at: Time, by: StampedBy) {
@@ -232,7 +243,7 @@ impl Watcher for Tape<'_> {
             self.off = self.off.max(self.bound);
         }
         let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
-        let (what, secured) = self.decoder.read(port, Dir::Rx, frame, frame.len());
+        let (what, secured, vlan) = self.decoder.read(port, Dir::Rx, frame, frame.len());
         let what = match what {
             What::Data { stream, seq, size, ce } => {
                 let first = u32::try_from(self.first % u64::from(NUMBERS)).unwrap_or(0);
@@ -245,7 +256,7 @@ impl Watcher for Tape<'_> {
             }
             what => what,
         };
-        self.push((lane, Dir::Rx), at, what, secured);
+        self.push((lane, Dir::Rx), at, (what, secured, vlan));
     }
 
     fn reads(&self) -> bool {

@@ -30,7 +30,7 @@ fn cnp(connection: u16) -> Vec<u8> {
 fn heard(bench: &mut Bench) -> Vec<(Time, Roce)> {
     let read = |seen: Seen| {
         // It knows no stream of the rig: whatever comes is the NIC's.
-        let what = Decoder::default().decode(0, Dir::Rx, &seen.bytes, seen.bytes.len());
+        let what = Decoder::default().read(0, Dir::Rx, &seen.bytes, seen.bytes.len()).0;
         let What::Roce(roce) = what else { panic!("{what:?}") };
         (seen.at, roce)
     };
