@@ -113,8 +113,9 @@ impl Decoder {
         self.closed
     }
 
-    /// What a frame was that passed `port` in direction `dir`, how MACsec protected it, and the tag of a frame of a stream. `frame` starts at the
-    /// destination MAC and has no FCS; `len` is its length on the wire, without FCS, of which a capture may have kept less.
+    /// What a frame was that passed `port` in direction `dir`, how MACsec protected it, and the tag of a frame of a stream.
+    /// `frame` starts at the destination MAC and has no FCS; `len` is its length on the wire, without FCS, of which a capture
+    /// may have kept less.
     pub fn read(
         &mut self,
         port: u16,

@@ -1,7 +1,7 @@
 //! How much of a frame a file keeps: what follows the headers of a frame of data says nothing, nor does an ICRC that is right.
 
 use crate::{Record, What};
-use rig_frames::icrc;
+use rig_frames::{icrc, vlan};
 use rig_testcases::{Roce, RoceKind};
 
 /// Ethernet, IPv4, UDP, BTH and RETH are 70 bytes; a plain frame's number ends at byte 52. Whole words.
@@ -20,6 +20,7 @@ pub(super) fn kept(record: &Record) -> usize {
         Some(secured) => (SECTAG, secured.tamper.is_some()),
         None => (0, false),
     };
+    let tag = tag + record.vlan.map_or(0, |_| vlan::LEN);
     match record.what {
         _ if corrupt => usize::MAX,
         What::Data { .. }
@@ -61,5 +62,13 @@ mod tests {
             assert_eq!(icrc::holds(&bytes), Ok(true), "{kind:?}: it is the last of it");
             assert_eq!(super::kept(&of_nic(kind, true).0), usize::MAX, "{kind:?}");
         }
+    }
+
+    #[test]
+    fn a_tag_costs_no_byte_of_what_stands_behind_it() {
+        let (plain, _) = of_nic(RoceKind::Data { first: true, last: true, response: false }, false);
+        let tag = [0x60, 100, 0x08, 0x00];
+        let (tag, ..) = vlan::Repr::parse(&tag).expect("a tag");
+        assert_eq!(kept(&Record { vlan: Some(tag), ..plain }), kept(&plain) + vlan::LEN);
     }
 }
