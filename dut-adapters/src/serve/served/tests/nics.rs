@@ -103,7 +103,7 @@ fn what_is_spoilt_or_for_somebody_else_is_counted_and_not_answered() {
     bench.send(0, &[0; 60]);
     bench.run(Dur::ms(1));
     assert_eq!(heard(&mut bench), []);
-    assert_eq!(bench.counter("Ethernet0 rx_icrc_encapsulated"), 1);
+    assert_eq!(bench.counter("nic rx_icrc_encapsulated"), 1);
     assert_eq!(bench.health().foreign, 2);
 }
 
@@ -150,7 +150,7 @@ fn connections_that_begin_anew_have_forgotten_their_numbers_and_send_nothing_any
     bench.run(Dur::us(100));
     let kinds: Vec<RoceKind> = heard(&mut bench).into_iter().map(|(_, one)| one.kind).collect();
     assert_eq!(kinds, [RoceKind::Ack, RoceKind::Cnp { fault: None }]);
-    assert_eq!(bench.counter("Ethernet0 duplicate_request"), 0);
+    assert_eq!(bench.counter("nic duplicate_request"), 0);
 }
 
 #[test]
