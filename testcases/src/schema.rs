@@ -347,8 +347,8 @@ fn endpoint() -> Value {
         "anyOf": [{ "enum": ["all", "none"] }, to("classes")],
     });
     let response = json!({
-        "description": "what its MAC takes to react to PFC: 60q or 400ns; by default nothing",
-        "anyOf": [of::<Quanta>(), to("duration")],
+        "description": "what its MAC takes to react to PFC: 60q, 400ns or a swept variable; by default nothing",
+        "anyOf": [of::<Quanta>(), to("duration"), to("name")],
     });
     let pfc = json!({
         "description": "the forms of PFC that it obeys, where the device speaks MACsec; by default either",

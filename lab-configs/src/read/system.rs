@@ -47,7 +47,8 @@ pub(super) fn read(at: &At<'_>, fields: &Fields<'_>, find: FindDut<'_>) -> Vec<P
         cabling.system.ports.extend(port);
     }
     let Cabling { system, used } = cabling;
-    if used.len() != links.len() * 2 + ports.len() {
+    // A cable that could not be read is no reason to say that nothing leads to a device.
+    if system.links.len() != links.len() || used.len() != links.len() * 2 + ports.len() {
         return Vec::new();
     }
     if ports.is_empty() {
@@ -123,6 +124,7 @@ impl Cabling {
         if ends[0].device == ends[1].device {
             let name = &self.system.devices[usize::from(ends[0].device)].name;
             at.fault(format!("a link from `{name}` to itself"), "a link between two devices");
+            return None;
         }
         if let [Some(one), Some(other)] = ends.map(|end| self.system.speed(end))
             && one != other

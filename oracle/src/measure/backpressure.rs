@@ -6,6 +6,7 @@ use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Unread, looked};
 use super::legs::{Leg, legs};
 use super::measurement::{Known, Red, prediction};
+use super::watermark_tables::held;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
@@ -18,7 +19,7 @@ use rig_capture::{Dir, Span, Unit};
 use rig_lab::Form;
 use rig_testcases::vocabulary::{Entry, Looks, STREAM, StreamEnds, named};
 use rig_testcases::{Script, StreamRate, StreamSpec, Tap};
-use rig_units::{Bytes, Dur, PortSpeed, Quanta};
+use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
 
 /// `pfc.backpressure`.
 pub(super) static BACKPRESSURE: Known = Known {
@@ -36,6 +37,7 @@ pub(super) static BACKPRESSURE: Known = Known {
         ..Entry::USUAL
     },
     red: Red::Mutated("pfc-spreads-hop-by-hop", "far/buffer.dynamic_th=-1"),
+    at_line_rate: true,
     expected: |measure, context, points| {
         let script = points.first().and_then(|point| context.script(point).ok());
         let spec = |script: &Script| {
@@ -92,10 +94,33 @@ fn answer(from: &Leg<'_>, to: &Leg<'_>, spec: &StreamSpec) -> Dur {
     sent + cable * 2 + responds
 }
 
+/// Until when the receiver is surely paused, where what follows from the stream alone is what happens.
+fn paused(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<Time, Doubt> {
+    let script = &trial.script;
+    let (index, spec) = trial.stream(stream)?;
+    let not = |why: &str| Doubt { reason: NOT_MEASURED, ..trial.doubt(why) };
+    if script.streams.len() > 1 {
+        return Err(not("other streams take of the same buffers"));
+    }
+    if matches!(spec.rate, StreamRate::Load(_)) {
+        return Err(not(
+            "the frames of a load wait for each other, too: a stream with an interval tells",
+        ));
+    }
+    let legs = legs(done.context, script, spec);
+    if !legs.iter().all(|leg| leg.declared.qos.lossless(spec.class)) {
+        return Err(not("its class is not lossless on every device on the way"));
+    }
+    let (_, until, _) = held(trial, index, spec)
+        .ok_or_else(|| not("no storm pauses its receiver from before its first frame on"))?;
+    Ok(Time::ZERO + until)
+}
+
 /// The frame that had arrived last when the first XOFF was due to its sender.
 fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialReading, Unread> {
     let Trial { script, observation, .. } = trial;
     let (index, spec) = trial.stream(stream)?;
+    let until = paused(done, trial, stream)?;
     let want = predicted(done.context, script, spec);
     let sent = Passages::of(observation, script, index).all;
     let mut told = observation.records.iter().enumerate().filter(|(_, one)| {
@@ -103,9 +128,10 @@ fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialRea
         here && one.what.pauses(spec.class) > Some(Quanta(0))
     });
     let count = |frames: usize| u64::try_from(frames).unwrap_or(u64::MAX);
-    let Some((record, xoff)) = told.next() else {
-        if count(sent.len()) < want.span.hi {
-            let why = format!("the rig sent {} frames, fewer than it takes", sent.len());
+    let meanwhile = sent.iter().filter(|frame| frame.sent.at < until).count();
+    let Some((record, xoff)) = told.next().filter(|(_, xoff)| xoff.at < until) else {
+        if count(meanwhile) < want.span.hi {
+            let why = format!("the rig sent {meanwhile} frames, fewer than it takes");
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
         let other = blame::other_class(trial, spec.from, spec.class);

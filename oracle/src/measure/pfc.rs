@@ -3,6 +3,7 @@
 use super::ahead::in_the_way;
 use super::judge_context::{JudgeContext, TrialReading, show, wanted};
 use super::judged::{Judged, Unread, looked};
+use super::legs::legs;
 use super::limits;
 use super::measurement::{Known, Needs, Red, by_source};
 use super::{blame, checks};
@@ -184,8 +185,13 @@ fn sent(done: &JudgeContext<'_>, measure: &Measure, class: u8, judged: &mut Judg
 /// Whether all that the rig sent might have filled the buffer as far as makes the device send an XOFF by a port at all.
 fn fills(done: &JudgeContext<'_>, trial: &Trial, (port, class): (u16, u8)) -> Result<(), Doubt> {
     let own = trial.script.streams.iter().filter(|spec| (spec.from, spec.class) == (port, class));
-    let fill = BufferLedger::empty(&done.context.group.declared);
-    let Some(least) = own.map(|spec| fill.first_xoff(spec)).min() else { return Ok(()) };
+    // Over several devices the last one fills first: fewer frames than fill all of them show nothing.
+    let first = |spec| {
+        let legs = legs(done.context, &trial.script, spec);
+        let fill = legs.iter().map(|leg| BufferLedger::empty(leg.declared).first_xoff(spec));
+        fill.fold(0, u64::saturating_add)
+    };
+    let Some(least) = own.map(first).min() else { return Ok(()) };
     let sent: u64 = trial.observation.streams.iter().map(|count| count.sent).sum();
     if sent >= least {
         return Ok(());

@@ -175,7 +175,7 @@ fn bump(declared: &Declared, trial: &Trial, stream: &str, of: Of) -> Result<Opti
 }
 
 /// When a stream starts, until when a storm that was there before holds its queue, and how long the last pause may last.
-fn held(trial: &Trial, stream: u16, spec: &StreamSpec) -> Option<(Dur, Dur, Dur)> {
+pub(super) fn held(trial: &Trial, stream: u16, spec: &StreamSpec) -> Option<(Dur, Dur, Dur)> {
     let script = &trial.script;
     let start = script.steps.iter().position(|step| step.action == Action::StartStream(stream))?;
     let holds = |action: &Action| match action {

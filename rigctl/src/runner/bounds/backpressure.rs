@@ -6,10 +6,12 @@ use rig_capture::{Dir, Span};
 /// A thousand frames of 1024 B to a paused receiver, so far apart, in pools of 1 MB: over one switch, or over two in a row. The
 /// sender goes on, so that a later XOFF would come after more.
 fn held(device: &'static str, to: &str, every: &str) -> Ran {
-    Ran::of(
-        device,
-        &format!(
-            "    dut: {{buffer: {{pool: 1000000B, lossy_pool: 1000000B}}}}
+    Ran::of(device, &text(to, every))
+}
+
+fn text(to: &str, every: &str) -> String {
+    format!(
+        "    dut: {{buffer: {{pool: 1000000B, lossy_pool: 1000000B}}}}
     streams: {{held: {{from: p1, to: {to}, class: 3, kind: rocev2-write, size: 1024B, every: {every}, count: 1000}}}}
     storms: {{pause: {{from: {to}, classes: [3]}}}}
     endpoints: {{p1: {{obeys: none}}}}
@@ -22,7 +24,6 @@ fn held(device: &'static str, to: &str, every: &str) -> Ran {
     length: 40ms
     measure: [pfc.backpressure: {{stream: held}}]
 "
-        ),
     )
 }
 
@@ -64,4 +65,21 @@ fn a_pause_that_never_comes_back_fails() {
         }
     });
     assert_eq!(said.word("pfc.backpressure"), Word::Fail("no XOFF within 1000 frames".to_owned()));
+}
+
+#[test]
+fn frames_that_do_not_meet_a_pause_alone_show_nothing_of_it() {
+    let one = text("p3", "10us");
+    for (was, is) in [
+        ("at: 0ms, start: pause", "at: 2ms, start: pause"),
+        ("from: p3, classes: [3]", "from: p4, classes: [3]"),
+        ("from: p3, classes: [3]", "from: p3, classes: [4]"),
+        ("at: 21ms", "at: 5ms"),
+        ("every: 10us", "rate: 10%"),
+    ] {
+        let changed = one.replace(was, is);
+        assert_ne!(changed, one);
+        let said = Ran::of("two-in-a-row", &changed).as_seen().word("pfc.backpressure");
+        assert_eq!(said, Word::Doubt("not-measured"), "{was} -> {is}");
+    }
 }
