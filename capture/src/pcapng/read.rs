@@ -2,6 +2,7 @@
 
 use super::{infer, raw, zip};
 use crate::Observation;
+use crate::connection::Connection;
 use core::fmt;
 use rig_testcases::Script;
 use rig_testcases::file::{self, Unread};
@@ -40,6 +41,8 @@ pub struct Capture {
     pub loads: Vec<(String, String)>,
     /// What had to be guessed, one sentence each.
     pub notes: Vec<String>,
+    /// The reliable connections among the frames, by the first packet of each.
+    pub connections: Vec<Connection>,
 }
 
 /// How much of a stream a file shows.
