@@ -11,7 +11,7 @@ use rig_units::{Dur, PortSpeed};
 use std::path::Path;
 
 /// Bytes of memory that a frame takes while it is understood, all that is made of it counted.
-const A_FRAME: usize = 512;
+const A_FRAME: usize = 768;
 
 /// What a capture does not say of the place it was taken at.
 #[derive(Clone, Copy)]

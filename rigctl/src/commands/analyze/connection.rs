@@ -56,7 +56,11 @@ fn asked(of: &Requests) -> String {
     let messages = said(&messages.collect::<Vec<_>>());
     let messages = messages.map_or_else(|| "no whole message".to_owned(), |all| all);
     let packets = count(usize::try_from(of.packets).unwrap_or(usize::MAX), "packet");
-    format!("{messages} in {packets}, {}B of payload, all copies counted", of.bytes)
+    let payload = match of.bytes {
+        0 => String::new(),
+        bytes => format!(", {bytes}B of payload"),
+    };
+    format!("{messages} in {packets}{payload}, all copies counted")
 }
 
 /// What a responder that takes packets in order alone would have counted.
