@@ -54,7 +54,7 @@ fn said(of: &[(u64, &str)]) -> Option<String> {
 fn asked(of: &Requests) -> String {
     let messages = of.messages.iter().map(|(operation, n)| (*n, operation.words()));
     let messages = said(&messages.collect::<Vec<_>>());
-    let messages = messages.map_or_else(|| "no whole message".to_owned(), |all| all);
+    let messages = messages.unwrap_or_else(|| "no whole message".to_owned());
     let packets = count(usize::try_from(of.packets).unwrap_or(usize::MAX), "packet");
     let payload = match of.bytes {
         0 => String::new(),
