@@ -132,12 +132,15 @@ mod tests {
     #[test]
     fn a_deviation_is_put_into_one_device_of_a_system() {
         let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let healthy = lab.clone();
         apply(&mut lab, &["far/deviation=latency_grows".to_owned()]).expect("it is put in");
         let broken = |name: &str| {
-            let dut = lab.duts.iter().find(|dut| dut.name == name).expect(name);
-            let broken = |device: &&rig_lab::Profile| !device.actual().deviations().is_empty();
-            let broken = dut.devices().iter().filter(broken).map(|device| device.name.clone());
-            broken.collect::<Vec<_>>()
+            let of = |lab: &Lab| {
+                let dut = lab.duts.iter().find(|dut| dut.name == name).expect(name);
+                dut.devices().to_vec()
+            };
+            let broken = of(&lab).into_iter().zip(of(&healthy)).filter(|(is, was)| is != was);
+            broken.map(|(device, _)| device.name).collect::<Vec<_>>()
         };
         assert_eq!(broken("two-in-a-row"), ["far"]);
         assert_eq!(broken("two-in-a-row-far"), ["two-in-a-row-far"]);
