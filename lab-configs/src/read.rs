@@ -14,8 +14,10 @@ use std::path::Path;
 const FILE: &str = "the file of a DUT profile, or {pair: [duts/gen1.yaml, duts/gen2.yaml]}";
 
 mod keys;
+mod origin;
 mod system;
 mod transport;
+pub use origin::{LabOrigin, NamedFile, Origin, named_file};
 pub(crate) use transport::TRANSPORTS;
 
 /// Reads a lab; without a path the bundled `emulated.yaml`. Files that it names are found relative to its own.
