@@ -14,7 +14,7 @@ use rig_units::{Dur, Time};
 pub struct Delays {
     /// Time from the last bit in to the first bit out of the idle device.
     pub forwarding_delay: Dur,
-    /// Time its MAC takes to react to a PFC frame.
+    /// Longest time that its MAC takes to react to a PFC frame.
     pub response: Dur,
 }
 
