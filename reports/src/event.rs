@@ -99,6 +99,8 @@ pub struct CaseReport {
     pub tables: Vec<TableFile>,
     /// What happened in the first trial, for the page.
     pub timeline: Option<Timeline>,
+    /// What the system is made of that it ran on, a line each; empty for a device by itself.
+    pub system: Vec<String>,
     /// What of the stimulus a reader must know, a line each.
     pub stimulus: Vec<String>,
     /// The command that repeats this case.

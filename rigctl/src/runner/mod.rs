@@ -23,3 +23,4 @@ pub mod sent;
 pub mod session;
 pub mod stimulus;
 pub mod sweep_curves;
+pub mod under_test;

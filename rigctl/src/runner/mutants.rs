@@ -150,7 +150,7 @@ fn equivalence(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option<String
     let Ok(Mutation::Override { path, value }) = mutation::parse(&mutant.text) else { return None };
     let mut used = 0;
     for case in cases {
-        let Ok(profile) = choose(rig.lab, rig.only, case) else { continue };
+        let Ok((profile, _)) = choose(rig.lab, rig.only, case) else { continue };
         for group in groups(case, &profile.declared).ok()? {
             let changed = group.declared.overridden(&path, &value).ok()?;
             if !alike(profile, &group.declared, &changed) {

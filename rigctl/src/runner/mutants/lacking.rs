@@ -20,7 +20,7 @@ pub(super) fn lacking(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option
         return Some(format!("no case is for {called}"));
     }
     let has = |case: &&Case| {
-        choose(rig.lab, rig.only, case).is_ok_and(|profile| has(mutant, profile, case))
+        choose(rig.lab, rig.only, case).is_ok_and(|(profile, _)| has(mutant, profile, case))
     };
     let what = match mutant.part {
         _ if mutant.text.starts_with("peer.") => "has two NICs",
