@@ -32,7 +32,7 @@ pub struct Started {
     pub lab: String,
     /// `virtual` or `wire`.
     pub executor: &'static str,
-    /// Mutations given on the command line, as typed.
+    /// Mutations of the command line that a device has on which a case runs, as typed.
     pub mutations: Vec<String>,
     /// The cases that are to run, in the order of the catalogue.
     pub cases: Vec<CaseId>,

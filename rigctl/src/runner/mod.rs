@@ -11,6 +11,7 @@ pub mod choose;
 pub mod estimate;
 pub mod evidence;
 pub mod floor;
+pub mod in_effect;
 pub mod mutants;
 pub mod pausing;
 pub mod plan;

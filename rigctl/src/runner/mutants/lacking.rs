@@ -23,7 +23,7 @@ pub(super) fn lacking(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option
         choose(rig.lab, rig.only, case).is_ok_and(|(profile, _)| has(mutant, profile, case))
     };
     let what = match mutant.part {
-        _ if mutant.text.starts_with("peer.") => "has two NICs",
+        _ if mutant.what().starts_with("peer.") => "has two NICs",
         Some(Part::Macsec) => "speaks MACsec",
         _ if of_voqs(mutant) => "has virtual output queues",
         _ => "runs",
@@ -39,7 +39,7 @@ fn has(mutant: &Mutant, profile: &Profile, case: &Case) -> bool {
         .try_fold(profile.declared.clone(), |declared, setting| declared.with(setting));
     let Ok(declared) = declared else { return false };
     match mutant.part {
-        _ if mutant.text.starts_with("peer.") => declared.peer.exists(),
+        _ if mutant.what().starts_with("peer.") => declared.peer.exists(),
         Some(Part::Macsec) => declared.macsec.enable,
         _ if of_voqs(mutant) => declared.buffer.accounting == Accounting::Voq,
         _ => true,
@@ -48,5 +48,5 @@ fn has(mutant: &Mutant, profile: &Profile, case: &Case) -> bool {
 
 /// Whether it breaks what only a switch of virtual output queues has.
 fn of_voqs(mutant: &Mutant) -> bool {
-    ["deviation=voq_per_source", "deviation=xon_of_any_queue"].contains(&mutant.text.as_str())
+    ["deviation=voq_per_source", "deviation=xon_of_any_queue"].contains(&mutant.what())
 }
