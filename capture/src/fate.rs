@@ -6,7 +6,7 @@
 use crate::passage::{Passage, Passages, Way};
 use crate::pause::pauses;
 use crate::{Dir, Observation, SAMPLE};
-use rig_testcases::{Script, StreamSpec};
+use rig_testcases::{Declared, Script, StreamSpec};
 use rig_units::{Dur, Time};
 
 /// What the device declares that bears on whether a frame could have arrived.
@@ -16,6 +16,17 @@ pub struct Delays {
     pub forwarding_delay: Dur,
     /// Time its MAC takes to react to a PFC frame.
     pub response: Dur,
+}
+
+impl From<&Declared> for Delays {
+    /// Nothing passes through NICs, and what obeys no PFC has no response to it.
+    fn from(declared: &Declared) -> Delays {
+        let response = declared.switch().map(|switch| switch.response(switch.macsec.sent()));
+        Delays {
+            forwarding_delay: declared.transit().unwrap_or_default(),
+            response: response.unwrap_or_default(),
+        }
+    }
 }
 
 /// The frames of one stream and what became of each.

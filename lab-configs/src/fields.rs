@@ -4,7 +4,7 @@
 
 use crate::field::{Absent, Field, Holds};
 use crate::{Buffer, Declared, Kind, Macsec, Nic, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler};
-use crate::{Watermark, Wred};
+use crate::{Switch, Watermark, Wred};
 use serde_json::Value as Json;
 
 /// The fields of one part, or of one part of a part.
@@ -25,7 +25,7 @@ pub const SECTIONS: &[Fieldset] = &[
     Fieldset { path: "", kinds: &[], may_be_off: false, fields: Declared::OF_ALL },
     Fieldset {
         kinds: &[Kind::Switch, Kind::Router, Kind::System],
-        ..switch("", Declared::OF_FORWARDING)
+        ..switch("", Switch::OF_FORWARDING)
     },
     switched("qos", Qos::FIELDS),
     switched("scheduler", Scheduler::FIELDS),
@@ -136,9 +136,11 @@ pub fn field(path: &str) -> Option<&'static Field> {
     row(path).map(|(_, field)| field)
 }
 
-/// Whether the value at `path` may be unset.
+/// Whether the value or the part at `path` may be unset.
 pub fn is_optional(path: &str) -> bool {
-    row(path).is_some_and(|(section, field)| field.is_optional() && section.of(field) == path)
+    let part = SECTIONS.iter().any(|section| section.may_be_off && section.path == path);
+    part || row(path)
+        .is_some_and(|(section, field)| field.is_optional() && section.of(field) == path)
 }
 
 /// The keys below `path` that a device of `kind` has, or one of any kind. None: a value stands there, or nothing.
@@ -188,17 +190,29 @@ pub(crate) fn must_be(path: &str) -> Option<String> {
     Some(format!("{{{}: ...}}", key.name))
 }
 
-/// A complete configuration of a device of `kind`, in which everything is such as its row says, and what may be off is.
+/// A complete configuration of a device of `kind`, in which everything is such as its row says.
 ///
 /// # Errors
 /// Never, unless a row says what does not fit its field; says how.
 pub fn sample(kind: Kind) -> Result<Declared, String> {
+    filled(kind, |_| true)
+}
+
+/// The same without the parts that a device need not have.
+///
+/// # Errors
+/// As [`sample`].
+pub(crate) fn least(kind: Kind) -> Result<Declared, String> {
+    filled(kind, |section| {
+        !SECTIONS.iter().any(|part| part.may_be_off && section.stands_in(part.path))
+    })
+}
+
+fn filled(kind: Kind, with: impl Fn(&Fieldset) -> bool) -> Result<Declared, String> {
+    // A system is made of switches.
+    let kind = if kind == Kind::System { Kind::Switch } else { kind };
     let mut tree = Json::Null;
-    for section in SECTIONS {
-        let is_off = SECTIONS.iter().any(|part| part.may_be_off && section.stands_in(part.path));
-        if is_off || section.kinds == [Kind::Nic] && kind != Kind::Nic {
-            continue;
-        }
+    for section in SECTIONS.iter().filter(|section| section.is_of(kind) && with(section)) {
         let keys = section.path.split('.').filter(|key| !key.is_empty());
         for field in section.fields {
             if let Absent::Needed(text) = field.absent {
@@ -206,7 +220,7 @@ pub fn sample(kind: Kind) -> Result<Declared, String> {
             }
         }
     }
-    serde_json::from_value(tree).map_err(|e| e.to_string())
+    Declared::read(kind, tree).map_err(|e| e.to_string())
 }
 
 /// A value as it stands in a row: JSON, or a text without quotes.

@@ -23,14 +23,18 @@ mod kind;
 pub mod lab;
 pub mod macsec;
 pub mod nic;
+pub mod nics;
 pub mod part;
+pub mod pfc;
 pub mod pfcwd;
 pub mod profile;
 pub mod qos;
 pub mod read;
+pub mod router;
 pub mod scheduler;
 pub mod schema;
 pub mod settings;
+pub mod switch;
 pub mod system;
 pub mod walk;
 pub mod watermark;
@@ -38,7 +42,7 @@ pub mod wred;
 pub mod yaml;
 
 pub use buffer::{Accounting, Buffer, Crossing};
-pub use declared::{Declared, Pfc, PortGroup, Ports};
+pub use declared::{Declared, PortGroup, Ports};
 pub use deviation::{
     BufferFaults, Deviation, DeviceFaults, MacsecFaults, NicFaults, NpFaults, PfcFaults,
     PfcwdFaults, RcFaults, RpFaults, SchedulerFaults, Switched, WredFaults,
@@ -49,13 +53,17 @@ pub use kind::Kind;
 pub use lab::{Backend, ControlName, DpdkWire, Interfaces, Lab, Transport, Veth};
 pub use macsec::{CipherSuite, Form, Macsec, PfcMode, Policy, Reception};
 pub use nic::{EcnField, Limiting, Nic, Np, Rc, Receive, Rp, Scope};
+pub use nics::Nics;
 pub use part::Part;
+pub use pfc::Pfc;
 pub use pfcwd::{Action, Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, RuleFamily};
 pub use profile::{Actual, Mutation, Profile, Rule};
 pub use qos::Qos;
+pub use router::Router;
 pub use scheduler::{Scheduler, Scheduling};
 pub use schema::{schema_dut, schema_lab};
 pub use settings::{BadSetting, Setting};
+pub use switch::Switch;
 pub use system::{DevicePort, Hop, System, SystemLink};
 pub use watermark::{Watermark, WatermarkCopy};
 pub use wred::{Color, Curve, DepthUnit, EcnMode, Marking, Wred};

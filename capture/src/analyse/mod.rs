@@ -42,7 +42,7 @@ pub use timeline::{Timeline, timeline};
 
 use crate::Span;
 use crate::fate::Delays;
-use rig_testcases::{Backlog, Declared, WatchdogAction};
+use rig_testcases::{Backlog, Switch, WatchdogAction};
 use rig_units::Dur;
 
 /// What an analyser must know of a device to read its data plane; all of it declared.
@@ -60,8 +60,8 @@ pub struct ActionView {
     pub forwarding_delay: Dur,
 }
 
-impl From<&Declared> for ActionView {
-    fn from(declared: &Declared) -> ActionView {
+impl From<&Switch> for ActionView {
+    fn from(declared: &Switch) -> ActionView {
         ActionView {
             action: declared.pfcwd.action,
             backlog: declared.pfcwd.backlog,

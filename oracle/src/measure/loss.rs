@@ -10,7 +10,7 @@ use crate::Prediction;
 use crate::judge::Seen;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
-use rig_capture::analyse::{self, ActionView};
+use rig_capture::analyse;
 use rig_capture::fate::Delays;
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
@@ -74,15 +74,16 @@ pub(super) static LOSS: Known = Known {
             Wanted::Some => "at least one frame lost",
             Wanted::All => "every frame lost",
             Wanted::Predicted => {
-                let pfcwd = &context.group.declared.pfcwd;
+                let pfcwd = context.group.declared.switch().map(|switch| &switch.pfcwd);
+                let drops = pfcwd.filter(|pfcwd| pfcwd.action == Action::Drop);
                 let of = context.case.streams.get(measure.named("stream"));
-                let meets = context.case.storms.values().any(|storm| {
-                    of.is_some_and(|of| {
+                let meets = |storm: &rig_testcases::case::Storm| {
+                    of.zip(drops).is_some_and(|(of, pfcwd)| {
                         let enters = of.from == storm.from && pfcwd.drop_by == DropBy::Acl;
                         storm.classes.contains(&of.class) && (of.to == storm.from || enters)
                     })
-                });
-                if meets && pfcwd.action == Action::Drop {
+                };
+                if context.case.storms.values().any(meets) {
                     "lost is what reaches the stormed queue from detection to restoration"
                 } else {
                     "no frame lost: none of it meets the drop action"
@@ -110,16 +111,16 @@ pub(super) static LOSS: Known = Known {
 fn crossing(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> Dur {
     legs(done.context, &trial.script, spec).iter().fold(Dur::ZERO, |all, leg| {
         let onward = leg.onward.map_or(Dur::ZERO, |(speed, cable)| speed.slot(spec.size) + cable);
-        all + leg.declared.transit() + onward
+        all + leg.transit() + onward
     })
 }
 
 /// Judges the loss of one stream: what the case wants, or what follows from the declared action.
 fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
-    let view = ActionView::from(&done.context.group.declared);
+    let declared = Delays::from(&done.context.group.declared);
     done.each("loss", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
-        let delays = Delays { forwarding_delay: crossing(done, trial, spec), ..view.delays() };
+        let delays = Delays { forwarding_delay: crossing(done, trial, spec), ..declared };
         let loss = analyse::loss(&trial.observation, &trial.script, index, delays);
         if loss.sent == 0 {
             return Err(trial.doubt(&format!("nothing of {stream} was sent")).into());
@@ -181,7 +182,7 @@ fn predicted(done: &JudgeContext<'_>, trial: &Trial, stream: u16) -> Result<Pred
     );
     let stormed_class = storm.classes >> spec.class & 1 == 1;
     let leaves = stormed_class && spec.to == storm.from;
-    let pfcwd = &context.group.declared.pfcwd;
+    let pfcwd = &context.switch().pfcwd;
     let enters = stormed_class && spec.from == storm.from && pfcwd.drop_by == DropBy::Acl;
     if pfcwd.action != Action::Drop || !(leaves || enters) {
         return none("no frame of it meets the drop action");
@@ -196,7 +197,7 @@ fn predicted(done: &JudgeContext<'_>, trial: &Trial, stream: u16) -> Result<Pred
     };
     let arrivals = |from: u64, until: u64| arrivals(trial, stream, from, until);
     // A frame at the device when the action begins or ends may fare either way.
-    let delay = context.group.declared.transit().0;
+    let delay = context.switch().transit().0;
     let discarded = leaves && pfcwd.backlog == Backlog::Discarded;
     let from = if discarded { closes(done, trial, (spec, storm), start) } else { Span { lo, hi } };
     let span = Span {
@@ -221,7 +222,7 @@ fn closes(
     (spec, storm): (&StreamSpec, &StormSpec),
     start: Dur,
 ) -> Span {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let trace = &trial.observation.ports[usize::from(storm.from)];
     let tagged = trial.observation.words((storm.from, Dir::Tx), spec.class);
     let tagged = tagged.take(1).any(|(_, record, _)| record.secured.is_some());

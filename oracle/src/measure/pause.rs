@@ -33,7 +33,7 @@ pub(super) static RESPONSE: Known = Known {
     },
     red: Red::Mutated("response-time-broadcom", "pfc.response=x1.1"),
     expected: |_, context, _| {
-        let declared = &context.group.declared;
+        let declared = context.switch();
         let response = declared.response(declared.macsec.sent());
         by_source(
             format!("the last frame starts {response} after the XOFF, up to a frame before that"),
@@ -112,7 +112,7 @@ impl Port<'_> {
         let mut sent = trial.observation.words((self.spec.to, Dir::Tx), self.spec.class);
         let tagged = sent.any(|(_, record, _)| record.secured.is_some());
         let form = if tagged { Form::Encrypted } else { Form::Clear };
-        done.context.group.declared.response(form)
+        done.context.switch().response(form)
     }
 }
 

@@ -108,7 +108,7 @@ fn queues(
             }
         })
         .collect();
-    let scheduler = &done.context.group.declared.scheduler;
+    let scheduler = &done.context.switch().scheduler;
     let begins = specs.iter().filter_map(|&(stream, _)| {
         analyse::sends(&trial.observation, &trial.script, stream).map(|(begin, _)| begin)
     });

@@ -4,7 +4,7 @@
 use rig_dut::control::{Ability, Order};
 use rig_dut::{capabilities, lacking};
 use rig_lab::{
-    Action, ControlName, Declared, Keys, Kind, Lab, Profile, Setting, Transport, settings,
+    Action, ControlName, Declared, Keys, Kind, Lab, Profile, Setting, Switch, Transport, settings,
 };
 use rig_oracle::measure::{self, Needs};
 use rig_testcases::case::CaseAction;
@@ -67,8 +67,8 @@ fn configured(profile: &Profile, case: &Case) -> Option<Declared> {
 /// Why what the case measures says nothing of its ports: they are shaped, and it is predicted for ports that are not.
 fn shaped(profile: &Profile, case: &Case) -> Option<String> {
     let declared = configured(profile, case)?;
-    let pir = declared.scheduler.pir?;
-    let holds_back = declared.ports.iter().any(|group| pir.bps < group.speed.bps());
+    let pir = declared.switch()?.scheduler.pir?;
+    let holds_back = declared.ports().iter().any(|group| pir.bps < group.speed.bps());
     let one = case.measure.iter().find(|one| holds_back && measure::of(one).at_line_rate)?;
     let name = one.name();
     Some(format!("its ports are shaped to {pir}, and {name} is predicted of ports at line rate"))
@@ -76,7 +76,8 @@ fn shaped(profile: &Profile, case: &Case) -> Option<String> {
 
 /// Why the lab's keys do not do for a case with MACsec.
 fn keyless(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
-    let macsec = configured(profile, case)?.macsec;
+    let configured = configured(profile, case)?;
+    let macsec = &configured.switch()?.macsec;
     let have = lab.keys.as_ref().map_or(0, Keys::key_len);
     let want = macsec.cipher_suite.key_len();
     (macsec.enable && have < want).then(|| match have {
@@ -109,7 +110,8 @@ fn steered(control: ControlName, profile: &Profile, case: &Case) -> Result<Appli
     if let Some(lack) = orders(&case).find_map(|order| lacking(control, order.needs())) {
         return Err(format!("a step of it asks for more: {lack}"));
     }
-    let restores = profile.rule.is_none() || profile.declared.pfcwd.restoration_time.is_some();
+    let never = |switch: &Switch| switch.pfcwd.restoration_time.is_none();
+    let restores = profile.rule.is_none() || !profile.declared.switch().is_some_and(never);
     if !case.storms.is_empty() && !restores && !can.offers(Ability::Boot) {
         return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
     }
@@ -220,7 +222,8 @@ fn untold(profile: &Profile, measure: &Measure) -> Option<String> {
 
 /// Why neither the wire nor the control shows what is measured; `None` where one does.
 fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<String> {
-    let silent = profile.declared.pfcwd.action == Action::Alert;
+    let alerts = |switch: &Switch| switch.pfcwd.action == Action::Alert;
+    let silent = profile.declared.switch().is_some_and(alerts);
     let (ability, before) = match (measure::of(measure).needs)(measure) {
         Needs::Counters => (Ability::Counters, ""),
         Needs::Settings => (Ability::Configure, ""),
@@ -252,6 +255,11 @@ mod tests {
             budget: Dur::s(60),
         });
         lab
+    }
+
+    fn set(dut: &mut Profile, path: &str, value: serde_json::Value) {
+        let setting = Setting { path: path.to_owned(), value };
+        dut.declared = dut.declared.with(&setting).expect("it fits");
     }
 
     fn all(lab: &Lab) -> Vec<(String, Result<Applicability, String>)> {
@@ -291,7 +299,8 @@ mod tests {
     #[test]
     fn what_is_predicted_at_line_rate_is_not_asked_of_a_shaped_port() {
         let shaped = |pir: u64| {
-            let mut lab = lab(|dut| dut.declared.scheduler.pir = Some(L2Rate { bps: pir }));
+            let mut lab =
+                lab(|dut| set(dut, "scheduler.pir", L2Rate { bps: pir }.to_string().into()));
             // Timestamps are no reason there.
             lab.transport = Transport::Virtual;
             let of_shape = |(_, reach): &(String, Result<Applicability, String>)| {
@@ -307,12 +316,12 @@ mod tests {
 
     #[test]
     fn a_silent_action_is_not_looked_for_on_the_wire() {
-        insta::assert_snapshot!(told(&lab(|dut| dut.declared.pfcwd.action = Action::Alert)));
+        insta::assert_snapshot!(told(&lab(|dut| set(dut, "pfcwd.action", "alert".into()))));
     }
 
     #[test]
     fn a_queue_that_stays_stormed_is_not_stormed() {
-        let lab = lab(|dut| dut.declared.pfcwd.restoration_time = None);
+        let lab = lab(|dut| set(dut, "pfcwd.restoration_time", serde_json::Value::Null));
         for (id, reach) in all(&lab) {
             let Ok(reach) = reach else { continue };
             assert!(reach.case.storms.is_empty(), "{id}");
