@@ -7,6 +7,7 @@
 
 pub mod analyse;
 pub mod codec;
+pub mod connection;
 pub mod counter;
 pub mod decode;
 pub mod deep;

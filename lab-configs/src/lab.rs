@@ -141,4 +141,9 @@ impl Lab {
         let usual = self.transport.controls().first().copied().unwrap_or(ControlName::None);
         self.controls.get(&dut.name).copied().unwrap_or(usual)
     }
+
+    /// The devices of a whole system that can be had where each stands in it.
+    pub fn alone<'a>(&'a self, whole: &'a Profile) -> impl Iterator<Item = &'a Profile> {
+        self.duts.iter().filter(|dut| dut.is_alone_in(&whole.name))
+    }
 }

@@ -144,7 +144,19 @@ impl System {
     }
 }
 
+/// What a device of the system `whole` is called where it is under test alone.
+pub(crate) fn alone(whole: &str, device: &Profile) -> String {
+    format!("{whole}-{}", device.name)
+}
+
 impl Profile {
+    /// Whether it is a device of the system `whole`, where it stands there.
+    pub(crate) fn is_alone_in(&self, whole: &str) -> bool {
+        let Some(system) = self.system.as_deref() else { return false };
+        let device = system.alone.and_then(|index| system.devices.get(usize::from(index)));
+        device.is_some_and(|device| self.name == alone(whole, device))
+    }
+
     /// The devices that it stands for: those of a whole system, or itself.
     pub fn devices(&self) -> &[Profile] {
         match &self.system {

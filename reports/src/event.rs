@@ -32,7 +32,7 @@ pub struct Started {
     pub lab: String,
     /// `virtual` or `wire`.
     pub executor: &'static str,
-    /// Mutations given on the command line, as typed.
+    /// Mutations of the command line that a device has on which a case runs, as typed.
     pub mutations: Vec<String>,
     /// The cases that are to run, in the order of the catalogue.
     pub cases: Vec<CaseId>,
@@ -99,6 +99,8 @@ pub struct CaseReport {
     pub tables: Vec<TableFile>,
     /// What happened in the first trial, for the page.
     pub timeline: Option<Timeline>,
+    /// What the system is made of that it ran on, a line each; empty for a device by itself.
+    pub system: Vec<String>,
     /// What of the stimulus a reader must know, a line each.
     pub stimulus: Vec<String>,
     /// The command that repeats this case.

@@ -46,6 +46,7 @@ pub(crate) fn case(name: &str, dut: &str) -> CaseReport {
         evidence_left_out: Vec::new(),
         tables: Vec::new(),
         timeline: None,
+        system: Vec::new(),
         stimulus: vec![
             "victim: p1 to p2, class 3, rocev2-write 1024B every 500us".to_owned(),
             "storm: p2, class 3, 65535q refreshed every 167.768us, from 20ms for 600ms".to_owned(),
@@ -388,6 +389,7 @@ pub(crate) fn hostile() -> Run {
             trials: Trials { void: vec![Void { trial: 1, reason: text() }], ..base.trials },
             evidence: vec![EvidenceFile { path: text(), trial: 1, frames: 1, bytes: 1 }],
             timeline: Some(timeline.clone()),
+            system: vec![text()],
             stimulus: vec![text()],
             sending: vec![sending(HOSTILE)],
             repeat: text(),

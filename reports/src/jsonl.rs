@@ -49,6 +49,9 @@ enum Line<'a> {
 /// What of a case the page alone says.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Page {
+    /// Absent for a device by itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) system: Vec<String>,
     pub(crate) stimulus: Vec<String>,
     pub(crate) repeat: String,
     pub(crate) simulated_ps: u64,
@@ -61,6 +64,7 @@ impl Page {
         let missed = report.judgements.iter().enumerate();
         let missed = missed.filter(|(_, judgement)| !judgement.findings.is_empty());
         Page {
+            system: report.system.clone(),
             stimulus: report.stimulus.clone(),
             repeat: report.repeat.clone(),
             simulated_ps: report.simulated.0,

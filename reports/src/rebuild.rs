@@ -241,6 +241,7 @@ impl Words {
             evidence_left_out: case.evidence_left_out,
             tables: case.tables,
             timeline: None,
+            system: page.system,
             stimulus: page.stimulus,
             repeat: page.repeat,
             simulated: Dur(page.simulated_ps),

@@ -38,7 +38,7 @@ pub struct Results {
     pub lab: String,
     /// `virtual` or `wire`.
     pub executor: String,
-    /// Mutations, as typed.
+    /// Mutations that a device has on which a case ran, as typed.
     pub mutations: Vec<String>,
     /// Why the run is not whole; `null` when it is.
     pub partial: Option<String>,

@@ -123,7 +123,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
     /// Make the emulated device depart from what it declares: PATH=VALUE (`223ms`, `x1.1`, `+10ms`) or
-    /// deviation=NAME, where it takes one deviation=NAME:VALUE. May be given several times; `rigctl mutants --list` prints all.
+    /// deviation=NAME, where it takes one deviation=NAME:VALUE; of one device of a system with its name and `/` before either.
+    /// May be given several times; `rigctl mutants --list` prints all.
     #[arg(long, value_name = "PATH=VALUE")]
     pub mutate: Vec<String>,
     /// Where reports and evidence go; without it `rig-runs/<UTC time>-<seed>`, and `rig-runs/latest` points at it.

@@ -6,11 +6,13 @@ use super::kept;
 use super::raw::{Raw, RawFrame};
 use super::read::{Assume, Capture};
 use super::storms::storms;
+use crate::connection::{Connection, Finder};
 use crate::decode::{Decoder, Found};
 use crate::passage::Passages;
 use crate::{
     Counters, Dir, Integrity, Loads, Observation, PortTrace, Provenance, Record, StreamCount, What,
 };
+use rig_frames::packet::{self, Packet};
 use rig_frames::vlan;
 use rig_testcases::{Script, StreamKind, StreamRate, StreamSpec};
 use rig_units::{Dur, PortSpeed, Time};
@@ -21,7 +23,9 @@ type Mac = [u8; 6];
 pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
     let mut notes = Vec::new();
     let (ports, port_of) = ports(raw, assume, &mut notes);
-    let (mut sightings, found, closed) = decoded(raw, &port_of);
+    let passed = Passed::of(raw);
+    let (mut sightings, found, closed) = decoded(&passed, &port_of);
+    let connections = connections(&passed, &port_of);
     if closed > 0 {
         notes.push(format!(
             "{closed} frames are protected by MACsec (IEEE 802.1AE) and there are no keys here: what they carried is \
@@ -80,7 +84,7 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
     });
     let loads = loads.collect();
     let of_nic = raw.about.iter().any(|line| line.contains(NIC_BEHIND));
-    Capture { observation, script, of_nic, kept, holes, loads, notes }
+    Capture { observation, script, of_nic, kept, holes, loads, notes, connections }
 }
 
 /// One port for each interface name, and the port of each interface.
@@ -132,13 +136,45 @@ impl Sighted {
     }
 }
 
-/// The frames in order of time, the streams among them, and how many nobody could open. A capture that starts within 106 days of its clock's zero keeps that zero, as the rig's
-/// own files do; a later one starts with its first frame.
-fn decoded(raw: &Raw<'_>, port_of: &[u16]) -> (Vec<Sighted>, Vec<Found>, u64) {
-    let mut frames: Vec<&RawFrame<'_>> = raw.frames.iter().collect();
-    frames.sort_by_key(|frame| frame.at);
-    let first = frames.first().map_or(0, |first| first.at);
-    let zero = if first < u128::from(u64::MAX / 2) { 0 } else { first };
+/// The frames in order of time, and the capture's zero. One that starts within 106 days of its clock's zero keeps that zero, as the
+/// rig's own files do; a later one starts with its first frame.
+struct Passed<'a> {
+    frames: Vec<&'a RawFrame<'a>>,
+    zero: u128,
+}
+
+impl<'a> Passed<'a> {
+    fn of(raw: &'a Raw<'a>) -> Passed<'a> {
+        let mut frames: Vec<&RawFrame<'_>> = raw.frames.iter().collect();
+        frames.sort_by_key(|frame| frame.at);
+        let first = frames.first().map_or(0, |first| first.at);
+        Passed { frames, zero: if first < u128::from(u64::MAX / 2) { 0 } else { first } }
+    }
+
+    fn at(&self, frame: &RawFrame<'_>) -> Time {
+        Time(u64::try_from(frame.at - self.zero).unwrap_or(u64::MAX))
+    }
+}
+
+/// The reliable connections among the frames. Of a frame that is cut nobody knows the ICRC: its headers are believed.
+fn connections(passed: &Passed<'_>, port_of: &[u16]) -> Vec<Connection> {
+    let mut finder = Finder::default();
+    for frame in &passed.frames {
+        let mut bytes = frame.bytes.clone();
+        let cut = bytes.len() < frame.len;
+        if cut {
+            bytes.to_mut().resize(frame.len.min(usize::from(u16::MAX)), 0);
+        }
+        if let Ok(Packet::Roce { frame: roce, icrc_ok }) = packet::parse(&bytes) {
+            let port = port_of[frame.interface];
+            finder.take(port, passed.at(frame), &roce, icrc_ok || cut);
+        }
+    }
+    finder.connections()
+}
+
+/// The frames, the streams among them, and how many nobody could open.
+fn decoded(passed: &Passed<'_>, port_of: &[u16]) -> (Vec<Sighted>, Vec<Found>, u64) {
     let mut decoder = Decoder::discovering();
     let read = |frame: &&RawFrame<'_>| {
         let port = port_of[frame.interface];
@@ -149,7 +185,7 @@ fn decoded(raw: &Raw<'_>, port_of: &[u16]) -> (Vec<Sighted>, Vec<Found>, u64) {
         };
         let (what, _, vlan) = decoder.read(port, dir.unwrap_or(Dir::Rx), &frame.bytes, frame.len);
         Sighted {
-            at: Time(u64::try_from(frame.at - zero).unwrap_or(u64::MAX)),
+            at: passed.at(frame),
             port,
             dir,
             src: frame.bytes.get(6..).and_then(|at| at.first_chunk()).copied().unwrap_or_default(),
@@ -157,7 +193,7 @@ fn decoded(raw: &Raw<'_>, port_of: &[u16]) -> (Vec<Sighted>, Vec<Found>, u64) {
             vlan,
         }
     };
-    let sightings = frames.iter().map(read).collect();
+    let sightings = passed.frames.iter().map(read).collect();
     (sightings, decoder.found().to_vec(), decoder.closed())
 }
 

@@ -2,6 +2,7 @@
 
 use super::{infer, raw, zip};
 use crate::Observation;
+use crate::connection::Connection;
 use core::fmt;
 use rig_testcases::Script;
 use rig_testcases::file::{self, Unread};
@@ -10,7 +11,7 @@ use rig_units::{Dur, PortSpeed};
 use std::path::Path;
 
 /// Bytes of memory that a frame takes while it is understood, all that is made of it counted.
-const A_FRAME: usize = 512;
+const A_FRAME: usize = 768;
 
 /// What a capture does not say of the place it was taken at.
 #[derive(Clone, Copy)]
@@ -40,6 +41,8 @@ pub struct Capture {
     pub loads: Vec<(String, String)>,
     /// What had to be guessed, one sentence each.
     pub notes: Vec<String>,
+    /// The reliable connections among the frames, by the first packet of each.
+    pub connections: Vec<Connection>,
 }
 
 /// How much of a stream a file shows.

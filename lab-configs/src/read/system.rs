@@ -3,7 +3,7 @@
 use super::FindDut;
 use crate::fault::one_of;
 use crate::walk::{At, Fields};
-use crate::{DevicePort, Kind, Profile, Switch, System, SystemLink};
+use crate::{DevicePort, Kind, Profile, Switch, System, SystemLink, system};
 use rig_units::Length;
 use rig_units::limits::{self, SYSTEM};
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ pub(super) fn read(at: &At<'_>, fields: &Fields<'_>, find: FindDut<'_>) -> Vec<P
     ambiguous(at, &system);
     let (Some(name), Some(about)) = (name, about) else { return Vec::new() };
     let alone = (0..).zip(&system.devices).filter_map(|(index, device)| {
-        let name = format!("{name}-{}", device.name);
+        let name = system::alone(&name, device);
         at.is_short(&name).then(|| system.device(index, name))?
     });
     let alone: Vec<Profile> = alone.collect();

@@ -133,9 +133,11 @@ pub(super) fn subject(measure: &Measure) -> Subject {
 pub(super) fn prediction(prediction: &Prediction) -> Vec<Expected> {
     let Prediction { unit, span, formula, text, source } = prediction;
     let reading = Reading { unit: *unit, span: *span, frames: Vec::new() };
+    // What follows from no formula of the documents has none to name.
+    let named = if formula.is_empty() { String::new() } else { format!("{formula}: ") };
     vec![
         ("predicted", reading.to_string()),
-        ("formula", format!("{formula}: {text}")),
+        ("formula", named + text),
         ("source", (*source).to_owned()),
     ]
 }

@@ -209,6 +209,7 @@ fn background(case: &CaseReport) -> String {
             blocks += &format!("<div><h3>{title}</h3><ul>{items}</ul></div>\n");
         }
     };
+    block("System", case.system.iter().map(|line| esc(line)).collect());
     block("Stimulus", case.stimulus.iter().map(|line| esc(line)).collect());
     block("Source", case.source.iter().map(|line| esc(line)).collect());
     block(

@@ -5,10 +5,12 @@ mod ports;
 
 use super::input::{Bad, Input};
 use crate::cli::{ExplainArgs, Selection};
+use crate::runner::applicability::Applicability;
 use crate::runner::budget;
 use crate::runner::choose::choose;
 use crate::runner::plan;
-use crate::runner::stimulus::{between_text, flow_text};
+use crate::runner::stimulus::{between_text, flow_text, tag_text};
+use crate::runner::under_test;
 use crate::stdout;
 use page::Page;
 use rig_capture::Unit;
@@ -64,7 +66,7 @@ fn one(input: &Input, case: &Case) -> Result<String, Bad> {
     about(&mut page, case);
     match choose(&input.lab, input.only_dut.as_deref(), case) {
         Err(why) => page.field("device", &format!("none, so it is skipped: {why}")),
-        Ok(profile) => on_device(&mut page, &input.lab, profile, case)?,
+        Ok((profile, reach)) => on_device(&mut page, &input.lab, profile, &reach)?,
     }
     Ok(page.into_text())
 }
@@ -106,11 +108,22 @@ fn about(page: &mut Page, case: &Case) {
 }
 
 /// The device, and every configuration of it that the case asks for.
-fn on_device(page: &mut Page, lab: &Lab, profile: &Profile, case: &Case) -> Result<(), Bad> {
+fn on_device(
+    page: &mut Page,
+    lab: &Lab,
+    profile: &Profile,
+    Applicability { case, left_out }: &Applicability,
+) -> Result<(), Bad> {
     let Profile { name, about, rule, .. } = profile;
     page.field("device", &format!("{name} of lab {}: {about}", lab.name));
     if let Some(rule) = rule {
         page.field("rule", &format!("{}, of {}", rule.family, rule.version));
+    }
+    for line in under_test::system(profile) {
+        page.field("system", &line);
+    }
+    for line in left_out {
+        page.field("left out", line);
     }
     let groups = groups(case, &profile.declared);
     let groups = groups.map_err(|bad| Bad::of(format!("{}: {bad}", case.id)))?;
@@ -283,7 +296,7 @@ fn stream(script: &Script, spec: &StreamSpec, case: &Case) -> Vec<String> {
             false => format!("{} to {}", port(script, spec.from), port(script, spec.to)),
         },
         format!("class {} (DSCP {})", spec.class, spec.dscp),
-        format!("{kind}{ecn}{}", macsec_mode(spec.macsec)),
+        format!("{kind}{ecn}{}{}", tag_text(spec.vlan), macsec_mode(spec.macsec)),
         spec.size.to_string(),
         rate,
     ]

@@ -19,7 +19,7 @@ pub fn list(selection: &Selection) -> Result<Exit, Bad> {
     let mut lines = String::new();
     for (case, id) in cases.iter().zip(&ids) {
         let device = match choose(&input.lab, input.only_dut.as_deref(), case) {
-            Ok(profile) => profile.name.clone(),
+            Ok((profile, _)) => profile.name.clone(),
             Err(why) => format!("skipped: {why}"),
         };
         lines += &printable(&format!("{id:widest$}  {device}"));

@@ -12,8 +12,7 @@ use crate::runner::pool::{News, default_jobs, in_order};
 use crate::runner::{baseline, preflight};
 use crate::stop::Stop;
 use crate::wall::Stopwatch;
-use crate::{mutation, stderr, stdout};
-use rig_lab::Mutation;
+use crate::{stderr, stdout};
 use rig_reports::{Exit, printable};
 use std::sync::Arc;
 
@@ -91,13 +90,9 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
 
 /// Every mutant, a line each: as it is typed, and of a deviation what it is.
 fn list(all: &[Mutant], json: bool) {
-    let about = |mutant: &Mutant| match mutation::parse(&mutant.text) {
-        Ok(Mutation::Deviation(switched)) => switched.name.about(),
-        _ => String::new(),
-    };
     if json {
         let row =
-            |mutant: &Mutant| serde_json::json!({"mutant": mutant.text, "about": about(mutant)});
+            |mutant: &Mutant| serde_json::json!({"mutant": mutant.text, "about": mutant.about()});
         let value = serde_json::json!({
             "format": "rig-mutants/1",
             "mutants": all.iter().map(row).collect::<Vec<_>>(),
@@ -105,7 +100,7 @@ fn list(all: &[Mutant], json: bool) {
         stdout::json(&format!("{value:#}"));
         return;
     }
-    let line = |mutant: &Mutant| format!("{:44}  {}", mutant.text, about(mutant));
+    let line = |mutant: &Mutant| format!("{:44}  {}", mutant.text, mutant.about());
     let lines = all.iter().map(|mutant| format!("{}\n", printable(line(mutant).trim_end())));
     stdout::text(&lines.collect::<String>());
 }

@@ -17,7 +17,7 @@ use crate::runner::estimate;
 use crate::runner::pausing::Tried;
 use crate::runner::pool::{News, default_jobs, in_order};
 use crate::runner::room::Room;
-use crate::runner::{budget, evidence, floor, preflight, readings};
+use crate::runner::{budget, evidence, floor, in_effect, preflight, readings};
 use crate::state;
 use crate::stop::Stop;
 use crate::to_disk::Folder;
@@ -81,6 +81,11 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         bad.note(format!("`--junit {place}`: {why}\n   = want: a new file, or an earlier report, outside of folders of runs"));
     }
     bad.or(())?;
+    let (felt, idle) =
+        in_effect::split(&input.lab, input.only_dut.as_deref(), &cases, &args.mutate);
+    if !cases.is_empty() {
+        idle.iter().for_each(|why| stderr::note(why));
+    }
     // From here on there is something to report.
     let requests = world.alone.then(Requests::hear);
     let mut held = match hold(&input.lab) {
@@ -150,7 +155,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         lab: input.lab.name.clone(),
         executor: if benches.is_some() { "wire" } else { "virtual" },
-        mutations: args.mutate.clone(),
+        mutations: felt,
         cases: cases.iter().map(|case| case.id.clone()).collect(),
         wall: Wall {
             started: wall::now_rfc3339(),

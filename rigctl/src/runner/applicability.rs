@@ -55,7 +55,7 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, St
     {
         return Err("it takes a link down, which the rig cannot do with a port of DPDK".to_owned());
     }
-    steered(lab.control(profile), profile, case)
+    steered(lab, profile, case)
 }
 
 /// What the device is configured to once the case has set its own; `None` where that does not fit.
@@ -96,8 +96,9 @@ fn drained(profile: &Profile, case: &Case) -> Option<Dur> {
     sizes.map(|(_, stream)| speed.slot(stream.size)).min()
 }
 
-/// What of it this control does.
-fn steered(control: ControlName, profile: &Profile, case: &Case) -> Result<Applicability, String> {
+/// What of it the device's control does.
+fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, String> {
+    let control = lab.control(profile);
     if let Some(lack) = lacking(control, Ability::Snapshot) {
         return Err(format!("{lack}: nobody knows what the device is configured to"));
     }
@@ -116,7 +117,7 @@ fn steered(control: ControlName, profile: &Profile, case: &Case) -> Result<Appli
         return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
     }
     case.measure.retain(|measure| {
-        let why = untold(profile, measure).or_else(|| unseen(control, profile, measure));
+        let why = untold(lab, profile, measure).or_else(|| unseen(control, profile, measure));
         left_out.extend(why.iter().map(|why| format!("{}: {why}", measure.name())));
         why.is_none()
     });
@@ -211,12 +212,16 @@ fn cuts(case: &Case) -> bool {
 }
 
 /// Why what is measured is not held against several devices; `None` where it is, or they are one.
-fn untold(profile: &Profile, measure: &Measure) -> Option<String> {
+fn untold(lab: &Lab, profile: &Profile, measure: &Measure) -> Option<String> {
     let several = profile.kind == Kind::System && !(measure::of(measure).crosses)(measure);
-    let names = || profile.devices().iter().map(|one| format!("{}-{}", profile.name, one.name));
     several.then(|| {
-        let (name, devices) = (&profile.name, names().collect::<Vec<_>>().join(" or "));
-        format!("it follows from the configuration of one device, and {name} is several: {devices} is one")
+        let name = &profile.name;
+        let alone = lab.alone(profile).map(|one| one.name.as_str()).collect::<Vec<_>>();
+        let alone = match alone.as_slice() {
+            [] => String::new(),
+            names => format!(": {} is one", names.join(" or ")),
+        };
+        format!("it follows from the configuration of one device, and {name} is several{alone}")
     })
 }
 
@@ -328,29 +333,45 @@ mod tests {
         }
     }
 
-    /// What of a case that measures these can be done on a system of the bundled lab.
-    fn on_a_system(measures: &str) -> Result<Vec<String>, String> {
+    /// What of a case that measures these can be done on the system of this lab.
+    fn on_a_system(lab: &Lab, measures: &str) -> Result<Vec<String>, String> {
         let text = format!(
             "about: a\ndevice: system\ncases:\n  one:\n    why: a\n    source: [a]\n    streams: {{load: {{from: p1, to: p3, class: 3, kind: udp, size: 64B, every: 1ms, count: 9}}}}\n    trials: 1\n    steps: [{{at: 0ms, start: load}}]\n    length: 9ms\n    measure: [{measures}]\n"
         );
         let suite = rig_testcases::read::piped(text.as_bytes(), &measure::Registry);
         let case = suite.unwrap_or_else(|faults| panic!("{faults:#?}")).cases.remove(0);
-        let lab = rig_lab::read::lab(None).expect("the bundled lab");
         let whole = lab.duts.iter().find(|dut| dut.kind == Kind::System).expect("a system");
         assert_eq!(case.suits(whole), Ok(()));
-        of(&lab, whole, &case).map(|reach| reach.left_out)
+        of(lab, whole, &case).map(|reach| reach.left_out)
     }
+
+    const OF_ONE: &str = "ecn.marks: {stream: load, expect: none}";
 
     #[test]
     fn what_follows_from_one_device_is_left_out_of_a_case_on_several() {
-        let (mark, loss) =
-            ("ecn.marks: {stream: load, expect: none}", "loss: {stream: load, expect: none}");
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let on_a_system = |measures: &str| on_a_system(&lab, measures);
+        let loss = "loss: {stream: load, expect: none}";
         assert_eq!(on_a_system(loss), Ok(Vec::new()));
         let why = "ecn.marks: it follows from the configuration of one device, and two-in-a-row is several: two-in-a-row-near or two-in-a-row-far is one";
-        assert_eq!(on_a_system(&format!("{mark}, {loss}")), Ok(vec![why.to_owned()]));
-        assert_eq!(on_a_system(mark), Err(format!("nothing of it can be measured: {why}")));
+        assert_eq!(on_a_system(&format!("{OF_ONE}, {loss}")), Ok(vec![why.to_owned()]));
+        assert_eq!(on_a_system(OF_ONE), Err(format!("nothing of it can be measured: {why}")));
         let predicted = on_a_system("loss: {stream: load}").expect_err("nothing is left");
         assert!(predicted.contains("loss: it follows"), "{predicted}");
+    }
+
+    #[test]
+    fn what_is_left_out_of_a_case_on_a_system_names_the_devices_that_the_lab_has() {
+        let told = |keep: fn(&Profile) -> bool| {
+            let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+            lab.duts.retain(keep);
+            on_a_system(&lab, OF_ONE).expect_err("nothing is left")
+        };
+        // A device is in no lab by itself where the rig is not cabled to its first ports.
+        let near = told(|dut| dut.name != "two-in-a-row-far");
+        assert!(near.ends_with("two-in-a-row is several: two-in-a-row-near is one"), "{near}");
+        let none = told(|dut| dut.kind == Kind::System);
+        assert!(none.ends_with("and two-in-a-row is several"), "{none}");
     }
 
     #[test]

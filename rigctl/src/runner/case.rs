@@ -1,6 +1,6 @@
 //! One case from its first trial to its verdict.
 
-use super::applicability::{self, Applicability};
+use super::applicability::Applicability;
 use super::applied;
 use super::budget;
 use super::choose::choose;
@@ -12,6 +12,7 @@ use super::sent::Sent;
 use super::session::{Obstacle, Session};
 use super::stimulus;
 use super::sweep_curves::SweepCurves;
+use super::under_test;
 use crate::executor::Benches;
 use crate::outdir::OutDir;
 use crate::stop::Stop;
@@ -102,13 +103,12 @@ pub struct Ran {
 /// Runs a case to its verdict.
 pub fn run(rig: &Rig<'_>, case: &Case) -> Ran {
     let watch = Stopwatch::start();
-    let chosen = choose(rig.lab, rig.only, case)
-        .and_then(|profile| Ok((profile, applicability::of(rig.lab, profile, case)?)));
-    let mut ran = match chosen {
+    let mut ran = match choose(rig.lab, rig.only, case) {
         Err(why) => conclude(case, String::new(), Work::default(), Verdict::Skipped(why)),
         Ok((profile, reach)) => {
             let mut ran = on(rig, profile, &reach);
             ran.report.left_out = reach.left_out;
+            ran.report.system = under_test::system(profile);
             ran
         }
     };
@@ -369,6 +369,7 @@ fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
         evidence_left_out: Vec::new(),
         tables: Vec::new(),
         timeline: work.timeline,
+        system: Vec::new(),
         stimulus: work.stimulus,
         repeat: String::new(),
         simulated: work.simulated,

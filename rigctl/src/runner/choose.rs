@@ -1,21 +1,25 @@
 //! Which device of the lab a case runs on. Identity selects; configuration is set, where it can be.
 
-use super::applicability;
+use super::applicability::{self, Applicability};
 use indexmap::IndexMap;
 use rig_lab::{Lab, Profile};
 use rig_testcases::Case;
 
-/// The first device of the lab to which the case applies.
+/// The first device of the lab to which the case applies, and what of the case can be had there.
 ///
 /// # Errors
 /// Why it applies to none, each reason with the devices that it keeps away: the reason of a skip.
-pub fn choose<'a>(lab: &'a Lab, only: Option<&str>, case: &Case) -> Result<&'a Profile, String> {
+pub fn choose<'a>(
+    lab: &'a Lab,
+    only: Option<&str>,
+    case: &Case,
+) -> Result<(&'a Profile, Applicability), String> {
     let candidates = lab.duts.iter().filter(|dut| only.is_none_or(|only| dut.name == only));
     let mut why_not: IndexMap<String, Vec<&str>> = IndexMap::new();
     for dut in candidates {
-        let suits = case.suits(dut).and_then(|()| applicability::of(lab, dut, case).map(drop));
+        let suits = case.suits(dut).and_then(|()| applicability::of(lab, dut, case));
         match suits {
-            Ok(()) => return Ok(dut),
+            Ok(reach) => return Ok((dut, reach)),
             Err(lack) => why_not.entry(lack).or_default().push(&dut.name),
         }
     }

@@ -1,6 +1,5 @@
 //! What a run in real time is planned to be: the most that fits into the budget of its lab.
 
-use super::applicability;
 use super::budget;
 use super::choose::choose;
 use super::plan;
@@ -37,8 +36,7 @@ pub fn planned(
     let alpha = budget::each(cases);
     let estimate = |effort: Effort| {
         let each = cases.iter().filter_map(|case| {
-            let profile = choose(lab, only, case).ok()?;
-            let reach = applicability::of(lab, profile, case).ok()?;
+            let (profile, reach) = choose(lab, only, case).ok()?;
             Some(of_case(lab, profile, &reach.case, (alpha, effort, whole)))
         });
         Load::sum(each).takes(side_by_side, whole)

@@ -24,6 +24,8 @@ pub struct Mutant {
     pub text: String,
     /// The part of the device that is broken.
     pub part: Option<Part>,
+    /// The device of a system that it is put into; `None`: every device.
+    pub device: Option<String>,
     /// The suites that say that they cover it.
     pub near: Vec<String>,
 }
@@ -31,8 +33,25 @@ pub struct Mutant {
 impl Mutant {
     /// Whether devices of this kind have what it breaks.
     fn is_of(&self, kind: Kind) -> bool {
-        let path = self.text.split(['.', '=']).next().unwrap_or_default();
-        kind.has(self.part.map_or(path, |part| part.key()))
+        let path = self.what().split(['.', '=']).next().unwrap_or_default();
+        let there = self.device.is_none() || kind == Kind::System;
+        there && kind.has(self.part.map_or(path, |part| part.key()))
+    }
+
+    /// What its deviation does wrong, in words; empty where a field is set otherwise.
+    pub fn about(&self) -> String {
+        match mutation::parse(&self.text).map(|typed| typed.mutation) {
+            Ok(Mutation::Deviation(switched)) => switched.name.about(),
+            _ => String::new(),
+        }
+    }
+
+    /// What is broken, whatever device it is put into.
+    fn what(&self) -> &str {
+        match &self.device {
+            Some(device) => &self.text[device.len() + 1..],
+            None => &self.text,
+        }
     }
 }
 
@@ -67,7 +86,8 @@ pub fn all(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
     all
 }
 
-/// Every mutant of every part, whatever `suites` cover.
+/// Every mutant of every part, whatever `suites` cover; where some of them are about systems, each once more for each device
+/// of the lab's systems.
 pub fn every(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
     if lab.duts.is_empty() {
         return Vec::new();
@@ -80,15 +100,27 @@ pub fn every(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
     };
     let mut texts: Vec<String> = rows.into_iter().flat_map(values).collect();
     texts.extend(Deviation::all().map(|deviation| format!("deviation={deviation}")));
-    let near = |part: Option<Part>| {
+    let on_systems = |suite: &Suite| suite.cases.iter().any(|case| case.kind == Kind::System);
+    let near = |part: Option<Part>, device: &Option<String>| {
         let covers = |suite: &&Suite| part.is_some_and(|part| suite.covers.contains(&part));
-        suites.iter().filter(covers).map(|suite| suite.name.clone()).collect()
+        let near = suites.iter().filter(covers);
+        let near = near.filter(|suite| device.is_none() || on_systems(suite));
+        near.map(|suite| suite.name.clone()).collect()
     };
-    let whole = |text: String| {
+    let one = |device: Option<&str>, what: &str| {
+        let device = device.map(str::to_owned);
+        let text = device.as_ref().map_or(what.to_owned(), |device| format!("{device}/{what}"));
         let part = part_of(&text);
-        Mutant { part, near: near(part), text }
+        Mutant { part, near: near(part, &device), device, text }
     };
-    texts.into_iter().map(whole).collect()
+    let mut all: Vec<Mutant> = texts.iter().map(|what| one(None, what)).collect();
+    if suites.iter().any(on_systems) {
+        let each =
+            |name: &&str| texts.iter().map(|what| one(Some(*name), what)).collect::<Vec<_>>();
+        let each = mutation::devices(lab).iter().flat_map(each).collect::<Vec<_>>();
+        all.extend(each.into_iter().filter(|mutant| mutant.is_of(Kind::System)));
+    }
+    all
 }
 
 /// Runs cases on a mutant until one fails, its likely killers first.
@@ -122,10 +154,9 @@ fn broken(lab: &Lab, text: &String) -> Result<Lab, String> {
 
 /// The part of a device that a mutation changes.
 fn part_of(text: &str) -> Option<Part> {
-    match mutation::parse(text) {
-        Ok(Mutation::Override { path, .. }) => Part::of_path(&path),
-        Ok(Mutation::Deviation(switched)) => Some(switched.name.part()),
-        Err(_) => None,
+    match mutation::parse(text).ok()?.mutation {
+        Mutation::Override { path, .. } => Part::of_path(&path),
+        Mutation::Deviation(switched) => Some(switched.name.part()),
     }
 }
 
@@ -147,10 +178,16 @@ fn ordered<'a>(cases: &[&'a Case], mutant: &Mutant) -> Vec<&'a Case> {
 /// Why no measurement can tell the mutant from the healthy device: in every configuration that the cases use, every
 /// prediction is the same for both.
 fn equivalence(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option<String> {
-    let Ok(Mutation::Override { path, value }) = mutation::parse(&mutant.text) else { return None };
+    if mutant.device.is_some() {
+        // What the other devices of its system make of it is nobody's to compare.
+        return None;
+    }
+    let Mutation::Override { path, value } = mutation::parse(&mutant.text).ok()?.mutation else {
+        return None;
+    };
     let mut used = 0;
     for case in cases {
-        let Ok(profile) = choose(rig.lab, rig.only, case) else { continue };
+        let Ok((profile, _)) = choose(rig.lab, rig.only, case) else { continue };
         for group in groups(case, &profile.declared).ok()? {
             let changed = group.declared.overridden(&path, &value).ok()?;
             if !alike(profile, &group.declared, &changed) {

@@ -39,7 +39,7 @@ impl Tried {
         let mut uses: BTreeSet<Use> = BTreeSet::new();
         let mut first = None;
         for case in cases {
-            let Ok(profile) = choose(lab, only, case) else { continue };
+            let Ok((profile, _)) = choose(lab, only, case) else { continue };
             uses.extend(used(lab, profile, case));
             first.get_or_insert(profile);
         }
@@ -132,7 +132,7 @@ mod tests {
         let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         let cases = suites.iter().flat_map(|suite| &suite.cases);
         let doubt = |case: &Case| {
-            let profile = choose(&lab, None, case).expect("it suits one");
+            let (profile, _) = choose(&lab, None, case).expect("it suits one");
             (case.id.to_string(), tried.doubt(&lab, profile, case))
         };
         cases.map(doubt).collect()

@@ -2,7 +2,6 @@
 
 mod size;
 
-use super::applicability;
 use super::choose::choose;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
@@ -18,9 +17,8 @@ use size::Size;
 
 /// Every fault of the case on the device that it would run on; none when it would be skipped.
 pub fn faults(lab: &Lab, only: Option<&str>, case: &Case) -> Vec<Fault> {
-    let chosen = choose(lab, only, case)
-        .and_then(|profile| Ok((profile, applicability::of(lab, profile, case)?)));
-    chosen.map_or_else(|_| Vec::new(), |(profile, reach)| on(lab, profile, &reach.case))
+    choose(lab, only, case)
+        .map_or_else(|_| Vec::new(), |(profile, reach)| on(lab, profile, &reach.case))
 }
 
 fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {

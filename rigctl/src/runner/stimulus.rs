@@ -1,5 +1,6 @@
 //! What a case sends, in words, for pages and for `rigctl explain`.
 
+use rig_frames::vlan;
 use rig_lab::Curve;
 use rig_testcases::case::Count;
 use rig_testcases::{Case, EndpointSpec, FlowSpec, Injection, Middlebox, Script, Verb, Which};
@@ -19,11 +20,12 @@ pub(super) fn stimulus(case: &Case, script: &Script) -> Vec<String> {
             Some(Count::Searched) => format!("{rate}, their number searched"),
         };
         format!(
-            "{}: {} to {}, class {}, {} frames, {rate}",
+            "{}: {} to {}, class {}{}, {} frames, {rate}",
             s.name,
             port(s.from),
             if s.from == s.to { "the NIC behind it" } else { port(s.to) },
             s.class,
+            tag_text(s.vlan),
             s.size
         )
     });
@@ -47,6 +49,12 @@ pub(super) fn stimulus(case: &Case, script: &Script) -> Vec<String> {
     let unusual = peers.filter(|(_, peer)| *peer != EndpointSpec::default());
     let peers = unusual.map(|(port, peer)| format!("{port}: {peer}"));
     streams.chain(flows).chain(between).chain(storms).chain(peers).collect()
+}
+
+/// The 802.1Q tag that the frames of a stream bear, if they do, behind what else they are.
+pub fn tag_text(tag: Option<vlan::Repr>) -> String {
+    let text = |tag: vlan::Repr| format!(", tagged VLAN {}, PCP {}", tag.vid.get(), tag.pcp.get());
+    tag.map(text).unwrap_or_default()
 }
 
 /// What a NIC sends by itself.

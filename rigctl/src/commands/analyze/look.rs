@@ -53,6 +53,7 @@ impl Analysis {
                 .take(observation.ports.len())
                 .filter_map(|at| pfc(observation, at))
                 .collect(),
+            connections: capture.connections.clone(),
             watchdog,
             doubts: doubts.collect(),
             notes,

@@ -1,6 +1,7 @@
 //! What a capture shows, as plain data: the JSON of `rigctl analyze`. Lengths of time are picoseconds.
 
 use rig_capture::Span;
+use rig_capture::connection::Connection;
 use serde::Serialize;
 
 /// The format of the JSON.
@@ -20,6 +21,8 @@ pub(super) struct Analysis {
     pub(super) loads: Vec<String>,
     /// What the device sent.
     pub(super) pfc: Vec<Pfc>,
+    /// Reliable connections, whose they are; `port` is an index into `ports`.
+    pub(super) connections: Vec<Connection>,
     /// What storm and stream together show of a watchdog.
     pub(super) watchdog: Vec<Watchdog>,
     /// Why the capture cannot be trusted whole.

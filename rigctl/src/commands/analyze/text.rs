@@ -1,5 +1,6 @@
 //! The same for people: twelve columns of what it is, then the thing itself.
 
+use super::connection;
 use super::seen::{Analysis, Anchor, Malformed, Pfc, PfcClass, Port, Ps, Storm, Stream, Watchdog};
 use crate::commands::words::count;
 use rig_capture::{Reading, Span, Unit};
@@ -40,6 +41,10 @@ pub(super) fn text(file: &str, analysis: &Analysis, device: &Profile, guessed: &
     streams.iter().for_each(|of| lines.add("Stream", &stream(of)));
     analysis.loads.iter().for_each(|of| lines.add("Load", of));
     analysis.pfc.iter().for_each(|of| pfc(&mut lines, of));
+    for of in &analysis.connections {
+        let port = ports.get(usize::from(of.port)).map_or("", |port| &port.name);
+        connection::lines(of, port).iter().for_each(|(what, text)| lines.add(what, text));
+    }
     for Watchdog { storm, stream, detection, restoration, restoration_from, why_not } in
         &analysis.watchdog
     {
@@ -163,7 +168,7 @@ fn word(value: impl Serialize) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn time(ps: u64) -> String {
+pub(super) fn time(ps: u64) -> String {
     Unit::Ps.show(ps)
 }
 

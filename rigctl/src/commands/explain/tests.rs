@@ -33,6 +33,39 @@ fn ports_that_behave_or_are_recorded_otherwise_are_named() {
 }
 
 #[test]
+fn a_system_is_explained_by_its_devices_its_links_and_where_the_rig_is() {
+    insta::assert_snapshot!(explained("system::latency-adds-up"));
+}
+
+#[test]
+fn the_tag_of_a_stream_is_told() {
+    let text = explained("ecn::curve-of-tagged-frames-broadcom");
+    assert!(text.contains(", tagged VLAN 100, PCP 5"), "{text}");
+}
+
+#[test]
+fn what_a_lab_cannot_have_of_a_case_is_told_and_not_promised() {
+    // A switch that nobody asks for its counters.
+    let mut input = bundled();
+    input.lab.transport = rig_lab::Transport::Interfaces(rig_lab::Interfaces {
+        interfaces: (1..=4).map(|n| format!("eth{n}")).collect(),
+        backend: rig_lab::Backend::AfXdp,
+        dpdk: None,
+        speed: None,
+        bound: rig_units::Dur::us(10),
+        budget: rig_units::Dur::s(60),
+    });
+    let id = "pfcwd::storm-counters-broadcom";
+    let text = text(&input, id).unwrap_or_else(|bad| panic!("{}", bad.text()));
+    assert!(
+        text.contains("  left out    counters: the control `none` reads no counters"),
+        "{text}"
+    );
+    let measured = text.split_once("  measured\n").expect("something is measured").1;
+    assert!(!measured.contains("    counters"), "{measured}");
+}
+
+#[test]
 fn a_slip_in_the_name_is_answered_with_what_was_meant() {
     insta::assert_snapshot!(explained("pfcwd::detection-latenzy-broadcom"));
     insta::assert_snapshot!(explained("trigger-ramp"));

@@ -136,7 +136,7 @@ impl Ran {
 
     /// Something of what the oracle knows of the case on the device.
     pub(super) fn of_context<T>(&self, of: impl FnOnce(&Context<'_>) -> T) -> T {
-        let profile = choose(&self.lab, Some(self.device), &self.case).expect("it suits");
+        let (profile, _) = choose(&self.lab, Some(self.device), &self.case).expect("it suits");
         let group = groups(&self.case, &profile.declared).expect("settings").remove(0);
         let seed = Seed::of_run(SEED).split(&self.case.id.to_string()).split(&group.label);
         of(&measure::context(&self.lab, profile, &self.case, group, seed))

@@ -20,10 +20,10 @@ pub(super) fn lacking(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option
         return Some(format!("no case is for {called}"));
     }
     let has = |case: &&Case| {
-        choose(rig.lab, rig.only, case).is_ok_and(|profile| has(mutant, profile, case))
+        choose(rig.lab, rig.only, case).is_ok_and(|(profile, _)| has(mutant, profile, case))
     };
     let what = match mutant.part {
-        _ if mutant.text.starts_with("peer.") => "has two NICs",
+        _ if mutant.what().starts_with("peer.") => "has two NICs",
         Some(Part::Macsec) => "speaks MACsec",
         _ if of_voqs(mutant) => "has virtual output queues",
         _ => "runs",
@@ -39,7 +39,7 @@ fn has(mutant: &Mutant, profile: &Profile, case: &Case) -> bool {
         .try_fold(profile.declared.clone(), |declared, setting| declared.with(setting));
     let Ok(declared) = declared else { return false };
     match mutant.part {
-        _ if mutant.text.starts_with("peer.") => {
+        _ if mutant.what().starts_with("peer.") => {
             declared.nics().is_some_and(|nics| nics.peer.is_some())
         }
         Some(Part::Macsec) => declared.switch().is_some_and(|switch| switch.macsec.enable),
@@ -53,5 +53,5 @@ fn has(mutant: &Mutant, profile: &Profile, case: &Case) -> bool {
 
 /// Whether it breaks what only a switch of virtual output queues has.
 fn of_voqs(mutant: &Mutant) -> bool {
-    ["deviation=voq_per_source", "deviation=xon_of_any_queue"].contains(&mutant.text.as_str())
+    ["deviation=voq_per_source", "deviation=xon_of_any_queue"].contains(&mutant.what())
 }

@@ -2,8 +2,6 @@
 //! It says only what is tried first.
 
 use super::Mutant;
-use crate::mutation;
-use rig_lab::Mutation;
 use rig_oracle::measure::{self, Red};
 use rig_testcases::Case;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +26,7 @@ pub(super) fn found(case: &Case) -> Vec<&'static str> {
 /// field, one of its measures says that it does, or nothing is known.
 pub(super) fn nearness(case: &Case, mutant: &Mutant) -> u8 {
     let found = found(case);
-    let field = mutant.text.split_once('=').map_or("", |(path, _)| path);
+    let field = mutant.what().split_once('=').map_or("", |(path, _)| path);
     let same =
         |text: &&str| field != "deviation" && text.split_once('=').unwrap_or_default().0 == field;
     if found.contains(&&*mutant.text) {
@@ -54,11 +52,7 @@ pub(super) fn of_case(case: &Case) -> Words {
 
 /// The path that a mutant overrides, or what its deviation does wrong.
 pub(super) fn of_mutant(mutant: &Mutant) -> Words {
-    let about = match mutation::parse(&mutant.text) {
-        Ok(Mutation::Deviation(switched)) => switched.name.about(),
-        _ => String::new(),
-    };
-    words([&*mutant.text, &*about].into_iter())
+    words([&*mutant.text, &*mutant.about()].into_iter())
 }
 
 fn words<'a>(texts: impl Iterator<Item = &'a str>) -> Words {

@@ -70,8 +70,8 @@ const SPOILERS: &[(&str, &[&str])] = &[
 ];
 
 /// Whether a mutant spoils a case that is not about it.
-fn spoils(case: &Case, mutant: &str) -> bool {
-    let own = SPOILERS.iter().find(|(begins, _)| mutant.starts_with(begins));
+fn spoils(case: &Case, mutant: &Mutant) -> bool {
+    let own = SPOILERS.iter().find(|(begins, _)| mutant.what().starts_with(begins));
     own.is_some_and(|(_, about)| !about.iter().any(|name| case.id.case.contains(name)))
 }
 
@@ -110,7 +110,7 @@ pub fn worth(
         if by_hand.as_ref() == Some(&mutant.text) {
             continue;
         }
-        let spoils = spoils(case, &mutant.text);
+        let spoils = spoils(case, mutant);
         let counts = !spoils || (full && by_hand.is_none());
         if !counts || lacking::lacking(rig, &[case], mutant).is_some() {
             continue;
