@@ -100,7 +100,7 @@ fn unguarded(kind: Kind, fields: &Fields<'_>) -> Option<Option<Rule>> {
 
 fn declared_of(kind: Kind, parent: Option<Declared>, at: &At<'_>) -> Option<Declared> {
     let inherits = parent.is_some();
-    let declared = match parent.map_or_else(|| fields::least(kind), Ok) {
+    let declared = match parent.map_or_else(|| crate::sample::least(kind), Ok) {
         Ok(declared) => declared,
         Err(why) => {
             at.fault(format!("the rows of fields are broken: {why}"), "a whole program");
@@ -176,7 +176,7 @@ impl Reading {
     fn part(&mut self, at: &At<'_>, path: &str) {
         let inherits = self.inherits;
         if fields::field(path).is_none() && self.declared.get(path).is_none() {
-            let sample = fields::sample(self.kind).ok().and_then(|sample| sample.get(path));
+            let sample = crate::sample(self.kind).ok().and_then(|sample| sample.get(path));
             self.set(at, path, sample.unwrap_or_default());
             self.inherits = false;
         }

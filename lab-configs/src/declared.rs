@@ -2,7 +2,8 @@
 
 use crate::field::Holds::{List, Size};
 use crate::field::{Field, needed};
-use crate::{Kind, Nics, Qos, Router, Switch};
+use crate::ports::speed_of;
+use crate::{Kind, Nics, Ports, Qos, Router, Switch};
 use rig_units::{Bytes, Dur, PortSpeed};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -20,28 +21,6 @@ pub enum Declared {
     Nic(Box<Nics>),
     /// A router.
     Router(Router),
-}
-
-/// All front-panel ports, as groups of equal ones.
-pub type Ports = Vec<PortGroup>;
-
-/// So many ports of one speed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PortGroup {
-    /// Ports of this speed.
-    pub count: u16,
-    /// The nominal MAC rate of each.
-    pub speed: PortSpeed,
-}
-
-/// Speed of port `index` of these, counted from 0; `None` past the last.
-pub(crate) fn speed_of(ports: &[PortGroup], index: u16) -> Option<PortSpeed> {
-    let mut before = 0;
-    ports.iter().find_map(|group| {
-        before += group.count;
-        (index < before).then_some(group.speed)
-    })
 }
 
 impl Declared {

@@ -5,7 +5,6 @@
 use crate::field::{Absent, Field, Holds};
 use crate::{Buffer, Declared, Kind, Macsec, Nic, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler};
 use crate::{Switch, Watermark, Wred};
-use serde_json::Value as Json;
 
 /// The fields of one part, or of one part of a part.
 #[derive(Debug, Clone, Copy)]
@@ -74,12 +73,12 @@ impl Fieldset {
         }
     }
 
-    fn is_of(&self, kind: Kind) -> bool {
+    pub(crate) fn is_of(&self, kind: Kind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
     /// Whether it stands at `path` or below it.
-    fn stands_in(&self, path: &str) -> bool {
+    pub(crate) fn stands_in(&self, path: &str) -> bool {
         let behind = self.path.strip_prefix(path);
         behind.is_some_and(|rest| path.is_empty() || rest.is_empty() || rest.starts_with('.'))
     }
@@ -188,44 +187,6 @@ pub(crate) fn must_be(path: &str) -> Option<String> {
     }
     let key = sections.find_map(|section| section.fields.iter().find(|f| such_as(f).is_some()))?;
     Some(format!("{{{}: ...}}", key.name))
-}
-
-/// A complete configuration of a device of `kind`, in which everything is such as its row says.
-///
-/// # Errors
-/// Never, unless a row says what does not fit its field; says how.
-pub fn sample(kind: Kind) -> Result<Declared, String> {
-    filled(kind, |_| true)
-}
-
-/// The same without the parts that a device need not have.
-///
-/// # Errors
-/// As [`sample`].
-pub(crate) fn least(kind: Kind) -> Result<Declared, String> {
-    filled(kind, |section| {
-        !SECTIONS.iter().any(|part| part.may_be_off && section.stands_in(part.path))
-    })
-}
-
-fn filled(kind: Kind, with: impl Fn(&Fieldset) -> bool) -> Result<Declared, String> {
-    // A system is made of switches.
-    let kind = if kind == Kind::System { Kind::Switch } else { kind };
-    let mut tree = Json::Null;
-    for section in SECTIONS.iter().filter(|section| section.is_of(kind) && with(section)) {
-        let keys = section.path.split('.').filter(|key| !key.is_empty());
-        for field in section.fields {
-            if let Absent::Needed(text) = field.absent {
-                keys.clone().fold(&mut tree, |at, key| &mut at[key])[field.name] = value(text);
-            }
-        }
-    }
-    Declared::read(kind, tree).map_err(|e| e.to_string())
-}
-
-/// A value as it stands in a row: JSON, or a text without quotes.
-fn value(text: &str) -> Json {
-    serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.to_owned()))
 }
 
 #[cfg(test)]

@@ -27,10 +27,12 @@ pub mod nics;
 pub mod part;
 pub mod pfc;
 pub mod pfcwd;
+pub mod ports;
 pub mod profile;
 pub mod qos;
 pub mod read;
 pub mod router;
+mod sample;
 pub mod scheduler;
 pub mod schema;
 pub mod settings;
@@ -42,7 +44,7 @@ pub mod wred;
 pub mod yaml;
 
 pub use buffer::{Accounting, Buffer, Crossing};
-pub use declared::{Declared, PortGroup, Ports};
+pub use declared::Declared;
 pub use deviation::{
     BufferFaults, Deviation, DeviceFaults, MacsecFaults, NicFaults, NpFaults, PfcFaults,
     PfcwdFaults, RcFaults, RpFaults, SchedulerFaults, Switched, WredFaults,
@@ -57,9 +59,11 @@ pub use nics::Nics;
 pub use part::Part;
 pub use pfc::Pfc;
 pub use pfcwd::{Action, Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, RuleFamily};
+pub use ports::{PortGroup, Ports};
 pub use profile::{Actual, Mutation, Profile, Rule};
 pub use qos::Qos;
 pub use router::Router;
+pub use sample::sample;
 pub use scheduler::{Scheduler, Scheduling};
 pub use schema::{schema_dut, schema_lab};
 pub use settings::{BadSetting, Setting};

@@ -8,7 +8,6 @@
 
 use crate::field::Holds::{Chance, Count, Name, Rate, Size, Switch, Time, Word};
 use crate::field::{Field, needed};
-use crate::{Declared, Kind, fields};
 use rig_units::{Bytes, Dur, L2Rate, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -251,17 +250,6 @@ impl Receive {
 impl Nic {
     /// Its own fields beside its parts, a row each.
     pub const FIELDS: &[Field] = &[needed("generation", Name, "gen1").live()];
-
-    /// Such as its rows say.
-    ///
-    /// # Panics
-    /// Never: a test holds every row against its field.
-    pub fn usual() -> Nic {
-        match fields::sample(Kind::Nic) {
-            Ok(Declared::Nic(nics)) => nics.nic,
-            other => panic!("the rows of a NIC make no NIC: {other:?}"),
-        }
-    }
 
     /// Every value that lies outside its range: the path below its own, what stands there, what would be accepted.
     pub fn out_of_range(&self) -> Vec<(&'static str, String, String)> {

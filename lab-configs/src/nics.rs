@@ -1,7 +1,6 @@
 //! What is declared of a device of NICs: one behind each of its ports.
 
-use crate::Nic;
-use crate::declared::Ports;
+use crate::{Nic, Ports};
 use rig_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

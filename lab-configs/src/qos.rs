@@ -1,8 +1,8 @@
 //! From code point to traffic class, queue and priority group.
 
+use crate::Color;
 use crate::field::Holds::{Count, List, Whole};
 use crate::field::{Field, needed, optional};
-use crate::{Color, Declared, Kind, fields};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -33,17 +33,6 @@ impl Qos {
         needed("pfcwd_sw_enable", List, "[3,4]"),
         optional("dscp_to_color", Whole),
     ];
-
-    /// Such as its rows say.
-    ///
-    /// # Panics
-    /// Never: a test holds every row against its field.
-    pub fn usual() -> Qos {
-        match fields::sample(Kind::Switch) {
-            Ok(Declared::Switch(switch)) => switch.qos,
-            other => panic!("the rows of a switch make no switch: {other:?}"),
-        }
-    }
 
     /// Whether `class` is lossless.
     pub fn lossless(&self, class: u8) -> bool {

@@ -1,6 +1,6 @@
 //! What is declared of a router: it stores and forwards, with one delay for every frame, and neither classifies nor pauses.
 
-use crate::declared::Ports;
+use crate::Ports;
 use rig_units::{Bytes, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -82,7 +82,7 @@ impl Declared {
         if self.lacks(path) {
             let mut kinds = Kind::OF_PROFILES.iter().map(|(_, kind)| *kind);
             let other = kinds.find(|kind| kind.has(part(path)));
-            let other = other.and_then(|kind| fields::sample(kind).ok());
+            let other = other.and_then(|kind| crate::sample(kind).ok());
             return other
                 .map_or(Ok(()), |of| of.overridden(path, text).map(drop))
                 .map(|()| self.clone());

@@ -1,9 +1,9 @@
 //! What is declared of a switch: its ports, and the parts that frames meet between them.
 
-use crate::declared::{Ports, speed_of};
 use crate::field::Holds::Time;
 use crate::field::{Field, needed};
-use crate::{Buffer, Form, Macsec, Pfc, Pfcwd, Qos, Scheduler, Watermark, Wred};
+use crate::ports::speed_of;
+use crate::{Buffer, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Scheduler, Watermark, Wred};
 use rig_units::{Bytes, Dur, PortSpeed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,10 +2,12 @@
 
 use super::*;
 use crate::field::Holds;
+use crate::sample::{sample, value};
 use crate::settings::Setting;
 use crate::{Nics, Router};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use serde_json::Value as Json;
 
 /// The form of a configuration, every definition in its place.
 fn form<T: JsonSchema>() -> Json {

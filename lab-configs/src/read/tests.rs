@@ -3,7 +3,6 @@
 use super::*;
 use crate::{
     CipherSuite, Declared, Kind, Macsec, PfcMode, Policy, Reception, RuleFamily, Switch, Watermark,
-    fields,
 };
 use insta::assert_snapshot;
 
@@ -171,7 +170,7 @@ fn switch(declared: Result<Declared, String>) -> Switch {
 #[test]
 fn a_profile_may_say_how_watermarks_are_polled_or_say_nothing() {
     let text = include_str!("../../duts/broadcom.yaml");
-    let sample = fields::sample(Kind::Switch);
+    let sample = crate::sample(Kind::Switch);
     assert_eq!(switch(sample).watermark, Watermark::default());
     let polled = text.replace("  pfcwd:\n", "  watermark: {poll: 60s}\n  pfcwd:\n");
     let profile = profile_from(&Source::new("dut.yaml", &polled));
@@ -183,7 +182,7 @@ fn a_profile_may_say_how_watermarks_are_polled_or_say_nothing() {
 #[test]
 fn a_profile_may_speak_macsec_or_say_nothing() {
     let text = include_str!("../../duts/broadcom.yaml");
-    assert_eq!(switch(fields::sample(Kind::Switch)).macsec, Macsec::off());
+    assert_eq!(switch(crate::sample(Kind::Switch)).macsec, Macsec::off());
     let profile = |macsec: &str| {
         let text = text.replace("  pfcwd:\n", &format!("  {macsec}\n  pfcwd:\n"));
         let profile = profile_from(&Source::new("dut.yaml", &text));

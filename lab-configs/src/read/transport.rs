@@ -1,10 +1,10 @@
 //! Reading what carries frames to a lab's devices, what that makes of their ports, and which controls it goes with.
 
-use crate::declared::{PortGroup, Ports};
 use crate::lab::{ControlName, DpdkWire, Interfaces, Transport, Veth};
 use crate::walk::{At, Fields};
 use crate::yaml::Value;
 use crate::{Backend, Declared, Kind, Profile};
+use crate::{PortGroup, Ports};
 use rig_units::{Dur, PortSpeed};
 use std::path::PathBuf;
 

@@ -28,7 +28,7 @@ fn overridden(path: &str, value: &str) -> Result<Declared, String> {
 #[test]
 fn every_path_can_be_read_and_set_to_what_it_holds() {
     for (_, kind) in Kind::NAMES {
-        let declared = fields::sample(kind).expect("rows that fit");
+        let declared = crate::sample(kind).expect("rows that fit");
         let own = |path: &String| declared.kind().has(part(path));
         for path in fields::paths().into_iter().filter(own) {
             let value = declared.get(&path);
@@ -185,7 +185,7 @@ fn colours_go_by_code_point() {
 #[test]
 fn what_a_device_has_not_is_no_setting_of_it_and_is_not_broken() {
     let [switch, nics] =
-        [Kind::Switch, Kind::Nic].map(|kind| fields::sample(kind).expect("rows that fit"));
+        [Kind::Switch, Kind::Nic].map(|kind| crate::sample(kind).expect("rows that fit"));
     let (of_nic, of_switch) = (set("nic.np.interval", "4us"), set("pfcwd.detection_time", "1s"));
     for (declared, setting) in [(&switch, &of_nic), (&nics, &of_switch)] {
         let bad = declared.with(setting).unwrap_err().to_string();
@@ -199,12 +199,12 @@ fn what_a_device_has_not_is_no_setting_of_it_and_is_not_broken() {
 
 #[test]
 fn a_nic_without_a_peer_has_no_setting_of_one() {
-    let alone = fields::least(Kind::Nic).expect("rows that fit");
+    let alone = crate::sample::least(Kind::Nic).expect("rows that fit");
     let setting = set("peer.np.interval", "4us");
     assert!(alone.with(&setting).is_err());
     assert_eq!(alone.satisfies(&setting), Ok(false));
     assert_eq!(alone.overridden("peer.np.interval", "x2").as_ref(), Ok(&alone));
-    let pair = fields::sample(Kind::Nic).expect("rows that fit");
+    let pair = crate::sample(Kind::Nic).expect("rows that fit");
     assert_eq!(
         pair.with(&setting).map(|pair| pair.get("peer.np.interval")),
         Ok(Some("4us".into()))

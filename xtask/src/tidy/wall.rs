@@ -27,8 +27,8 @@ const MAY: &[(&str, &str)] = &[
     ("lab-configs/src/walk", "the reader of values: where one stands, and what is wrong with it"),
     ("lab-configs/src/field", "which settings there are, and which of them a running device takes"),
     ("Switch::port_name", "names of ports"),
+    ("Declared::ports", "which ports there are, and their speeds"),
     ("DutCounter", "names of counters"),
-    ("Declared::port_speed", "speeds of ports"),
 ];
 
 /// Every function that both sides come to, and may not.

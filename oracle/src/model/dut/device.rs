@@ -45,8 +45,10 @@ impl Device {
                 (Box::new(router), plugs)
             }
             Declared::Switch(running) => {
-                // The cipher suite that its peers were told.
-                let asked = configured.switch().unwrap_or(&running).clone();
+                let asked = match configured {
+                    Declared::Switch(asked) => (**asked).clone(),
+                    Declared::Nic(_) | Declared::Router(_) => (*running).clone(),
+                };
                 let (switch, plugs) = Switched::new(
                     (profile.family(), &asked),
                     *running,

@@ -50,7 +50,9 @@ fn configs(running: &rig_lab::Nics, faults: NicFaults) -> impl Iterator<Item = n
 /// # Errors
 /// The first value that lies outside its range.
 pub(super) fn check(declared: &Declared) -> Result<(), BadSetting> {
-    for (part, nic) in declared.nics().into_iter().flat_map(rig_lab::Nics::all) {
+    let Declared::Nic(nics) = declared else { return Ok(()) };
+    for (part, nic) in [("nic", Some(&nics.nic)), ("peer", nics.peer.as_ref())] {
+        let Some(nic) = nic else { continue };
         if let Some((path, found, want)) = nic.out_of_range().into_iter().next() {
             let why = format!("{found}: want {want}");
             return Err(BadSetting::BadValue { path: format!("{part}.{path}"), why });
