@@ -16,15 +16,19 @@ pub struct Delays {
     pub forwarding_delay: Dur,
     /// Time its MAC takes to react to a PFC frame.
     pub response: Dur,
+    /// Whether it may hold a frame where none of its ports to the rig shows it: a system of several devices may, between them.
+    /// Only a later frame of the stream then tells that one was lost.
+    pub hidden: bool,
 }
 
 impl From<&Declared> for Delays {
-    /// Nothing passes through NICs, and what obeys no PFC has no response to it.
+    /// Of one device. Nothing passes through NICs, and what obeys no PFC has no response to it.
     fn from(declared: &Declared) -> Delays {
         let response = declared.switch().map(|switch| switch.response(switch.macsec.sent()));
         Delays {
             forwarding_delay: declared.transit().unwrap_or_default(),
             response: response.unwrap_or_default(),
+            hidden: false,
         }
     }
 }
@@ -40,8 +44,8 @@ pub struct Fates<'a> {
     pub way: Way<'a>,
     /// Number of the last frame that arrived.
     last_arrived: Option<u32>,
-    /// Frames ready before this and never received were lost.
-    settled: Time,
+    /// Frames ready before this and never received were lost; `None` where no idle port shows it.
+    settled: Option<Time>,
 }
 
 impl<'a> Fates<'a> {
@@ -60,7 +64,8 @@ impl<'a> Fates<'a> {
         }
         let arrived = passages.all.iter().filter(|passage| passage.received.is_some());
         let last_arrived = arrived.map(|passage| passage.seq).max();
-        let settled = settled(observation, script, stream, delays.response);
+        let settled =
+            (!delays.hidden).then(|| settled(observation, script, stream, delays.response));
         let way = Way::of(observation, spec, delays.forwarding_delay);
         Fates { passages, sampled, way, last_arrived, settled }
     }
@@ -70,7 +75,7 @@ impl<'a> Fates<'a> {
     pub fn lost(&self, passage: &Passage) -> bool {
         passage.received.is_none()
             && (self.last_arrived.is_some_and(|last| passage.seq < last)
-                || self.way.ready(passage.sent.at).hi < self.settled.0)
+                || self.settled.is_some_and(|at| self.way.ready(passage.sent.at).hi < at.0))
     }
 
     /// Whether the trial ended before the frame could arrive.
@@ -123,12 +128,17 @@ mod tests {
     use crate::sample::{CABLE, FORWARDING, Sample, TRANSIT};
     use rig_units::Bytes;
 
-    const DELAYS: Delays = Delays { forwarding_delay: FORWARDING, response: Dur(400_000) };
+    const DELAYS: Delays =
+        Delays { forwarding_delay: FORWARDING, response: Dur(400_000), hidden: false };
 
     /// Numbers of the frames that were lost, and of those left open.
     fn fates(sample: Sample, length: Dur) -> (Vec<u32>, Vec<u32>) {
+        fates_by(sample, length, DELAYS)
+    }
+
+    fn fates_by(sample: Sample, length: Dur, delays: Delays) -> (Vec<u32>, Vec<u32>) {
         let (observation, script) = sample.done(length);
-        let fates = Fates::of(&observation, &script, 0, DELAYS);
+        let fates = Fates::of(&observation, &script, 0, delays);
         let those = |which: &dyn Fn(&Passage) -> bool| {
             fates.passages.all.iter().filter(|p| which(p)).map(|p| p.seq).collect()
         };
@@ -141,6 +151,17 @@ mod tests {
         sample.data(0, Dur::us(1), None);
         sample.data(1, Dur::us(2), Some(Dur::us(2) + TRANSIT));
         assert_eq!(fates(sample, Dur::us(3)), (vec![0], vec![]));
+    }
+
+    #[test]
+    fn what_may_be_held_where_no_port_shows_it_is_lost_only_if_a_later_frame_arrives() {
+        let mut sample = Sample::new();
+        sample.data(0, Dur::us(1), None);
+        sample.data(1, Dur::us(2), Some(Dur::us(2) + TRANSIT));
+        sample.data(2, Dur::us(3), None);
+        assert_eq!(fates(sample.clone(), Dur::ms(9)), (vec![0, 2], vec![]));
+        let hidden = Delays { hidden: true, ..DELAYS };
+        assert_eq!(fates_by(sample, Dur::ms(9), hidden), (vec![0], vec![2]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use rig_oracle::Verdict;
 use rig_oracle::measure::Registry;
 use rig_testcases::case::{CaseAction, CaseStep};
-use rig_testcases::{Amount, Case, DeviceVerb};
+use rig_testcases::{Amount, DeviceVerb};
 use rig_units::Dur;
 use rigctl::runner::case::{self, Rig};
 use rigctl::stop::Stop;
@@ -25,21 +25,34 @@ fn a_restart_takes_nothing_from_traffic_that_nobody_stops() {
     assert_eq!(output.status.code(), Some(0), "{told}");
 }
 
-#[test]
-fn what_the_watchdog_does_after_a_restart_on_the_way_is_not_judged_by_its_first_start() {
+/// The verdict of a bundled case without its sweep, with a restart of the watchdog at that time.
+fn restarted(case: &str, at: Option<Dur>) -> Verdict {
     let suites = rig_testcases::read::bundled(&Registry).expect("the bundled catalogue");
     let lab = rig_lab::read::lab(None).expect("the bundled lab");
     let mut all = suites.into_iter().flat_map(|suite| suite.cases);
-    let mut case = all
-        .find(|case| case.id.to_string() == "pfcwd::detection-latency-broadcom")
-        .expect("it is in there");
+    let mut case = all.find(|one| one.id.to_string() == case).expect("it is in there");
     case.sweep.clear();
+    case.steps.extend(at.map(|at| {
+        let what = CaseAction::Device(DeviceVerb::RestartPfcwd);
+        CaseStep { at: Amount::Exactly(at), what }
+    }));
     let stop = Stop::default();
-    let report = |case: &Case| case::run(&Rig::of(&lab, &[case], 7, &stop), case).report;
-    assert_eq!(report(&case).verdict, Verdict::Pass);
-    let what = CaseAction::Device(DeviceVerb::RestartPfcwd);
-    case.steps.push(CaseStep { at: Amount::Exactly(Dur::ms(150)), what });
-    let Verdict::Inconclusive(doubt) = report(&case).verdict else { panic!("it is judged") };
-    let why = "pfcwd starts afresh at 150ms, and one start is predicted for";
-    assert!(doubt.reason == "not-measured" && doubt.detail.contains(why), "{doubt:?}");
+    case::run(&Rig::of(&lab, &[&case], 7, &stop), &case).report.verdict
+}
+
+#[test]
+fn what_the_watchdog_makes_of_a_storm_is_judged_unless_a_restart_meets_it() {
+    // The storm starts at 20 ms; its queue is detected from 220 ms on, and restored by 770 ms.
+    for case in ["pfcwd::detection-latency-broadcom", "pfcwd::restoration-latency-broadcom"] {
+        for at in [None, Some(Dur::ms(10)), Some(Dur::ms(900))] {
+            assert_eq!(restarted(case, at), Verdict::Pass, "{case} {at:?}");
+        }
+        for at in [20, 150, 400].map(Dur::ms) {
+            let verdict = restarted(case, Some(at));
+            let Verdict::Inconclusive(doubt) = verdict else { panic!("{case} {at}: {verdict:?}") };
+            let why = format!("pfcwd starts afresh at {at}, and a detection");
+            let told = doubt.reason == "not-measured" && doubt.detail.contains(&why);
+            assert!(told, "{doubt:?}");
+        }
+    }
 }

@@ -51,8 +51,8 @@ impl DeviceVerb {
         }
     }
 
-    /// The part of the configuration that starts afresh with it, so that what is predicted for its settings does not hold for
-    /// the trial; `None`: everything goes on.
+    /// The part of the configuration that starts afresh with it, so that what is predicted of it does not hold for what the restart
+    /// meets; `None`: everything goes on.
     pub const fn restarts(self) -> Option<&'static str> {
         match self {
             DeviceVerb::ClearWatermarks(_) => None,

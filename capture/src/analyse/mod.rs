@@ -75,7 +75,8 @@ impl From<&Switch> for ActionView {
 impl ActionView {
     /// What bears on whether a frame could have arrived.
     pub const fn delays(&self) -> Delays {
-        Delays { forwarding_delay: self.forwarding_delay, response: self.response }
+        let ActionView { forwarding_delay, response, .. } = *self;
+        Delays { forwarding_delay, response, hidden: false }
     }
 }
 

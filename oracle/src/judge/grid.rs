@@ -30,7 +30,7 @@ pub struct Poll {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grid {
     /// Fewer than two were seen, or there is none: the rule has jitter, or it never restores, and the device was started
-    /// anew between two trials.
+    /// anew between two trials, or its watchdog was in each.
     Unknown,
     /// All fit the declared interval.
     Known(Phase),
@@ -105,6 +105,9 @@ impl Grid {
 
     /// The same, from what the trials showed.
     pub fn of_trials(rule: &Rule, trials: &[Seen]) -> Grid {
+        if trials.iter().any(|seen| seen.restarted) {
+            return Grid::Unknown;
+        }
         let poll = |seen: &Seen| {
             let Sighting { after, frames } = seen.detection()?;
             let start = seen.storm_start.0;

@@ -196,7 +196,8 @@ impl Planner {
     fn trials_of(&self, length: Dur, grid: &Grid) -> u32 {
         let (least, greatest) = self.rule.chances(length, &self.stimulus);
         let certain = greatest.of == 0 || least.of == least.out_of;
-        let counted = !self.rule.on_a_grid() || matches!(grid, Grid::Drifts);
+        let afresh = self.seen.iter().any(|seen| seen.restarted);
+        let counted = !self.rule.on_a_grid() || matches!(grid, Grid::Drifts) || afresh;
         if certain || !counted {
             return 2;
         }

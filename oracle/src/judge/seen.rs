@@ -21,6 +21,8 @@ pub struct Seen {
     pub restored: Option<Sighting>,
     /// How long after the storm's start the trial was watched.
     pub watched: Dur,
+    /// Whether the watchdog was started afresh in the trial: when it polls from then on follows from nothing that was seen before.
+    pub restarted: bool,
 }
 
 /// Whether and when the watchdog acted.

@@ -4,7 +4,7 @@ use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, looked};
 use super::measurement::{Known, Needs, Red, seen_in, subject};
 use super::watchdog::subject::Subject;
-use super::watchdog::{changed, seen, watch};
+use super::watchdog::{seen_whole, watch};
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::{Seen, detection};
 use crate::trials::context::Context;
@@ -52,10 +52,7 @@ fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
     let context = done.context;
     let view = ActionView::from(context.switch());
     done.each("pfcwd.action", &subject.stream, judged, |trial| {
-        if let Some(doubt) = changed(trial) {
-            return Err(doubt.into());
-        }
-        let (watch, seen) = (watch(context, trial)?, seen(context, trial, subject)?);
+        let (watch, seen) = (watch(context, trial)?, seen_whole(done, trial, subject)?);
         let places = watch
             .places(&trial.script, subject)
             .ok_or_else(|| trial.doubt("the stream is not in the script"))?;

@@ -3,11 +3,12 @@
 use super::blame;
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::Judged;
-use super::legs::legs;
+use super::legs::{Leg, legs};
 use super::limits;
 use super::measurement::{Known, Red};
 use crate::Prediction;
 use crate::judge::Seen;
+use crate::judge::answers::NOT_MEASURED;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse;
@@ -16,7 +17,7 @@ use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
 use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, Senders, StreamEnds, optional};
 use rig_testcases::{Case, Measure, StormSpec, StreamRate, StreamSpec, Tap, Wanted};
-use rig_units::Dur;
+use rig_units::{Dur, Quanta};
 
 /// The stream of a case that leaves it to what is predicted.
 fn predicted_of<'a>(measure: &'a Measure, _: &'a Case) -> Vec<&'a str> {
@@ -115,12 +116,52 @@ fn crossing(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> Dur {
     })
 }
 
+/// Why frames of the stream may stand between two devices however idle the port to the rig is: one device pauses the other for as
+/// long as a receiver of the class is paused and what came for it is held, or frames of another stream stand before them.
+fn held_between(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> Option<String> {
+    let legs = legs(done.context, &trial.script, spec);
+    let slots = legs.iter().filter_map(|leg| Some(leg.onward?.0.slot(spec.on_wire())));
+    let slowest = slots.max()?;
+    if trial.script.streams.len() > 1 {
+        return Some("other streams may be in their way between the devices".to_owned());
+    }
+    let gap = match spec.rate {
+        StreamRate::Every(gap) => gap,
+        StreamRate::Load(rate) => {
+            let speed = trial.observation.ports[usize::from(spec.from)].speed;
+            rate.pace(spec.size, speed).gap()
+        }
+    };
+    if gap < slowest {
+        return Some("they come faster than a link between the devices carries them".to_owned());
+    }
+    let paused = (0_u16..).zip(&trial.observation.ports).find(|(port, _)| {
+        let mut words = trial.observation.words((*port, Dir::Tx), spec.class);
+        words.any(|(.., quanta)| quanta > Quanta(0))
+    });
+    let lossless = |leg: &Leg<'_>| leg.switch().qos.lossless(spec.class);
+    let (_, port) = paused.filter(|_| legs.windows(2).any(|pair| pair.iter().all(lossless)))?;
+    let (class, name) = (spec.class, &port.name);
+    Some(format!("{name} paused class {class}, and one device may pause the other for it"))
+}
+
+/// Whether what became of the others decides, whatever becomes of the frames on their way.
+fn is_settled(expect: Wanted, loss: &analyse::Loss, odd: u64) -> bool {
+    odd > 0
+        || match expect {
+            Wanted::None | Wanted::Predicted | Wanted::Some => loss.lost > 0,
+            Wanted::All => loss.received > 0,
+        }
+}
+
 /// Judges the loss of one stream: what the case wants, or what follows from the declared action.
 fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let declared = Delays::from(&done.context.group.declared);
     done.each("loss", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
-        let delays = Delays { forwarding_delay: crossing(done, trial, spec), ..declared };
+        let held = held_between(done, trial, spec);
+        let forwarding_delay = crossing(done, trial, spec);
+        let delays = Delays { forwarding_delay, hidden: held.is_some(), ..declared };
         let loss = analyse::loss(&trial.observation, &trial.script, index, delays);
         if loss.sent == 0 {
             return Err(trial.doubt(&format!("nothing of {stream} was sent")).into());
@@ -156,6 +197,14 @@ fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
         } else {
             Span { lo: loss.lost, hi: loss.lost + loss.open }
         };
+        // What decides without them is a verdict.
+        if let Some(why) = held.filter(|_| loss.open > 0 && !is_settled(expect, &loss, odd)) {
+            let why = format!(
+                "{} of {} frames of {stream} had not arrived when the trial ended: {why}, where no port of the rig shows them",
+                loss.open, loss.sent
+            );
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         let records = if odd > 0 { loss.odd } else { loss.frames };
         // What is still under way when the trial ends has not shown what becomes of it.
         let count = loss.sent.saturating_sub(loss.open);

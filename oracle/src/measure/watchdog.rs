@@ -8,7 +8,7 @@ use super::judged::{At, Judged};
 use super::measurement::{Known, Needs, Placement, Red, seen_in, subject};
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::fired::{self, Limits, Storms};
-use crate::judge::{self, Grid, Seen, detection, ramp, restoration};
+use crate::judge::{self, Fired, Grid, Seen, detection, ramp, restoration};
 use crate::trials::ask::Role;
 use crate::trials::context::Context;
 use crate::trials::kept::Kept;
@@ -150,6 +150,22 @@ pub(super) fn watch<'a>(context: &'a Context<'_>, trial: &Trial) -> Result<&'a W
     context.watch.as_ref().ok_or_else(|| trial.doubt("the device has no watchdog"))
 }
 
+/// What one trial showed of a subject, where one start of the watchdog is all that bears on it.
+///
+/// # Errors
+/// Why it shows nothing.
+pub(super) fn seen_whole(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    subject: &Subject,
+) -> Result<Seen, Doubt> {
+    if let Some(doubt) = changed(trial) {
+        return Err(doubt);
+    }
+    let seen = seen(done.context, trial, subject)?;
+    restarted(done, trial, &seen).map_or(Ok(seen), Err)
+}
+
 /// What one trial showed of a subject.
 ///
 /// # Errors
@@ -286,11 +302,7 @@ fn all_seen(
 ) -> Option<Vec<Seen>> {
     let (mut all, mut unshown) = (Vec::new(), None);
     for trial in trials {
-        if let Some(doubt) = changed(&trial) {
-            judged.doubt(at, doubt);
-            return None;
-        }
-        match seen(done.context, &trial, &measure.subject) {
+        match seen_whole(done, &trial, &measure.subject) {
             Ok(seen) => all.push(seen),
             Err(doubt) => unshown = unshown.or(Some(doubt)),
         }
@@ -309,19 +321,39 @@ const SETTINGS: [&str; 4] =
     ["pfcwd.detection_time", "pfcwd.restoration_time", "pfcwd.poll_interval", "pfcwd.action"];
 
 /// What is predicted holds for one setting of these: of a trial that changes it on the way it says nothing.
-pub(super) fn changed(trial: &Trial) -> Option<Doubt> {
+fn changed(trial: &Trial) -> Option<Doubt> {
     trial.script.steps.iter().find_map(|step| match &step.action {
         Action::Configure(setting) if SETTINGS.contains(&setting.path.as_str()) => {
             let path = &setting.path;
             let why = format!("{path} changes at {}, and one setting is predicted for", step.at);
             Some(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
         }
-        Action::Device(verb) if verb.restarts() == Some("pfcwd") => {
-            let why = format!("pfcwd starts afresh at {}, and one start is predicted for", step.at);
-            Some(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
-        }
         _ => None,
     })
+}
+
+/// Detection and restoration are predicted of a watchdog that sees the whole of a storm: one that is started afresh from the storm's
+/// start until its queue is restored saw a part of it. What it did before and does after is as any other start.
+fn restarted(done: &JudgeContext<'_>, trial: &Trial, seen: &Seen) -> Option<Doubt> {
+    let rule = &watch(done.context, trial).ok()?.rule;
+    let slack = done.context.slack_within(done.bound());
+    let start = Dur(seen.storm_start.0.saturating_sub(trial.observation.origin.0));
+    let until = match (&seen.fired, &seen.restored) {
+        (_, Some(restored)) => Some(Dur(restored.after.hi)),
+        // The poll after the pause begins anew of itself.
+        (Fired::Never, None) => Some(seen.pause_length + rule.longest_interval()),
+        (Fired::At(_), None) => None,
+    };
+    // It is told to at the step, and has done so when it answers.
+    let took = trial.observation.counters.took;
+    let meets = |at: &Dur| {
+        *at + took + slack >= start && until.is_none_or(|until| *at <= start + until + slack)
+    };
+    let at = see::restarts(&trial.script).find(meets)?;
+    let why = format!(
+        "pfcwd starts afresh at {at}, and a detection and a restoration are predicted of one that sees the whole storm"
+    );
+    Some(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
 }
 
 fn about(measure: &Watchdog, point: String) -> judge::Subject {

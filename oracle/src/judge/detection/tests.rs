@@ -22,6 +22,7 @@ fn seen(fired: Option<(u64, u64)>) -> Seen {
         fired,
         restored: None,
         watched: Dur::ms(600),
+        restarted: false,
     }
 }
 
@@ -93,6 +94,17 @@ fn a_poll_too_late_is_found_on_the_grid_though_the_interval_allows_it() {
         findings[0].starts_with("pfcwd.poll_interval: want detections congruent"),
         "{findings:?}"
     );
+}
+
+#[test]
+fn polls_that_begin_afresh_in_each_trial_lie_on_no_grid() {
+    let at = |ms: u64, after: u64| Seen {
+        storm_start: Time(Dur::ms(ms).0),
+        restarted: true,
+        ..seen(Some((after * 1_000, after * 1_000 + 100)))
+    };
+    let spread = [at(10, 290), at(60, 240), at(30, 220)];
+    assert_eq!(judged(RuleFamily::Broadcom, None, &spread), Vec::<String>::new());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::verdict::Doubt;
 use rig_capture::analyse::{self, ActionView, Sighting};
 use rig_capture::{Dir, Observation, Span};
 use rig_lab::RuleFamily;
-use rig_testcases::Script;
+use rig_testcases::{Action, Script};
 use rig_units::{Dur, Time};
 
 /// Reads trial `number` of the storm at `places`.
@@ -59,6 +59,15 @@ pub fn see(
         fired,
         restored,
         watched: Dur(watched(observation, script, places).0.saturating_sub(start.hi)),
+        restarted: restarts(script).next().is_some(),
+    })
+}
+
+/// When the script starts the watchdog afresh.
+pub(super) fn restarts(script: &Script) -> impl Iterator<Item = Dur> {
+    script.steps.iter().filter_map(|step| match &step.action {
+        Action::Device(verb) if verb.restarts() == Some("pfcwd") => Some(step.at),
+        _ => None,
     })
 }
 

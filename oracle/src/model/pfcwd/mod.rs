@@ -35,8 +35,10 @@ pub struct Watchdog {
 impl Watchdog {
     /// A watchdog that has not polled yet, with the rule of `family`, the times of `config` and these faults.
     pub fn new(family: RuleFamily, config: &Pfcwd, faults: PfcwdFaults) -> Watchdog {
+        // The interval counter's recovery lasts its time whatever it does to the queue.
+        let alerts = config.action == Action::Alert && family != RuleFamily::IntervalCounter;
         Watchdog {
-            state: State::new(config.action == Action::Alert),
+            state: State::new(alerts),
             detection: Detection::new(family, config, faults),
             restoration: Restoration::new(family, config, faults),
             saved: Saved::default(),

@@ -96,13 +96,33 @@ impl Rule {
             _ => at,
         };
         let (first, last) = (longer_than(at.lo), longer_than(at.hi));
-        // A queue that no frame reached during the storm is an idle one.
-        let sparse = stimulus.data_gap.is_some_and(|gap| gap > p);
-        let spare = if self.family == RuleFamily::Barefoot && sparse { p.0 / 5 } else { 0 };
-        match (length.0 > first.saturating_sub(spare), length.0 > last) {
+        let (never, not_always) = self.longest(phase, (first, last), stimulus);
+        match (length.0 > never, length.0 > not_always) {
             (may, must) if may == must => Some(must),
             _ => None,
         }
+    }
+
+    /// The longest pause that is detected at no phase of the data, and the longest that is not detected at some: of those that end
+    /// `first` to `last` after the storm's start.
+    ///
+    /// A barefoot queue that no frame reaches until the poll that decides is an idle one, of which four fifths of an interval are
+    /// enough. That takes a data gap above all of the polls; the first interval is as long as `phase` only.
+    fn longest(&self, phase: Dur, (first, last): (u64, u64), stimulus: &Stimulus) -> (u64, u64) {
+        let (n, p) = (self.polls().most, self.poll_interval);
+        let Some(gap) = stimulus.data_gap.filter(|_| self.family == RuleFamily::Barefoot) else {
+            return (first, last);
+        };
+        let (is_early, most) = (first < last, fifths(p, 4));
+        let begins_idle = is_early && phase > most;
+        let never = match (if is_early { begins_idle && gap > p * n } else { gap.0 > last }, n) {
+            (false, _) => first,
+            (true, 1) if is_early => most.0,
+            (true, _) => first - p.0 / 5,
+        };
+        // Whatever reaches the queue does so after the later poll, too.
+        let is_never_reached = begins_idle && gap >= p * (n + 1);
+        (never, if is_never_reached { last - p.0 / 5 } else { last })
     }
 
     /// The probability that a pause of `length` is detected, at a phase drawn uniformly (and a data phase, too);
