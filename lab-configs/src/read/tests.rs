@@ -129,6 +129,9 @@ macro_rules! mistakes {
 
 mistakes! {
     unknown_key_of_a_profile: [("asic:", "asics:")];
+    asic_that_is_no_word: [("asic: tomahawk", "asic: 3")];
+    asic_that_is_missing: [("asic:", "# asic:")];
+    lab_as_a_profile: [("declared:", "duts:")];
     unknown_key_deep_below: [("    poll_interval: 100ms", "    pol_interval: 100ms")];
     missing_key: [("    charge: interval ", "    # charge: interval ")];
     several_wrong_values: [("pool: 10875072B", "pool: 10875072"), ("action: drop", "action: dorp"), ("count: 8", "count: eight"), ("forwarding_delay: 600ns", "forwarding_delay: fast")];
@@ -228,6 +231,11 @@ fn a_lab_names_what_is_wrong_with_it() {
         "about: x\ntransport: virtual\ncable: 3m\nduts: [duts/broadcom.yaml, duts/broadcom.yaml]\n"
     ));
     assert_snapshot!(of_lab("about: x\ntransport: virtual\ncable: 2000km\nduts: []\n"));
+    assert_snapshot!(of_lab(
+        "about: x\ntransport: veth\ncontrol: served\nbound: 1ms\ncable: 3m\nduts: [duts/broadcom.yaml]\n"
+    ));
+    assert_snapshot!(of_lab(include_str!("../../duts/broadcom-weighted.yaml")));
+    assert_snapshot!(of_lab("about: x\ncases: {}\n"));
 }
 
 #[test]
