@@ -103,7 +103,8 @@ impl Declared {
     /// From code point to class on the way to it: a switch's own map. NICs and routers have none; frames to them are marked as a switch
     /// maps them of which nothing else is known.
     pub fn qos(&self) -> Cow<'_, Qos> {
-        self.switch().map_or_else(|| Cow::Owned(Qos::usual()), |switch| Cow::Borrowed(&switch.qos))
+        self.switch()
+            .map_or_else(|| Cow::Owned(Switch::usual().qos), |switch| Cow::Borrowed(&switch.qos))
     }
 
     /// How many front-panel ports there are.

@@ -2,7 +2,7 @@
 
 use crate::field::Absent;
 use crate::fields::{Fieldset, SECTIONS};
-use crate::{Declared, Kind, Nic, Qos};
+use crate::{Declared, Kind, Nic, Switch};
 use serde_json::Value as Json;
 
 /// A complete configuration of a device of `kind`, in which everything is such as its row says.
@@ -56,14 +56,14 @@ impl Nic {
     }
 }
 
-impl Qos {
+impl Switch {
     /// Such as its rows say.
     ///
     /// # Panics
     /// Never: a test holds every row against its field.
-    pub fn usual() -> Qos {
+    pub fn usual() -> Switch {
         match sample(Kind::Switch) {
-            Ok(Declared::Switch(switch)) => switch.qos,
+            Ok(Declared::Switch(switch)) => *switch,
             other => panic!("the rows of a switch make no switch: {other:?}"),
         }
     }

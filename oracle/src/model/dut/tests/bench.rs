@@ -17,8 +17,7 @@ use std::collections::BTreeMap;
 
 /// P = 100 ms, D = R = 200 ms; classes 3 and 4 are lossless and guarded.
 pub(super) fn declared(family: RuleFamily) -> Declared {
-    let usual = rig_lab::sample(Device::Switch).expect("rows that fit their fields");
-    let usual = usual.switch().expect("a switch").clone();
+    let usual = Switch::usual();
     Declared::Switch(Box::new(Switch {
         qos: Qos { dscp_to_tc: [(3, 3), (4, 4)].into(), ..usual.qos },
         scheduler: Scheduler { queues: vec![Scheduling::Dwrr(1); 8], ..Scheduler::default() },
