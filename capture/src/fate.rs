@@ -14,7 +14,7 @@ use rig_units::{Dur, Time};
 pub struct Delays {
     /// Time from the last bit in to the first bit out of the idle device.
     pub forwarding_delay: Dur,
-    /// Time its MAC takes to react to a PFC frame.
+    /// Longest time that its MAC takes to react to a PFC frame.
     pub response: Dur,
     /// Whether it may hold a frame where none of its ports to the rig shows it: a system of several devices may, between them.
     /// Only a later frame of the stream then tells that one was lost.
@@ -24,7 +24,7 @@ pub struct Delays {
 impl From<&Declared> for Delays {
     /// Of one device. Nothing passes through NICs, and what obeys no PFC has no response to it.
     fn from(declared: &Declared) -> Delays {
-        let response = declared.switch().map(|switch| switch.response(switch.macsec.sent()));
+        let response = declared.switch().map(|switch| switch.response(switch.macsec.sent()).most());
         Delays {
             forwarding_delay: declared.transit().unwrap_or_default(),
             response: response.unwrap_or_default(),

@@ -123,9 +123,9 @@ impl Declared {
         let mut other = self.clone();
         let before = self.port_speed(0).unwrap_or(speed);
         if let Declared::Switch(switch) = &mut other {
-            for time in [&mut switch.pfc.refresh, &mut switch.pfc.response] {
-                *time = time.scaled(before.bps(), speed.bps());
-            }
+            let pfc = &mut switch.pfc;
+            pfc.refresh = pfc.refresh.scaled(before.bps(), speed.bps());
+            pfc.response = pfc.response.scaled(before.bps(), speed.bps());
         }
         other.ports_mut().iter_mut().for_each(|ports| ports.speed = speed);
         other

@@ -3,8 +3,10 @@
 //! Values are set in the serialised form of the configuration types, whose fields [`fields`] lists, so that a new field is at once a
 //! requirement, a sweep and a mutant.
 
+use crate::field::Holds;
 use crate::{Declared, Kind, Switch, fields};
 use core::fmt;
+use rig_units::Within;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,6 +63,12 @@ impl Declared {
         path.split('.').try_fold(&tree, |at, key| at.get(key)).cloned()
     }
 
+    /// What is declared at `path` where that may be a range; `None` where it may not, or nothing is set.
+    pub fn range(&self, path: &str) -> Option<Within> {
+        fields::field(path).filter(|field| field.holds == Holds::Range)?;
+        Within::deserialize(&self.get(path)?).ok()
+    }
+
     /// This configuration with one setting changed.
     ///
     /// # Errors
@@ -74,7 +82,8 @@ impl Declared {
     }
 
     /// This configuration with an override: an absolute value, or one relative to what is configured (`x1.1`, `+10ms`,
-    /// `-10ms`). What is relative to a value that is not set changes nothing, nor does what is of a part that the device has not.
+    /// `-10ms`). Of a range `x1.1` and `+10ms` count from its most, `x0.9` and `-10ms` from its least, so that a device leaves it. What
+    /// is relative to a value that is not set changes nothing, nor does what is of a part that the device has not.
     ///
     /// # Errors
     /// When there is no such path or the value does not fit it.

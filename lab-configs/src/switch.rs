@@ -4,7 +4,7 @@ use crate::field::Holds::Time;
 use crate::field::{Field, needed};
 use crate::ports::speed_of;
 use crate::{Buffer, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Scheduler, Watermark, Wred};
-use rig_units::{Bytes, Dur, PortSpeed};
+use rig_units::{Bytes, Dur, PortSpeed, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,8 +48,8 @@ impl Switch {
     }
 
     /// Time from the last bit of a PFC frame of this form to its effect, MACsec counted.
-    pub fn response(&self, form: Form) -> Dur {
-        self.pfc.response + self.macsec.pfc_latency(form)
+    pub fn response(&self, form: Form) -> Within {
+        self.pfc.response + self.macsec.pfc_latency(form).into()
     }
 
     /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC, MACsec counted.

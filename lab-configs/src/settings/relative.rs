@@ -1,7 +1,7 @@
 //! Values relative to what is configured: times `x1.1`, plus `+10ms`, minus `-10ms`.
 
 use super::{BadSetting, Declared, Value, fields, near};
-use rig_units::{Bytes, Dur, L2Rate, Ppm, Quanta};
+use rig_units::{Bytes, Dur, L2Rate, Ppm, Quanta, Within};
 
 /// Whether `text` asks for a change rather than for a value.
 pub(super) fn is_relative(text: &str) -> bool {
@@ -23,6 +23,10 @@ pub(super) fn apply(declared: &Declared, path: &str, text: &str) -> Result<Value
             })
         };
     };
+    if let Some(range) = declared.range(path) {
+        let beyond = change.of_range(range).map(|n| Value::String(Dur(n).to_string()));
+        return beyond.ok_or_else(|| why(&format!("`{text}` cannot be applied to `{range}`")));
+    }
     let changed = match &configured {
         Value::String(text) if text.parse::<Quanta>().is_ok() => {
             let configured = text.parse().map_or(0, |Quanta(n)| u64::from(n));
@@ -99,6 +103,13 @@ impl<'a> Change<'a> {
             Change::Plus(text) => configured.checked_add(text.parse().ok()?),
             Change::Minus(text) => configured.checked_sub(text.parse().ok()?),
         }
+    }
+
+    /// Of a range: what is more goes beyond its most, what is less stays below its least.
+    fn of_range(&self, range: Within) -> Option<u64> {
+        let less = matches!(self, Change::Times(..1_000_000) | Change::Minus(_));
+        let end = if less { range.least() } else { range.most() };
+        self.of(end.0, |text| text.parse().map(|Dur(n)| n).ok())
     }
 
     fn of(&self, configured: u64, read: impl Fn(&str) -> Option<u64>) -> Option<u64> {

@@ -90,7 +90,7 @@ fn answer(from: &Leg<'_>, to: &Leg<'_>, spec: &StreamSpec) -> Dur {
     let frames = [spec.on_wire(), to.switch().mtu, to.switch().macsec.pfc_size()];
     let sent =
         frames.map(|size| speed.slot(size)).into_iter().fold(Dur::ZERO, |all, one| all + one);
-    let responds = to.switch().emission() + from.switch().response(Form::Encrypted);
+    let responds = to.switch().emission() + from.switch().response(Form::Encrypted).most();
     sent + cable * 2 + responds
 }
 

@@ -141,7 +141,7 @@ fn idle(
     };
     let pauses = pauses(observation, spec.to, spec.class);
     // What obeys no PFC has no response to it.
-    let response = declared.switch().map(|switch| switch.response(Form::Encrypted));
+    let response = declared.switch().map(|switch| switch.response(Form::Encrypted).most());
     let settles = bound * 2 + response.unwrap_or_default();
     let taken = |frame: &Passage| {
         let received = frame.received?;
