@@ -171,7 +171,9 @@ impl JsonSchema for Declared {
             for (key, form) in
                 of_kind.get("properties").and_then(Value::as_object).into_iter().flatten()
             {
-                all["properties"][key] = form.clone();
+                if all["properties"].get(key).is_none() {
+                    all["properties"][key] = form.clone();
+                }
             }
         }
         Schema::try_from(all).unwrap_or_default()
