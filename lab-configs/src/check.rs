@@ -3,8 +3,8 @@
 
 use crate::walk::At;
 use crate::{
-    Accounting, Action, Buffer, ConfigPath, Curve, Declared, DepthUnit, Nics, Pfcwd, PortGroup,
-    Profile, RuleFamily, Switch, Watermark, Wred,
+    Action, Buffer, ConfigPath, Curve, Declared, DepthUnit, Nics, Pfcwd, PortGroup, Profile,
+    RuleFamily, Switch, Watermark, Wred,
 };
 use rig_units::{Bytes, Dur};
 
@@ -94,16 +94,10 @@ impl Checks<'_> {
                 format!("at most the pool of {}, which lossy frames count in too", buffer.pool);
             self.fault("buffer.lossy_pool", found, want);
         }
-        let of_groups = [
-            ("reserved", buffer.reserved > Bytes(0)),
-            ("port_dynamic_th", buffer.port_dynamic_th.is_some()),
-        ];
-        for (path, _) in of_groups.iter().filter(|(_, is_set)| *is_set) {
-            if buffer.accounting == Accounting::Voq {
-                let found = format!("{path} with accounting by virtual output queues");
-                let want = "no reserve and no limit of the port: both are of ingress groups";
-                self.fault(&format!("buffer.{path}"), found, want.to_owned());
-            }
+        for path in buffer.misplaced() {
+            let found = format!("{path} with accounting by virtual output queues");
+            let want = "no reserve and no limit of the port: both are of ingress groups";
+            self.fault(&format!("buffer.{path}"), found, want.to_owned());
         }
         let exponents = [
             ("dynamic_th", Some(buffer.dynamic_th)),

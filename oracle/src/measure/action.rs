@@ -109,7 +109,8 @@ fn window(
     let at = |after: u64| Time(start.0 + after);
     let detected = seen.detection()?;
     let from = match view.action {
-        Action::Alert => at(view.response.0),
+        // The first XOFF came as late as two bounds after the earliest that its stamp allows.
+        Action::Alert => at((view.response + observation.bound() * 2).0),
         Action::Drop | Action::Forward => at(detected.after.hi),
     };
     // A frame that starts as the pause ends was held until then.

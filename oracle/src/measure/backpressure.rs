@@ -129,14 +129,19 @@ fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialRea
     });
     let count = |frames: usize| u64::try_from(frames).unwrap_or(u64::MAX);
     let meanwhile = sent.iter().filter(|frame| frame.sent.at < until).count();
-    let Some((record, xoff)) = told.next().filter(|(_, xoff)| xoff.at < until) else {
+    let first = told.next();
+    let Some((record, xoff)) = first.filter(|(_, xoff)| xoff.at < until) else {
         if count(meanwhile) < want.span.hi {
-            let why = format!("the rig sent {meanwhile} frames, fewer than it takes");
+            let need = want.span.hi;
+            let why = format!(
+                "the rig sent {meanwhile} frames before the pause ended, and it takes {need}: a count of as many and a pause for as long would tell"
+            );
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
         let other = blame::other_class(trial, spec.from, spec.class);
-        let got = other.unwrap_or_else(|| format!("no XOFF within {} frames", sent.len()));
-        let looked = looked(sent.len(), "frames to a paused receiver");
+        let late = if first.is_some() { ", and one after its pause" } else { "" };
+        let got = other.unwrap_or_else(|| format!("no XOFF within {meanwhile} frames{late}"));
+        let looked = looked(meanwhile, "frames to a paused receiver");
         let span = Span::exactly(u64::MAX);
         return Ok(TrialReading { span, want, got: Some(got), records: Vec::new(), looked });
     };

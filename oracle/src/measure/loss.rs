@@ -236,7 +236,7 @@ fn predicted(done: &JudgeContext<'_>, trial: &Trial, stream: u16) -> Result<Pred
     if pfcwd.action != Action::Drop || !(leaves || enters) {
         return none("no frame of it meets the drop action");
     }
-    let seen = super::watchdog::seen(context, trial, subject)?;
+    let seen = super::watchdog::seen_whole(done, trial, subject)?;
     let Some(detected) = seen.detection() else { return none("no detection, so no loss") };
     let start = seen.storm_start - trial.observation.origin;
     let (lo, hi) = (start.0 + detected.after.lo, start.0 + detected.after.hi);
@@ -245,13 +245,14 @@ fn predicted(done: &JudgeContext<'_>, trial: &Trial, stream: u16) -> Result<Pred
         None => (trial.observation.length.0, trial.observation.length.0),
     };
     let arrivals = |from: u64, until: u64| arrivals(trial, stream, from, until);
-    // A frame at the device when the action begins or ends may fare either way.
-    let delay = context.switch().transit().0;
+    // A frame at the device when the action begins or ends may fare either way, and its stamp may be off.
+    let bound = trial.observation.bound().0;
+    let delay = context.switch().transit().0 + bound;
     let discarded = leaves && pfcwd.backlog == Backlog::Discarded;
     let from = if discarded { closes(done, trial, (spec, storm), start) } else { Span { lo, hi } };
     let span = Span {
-        lo: arrivals(from.hi, until_lo.saturating_sub(delay)),
-        hi: arrivals(from.lo.saturating_sub(delay), until_hi),
+        lo: arrivals(from.hi + bound, until_lo.saturating_sub(delay)),
+        hi: arrivals(from.lo.saturating_sub(delay), until_hi + bound),
     };
     let since = if discarded {
         format!("{}, when the pause holds it,", super::judge_context::show(Unit::Ps, from))

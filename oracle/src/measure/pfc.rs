@@ -151,7 +151,7 @@ fn sent(done: &JudgeContext<'_>, measure: &Measure, class: u8, judged: &mut Judg
                 let why = format!("no measure of the case shows when {storm} is acted on");
                 return Err(trial.doubt(&why).into());
             };
-            let seen = super::watchdog::seen(done.context, trial, subject)?;
+            let seen = super::watchdog::seen_whole(done, trial, subject)?;
             let Some(detected) = seen.detection() else {
                 return Err(trial.doubt(&format!("nothing acted on {storm}")).into());
             };

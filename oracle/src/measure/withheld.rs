@@ -6,13 +6,13 @@ use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::looked;
 use super::limits;
 use super::measurement::{Known, Red, by_formula};
-use super::throughput::{SHARING, ends_after_it_begins, offered, sends_all_the_time};
+use super::throughput::{SHARING, ends_after_it_begins, granted, sends_all_the_time};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer::occupied;
 use crate::spec::in_flight::{self, InFlight};
-use crate::spec::share::{Offer, shares, withheld};
+use crate::spec::share::withheld;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse::ActionView;
@@ -60,26 +60,19 @@ fn of_trial(
     let (streams, window) = (measure.names("streams"), done.stretch(trial, measure)?);
     let declared = done.context.switch();
     let named = (0_u16..).zip(&trial.script.streams).filter(|(_, of)| streams.contains(&of.name));
-    let sources: Vec<Source<'_>> = named
-        .map(|(index, spec)| {
-            let speed = trial.observation.ports[usize::from(spec.from)].speed;
-            Source { index, spec, offered: offered(spec.rate, spec.on_wire(), speed) }
-        })
-        .collect();
-    for source in &sources {
-        sends_all_the_time(trial, (source.index, source.spec), window)?;
-    }
-    let Some(first) = sources.first() else {
+    let named: Vec<(u16, &StreamSpec)> = named.collect();
+    if named.is_empty() {
         return Err(trial.doubt("the streams are not in the script"));
-    };
-    let speed = trial.observation.ports[usize::from(first.spec.to)].speed;
-    let offer = |source: &Source<'_>| Offer {
-        queue: usize::from(source.spec.class),
-        frame: source.spec.on_wire(),
-        bps: source.offered,
-    };
-    let offers: Vec<Offer> = sources.iter().map(offer).collect();
-    let granted = shares(speed, &declared.scheduler, &offers);
+    }
+    for &one in &named {
+        sends_all_the_time(trial, one, window)?;
+    }
+    let (offers, granted) = granted(&declared.scheduler, trial, &named, window);
+    let sources: Vec<Source<'_>> = named
+        .iter()
+        .zip(&offers)
+        .map(|(&(index, spec), offer)| Source { index, spec, offered: offer.bps })
+        .collect();
     let mut queues: BTreeMap<u8, (Span, Vec<&Source<'_>>)> = BTreeMap::new();
     for (source, granted) in sources.iter().zip(&granted) {
         let (sum, own) = queues.entry(source.spec.class).or_insert((Span::exactly(0), Vec::new()));
