@@ -42,7 +42,7 @@ pub use timeline::{Timeline, timeline};
 
 use crate::Span;
 use crate::fate::Delays;
-use rig_testcases::{Backlog, Declared, WatchdogAction};
+use rig_testcases::{Backlog, Switch, WatchdogAction};
 use rig_units::{Dur, L2Rate};
 
 /// What an analyser must know of a device to read its data plane; all of it declared.
@@ -62,8 +62,8 @@ pub struct ActionView {
     pub shaper: Option<L2Rate>,
 }
 
-impl From<&Declared> for ActionView {
-    fn from(declared: &Declared) -> ActionView {
+impl From<&Switch> for ActionView {
+    fn from(declared: &Switch) -> ActionView {
         ActionView {
             action: declared.pfcwd.action,
             backlog: declared.pfcwd.backlog,

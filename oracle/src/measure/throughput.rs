@@ -97,7 +97,7 @@ fn queues(
         return Err(trial.doubt("the streams are not in the script"));
     };
     let speed = trial.observation.ports[usize::from(first.to)].speed;
-    let scheduler = &done.context.group.declared.scheduler;
+    let scheduler = &done.context.switch().scheduler;
     let (offers, granted) = granted(scheduler, trial, &specs, (from, until));
     let others = others(&trial.script, first.to, streams, speed);
     let round = Round::of(scheduler, &offers);

@@ -58,7 +58,7 @@ fn of_trial(
     measure: &Measure,
 ) -> Result<Vec<(String, TrialReading)>, Doubt> {
     let (streams, window) = (measure.names("streams"), done.stretch(trial, measure)?);
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let named = (0_u16..).zip(&trial.script.streams).filter(|(_, of)| streams.contains(&of.name));
     let named: Vec<(u16, &StreamSpec)> = named.collect();
     if named.is_empty() {
@@ -106,7 +106,7 @@ fn paused(
     own: &[&Source<'_>],
     granted: Span,
 ) -> Result<Span, Doubt> {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     if declared.buffer.accounting == Accounting::Voq {
         return Err(trial.doubt("limits are those of queues: they say nothing of one source"));
     }
@@ -138,7 +138,7 @@ fn paused(
 
 /// The most frames of a source that are on their way between a word of the device and what follows from it.
 fn under_way(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> u64 {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let response = trial.script.endpoint(spec.from).response;
     let flight = InFlight {
         speed: trial.observation.ports[usize::from(spec.from)].speed,
@@ -212,7 +212,7 @@ fn lost(
     granted: Span,
     (from, until): (Time, Time),
 ) -> Result<TrialReading, Doubt> {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let delays = ActionView::from(declared).delays();
     let (mut sent, mut lost, mut open, mut records) = (0_u64, 0_u64, 0_u64, Vec::new());
     for source in own {

@@ -4,7 +4,7 @@
 use super::misfit;
 use rig_dut::control::{Ability, Order};
 use rig_dut::{capabilities, lacking};
-use rig_lab::{Action, ControlName, Kind, Lab, Profile, Setting, Transport, settings};
+use rig_lab::{Action, ControlName, Kind, Lab, Profile, Setting, Switch, Transport, settings};
 use rig_oracle::measure::{self, Needs};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
@@ -82,7 +82,8 @@ fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, S
     if let Some(lack) = orders(&case).find_map(|order| lacking(control, order.needs())) {
         return Err(format!("a step of it asks for more: {lack}"));
     }
-    let restores = profile.rule.is_none() || profile.declared.pfcwd.restoration_time.is_some();
+    let never = |switch: &Switch| switch.pfcwd.restoration_time.is_none();
+    let restores = profile.rule.is_none() || !profile.declared.switch().is_some_and(never);
     if !case.storms.is_empty() && !restores && !can.offers(Ability::Boot) {
         return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
     }
@@ -197,7 +198,8 @@ fn untold(lab: &Lab, profile: &Profile, measure: &Measure) -> Option<String> {
 
 /// Why neither the wire nor the control shows what is measured; `None` where one does.
 fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<String> {
-    let silent = profile.declared.pfcwd.action == Action::Alert;
+    let alerts = |switch: &Switch| switch.pfcwd.action == Action::Alert;
+    let silent = profile.declared.switch().is_some_and(alerts);
     let (ability, before) = match (measure::of(measure).needs)(measure) {
         Needs::Counters => (Ability::Counters, ""),
         Needs::Settings => (Ability::Configure, ""),
@@ -229,6 +231,11 @@ mod tests {
             budget: Dur::s(60),
         });
         lab
+    }
+
+    fn set(dut: &mut Profile, path: &str, value: serde_json::Value) {
+        let setting = Setting { path: path.to_owned(), value };
+        dut.declared = dut.declared.with(&setting).expect("it fits");
     }
 
     fn all(lab: &Lab) -> Vec<(String, Result<Applicability, String>)> {
@@ -267,12 +274,12 @@ mod tests {
 
     #[test]
     fn a_silent_action_is_not_looked_for_on_the_wire() {
-        insta::assert_snapshot!(told(&lab(|dut| dut.declared.pfcwd.action = Action::Alert)));
+        insta::assert_snapshot!(told(&lab(|dut| set(dut, "pfcwd.action", "alert".into()))));
     }
 
     #[test]
     fn a_queue_that_stays_stormed_is_not_stormed() {
-        let lab = lab(|dut| dut.declared.pfcwd.restoration_time = None);
+        let lab = lab(|dut| set(dut, "pfcwd.restoration_time", serde_json::Value::Null));
         for (id, reach) in all(&lab) {
             let Ok(reach) = reach else { continue };
             assert!(reach.case.storms.is_empty(), "{id}");

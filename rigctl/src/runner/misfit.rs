@@ -21,7 +21,8 @@ fn configured(profile: &Profile, case: &Case) -> Option<Declared> {
 
 /// Why the lab's keys do not do for a case with MACsec.
 fn keyless(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
-    let macsec = configured(profile, case)?.macsec;
+    let configured = configured(profile, case)?;
+    let macsec = &configured.switch()?.macsec;
     let have = lab.keys.as_ref().map_or(0, Keys::key_len);
     let want = macsec.cipher_suite.key_len();
     (macsec.enable && have < want).then(|| match have {
@@ -35,8 +36,9 @@ fn keyless(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
 fn shaped(profile: &Profile, case: &Case) -> Option<String> {
     let configured = profile.clone().configured(&case.settings).ok()?;
     let held_back = |device: &Profile| {
-        let pir = device.declared.scheduler.pir?;
-        device.declared.ports.iter().any(|group| pir.bps < group.speed.bps()).then_some(pir)
+        let switch = device.declared.switch()?;
+        let pir = switch.scheduler.pir?;
+        switch.ports.iter().any(|group| pir.bps < group.speed.bps()).then_some(pir)
     };
     let pir = configured.devices().iter().filter_map(held_back).min()?;
     if let Some(one) = case.measure.iter().find(|one| measure::of(one).at_line_rate) {
@@ -86,7 +88,8 @@ fn misplaced(profile: &Profile, case: &Case) -> Option<String> {
     let wrong = |swept: Option<Setting>| {
         let settings: Vec<Setting> = case.settings.iter().cloned().chain(swept).collect();
         let configured = profile.clone().configured(&settings).ok()?;
-        let wrong = |device: &Profile| device.declared.buffer.misplaced().first().copied();
+        let wrong =
+            |device: &Profile| device.declared.switch()?.buffer.misplaced().first().copied();
         configured.devices().iter().find_map(wrong)
     };
     let path = core::iter::once(None).chain(swept).find_map(wrong)?;
@@ -121,11 +124,16 @@ mod tests {
     use super::*;
     use rig_units::L2Rate;
 
+    fn shape(device: &mut Profile, pir: Option<L2Rate>) {
+        let Declared::Switch(switch) = &mut device.declared else { panic!("it is a switch") };
+        switch.scheduler.pir = pir;
+    }
+
     /// What can be done of each bundled case for the first device of the default lab, shaped to so many bits a second.
     fn shaped_to(bps: u64) -> Vec<(String, Option<String>)> {
         let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
         lab.duts.truncate(1);
-        lab.duts[0].declared.scheduler.pir = Some(L2Rate { bps });
+        shape(&mut lab.duts[0], Some(L2Rate { bps }));
         let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         let cases = suites.into_iter().flat_map(|suite| suite.cases);
         let cases = cases.filter(|case| case.suits(&lab.duts[0]).is_ok());
@@ -220,7 +228,7 @@ mod tests {
             let shaped = on(SYSTEM, latency, |whole| {
                 let system = whole.system.as_mut().expect("it is one");
                 let pir = Some(L2Rate { bps: 30_000_000_000 });
-                system.devices[device].declared.scheduler.pir = pir;
+                shape(&mut system.devices[device], pir);
             });
             let why =
                 "its ports are shaped to 30Gbps-L2, and latency is predicted of ports at line rate";
