@@ -98,7 +98,7 @@ fn devices_in(at: &At<'_>, name: Option<&str>, files: &mut Vec<(Option<String>, 
                     ("profile" | "pair", ..) => devices_in(&below, None, files),
                     ("devices", _, Value::Map(all)) => {
                         all.iter().for_each(|(own, _)| {
-                            devices_in(&below.down(&own.name), Some(&own.name), files)
+                            devices_in(&below.down(&own.name), Some(&own.name), files);
                         });
                     }
                     _ => {}

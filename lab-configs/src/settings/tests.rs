@@ -14,7 +14,10 @@ fn set(path: &str, value: impl Into<Value>) -> Setting {
 }
 
 fn switch(declared: Declared) -> Switch {
-    declared.switch().expect("a switch").clone()
+    match declared {
+        Declared::Switch(switch) => *switch,
+        other => panic!("no switch: {other:?}"),
+    }
 }
 
 /// What the device does when it was configured to what it declares and overrides one value.
