@@ -38,7 +38,7 @@ impl Device {
         let faults = DeviceFaults::of(actual.deviations());
         let (body, plugs): (Box<dyn Body>, _) = match profile.kind {
             Kind::Nic => {
-                let (nics, plugs) = Nics::new(&running, faults.nic, ports, topology);
+                let (nics, plugs) = Nics::new(&running, faults.nic, (ports, seed), topology);
                 (Box::new(nics), plugs)
             }
             Kind::Router => {

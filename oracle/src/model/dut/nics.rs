@@ -1,6 +1,7 @@
 //! A device under test of NICs: one behind each of its ports.
 
 use super::body::{Body, CableEnd};
+use crate::model::chance;
 use crate::model::host;
 use crate::model::network::Network;
 use crate::model::nic;
@@ -17,6 +18,7 @@ pub(super) struct Nics {
     /// How many.
     ports: u16,
     faults: NicFaults,
+    seed: u64,
 }
 
 impl Nics {
@@ -24,12 +26,12 @@ impl Nics {
     pub(super) fn new(
         running: &Declared,
         faults: NicFaults,
-        ports: u16,
+        (ports, seed): (u16, u64),
         topology: &mut Topology,
     ) -> (Nics, Vec<CableEnd>) {
         let first = u16::try_from(topology.hosts.len()).unwrap_or(u16::MAX);
-        let nics = Nics { first, ports, faults };
-        let nic = |port| host::Config::nic(config(running, port, faults));
+        let nics = Nics { first, ports, faults, seed };
+        let nic = |port| host::Config::nic(nics.config(running, port));
         topology.hosts.extend((0..ports).map(nic));
         let plug = |port| CableEnd {
             end: End::Host(first + port),
@@ -37,12 +39,13 @@ impl Nics {
         };
         (nics, (0..ports).map(plug).collect())
     }
-}
 
-/// The NIC behind a port: the device's own behind the first, its peer behind the second.
-fn config(running: &Declared, port: u16, faults: NicFaults) -> nic::Config {
-    let declared = if port == 0 { &running.nic } else { &running.peer };
-    nic::Config { faults, ..nic::Config::declared(declared) }
+    /// The NIC behind a port: the device's own behind the first, its peer behind the second.
+    fn config(&self, running: &Declared, port: u16) -> nic::Config {
+        let declared = if port == 0 { &running.nic } else { &running.peer };
+        let seed = chance::draw(self.seed, port.into());
+        nic::Config { faults: self.faults, seed, ..nic::Config::declared(declared) }
+    }
 }
 
 /// Refuses NICs that cannot be.
@@ -77,7 +80,7 @@ impl Body for Nics {
 
     fn apply(&mut self, _: &Declared, running: Declared, network: &mut Network) {
         for port in 0..self.ports {
-            network.set_nic(self.first + port, &config(&running, port, self.faults));
+            network.set_nic(self.first + port, &self.config(&running, port));
         }
     }
 }
