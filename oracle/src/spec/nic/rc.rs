@@ -123,7 +123,7 @@ mod tests {
 
     fn rc(ack_every: u16) -> Rc {
         let (ack_latency, nak_latency) = (Dur(3).into(), Dur(7).into());
-        Rc { ack_every, ack_latency, nak_latency, ..Nic::none().rc }
+        Rc { ack_every, ack_latency, nak_latency, ..Nic::quiet().rc }
     }
 
     #[test]
