@@ -6,5 +6,6 @@
 
 mod cnp;
 mod hysteresis;
+mod lossless;
 mod pause;
 mod pfcwd;
