@@ -3,6 +3,7 @@
 
 use crate::fault::one_of;
 use crate::fields::{self, join};
+use crate::file_kind::FileKind;
 use crate::walk::{At, Fields};
 use crate::yaml::{Node, Value};
 use crate::{BadSetting, Declared, Kind, Mutation, Profile, Rule, RuleFamily, Setting};
@@ -13,20 +14,18 @@ pub(crate) fn profile(
     at: &At<'_>,
     find: &mut dyn FnMut(&At<'_>, &str) -> Option<Profile>,
 ) -> Option<Profile> {
+    FileKind::Profile.may_be(at).then_some(())?;
     let keys = ["name", "about", "extends", "kind", "asic", "rule", "declared", "actual"];
     let fields = at.fields(&keys)?;
     let parent = fields.maybe("extends", |at| find(&at, &name(&at)?))?;
-    let line = |name: &str| {
-        fields
-            .need(name, "one line for people")
-            .and_then(|at| at.text("one line"))
-            .map(str::to_owned)
+    let line = |name: &str, want: &str| {
+        fields.need(name, want).and_then(|at| at.text(want)).map(str::to_owned)
     };
     let name = fields.need("name", NAME).and_then(|at| name(&at));
-    let about = line("about");
+    let about = line("about", "one line for people");
     let asic = match &parent {
         Some(parent) if fields.get("asic").is_none() => Some(parent.asic.clone()),
-        _ => line("asic"),
+        _ => line("asic", ASIC),
     };
     let kind = match &parent {
         Some(parent) => of_its_parent(&fields, parent.kind),
@@ -66,6 +65,8 @@ fn of_its_parent(fields: &Fields<'_>, kind: Kind) -> Option<Kind> {
     Some(kind)
 }
 
+const ASIC: &str =
+    "a word for the ASIC, such as tomahawk3: for people, no behaviour follows from it";
 const NAME: &str = "a name in lower case with dashes, such as broadcom-100g";
 
 /// A name in lower case with dashes.

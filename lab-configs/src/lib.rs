@@ -16,6 +16,7 @@ pub mod fault;
 pub mod field;
 pub mod fields;
 pub mod file;
+pub mod file_kind;
 #[cfg(feature = "fixture")]
 mod fixture;
 pub mod keys;

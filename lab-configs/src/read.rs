@@ -1,6 +1,7 @@
 //! Reading labs and DUT profiles: from files, or from the bundled ones that are part of the program.
 
 use crate::fault::Fault;
+use crate::file_kind::FileKind;
 use crate::walk::{At, Fields, Walk};
 use crate::yaml::{Source, Value};
 use crate::{ControlName, Lab, Profile, Transport, bundled, check, declare};
@@ -13,8 +14,10 @@ use std::path::Path;
 const FILE: &str = "the file of a DUT profile, or {pair: [duts/gen1.yaml, duts/gen2.yaml]}";
 
 mod keys;
+mod origin;
 mod system;
 mod transport;
+pub use origin::{LabOrigin, NamedFile, Origin, named_file};
 pub(crate) use transport::TRANSPORTS;
 
 /// Reads a lab; without a path the bundled `emulated.yaml`. Files that it names are found relative to its own.
@@ -127,8 +130,10 @@ type FindDut<'a> = &'a mut dyn FnMut(&At<'_>, &str) -> Option<Profile>;
 fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     const DUTS: &str = "a list of profiles, such as [duts/broadcom.yaml]";
     at.is_short(&name);
+    FileKind::Lab.may_be(at).then_some(())?;
     transport::is_of_now(at).then_some(())?;
-    let fields = at.fields(&["about", "transport", "cable", "wire", "macsec", "duts"])?;
+    let keys = ["about", "transport", "cable", "wire", "macsec", "duts"];
+    let fields = at.fields_hinted(&keys, &transport::elsewhere)?;
     let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
     let transport = transport::read(at, &fields);
     let cable =

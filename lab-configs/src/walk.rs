@@ -259,6 +259,15 @@ impl<'w> At<'w> {
     /// A mapping with these keys and no others. A key that looks like one of them is read as that one, so that a typo
     /// is one fault and not two.
     pub fn fields(&self, allowed: &[&str]) -> Option<Fields<'w>> {
+        self.fields_hinted(allowed, &|_| None)
+    }
+
+    /// The same; of a key that belongs elsewhere `elsewhere` says where.
+    pub fn fields_hinted(
+        &self,
+        allowed: &[&str],
+        elsewhere: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<Fields<'w>> {
         let entries = self.entries(&format!("a mapping with {}", allowed.join(", ")))?;
         let is_there = |known: &&str| entries.iter().any(|(key, _)| key.name == **known);
         let absent: Vec<&str> = allowed.iter().copied().filter(|known| !is_there(known)).collect();
@@ -267,6 +276,10 @@ impl<'w> At<'w> {
             let name = key.name.as_str();
             if allowed.contains(&name) {
                 named.push((name.to_owned(), at.clone()));
+                continue;
+            }
+            if let Some(want) = elsewhere(name) {
+                at.at_key(format!("`{name}` does not stand here"), want);
                 continue;
             }
             let meant = nearest(name, absent.iter().copied()).into_iter().next();

@@ -1,4 +1,5 @@
 //! What the device must do: `spec` in closed form, `model` by simulation, `judge` by comparing measurement with spec.
+//! `sizing` is what a switch needs for a speed, a cable and a load, by the forms of `spec`.
 //! `measure` is what a case may ask for, one file a measure, and `trials` what such a case is run and judged by; nothing here runs it.
 //!
 //! `spec` and `model` share configuration types and constants of the standards, never behaviour: a device that is
@@ -10,6 +11,7 @@ pub mod judge;
 pub mod measure;
 pub mod model;
 pub mod prediction;
+pub mod sizing;
 pub mod spec;
 pub mod trials;
 pub mod verdict;

@@ -2,10 +2,12 @@
 
 mod capture;
 mod compare;
+mod size;
 mod stream;
 
 pub use capture::{CaptureFlags, CaptureKind};
 pub use compare::{AllowFlags, CompareArgs};
+pub use size::SizeArgs;
 pub use stream::StreamFlags;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -75,6 +77,9 @@ pub enum Command {
     /// Compare two results.json: new failures, what is no longer shown, measurements shifted beyond their uncertainty.
     #[command(after_help = compare::CODES)]
     Compare(CompareArgs),
+    /// How large buffers and thresholds must be for a speed, a cable and a load: each figure with its formula, its numbers and its source.
+    #[command(after_help = size::HELP)]
+    Size(SizeArgs),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(SchemaArgs),
     /// What this machine and a lab can do, what is missing, and how to get it.

@@ -29,6 +29,7 @@ use crate::{Case, Suite, Vocabulary};
 use rig_lab::fault::Fault;
 use rig_lab::field::Holds;
 use rig_lab::fields;
+use rig_lab::file_kind::FileKind;
 use rig_lab::walk::{At, Walk};
 use rig_lab::yaml::{Source, Value};
 use rig_lab::{Kind, Part, is_name};
@@ -112,6 +113,7 @@ fn read_suite(
         let found = format!("the file's stem `{stem}` names the suite");
         at.fault(found, "a file name in lower case with dashes, such as pfcwd.yaml");
     }
+    FileKind::Suite.may_be(at).then_some(())?;
     let fields = at.fields(&["about", "device", "covers", "setup", "cases"])?;
     let about = fields.need("about", "one line for people").and_then(|at| at.text("one line"));
     let device = fields.need("device", &Kind::wanted(&Kind::NAMES));

@@ -26,6 +26,10 @@ const BEFORE: [(&str, &str); 3] =
 /// Controls that are known and not made yet.
 const TO_COME: [&str; 2] = ["sonic", "linux"];
 
+/// The keys of `wire:`, by transport.
+const VETH: [&str; 5] = ["speed", "ports", "bound", "benches", "budget"];
+const INTERFACES: [&str; 7] = ["interfaces", "backend", "eal", "shim", "speed", "bound", "budget"];
+
 /// Most ports of an emulated device in real time, and most devices side by side.
 const MOST: i64 = 64;
 
@@ -44,6 +48,17 @@ pub(super) fn is_of_now(lab: &At<'_>) -> bool {
     );
     at.at_key("`adapter` is no key of a lab any more", want);
     false
+}
+
+/// Where in a lab a key belongs that is not at its top.
+pub(super) fn elsewhere(key: &str) -> Option<String> {
+    match key {
+        "control" => Some("it with a device: `duts: [{profile: FILE, control: none}]`".to_owned()),
+        key if VETH.contains(&key) || INTERFACES.contains(&key) => {
+            Some(format!("it below `wire:`, of a transport that has one: `wire: {{{key}: ...}}`"))
+        }
+        _ => None,
+    }
 }
 
 /// Through what a device is steered.
@@ -93,7 +108,7 @@ pub(super) fn read(lab: &At<'_>, fields: &Fields<'_>) -> Option<Transport> {
 }
 
 fn veth(at: &At<'_>) -> Option<Veth> {
-    let fields = at.fields(&["speed", "ports", "bound", "benches", "budget"])?;
+    let fields = at.fields(&VETH)?;
     let speed = fields.need("speed", "a port speed such as 1Gbps").and_then(|at| at.quantity());
     let ports = fields.need("ports", "how many ports each device has");
     let ports = ports.and_then(|at| at.whole(1..=MOST, "a number of ports"));
@@ -105,10 +120,9 @@ fn veth(at: &At<'_>) -> Option<Veth> {
 }
 
 fn interfaces(at: &At<'_>) -> Option<Interfaces> {
-    const INTERFACES: &str = "a list of interfaces, such as [enp65s0f0, enp65s0f1]";
-    let fields =
-        at.fields(&["interfaces", "backend", "eal", "shim", "speed", "bound", "budget"])?;
-    let listed = fields.need("interfaces", INTERFACES).and_then(|at| at.list(INTERFACES))?;
+    const LISTED: &str = "a list of interfaces, such as [enp65s0f0, enp65s0f1]";
+    let fields = at.fields(&INTERFACES)?;
+    let listed = fields.need("interfaces", LISTED).and_then(|at| at.list(LISTED))?;
     let mut interfaces: Vec<String> = Vec::new();
     for at in &listed {
         let Some(name) = at.text("the name of an interface") else { continue };
@@ -121,7 +135,7 @@ fn interfaces(at: &At<'_>) -> Option<Interfaces> {
         interfaces.push(name.to_owned());
     }
     if listed.is_empty() {
-        at.fault("the rig has no port", INTERFACES);
+        at.fault("the rig has no port", LISTED);
     }
     let backend = fields.or("backend", Backend::AfXdp, |at| at.choice(&Backend::NAMES));
     let dpdk = backend.and_then(|backend| dpdk(&fields, backend));

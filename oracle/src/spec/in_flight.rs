@@ -7,7 +7,7 @@
 use super::buffer::occupied;
 use rig_capture::Span;
 use rig_lab::Buffer;
-use rig_units::{Bytes, Dur, L1_OVERHEAD, Length, PortSpeed};
+use rig_units::{Bytes, Dur, L1_OVERHEAD, Length, MIN_FRAME, PortSpeed};
 
 /// Where the form comes from, for reports.
 pub const SOURCE: &str = "IEEE 802.1Q cl. 36 and its annex on PFC buffer requirements, IEEE 802.3 31B.3.7 (response); F3";
@@ -80,13 +80,45 @@ impl InFlight {
         // There and back at 1.98e8 m/s; each way may have been cut down to whole picoseconds.
         let centimetres = self.cable.0;
         let there = Span { lo: centimetres * 5_000 / 99, hi: (centimetres * 5_000).div_ceil(99) };
-        let ahead = if self.ahead == Bytes(0) { Dur::ZERO } else { self.speed.slot(self.ahead) };
-        let begun = self.slot();
-        let pfc = self.speed.serialise(self.pfc + L1_OVERHEAD - GAPS);
         Span {
-            lo: pfc.0 + 2 * there.lo + self.delays.lo,
-            hi: (ahead + pfc + begun).0 + 2 * there.hi + self.delays.hi,
+            lo: self.told().0 + 2 * there.lo + self.delays.lo,
+            hi: (self.waited() + self.told() + self.slot()).0 + 2 * there.hi + self.delays.hi,
         }
+    }
+
+    /// How long the PFC frame takes, less the gaps.
+    fn told(&self) -> Dur {
+        self.speed.serialise(self.pfc + L1_OVERHEAD - GAPS)
+    }
+
+    /// How long the frame takes that the device may be sending to the sender.
+    fn waited(&self) -> Dur {
+        if self.ahead == Bytes(0) { Dur::ZERO } else { self.speed.slot(self.ahead) }
+    }
+
+    /// The same with frames of the size, from the smallest to `mtu`, of which the most is stored.
+    #[must_use]
+    pub fn worst(&self, buffer: &Buffer, mtu: Bytes) -> InFlight {
+        let of = |frame| InFlight { frame: Bytes(frame), ..*self };
+        let sizes = (MIN_FRAME.0..=mtu.0).rev();
+        sizes.map(of).max_by_key(|one| one.stored(buffer).hi).unwrap_or(*self)
+    }
+
+    /// F3's upper end with the numbers put in.
+    pub fn worked(&self, buffer: &Buffer) -> String {
+        format!(
+            "({} of a frame ahead + {} of PFC + 2 x {} of cable + {} until the sender stops + {} of a frame begun) / {} = {} \
+             frames of {}, {}B each",
+            self.waited(),
+            self.told(),
+            self.cable.travel(),
+            Dur(self.delays.hi),
+            self.slot(),
+            self.slot(),
+            self.frames().hi,
+            self.frame,
+            occupied(buffer, self.frame)
+        )
     }
 }
 
@@ -94,7 +126,6 @@ impl InFlight {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use rig_units::MIN_FRAME;
 
     fn loop_of(metres: u64, ahead: u64, delays: Span) -> InFlight {
         InFlight {
@@ -159,6 +190,19 @@ mod tests {
         // An idle way back takes one of them away.
         let in_flight = loop_of(0, 0, Span::exactly(0));
         assert_eq!(in_flight.wire(), Span { lo: 480, hi: 8 * (60 + 1_044) });
+    }
+
+    #[test]
+    fn the_worst_size_is_the_one_that_wastes_most_of_its_cells() {
+        // Cells of 208 B and no loop but two frames: 64 B take 208 of 84 B on the wire, more than any other size, where many fit.
+        let quick = loop_of(0, 64, Span::exactly(2_017_280));
+        assert_eq!(quick.worst(&cells(208), Bytes(9_122)).frame, MIN_FRAME);
+        // 80 B cells and 16 B of descriptor: 64 B fill one, 65 B take two.
+        let described = Buffer { descriptor: Bytes(16), ..cells(80) };
+        assert_eq!(quick.worst(&described, Bytes(9_122)).frame, Bytes(65));
+        // No time at all: one frame, so the largest.
+        let slow = InFlight { delays: Span::exactly(0), ..quick };
+        assert_eq!(slow.worst(&cells(1), Bytes(9_122)).stored(&cells(1)).hi, 9_122);
     }
 
     #[test]

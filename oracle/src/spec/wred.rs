@@ -14,10 +14,12 @@
 //! Chances are fractions of whole numbers and exact; their sums are in floating point, off by less than N parts in 10^15.
 
 mod average;
+mod before_pfc;
 mod burst;
 mod corners;
 
 pub use average::{Average, average_of_burst};
+pub use before_pfc::{BEFORE_PFC_SOURCE, before_any_pfc};
 pub use burst::{Burst, Expected, goes_in};
 pub use corners::{Corners, alike};
 

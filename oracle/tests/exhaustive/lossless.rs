@@ -70,7 +70,7 @@ impl World {
         device.buffer.crossing = Crossing::Shared;
         device.buffer.headroom = headroom;
         let mut host = host::Config::quiet();
-        host.mac.response = self.response();
+        host.mac.response = self.response().into();
         Network::new(&Topology::star(device, host, self.link()), Time::ZERO)
     }
 

@@ -9,3 +9,4 @@ mod hysteresis;
 mod lossless;
 mod pause;
 mod pfcwd;
+mod world;

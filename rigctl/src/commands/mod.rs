@@ -17,4 +17,5 @@ pub mod report;
 pub mod restore;
 pub mod run;
 pub mod schema;
+pub mod size;
 pub(crate) mod words;

@@ -15,6 +15,7 @@ fn every_command_documents_itself_and_the_exit_codes() {
         "mutants",
         "analyze",
         "compare",
+        "size",
         "schema",
         "doctor",
         "restore",

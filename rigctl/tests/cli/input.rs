@@ -48,6 +48,12 @@ fn names_that_do_not_exist_are_answered_with_those_that_do() {
         ),
         ("explain ecn::curv", "did you mean ecn::curve-broadcom"),
         ("analyze no-such.pcapng", "no-such.pcapng: cannot be read"),
+        (
+            "dut serve --dut two-in-a-row --port lo --control x",
+            "`two-in-a-row` is a system, or one of its devices: want a device by itself",
+        ),
+        ("dut serve --dut two-in-a-row-near --port lo --control x", "or one of its devices"),
+        ("dut serve --dut gen1-to-gen2 --port lo --control x", "a pair of NICs: want one of them"),
         ("frobnicate", "unrecognized subcommand"),
     ] {
         let said = refused(&desk, arguments);

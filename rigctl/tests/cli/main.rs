@@ -15,6 +15,7 @@ mod limits;
 mod memory;
 mod repeat;
 mod run;
+mod size;
 mod stdout;
 mod storms;
 mod support;

@@ -226,6 +226,11 @@ mistakes! {
     stream_behind_a_reserved_tag: [("size: 1022B", "size: 1022B, vlan: {id: 4095, pcp: 8}")];
     stream_behind_half_a_tag: [("size: 1022B", "size: 80B, vlan: {id: 100}")];
     stream_too_short_for_its_tag: [("size: 1022B", "size: 80B, vlan: {id: 100, pcp: 3}")];
+    stream_behind_a_wrong_tag_to_ports_that_are_recorded: [
+        ("size: 1022B", "size: 1022B, vlan: {id: 5000, pcp: 3}"),
+        ("    sweep:", "    endpoints: {p1: {obeys: non}}\n    taps: {p1: all, p2: pfc}\n    sweep:")
+    ];
+    profile_as_a_suite: [("about:", "extends: broadcom\nabout:"), ("cases:", "actual:")];
     stream_of_no_colour: [("class: 3, kind", "class: 3, color: blue, kind")];
     curve_of_no_stream: [("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {streams: []}")];
     curve_of_a_stream: [("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {stream: victim}")];

@@ -16,6 +16,7 @@ use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
 use rig_lab::{Declared, Kind as Device};
 use rig_units::limits::TRIALS;
+use std::collections::BTreeSet;
 
 /// What all cases of a file share.
 #[derive(Debug)]
@@ -111,6 +112,7 @@ impl<'w> Reading<'w, '_> {
         self.distinct(("streams", &streams.groups), ("storms", &storms.groups));
         self.distinct(("streams", &streams.groups), ("flows", &flows.groups));
         self.distinct(("flows", &flows.groups), ("storms", &storms.groups));
+        let whole = streams.whole && flows.whole && storms.whole;
         let swept = self.fields.get("sweep");
         let variables = swept.as_ref().map(sweep::variables).unwrap_or_default();
         let durations = &self.context.durations;
@@ -169,12 +171,19 @@ impl<'w> Reading<'w, '_> {
             spared: spared?,
             places,
         };
-        let used = case.rig_ports();
+        let mut used = case.rig_ports();
+        if !whole {
+            // Which ports a sender uses that could not be read nobody knows: any port that the case names may be one.
+            let more: BTreeSet<String> =
+                self.named_ports().filter(|port| !used.contains(port)).collect();
+            used.extend(more);
+        }
         let needs = ports::needs(&self.blocks("ports"), &used);
         let endpoints =
             ports::endpoints(&self.of_ports("endpoints", &used), &names, &mut case.places);
         let taps = ports::taps(&self.of_ports("taps", &used), &mut case.places);
         (case.ports, case.endpoints, case.taps) = (needs?, endpoints?, taps?);
+        whole.then_some(())?;
         if device == Device::Nic {
             // Whatever is measured of a NIC rests on every frame.
             for port in used {
@@ -374,6 +383,18 @@ impl<'w> Reading<'w, '_> {
     }
 
     /// The setup's block and the case's own that speak of rig ports.
+    /// The ports that its blocks of ports name.
+    fn named_ports(&self) -> impl Iterator<Item = String> {
+        let blocks = ports::OFFERED.iter().chain(&["ports"]).flat_map(|part| self.blocks(part));
+        let named = |at: At<'w>| match &at.node.value {
+            Value::Map(entries) => {
+                entries.iter().map(|(key, _)| key.name.clone()).collect::<Vec<_>>()
+            }
+            _ => Vec::new(),
+        };
+        blocks.flat_map(named)
+    }
+
     fn of_ports<'a>(&self, part: &'static str, used: &'a [String]) -> Blocks<'w, 'a> {
         let setup = self.context.setup.as_ref().and_then(|setup| setup.get(part));
         Blocks { part, setup, own: self.fields.get(part), used }

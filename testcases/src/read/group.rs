@@ -15,6 +15,8 @@ pub(super) struct Group<T> {
     pub(super) all: IndexMap<String, T>,
     /// Names as written, and what each stands for.
     pub(super) groups: IndexMap<String, Vec<String>>,
+    /// Whether each of them could be read.
+    pub(super) whole: bool,
 }
 
 /// One kind of sender: the key of its block, the keys of its fields, and how one is read.
@@ -35,7 +37,7 @@ pub(super) fn group<'w, T>(
         at.and_then(|at| at.entries("a mapping by name")).unwrap_or_default()
     };
     let (setup, own) = (entries(setup), entries(own));
-    let mut group = Group { all: IndexMap::new(), groups: IndexMap::new() };
+    let mut group = Group { all: IndexMap::new(), groups: IndexMap::new(), whole: true };
     let mut seen = BTreeSet::new();
     for (key, at) in setup.iter().chain(&own).filter(|(key, _)| seen.insert(key.name.as_str())) {
         let name = key.name.as_str();
@@ -56,13 +58,17 @@ pub(super) fn group<'w, T>(
             Some(at) => at.fields(kind.keys).map(|fields| fields.over(under)),
             None => under,
         };
-        let Some(fields) = fields else { continue };
-        let Some(members) = (kind.read)(name, &fields) else { continue };
+        let Some(members) = fields.as_ref().and_then(|fields| (kind.read)(name, fields)) else {
+            group.whole = false;
+            continue;
+        };
         let list = members.iter().map(|(member, _)| member.clone()).collect();
         group.groups.insert(name.to_owned(), list);
         for (member, value) in members {
             places.insert(format!("{}.{member}", kind.part), place.clone());
-            for (key, at) in kind.keys.iter().filter_map(|key| Some((key, fields.get(key)?))) {
+            for (key, at) in
+                kind.keys.iter().filter_map(|key| Some((key, fields.as_ref()?.get(key)?)))
+            {
                 places.insert(format!("{}.{member}.{key}", kind.part), at.place());
             }
             group.all.insert(member, value);

@@ -1,7 +1,7 @@
 //! Several groups that fill up at the same time (F4, n hogs growing together).
 
 use super::{Others, first_xoff, is_within, least, occupied, share_of};
-use rig_lab::Buffer;
+use rig_lab::{Accounting, Buffer};
 use rig_units::Bytes;
 
 /// The fewest and the most frames that any of `groups` empty groups has received when the first of them makes the device
@@ -37,4 +37,12 @@ pub fn together(
     let last = first_xoff(buffer, frame, others).saturating_mul(groups);
     let (turn, place) = turn_of(least(1, last, crosses).unwrap_or(last));
     (if place == groups { turn } else { turn - 1 }, turn)
+}
+
+/// The least that a queue holds, in bytes of whole cells, when the first of the `groups` that fill it together from a port each makes
+/// the device send XOFF. With accounting by virtual output queues it is the queue's own limit, however many fill it.
+pub fn queue_at_xoff(buffer: &Buffer, frame: Bytes, groups: u64) -> u64 {
+    let groups = if buffer.accounting == Accounting::Voq { 1 } else { groups.max(1) };
+    let (_, most) = together(buffer, frame, groups, false, &Others::default());
+    occupied(buffer, frame).saturating_mul(groups).saturating_mul(most.saturating_sub(1))
 }
