@@ -2,11 +2,13 @@
 
 mod capture;
 mod compare;
+mod lint;
 mod size;
 mod stream;
 
 pub use capture::{CaptureFlags, CaptureKind};
 pub use compare::{AllowFlags, CompareArgs};
+pub use lint::LintArgs;
 pub use size::SizeArgs;
 pub use stream::StreamFlags;
 
@@ -80,6 +82,9 @@ pub enum Command {
     /// How large buffers and thresholds must be for a speed, a cable and a load: each figure with its formula, its numbers and its source.
     #[command(after_help = size::HELP)]
     Size(SizeArgs),
+    /// Name what is mis-sized in a profile or a lab, each with its place, its formula and its numbers; run nothing.
+    #[command(after_help = lint::HELP)]
+    Lint(LintArgs),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(SchemaArgs),
     /// What this machine and a lab can do, what is missing, and how to get it.

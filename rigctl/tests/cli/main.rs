@@ -12,6 +12,7 @@ mod help;
 mod input;
 mod interrupted;
 mod limits;
+mod lint;
 mod memory;
 mod repeat;
 mod run;
