@@ -14,7 +14,7 @@ use rig_units::{Dur, Time};
 pub struct Delays {
     /// Time from the last bit in to the first bit out of the idle device.
     pub forwarding_delay: Dur,
-    /// Time its MAC takes to react to a PFC frame.
+    /// Longest time that its MAC takes to react to a PFC frame.
     pub response: Dur,
     /// Whether it may hold a frame where none of its ports to the rig shows it: a system of several devices may, between them.
     /// Only a later frame of the stream then tells that one was lost.

@@ -167,7 +167,7 @@ impl Checks<'_> {
             let found = format!("an XOFF that takes {taken}");
             self.fault("pfc.emission", found, format!("less than the pause time, {pause}"));
         }
-        if pfc.response >= pause {
+        if pfc.response.most() >= pause {
             let found = format!("a response time of {}", pfc.response);
             self.fault("pfc.response", found, format!("less than the pause time, {pause}"));
         }
@@ -207,7 +207,7 @@ impl Checks<'_> {
             self.fault(path, found, want);
         }
         let pause = ports.iter().map(|group| group.speed.pause(pfc.quanta)).min();
-        let slower = pfc.response.max(pfc.emission.unwrap_or(Dur::ZERO)) + macsec.latency;
+        let slower = pfc.response.most().max(pfc.emission.unwrap_or(Dur::ZERO)) + macsec.latency;
         if let Some(pause) = pause.filter(|pause| macsec.enable && slower >= *pause) {
             let found = format!("a latency of {}: PFC takes {slower}", macsec.latency);
             self.fault("macsec.latency", found, format!("PFC within the pause time, {pause}"));

@@ -1,9 +1,9 @@
 //! What an operator configured and a vendor documented of one device.
 
-use crate::field::Holds::{List, Quanta as Pause, Size, Switch, Time};
+use crate::field::Holds::{List, Quanta as Pause, Range, Size, Switch, Time};
 use crate::field::{Field, needed, optional};
 use crate::{Buffer, Form, Macsec, Nic, Pfcwd, Qos, Scheduler, Watermark, Wred};
-use rig_units::{Bytes, Dur, PortSpeed, Quanta};
+use rig_units::{Bytes, Dur, PortSpeed, Quanta, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,8 +66,8 @@ pub struct Pfc {
     /// Time between two XOFF frames while a class stays congested.
     pub refresh: Dur,
     /// Time the MAC takes from the last bit of a PFC frame to the last start of a frame of that class
-    /// (IEEE 802.3 31B.3.7 gives the budget).
-    pub response: Dur,
+    /// (IEEE 802.3 31B.3.7 gives the most), of each frame anew.
+    pub response: Within,
     /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emission: Option<Dur>,
@@ -80,7 +80,7 @@ impl Pfc {
     pub const FIELDS: &[Field] = &[
         needed("quanta", Pause, "65535q"),
         needed("refresh", Time, "100us"),
-        needed("response", Time, "2.02us"),
+        needed("response", Range, "2.02us").varies(),
         optional("emission", Time),
         needed("xon_counts", Switch, "true").tried(&["true", "false"]),
     ];
@@ -101,8 +101,8 @@ impl Declared {
     }
 
     /// Time from the last bit of a PFC frame of this form to its effect, MACsec counted.
-    pub fn response(&self, form: Form) -> Dur {
-        self.pfc.response + self.macsec.pfc_latency(form)
+    pub fn response(&self, form: Form) -> Within {
+        self.pfc.response + self.macsec.pfc_latency(form).into()
     }
 
     /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC, MACsec counted.
@@ -129,9 +129,8 @@ impl Declared {
     pub fn at(&self, speed: PortSpeed) -> Declared {
         let mut other = self.clone();
         let before = self.port_speed(0).unwrap_or(speed);
-        for time in [&mut other.pfc.refresh, &mut other.pfc.response] {
-            *time = time.scaled(before.bps(), speed.bps());
-        }
+        other.pfc.refresh = other.pfc.refresh.scaled(before.bps(), speed.bps());
+        other.pfc.response = other.pfc.response.scaled(before.bps(), speed.bps());
         other.ports.iter_mut().for_each(|ports| ports.speed = speed);
         other
     }

@@ -6,6 +6,8 @@
 pub enum Holds {
     /// A length of time.
     Time,
+    /// A length of time, or a range of which a device has one inside it or another each time.
+    Range,
     /// A size or a number of bytes.
     Size,
     /// A probability or a fraction.
@@ -54,19 +56,22 @@ pub struct Field {
     pub live: bool,
     /// Whether it enters the watchdog's timing rule and nothing else, so that two values are alike when the rule predicts the same.
     pub timing: bool,
+    /// Whether what lies inside a range is another each time; if not, a device has one value and keeps it.
+    pub varies: bool,
     tried: Option<&'static [&'static str]>,
 }
 
 /// A field that every file must give, such as `such_as`.
 pub const fn needed(name: &'static str, holds: Holds, such_as: &'static str) -> Field {
     let absent = Absent::Needed(such_as);
-    Field { name, holds, absent, by_case: false, live: false, timing: false, tried: None }
+    Field { absent, ..optional(name, holds) }
 }
 
 /// A field that may be unset.
 pub const fn optional(name: &'static str, holds: Holds) -> Field {
     let absent = Absent::Unset;
-    Field { name, holds, absent, by_case: false, live: false, timing: false, tried: None }
+    let (by_case, live, timing, varies) = (false, false, false, false);
+    Field { name, holds, absent, by_case, live, timing, varies, tried: None }
 }
 
 impl Field {
@@ -93,6 +98,12 @@ impl Field {
         Field { timing: true, ..self }
     }
 
+    /// What lies inside its range is another each time.
+    #[must_use]
+    pub const fn varies(self) -> Field {
+        Field { varies: true, ..self }
+    }
+
     /// These mutants of it are tried, and no others.
     #[must_use]
     pub const fn tried(self, values: &'static [&'static str]) -> Field {
@@ -111,9 +122,12 @@ impl Field {
         }
         let steps = match self.holds {
             Holds::Exponent => Field::STEPS,
-            Holds::Time | Holds::Size | Holds::Chance | Holds::Rate | Holds::Quanta => {
-                Field::FACTORS
-            }
+            Holds::Time
+            | Holds::Range
+            | Holds::Size
+            | Holds::Chance
+            | Holds::Rate
+            | Holds::Quanta => Field::FACTORS,
             Holds::Count => Field::FACTORS,
             Holds::Switch | Holds::Word | Holds::Name | Holds::List | Holds::Whole => &[],
         };

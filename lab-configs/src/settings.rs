@@ -3,8 +3,10 @@
 //! Values are set in the serialised form of the configuration types, whose fields [`fields`] lists, so that a new field is at once a
 //! requirement, a sweep and a mutant.
 
+use crate::field::Holds;
 use crate::{Declared, fields};
 use core::fmt;
+use rig_units::Within;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -60,6 +62,12 @@ impl Declared {
         path.split('.').try_fold(&tree, |at, key| at.get(key)).cloned()
     }
 
+    /// What is declared at `path` where that may be a range; `None` where it may not, or nothing is set.
+    pub fn range(&self, path: &str) -> Option<Within> {
+        fields::field(path).filter(|field| field.holds == Holds::Range)?;
+        Within::deserialize(&self.get(path)?).ok()
+    }
+
     /// This configuration with one setting changed.
     ///
     /// # Errors
@@ -84,7 +92,8 @@ impl Declared {
     }
 
     /// This configuration with an override: an absolute value, or one relative to what is configured (`x1.1`, `+10ms`,
-    /// `-10ms`). What is relative to a value that is not set changes nothing.
+    /// `-10ms`). Of a range `x1.1` and `+10ms` count from its most, `x0.9` and `-10ms` from its least, so that a device leaves it. What
+    /// is relative to a value that is not set changes nothing.
     ///
     /// # Errors
     /// When there is no such path or the value does not fit it.
@@ -161,7 +170,7 @@ fn absolute(declared: &Declared, path: &str, text: &str) -> Result<Value, BadSet
 
 mod relative {
     use super::{BadSetting, Declared, Value, fields, near};
-    use rig_units::{Bytes, Dur, L2Rate, Ppm, Quanta};
+    use rig_units::{Bytes, Dur, L2Rate, Ppm, Quanta, Within};
 
     /// Whether `text` asks for a change rather than for a value.
     pub(super) fn is_relative(text: &str) -> bool {
@@ -180,6 +189,10 @@ mod relative {
                 Err(BadSetting::UnknownPath { path: path.to_owned(), near: near(path) })
             };
         };
+        if let Some(range) = declared.range(path) {
+            let beyond = change.of_range(range).map(|n| Value::String(Dur(n).to_string()));
+            return beyond.ok_or_else(|| why(&format!("`{text}` cannot be applied to `{range}`")));
+        }
         let changed = match &configured {
             Value::String(text) if text.parse::<Quanta>().is_ok() => {
                 let configured = text.parse().map_or(0, |Quanta(n)| u64::from(n));
@@ -256,6 +269,13 @@ mod relative {
                 Change::Plus(text) => configured.checked_add(text.parse().ok()?),
                 Change::Minus(text) => configured.checked_sub(text.parse().ok()?),
             }
+        }
+
+        /// Of a range: what is more goes beyond its most, what is less stays below its least.
+        fn of_range(&self, range: Within) -> Option<u64> {
+            let less = matches!(self, Change::Times(..1_000_000) | Change::Minus(_));
+            let end = if less { range.least() } else { range.most() };
+            self.of(end.0, |text| text.parse().map(|Dur(n)| n).ok())
         }
 
         fn of(&self, configured: u64, read: impl Fn(&str) -> Option<u64>) -> Option<u64> {

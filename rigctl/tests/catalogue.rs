@@ -119,7 +119,7 @@ fn the_same_seed_gives_the_same_report_and_another_seed_another() {
 
 /// Two trials of the case's first point; the first one reads counters on the way, or does not.
 fn observed(lab: &Lab, case: &Case, reads: bool) -> Vec<Observation> {
-    let profile = choose(lab, None, case).expect("the bundled lab suits every case");
+    let (profile, _) = choose(lab, None, case).expect("the bundled lab suits every case");
     let group = groups(case, &profile.declared).expect("fits").swap_remove(0);
     let context = measure::context(lab, profile, case, group, Seed::of_run(7));
     let points = context.points().expect("fits");

@@ -11,6 +11,7 @@ mod rate;
 mod schema;
 mod size;
 mod time;
+mod within;
 
 pub use budget::PFC_BUDGETS;
 pub use length::Length;
@@ -19,6 +20,7 @@ pub use pick::{Ppm, Quanta};
 pub use rate::{L1Rate, L2Rate, Pace, Percent, PortSpeed, Rate};
 pub use size::Bytes;
 pub use time::{Dur, Time};
+pub use within::Within;
 
 /// Preamble, start delimiter and the shortest inter-frame gap: what layer 1 adds to every frame.
 pub const L1_OVERHEAD: Bytes = Bytes(20);

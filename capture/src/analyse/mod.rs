@@ -52,7 +52,7 @@ pub struct ActionView {
     pub action: WatchdogAction,
     /// What becomes of held frames when the drop action begins.
     pub backlog: Backlog,
-    /// Time from the last bit of an XOFF to the last start of a frame of its class.
+    /// Longest time from the last bit of an XOFF to the last start of a frame of its class.
     pub response: Dur,
     /// Time between two XOFF frames of the device while a class stays congested.
     pub refresh: Dur,
@@ -65,7 +65,7 @@ impl From<&Declared> for ActionView {
         ActionView {
             action: declared.pfcwd.action,
             backlog: declared.pfcwd.backlog,
-            response: declared.response(declared.macsec.sent()),
+            response: declared.response(declared.macsec.sent()).most(),
             refresh: declared.pfc.refresh,
             forwarding_delay: declared.transit(),
         }

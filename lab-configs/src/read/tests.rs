@@ -135,6 +135,14 @@ mistakes! {
     unknown_key_deep_below: [("    poll_interval: 100ms", "    pol_interval: 100ms")];
     missing_key: [("    charge: interval ", "    # charge: interval ")];
     several_wrong_values: [("pool: 10875072B", "pool: 10875072"), ("action: drop", "action: dorp"), ("count: 8", "count: eight"), ("forwarding_delay: 600ns", "forwarding_delay: fast")];
+    ranges_that_say_none: [("response: 2.02us ", "response: 3us..1us ")];
+    limits_that_cross: [("response: 2.02us ", "response: {min: 3us, max: 1us} ")];
+    limit_from_below_alone: [("response: 2.02us ", "response: {min: 3us} ")];
+    tolerance_below_nothing: [("response: 2.02us ", "response: {typ: 2us, tol: -10%} ")];
+    range_by_another_key: [("response: 2.02us ", "response: {most: 2us} ")];
+    range_without_a_unit: [("response: 2.02us ", "response: {max: 2} ")];
+    range_of_what_is_one_value: [("refresh: 100us ", "refresh: 90us..100us ")];
+    response_that_outlasts_its_pause: [("response: 2.02us ", "response: 2us..336us ")];
     name_with_blanks: [("name: broadcom", "name: Broad Com")];
     unknown_family: [("family: broadcom", "family: tomahawk")];
     no_ports: [("count: 8", "count: 0")];

@@ -75,6 +75,44 @@ fn a_relative_value_starts_from_what_was_configured() {
 }
 
 #[test]
+fn a_relative_value_of_a_range_leaves_it_and_an_absolute_one_is_what_it_says() {
+    let of = |range: Value, text: &str| {
+        let declared = profile().declared.with(&set("pfc.response", range)).expect("a range");
+        let running = declared.overridden("pfc.response", text).map_err(|bad| bad.to_string())?;
+        Ok::<String, String>(running.pfc.response.to_string())
+    };
+    let limit = || serde_json::json!({"max": "2us"});
+    for (range, text, want) in [
+        ("1us..2us".into(), "x1.1", "2.2us"),
+        ("1us..2us".into(), "x0.9", "900ns"),
+        ("1us..2us".into(), "+1ns", "2.001us"),
+        ("1us..2us".into(), "-1ns", "999ns"),
+        ("1us..2us".into(), "1500ns", "1.5us"),
+        ("1us..2us".into(), "3us..4us", "3us..4us"),
+        ("2us".into(), "x1.1", "2.2us"),
+        (limit(), "x1.1", "2.2us"),
+        (limit(), "x0.9", "0ms"),
+    ] {
+        assert_eq!(of(range, text).as_deref(), Ok(want), "{text}");
+    }
+    assert!(of(limit(), "-1ns").is_err());
+}
+
+#[test]
+fn a_range_is_declared_in_words_and_met_by_what_it_means() {
+    let limit = serde_json::json!({"max": "2us"});
+    let declared = profile().declared.with(&set("pfc.response", limit.clone())).expect("a range");
+    assert_eq!(declared.get("pfc.response"), Some(limit));
+    assert_eq!(
+        declared.range("pfc.response").map(|r| r.to_string()).as_deref(),
+        Some("{max: 2us}")
+    );
+    assert_eq!(declared.satisfies(&set("pfc.response", "0us..2us")), Ok(true));
+    assert_eq!(declared.satisfies(&set("pfc.response", "2us")), Ok(false));
+    assert_eq!(declared.range("pfc.refresh"), None);
+}
+
+#[test]
 fn an_override_comes_after_the_cases_own_settings() {
     let mut profile = profile();
     let twice =

@@ -90,7 +90,7 @@ fn answer(from: &Leg<'_>, to: &Leg<'_>, spec: &StreamSpec) -> Dur {
     let frames = [spec.on_wire(), to.declared.mtu, to.declared.macsec.pfc_size()];
     let sent =
         frames.map(|size| speed.slot(size)).into_iter().fold(Dur::ZERO, |all, one| all + one);
-    let responds = to.declared.emission() + from.declared.response(Form::Encrypted);
+    let responds = to.declared.emission() + from.declared.response(Form::Encrypted).most();
     sent + cable * 2 + responds
 }
 

@@ -4,6 +4,8 @@
 use crate::judge::answers::{self, Answers, NOT_MEASURED};
 use crate::trials::table::{self, Table};
 use crate::verdict::{Answer, Curve, Doubt, Judgement, Looked, NotApplicable};
+use rig_capture::Span;
+use rig_units::Dur;
 
 /// Why a trial shows no number.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,6 +107,14 @@ impl Judged {
     /// What each trial showed of a value that rests on all of them together.
     pub(super) fn table(&mut self, table: Table) {
         table::collect(&mut self.tables, vec![table]);
+    }
+
+    /// Says of what was filed of `measure` within which values of `parameter` devices cannot be told apart for certain.
+    pub(super) fn resolved(&mut self, measure: &str, parameter: &str, within: Span) {
+        let ends = [within.lo, within.hi].map(Dur);
+        for one in self.judgements.iter_mut().filter(|one| one.measure == measure) {
+            one.resolution = format!("{parameter} in [{}, {}]", ends[0], ends[1]);
+        }
     }
 
     /// What was measured so far.

@@ -140,7 +140,7 @@ fn idle(
         Some((left[at].1 + bound).saturating_sub(out.cable).0)
     };
     let pauses = pauses(observation, spec.to, spec.class);
-    let settles = bound * 2 + declared.response(Form::Encrypted);
+    let settles = bound * 2 + declared.response(Form::Encrypted).most();
     let taken = |frame: &Passage| {
         let received = frame.received?;
         let (came, begun) = (way.arrival(frame.sent.at), way.start(received.at));

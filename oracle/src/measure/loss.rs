@@ -277,7 +277,7 @@ fn closes(
     let form = if tagged { Form::Encrypted } else { Form::Clear };
     let comes = trace.cable + trace.speed.slot(declared.macsec.pfc_size());
     let begun = trace.speed.slot(spec.on_wire());
-    let late = declared.response(form) + begun + trace.provenance.bound() * 2;
+    let late = declared.response(form).most() + begun + trace.provenance.bound() * 2;
     Span { lo: start.0, hi: (start + comes + late).0 }
 }
 

@@ -283,7 +283,8 @@ fn obeyed(done: &JudgeContext<'_>, (storm, stream): (&str, &str), judged: &mut J
         }
         let declared = &done.context.group.declared;
         let bound = trial.observation.bound() * 2;
-        let settled = declared.response(Form::Encrypted) + trace.speed.slot(declared.mtu) + bound;
+        let settled =
+            declared.response(Form::Encrypted).most() + trace.speed.slot(declared.mtu) + bound;
         let arrival = |record: usize| trial.observation.records[record].at + trace.cable;
         let window = arrival(*first) + settled..arrival(*last).saturating_sub(bound);
         let way = trial.observation.ports[usize::from(from)].cable + declared.transit();

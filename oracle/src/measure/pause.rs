@@ -10,12 +10,13 @@ use crate::judge::answers::NOT_MEASURED;
 use crate::spec::pause::{Periodic, pause_time};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
+use core::cell::Cell;
 use rig_capture::analyse::{self, Stop};
 use rig_capture::{Dir, Span, Unit};
 use rig_lab::Form;
 use rig_testcases::vocabulary::{Entry, FROM, Looks, STORM, STREAM, StreamEnds, UNTIL, named};
 use rig_testcases::{Measure, StreamSpec, Tap};
-use rig_units::{Dur, PortSpeed, Quanta};
+use rig_units::{Dur, PortSpeed, Quanta, Within};
 
 /// Every frame of the load, where it arrives.
 const EVERY_FRAME_OUT: Looks =
@@ -108,7 +109,7 @@ impl Port<'_> {
     }
 
     /// What the device declares of its response to PFC of the form that it was sent in.
-    fn response(&self, done: &JudgeContext<'_>, trial: &Trial) -> Dur {
+    fn response(&self, done: &JudgeContext<'_>, trial: &Trial) -> Within {
         let mut sent = trial.observation.words((self.spec.to, Dir::Tx), self.spec.class);
         let tagged = sent.any(|(_, record, _)| record.secured.is_some());
         let form = if tagged { Form::Encrypted } else { Form::Clear };
@@ -124,15 +125,18 @@ fn port<'a>(trial: &'a Trial, stream: &str) -> Result<(u16, Port<'a>), Doubt> {
 
 /// Judges how soon a port stops.
 fn response(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
+    let told = Cell::new(None);
     done.each("pfc.response", stream, judged, |trial| {
         let (index, port) = port(trial, stream)?;
         let declared = port.response(done, trial);
-        let stops = analyse::stops(&trial.observation, &trial.script, index, declared);
+        let most = declared.most();
+        let stops = analyse::stops(&trial.observation, &trial.script, index, most);
         // From the XOFF to the start of the last frame. Each must be right: of several the one that is furthest off.
         let after = |stop: &Stop| stop.last_start.since(stop.at);
-        let off = |stop: &&Stop| after(stop).middle().abs_diff(declared.0);
+        let wanted = Span { lo: declared.least().saturating_sub(port.slot()).0, hi: most.0 };
+        let off = |stop: &&Stop| after(stop).middle().abs_diff(wanted.middle());
         // A pause that is over before the port has reacted leaves no gap.
-        let shows = |stop: &&Stop| pause_time(stop.quanta, port.speed) > declared + port.slot();
+        let shows = |stop: &&Stop| pause_time(stop.quanta, port.speed) > most + port.slot();
         let Some(stop) = stops.iter().filter(shows).max_by_key(off) else {
             let why = format!("no XOFF that outlasts the response met {stream}");
             return Err(trial.doubt(&why).into());
@@ -140,17 +144,26 @@ fn response(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
         let span = after(stop);
         let want = Prediction {
             unit: Unit::Ps,
-            span: Span { lo: declared.0.saturating_sub(port.slot().0), hi: declared.0 },
+            span: wanted,
             formula: "F3",
             text: format!(
-                "the last frame starts within the declared response of {declared}, and less than a frame of {} before its end",
-                port.slot()
+                "the last frame starts within the declared response of {declared}, and less than a frame of {} before its {}",
+                port.slot(),
+                if declared.width() > Dur::ZERO { "least" } else { "end" },
             ),
             source: "IEEE 802.3 31B.3.7; the declared response of the MAC",
         };
         let looked = looked(stops.iter().filter(shows).count(), "XOFFs");
+        // One that is a frame and what the reading leaves open outside of what is declared shows it at every XOFF.
+        let blur = port.slot() + Dur(span.hi - span.lo);
+        told.set(told.get().max(Some(blur)));
         Ok(TrialReading { span, want, got: None, records: vec![stop.records[0]], looked })
     });
+    if let Some(blur) = told.get() {
+        let own = done.context.group.declared.pfc.response;
+        let within = Span { lo: own.least().saturating_sub(blur).0, hi: (own.most() + blur).0 };
+        judged.resolved("pfc.response", "pfc.response", within);
+    }
 }
 
 /// Judges for how long a port stops.
@@ -158,22 +171,26 @@ fn length(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     done.each("pfc.pause", stream, judged, |trial| {
         let (index, port) = port(trial, stream)?;
         let declared = port.response(done, trial);
-        let stops = analyse::stops(&trial.observation, &trial.script, index, declared);
+        let (least, most) = (declared.least(), declared.most());
+        let stops = analyse::stops(&trial.observation, &trial.script, index, most);
         let slot = port.slot();
         // A pause that is over before the port has reacted leaves no gap, whoever obeys it.
-        let shows = |stop: &&Stop| pause_time(stop.quanta, port.speed) > declared + slot;
+        let shows = |stop: &&Stop| pause_time(stop.quanta, port.speed) > most + slot;
         let stops: Vec<Stop> = stops.into_iter().filter(|stop| shows(&stop)).collect();
         let wanted = |stop: &Stop| {
             let pause = |quanta| pause_time(quanta, port.speed);
-            // The MAC takes its response to an XON as to an XOFF. A pause runs out without one.
-            let most = match stop.last {
+            // The MAC takes its response to an XON as to an XOFF, of each anew. A pause runs out without one.
+            let (soonest, latest) = match stop.last {
                 // A pause that is over before the MAC takes it in ends the one before, as XON does.
                 Some((word, quanta)) => {
-                    Dur(word.since(stop.at).middle()) + pause(quanta).saturating_sub(declared)
+                    let word = Dur(word.since(stop.at).middle());
+                    (word + pause(quanta).max(least), word + pause(quanta).max(most))
                 }
-                None => pause(stop.quanta).saturating_sub(declared),
+                None => (pause(stop.quanta), pause(stop.quanta)),
             };
-            Span { lo: most.saturating_sub(slot).0, hi: most.0 }
+            // It begins a response after the XOFF, and up to a frame before that.
+            let shortest = soonest.saturating_sub(most + slot);
+            Span { lo: shortest.0, hi: latest.saturating_sub(least).0 }
         };
         // One that is off, else the first.
         let off = stops.iter().find(|stop| !stop.idle.meets(wanted(stop)));
@@ -237,15 +254,18 @@ fn duty(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
             let wire = u128::from(bps) * (frame + 20) / frame * 1_000_000 / u128::from(port.speed.bps());
             1_000_000_u64.saturating_sub(u64::try_from(wire).unwrap_or(u64::MAX))
         };
-        let duty = Periodic {
+        let duty = |response| Periodic {
             quanta: spec.quanta,
             every: spec.every,
             speed: port.speed,
-            response: port.response(done, trial),
+            response,
             frame: port.spec.on_wire(),
         };
         let over = rate.as_ref().map_or(until - from, |rate| rate.over);
-        let (lo, hi) = duty.within(over);
+        // Least of a port that always responds late, most of one that always responds soon.
+        let response = port.response(done, trial);
+        let (lo, _) = duty(response.most()).within(over);
+        let (_, hi) = duty(response.least()).within(over);
         let (span, every) = (Span { lo, hi }, spec.every);
         let want = Prediction {
             unit: Unit::Ppm,

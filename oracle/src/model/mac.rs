@@ -5,9 +5,10 @@
 //! last bit of the frame, the gate closes the MAC's response time later. A frame that has been started is finished.
 //! Left out: the pause of all classes (IEEE 802.3 Annex 31B).
 
+use super::chance;
 use super::packet::{CLASSES, Packet, bit, slot};
 use rig_lab::PfcFaults;
-use rig_units::{Dur, PortSpeed, Quanta, Time};
+use rig_units::{Dur, PortSpeed, Quanta, Time, Within};
 use std::collections::VecDeque;
 
 /// How a port obeys PFC.
@@ -15,8 +16,10 @@ use std::collections::VecDeque;
 pub struct Config {
     /// Bit `c` is set when class `c` obeys.
     pub obeys: u8,
-    /// From the last bit of a PFC frame to its effect.
-    pub response: Dur,
+    /// From the last bit of a PFC frame to its effect, drawn of each; no frame overtakes another.
+    pub response: Within,
+    /// What the draws follow from.
+    pub seed: u64,
     /// Whether a pause ends by itself when its time is over. Off is ns-3: pure XON/XOFF.
     pub expires: bool,
     /// Whether XON frames count as received PFC frames.
@@ -29,7 +32,7 @@ impl Config {
     /// Obeys at once in the classes `obeys`.
     pub const fn prompt(obeys: u8) -> Config {
         let faults = PfcFaults::NONE;
-        Config { obeys, response: Dur::ZERO, expires: true, xon_counts: true, faults }
+        Config { obeys, response: Within::ZERO, seed: 0, expires: true, xon_counts: true, faults }
     }
 
     /// Gives the port its faults.
@@ -87,6 +90,7 @@ pub struct Pauses {
 /// A frame that was received and takes effect later.
 #[derive(Debug, Clone)]
 struct Settling {
+    reached: Time,
     effect: Time,
     received: Time,
     pfc: Packet,
@@ -152,13 +156,20 @@ impl Mac {
             self.past[slot(class)].frames += u64::from(!xon || self.config.xon_counts);
             self.past[slot(class)].xons += u64::from(xon);
         }
-        let effect = now + self.config.response + later;
-        if effect == now {
+        let stream = chance::stream(self.config.seed, *b"pfcreact");
+        let response = self.config.response.drawn(chance::draw(stream, self.received));
+        // The MAC takes frames in one after the other, as they reach it.
+        let reached = now + later;
+        let ahead = self.settling.partition_point(|other| other.reached <= reached);
+        let before = ahead.checked_sub(1).map_or(Time::ZERO, |last| self.settling[last].effect);
+        let effect = (reached + response).max(before);
+        if effect == now && ahead == 0 {
             return self.apply(now, now, pfc);
         }
-        let before = self.settling.iter().rposition(|other| other.effect <= effect);
-        let settling = Settling { effect, received: now, pfc: *pfc };
-        self.settling.insert(before.map_or(0, |before| before + 1), settling);
+        let behind = self.settling.iter_mut().skip(ahead);
+        behind.for_each(|other| other.effect = other.effect.max(effect));
+        let settling = Settling { reached, effect, received: now, pfc: *pfc };
+        self.settling.insert(ahead, settling);
         0
     }
 
@@ -205,7 +216,7 @@ impl Mac {
         while let Some(Settling { received, pfc, .. }) = self.settling.pop_front() {
             self.apply(now, received, &pfc);
         }
-        self.config = Config { obeys, response, ..self.config };
+        self.config = Config { obeys, response: response.into(), ..self.config };
         self.obeys = obeys;
         before & !self.closed()
     }

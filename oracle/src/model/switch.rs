@@ -5,10 +5,11 @@
 
 use super::alarm::Alarm;
 use super::buffer::{Admission, Buffer, Limit, Place};
+use super::chance;
 use super::classify::Classifier;
 use super::counters::Counters;
 use super::egress::{Choice, Egress};
-use super::mac::Mac;
+use super::mac::{self, Mac};
 use super::network::wiring::Wiring;
 use super::packet::{CLASSES, Packet, bit, slot};
 use super::pfc_gen::{self, PfcGen};
@@ -141,7 +142,8 @@ impl Switch {
     pub fn new(config: &Config, route: Vec<u16>) -> Switch {
         let pfc = pfc_gen::Config { emission: config.emission(), ..config.pfc };
         let swaps_after = config.faults.flow_reordered.unwrap_or(0);
-        let port = |&(_, speed): &(String, PortSpeed)| Port {
+        let seed = |index| chance::draw(config.mac.seed, index);
+        let port = |(index, &(_, speed)): (u64, &(String, PortSpeed))| Port {
             wiring: Wiring::default(),
             busy: Time::ZERO,
             #[cfg(feature = "ns3")]
@@ -149,7 +151,7 @@ impl Switch {
             send: Alarm::default(),
             gate: Alarm::default(),
             refresh: Alarm::default(),
-            mac: Mac::new(&config.mac, speed),
+            mac: Mac::new(&mac::Config { seed: seed(index), ..config.mac }, speed),
             egress: Egress::new(&config.scheduling).swapping(swaps_after),
             shaper: config.shaper.as_ref().map(|config| Box::new(Shaper::new(config))),
             pfc: PfcGen::new(&pfc),
@@ -163,7 +165,7 @@ impl Switch {
         let buffer = Buffer::new(&config.buffer, config.ports.len());
         let speeds = config.ports.iter().map(|&(_, speed)| speed);
         Switch {
-            ports: config.ports.iter().map(port).collect(),
+            ports: (0..).zip(&config.ports).map(port).collect(),
             wred: Wred::new(&config.wred, speeds, buffer.occupied(config.mtu)),
             buffer,
             classifier: config.classifier.clone(),

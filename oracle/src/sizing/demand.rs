@@ -56,7 +56,7 @@ impl Demand {
             memory: None,
             small_packets: 50,
             emission: declared.emission(),
-            response: declared.response(declared.macsec.sent()),
+            response: declared.response(declared.macsec.sent()).most(),
             buffer: declared.buffer.clone(),
             wred: declared.wred.clone(),
         }

@@ -120,13 +120,13 @@ impl<'a> Context<'a> {
     }
 
     /// The same where timestamps are off by no more than `bound`: an own frame in flight stands in the way, and the
-    /// device's MAC takes its declared response.
+    /// device's MAC takes the longest that is declared of its response.
     pub fn slack_within(&self, bound: Dur) -> Dur {
         let speeds = (0..self.group.declared.port_count())
             .filter_map(|port| self.group.declared.port_speed(port));
         let in_flight =
             speeds.min().map_or(Dur::us(1), |slowest| slowest.slot(self.group.declared.mtu));
-        in_flight + self.group.declared.response(Form::Encrypted) + bound * 2
+        in_flight + self.group.declared.response(Form::Encrypted).most() + bound * 2
     }
 
     /// Length of every cable between the rig and the device, in centimetres.

@@ -104,7 +104,7 @@ proptest! {
     ) {
         let mut config = config(true);
         config.forwarding_delay = Dur::ns(delay);
-        config.mac.response = Dur::ns(response);
+        config.mac.response = Dur::ns(response).into();
         let (network, trace) = play(config, &streams, &storms, None);
         let (sent, received) = data(&trace);
         prop_assert_eq!(sent, streams.iter().map(|(_, s)| u64::from(s.count.unwrap())).sum::<u64>());

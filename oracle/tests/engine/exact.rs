@@ -34,7 +34,7 @@ fn a_forwarding_delay_adds_exactly_itself() {
 /// Host 0 sends at line rate to host 1, which sends one XOFF and sees when frames stop and go on.
 fn around_a_pause(quanta: u16, response: Dur, xoff_at: Dur) -> (Time, Vec<Time>) {
     let mut config = switch::Config::plain(2, SPEED);
-    config.mac.response = response;
+    config.mac.response = response.into();
     let mut network: Network = Network::new(&star(config), Time::ZERO);
     let mut trace = Trace::default();
     network.start_stream(0, &stream(1, 3, 100, 1));

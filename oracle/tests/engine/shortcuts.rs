@@ -161,7 +161,7 @@ fn play<Q: EventQueue>(script: &Script, start: Time, shortcuts: Shortcuts, step:
         weight,
         ..wred::Config::off()
     };
-    config.mac.response = script.response;
+    config.mac.response = script.response.into();
     let macsec = |an| {
         let latency = script.macsec.unwrap_or_default();
         let mode = rig_lab::PfcMode::Encrypt;

@@ -26,7 +26,7 @@ fn predicted(frames: &Frames, response: u64, at: u64) -> bool {
 
 /// The same of a MAC that departs as planted, at every tick until nothing is to come.
 fn search(frames: &Frames, response: u64, planted: &Config) -> Result<u64, String> {
-    let config = Config { response: planted.response + TICK * response, ..*planted };
+    let config = Config { response: planted.response + (TICK * response).into(), ..*planted };
     let mut mac = Mac::new(&config, SPEED);
     let until = frames[2].0 + response + 4 * u64::from(QUANTA) + 2;
     for at in 0..until {
@@ -79,7 +79,7 @@ fn a_response_of_a_picosecond_more_and_a_timer_that_is_not_restarted_are_found()
     let prompt = Config::prompt(1 << CLASS);
     let frames = |quanta: [u16; 3]| format!("{:?}", quanta.map(|quanta| (0, Quanta(quanta))));
     assert_eq!(
-        found(&Config { response: Dur(1), ..prompt }),
+        found(&Config { response: Dur(1).into(), ..prompt }),
         format!("{}, response 0, tick 0: closed false, predicted true", frames([0, 0, 1]))
     );
     let kept = PfcFaults { pause_time_not_restarted: true, ..PfcFaults::NONE };

@@ -12,6 +12,7 @@ mod macsec;
 mod np;
 mod pause;
 mod pfc;
+mod ranges;
 mod rc;
 mod rp;
 mod search;

@@ -206,9 +206,13 @@ fn alike(profile: &Profile, a: &Declared, b: &Declared) -> bool {
     if a == b {
         return true;
     }
+    // What lies inside of a declared range is as declared.
+    let covers = |path: &String| {
+        a.range(path).zip(b.range(path)).is_some_and(|(declared, own)| declared.covers(own))
+    };
     // Whatever does not enter a timing rule is seen by other means, and is never declared equivalent here.
     let timing = |path: &String| fields::field(path).is_some_and(|field| field.timing);
-    if !a.differences(b).iter().all(timing) {
+    if !a.differences(b).iter().all(|path| covers(path) || timing(path)) {
         return false;
     }
     let Some(family) = profile.family() else { return true };

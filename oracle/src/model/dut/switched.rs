@@ -42,6 +42,7 @@ impl Switched {
     ) -> (Switched, Vec<CableEnd>) {
         let mut config = config(configured, &running, &faults);
         config.wred.seed = seed;
+        config.mac.seed = seed;
         config.ports.truncate(ports.into());
         let at = u16::try_from(topology.switches.len()).unwrap_or(u16::MAX);
         let plug = |(port, &(_, speed)): (u16, &(String, _))| CableEnd {

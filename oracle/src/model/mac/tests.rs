@@ -14,7 +14,7 @@ fn xon(enable: u8) -> Packet {
 }
 
 fn gate(response: Dur) -> Mac {
-    Mac::new(&Config { response, ..Config::prompt(0xff) }, PortSpeed::G400)
+    Mac::new(&Config { response: response.into(), ..Config::prompt(0xff) }, PortSpeed::G400)
 }
 
 #[test]
@@ -29,6 +29,30 @@ fn a_pause_ends_to_the_picosecond() {
     assert_eq!((mac.closed(), mac.wake_at()), (0, None));
     let want = Pauses { frames: 1, xons: 0, on_to_off: 1, duration: Dur(2_560), paused: false };
     assert_eq!(mac.pauses(3, Time(9_000)), want);
+}
+
+#[test]
+fn a_frame_takes_effect_within_the_response_and_none_overtakes_another() {
+    let response = Within::exactly(Dur(100)) + "0ps..900ps".parse().expect("a range");
+    let effects = |seed: u64| {
+        let mut mac = Mac::new(&Config { response, seed, ..Config::prompt(0xff) }, PortSpeed::G400);
+        let mut all = Vec::new();
+        for frame in 0..200 {
+            let now = NOW + Dur(150) * frame;
+            mac.on_pfc(now, &xoff(bit(3), 100));
+            let settling = mac.settling.back().expect("it responds later");
+            all.push(settling.effect.0 - now.0);
+            mac.on_wake(now);
+        }
+        all
+    };
+    let first = effects(1);
+    assert!(first.iter().all(|took| response.includes(Dur(*took))), "{first:?}");
+    // 150 ps apart in order: 149 ps sooner than the one before at most.
+    assert!(first.windows(2).all(|pair| pair[1] + 150 >= pair[0]), "{first:?}");
+    let [soon, late] = [first.iter().min(), first.iter().max()].map(|one| *one.expect("some"));
+    assert!(soon < 400 && late > 900, "{soon} to {late}");
+    assert_ne!(first, effects(2));
 }
 
 #[test]

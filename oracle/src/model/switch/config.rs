@@ -127,6 +127,7 @@ impl Config {
             mac: mac::Config {
                 obeys: lossless,
                 response: declared.pfc.response,
+                seed: 0,
                 expires: true,
                 xon_counts: declared.pfc.xon_counts,
                 faults: PfcFaults::NONE,

@@ -52,8 +52,8 @@ fn what_a_lab_cannot_have_of_a_case_is_told_and_not_promised() {
         backend: rig_lab::Backend::AfXdp,
         dpdk: None,
         speed: None,
-        bound: rig_units::Dur::us(10),
-        budget: rig_units::Dur::s(60),
+        bound: Dur::us(10),
+        budget: Dur::s(60),
     });
     let id = "pfcwd::storm-counters-broadcom";
     let text = text(&input, id).unwrap_or_else(|bad| panic!("{}", bad.text()));

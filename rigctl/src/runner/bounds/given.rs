@@ -6,7 +6,7 @@ use crate::runner::choose::choose;
 use crate::stop::Stop;
 use rig_capture::{Counters, Dir, Observation, Provenance, Record, Span, What};
 use rig_dut::{Control, Emulated};
-use rig_lab::{Lab, WatermarkCopy};
+use rig_lab::{Lab, Profile, WatermarkCopy};
 use rig_oracle::measure::{self, JudgeContext, Registry};
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::kept::{Common, Kept};
@@ -59,8 +59,15 @@ pub(super) enum Word {
 impl Ran {
     /// `text` is what stands below the name of a case in a suite, four spaces in.
     pub(super) fn of(device: &'static str, text: &str) -> Ran {
-        let lab = rig_lab::read::lab(None).expect("the bundled lab");
-        let profile = lab.duts.iter().find(|dut| dut.name == device).expect("a bundled device");
+        Ran::with(device, text, |_| ())
+    }
+
+    /// The same on that device with something about it changed.
+    pub(super) fn with(device: &'static str, text: &str, change: impl FnOnce(&mut Profile)) -> Ran {
+        let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let profile = lab.duts.iter_mut().find(|dut| dut.name == device);
+        let profile = profile.expect("a bundled device");
+        change(profile);
         let kind = profile.kind;
         let head = format!("about: \"a test\"\ndevice: {kind}\ncases:\n  one:\n");
         let why = "    why: \"exact bounds\"\n    source: [\"a test\"]\n";
@@ -258,6 +265,13 @@ impl Said {
                 Word::Pass
             }
         }
+    }
+
+    /// What is wrong or was not told, of any measure; nothing where all pass.
+    pub(super) fn wrong(&self) -> String {
+        let findings = self.judgements.iter().flat_map(|one| &one.findings);
+        let findings = findings.map(|one| format!("{}: {}, got {}", one.rule, one.want, one.got));
+        findings.chain(self.doubts.iter().map(|doubt| doubt.detail.clone())).collect()
     }
 
     /// Whether it passes.

@@ -31,7 +31,7 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
             ..Buffer::plain(10_000_000, -1)
         },
         wred: Wred::off(),
-        pfc: Pfc { response: Dur::us(2), ..usual.pfc },
+        pfc: Pfc { response: Dur::us(2).into(), ..usual.pfc },
         pfcwd: Pfcwd {
             charge: if family == RuleFamily::Mellanox { Charge::Elapsed } else { Charge::Interval },
             ..Pfcwd::dropping()

@@ -1,0 +1,98 @@
+//! Every field that may hold a range: a device anywhere inside of it passes, and one outside by what a measure prints of itself fails.
+
+use super::given::Ran;
+use rig_lab::field::Holds;
+use rig_lab::{Mutation, Profile, Setting, fields};
+use rig_units::Dur;
+use serde_json::{Value, json};
+
+/// A field, and a case of a few lines in which a device draws it some two hundred times.
+struct Tried {
+    path: &'static str,
+    device: &'static str,
+    /// What prints within which values devices cannot be told apart.
+    measure: &'static str,
+    /// Least and most of what is declared.
+    ends: [&'static str; 2],
+    case: fn() -> String,
+}
+
+/// What a field of a NIC's row is of the NIC behind the second port, too.
+const TRIED: &[Tried] = &[Tried {
+    path: "pfc.response",
+    device: "broadcom",
+    measure: "pfc.response",
+    ends: ["1us", "2us"],
+    case: || {
+        let words = (1..=10).map(|word| {
+            let at = 1_000 + word * 30;
+            format!("      - {{at: {at}us, pfc: {{from: p2, classes: [3], quanta: 600q}}}}\n")
+        });
+        let words: String = words.collect();
+        format!(
+            "    streams: {{load: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 100%, count: 4000}}}}
+    taps: {{p2: all}}
+    trials: 20
+    steps:
+      - {{at: 1ms, start: load}}
+{words}    length: 3ms
+    measure: [{{pfc.response: {{stream: load}}}}, {{pfc.pause: {{stream: load}}}}]
+"
+        )
+    },
+}];
+
+impl Tried {
+    /// The case on a device that declares `range`; with a value, one that always does that.
+    fn run(&self, range: &Value, value: Option<Dur>) -> Ran {
+        Ran::with(self.device, &(self.case)(), |device: &mut Profile| {
+            let setting = Setting { path: self.path.to_owned(), value: range.clone() };
+            device.declared = device.declared.with(&setting).expect("a range");
+            let Some(value) = value.map(|value| value.to_string()) else { return };
+            let always = Mutation::Override { path: self.path.to_owned(), value };
+            device.mutate(&always).expect("a value");
+        })
+    }
+
+    /// Within which values its measure says that devices cannot be told apart, where `range` is declared.
+    fn told(&self, range: &Value) -> [Dur; 2] {
+        let said = self.run(range, None).as_seen();
+        assert_eq!(said.wrong(), "", "{} drawn from {range}", self.path);
+        let one = said.of(self.measure).next().expect("it was judged");
+        let within = one.resolution.strip_prefix(self.path).and_then(|rest| {
+            let (lo, hi) = rest.strip_prefix(" in [")?.strip_suffix(']')?.split_once(", ")?;
+            Some([lo.parse().ok()?, hi.parse().ok()?])
+        });
+        within.unwrap_or_else(|| panic!("{} prints `{}`", self.measure, one.resolution))
+    }
+}
+
+#[test]
+fn every_field_that_may_hold_a_range_is_tried() {
+    let rows = fields::all().filter(|(_, field)| field.holds == Holds::Range);
+    let rows: Vec<String> =
+        rows.map(|(path, _)| path).filter(|path| !path.starts_with("peer.")).collect();
+    assert_eq!(rows, TRIED.iter().map(|tried| tried.path).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_device_inside_its_range_passes_and_one_outside_by_what_is_printed_fails() {
+    for tried in TRIED {
+        let [least, most] = tried.ends.map(|end| end.parse::<Dur>().expect("a time"));
+        let span = Value::String(format!("{least}..{most}"));
+        for range in [span, json!({ "max": most.to_string() })] {
+            let least = if range.is_string() { least } else { Dur::ZERO };
+            let [lo, hi] = tried.told(&range);
+            assert!(lo <= least && most <= hi && hi < most * 2, "{} in [{lo}, {hi}]", tried.path);
+            for inside in [least, most, (least + most) / 2] {
+                let said = tried.run(&range, Some(inside)).as_seen();
+                assert_eq!(said.wrong(), "", "{} of {inside} in {range}", tried.path);
+            }
+            let outside = [lo.0.checked_sub(1), hi.0.checked_add(1)];
+            for outside in outside.into_iter().flatten().map(Dur) {
+                let said = tried.run(&range, Some(outside)).as_seen();
+                assert!(said.fails(tried.measure), "{} of {outside} in {range}", tried.path);
+            }
+        }
+    }
+}
