@@ -2,12 +2,14 @@
 
 mod capture;
 mod compare;
+mod format;
 mod lint;
 mod size;
 mod stream;
 
 pub use capture::{CaptureFlags, CaptureKind};
 pub use compare::{AllowFlags, CompareArgs};
+pub use format::Format;
 pub use lint::LintArgs;
 pub use size::SizeArgs;
 pub use stream::StreamFlags;
@@ -64,7 +66,7 @@ pub enum Command {
     /// Read and resolve test cases and the lab, run nothing.
     #[command(after_help = EXIT_CODES)]
     Check(Selection),
-    /// List cases, one a line.
+    /// List cases, one a line: the device that each would run on, what cannot be had of it in the lab, or why it is skipped.
     List(Selection),
     /// Tell what a case does: stimulus, formula, source.
     Explain(ExplainArgs),
@@ -167,15 +169,6 @@ pub struct RunArgs {
     /// What of it is kept.
     #[command(flatten)]
     pub keeps: CaptureFlags,
-}
-
-/// What stdout gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Text for people; not an interface.
-    Human,
-    /// Versioned, for scripts; of a run it is `results.json`.
-    Json,
 }
 
 /// Which trials keep their capture.

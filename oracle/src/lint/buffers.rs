@@ -1,7 +1,7 @@
 //! Headroom, memory, limits, hysteresis, and whether marks come before pauses.
 
-use super::{Check, Flaw, Lint, Linted};
-use crate::sizing::{Demand, committed};
+use super::rule::{Check, Flaw, Lint, Linted};
+use crate::sizing::committed;
 use crate::spec::buffer::{self, Others, first_xoff, occupied, queue_at_xoff, xon_after};
 use crate::spec::in_flight;
 use crate::spec::wred::{self, Chance, Class, Fate};
@@ -16,7 +16,7 @@ pub(super) const HEADROOM: Lint = Lint {
 };
 
 fn headroom(linted: &Linted<'_>) -> Option<Flaw> {
-    let demand = demand(linted);
+    let demand = linted.demand();
     let buffer = &demand.buffer;
     let own = buffer.xoff.min(buffer.headroom_pool.unwrap_or(buffer.xoff));
     let worst = demand.in_flight();
@@ -37,7 +37,7 @@ pub(super) const MEMORY: Lint = Lint {
 };
 
 fn memory(linted: &Linted<'_>) -> Option<Flaw> {
-    let demand = demand(linted);
+    let demand = linted.demand();
     let (buffer, groups, memory) = (&demand.buffer, demand.groups(), linted.memory?);
     let beside = committed(buffer, groups);
     let all = buffer.pool.0.saturating_add(beside);
@@ -60,7 +60,7 @@ pub(super) const STATIC_LIMITS: Lint = Lint {
 };
 
 fn static_limits(linted: &Linted<'_>) -> Option<Flaw> {
-    let demand = demand(linted);
+    let demand = linted.demand();
     let (limit, pool, groups) = (demand.buffer.static_th?, demand.buffer.pool, demand.groups());
     let all = limit.0.saturating_mul(groups);
     (all > pool.0).then(|| Flaw {
@@ -82,7 +82,7 @@ pub(super) const XON_FLAPS: Lint = Lint {
 };
 
 fn xon_flaps(linted: &Linted<'_>) -> Option<Flaw> {
-    let demand = demand(linted);
+    let demand = linted.demand();
     let (buffer, others) = (&demand.buffer, Others::default());
     let crossing = first_xoff(buffer, MIN_FRAME, &others);
     let leave = xon_after(buffer, MIN_FRAME, &others, crossing)?;
@@ -102,7 +102,7 @@ pub(super) const PFC_FIRST: Lint = Lint {
 };
 
 fn pfc_first(linted: &Linted<'_>) -> Option<Flaw> {
-    let demand = demand(linted);
+    let demand = linted.demand();
     let (declared, buffer, wred) = (linted.declared, &demand.buffer, &demand.wred);
     let class = Class { color: Color::Green, capable: true };
     let marked = |class: &&u8| wred.queues.contains(class);
@@ -126,9 +126,4 @@ fn pfc_first(linted: &Linted<'_>) -> Option<Flaw> {
             buffer.reserved, buffer.pool.0, buffer.dynamic_th, buffer.cell
         ),
     })
-}
-
-/// The switch with its cables.
-pub(super) fn demand(linted: &Linted<'_>) -> Demand {
-    Demand { cable: linted.cable, ..Demand::of(linted.declared) }
 }

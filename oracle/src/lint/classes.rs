@@ -1,6 +1,6 @@
 //! Pauses that lapse, classes that nothing is in, and frames that do not fit the next device.
 
-use super::{Check, Flaw, Lint, Linted};
+use super::rule::{Check, Flaw, Lint, Linted};
 use crate::spec::pause::pause_time;
 use rig_lab::System;
 

@@ -5,57 +5,13 @@
 
 mod buffers;
 mod classes;
+mod rule;
 mod watchdog;
 
-use rig_lab::{Declared, RuleFamily, System};
-use rig_units::{Bytes, Length};
+pub use rule::{Flaw, Lint, Linted};
 
-/// One rule.
-#[derive(Debug)]
-pub struct Lint {
-    /// Its name: lower case with dashes.
-    pub name: &'static str,
-    /// What is wrong where it fires, as a sentence without a full stop.
-    pub about: &'static str,
-    /// Who says so.
-    pub source: &'static str,
-    check: Check,
-}
-
-/// What a rule looks at.
-#[derive(Debug, Clone, Copy)]
-enum Check {
-    /// One switch.
-    Switch(fn(&Linted<'_>) -> Option<Flaw>),
-    /// The links of a system; the flaw is of the link of that number.
-    Links(fn(&System) -> Vec<(usize, Flaw)>),
-}
-
-/// A switch that is looked at.
-#[derive(Debug, Clone, Copy)]
-pub struct Linted<'a> {
-    /// What it declares.
-    pub declared: &'a Declared,
-    /// The family of its watchdog's rule.
-    pub family: Option<RuleFamily>,
-    /// The longest of its cables.
-    pub cable: Length,
-    /// Its packet memory, where that is known: no profile declares it.
-    pub memory: Option<Bytes>,
-}
-
-/// What is wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Flaw {
-    /// The path below `declared:` of the setting that is to blame; nothing for a link.
-    pub path: &'static str,
-    /// What is there, with its number.
-    pub found: String,
-    /// What would be right.
-    pub want: String,
-    /// The formula with its numbers.
-    pub numbers: String,
-}
+use rig_lab::System;
+use rule::Check;
 
 /// Every rule, in the order of docs/sizing.md.
 pub static LINTS: &[Lint] = &[

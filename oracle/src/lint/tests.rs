@@ -1,8 +1,8 @@
 //! Each rule at its exact bound, and one byte or picosecond before it.
 
 use super::*;
-use rig_lab::{DevicePort, Kind, Profile, SystemLink, fields};
-use rig_units::{Dur, PortSpeed};
+use rig_lab::{Declared, DevicePort, Kind, Profile, RuleFamily, SystemLink, fields};
+use rig_units::{Bytes, Dur, Length, PortSpeed};
 
 /// 8 ports of 100 Gb/s, two lossless classes, cells of 208 B, a pool of 10 875 072 B at alpha 1/8: nothing wrong with it.
 fn sound() -> Declared {

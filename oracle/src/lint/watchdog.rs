@@ -1,7 +1,6 @@
 //! Watchdogs that take congestion for a storm, and times that no poll can tell.
 
-use super::buffers::demand;
-use super::{Check, Flaw, Lint, Linted};
+use super::rule::{Check, Flaw, Lint, Linted};
 use crate::spec::buffer::queue_at_xoff;
 use crate::spec::pfcwd::Stimulus;
 use crate::spec::pfcwd::{self, Rule};
@@ -15,7 +14,7 @@ pub(super) const CONGESTION: Lint = Lint {
 };
 
 fn congestion(linted: &Linted<'_>) -> Option<Flaw> {
-    let demand = demand(linted);
+    let demand = linted.demand();
     let declared = linted.declared;
     if declared.qos.pfcwd_sw_enable.is_empty() {
         return None;

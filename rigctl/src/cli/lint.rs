@@ -1,6 +1,6 @@
 //! The flags of `lint`.
 
-use super::Format;
+use super::format::Format;
 use clap::Args;
 use rig_units::{Bytes, Length};
 use std::path::PathBuf;

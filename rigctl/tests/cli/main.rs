@@ -13,6 +13,7 @@ mod input;
 mod interrupted;
 mod limits;
 mod lint;
+mod list;
 mod memory;
 mod repeat;
 mod run;
