@@ -6,7 +6,7 @@
 use crate::passage::{Passage, Passages, Way};
 use crate::pause::pauses;
 use crate::{Dir, Observation, SAMPLE};
-use rig_testcases::{Script, StreamSpec};
+use rig_testcases::{Declared, Script, StreamSpec};
 use rig_units::{Dur, Time};
 
 /// What the device declares that bears on whether a frame could have arrived.
@@ -19,6 +19,18 @@ pub struct Delays {
     /// Whether it may hold a frame where none of its ports to the rig shows it: a system of several devices may, between them.
     /// Only a later frame of the stream then tells that one was lost.
     pub hidden: bool,
+}
+
+impl From<&Declared> for Delays {
+    /// Of one device. Nothing passes through NICs, and what obeys no PFC has no response to it.
+    fn from(declared: &Declared) -> Delays {
+        let response = declared.switch().map(|switch| switch.response(switch.macsec.sent()).most());
+        Delays {
+            forwarding_delay: declared.transit().unwrap_or_default(),
+            response: response.unwrap_or_default(),
+            hidden: false,
+        }
+    }
 }
 
 /// The frames of one stream and what became of each.

@@ -1,7 +1,7 @@
 //! Observations for the tests of any room: a test says what was seen, all else is as here.
 
 use crate::{Counters, Integrity, Loads, Observation, PortTrace, Provenance, StreamCount};
-use rig_testcases::{Declared, Script};
+use rig_testcases::{Script, Switch};
 use rig_units::{Dur, PortSpeed, Time};
 
 impl Observation {
@@ -10,7 +10,7 @@ impl Observation {
         let port = |(name, index): (&String, &u16)| PortTrace {
             name: name.clone(),
             speed: PortSpeed::G100,
-            dut_port: Declared::port_name(*index),
+            dut_port: Switch::port_name(*index),
             cable: Dur::ns(15),
             provenance: Provenance::Virtual,
         };

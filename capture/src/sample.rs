@@ -29,6 +29,7 @@ pub(crate) fn view(action: WatchdogAction, backlog: Backlog) -> ActionView {
         response: Dur::ns(400),
         refresh: Dur::us(150),
         forwarding_delay: FORWARDING,
+        shaper: None,
     }
 }
 

@@ -67,6 +67,17 @@ impl Buffer {
         needed("crossing", Word, "headroom").tried(&["headroom", "shared"]),
         optional("accounting", Word).tried(&["ingress", "voq"]),
     ];
+
+    /// What is set of ingress groups although limits are those of virtual output queues: there is neither a reserve nor a limit of the
+    /// port (SAI has both of what comes in by a port).
+    pub fn misplaced(&self) -> Vec<&'static str> {
+        let set = [
+            ("reserved", self.reserved > Bytes(0)),
+            ("port_dynamic_th", self.port_dynamic_th.is_some()),
+        ];
+        let voq = self.accounting == Accounting::Voq;
+        set.into_iter().filter(|(_, is_set)| voq && *is_set).map(|(path, _)| path).collect()
+    }
 }
 
 /// Where the frame is charged that makes a group cross its limit. It makes the device send XOFF either way.

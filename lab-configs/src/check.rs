@@ -3,32 +3,32 @@
 
 use crate::walk::At;
 use crate::{
-    Accounting, Action, ConfigPath, Curve, Declared, DepthUnit, Pfcwd, Profile, RuleFamily, Wred,
+    Action, Buffer, ConfigPath, Curve, Declared, DepthUnit, Nics, Pfcwd, PortGroup, Profile,
+    RuleFamily, Switch, Watermark, Wred,
 };
 use rig_units::{Bytes, Dur};
 
 /// Notes every contradiction of a profile that was read from `root`.
 pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
-    let checks = Checks { root, declared: &profile.declared };
-    if profile.kind.has("nic") {
-        return checks.nic();
+    let checks = Checks { root };
+    match &profile.declared {
+        Declared::Nic(nics) => checks.nics(nics),
+        Declared::Router(router) => checks.ports(&router.ports, router.mtu),
+        Declared::Switch(switch) => {
+            checks.ports(&switch.ports, switch.mtu);
+            checks.classes(switch);
+            checks.buffer(&switch.buffer);
+            checks.wred(switch);
+            checks.pfc(switch);
+            checks.watermarks(&switch.watermark);
+            checks.macsec(switch);
+            checks.watchdog(&switch.pfcwd, profile.family());
+        }
     }
-    checks.ports();
-    if !profile.kind.is_guarded() {
-        return;
-    }
-    checks.classes();
-    checks.buffer();
-    checks.wred();
-    checks.pfc();
-    checks.watermarks();
-    checks.macsec();
-    checks.watchdog(profile.family());
 }
 
 struct Checks<'a> {
     root: &'a At<'a>,
-    declared: &'a Declared,
 }
 
 impl Checks<'_> {
@@ -37,23 +37,21 @@ impl Checks<'_> {
         self.root.down("declared").down(path).fault(found, want);
     }
 
-    fn ports(&self) {
+    fn ports(&self, groups: &[PortGroup], mtu: Bytes) {
         const MOST: u64 = 512;
-        let groups = &self.declared.ports;
         let count: u64 = groups.iter().map(|group| u64::from(group.count)).sum();
         if groups.iter().any(|group| group.count == 0) || !(2..=MOST).contains(&count) {
             let want = format!("2 to {MOST} ports, none of a group without ports");
             self.fault("ports", format!("{count} ports"), want);
         }
-        let mtu = self.declared.mtu;
         if !(Bytes(1_518)..=Bytes(16_383)).contains(&mtu) {
             let want = "an MTU of 1518B to 16383B, FCS counted".to_owned();
             self.fault("mtu", format!("an MTU of {mtu}"), want);
         }
     }
 
-    fn classes(&self) {
-        let Declared { qos, scheduler, .. } = self.declared;
+    fn classes(&self, switch: &Switch) {
+        let Switch { qos, scheduler, .. } = switch;
         let classes = [("pfc_enable", &qos.pfc_enable), ("pfcwd_sw_enable", &qos.pfcwd_sw_enable)];
         for (name, list) in classes {
             let mut sorted = list.clone();
@@ -85,8 +83,7 @@ impl Checks<'_> {
         }
     }
 
-    fn buffer(&self) {
-        let buffer = &self.declared.buffer;
+    fn buffer(&self, buffer: &Buffer) {
         if buffer.cell == Bytes(0) || buffer.cell > buffer.pool {
             let want = format!("1B up to the pool of {}", buffer.pool);
             self.fault("buffer.cell", format!("a cell of {}", buffer.cell), want);
@@ -97,16 +94,10 @@ impl Checks<'_> {
                 format!("at most the pool of {}, which lossy frames count in too", buffer.pool);
             self.fault("buffer.lossy_pool", found, want);
         }
-        let of_groups = [
-            ("reserved", buffer.reserved > Bytes(0)),
-            ("port_dynamic_th", buffer.port_dynamic_th.is_some()),
-        ];
-        for (path, _) in of_groups.iter().filter(|(_, is_set)| *is_set) {
-            if buffer.accounting == Accounting::Voq {
-                let found = format!("{path} with accounting by virtual output queues");
-                let want = "no reserve and no limit of the port: both are of ingress groups";
-                self.fault(&format!("buffer.{path}"), found, want.to_owned());
-            }
+        for path in buffer.misplaced() {
+            let found = format!("{path} with accounting by virtual output queues");
+            let want = "no reserve and no limit of the port: both are of ingress groups";
+            self.fault(&format!("buffer.{path}"), found, want.to_owned());
         }
         let exponents = [
             ("dynamic_th", Some(buffer.dynamic_th)),
@@ -121,8 +112,8 @@ impl Checks<'_> {
         }
     }
 
-    fn wred(&self) {
-        let wred = &self.declared.wred;
+    fn wred(&self, switch: &Switch) {
+        let wred = &switch.wred;
         let mut queues = wred.queues.clone();
         queues.sort_unstable();
         queues.dedup();
@@ -143,16 +134,16 @@ impl Checks<'_> {
             let want = "{packets: 1024B} or any other size above 0B".to_owned();
             self.fault("wred.unit", "frames that count nothing".to_owned(), want);
         }
-        let colors = self.declared.qos.dscp_to_color.iter().flatten();
+        let colors = switch.qos.dscp_to_color.iter().flatten();
         for (dscp, color) in colors.filter(|&(&dscp, _)| dscp > 63) {
             let want = "code points 0 to 63".to_owned();
             self.fault("qos.dscp_to_color", format!("the entry {dscp}: {color:?}"), want);
         }
     }
 
-    fn pfc(&self) {
-        let pfc = &self.declared.pfc;
-        let fastest = self.declared.ports.iter().map(|group| group.speed.pause(pfc.quanta)).min();
+    fn pfc(&self, switch: &Switch) {
+        let pfc = &switch.pfc;
+        let fastest = switch.ports.iter().map(|group| group.speed.pause(pfc.quanta)).min();
         let Some(pause) = fastest else { return };
         if pfc.refresh == Dur::ZERO || pfc.refresh > pause {
             let found = format!(
@@ -173,8 +164,7 @@ impl Checks<'_> {
         }
     }
 
-    fn watermarks(&self) {
-        let watermark = &self.declared.watermark;
+    fn watermarks(&self, watermark: &Watermark) {
         let times = [("poll", watermark.poll), ("telemetry", watermark.telemetry)];
         for (path, time) in times.into_iter().filter_map(|(path, time)| Some((path, time?))) {
             if time < Dur::ms(1) {
@@ -187,22 +177,21 @@ impl Checks<'_> {
         }
     }
 
-    fn nic(&self) {
-        let Declared { nic, peer, .. } = self.declared;
-        let count = self.declared.port_count();
-        if count != 1 + u16::from(peer.exists()) {
+    fn nics(&self, nics: &Nics) {
+        let count: u16 = nics.ports.iter().map(|group| group.count).sum();
+        if usize::from(count) != nics.all().count() {
             let want = "one port for each NIC: `nic` behind the first, `peer` behind the second";
             self.fault("ports", format!("{count} ports"), want.to_owned());
         }
-        for (part, nic) in [("nic", nic), ("peer", peer)] {
+        for (part, nic) in nics.all() {
             for (path, found, want) in nic.out_of_range() {
                 self.fault(&format!("{part}.{path}"), found, want);
             }
         }
     }
 
-    fn macsec(&self) {
-        let Declared { macsec, pfc, ports, .. } = self.declared;
+    fn macsec(&self, switch: &Switch) {
+        let Switch { macsec, pfc, ports, .. } = switch;
         for (path, found, want) in macsec.out_of_range() {
             self.fault(path, found, want);
         }
@@ -214,8 +203,7 @@ impl Checks<'_> {
         }
     }
 
-    fn watchdog(&self, family: Option<RuleFamily>) {
-        let pfcwd = &self.declared.pfcwd;
+    fn watchdog(&self, pfcwd: &Pfcwd, family: Option<RuleFamily>) {
         let range = |path: &str, value: Dur, (from, to): (Dur, Dur)| {
             if value < from || value > to {
                 let found = format!("{value} is out of range");

@@ -101,7 +101,7 @@ fn unguarded(kind: Kind, fields: &Fields<'_>) -> Option<Option<Rule>> {
 
 fn declared_of(kind: Kind, parent: Option<Declared>, at: &At<'_>) -> Option<Declared> {
     let inherits = parent.is_some();
-    let declared = match parent.map_or_else(|| fields::sample(kind), Ok) {
+    let declared = match parent.map_or_else(|| crate::sample::least(kind), Ok) {
         Ok(declared) => declared,
         Err(why) => {
             at.fault(format!("the rows of fields are broken: {why}"), "a whole program");
@@ -162,7 +162,7 @@ impl Reading {
         for key in known {
             let path = join(path, key);
             match (given.get(key), fields::must_be(&path)) {
-                (Some(value), _) => self.mapping(&value, &path),
+                (Some(value), _) => self.part(&value, &path),
                 (None, None) => {}
                 (None, Some(_)) if self.inherits => {}
                 (None, Some(such_as)) => {
@@ -171,6 +171,18 @@ impl Reading {
                 }
             }
         }
+    }
+
+    /// Reads a field, or a part, which is there from now on if it was not: whole, whatever is inherited.
+    fn part(&mut self, at: &At<'_>, path: &str) {
+        let inherits = self.inherits;
+        if fields::field(path).is_none() && self.declared.get(path).is_none() {
+            let sample = crate::sample(self.kind).ok().and_then(|sample| sample.get(path));
+            self.set(at, path, sample.unwrap_or_default());
+            self.inherits = false;
+        }
+        self.mapping(at, path);
+        self.inherits = inherits;
     }
 
     fn leaf(&mut self, at: &At<'_>, path: &str) {

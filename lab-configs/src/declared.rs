@@ -1,89 +1,26 @@
 //! What an operator configured and a vendor documented of one device.
 
-use crate::field::Holds::{List, Quanta as Pause, Range, Size, Switch, Time};
-use crate::field::{Field, needed, optional};
-use crate::{Buffer, Form, Macsec, Nic, Pfcwd, Qos, Scheduler, Watermark, Wred};
-use rig_units::{Bytes, Dur, PortSpeed, Quanta, Within};
-use schemars::JsonSchema;
+use crate::field::Holds::{List, Size};
+use crate::field::{Field, needed};
+use crate::ports::speed_of;
+use crate::{Kind, Nics, Ports, Qos, Router, Switch};
+use rig_units::{Bytes, Dur, PortSpeed};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::borrow::Cow;
 
-/// The declared configuration of a device. Of a NIC all but its ports, its MTU and `nic` says nothing. Its YAML paths (`pfcwd.detection_time`) are what cases require, sweeps
-/// vary and `--mutate` changes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Declared {
-    /// The front-panel ports, in order; named `Ethernet0`, `Ethernet4`, ... as SONiC does.
-    pub ports: Ports,
-    /// Largest frame the ports take, FCS counted.
-    pub mtu: Bytes,
-    /// Time from the last bit in to the first bit out of an idle switch.
-    pub forwarding_delay: Dur,
-    /// Classification and which classes are lossless.
-    pub qos: Qos,
-    /// How the queues of a port share it.
-    pub scheduler: Scheduler,
-    /// The packet buffer and its thresholds.
-    pub buffer: Buffer,
-    /// Early marking and dropping.
-    pub wred: Wred,
-    /// Sending and obeying of PFC.
-    pub pfc: Pfc,
-    /// The PFC watchdog.
-    pub pfcwd: Pfcwd,
-    /// The polling of watermarks.
-    #[serde(default, deserialize_with = "crate::watermark::or_unset")]
-    pub watermark: Watermark,
-    /// MACsec on the ports.
-    #[serde(default, deserialize_with = "crate::macsec::or_off")]
-    pub macsec: Macsec,
-    /// What a NIC does; a switch has none.
-    #[serde(default, deserialize_with = "crate::nic::or_none")]
-    pub nic: Nic,
-    /// What the NIC behind the second port does, where there are two.
-    #[serde(default, deserialize_with = "crate::nic::or_none")]
-    pub peer: Nic,
-}
-
-/// All front-panel ports, as groups of equal ones.
-pub type Ports = Vec<PortGroup>;
-
-/// So many ports of one speed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PortGroup {
-    /// Ports of this speed.
-    pub count: u16,
-    /// The nominal MAC rate of each.
-    pub speed: PortSpeed,
-}
-
-/// How the switch sends and obeys priority flow control.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Pfc {
-    /// Pause time that the switch asks for when it sends XOFF.
-    pub quanta: Quanta,
-    /// Time between two XOFF frames while a class stays congested.
-    pub refresh: Dur,
-    /// Time the MAC takes from the last bit of a PFC frame to the last start of a frame of that class
-    /// (IEEE 802.3 31B.3.7 gives the most), of each frame anew.
-    pub response: Within,
-    /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC. Absent: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub emission: Option<Dur>,
-    /// Whether an XON frame counts as a received PFC frame in `SAI_PORT_STAT_PFC_<p>_RX_PKTS`.
-    pub xon_counts: bool,
-}
-
-impl Pfc {
-    /// Its fields, a row each.
-    pub const FIELDS: &[Field] = &[
-        needed("quanta", Pause, "65535q"),
-        needed("refresh", Time, "100us"),
-        needed("response", Range, "2.02us").varies(),
-        optional("emission", Time),
-        needed("xon_counts", Switch, "true").tried(&["true", "false"]),
-    ];
+/// The declared configuration of a device: its ports, and the parts that its kind has. Its YAML paths (`pfcwd.detection_time`) are what cases require,
+/// sweeps vary and `--mutate` changes; a setting never makes another kind of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, try_from = "Value")]
+pub enum Declared {
+    /// A switch, or a system of them.
+    Switch(Box<Switch>),
+    /// One NIC, or two.
+    Nic(Box<Nics>),
+    /// A router.
+    Router(Router),
 }
 
 impl Declared {
@@ -92,56 +29,153 @@ impl Declared {
         needed("ports", List, r#"[{"count":8,"speed":"100Gbps"}]"#),
         needed("mtu", Size, "9122B"),
     ];
-    /// Those that whatever forwards frames has, too.
-    pub const OF_FORWARDING: &[Field] = &[needed("forwarding_delay", Time, "600ns")];
 
-    /// Time from the last bit in to the first bit out of an idle switch, MACsec counted.
-    pub fn transit(&self) -> Dur {
-        self.forwarding_delay + self.macsec.transit()
+    /// The configuration of a device of this kind, from its serialised form.
+    pub(crate) fn read(kind: Kind, tree: Value) -> Result<Declared, serde_json::Error> {
+        Ok(match kind {
+            Kind::Switch | Kind::System => Declared::Switch(serde_json::from_value(tree)?),
+            Kind::Nic => Declared::Nic(serde_json::from_value(tree)?),
+            Kind::Router => Declared::Router(serde_json::from_value(tree)?),
+        })
     }
 
-    /// Time from the last bit of a PFC frame of this form to its effect, MACsec counted.
-    pub fn response(&self, form: Form) -> Within {
-        self.pfc.response + self.macsec.pfc_latency(form).into()
+    /// The kind whose parts it has; a system has those of a switch.
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Declared::Switch(_) => Kind::Switch,
+            Declared::Nic(_) => Kind::Nic,
+            Declared::Router(_) => Kind::Router,
+        }
     }
 
-    /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC, MACsec counted.
-    pub fn emission(&self) -> Dur {
-        self.pfc.emission.unwrap_or(Dur::ZERO) + self.macsec.pfc_latency(self.macsec.sent())
+    /// What a switch has.
+    pub fn switch(&self) -> Option<&Switch> {
+        match self {
+            Declared::Switch(switch) => Some(switch),
+            Declared::Nic(_) | Declared::Router(_) => None,
+        }
+    }
+
+    /// The NICs, of a device of NICs.
+    pub fn nics(&self) -> Option<&Nics> {
+        match self {
+            Declared::Nic(nics) => Some(nics),
+            Declared::Switch(_) | Declared::Router(_) => None,
+        }
+    }
+
+    /// The ports, in order.
+    pub fn ports(&self) -> &Ports {
+        match self {
+            Declared::Switch(switch) => &switch.ports,
+            Declared::Nic(nics) => &nics.ports,
+            Declared::Router(router) => &router.ports,
+        }
+    }
+
+    /// The same, to have others.
+    pub fn ports_mut(&mut self) -> &mut Ports {
+        match self {
+            Declared::Switch(switch) => &mut switch.ports,
+            Declared::Nic(nics) => &mut nics.ports,
+            Declared::Router(router) => &mut router.ports,
+        }
+    }
+
+    /// Largest frame the ports take, FCS counted.
+    pub fn mtu(&self) -> Bytes {
+        match self {
+            Declared::Switch(switch) => switch.mtu,
+            Declared::Nic(nics) => nics.mtu,
+            Declared::Router(router) => router.mtu,
+        }
+    }
+
+    /// Time from the last bit in to the first bit out of the idle device, MACsec counted; `None` of NICs, which pass nothing on.
+    pub fn transit(&self) -> Option<Dur> {
+        match self {
+            Declared::Switch(switch) => Some(switch.transit()),
+            Declared::Router(router) => Some(router.forwarding_delay),
+            Declared::Nic(_) => None,
+        }
+    }
+
+    /// From code point to class on the way to it: a switch's own map. NICs and routers have none; frames to them are marked as a switch
+    /// maps them of which nothing else is known.
+    pub fn qos(&self) -> Cow<'_, Qos> {
+        self.switch()
+            .map_or_else(|| Cow::Owned(Switch::usual().qos), |switch| Cow::Borrowed(&switch.qos))
     }
 
     /// How many front-panel ports there are.
     pub fn port_count(&self) -> u16 {
-        self.ports.iter().map(|group| group.count).sum()
+        self.ports().iter().map(|group| group.count).sum()
     }
 
     /// Speed of port `index`, counted from 0; `None` past the last.
     pub fn port_speed(&self, index: u16) -> Option<PortSpeed> {
-        let mut before = 0;
-        self.ports.iter().find_map(|group| {
-            before += group.count;
-            (index < before).then_some(group.speed)
-        })
+        speed_of(self.ports(), index)
     }
 
-    /// The same switch with ports of another speed. What belongs to the pause time stays as many quanta: refresh and response.
+    /// The same device with ports of another speed. What belongs to a switch's pause time stays as many quanta: refresh and response.
     #[must_use]
     pub fn at(&self, speed: PortSpeed) -> Declared {
         let mut other = self.clone();
         let before = self.port_speed(0).unwrap_or(speed);
-        other.pfc.refresh = other.pfc.refresh.scaled(before.bps(), speed.bps());
-        other.pfc.response = other.pfc.response.scaled(before.bps(), speed.bps());
-        other.ports.iter_mut().for_each(|ports| ports.speed = speed);
+        if let Declared::Switch(switch) = &mut other {
+            let pfc = &mut switch.pfc;
+            pfc.refresh = pfc.refresh.scaled(before.bps(), speed.bps());
+            pfc.response = pfc.response.scaled(before.bps(), speed.bps());
+        }
+        other.ports_mut().iter_mut().for_each(|ports| ports.speed = speed);
         other
     }
 
     /// What counters call port `index`: as SONiC does, or the NIC behind it.
     pub fn name_of(&self, index: u16) -> String {
-        if self.nic.exists() { Nic::port_name(index) } else { Declared::port_name(index) }
+        match self {
+            Declared::Nic(_) => Nics::port_name(index),
+            Declared::Switch(_) | Declared::Router(_) => Switch::port_name(index),
+        }
+    }
+}
+
+impl TryFrom<Value> for Declared {
+    type Error = serde_json::Error;
+
+    /// What it has of its own says what kind it is.
+    fn try_from(tree: Value) -> Result<Declared, serde_json::Error> {
+        let has = |key| tree.get(key).is_some();
+        let kind = match (has("nic"), has("qos")) {
+            (true, _) => Kind::Nic,
+            (false, true) => Kind::Switch,
+            (false, false) => Kind::Router,
+        };
+        Declared::read(kind, tree)
+    }
+}
+
+impl JsonSchema for Declared {
+    fn schema_name() -> Cow<'static, str> {
+        "Declared".into()
     }
 
-    /// SONiC's name of port `index`: `Ethernet0`, `Ethernet4`, ...
-    pub fn port_name(index: u16) -> String {
-        format!("Ethernet{}", u32::from(index) * 4)
+    /// The fields of every kind in one mapping: which of them a kind has, say their rows.
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut all = json!({ "type": "object", "additionalProperties": false });
+        all["description"] =
+            "The declared configuration of a device: its ports, and the parts that its kind has."
+                .into();
+        // What a router has a switch has, too.
+        for of_kind in [Switch::json_schema(generator), Nics::json_schema(generator)] {
+            for (key, form) in
+                of_kind.get("properties").and_then(Value::as_object).into_iter().flatten()
+            {
+                if all["properties"].get(key).is_none() {
+                    all["properties"][key] = form.clone();
+                }
+            }
+        }
+        Schema::try_from(all).unwrap_or_default()
     }
 }

@@ -4,8 +4,7 @@
 
 use crate::field::{Absent, Field, Holds};
 use crate::{Buffer, Declared, Kind, Macsec, Nic, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler};
-use crate::{Watermark, Wred};
-use serde_json::Value as Json;
+use crate::{Switch, Watermark, Wred};
 
 /// The fields of one part, or of one part of a part.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +24,7 @@ pub const SECTIONS: &[Fieldset] = &[
     Fieldset { path: "", kinds: &[], may_be_off: false, fields: Declared::OF_ALL },
     Fieldset {
         kinds: &[Kind::Switch, Kind::Router, Kind::System],
-        ..switch("", Declared::OF_FORWARDING)
+        ..switch("", Switch::OF_FORWARDING)
     },
     switched("qos", Qos::FIELDS),
     switched("scheduler", Scheduler::FIELDS),
@@ -74,12 +73,12 @@ impl Fieldset {
         }
     }
 
-    fn is_of(&self, kind: Kind) -> bool {
+    pub(crate) fn is_of(&self, kind: Kind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
     /// Whether it stands at `path` or below it.
-    fn stands_in(&self, path: &str) -> bool {
+    pub(crate) fn stands_in(&self, path: &str) -> bool {
         let behind = self.path.strip_prefix(path);
         behind.is_some_and(|rest| path.is_empty() || rest.is_empty() || rest.starts_with('.'))
     }
@@ -136,9 +135,11 @@ pub fn field(path: &str) -> Option<&'static Field> {
     row(path).map(|(_, field)| field)
 }
 
-/// Whether the value at `path` may be unset.
+/// Whether the value or the part at `path` may be unset.
 pub fn is_optional(path: &str) -> bool {
-    row(path).is_some_and(|(section, field)| field.is_optional() && section.of(field) == path)
+    let part = SECTIONS.iter().any(|section| section.may_be_off && section.path == path);
+    part || row(path)
+        .is_some_and(|(section, field)| field.is_optional() && section.of(field) == path)
 }
 
 /// The keys below `path` that a device of `kind` has, or one of any kind. None: a value stands there, or nothing.
@@ -186,32 +187,6 @@ pub(crate) fn must_be(path: &str) -> Option<String> {
     }
     let key = sections.find_map(|section| section.fields.iter().find(|f| such_as(f).is_some()))?;
     Some(format!("{{{}: ...}}", key.name))
-}
-
-/// A complete configuration of a device of `kind`, in which everything is such as its row says, and what may be off is.
-///
-/// # Errors
-/// Never, unless a row says what does not fit its field; says how.
-pub fn sample(kind: Kind) -> Result<Declared, String> {
-    let mut tree = Json::Null;
-    for section in SECTIONS {
-        let is_off = SECTIONS.iter().any(|part| part.may_be_off && section.stands_in(part.path));
-        if is_off || section.kinds == [Kind::Nic] && kind != Kind::Nic {
-            continue;
-        }
-        let keys = section.path.split('.').filter(|key| !key.is_empty());
-        for field in section.fields {
-            if let Absent::Needed(text) = field.absent {
-                keys.clone().fold(&mut tree, |at, key| &mut at[key])[field.name] = value(text);
-            }
-        }
-    }
-    serde_json::from_value(tree).map_err(|e| e.to_string())
-}
-
-/// A value as it stands in a row: JSON, or a text without quotes.
-fn value(text: &str) -> Json {
-    serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.to_owned()))
 }
 
 #[cfg(test)]

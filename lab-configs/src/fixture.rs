@@ -1,7 +1,7 @@
 //! Parts of a device for the tests of any room: a test says what it is about, all else is as here.
 
 use crate::{
-    Accounting, Action, Backlog, Buffer, Charge, ConfigPath, Crossing, DropBy, Jitter, Pfcwd,
+    Accounting, Action, Backlog, Buffer, Charge, ConfigPath, Crossing, DropBy, Jitter, Nic, Pfcwd,
 };
 use rig_units::{Bytes, Dur};
 
@@ -25,6 +25,15 @@ impl Buffer {
             crossing: Crossing::Headroom,
             accounting: Accounting::Ingress,
         }
+    }
+}
+
+impl Nic {
+    /// Such as its rows say, but that it answers no mark and obeys no CNP.
+    pub fn quiet() -> Nic {
+        let mut nic = Nic::usual();
+        (nic.np.enable, nic.rp.enable) = (false, false);
+        nic
     }
 }
 

@@ -10,7 +10,7 @@ use crate::field::Holds::{Count, Switch, Time, Word};
 use crate::field::{Field, needed, optional};
 use rig_units::{Bytes, Dur, MIN_FRAME};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// MACsec of a switch, the same on every port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -252,15 +252,11 @@ impl Macsec {
     }
 }
 
+/// A profile that says nothing of it has none.
 impl Default for Macsec {
     fn default() -> Macsec {
         Macsec::off()
     }
-}
-
-/// What is unset is off: profiles written before there was a choice stay as they are.
-pub(crate) fn or_off<'de, D: Deserializer<'de>>(value: D) -> Result<Macsec, D::Error> {
-    Ok(Option::deserialize(value)?.unwrap_or_default())
 }
 
 #[cfg(test)]

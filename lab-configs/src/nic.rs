@@ -10,7 +10,7 @@ use crate::field::Holds::{Chance, Count, Name, Rate, Size, Switch, Time, Word};
 use crate::field::{Field, needed};
 use rig_units::{Bytes, Dur, L2Rate, Ppm};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// A NIC with one port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -251,65 +251,6 @@ impl Nic {
     /// Its own fields beside its parts, a row each.
     pub const FIELDS: &[Field] = &[needed("generation", Name, "gen1").live()];
 
-    /// No NIC: what a switch has.
-    pub fn none() -> Nic {
-        let rate = |bps| L2Rate { bps };
-        Nic {
-            generation: "none".to_owned(),
-            np: Np {
-                enable: false,
-                interval: Dur::us(50),
-                scope: Scope::Qp,
-                latency: Dur::us(1),
-                dscp: 48,
-                ecn: EcnField::NotEct,
-                ack_earns: false,
-                nak_earns: false,
-            },
-            rp: Rp {
-                enable: false,
-                latency: Dur::us(1),
-                scope: Scope::Qp,
-                cut_window: Dur::us(50),
-                initial_alpha: Ppm::ONE,
-                inverse_g: 256,
-                alpha_timer: Dur::us(55),
-                timer: Dur::us(55),
-                byte_counter: Bytes(10_000_000),
-                threshold: 5,
-                ai_rate: rate(40_000_000),
-                hai_rate: rate(200_000_000),
-                min_rate: rate(100_000_000),
-                clamp: true,
-                limiting: Limiting::Packet,
-                burst: Bytes(16_384),
-            },
-            rc: Rc {
-                ack_every: 1,
-                ack_latency: Dur::us(1),
-                nak_latency: Dur::us(1),
-                resend_latency: Dur::us(2),
-                timeout: Dur::ZERO,
-                retries: 7,
-            },
-            receive: Receive { cache: 0, miss: Dur::ZERO },
-        }
-    }
-
-    /// What counters call the NIC behind port `index` of a device: the part by which it is configured.
-    pub fn port_name(index: u16) -> String {
-        match index {
-            0 => "nic".to_owned(),
-            1 => "peer".to_owned(),
-            further => format!("peer{further}"),
-        }
-    }
-
-    /// Whether there is one.
-    pub fn exists(&self) -> bool {
-        *self != Nic::none()
-    }
-
     /// Every value that lies outside its range: the path below its own, what stands there, what would be accepted.
     pub fn out_of_range(&self) -> Vec<(&'static str, String, String)> {
         let mut all = Vec::new();
@@ -338,15 +279,4 @@ impl Nic {
         wrong(free, "receive.miss", found, "0s with a cache of 0");
         all
     }
-}
-
-impl Default for Nic {
-    fn default() -> Nic {
-        Nic::none()
-    }
-}
-
-/// What is unset is no NIC.
-pub(crate) fn or_none<'de, D: Deserializer<'de>>(value: D) -> Result<Nic, D::Error> {
-    Ok(Option::deserialize(value)?.unwrap_or_default())
 }

@@ -88,19 +88,19 @@ impl Profile {
     /// # Errors
     /// Why the two are no pair.
     pub fn pair(first: &Profile, second: &Profile) -> Result<Profile, String> {
-        for one in [first, second] {
-            if one.kind != Kind::Nic || one.declared.peer.exists() {
-                return Err(format!("`{}` is not one NIC", one.name));
-            }
-        }
+        let alone = |one: &'_ Profile| {
+            let nics = one.declared.nics().filter(|nics| nics.peer.is_none()).cloned();
+            nics.ok_or_else(|| format!("`{}` is not one NIC", one.name))
+        };
+        let (mut nics, second_nic) = (alone(first)?, alone(second)?);
         let speeds = [first, second].map(|one| one.declared.port_speed(0));
         if speeds[0] != speeds[1] {
             return Err(format!("`{}` and `{}` differ in speed", first.name, second.name));
         }
-        let mut declared = first.declared.clone();
-        declared.ports.iter_mut().for_each(|group| group.count = 2);
-        declared.mtu = declared.mtu.min(second.declared.mtu);
-        declared.peer = second.declared.nic.clone();
+        nics.ports.iter_mut().for_each(|group| group.count = 2);
+        nics.mtu = nics.mtu.min(second_nic.mtu);
+        nics.peer = Some(second_nic.nic);
+        let declared = Declared::Nic(Box::new(nics));
         let name = format!("{}-to-{}", first.name, second.name);
         let about = format!("two NICs: {} and {}", first.name, second.name);
         Ok(Profile::new(name, about, Kind::Nic, first.asic.clone(), None, declared))
@@ -111,13 +111,9 @@ impl Profile {
         self.rule.as_ref().map(|rule| rule.family)
     }
 
-    /// The profile as a file says it, which reads back as the same: without what a device of its kind has not.
+    /// The profile as a file says it, which reads back as the same.
     pub fn written(&self) -> serde_json::Value {
-        let mut all = serde_json::to_value(self).unwrap_or_default();
-        if let Some(declared) = all.get_mut("declared").and_then(|parts| parts.as_object_mut()) {
-            declared.retain(|key, _| self.kind.has(key));
-        }
-        all
+        serde_json::to_value(self).unwrap_or_default()
     }
 
     /// How the emulated device departs from its declaration. For `oracle::model` and the emulated adapters only.

@@ -3,7 +3,7 @@
 //! A lab that names one has it twice: as a whole, and each of its devices where it stands among the others. What follows from the
 //! configuration of one device is measured on that device; what goes from one to the next, on the whole.
 
-use crate::{BadSetting, Declared, Kind, Mutation, PortGroup, Profile, Setting};
+use crate::{BadSetting, Declared, Kind, Mutation, PortGroup, Profile, Setting, Switch};
 use rig_units::PortSpeed;
 
 /// A port of one of the devices of a system.
@@ -59,7 +59,7 @@ impl System {
     /// A port by its name: `near/Ethernet4`.
     pub fn port_name(&self, at: DevicePort) -> String {
         let device = self.devices.get(usize::from(at.device)).map_or("", |device| &device.name);
-        format!("{device}/{}", Declared::port_name(at.port))
+        format!("{device}/{}", Switch::port_name(at.port))
     }
 
     /// The system as one device. It states what its first device states, of the ports that are cabled to the rig.
@@ -67,8 +67,9 @@ impl System {
         let first = self.devices.first()?;
         let group = |speed| PortGroup { count: 1, speed };
         let ports = self.ports.iter().filter_map(|&at| self.speed(at)).map(group).collect();
-        let mtu = self.devices.iter().map(|device| device.declared.mtu).min()?;
-        let declared = Declared { ports, mtu, ..first.declared.clone() };
+        let mtu = self.devices.iter().map(|device| device.declared.mtu()).min()?;
+        let switch = Switch { ports, mtu, ..first.declared.switch()?.clone() };
+        let declared = Declared::Switch(Box::new(switch));
         let mut whole = Profile::new(name, about, Kind::System, first.asic.clone(), None, declared);
         whole.system = Some(Box::new(self));
         Some(whole)
@@ -86,7 +87,7 @@ impl System {
         let group = |at: &DevicePort| Some(PortGroup { count: 1, speed: self.speed(*at)? });
         device.name = name;
         device.about.push_str(", where it stands in a system");
-        device.declared.ports = ports.iter().filter_map(group).collect();
+        *device.declared.ports_mut() = ports.iter().filter_map(group).collect();
         device.system = Some(Box::new(System { ports, alone: Some(index), ..self.clone() }));
         Some(device)
     }

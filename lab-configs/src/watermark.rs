@@ -5,7 +5,7 @@ use crate::field::Holds::Time;
 use crate::field::{Field, optional};
 use rig_units::Dur;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// The polling of watermarks. Nothing set: what is shown is the chip's own, until it is cleared by order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,11 +29,6 @@ impl Watermark {
 
     /// The telemetry interval of a device on which none is configured.
     pub const TELEMETRY: Dur = Dur::ms(120_000);
-}
-
-/// What is unset is the default: profiles written before there was a choice stay as they are.
-pub(crate) fn or_unset<'de, D: Deserializer<'de>>(value: D) -> Result<Watermark, D::Error> {
-    Ok(Option::deserialize(value)?.unwrap_or_default())
 }
 
 /// One of the three copies of every watermark.

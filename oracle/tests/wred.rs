@@ -1,7 +1,7 @@
 //! The emulated device against the closed form, on every bundled profile: a burst is held and let go, and each frame is marked or
 //! not as its depth says. Neither side knows the other's code.
 
-use rig_lab::{Color, Declared, Marking, Profile, Setting, Wred};
+use rig_lab::{Color, Declared, Marking, Profile, Setting, Switch, Wred};
 use rig_oracle::judge::likelihood::{self, Verdict};
 use rig_oracle::judge::pairs::pairs;
 use rig_oracle::judge::tally::Tally;
@@ -20,10 +20,14 @@ fn profiles() -> Vec<Profile> {
     lab.duts.into_iter().filter(|dut| dut.kind == rig_lab::Kind::Switch).collect()
 }
 
+fn switch(declared: &Declared) -> &Switch {
+    declared.switch().expect("a switch")
+}
+
 /// The profile's own way of marking, with a curve that a short burst goes through: 20 to 90 frames, up to 30 %.
 fn with_curve(declared: &Declared) -> Declared {
-    let cell = declared.buffer.cell.0;
-    let frame = (u64::from(SIZE) + declared.buffer.descriptor.0).div_ceil(cell) * cell;
+    let cell = switch(declared).buffer.cell.0;
+    let frame = (u64::from(SIZE) + switch(declared).buffer.descriptor.0).div_ceil(cell) * cell;
     [("kmin", 20 * frame), ("kmax", 90 * frame)]
         .into_iter()
         .fold(declared.clone(), |declared, (key, bytes)| set(&declared, key, format!("{bytes}B")))
@@ -92,7 +96,13 @@ fn counted(profile: &Profile, declared: &Declared, times: u32) -> (Vec<(u32, u32
 const GREEN: Class = Class { color: Color::Green, capable: true };
 
 fn predicted(declared: &Declared) -> Burst {
-    Burst::of(&declared.buffer, &declared.wred, GREEN, Bytes(SIZE.into()), FRAMES.into())
+    Burst::of(
+        &switch(declared).buffer,
+        &switch(declared).wred,
+        GREEN,
+        Bytes(SIZE.into()),
+        FRAMES.into(),
+    )
 }
 
 fn turned(point: Marking) -> &'static str {
@@ -108,8 +118,8 @@ fn every_device_marks_by_the_curve_that_it_declares_at_either_point() {
     const TIMES: u32 = 500;
     for profile in profiles() {
         let own = with_curve(&profile.declared);
-        let other = set(&own, "marking", turned(own.wred.marking));
-        for declared in [set(&other, "counts_itself", !own.wred.counts_itself), own] {
+        let other = set(&own, "marking", turned(switch(&own).wred.marking));
+        for declared in [set(&other, "counts_itself", !switch(&own).wred.counts_itself), own] {
             let (counts, together) = counted(&profile, &declared, TIMES);
             let burst = predicted(&declared);
             for ((rank, &(_, marked)), chance) in (1_u64..).zip(&counts).zip(burst.chances()) {
@@ -151,9 +161,9 @@ fn as_many_frames_that_are_not_ecn_capable_go_in_as_the_closed_form_says() {
     let plain = Class { capable: false, ..GREEN };
     for profile in profiles() {
         let declared = with_curve(&profile.declared);
-        let step = set(&declared, "kmax", format!("{}B", declared.wred.kmin.0));
-        for declared in [set(&step, "counts_itself", !step.wred.counts_itself), step] {
-            let Declared { buffer, wred, .. } = &declared;
+        let step = set(&declared, "kmax", format!("{}B", switch(&declared).wred.kmin.0));
+        for declared in [set(&step, "counts_itself", !switch(&step).wred.counts_itself), step] {
+            let Switch { buffer, wred, .. } = switch(&declared);
             let (least, most) = goes_in(buffer, wred, plain, Bytes(SIZE.into())).unwrap();
             assert_eq!(least, most);
             let received = burst(&profile, &declared, ect().with_ect(false), 1);
@@ -169,7 +179,7 @@ fn an_average_is_the_closed_forms_within_its_fixed_point() {
         for weight in [1_u8, 3, 6] {
             let declared = set(&with_curve(&profile.declared), "weight", weight);
             // A step of certainty, so that one burst shows the rank at which the average passes it.
-            let kmax = declared.wred.kmin.0;
+            let kmax = switch(&declared).wred.kmin.0;
             let declared = set(&declared, "kmax", format!("{kmax}B"));
             let declared = set(&declared, "marking", "enqueue");
             let burst_of = predicted(&declared);
@@ -186,7 +196,7 @@ fn an_average_is_the_closed_forms_within_its_fixed_point() {
 #[test]
 fn the_profile_of_every_bundled_device_marks_its_lossless_queues() {
     for profile in profiles() {
-        let Declared { wred, qos, buffer, .. } = &profile.declared;
+        let Switch { wred, qos, buffer, .. } = switch(&profile.declared);
         assert_eq!(wred.queues, qos.pfc_enable, "{}", profile.name);
         assert_ne!(*wred, Wred::off());
         // Marks come before XOFF: the depth of one queue is what its group holds.

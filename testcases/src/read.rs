@@ -124,7 +124,7 @@ fn read_suite(
         ["dut", "ports", "streams", "flows", "between", "storms", "endpoints", "taps", "precision"];
     let setup = setup.and_then(|at| at.fields(&SETUP));
     let broken = |why| at.fault(format!("the rows of fields are broken: {why}"), "a whole program");
-    let pattern = fields::sample(device).map_err(broken).ok()?;
+    let pattern = rig_lab::sample(device).map_err(broken).ok()?;
     let durations = durations();
     let context = case::Context { vocabulary, suite: stem, device, setup, pattern, durations };
     let listed = fields.need("cases", "a mapping of cases by name")?;

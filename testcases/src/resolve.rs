@@ -12,7 +12,7 @@ use crate::{
     Action, Amount, Bottleneck, Case, EndpointSpec, Expect, Flow, FlowSpec, Injection, Lookup,
     MacsecMode, Middlebox, PfcFrames, Script, Step, StormSpec, StreamRate, StreamSpec, Tamper,
 };
-use rig_lab::{Color, Declared, Fault, Form};
+use rig_lab::{Color, Declared, Fault, Form, Macsec};
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, limits};
 use std::collections::BTreeMap;
 
@@ -179,26 +179,31 @@ impl Resolving<'_> {
 
     /// What MACsec adds to each frame that is sent so.
     fn overhead(&self, macsec_mode: MacsecMode) -> Bytes {
-        match (self.declared.macsec.enable, macsec_mode) {
-            (false, _) | (true, MacsecMode::Clear) => Bytes(0),
-            (true, MacsecMode::Tampered(Tamper::WrongSci)) => {
+        match (self.macsec(), macsec_mode) {
+            (None, _) | (Some(_), MacsecMode::Clear) => Bytes(0),
+            (Some(_), MacsecMode::Tampered(Tamper::WrongSci)) => {
                 Bytes(rig_lab::macsec::overhead(true).into())
             }
             (
-                true,
+                Some(macsec),
                 MacsecMode::Usual
                 | MacsecMode::Sound
                 | MacsecMode::Late(_)
                 | MacsecMode::Of(_)
                 | MacsecMode::Tampered(_),
-            ) => Bytes(self.declared.macsec.overhead().into()),
+            ) => Bytes(macsec.overhead().into()),
         }
+    }
+
+    /// How the device's ports protect frames, if they do.
+    fn macsec(&self) -> Option<&Macsec> {
+        self.declared.switch().map(|switch| &switch.macsec).filter(|macsec| macsec.enable)
     }
 
     fn stream(&self, name: &str, stream: &Stream) -> Result<StreamSpec, Fault> {
         let place = format!("streams.{name}");
         let size = self.lookup.size(name).unwrap_or(stream.size);
-        let Some(dscp) = self.declared.qos.dscp_of(stream.class, stream.color) else {
+        let Some(dscp) = self.declared.qos().dscp_of(stream.class, stream.color) else {
             let color = match stream.color {
                 Color::Green => String::new(),
                 color => format!(" and {}", color.name()),
@@ -208,9 +213,9 @@ impl Resolving<'_> {
                 "a class of the device's DSCP_TO_TC_MAP, and a colour of its qos.dscp_to_color";
             return Err(self.case.fault(&place, found, want));
         };
-        if size > self.declared.mtu {
+        if size > self.declared.mtu() {
             let found = format!("frames of {size}");
-            let want = format!("at most the device's MTU of {}", self.declared.mtu);
+            let want = format!("at most the device's MTU of {}", self.declared.mtu());
             return Err(self.case.fault(&format!("{place}.size"), found, want));
         }
         let from = self.port(&stream.from);
@@ -315,15 +320,15 @@ impl Resolving<'_> {
 
     fn flow(&self, name: &str, flow: &Flow) -> Result<FlowSpec, Fault> {
         let place = format!("flows.{name}");
-        let Some(dscp) = self.declared.qos.dscp_of(flow.class, Color::Green) else {
+        let Some(dscp) = self.declared.qos().dscp_of(flow.class, Color::Green) else {
             let found = format!("no DSCP is mapped to class {}", flow.class);
             return Err(self.case.fault(&place, found, "a class such as 3"));
         };
         // Ethernet, IPv4, UDP, BTH, the longest extended header, ICRC, FCS.
         const HEADERS: Bytes = Bytes(78);
-        if flow.mtu + HEADERS > self.declared.mtu {
+        if flow.mtu + HEADERS > self.declared.mtu() {
             let found = format!("packets of {} and headers of {HEADERS}", flow.mtu);
-            let want = format!("at most the device's MTU of {}", self.declared.mtu);
+            let want = format!("at most the device's MTU of {}", self.declared.mtu());
             return Err(self.case.fault(&format!("{place}.mtu"), found, want));
         }
         let whole = |size: Bytes| u32::try_from(size.0).unwrap_or(u32::MAX);
@@ -356,7 +361,10 @@ impl Resolving<'_> {
             Refresh::Every(every) => every,
         };
         let overhead = match storm.macsec {
-            MacsecMode::Usual if self.declared.macsec.sent() == Form::Clear => Bytes(0),
+            MacsecMode::Usual => {
+                let clear = self.macsec().is_none_or(|macsec| macsec.sent() == Form::Clear);
+                if clear { Bytes(0) } else { self.overhead(MacsecMode::Usual) }
+            }
             other => self.overhead(other),
         };
         let slot = speed.slot(MIN_FRAME + overhead);

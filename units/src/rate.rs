@@ -121,6 +121,15 @@ pub struct L2Rate {
     pub bps: u64,
 }
 
+impl L2Rate {
+    /// How long frames of so many bytes last, rounded up; for ever at no rate.
+    pub fn serialise(self, frames: Bytes) -> Dur {
+        let bits = u128::from(frames.0) * u128::from(BITS) * u128::from(PS_PER_S);
+        let time = bits.div_ceil(u128::from(self.bps.max(1)));
+        Dur(u64::try_from(time).unwrap_or(u64::MAX))
+    }
+}
+
 impl FromStr for L2Rate {
     type Err = BadQuantity;
     fn from_str(text: &str) -> Result<L2Rate, BadQuantity> {

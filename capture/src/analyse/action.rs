@@ -68,7 +68,7 @@ pub fn action(
 ) -> ActionTaken {
     let spec = &script.streams[usize::from(stream)];
     let fates = Fates::of(observation, script, stream, view.delays());
-    let busy = Busy::of(observation, spec.to);
+    let busy = Busy::shaped(observation, spec.to, view.shaper);
     let mut taken = ActionTaken::default();
     let within = |passage: &&Passage| {
         let (arrival, ready) =

@@ -3,7 +3,7 @@
 
 use crate::passage::start;
 use crate::{Dir, Observation, Record, Span, What};
-use rig_units::{Dur, Quanta};
+use rig_units::{Bytes, Dur, L2Rate, Quanta};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -14,9 +14,23 @@ impl Busy {
     /// Follows what left by the device's port behind the rig's `port`. While a load arrives there that was not recorded
     /// whole, the port counts as busy.
     pub(crate) fn of(observation: &Observation, port: u16) -> Busy {
+        Busy::shaped(observation, port, None)
+    }
+
+    /// The same of what a shaper holds back: a port that may not send yet, because of what it has sent, is not idle. PFC passes a
+    /// shaper by.
+    pub(crate) fn shaped(observation: &Observation, port: u16, shaper: Option<L2Rate>) -> Busy {
         let loads = loads(observation, port);
         let trace = &observation.ports[usize::from(port)];
-        let slack = i128::from((trace.provenance.bound() * 2).0);
+        let takes = |size: Bytes| {
+            let shaped = shaper.map_or(Dur::ZERO, |rate| rate.serialise(size));
+            trace.speed.slot(size).max(shaped)
+        };
+        // It is a frame's own length, or that of the one before, that a shaper makes the next one wait for.
+        let own = observation.records.iter().filter(|one| (one.port, one.dir) == (port, Dir::Rx));
+        let longest = own.map(Record::on_wire).max().filter(|_| shaper.is_some());
+        let slack = trace.provenance.bound() * 2 + longest.map_or(Dur::ZERO, takes);
+        let slack = i128::from(slack.0);
         let (mut all, mut starts): (Vec<(usize, u64)>, Vec<u64>) = (Vec::new(), Vec::new());
         // Of frames back to back each arrives a slot after the one before: the time of arrival less all slots so far stands
         // still. Where it grows the wire was idle; by how much it may seem to grow on a busy wire, the stamps say.
@@ -30,7 +44,7 @@ impl Busy {
                 continue;
             }
             let size = frame.on_wire();
-            slots += i128::from(trace.speed.slot(size).0);
+            slots += i128::from(takes(size).0);
             let mut idle = i128::from(frame.at.0) - slots;
             let loaded = loads.iter().any(|load| load.contains(&record));
             if let Some(before) = before.filter(|&before| loaded && idle > before) {
@@ -156,8 +170,33 @@ mod tests {
     }
 
     #[test]
+    fn a_port_that_waits_for_its_shaper_is_not_idle() {
+        let rate = L2Rate { bps: 300_000_000 };
+        // 1024 B at 300 Mb/s take 27.3 us.
+        let size = Bytes(crate::sample::SIZE.into());
+        let takes = rate.serialise(size);
+        assert_eq!(takes, Dur(27_306_667));
+        for (gap, shaper, one) in [
+            (takes, Some(rate), true),
+            (takes * 2, Some(rate), true),
+            (takes * 2 + Dur(1), Some(rate), false),
+            (takes, None, false),
+        ] {
+            let mut sample = Sample::new();
+            sample.data(0, Dur::us(1), Some(Dur::us(10)));
+            sample.data(1, Dur::us(2), Some(Dur::us(10) + gap));
+            let (observation, _) = sample.done(Dur::ms(1));
+            let busy = Busy::shaped(&observation, 1, shaper);
+            let own = |record: &usize| observation.records[*record].dir == Dir::Rx;
+            let arrivals: Vec<usize> = (0..observation.records.len()).filter(own).collect();
+            let [first, second] = [arrivals[0], arrivals[1]].map(|record| busy.since(record));
+            assert_eq!(first == second, one, "{gap} {shaper:?}");
+        }
+    }
+
+    #[test]
     fn frames_back_to_back_are_one_chain_however_long_and_the_first_gap_ends_it() {
-        let slot = rig_units::PortSpeed::G100.slot(rig_units::Bytes(crate::sample::SIZE.into()));
+        let slot = rig_units::PortSpeed::G100.slot(Bytes(crate::sample::SIZE.into()));
         for (gap, whole) in [(Dur::ZERO, true), (Dur(1), false)] {
             let mut sample = Sample::new();
             for seq in 0..100 {

@@ -131,7 +131,8 @@ impl Scene<'_> {
         let to = self.script.streams[usize::from(self.stream)].to;
         let start = self.fates.way.start(received.at);
         // The port may have been busy with frames of other classes when the action began.
-        let busy = Busy::of(self.observation, to).since(received.record).max(pause.from.0);
+        let busy = Busy::shaped(self.observation, to, self.view.shaper);
+        let busy = busy.since(received.record).max(pause.from.0);
         let held = self.fates.way.ready(passage.sent.at).hi < busy;
         let lo = if held { busy } else { self.last_obeyed(&arrived[..at]) };
         let frames = [passage.sent.record, received.record];

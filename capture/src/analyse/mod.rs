@@ -42,8 +42,8 @@ pub use timeline::{Timeline, timeline};
 
 use crate::Span;
 use crate::fate::Delays;
-use rig_testcases::{Backlog, Declared, WatchdogAction};
-use rig_units::Dur;
+use rig_testcases::{Backlog, Switch, WatchdogAction};
+use rig_units::{Dur, L2Rate};
 
 /// What an analyser must know of a device to read its data plane; all of it declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,16 +58,19 @@ pub struct ActionView {
     pub refresh: Dur,
     /// Time from the last bit in to the first bit out of the idle device.
     pub forwarding_delay: Dur,
+    /// The rate to which its ports are shaped; `None` where they send at their speed.
+    pub shaper: Option<L2Rate>,
 }
 
-impl From<&Declared> for ActionView {
-    fn from(declared: &Declared) -> ActionView {
+impl From<&Switch> for ActionView {
+    fn from(declared: &Switch) -> ActionView {
         ActionView {
             action: declared.pfcwd.action,
             backlog: declared.pfcwd.backlog,
             response: declared.response(declared.macsec.sent()).most(),
             refresh: declared.pfc.refresh,
             forwarding_delay: declared.transit(),
+            shaper: declared.scheduler.pir,
         }
     }
 }

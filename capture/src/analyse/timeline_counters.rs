@@ -2,7 +2,7 @@
 //! which the shown stream comes in and leaves.
 
 use crate::{DutCounter, Samples};
-use rig_testcases::{Action, Declared, Script};
+use rig_testcases::{Action, Script, Switch};
 use rig_units::Time;
 
 /// A timeline shows at most so many counters.
@@ -53,7 +53,7 @@ pub fn worth_reading(script: &Script, storm: Option<u16>, stream: u16) -> Vec<St
     let mut names = Vec::new();
     for (queue, worth) in WORTH {
         let Some((port, class)) = place(script, storm, stream, queue) else { continue };
-        let port = Declared::port_name(script.dut_ports[usize::from(port)]);
+        let port = Switch::port_name(script.dut_ports[usize::from(port)]);
         let name = match worth {
             Worth::Of(counter) => counter.of(&port, class),
             Worth::Watchdog(what) => format!("{port}:{class} PFC_WD_QUEUE_STATS_{what}"),

@@ -76,13 +76,13 @@ fn speaks(name: &str, says: &str) -> (Place, thread::JoinHandle<()>) {
 fn a_device_is_booted_configured_and_read_through_a_socket() {
     let (epoch, bench) = steered("steer", |wire| {
         let epoch = wire.boot(&[setting("pfcwd.detection_time", "300ms")], 7).expect("taken");
-        assert_eq!(wire.configured.pfcwd.detection_time, Dur::ms(300));
+        assert_eq!(wire.configured.get("pfcwd.detection_time"), Some("300ms".into()));
         wire.set(&[setting("pfcwd.detection_time", "400ms")]).expect("taken");
-        assert_eq!(wire.configured.pfcwd.detection_time, Dur::ms(400));
+        assert_eq!(wire.configured.get("pfcwd.detection_time"), Some("400ms".into()));
         let refused = wire.set(&[setting("pfcwd.detection_time", "1ms")]).unwrap_err();
         assert!(matches!(refused, ControlError::Refused(_)), "{refused}");
         assert!(refused.to_string().contains("is not within"), "{refused}");
-        assert_eq!(wire.configured.pfcwd.detection_time, Dur::ms(400));
+        assert_eq!(wire.configured.get("pfcwd.detection_time"), Some("400ms".into()));
         assert!(wire.counters(&[]).expect("it can").values.len() > 400);
         let name = "Ethernet0:3 PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED".to_owned();
         let read = wire.counters(&[name.clone(), "none".to_owned()]).expect("it can");

@@ -35,7 +35,7 @@ pub(super) struct Device {
     keys: Option<Keys>,
     /// Its ports' side of MACsec, where it speaks it and has keys; and for which configuration that was made.
     secure: Option<Secure>,
-    macsec: Macsec,
+    macsec: Option<Macsec>,
     /// Which links are up.
     up: Vec<bool>,
     arrivals: Vec<Arrival>,
@@ -86,8 +86,8 @@ impl Device {
         let emulated = Emulated::boot(profile, settings, 0, seed)?;
         let declared = emulated.configured();
         let ports = declared.port_count();
-        let (reader, store) = (Reader::new(ports, &declared.qos), Store::new(room(declared)));
-        let macsec = declared.macsec.clone();
+        let reader = Reader::new(ports, &declared.qos());
+        let (store, macsec) = (Store::new(room(declared)), macsec(declared));
         Ok(Device {
             emulated,
             meter,
@@ -276,14 +276,15 @@ impl Device {
     /// # Errors
     /// The keys are too short for the cipher suite that was set.
     pub(super) fn configured(&mut self) -> Result<(), ControlError> {
-        let macsec = self.emulated.configured().macsec.clone();
-        let before = core::mem::replace(&mut self.macsec, macsec);
+        let now = macsec(self.emulated.configured());
+        let before = core::mem::replace(&mut self.macsec, now);
         if before == self.macsec {
             return Ok(());
         }
-        let Macsec { encoding_sa, next_pn, .. } = before;
-        if before == (Macsec { encoding_sa, next_pn, ..self.macsec.clone() }) {
-            self.secure.iter_mut().for_each(|secure| secure.set(&before, &self.macsec));
+        let (Some(before), Some(now)) = (&before, &self.macsec) else { return self.secure() };
+        let Macsec { encoding_sa, next_pn, .. } = *before;
+        if *before == (Macsec { encoding_sa, next_pn, ..now.clone() }) {
+            self.secure.iter_mut().for_each(|secure| secure.set(before, now));
             return Ok(());
         }
         self.secure()
@@ -291,7 +292,8 @@ impl Device {
 
     fn secure(&mut self) -> Result<(), ControlError> {
         let rig: Vec<u16> = (0..).take(self.up.len()).map(|port| self.reader.rig(port)).collect();
-        let made = self.keys.as_ref().map(|keys| Secure::of(&self.macsec, keys, &rig)).transpose();
+        let both = self.keys.as_ref().zip(self.macsec.as_ref());
+        let made = both.map(|(keys, macsec)| Secure::of(macsec, keys, &rig)).transpose();
         self.secure = None;
         self.secure = made.map_err(|bad| Refused { why: bad.to_string() })?.flatten();
         Ok(())
@@ -360,9 +362,15 @@ fn no_nic() -> Refused {
     Refused { why: "the device is a switch, which sends nothing by itself: want a NIC".to_owned() }
 }
 
-/// Twice as many bytes as the device's buffers hold: what it holds, and as much again of what it threw away.
+/// How the device protects frames; `None` of what has no MACsec.
+fn macsec(declared: &Declared) -> Option<Macsec> {
+    declared.switch().map(|switch| switch.macsec.clone())
+}
+
+/// Twice as many bytes as the device's buffers hold: what it holds, and as much again of what it threw away. Of another device than a
+/// switch no limit is declared.
 fn room(declared: &Declared) -> usize {
-    let buffer = &declared.buffer;
+    let Some(buffer) = declared.switch().map(|switch| &switch.buffer) else { return usize::MAX };
     let groups = u64::from(declared.port_count()) * 8;
     let held = buffer.pool.0 + groups * (buffer.reserved.0 + buffer.xoff.0);
     usize::try_from(held.saturating_mul(2)).unwrap_or(usize::MAX)

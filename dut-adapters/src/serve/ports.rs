@@ -28,7 +28,7 @@ pub fn on_ports(
             _ => groups.push(PortGroup { count: 1, speed }),
         }
     }
-    declared.ports = groups;
+    *declared.ports_mut() = groups;
     Ok(profile)
 }
 
@@ -43,11 +43,11 @@ mod tests {
 
     #[test]
     fn the_first_ports_keep_their_speeds_unless_there_is_another() {
-        let own = on_ports(mixed(), 5, None).unwrap().declared.ports;
+        let own = on_ports(mixed(), 5, None).unwrap().declared.ports().clone();
         let group = |count, speed| PortGroup { count, speed };
         assert_eq!(own, [group(4, PortSpeed::G400), group(1, PortSpeed::G100)]);
         let slow = PortSpeed::from_bps(1_000_000_000).unwrap();
-        assert_eq!(on_ports(mixed(), 5, Some(slow)).unwrap().declared.ports, [group(5, slow)]);
+        assert_eq!(*on_ports(mixed(), 5, Some(slow)).unwrap().declared.ports(), [group(5, slow)]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ fn with(declared: &Declared, path: &str, value: impl Into<serde_json::Value>) ->
 
 #[test]
 fn a_profile_that_says_nothing_of_macsec_has_none() {
-    assert_eq!(declared().macsec, Macsec::off());
+    assert_eq!(declared().switch().map(|switch| &switch.macsec), Some(&Macsec::off()));
     assert!(!Macsec::off().enable);
 }
 
@@ -42,7 +42,8 @@ fn every_setting_has_a_path_of_its_own() {
         at = with(&at, &path, value.clone());
         assert_eq!(at.get(&path), Some(value), "{path}");
     }
-    let Macsec { cipher_suite, policy, latency, next_pn, .. } = at.macsec;
+    let Macsec { cipher_suite, policy, latency, next_pn, .. } =
+        at.switch().expect("a switch").macsec;
     assert_eq!((cipher_suite, policy), (CipherSuite::GcmAesXpn256, Policy::IntegrityOnly));
     assert_eq!((latency, next_pn), (Dur::ns(300), Some(4_294_967_290)));
 }

@@ -3,7 +3,7 @@
 use super::FindDut;
 use crate::fault::one_of;
 use crate::walk::{At, Fields};
-use crate::{Declared, DevicePort, Kind, Profile, System, SystemLink, system};
+use crate::{DevicePort, Kind, Profile, Switch, System, SystemLink, system};
 use rig_units::Length;
 use rig_units::limits::{self, SYSTEM};
 use std::collections::BTreeMap;
@@ -93,7 +93,7 @@ fn devices(at: &At<'_>, find: FindDut<'_>) -> Option<Vec<Profile>> {
             at.fault(found, "a switch: nothing else passes on what comes over another device");
             continue;
         }
-        if profile.declared.macsec.enable {
+        if profile.declared.switch().is_some_and(|switch| switch.macsec.enable) {
             let found = format!("`{}`, which speaks MACsec, in a system", profile.name);
             at.fault(found, "a switch without MACsec: its neighbours would need keys of their own");
             continue;
@@ -148,8 +148,8 @@ impl Cabling {
             return None;
         };
         let count = profile.declared.port_count();
-        let Some(number) = (0..count).find(|&number| Declared::port_name(number) == port) else {
-            let last = Declared::port_name(count.saturating_sub(1));
+        let Some(number) = (0..count).find(|&number| Switch::port_name(number) == port) else {
+            let last = Switch::port_name(count.saturating_sub(1));
             let want = format!("Ethernet0 to {last}, in steps of 4");
             at.fault(format!("`{device}` has no port `{port}`"), want);
             return None;

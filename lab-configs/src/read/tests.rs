@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    CipherSuite, Jitter, Kind, Macsec, PfcMode, Policy, Reception, RuleFamily, Watermark, fields,
+    CipherSuite, Declared, Kind, Macsec, PfcMode, Policy, Reception, RuleFamily, Switch, Watermark,
 };
 use insta::assert_snapshot;
 
@@ -76,7 +76,7 @@ fn the_default_lab_needs_no_file_and_has_every_rule_and_both_poll_loops() {
     for (name, family) in RuleFamily::NAMES {
         assert!(lab.duts.iter().any(|dut| dut.family() == Some(family)), "{name} is missing");
     }
-    assert!(lab.duts.iter().any(|dut| dut.declared.pfcwd.jitter == Jitter::Tick));
+    assert!(lab.duts.iter().any(|dut| dut.declared.get("pfcwd.jitter") == Some("tick".into())));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_profile_may_depart_from_what_it_declares() {
     let profile =
         changed(&[("declared:", actual)]).unwrap_or_else(|faults| panic!("{}", all(&faults)));
     let applied = profile.actual().applied(&profile.declared);
-    let pfcwd = applied.unwrap_or_else(|bad| panic!("{bad}")).pfcwd;
+    let pfcwd = switch(applied.map_err(|bad| bad.to_string())).pfcwd;
     assert_eq!((pfcwd.detection_time, pfcwd.restoration_time), (rig_units::Dur::ms(220), None));
     let on: Vec<String> = profile.actual().deviations().iter().map(ToString::to_string).collect();
     assert_eq!(on, ["drop_leaks:3", "alert_acts"]);
@@ -174,26 +174,30 @@ mistakes! {
     deviation_with_a_value_it_does_not_take: [("declared:", "actual: {deviations: [\"alert_acts:2\"]}\ndeclared:")];
 }
 
+fn switch(declared: Result<Declared, String>) -> Switch {
+    declared.expect("rows that fit").switch().expect("a switch").clone()
+}
+
 #[test]
 fn a_profile_may_say_how_watermarks_are_polled_or_say_nothing() {
     let text = include_str!("../../duts/broadcom.yaml");
-    let sample = fields::sample(Kind::Switch);
-    assert_eq!(sample.map(|declared| declared.watermark), Ok(Watermark::default()));
+    let sample = crate::sample(Kind::Switch);
+    assert_eq!(switch(sample).watermark, Watermark::default());
     let polled = text.replace("  pfcwd:\n", "  watermark: {poll: 60s}\n  pfcwd:\n");
     let profile = profile_from(&Source::new("dut.yaml", &polled));
     let profile = profile.unwrap_or_else(|faults| panic!("{}", all(&faults)));
     let want = Watermark { poll: Some(rig_units::Dur::ms(60_000)), telemetry: None };
-    assert_eq!(profile.declared.watermark, want);
+    assert_eq!(switch(Ok(profile.declared)).watermark, want);
 }
 
 #[test]
 fn a_profile_may_speak_macsec_or_say_nothing() {
     let text = include_str!("../../duts/broadcom.yaml");
-    assert_eq!(fields::sample(Kind::Switch).map(|declared| declared.macsec), Ok(Macsec::off()));
+    assert_eq!(switch(crate::sample(Kind::Switch)).macsec, Macsec::off());
     let profile = |macsec: &str| {
         let text = text.replace("  pfcwd:\n", &format!("  {macsec}\n  pfcwd:\n"));
         let profile = profile_from(&Source::new("dut.yaml", &text));
-        profile.unwrap_or_else(|faults| panic!("{}", all(&faults))).declared.macsec
+        switch(Ok(profile.unwrap_or_else(|faults| panic!("{}", all(&faults))).declared)).macsec
     };
     let want = Macsec {
         enable: true,
@@ -324,11 +328,15 @@ fn what_a_profile_leaves_out_is_as_the_one_says_that_it_extends() {
     let mut want =
         profile_from(&bundled::dut("duts/broadcom.yaml").expect("bundled")).expect("whole");
     (want.name, want.about) = ("own".to_owned(), "mine".to_owned());
-    want.declared.pfcwd.detection_time = rig_units::Dur::ms(400);
-    want.declared.pfcwd.restoration_time = None;
+    for (path, value) in
+        [("detection_time", "400ms".into()), ("restoration_time", serde_json::Value::Null)]
+    {
+        let setting = crate::Setting { path: format!("pfcwd.{path}"), value };
+        want.declared = want.declared.with(&setting).expect("it fits");
+    }
     assert_eq!(own, want);
     let nothing = extending(&format!("{OWN}extends: gen1\n"), &[]);
-    assert_eq!(nothing.map(|own| own.declared.nic.generation), Ok("gen1".to_owned()));
+    assert_eq!(nothing.map(|own| own.declared.get("nic.generation")), Ok(Some("gen1".into())));
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Reading what carries frames to a lab's devices, what that makes of their ports, and which controls it goes with.
 
-use crate::declared::{PortGroup, Ports};
 use crate::lab::{ControlName, DpdkWire, Interfaces, Transport, Veth};
 use crate::walk::{At, Fields};
 use crate::yaml::Value;
 use crate::{Backend, Declared, Kind, Profile};
+use crate::{PortGroup, Ports};
 use rig_units::{Dur, PortSpeed};
 use std::path::PathBuf;
 
@@ -229,15 +229,18 @@ pub(super) fn fit(transport: &Transport, duts: &mut [Profile], listed: &[At<'_>]
             );
             continue;
         }
-        if dut.declared.peer.exists() && *transport != Transport::Virtual {
+        let pair = dut.declared.nics().is_some_and(|nics| nics.peer.is_some());
+        if pair && *transport != Transport::Virtual {
             let found = format!("the pair of NICs `{}` in a lab with a wire", dut.name);
             at.fault(found, "one NIC: the rig passes on between two in virtual time alone");
             continue;
         }
         match transport {
             Transport::Virtual => {}
-            Transport::Veth(wire) => dut.declared.ports = made_ports(&dut.declared, wire),
-            Transport::Interfaces(wire) => dut.declared.ports = cabled_ports(&dut.declared, wire),
+            Transport::Veth(wire) => *dut.declared.ports_mut() = made_ports(&dut.declared, wire),
+            Transport::Interfaces(wire) => {
+                *dut.declared.ports_mut() = cabled_ports(&dut.declared, wire);
+            }
         }
     }
     if let (Transport::Interfaces(_), [_, second, ..]) = (transport, listed) {
@@ -349,7 +352,7 @@ mod tests {
         let lab = |speed: &str| {
             let text = VETH.replace("veth", "interfaces");
             let wire = format!("wire: {{interfaces: [a, b, c]{speed}, bound: 1ms, budget: 9s}}");
-            lab_of(&format!("{text}{wire}\n")).duts[0].declared.ports.clone()
+            lab_of(&format!("{text}{wire}\n")).duts[0].declared.ports().clone()
         };
         let own = lab("");
         assert_eq!((own.len(), own[0].count, own[0].speed.to_string()), (1, 3, "400Gbps".into()));

@@ -1,7 +1,7 @@
 //! Settings by path: what is found, what is refused, and what a relative value comes to.
 
 use super::*;
-use crate::{Action, Color, Mutation, Profile, RuleFamily};
+use crate::{Action, Color, Kind, Mutation, Profile, RuleFamily, Switch};
 use rig_units::{Bytes, Dur, Ppm};
 
 fn profile() -> Profile {
@@ -11,6 +11,10 @@ fn profile() -> Profile {
 
 fn set(path: &str, value: impl Into<Value>) -> Setting {
     Setting { path: path.to_owned(), value: value.into() }
+}
+
+fn switch(declared: Declared) -> Switch {
+    declared.switch().expect("a switch").clone()
 }
 
 /// What the device does when it was configured to what it declares and overrides one value.
@@ -23,12 +27,15 @@ fn overridden(path: &str, value: &str) -> Result<Declared, String> {
 
 #[test]
 fn every_path_can_be_read_and_set_to_what_it_holds() {
-    let declared = profile().declared;
-    for path in fields::paths() {
-        let value = declared.get(&path);
-        assert!(value.is_some() || fields::is_optional(&path), "{path}");
-        let value = value.unwrap_or_default();
-        assert_eq!(declared.with(&set(&path, value)).as_ref(), Ok(&declared), "{path}");
+    for (_, kind) in Kind::NAMES {
+        let declared = crate::sample(kind).expect("rows that fit");
+        let own = |path: &String| declared.kind().has(part(path));
+        for path in fields::paths().into_iter().filter(own) {
+            let value = declared.get(&path);
+            assert!(value.is_some() || fields::is_optional(&path), "{path}");
+            let value = value.unwrap_or_default();
+            assert_eq!(declared.with(&set(&path, value)).as_ref(), Ok(&declared), "{path}");
+        }
     }
 }
 
@@ -37,7 +44,7 @@ fn an_optional_value_keeps_its_path_while_it_is_unset() {
     let path = "pfcwd.restoration_time";
     let declared = profile().declared;
     let never = declared.with(&set(path, Value::Null)).unwrap();
-    assert_eq!(never.pfcwd.restoration_time, None);
+    assert_eq!(never.get(path), None);
     assert_eq!(never.with(&set(path, "200ms")), Ok(declared));
 }
 
@@ -61,16 +68,18 @@ fn a_value_that_does_not_fit_says_what_would() {
 
 #[test]
 fn a_relative_value_starts_from_what_was_configured() {
-    let detection =
-        |value: &str| overridden("pfcwd.detection_time", value).map(|d| d.pfcwd.detection_time);
+    let detection = |value: &str| {
+        overridden("pfcwd.detection_time", value).map(|d| switch(d).pfcwd.detection_time)
+    };
     assert_eq!(detection("x1.1"), Ok(Dur::ms(220)));
     assert_eq!(detection("x0.000001"), Ok(Dur::ns(200)));
     assert_eq!(detection("+10ms"), Ok(Dur::ms(210)));
     assert_eq!(detection("-10ms"), Ok(Dur::ms(190)));
     assert_eq!(detection("223ms"), Ok(Dur::ms(223)));
-    let pool = overridden("buffer.pool", "x2").map(|declared| declared.buffer.pool);
+    let pool = overridden("buffer.pool", "x2").map(|declared| switch(declared).buffer.pool);
     assert_eq!(pool, Ok(Bytes(2 * 10_875_072)));
-    let samples = overridden("pfcwd.min_samples", "+1").map(|declared| declared.pfcwd.min_samples);
+    let samples =
+        overridden("pfcwd.min_samples", "+1").map(|declared| switch(declared).pfcwd.min_samples);
     assert_eq!(samples, Ok(2));
 }
 
@@ -79,7 +88,7 @@ fn a_relative_value_of_a_range_leaves_it_and_an_absolute_one_is_what_it_says() {
     let of = |range: Value, text: &str| {
         let declared = profile().declared.with(&set("pfc.response", range)).expect("a range");
         let running = declared.overridden("pfc.response", text).map_err(|bad| bad.to_string())?;
-        Ok::<String, String>(running.pfc.response.to_string())
+        Ok::<String, String>(switch(running).pfc.response.to_string())
     };
     let limit = || serde_json::json!({"max": "2us"});
     for (range, text, want) in [
@@ -120,17 +129,21 @@ fn an_override_comes_after_the_cases_own_settings() {
     profile.mutate(&twice).unwrap();
     let configured = profile.declared.with(&set("pfcwd.detection_time", "1s")).unwrap();
     let applied = profile.actual().applied(&configured).unwrap();
-    assert_eq!(applied.pfcwd.detection_time, Dur::s(2));
+    assert_eq!(switch(applied).pfcwd.detection_time, Dur::s(2));
 }
 
 #[test]
 fn words_booleans_and_never_are_taken_as_such() {
-    assert_eq!(overridden("pfcwd.action", "alert").map(|d| d.pfcwd.action), Ok(Action::Alert));
     assert_eq!(
-        overridden("pfcwd.big_red_switch", "true").map(|d| d.pfcwd.big_red_switch),
+        overridden("pfcwd.action", "alert").map(|d| switch(d).pfcwd.action),
+        Ok(Action::Alert)
+    );
+    assert_eq!(
+        overridden("pfcwd.big_red_switch", "true").map(|d| switch(d).pfcwd.big_red_switch),
         Ok(true)
     );
-    let never = overridden("pfcwd.restoration_time", "never").map(|d| d.pfcwd.restoration_time);
+    let never =
+        overridden("pfcwd.restoration_time", "never").map(|d| switch(d).pfcwd.restoration_time);
     assert_eq!(never, Ok(None));
 }
 
@@ -186,7 +199,8 @@ fn the_nearest_words_come_first_and_far_ones_not_at_all() {
 
 #[test]
 fn the_three_parameters_of_a_curve_are_scaled_and_a_chance_ends_at_certainty() {
-    let wred = |path: &str, value: &str| overridden(path, value).map(|declared| declared.wred);
+    let wred =
+        |path: &str, value: &str| overridden(path, value).map(|declared| switch(declared).wred);
     assert_eq!(wred("wred.kmin", "x1.05").map(|wred| wred.kmin), Ok(Bytes(109_200)));
     assert_eq!(wred("wred.kmax", "x0.95").map(|wred| wred.kmax), Ok(Bytes(296_400)));
     assert_eq!(wred("wred.pmax", "x1.1").map(|wred| wred.pmax), Ok(Ppm(55_000)));
@@ -198,9 +212,40 @@ fn the_three_parameters_of_a_curve_are_scaled_and_a_chance_ends_at_certainty() {
 #[test]
 fn colours_go_by_code_point() {
     let declared = profile().declared;
-    assert_eq!(declared.qos.color(3), Color::Green);
+    assert_eq!(switch(declared.clone()).qos.color(3), Color::Green);
     let colors = serde_json::json!({"3": "red", "4": "yellow"});
     let declared = declared.with(&set("qos.dscp_to_color", colors)).unwrap();
-    let colors = [3, 4, 5].map(|dscp| declared.qos.color(dscp));
+    let qos = switch(declared).qos;
+    let colors = [3, 4, 5].map(|dscp| qos.color(dscp));
     assert_eq!(colors, [Color::Red, Color::Yellow, Color::Green]);
+}
+
+#[test]
+fn what_a_device_has_not_is_no_setting_of_it_and_is_not_broken() {
+    let [switch, nics] =
+        [Kind::Switch, Kind::Nic].map(|kind| crate::sample(kind).expect("rows that fit"));
+    let (of_nic, of_switch) = (set("nic.np.interval", "4us"), set("pfcwd.detection_time", "1s"));
+    for (declared, setting) in [(&switch, &of_nic), (&nics, &of_switch)] {
+        let bad = declared.with(setting).unwrap_err().to_string();
+        assert!(bad.starts_with(&format!("there is no setting `{}`", setting.path)), "{bad}");
+        assert!(!bad.contains(&format!(": {}", setting.path)), "{bad}");
+        assert_eq!(declared.satisfies(setting), Ok(false));
+        assert_eq!(declared.overridden(&setting.path, "x2").as_ref(), Ok(declared));
+        assert!(declared.overridden(&setting.path, "soon").is_err());
+    }
+}
+
+#[test]
+fn a_nic_without_a_peer_has_no_setting_of_one() {
+    let alone = crate::sample::least(Kind::Nic).expect("rows that fit");
+    let setting = set("peer.np.interval", "4us");
+    assert!(alone.with(&setting).is_err());
+    assert_eq!(alone.satisfies(&setting), Ok(false));
+    assert_eq!(alone.overridden("peer.np.interval", "x2").as_ref(), Ok(&alone));
+    let pair = crate::sample(Kind::Nic).expect("rows that fit");
+    assert_eq!(
+        pair.with(&setting).map(|pair| pair.get("peer.np.interval")),
+        Ok(Some("4us".into()))
+    );
+    assert_eq!(pair.with(&set("peer", Value::Null)), Ok(alone));
 }

@@ -63,15 +63,18 @@ fn a_system_is_configured_device_by_device_and_one_of_them_alone() {
     let system = system(&[(0, 1), (1, 2), (2, 3)]);
     let delays = |profile: &Profile| -> Vec<String> {
         let inner = &profile.system.as_ref().expect("a system").devices;
-        inner.iter().map(|device| device.declared.forwarding_delay.to_string()).collect()
+        inner
+            .iter()
+            .map(|device| device.declared.get("forwarding_delay").expect("a delay").to_string())
+            .collect()
     };
     let alone = system.device(3, "s-d".to_owned()).expect("a device").configured(&[delay("5us")]);
     let alone = alone.expect("a setting");
-    assert_eq!(alone.declared.forwarding_delay.to_string(), "5us");
-    assert!(!delays(&alone).contains(&"5us".to_owned()));
+    assert_eq!(alone.declared.get("forwarding_delay"), Some("5us".into()));
+    assert!(!delays(&alone).contains(&"\"5us\"".to_owned()));
     let whole = system.whole("s".to_owned(), "s".to_owned()).expect("a whole");
     let whole = whole.configured(&[delay("5us")]).expect("a setting");
-    assert_eq!(delays(&whole), ["5us"; 4]);
+    assert_eq!(delays(&whole), ["\"5us\""; 4]);
 }
 
 #[test]

@@ -65,6 +65,7 @@ impl Device {
             trial,
             storm_start: start,
             pause_length: length,
+            pause_end: length,
             last_frame,
             fired: detected.map_or(Fired::Never, |at| Fired::At(sighting(at.hi))),
             restored,
@@ -87,6 +88,7 @@ pub(super) fn off(seen: &Seen, (early, late): (Dur, Dur), slack: Dur) -> Seen {
     Seen {
         storm_start: Time(seen.storm_start.0 - early.0),
         pause_length: seen.pause_length + late,
+        pause_end: seen.pause_end + late,
         last_frame: seen.last_frame + late,
         fired: seen.detection().map_or(Fired::Never, |at| Fired::At(wider(at))),
         restored: seen.restored.as_ref().map(wider),

@@ -76,7 +76,7 @@ fn when(seen: &Seen, rule: &Rule) -> Span {
 
 /// The interval for all storms together, or a probability of nothing when the rule never restores.
 fn prediction(rule: &Rule, stimulus: &Stimulus, stormed: &[&Seen]) -> Prediction {
-    let tail = |seen: &&Seen| seen.pause_length.saturating_sub(seen.last_frame);
+    let tail = |seen: &&Seen| seen.pause_end.saturating_sub(seen.last_frame);
     let tails = || stormed.iter().map(tail);
     let (shortest, longest) =
         (tails().min().unwrap_or_default(), tails().max().unwrap_or_default());
@@ -135,7 +135,7 @@ fn departure(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<(String, S
 
 /// The interval that this storm leaves, counted from its start. The detection is known to within its reading only.
 fn window(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<Span> {
-    let (pause_end, last_frame) = (seen.pause_length, seen.last_frame);
+    let (pause_end, last_frame) = (seen.pause_end, seen.last_frame);
     let detected = seen.detection()?.after;
     let storm = |at: u64| Storm { last_frame, pause_end, detected: Dur(at) };
     let early = rule.restores(&storm(detected.lo), stimulus)?;
@@ -152,14 +152,14 @@ fn window(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<Span> {
 /// The same against the polls that the phase leaves, for a storm that outlasts its detection.
 fn off_the_grid(seen: &Seen, rule: &Rule, phase: &Phase, slack: Dur) -> Option<(String, String)> {
     let from = match rule.family {
-        RuleFamily::Cisco8000 => seen.pause_length,
+        RuleFamily::Cisco8000 => seen.pause_end,
         RuleFamily::Broadcom
         | RuleFamily::Mellanox
         | RuleFamily::Barefoot
         | RuleFamily::IntervalCounter => seen.last_frame,
     };
     let (at, detected) = (seen.restored.as_ref()?, seen.detection()?);
-    let late = seen.last_frame > seen.pause_length && rule.family == RuleFamily::Cisco8000;
+    let late = seen.last_frame > seen.pause_end && rule.family == RuleFamily::Cisco8000;
     if from.0 <= detected.after.hi || late {
         return None;
     }

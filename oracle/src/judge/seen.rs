@@ -11,9 +11,11 @@ pub struct Seen {
     pub trial: u32,
     /// When the first XOFF reached the device, on the clock of the session.
     pub storm_start: Time,
-    /// From there to the end of the pause.
+    /// From there to the end of the pause: for so long the class surely was paused.
     pub pause_length: Dur,
-    /// From there to the last frame of the storm, late ones included.
+    /// The same by the stamps as they are, each of which may be off as its port allows.
+    pub pause_end: Dur,
+    /// From the first XOFF to the last frame of the storm, late ones included, by the stamps as they are.
     pub last_frame: Dur,
     /// Whether and when the watchdog acted.
     pub fired: Fired,

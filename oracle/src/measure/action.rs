@@ -30,7 +30,7 @@ pub(super) static ACTION: Known = Known {
     red: Red::Mutated("isolation-of-queue-and-port-broadcom", "deviation=drop_leaks"),
     on: seen_in,
     expected: |_, context, _| {
-        let meets = meets(context.group.declared.pfcwd.action);
+        let meets = meets(context.switch().pfcwd.action);
         vec![("predicted", format!("each frame that meets the stormed queue {meets}"))]
     },
     judge: |measure, done, judged| judge(done, &subject(measure), judged),
@@ -50,7 +50,7 @@ const fn meets(action: Action) -> &'static str {
 /// From the action's beginning to the end of the storm every frame must meet the declared action.
 fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
     let context = done.context;
-    let view = ActionView::from(&context.group.declared);
+    let view = ActionView::from(context.switch());
     done.each("pfcwd.action", &subject.stream, judged, |trial| {
         let (watch, seen) = (watch(context, trial)?, seen_whole(done, trial, subject)?);
         let places = watch
@@ -109,7 +109,8 @@ fn window(
     let at = |after: u64| Time(start.0 + after);
     let detected = seen.detection()?;
     let from = match view.action {
-        Action::Alert => at(view.response.0),
+        // The first XOFF came as late as two bounds after the earliest that its stamp allows.
+        Action::Alert => at((view.response + observation.bound() * 2).0),
         Action::Drop | Action::Forward => at(detected.after.hi),
     };
     // A frame that starts as the pause ends was held until then.

@@ -1,6 +1,6 @@
 //! Frames that may stand in the way of another one at a port.
 
-use rig_lab::Declared;
+use rig_lab::Switch;
 use rig_testcases::{Script, StreamSpec};
 use rig_units::{Bytes, Dur};
 
@@ -12,7 +12,7 @@ pub(super) fn ahead(script: &Script, port: u16) -> Bytes {
 
 /// How long a PFC frame of a class may have to wait at a port of the device for whatever else leaves by it: a frame that is being
 /// sent, and PFC of each other class that the rig sends into it.
-pub(super) fn in_the_way(declared: &Declared, script: &Script, port: u16, class: u8) -> Dur {
+pub(super) fn in_the_way(declared: &Switch, script: &Script, port: u16, class: u8) -> Dur {
     let Some(speed) = declared.port_speed(script.dut_ports[usize::from(port)]) else {
         return Dur::ZERO;
     };

@@ -11,7 +11,7 @@ use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::backpressure;
-use crate::trials::context::Context;
+use crate::trials::context::{Context, switch_of};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::passage::{Passages, Way, start};
@@ -58,7 +58,7 @@ pub(super) static BACKPRESSURE: Known = Known {
 /// The frame at which every device on the way has crossed its limit.
 fn predicted(context: &Context<'_>, script: &Script, spec: &StreamSpec) -> Prediction {
     let legs = legs(context, script, spec);
-    let own = |leg: &Leg<'_>| BufferLedger::empty(leg.declared).first_xoff(spec);
+    let own = |leg: &Leg<'_>| BufferLedger::empty(leg.switch()).first_xoff(spec);
     let crossings: Vec<u64> = legs.iter().map(own).collect();
     let answers: Vec<Dur> = legs.windows(2).map(|pair| answer(&pair[0], &pair[1], spec)).collect();
     let every = match spec.rate {
@@ -87,10 +87,10 @@ fn speed_of(context: &Context<'_>, script: &Script, spec: &StreamSpec) -> PortSp
 /// and its cable; what the device takes to say XOFF, behind a frame of its own; the way back, and the response.
 fn answer(from: &Leg<'_>, to: &Leg<'_>, spec: &StreamSpec) -> Dur {
     let Some((speed, cable)) = from.onward else { return Dur::ZERO };
-    let frames = [spec.on_wire(), to.declared.mtu, to.declared.macsec.pfc_size()];
+    let frames = [spec.on_wire(), to.switch().mtu, to.switch().macsec.pfc_size()];
     let sent =
         frames.map(|size| speed.slot(size)).into_iter().fold(Dur::ZERO, |all, one| all + one);
-    let responds = to.declared.emission() + from.declared.response(Form::Encrypted).most();
+    let responds = to.switch().emission() + from.switch().response(Form::Encrypted).most();
     sent + cable * 2 + responds
 }
 
@@ -108,7 +108,7 @@ fn paused(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<Time, 
         ));
     }
     let legs = legs(done.context, script, spec);
-    if !legs.iter().all(|leg| leg.declared.qos.lossless(spec.class)) {
+    if !legs.iter().all(|leg| leg.switch().qos.lossless(spec.class)) {
         return Err(not("its class is not lossless on every device on the way"));
     }
     let (_, until, _) = held(trial, index, spec)
@@ -129,18 +129,23 @@ fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialRea
     });
     let count = |frames: usize| u64::try_from(frames).unwrap_or(u64::MAX);
     let meanwhile = sent.iter().filter(|frame| frame.sent.at < until).count();
-    let Some((record, xoff)) = told.next().filter(|(_, xoff)| xoff.at < until) else {
+    let first = told.next();
+    let Some((record, xoff)) = first.filter(|(_, xoff)| xoff.at < until) else {
         if count(meanwhile) < want.span.hi {
-            let why = format!("the rig sent {meanwhile} frames, fewer than it takes");
+            let need = want.span.hi;
+            let why = format!(
+                "the rig sent {meanwhile} frames before the pause ended, and it takes {need}: a count of as many and a pause for as long would tell"
+            );
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
         let other = blame::other_class(trial, spec.from, spec.class);
-        let got = other.unwrap_or_else(|| format!("no XOFF within {} frames", sent.len()));
-        let looked = looked(sent.len(), "frames to a paused receiver");
+        let late = if first.is_some() { ", and one after its pause" } else { "" };
+        let got = other.unwrap_or_else(|| format!("no XOFF within {meanwhile} frames{late}"));
+        let looked = looked(meanwhile, "frames to a paused receiver");
         let span = Span::exactly(u64::MAX);
         return Ok(TrialReading { span, want, got: Some(got), records: Vec::new(), looked });
     };
-    let declared = done.context.behind(script, spec.from);
+    let declared = switch_of(done.context.behind(script, spec.from));
     let port = &observation.ports[usize::from(spec.from)];
     let begun = start(port, declared.macsec.pfc_size(), xoff.at);
     let wait = match ahead(script, spec.from) {

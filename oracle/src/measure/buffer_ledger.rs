@@ -2,13 +2,13 @@
 
 use crate::spec::buffer::voq::{self, Ahead};
 use crate::spec::buffer::{self, Held, Others};
-use rig_lab::{Accounting, Declared};
+use rig_lab::{Accounting, Switch};
 use rig_testcases::{Script, StreamSpec};
 
 /// Frames in the buffer, group by group in the order in which they were filled.
 #[derive(Debug)]
 pub(super) struct BufferLedger<'a> {
-    declared: &'a Declared,
+    declared: &'a Switch,
     groups: Vec<Group>,
 }
 
@@ -27,16 +27,12 @@ struct Group {
 
 impl<'a> BufferLedger<'a> {
     /// Nothing.
-    pub(super) fn empty(declared: &'a Declared) -> BufferLedger<'a> {
+    pub(super) fn empty(declared: &'a Switch) -> BufferLedger<'a> {
         BufferLedger { declared, groups: Vec::new() }
     }
 
     /// What `streams` of `script` leave, one after the other, all of them held.
-    pub(super) fn of(
-        declared: &'a Declared,
-        script: &Script,
-        streams: &[&str],
-    ) -> BufferLedger<'a> {
+    pub(super) fn of(declared: &'a Switch, script: &Script, streams: &[&str]) -> BufferLedger<'a> {
         let mut fill = BufferLedger::empty(declared);
         for name in streams {
             if let Some(spec) = script.streams.iter().find(|spec| spec.name == *name) {

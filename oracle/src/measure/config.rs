@@ -62,8 +62,10 @@ pub fn shown(setting: &Setting) -> String {
 /// What the oracle says of a setting.
 fn oracle(context: &Context<'_>, setting: &Setting) -> Result<(), String> {
     let declared = context.group.declared.with(setting).map_err(|bad| bad.to_string())?;
-    let Some(watch) = &context.watch else { return Ok(()) };
-    accepts(&declared.pfcwd, watch.rule.family).map_err(ToString::to_string)
+    let Some((watch, switch)) = context.watch.as_ref().zip(declared.switch()) else {
+        return Ok(());
+    };
+    accepts(&switch.pfcwd, watch.rule.family).map_err(ToString::to_string)
 }
 
 /// Tries each setting of the case on a device of its own.

@@ -52,7 +52,7 @@ pub(super) static COUNTERS: Known = Known {
 /// Every counter of the stormed queue must have grown by what the wire shows.
 fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
     let context = done.context;
-    let view = ActionView::from(&context.group.declared);
+    let view = ActionView::from(context.switch());
     done.each("counters", &subject.storm, judged, |trial| {
         let watch = watch(context, trial)?;
         let places = watch

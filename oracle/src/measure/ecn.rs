@@ -11,7 +11,7 @@ use rig_capture::analyse::{self, ActionView, Passed, Visit};
 use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, StreamEnds, required};
-use rig_testcases::{Action, Case, Declared, Measure, Script, StreamRate, StreamSpec, Tap, Wanted};
+use rig_testcases::{Action, Case, Measure, Script, StreamRate, StreamSpec, Switch, Tap, Wanted};
 
 pub(super) mod counters;
 pub(super) mod curve;
@@ -85,7 +85,7 @@ fn marked(expect: Wanted, all: u64) -> Prediction {
 fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     done.each("ecn.marks", stream, judged, |trial| {
         let (index, _) = trial.stream(stream)?;
-        let visits = visits(trial, index, &done.context.group.declared)?;
+        let visits = visits(trial, index, done.context.switch())?;
         let passed = visits.iter().filter(|visit| visit.stream == index);
         let passed: Vec<&Passed> = passed.filter_map(|visit| visit.passed.as_ref()).collect();
         let (marks, unmarked): (Vec<&Passed>, Vec<&Passed>) =
@@ -104,7 +104,7 @@ fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
 }
 
 /// What is declared when a stream starts: the case may have changed settings on the way.
-fn declared_at(declared: &Declared, script: &Script, stream: u16) -> Declared {
+fn declared_at(declared: &Switch, script: &Script, stream: u16) -> Switch {
     let before = script.steps.iter().take_while(|step| step.action != Action::StartStream(stream));
     before.fold(declared.clone(), |declared, step| match &step.action {
         Action::Configure(setting) => declared.with(setting).unwrap_or(declared),
@@ -113,12 +113,12 @@ fn declared_at(declared: &Declared, script: &Script, stream: u16) -> Declared {
 }
 
 /// How early detection looks at the frames of a stream.
-pub fn class(declared: &Declared, spec: &StreamSpec) -> Class {
+pub fn class(declared: &Switch, spec: &StreamSpec) -> Class {
     Class { color: declared.qos.color(spec.dscp), capable: spec.ecn != Ecn::NotEct }
 }
 
 /// Every frame that a trial sent to the queue of a stream.
-fn visits(trial: &Trial, stream: u16, declared: &Declared) -> Result<Vec<Visit>, Doubt> {
+fn visits(trial: &Trial, stream: u16, declared: &Switch) -> Result<Vec<Visit>, Doubt> {
     let (observation, script) = (&trial.observation, &trial.script);
     trial.taken()?;
     let spec = &script.streams[usize::from(stream)];

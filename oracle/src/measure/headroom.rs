@@ -99,7 +99,7 @@ fn wait(trial: &Trial, port: u16) -> Dur {
 
 /// Judges how soon after the crossing frame the first XOFF begins.
 fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     done.each("pfc.latency", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let others = BufferLedger::empty(declared).others(spec.from);
@@ -119,7 +119,7 @@ fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
 /// Judges how soon after the frame whose leaving brings the group to its XON the first XON begins. A device may free a frame
 /// as it begins to leave or when it has left.
 fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let others = BufferLedger::empty(declared).others(spec.from);
@@ -220,7 +220,7 @@ fn somewhere(done: &JudgeContext<'_>, stream: &str, from: usize, judged: &mut Ju
 }
 
 fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let view = ActionView::from(declared);
     done.each("headroom.loss", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;

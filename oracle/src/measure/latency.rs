@@ -57,7 +57,7 @@ pub(super) static LATENCY: Known = Known {
 /// What idle devices take as they are declared: one of them the same for every size, several also the frame on each cable between
 /// them. Whether a preamble and a gap are before it or after it is not declared.
 fn predicted(legs: &[Leg<'_>], spec: &StreamSpec) -> Prediction {
-    let transit = legs.iter().fold(Dur::ZERO, |all, leg| all + leg.declared.transit());
+    let transit = legs.iter().fold(Dur::ZERO, |all, leg| all + leg.transit());
     let cables = legs.iter().filter_map(|leg| leg.onward);
     let between = cables.fold(Span::exactly(transit.0), |all, (speed, cable)| Span {
         lo: all.lo + (cable + speed.serialise(spec.on_wire())).0,
@@ -128,7 +128,7 @@ fn idle(
     frames: &[Passage],
     declared: &Declared,
 ) -> Vec<(Passed, Span)> {
-    let way = Way::of(observation, spec, declared.transit());
+    let way = Way::of(observation, spec, declared.transit().unwrap_or_default());
     let out = &observation.ports[usize::from(spec.to)];
     let bound = out.provenance.bound();
     let left = observation.records.iter().enumerate();
@@ -140,7 +140,9 @@ fn idle(
         Some((left[at].1 + bound).saturating_sub(out.cable).0)
     };
     let pauses = pauses(observation, spec.to, spec.class);
-    let settles = bound * 2 + declared.response(Form::Encrypted).most();
+    // What obeys no PFC has no response to it.
+    let response = declared.switch().map(|switch| switch.response(Form::Encrypted).most());
+    let settles = bound * 2 + response.unwrap_or_default();
     let taken = |frame: &Passage| {
         let received = frame.received?;
         let (came, begun) = (way.arrival(frame.sent.at), way.start(received.at));

@@ -1,7 +1,7 @@
 //! The devices that a stream passes on its way, one after the other: one, or several of a system.
 
-use crate::trials::context::Context;
-use rig_lab::Declared;
+use crate::trials::context::{Context, switch_of};
+use rig_lab::{Declared, Switch};
 use rig_testcases::{Script, StreamSpec};
 use rig_units::{Dur, Length, PortSpeed};
 
@@ -12,6 +12,18 @@ pub(super) struct Leg<'a> {
     pub(super) declared: &'a Declared,
     /// The speed of the cable to the next device, and the time through it; `None` at the last.
     pub(super) onward: Option<(PortSpeed, Dur)>,
+}
+
+impl<'a> Leg<'a> {
+    /// What a frame takes through it when it is idle. Nothing goes through a NIC.
+    pub(super) fn transit(&self) -> Dur {
+        self.declared.transit().unwrap_or_default()
+    }
+
+    /// The same as a switch, for whatever is measured of what a switch has.
+    pub(super) fn switch(&self) -> &'a Switch {
+        switch_of(self.declared)
+    }
 }
 
 /// The way of a stream.

@@ -11,7 +11,7 @@ use crate::judge::Seen;
 use crate::judge::answers::NOT_MEASURED;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
-use rig_capture::analyse::{self, ActionView};
+use rig_capture::analyse;
 use rig_capture::fate::Delays;
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
@@ -75,15 +75,16 @@ pub(super) static LOSS: Known = Known {
             Wanted::Some => "at least one frame lost",
             Wanted::All => "every frame lost",
             Wanted::Predicted => {
-                let pfcwd = &context.group.declared.pfcwd;
+                let pfcwd = context.group.declared.switch().map(|switch| &switch.pfcwd);
+                let drops = pfcwd.filter(|pfcwd| pfcwd.action == Action::Drop);
                 let of = context.case.streams.get(measure.named("stream"));
-                let meets = context.case.storms.values().any(|storm| {
-                    of.is_some_and(|of| {
+                let meets = |storm: &rig_testcases::case::Storm| {
+                    of.zip(drops).is_some_and(|(of, pfcwd)| {
                         let enters = of.from == storm.from && pfcwd.drop_by == DropBy::Acl;
                         storm.classes.contains(&of.class) && (of.to == storm.from || enters)
                     })
-                });
-                if meets && pfcwd.action == Action::Drop {
+                };
+                if context.case.storms.values().any(meets) {
                     "lost is what reaches the stormed queue from detection to restoration"
                 } else {
                     "no frame lost: none of it meets the drop action"
@@ -111,7 +112,7 @@ pub(super) static LOSS: Known = Known {
 fn crossing(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> Dur {
     legs(done.context, &trial.script, spec).iter().fold(Dur::ZERO, |all, leg| {
         let onward = leg.onward.map_or(Dur::ZERO, |(speed, cable)| speed.slot(spec.size) + cable);
-        all + leg.declared.transit() + onward
+        all + leg.transit() + onward
     })
 }
 
@@ -138,7 +139,7 @@ fn held_between(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> Op
         let mut words = trial.observation.words((*port, Dir::Tx), spec.class);
         words.any(|(.., quanta)| quanta > Quanta(0))
     });
-    let lossless = |leg: &Leg<'_>| leg.declared.qos.lossless(spec.class);
+    let lossless = |leg: &Leg<'_>| leg.switch().qos.lossless(spec.class);
     let (_, port) = paused.filter(|_| legs.windows(2).any(|pair| pair.iter().all(lossless)))?;
     let (class, name) = (spec.class, &port.name);
     Some(format!("{name} paused class {class}, and one device may pause the other for it"))
@@ -155,12 +156,12 @@ fn is_settled(expect: Wanted, loss: &analyse::Loss, odd: u64) -> bool {
 
 /// Judges the loss of one stream: what the case wants, or what follows from the declared action.
 fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
-    let view = ActionView::from(&done.context.group.declared);
+    let declared = Delays::from(&done.context.group.declared);
     done.each("loss", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let held = held_between(done, trial, spec);
         let forwarding_delay = crossing(done, trial, spec);
-        let delays = Delays { forwarding_delay, hidden: held.is_some(), ..view.delays() };
+        let delays = Delays { forwarding_delay, hidden: held.is_some(), ..declared };
         let loss = analyse::loss(&trial.observation, &trial.script, index, delays);
         if loss.sent == 0 {
             return Err(trial.doubt(&format!("nothing of {stream} was sent")).into());
@@ -230,12 +231,12 @@ fn predicted(done: &JudgeContext<'_>, trial: &Trial, stream: u16) -> Result<Pred
     );
     let stormed_class = storm.classes >> spec.class & 1 == 1;
     let leaves = stormed_class && spec.to == storm.from;
-    let pfcwd = &context.group.declared.pfcwd;
+    let pfcwd = &context.switch().pfcwd;
     let enters = stormed_class && spec.from == storm.from && pfcwd.drop_by == DropBy::Acl;
     if pfcwd.action != Action::Drop || !(leaves || enters) {
         return none("no frame of it meets the drop action");
     }
-    let seen = super::watchdog::seen(context, trial, subject)?;
+    let seen = super::watchdog::seen_whole(done, trial, subject)?;
     let Some(detected) = seen.detection() else { return none("no detection, so no loss") };
     let start = seen.storm_start - trial.observation.origin;
     let (lo, hi) = (start.0 + detected.after.lo, start.0 + detected.after.hi);
@@ -244,13 +245,14 @@ fn predicted(done: &JudgeContext<'_>, trial: &Trial, stream: u16) -> Result<Pred
         None => (trial.observation.length.0, trial.observation.length.0),
     };
     let arrivals = |from: u64, until: u64| arrivals(trial, stream, from, until);
-    // A frame at the device when the action begins or ends may fare either way.
-    let delay = context.group.declared.transit().0;
+    // A frame at the device when the action begins or ends may fare either way, and its stamp may be off.
+    let bound = trial.observation.bound().0;
+    let delay = context.switch().transit().0 + bound;
     let discarded = leaves && pfcwd.backlog == Backlog::Discarded;
     let from = if discarded { closes(done, trial, (spec, storm), start) } else { Span { lo, hi } };
     let span = Span {
-        lo: arrivals(from.hi, until_lo.saturating_sub(delay)),
-        hi: arrivals(from.lo.saturating_sub(delay), until_hi),
+        lo: arrivals(from.hi + bound, until_lo.saturating_sub(delay)),
+        hi: arrivals(from.lo.saturating_sub(delay), until_hi + bound),
     };
     let since = if discarded {
         format!("{}, when the pause holds it,", super::judge_context::show(Unit::Ps, from))
@@ -270,7 +272,7 @@ fn closes(
     (spec, storm): (&StreamSpec, &StormSpec),
     start: Dur,
 ) -> Span {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let trace = &trial.observation.ports[usize::from(storm.from)];
     let tagged = trial.observation.words((storm.from, Dir::Tx), spec.class);
     let tagged = tagged.take(1).any(|(_, record, _)| record.secured.is_some());

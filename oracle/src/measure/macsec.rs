@@ -11,7 +11,7 @@ use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse;
 use rig_capture::{Dir, DutCounter, Record, Span, Unit, What};
 use rig_lab::Reception;
-use rig_lab::{Declared, Form, Macsec};
+use rig_lab::{Form, Macsec, Switch};
 use rig_testcases::vocabulary::{Entry, Looks, PORT, STORM, STREAM, Senders, StreamEnds, named};
 use rig_testcases::{Action, Script, Tap};
 use rig_units::{Bytes, Dur, FCS, Time};
@@ -67,7 +67,7 @@ pub(super) static PFC: Known = Known {
     red: Red::Mutated("forged-pfc-refused", "deviation=macsec_bad_frame_pauses"),
     on: seen_in,
     expected: |_, context, _| {
-        let own = &context.group.declared.macsec;
+        let own = &context.switch().macsec;
         let told = |reception: Reception| match reception {
             Reception::Honour => "obeyed",
             Reception::Ignore => "ignored",
@@ -88,7 +88,7 @@ pub(super) static PFC: Known = Known {
 const OUTSIDE: Bytes = Bytes(12 + FCS.0);
 
 /// What the device is configured to, and from when on.
-fn epochs(declared: &Declared, script: &Script) -> Vec<(Time, Macsec)> {
+fn epochs(declared: &Switch, script: &Script) -> Vec<(Time, Macsec)> {
     let mut current = declared.clone();
     let mut all = vec![(Time::ZERO, declared.macsec.clone())];
     for step in &script.steps {
@@ -106,7 +106,7 @@ fn epochs(declared: &Declared, script: &Script) -> Vec<(Time, Macsec)> {
 /// # Errors
 /// It does not.
 fn speaks(done: &JudgeContext<'_>, trial: &Trial) -> Result<Vec<(Time, Macsec)>, Unread> {
-    let epochs = epochs(&done.context.group.declared, &trial.script);
+    let epochs = epochs(done.context.switch(), &trial.script);
     if epochs.iter().any(|(_, macsec)| macsec.enable) {
         return Ok(epochs);
     }
@@ -117,7 +117,7 @@ fn speaks(done: &JudgeContext<'_>, trial: &Trial) -> Result<Vec<(Time, Macsec)>,
 fn outcomes(done: &JudgeContext<'_>, trial: &Trial, port: u16, late: Dur) -> Vec<(usize, Outcome)> {
     let observation = &trial.observation;
     let cable = observation.ports[usize::from(port)].cable;
-    let mut epochs = epochs(&done.context.group.declared, &trial.script);
+    let mut epochs = epochs(done.context.switch(), &trial.script);
     epochs.iter_mut().skip(1).for_each(|(from, _)| *from += late);
     let sent = observation.records.iter().enumerate();
     let sent = sent.filter(|(_, record)| (record.port, record.dir) == (port, Dir::Tx));
@@ -132,7 +132,7 @@ fn outcomes(done: &JudgeContext<'_>, trial: &Trial, port: u16, late: Dur) -> Vec
 
 /// The PFC frames sent to the port that MACsec keeps from pausing anything, by record.
 pub(super) fn refused(done: &JudgeContext<'_>, trial: &Trial, port: u16) -> BTreeSet<usize> {
-    if !done.context.group.declared.macsec.enable {
+    if !done.context.switch().macsec.enable {
         return BTreeSet::new();
     }
     let outcomes = outcomes(done, trial, port, Dur::ZERO).into_iter();
@@ -281,7 +281,7 @@ fn obeyed(done: &JudgeContext<'_>, (storm, stream): (&str, &str), judged: &mut J
             let why = format!("some frames of {} are obeyed, some not", storm.name);
             return Err(trial.doubt(&why).into());
         }
-        let declared = &done.context.group.declared;
+        let declared = done.context.switch();
         let bound = trial.observation.bound() * 2;
         let settled =
             declared.response(Form::Encrypted).most() + trace.speed.slot(declared.mtu) + bound;

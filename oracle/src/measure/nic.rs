@@ -36,7 +36,7 @@ struct Seen<'a> {
 impl<'a> Seen<'a> {
     fn of(done: &JudgeContext<'a>, trial: &Trial, port: u16) -> Seen<'a> {
         let Trial { script, observation, .. } = trial;
-        let declared = &done.context.group.declared;
+        let declared = done.context.nics();
         let behind = script.dut_ports.get(usize::from(port)).copied().unwrap_or(0);
         let left = nic::left(observation, port);
         let speed = observation.ports[usize::from(port)].speed;
@@ -45,7 +45,7 @@ impl<'a> Seen<'a> {
         let connections = u64::try_from(script.streams.len() + script.flows.len()).unwrap_or(1);
         const SMALL: Bytes = Bytes(78);
         let busy = speed.slot(Bytes(longest.into())) + speed.slot(SMALL) * (2 * connections);
-        let nic = if behind == 0 { &declared.nic } else { &declared.peer };
+        let nic = declared.behind(behind).expect("a NIC behind each port");
         let mut reached = nic::reached(observation, port, &script.streams);
         let frames: Vec<_> = reached.iter().map(|one| (one.at, one.connection)).collect();
         for (one, at) in reached.iter_mut().zip(pipeline::passed(&nic.receive, &frames)) {

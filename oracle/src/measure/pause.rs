@@ -34,7 +34,7 @@ pub(super) static RESPONSE: Known = Known {
     },
     red: Red::Mutated("response-time-broadcom", "pfc.response=x1.1"),
     expected: |_, context, _| {
-        let declared = &context.group.declared;
+        let declared = context.switch();
         let response = declared.response(declared.macsec.sent());
         by_source(
             format!("the last frame starts {response} after the XOFF, up to a frame before that"),
@@ -113,7 +113,7 @@ impl Port<'_> {
         let mut sent = trial.observation.words((self.spec.to, Dir::Tx), self.spec.class);
         let tagged = sent.any(|(_, record, _)| record.secured.is_some());
         let form = if tagged { Form::Encrypted } else { Form::Clear };
-        done.context.group.declared.response(form)
+        done.context.switch().response(form)
     }
 }
 
@@ -160,7 +160,7 @@ fn response(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
         Ok(TrialReading { span, want, got: None, records: vec![stop.records[0]], looked })
     });
     if let Some(blur) = told.get() {
-        let own = done.context.group.declared.pfc.response;
+        let own = done.context.switch().pfc.response;
         let within = Span { lo: own.least().saturating_sub(blur).0, hi: (own.most() + blur).0 };
         judged.resolved("pfc.response", "pfc.response", within);
     }

@@ -11,6 +11,7 @@ use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::share::shaped;
+use crate::trials::context::switch_of;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse;
@@ -150,7 +151,7 @@ fn sent(done: &JudgeContext<'_>, measure: &Measure, class: u8, judged: &mut Judg
                 let why = format!("no measure of the case shows when {storm} is acted on");
                 return Err(trial.doubt(&why).into());
             };
-            let seen = super::watchdog::seen(done.context, trial, subject)?;
+            let seen = super::watchdog::seen_whole(done, trial, subject)?;
             let Some(detected) = seen.detection() else {
                 return Err(trial.doubt(&format!("nothing acted on {storm}")).into());
             };
@@ -188,7 +189,7 @@ fn fills(done: &JudgeContext<'_>, trial: &Trial, (port, class): (u16, u8)) -> Re
     // Over several devices the last one fills first: fewer frames than fill all of them show nothing.
     let first = |spec| {
         let legs = legs(done.context, &trial.script, spec);
-        let fill = legs.iter().map(|leg| BufferLedger::empty(leg.declared).first_xoff(spec));
+        let fill = legs.iter().map(|leg| BufferLedger::empty(leg.switch()).first_xoff(spec));
         fill.fold(0, u64::saturating_add)
     };
     let Some(least) = own.map(first).min() else { return Ok(()) };
@@ -258,7 +259,7 @@ const fn is_pfc(what: &What) -> bool {
 fn asked(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged) {
     done.each("pfc.sent", &format!("{port} class {class} pause asked for"), judged, |trial| {
         let index = trial.port(port)?;
-        let declared = done.context.behind(&trial.script, index).pfc.quanta;
+        let declared = switch_of(done.context.behind(&trial.script, index)).pfc.quanta;
         let whole = (Time::ZERO, Time::ZERO + trial.observation.length);
         let sent = analyse::pfc_sent(&trial.observation, index, class, whole);
         let quanta = |record: &usize| {
@@ -289,7 +290,7 @@ fn asked(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged) {
 /// How long the queue may still drain to where the device sends XON: an XOFF that falls due meanwhile is right. What is above
 /// that is the declared offset and what came after the first XOFF: a frame that was under way and one at the sender.
 fn draining(done: &JudgeContext<'_>, trial: &Trial, storm: &str) -> Dur {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let spec = trial.script.storms.iter().find(|spec| spec.name == *storm);
     let speed = spec.map(|spec| trial.observation.ports[usize::from(spec.from)].speed);
     let above = declared.buffer.xon_offset + declared.mtu * 2;
@@ -301,7 +302,7 @@ fn draining(done: &JudgeContext<'_>, trial: &Trial, storm: &str) -> Dur {
 fn repeated(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged) {
     done.each("pfc.sent", &format!("{port} class {class} repeated"), judged, |trial| {
         let index = trial.port(port)?;
-        let declared = done.context.behind(&trial.script, index);
+        let declared = switch_of(done.context.behind(&trial.script, index));
         if falls_silent(&trial.script, index, class) {
             let why =
                 "a storm, a link that goes down or PFC by hand may end its PFC without an XON";
@@ -366,7 +367,7 @@ fn falls_silent(script: &Script, port: u16, class: u8) -> bool {
 
 /// Whether the device counts the PFC frames of a port as the wire shows them, and nowhere as data. What MACsec refuses is none.
 fn counters(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged) {
-    let xon_counts = done.context.group.declared.pfc.xon_counts;
+    let xon_counts = done.context.switch().pfc.xon_counts;
     done.each("pfc.counters", &format!("{port} class {class}"), judged, |trial| {
         let index = trial.port(port)?;
         let refused = super::macsec::refused(done, trial, index);

@@ -65,7 +65,7 @@ fn judge(done: &JudgeContext<'_>, index: usize, search: &Searched<'_>, judged: &
                 .iter()
                 .filter_map(|(trial, mark)| Tried::of(done.context, trial, mark, stage))
                 .collect();
-            let want = predicted(&done.context.group.declared, search, stage, &first.script);
+            let want = predicted(done.context.switch(), search, stage, &first.script);
             one(done, search, (stage, first), (&tried, want), judged);
         }
     }
@@ -94,7 +94,7 @@ fn searched(context: &Context<'_>, search: &Searched<'_>) -> Vec<Prediction> {
     let mut all = Vec::new();
     for stage in search.stages() {
         let Ok(script) = context.script(&point) else { break };
-        let want = predicted(&context.group.declared, search, &stage, &script);
+        let want = predicted(context.switch(), search, &stage, &script);
         for name in &stage.streams {
             point.counts.insert(name.clone(), want.span.hi.saturating_sub(stage.less));
         }

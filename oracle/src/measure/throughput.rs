@@ -97,24 +97,8 @@ fn queues(
         return Err(trial.doubt("the streams are not in the script"));
     };
     let speed = trial.observation.ports[usize::from(first.to)].speed;
-    let offers: Vec<Offer> = specs
-        .iter()
-        .map(|(_, spec)| {
-            let from = trial.observation.ports[usize::from(spec.from)].speed;
-            Offer {
-                queue: usize::from(spec.class),
-                frame: spec.on_wire(),
-                bps: offered(spec.rate, spec.on_wire(), from),
-            }
-        })
-        .collect();
-    let scheduler = &done.context.group.declared.scheduler;
-    let begins = specs.iter().filter_map(|&(stream, _)| {
-        analyse::sends(&trial.observation, &trial.script, stream).map(|(begin, _)| begin)
-    });
-    let begin = begins.max().unwrap_or(from);
-    let since = |at: Time| Dur(at.0.saturating_sub(begin.0));
-    let granted = shares_between(speed, scheduler, &offers, (since(from), since(until)));
+    let scheduler = &done.context.switch().scheduler;
+    let (offers, granted) = granted(scheduler, trial, &specs, (from, until));
     let others = others(&trial.script, first.to, streams, speed);
     let round = Round::of(scheduler, &offers);
     let mut over = until - from;
@@ -163,6 +147,37 @@ fn queues(
         (on, TrialReading { span: got, want, got: None, records, looked })
     };
     Ok(sums.into_iter().map(read).collect())
+}
+
+/// What streams to one port offer it, and what it grants each of them between two instants, in bits a second in frames. What a shaper
+/// had saved up is gone the sooner the earlier a stream begins to take of it.
+pub(super) fn granted(
+    scheduler: &Scheduler,
+    trial: &Trial,
+    specs: &[(u16, &StreamSpec)],
+    (from, until): (Time, Time),
+) -> (Vec<Offer>, Vec<Span>) {
+    let ports = &trial.observation.ports;
+    let offer = |(_, spec): &(u16, &StreamSpec)| Offer {
+        queue: usize::from(spec.class),
+        frame: spec.on_wire(),
+        bps: offered(spec.rate, spec.on_wire(), ports[usize::from(spec.from)].speed),
+    };
+    let offers: Vec<Offer> = specs.iter().map(offer).collect();
+    let Some((_, first)) = specs.first() else { return (offers, Vec::new()) };
+    let speed = ports[usize::from(first.to)].speed;
+    let begins = specs.iter().filter_map(|&(stream, _)| {
+        analyse::sends(&trial.observation, &trial.script, stream).map(|(begin, _)| begin)
+    });
+    let (first, last) = (begins.clone().min().unwrap_or(from), begins.max().unwrap_or(from));
+    let since = |begin: Time| {
+        let [from, until] = [from, until].map(|at| Dur(at.0.saturating_sub(begin.0)));
+        shares_between(speed, scheduler, &offers, (from, until))
+    };
+    let both = since(first).into_iter().zip(since(last));
+    let hull = |(a, b): (Span, Span)| Span { lo: a.lo.min(b.lo), hi: a.hi.max(b.hi) };
+    let granted = both.map(hull).collect();
+    (offers, granted)
 }
 
 /// A share is of what a stream offers all the time: one that begins later or ends before tells nothing of it.

@@ -171,7 +171,7 @@ pub(super) fn seen_whole(
 /// # Errors
 /// Why it shows nothing.
 pub(super) fn seen(context: &Context<'_>, trial: &Trial, subject: &Subject) -> Result<Seen, Doubt> {
-    let (watch, view) = (watch(context, trial)?, ActionView::from(&context.group.declared));
+    let (watch, view) = (watch(context, trial)?, ActionView::from(context.switch()));
     let places = watch.places(&trial.script, subject).ok_or_else(|| Doubt {
         reason: "not-observable",
         detail: format!("{} and {} are not in the script", subject.storm, subject.stream),
@@ -278,7 +278,7 @@ fn telling(
 /// Why the end of an action that forwards does not show: what the device keeps to itself meanwhile is the PFC that it would send by the
 /// stormed port, so that only a stream that comes in there can show that it sends some again.
 fn hidden(done: &JudgeContext<'_>, measure: &Watchdog, seen: &Seen) -> Option<String> {
-    let forwards = done.context.group.declared.pfcwd.action == rig_lab::Action::Forward;
+    let forwards = done.context.switch().pfcwd.action == rig_lab::Action::Forward;
     let from = done.context.case.streams.get(&measure.subject.stream).map(|stream| &stream.from);
     let stormed = done.context.case.storms.get(&measure.subject.storm).map(|storm| &storm.from);
     let acted = seen.detection().is_some() && seen.restored.is_none();
@@ -341,7 +341,7 @@ fn restarted(done: &JudgeContext<'_>, trial: &Trial, seen: &Seen) -> Option<Doub
     let until = match (&seen.fired, &seen.restored) {
         (_, Some(restored)) => Some(Dur(restored.after.hi)),
         // The poll after the pause begins anew of itself.
-        (Fired::Never, None) => Some(seen.pause_length + rule.longest_interval()),
+        (Fired::Never, None) => Some(seen.pause_end + rule.longest_interval()),
         (Fired::At(_), None) => None,
     };
     // It is told to at the step, and has done so when it answers.

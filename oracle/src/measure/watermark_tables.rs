@@ -18,7 +18,7 @@ use crate::trials::kept::Kept;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::{DutCounter, Span, Unit};
-use rig_lab::{Declared, Fault, Watermark, WatermarkCopy};
+use rig_lab::{Fault, Switch, Watermark, WatermarkCopy};
 use rig_testcases::case::{Count, Stream};
 use rig_testcases::vocabulary::{Entry, STREAM};
 use rig_testcases::{Action, Case, DeviceVerb, Measure, StreamSpec};
@@ -88,7 +88,7 @@ fn read(
     copy: WatermarkCopy,
     of: Of,
 ) -> Result<TrialReading, Unread> {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let config = &declared.watermark;
     let Some(poll) = config.poll else {
         return Err(trial
@@ -141,7 +141,7 @@ struct Bump {
 }
 
 /// What a stream does to its queue or group; `None` when no group holds its frames.
-fn bump(declared: &Declared, trial: &Trial, stream: &str, of: Of) -> Result<Option<Bump>, Doubt> {
+fn bump(declared: &Switch, trial: &Trial, stream: &str, of: Of) -> Result<Option<Bump>, Doubt> {
     let (index, spec) = trial.stream(stream)?;
     let before = watermarks::before(&trial.script, spec);
     let fill = BufferLedger::of(declared, &trial.script, &before);
@@ -196,7 +196,7 @@ pub(super) fn held(trial: &Trial, stream: u16, spec: &StreamSpec) -> Option<(Dur
 /// The device's own name of a watermark.
 fn name(trial: &Trial, stream: &str, of: Of) -> Result<String, Doubt> {
     let (_, spec) = trial.stream(stream)?;
-    let port = |rig: u16| Declared::port_name(trial.script.dut_ports[usize::from(rig)]);
+    let port = |rig: u16| Switch::port_name(trial.script.dut_ports[usize::from(rig)]);
     let class = spec.class;
     Ok(match of {
         Of::Queue => DutCounter::QueueMost.of(&port(spec.to), class),

@@ -11,7 +11,7 @@ use crate::trials::kept::Kept;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::{DutCounter, Span, Unit};
-use rig_lab::Declared;
+use rig_lab::Switch;
 use rig_testcases::vocabulary::{Entry, STREAM};
 use rig_testcases::{Script, StreamSpec};
 
@@ -41,7 +41,7 @@ struct Check {
 
 /// Judges the watermarks of the group that `stream` fills and of the queue that it is sent to.
 fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     if let Some(poll) = declared.watermark.poll {
         let detail = format!("the device reads and clears its watermarks by itself every {poll}");
         judged.doubt(At::Whole, Doubt { reason: "not-observable", detail });
@@ -96,7 +96,7 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
 }
 
 /// What the counters must show after a trial.
-fn checks(declared: &Declared, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
+fn checks(declared: &Switch, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
     let frames = spec.count.unwrap_or(0);
     let before = before(&trial.script, spec);
     let fill = BufferLedger::of(declared, &trial.script, &before);
@@ -139,7 +139,7 @@ fn checks(declared: &Declared, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
 }
 
 /// What the queue of a stream holds of all counted streams together.
-pub(super) fn queued(declared: &Declared, trial: &Trial, of: &StreamSpec) -> u64 {
+pub(super) fn queued(declared: &Switch, trial: &Trial, of: &StreamSpec) -> u64 {
     let same =
         trial.script.streams.iter().filter(|spec| (spec.to, spec.class) == (of.to, of.class));
     let counted = same.filter_map(|spec| Some((spec, spec.count?)));
@@ -151,7 +151,7 @@ pub(super) fn queued(declared: &Declared, trial: &Trial, of: &StreamSpec) -> u64
 }
 
 /// What all counted streams of a trial hold together.
-fn everything(declared: &Declared, trial: &Trial) -> Others {
+fn everything(declared: &Switch, trial: &Trial) -> Others {
     let counted = trial.script.streams.iter().filter(|spec| spec.count.is_some());
     let names: Vec<&str> = counted.map(|spec| spec.name.as_str()).collect();
     BufferLedger::of(declared, &trial.script, &names).others(u16::MAX)

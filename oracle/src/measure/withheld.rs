@@ -6,13 +6,13 @@ use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::looked;
 use super::limits;
 use super::measurement::{Known, Red, by_formula};
-use super::throughput::{SHARING, ends_after_it_begins, offered, sends_all_the_time};
+use super::throughput::{SHARING, ends_after_it_begins, granted, sends_all_the_time};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer::occupied;
 use crate::spec::in_flight::{self, InFlight};
-use crate::spec::share::{Offer, shares, withheld};
+use crate::spec::share::withheld;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse::ActionView;
@@ -58,28 +58,21 @@ fn of_trial(
     measure: &Measure,
 ) -> Result<Vec<(String, TrialReading)>, Doubt> {
     let (streams, window) = (measure.names("streams"), done.stretch(trial, measure)?);
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let named = (0_u16..).zip(&trial.script.streams).filter(|(_, of)| streams.contains(&of.name));
-    let sources: Vec<Source<'_>> = named
-        .map(|(index, spec)| {
-            let speed = trial.observation.ports[usize::from(spec.from)].speed;
-            Source { index, spec, offered: offered(spec.rate, spec.on_wire(), speed) }
-        })
-        .collect();
-    for source in &sources {
-        sends_all_the_time(trial, (source.index, source.spec), window)?;
-    }
-    let Some(first) = sources.first() else {
+    let named: Vec<(u16, &StreamSpec)> = named.collect();
+    if named.is_empty() {
         return Err(trial.doubt("the streams are not in the script"));
-    };
-    let speed = trial.observation.ports[usize::from(first.spec.to)].speed;
-    let offer = |source: &Source<'_>| Offer {
-        queue: usize::from(source.spec.class),
-        frame: source.spec.on_wire(),
-        bps: source.offered,
-    };
-    let offers: Vec<Offer> = sources.iter().map(offer).collect();
-    let granted = shares(speed, &declared.scheduler, &offers);
+    }
+    for &one in &named {
+        sends_all_the_time(trial, one, window)?;
+    }
+    let (offers, granted) = granted(&declared.scheduler, trial, &named, window);
+    let sources: Vec<Source<'_>> = named
+        .iter()
+        .zip(&offers)
+        .map(|(&(index, spec), offer)| Source { index, spec, offered: offer.bps })
+        .collect();
     let mut queues: BTreeMap<u8, (Span, Vec<&Source<'_>>)> = BTreeMap::new();
     for (source, granted) in sources.iter().zip(&granted) {
         let (sum, own) = queues.entry(source.spec.class).or_insert((Span::exactly(0), Vec::new()));
@@ -113,7 +106,7 @@ fn paused(
     own: &[&Source<'_>],
     granted: Span,
 ) -> Result<Span, Doubt> {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     if declared.buffer.accounting == Accounting::Voq {
         return Err(trial.doubt("limits are those of queues: they say nothing of one source"));
     }
@@ -145,7 +138,7 @@ fn paused(
 
 /// The most frames of a source that are on their way between a word of the device and what follows from it.
 fn under_way(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> u64 {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let response = trial.script.endpoint(spec.from).response;
     let flight = InFlight {
         speed: trial.observation.ports[usize::from(spec.from)].speed,
@@ -219,7 +212,7 @@ fn lost(
     granted: Span,
     (from, until): (Time, Time),
 ) -> Result<TrialReading, Doubt> {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let delays = ActionView::from(declared).delays();
     let (mut sent, mut lost, mut open, mut records) = (0_u64, 0_u64, 0_u64, Vec::new());
     for source in own {

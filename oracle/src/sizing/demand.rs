@@ -3,7 +3,7 @@
 use crate::spec::in_flight::{self, InFlight};
 use crate::spec::pause::pause_time;
 use rig_capture::Span;
-use rig_lab::{Buffer, Declared, Wred};
+use rig_lab::{Buffer, Switch, Wred};
 use rig_units::{Bytes, Dur, Length, MIN_FRAME, PortSpeed, Quanta};
 
 /// Ports, cables and traffic of a switch, and of its buffer what is not sized: cells, reserves, how it counts.
@@ -41,9 +41,9 @@ pub struct Demand {
 
 impl Demand {
     /// What a device of this declaration is asked to do: its fastest port, its classes, 40 m of cable, eight senders at most.
-    pub fn of(declared: &Declared) -> Demand {
+    pub fn of(declared: &Switch) -> Demand {
         let speed = declared.ports.iter().map(|group| group.speed).max().unwrap_or(PortSpeed::G100);
-        let ports = declared.port_count();
+        let ports = declared.ports.iter().map(|group| group.count).sum::<u16>();
         Demand {
             speed,
             cable: Length(4_000),

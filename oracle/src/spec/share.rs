@@ -22,9 +22,7 @@ const PS_PER_S: u128 = 1_000_000_000_000;
 
 /// The time that a shaped port takes for so many bytes of frames, all that was saved up spent; none where it is not shaped.
 pub fn shaped(scheduler: &Scheduler, frames: Bytes) -> Dur {
-    let bits = u128::from(frames.0) * 8 * PS_PER_S;
-    let time = scheduler.pir.map_or(0, |pir| bits.div_ceil(u128::from(pir.bps.max(1))));
-    Dur(u64::try_from(time).unwrap_or(u64::MAX))
+    scheduler.pir.map_or(Dur::ZERO, |pir| pir.serialise(frames))
 }
 
 /// F10: what each offer is granted, in bits a second in frames. Strict queues first, the highest number first; what they

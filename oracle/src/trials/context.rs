@@ -7,7 +7,7 @@ use super::threshold_search::Counts;
 use super::values::Values;
 use crate::measure::watchdog::subject::Subject;
 use crate::measure::watchdog::watch::Watch;
-use rig_lab::{Declared, Fault, Form, Keys, Kind, Lab, Profile, Transport};
+use rig_lab::{Declared, Fault, Form, Keys, Kind, Lab, Nics, Profile, Switch, Transport};
 use rig_testcases::{Case, Protection, Script};
 use rig_units::{Dur, Length};
 use std::borrow::Cow;
@@ -43,8 +43,8 @@ impl<'a> Context<'a> {
         group: Group,
         (seed, subjects): (Seed, Vec<Subject>),
     ) -> Context<'a> {
-        let of = |family| Watch::of(case, family, &group.declared, subjects);
-        let watch = profile.family().map(of);
+        let guarded = profile.family().zip(group.declared.switch());
+        let watch = guarded.map(|(family, switch)| Watch::of(case, family, switch, subjects));
         let cable_cm = match group.varied {
             Some(Varied::Cable(Length(cm))) => cm,
             _ => lab.cable_cm,
@@ -94,6 +94,22 @@ impl<'a> Context<'a> {
         points(self.case, &self.values(), self.cadence())
     }
 
+    /// What it is configured to, as a switch, for whatever is measured of what a switch has.
+    ///
+    /// # Panics
+    /// On a device of another kind: the reader lets nobody ask for such a measure of one.
+    pub fn switch(&self) -> &Switch {
+        switch_of(&self.group.declared)
+    }
+
+    /// What it is configured to, as NICs, for whatever is measured of what a NIC has.
+    ///
+    /// # Panics
+    /// On a device of another kind: the reader lets nobody ask for such a measure of one.
+    pub fn nics(&self) -> &Nics {
+        self.group.declared.nics().expect("what a NIC has is measured of NICs")
+    }
+
     /// What the device behind a rig port is configured to.
     pub fn behind(&self, script: &Script, port: u16) -> &Declared {
         let device = self.profile.system.as_deref().filter(|system| system.alone.is_none());
@@ -125,8 +141,8 @@ impl<'a> Context<'a> {
         let speeds = (0..self.group.declared.port_count())
             .filter_map(|port| self.group.declared.port_speed(port));
         let in_flight =
-            speeds.min().map_or(Dur::us(1), |slowest| slowest.slot(self.group.declared.mtu));
-        in_flight + self.group.declared.response(Form::Encrypted).most() + bound * 2
+            speeds.min().map_or(Dur::us(1), |slowest| slowest.slot(self.group.declared.mtu()));
+        in_flight + self.switch().response(Form::Encrypted).most() + bound * 2
     }
 
     /// Length of every cable between the rig and the device, in centimetres.
@@ -160,7 +176,9 @@ impl<'a> Context<'a> {
         let (swept, counts) = (point.swept.clone(), point.counts.clone());
         let values = Values { swept, counts, ..self.values() };
         let mut script = self.case.script(&self.group.declared, &values).map_err(Box::new)?;
-        script.macsec = Protection::of(&self.group.declared.macsec, self.keys.as_ref());
+        let switch = self.group.declared.switch();
+        script.macsec =
+            switch.and_then(|switch| Protection::of(&switch.macsec, self.keys.as_ref()));
         if self.case.length.is_none() {
             script.length += self.settle(&script);
         }
@@ -183,6 +201,14 @@ impl<'a> Context<'a> {
         });
         watched + probes + MARGIN + self.bound * 2
     }
+}
+
+/// A device as the switch that it is, for whatever is measured of what a switch has.
+///
+/// # Panics
+/// On a device of another kind: the reader lets nobody ask for such a measure of one.
+pub(crate) fn switch_of(declared: &Declared) -> &Switch {
+    declared.switch().expect("what a switch has is measured of switches")
 }
 
 #[cfg(test)]

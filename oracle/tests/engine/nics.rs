@@ -27,7 +27,7 @@ struct Script {
 }
 
 fn config() -> nic::Config {
-    let mut config = nic::Config::declared(&rig_lab::Nic::none());
+    let mut config = nic::Config::declared(&rig_lab::Nic::quiet());
     (config.np.enable, config.rp.enable) = (true, true);
     (config.np.interval, config.rp.cut_window) = (Dur::us(4), Dur::us(4));
     (config.rp.alpha_timer, config.rp.timer) = (Dur::us(5), Dur::us(6));

@@ -27,7 +27,7 @@ const PAIRS: [(u16, u8); 3] = [(1, 0), (2, 0), (3, 1)];
 type Marks = [(u64, usize); MARKS];
 
 fn np(scope: Scope) -> Np {
-    Np { enable: true, interval: TICK * INTERVAL, scope, ..rig_lab::Nic::none().np }
+    Np { enable: true, interval: TICK * INTERVAL, scope, ..rig_lab::Nic::quiet().np }
 }
 
 /// From the first bit of the preamble to the last bit of a frame at the far end.
@@ -120,7 +120,7 @@ fn every_marks() -> impl Iterator<Item = Marks> {
 type Planted = fn(&mut Config);
 
 fn search(scope: Scope, planted: Planted) -> Result<u64, String> {
-    let mut config = Config::declared(&rig_lab::Nic::none());
+    let mut config = Config::declared(&rig_lab::Nic::quiet());
     config.np = np(scope);
     planted(&mut config);
     let mut bench = Bench::new(&config);

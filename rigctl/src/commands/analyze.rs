@@ -8,7 +8,6 @@ mod text;
 use super::input::{Bad, Input};
 use crate::cli::{AnalyzeArgs, Format, Selection};
 use crate::stdout;
-use rig_capture::analyse::ActionView;
 use rig_capture::pcapng::{self, Assume};
 use rig_lab::file::{self, STDIN, STDIN_SAID};
 use rig_lab::{Kind, Lab, Profile};
@@ -62,8 +61,7 @@ pub fn shown(
         (device, guessed) = (nic, "the lab's first NIC, as the file tells of one");
         capture = read(device)?;
     }
-    let view = ActionView::from(&device.declared);
-    let analysis = Analysis::of(&capture, &view, device.family());
+    let analysis = Analysis::of(&capture, device);
     Ok(match format {
         Format::Human => text::text(name, &analysis, device, guessed),
         Format::Json => serde_json::to_string_pretty(&analysis).unwrap_or_default(),
@@ -103,6 +101,5 @@ fn assume<'a>(lab: &Lab, device: &Profile, class_of: &'a dyn Fn(u8) -> u8) -> As
 }
 
 fn class_of(device: &Profile, dscp: u8) -> u8 {
-    let qos = &device.declared.qos;
-    qos.dscp_to_tc.get(&dscp).copied().unwrap_or(qos.default_tc)
+    device.declared.qos().class(dscp)
 }

@@ -164,7 +164,7 @@ fn alone(profile: Profile) -> Result<Profile, Bad> {
             "`{name}` is a system, or one of its devices: want a device by itself; several are cabled to each other in virtual time alone"
         )));
     }
-    if profile.declared.peer.exists() {
+    if profile.declared.nics().is_some_and(|nics| nics.peer.is_some()) {
         let name = &profile.name;
         return Err(Bad::of(format!(
             "`{name}` is a pair of NICs: want one of them; the rig passes on between two in virtual time alone"

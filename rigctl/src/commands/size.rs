@@ -4,8 +4,8 @@ use super::input::Bad;
 use crate::cli::{Format, SizeArgs};
 use crate::stdout;
 use core::fmt::Write as _;
+use rig_lab::Switch;
 use rig_lab::read::{NamedFile, named_file};
-use rig_lab::{Declared, Kind, fields};
 use rig_oracle::sizing::{Demand, Extent, Figure, figures};
 use rig_reports::{Exit, printable};
 use rig_units::{Bytes, PFC_BUDGETS};
@@ -36,8 +36,8 @@ fn demand(args: &SizeArgs) -> Result<Demand, Bad> {
     let mut demand = match &args.profile {
         Some(path) => Demand::of(&declared(path)?),
         None => {
-            let usual = fields::sample(Kind::Switch).map_err(Bad::of)?;
-            Demand { ports: PORTS, senders: 8, memory: Some(MEMORY), ..Demand::of(&usual) }
+            let usual = Demand::of(&Switch::usual());
+            Demand { ports: PORTS, senders: 8, memory: Some(MEMORY), ..usual }
         }
     };
     fn set<T: Copy>(to: &mut T, flag: Option<T>) {
@@ -98,19 +98,20 @@ fn sensible(args: &SizeArgs, demand: Demand) -> Result<Demand, Bad> {
 }
 
 /// What a profile of a switch declares.
-fn declared(path: &std::path::Path) -> Result<Declared, Bad> {
+fn declared(path: &std::path::Path) -> Result<Switch, Bad> {
     let read = named_file(Some(path)).map_err(|faults| {
         let mut bad = Bad::default();
         bad.faults(&faults);
         bad
     })?;
     match read {
-        NamedFile::Profile(profile, _) if profile.kind == Kind::Switch => Ok(profile.declared),
-        NamedFile::Profile(profile, _) => Err(Bad::of(format!(
-            "`--profile {}` is {}\n   = want: a switch, which has a buffer",
-            path.display(),
-            profile.kind.called()
-        ))),
+        NamedFile::Profile(profile, _) => profile.declared.switch().cloned().ok_or_else(|| {
+            Bad::of(format!(
+                "`--profile {}` is {}\n   = want: a switch, which has a buffer",
+                path.display(),
+                profile.kind.called()
+            ))
+        }),
         NamedFile::Lab(..) => Err(Bad::of(format!(
             "`--profile {}` is a lab\n   = want: the profile of one switch",
             path.display()

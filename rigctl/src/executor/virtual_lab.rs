@@ -64,7 +64,7 @@ impl VirtualLab {
 
     /// Makes the rig's ports speak MACsec as peers of the device, where it does. Packet numbers go on from trial to trial.
     fn secure(&mut self, script: &Script, declared: &Declared) {
-        let macsec = &declared.macsec;
+        let Some(macsec) = declared.switch().map(|switch| &switch.macsec) else { return };
         for (port, &behind) in (0..).zip(&script.dut_ports) {
             let EndpointSpec { pfc, pn, .. } = script.endpoint(port);
             let security = host::Security {

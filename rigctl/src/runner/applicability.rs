@@ -1,11 +1,10 @@
 //! What of a case can be done in a lab. Where nobody can configure the device, ask it or hear it, a case runs as far as what
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
+use super::misfit;
 use rig_dut::control::{Ability, Order};
 use rig_dut::{capabilities, lacking};
-use rig_lab::{
-    Action, ControlName, Declared, Keys, Kind, Lab, Profile, Setting, Transport, settings,
-};
+use rig_lab::{Action, ControlName, Kind, Lab, Profile, Setting, Switch, Transport, settings};
 use rig_oracle::measure::{self, Needs};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
@@ -36,7 +35,7 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, St
             "what it counts is drained meanwhile: it needs timestamps within a frame's {slot}, and this lab's are within {bound}"
         ));
     }
-    if let Some(why) = keyless(lab, profile, case).or_else(|| shaped(profile, case)) {
+    if let Some(why) = misfit::of(lab, profile, case) {
         return Err(why);
     }
     if lab.transport != Transport::Virtual {
@@ -56,33 +55,6 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, St
         return Err("it takes a link down, which the rig cannot do with a port of DPDK".to_owned());
     }
     steered(lab, profile, case)
-}
-
-/// What the device is configured to once the case has set its own; `None` where that does not fit.
-fn configured(profile: &Profile, case: &Case) -> Option<Declared> {
-    let set = |declared: Declared, setting| declared.with(setting).ok();
-    case.settings.iter().try_fold(profile.declared.clone(), set)
-}
-
-/// Why what the case measures says nothing of its ports: they are shaped, and it is predicted for ports that are not.
-fn shaped(profile: &Profile, case: &Case) -> Option<String> {
-    let declared = configured(profile, case)?;
-    let pir = declared.scheduler.pir?;
-    let holds_back = declared.ports.iter().any(|group| pir.bps < group.speed.bps());
-    let one = case.measure.iter().find(|one| holds_back && measure::of(one).at_line_rate)?;
-    let name = one.name();
-    Some(format!("its ports are shaped to {pir}, and {name} is predicted of ports at line rate"))
-}
-
-/// Why the lab's keys do not do for a case with MACsec.
-fn keyless(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
-    let macsec = configured(profile, case)?.macsec;
-    let have = lab.keys.as_ref().map_or(0, Keys::key_len);
-    let want = macsec.cipher_suite.key_len();
-    (macsec.enable && have < want).then(|| match have {
-        0 => "its ports speak MACsec, and the lab has no keys (macsec: in the lab file)".to_owned(),
-        have => format!("its cipher suite has keys of {want} bytes, and the lab's have {have}"),
-    })
 }
 
 /// The time of a frame on a port that empties a queue while several senders fill it: none may be off by as much, or another
@@ -110,7 +82,8 @@ fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, S
     if let Some(lack) = orders(&case).find_map(|order| lacking(control, order.needs())) {
         return Err(format!("a step of it asks for more: {lack}"));
     }
-    let restores = profile.rule.is_none() || profile.declared.pfcwd.restoration_time.is_some();
+    let never = |switch: &Switch| switch.pfcwd.restoration_time.is_none();
+    let restores = profile.rule.is_none() || !profile.declared.switch().is_some_and(never);
     if !case.storms.is_empty() && !restores && !can.offers(Ability::Boot) {
         return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
     }
@@ -225,7 +198,8 @@ fn untold(lab: &Lab, profile: &Profile, measure: &Measure) -> Option<String> {
 
 /// Why neither the wire nor the control shows what is measured; `None` where one does.
 fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<String> {
-    let silent = profile.declared.pfcwd.action == Action::Alert;
+    let alerts = |switch: &Switch| switch.pfcwd.action == Action::Alert;
+    let silent = profile.declared.switch().is_some_and(alerts);
     let (ability, before) = match (measure::of(measure).needs)(measure) {
         Needs::Counters => (Ability::Counters, ""),
         Needs::Settings => (Ability::Configure, ""),
@@ -242,7 +216,7 @@ fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<
 mod tests {
     use super::*;
     use rig_lab::{Backend, DpdkWire, Interfaces};
-    use rig_units::{Dur, L2Rate};
+    use rig_units::Dur;
 
     fn lab(adapt: impl FnOnce(&mut Profile)) -> Lab {
         let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
@@ -257,6 +231,11 @@ mod tests {
             budget: Dur::s(60),
         });
         lab
+    }
+
+    fn set(dut: &mut Profile, path: &str, value: serde_json::Value) {
+        let setting = Setting { path: path.to_owned(), value };
+        dut.declared = dut.declared.with(&setting).expect("it fits");
     }
 
     fn all(lab: &Lab) -> Vec<(String, Result<Applicability, String>)> {
@@ -294,30 +273,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_predicted_at_line_rate_is_not_asked_of_a_shaped_port() {
-        let shaped = |pir: u64| {
-            let mut lab = lab(|dut| dut.declared.scheduler.pir = Some(L2Rate { bps: pir }));
-            // Timestamps are no reason there.
-            lab.transport = Transport::Virtual;
-            let of_shape = |(_, reach): &(String, Result<Applicability, String>)| {
-                reach.as_ref().is_err_and(|why| why.contains("shaped"))
-            };
-            all(&lab).into_iter().filter(of_shape).map(|(id, _)| id).collect::<Vec<_>>()
-        };
-        assert_eq!(shaped(100_000_000_000), [""; 0], "no slower than the port");
-        let held_back = shaped(30_000_000_000);
-        assert!(held_back.contains(&"headroom::response-time-broadcom".to_owned()));
-        assert!(!held_back.contains(&"buffers::xoff-threshold-broadcom".to_owned()));
-    }
-
-    #[test]
     fn a_silent_action_is_not_looked_for_on_the_wire() {
-        insta::assert_snapshot!(told(&lab(|dut| dut.declared.pfcwd.action = Action::Alert)));
+        insta::assert_snapshot!(told(&lab(|dut| set(dut, "pfcwd.action", "alert".into()))));
     }
 
     #[test]
     fn a_queue_that_stays_stormed_is_not_stormed() {
-        let lab = lab(|dut| dut.declared.pfcwd.restoration_time = None);
+        let lab = lab(|dut| set(dut, "pfcwd.restoration_time", serde_json::Value::Null));
         for (id, reach) in all(&lab) {
             let Ok(reach) = reach else { continue };
             assert!(reach.case.storms.is_empty(), "{id}");
@@ -327,7 +289,7 @@ mod tests {
     /// What of a case that measures these can be done on the system of this lab.
     fn on_a_system(lab: &Lab, measures: &str) -> Result<Vec<String>, String> {
         let text = format!(
-            "about: a\ndevice: system\ncases:\n  one:\n    why: a\n    source: [a]\n    streams: {{load: {{from: p1, to: p3, class: 3, kind: udp, size: 64B, every: 1ms, count: 9}}}}\n    trials: 1\n    steps: [{{at: 0ms, start: load}}]\n    length: 9ms\n    measure: [{measures}]\n"
+            "about: a\ndevice: system\ncases:\n  one:\n    why: a\n    source: [a]\n    streams: {{load: {{from: p1, to: p3, class: 3, kind: udp, size: 64B, every: 1ms, count: 9}}}}\n    taps: {{p3: all}}\n    trials: 1\n    steps: [{{at: 0ms, start: load}}]\n    length: 9ms\n    measure: [{measures}]\n"
         );
         let suite = rig_testcases::read::piped(text.as_bytes(), &measure::Registry);
         let case = suite.unwrap_or_else(|faults| panic!("{faults:#?}")).cases.remove(0);

@@ -12,6 +12,7 @@ pub mod estimate;
 pub mod evidence;
 pub mod floor;
 pub mod in_effect;
+mod misfit;
 pub mod mutants;
 pub mod pausing;
 pub mod plan;

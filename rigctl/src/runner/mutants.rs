@@ -215,8 +215,10 @@ fn alike(profile: &Profile, a: &Declared, b: &Declared) -> bool {
     if !a.differences(b).iter().all(|path| covers(path) || timing(path)) {
         return false;
     }
-    let Some(family) = profile.family() else { return true };
-    let rules = [a, b].map(|declared| Rule::of(family, &declared.pfcwd));
+    let (Some(family), Some(a), Some(b)) = (profile.family(), a.switch(), b.switch()) else {
+        return true;
+    };
+    let rules = [a, b].map(|switch| Rule::of(family, &switch.pfcwd));
     let gaps = [None, Some(Dur::us(50)), Some(Dur::us(500)), Some(Dur::ms(1))];
     gaps.into_iter().all(|data_gap| {
         let [a, b] = rules.map(|rule| {

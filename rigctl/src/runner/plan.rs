@@ -99,8 +99,8 @@ fn bursts(context: &Context<'_>, points: &[Point], alpha: f64, effort: Effort) -
     let case = context.case;
     let curves = case.measure.iter().map(|one| (measure::of(one).bursts)(one));
     let script = context.script(points.first()?).ok()?;
-    let declared = &context.group.declared;
     let needed = curves.flatten().filter_map(|name| {
+        let declared = context.switch();
         let spec = script.streams.iter().find(|spec| spec.name == *name)?;
         let class = class(declared, spec);
         let (buffer, wred) = (&declared.buffer, &declared.wred);

@@ -6,7 +6,7 @@ use super::choose::choose;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
 use rig_lab::fault::Fault;
-use rig_lab::{Curve, Declared, Lab, Profile, Transport, Wred};
+use rig_lab::{Curve, Declared, Lab, Nics, Profile, Transport, Wred};
 use rig_oracle::measure;
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::points::groups;
@@ -72,17 +72,18 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
 
 /// Thresholds of early detection, and values of a NIC, that no device can hold to, once the case has set its own.
 fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
-    let wred = &declared.wred;
-    let crossed = wred.curves().into_iter().filter_map(|(path, curve)| {
-        let (found, want) = Curve::crossed(curve.kmin, curve.kmax)?;
-        Some(case.fault(&format!("dut.{path}"), found, &want))
-    });
-    let mut all: Vec<Fault> = crossed.collect();
-    if wred.weight > Wred::MOST_WEIGHT {
-        let want = format!("0, for no average, to {}", Wred::MOST_WEIGHT);
-        all.push(case.fault("dut.wred.weight", format!("a weight of {}", wred.weight), &want));
+    let mut all: Vec<Fault> = Vec::new();
+    if let Some(wred) = declared.switch().map(|switch| &switch.wred) {
+        all.extend(wred.curves().into_iter().filter_map(|(path, curve)| {
+            let (found, want) = Curve::crossed(curve.kmin, curve.kmax)?;
+            Some(case.fault(&format!("dut.{path}"), found, &want))
+        }));
+        if wred.weight > Wred::MOST_WEIGHT {
+            let want = format!("0, for no average, to {}", Wred::MOST_WEIGHT);
+            all.push(case.fault("dut.wred.weight", format!("a weight of {}", wred.weight), &want));
+        }
     }
-    for (part, nic) in [("nic", &declared.nic), ("peer", &declared.peer)] {
+    for (part, nic) in declared.nics().into_iter().flat_map(Nics::all) {
         let beyond = nic.out_of_range().into_iter();
         all.extend(
             beyond
@@ -96,7 +97,8 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
 /// leave the peers with another key than the device.
 fn beyond(case: &Case, declared: &Declared) -> Vec<Fault> {
     let of = |key: &dyn Fn(&str) -> String, declared: &Declared| -> Vec<Fault> {
-        let beyond = declared.macsec.out_of_range().into_iter();
+        let beyond = declared.switch().map(|switch| switch.macsec.out_of_range());
+        let beyond = beyond.into_iter().flatten();
         beyond.map(|(path, found, want)| case.fault(&key(path), found, &want)).collect()
     };
     let mut all = of(&|path| format!("dut.{path}"), declared);
@@ -160,6 +162,7 @@ fn senders(case: &Case, context: &Context<'_>, script: &Script) -> Vec<Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rig_lab::Setting;
     use rig_units::Quanta;
     use std::path::Path;
 
@@ -192,9 +195,12 @@ mod tests {
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);
         let case = cases.find(|case| case.id.case == "curve-broadcom").expect("a case");
         assert!(crossed(case, &dut.declared).is_empty());
-        let mut declared = dut.declared.clone();
-        declared.wred.kmin = rig_units::Bytes(declared.wred.kmax.0 + 1);
-        declared.wred.weight = 16;
+        let set = |declared: &Declared, path: &str, value: serde_json::Value| {
+            let setting = Setting { path: path.to_owned(), value };
+            declared.with(&setting).expect("it fits")
+        };
+        let declared = set(&dut.declared, "wred.kmin", "312001B".into());
+        let declared = set(&declared, "wred.weight", 16.into());
         let faults = crossed(case, &declared);
         let found: Vec<&str> = faults.iter().map(|fault| fault.found.as_str()).collect();
         assert_eq!(found, ["a kmin of 312001B above a kmax of 312KB", "a weight of 16"]);
@@ -210,7 +216,7 @@ mod tests {
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);
         let mut case =
             cases.find(|case| case.id.case == "rekey-while-paused").expect("a case").clone();
-        let mut declared = dut.declared.clone();
+        let declared = dut.declared.clone();
         assert!(beyond(&case, &declared).is_empty());
         for step in &mut case.steps {
             if let CaseAction::Configure(setting) = &mut step.what
@@ -226,7 +232,8 @@ mod tests {
         let faults = beyond(&case, &declared);
         assert_eq!(found(&faults), ["the association 7"]);
         assert!(faults[0].place.path.contains("steps[2]"), "{}", faults[0]);
-        declared.macsec.next_pn = Some(0);
+        let setting = Setting { path: "macsec.next_pn".to_owned(), value: 0.into() };
+        let declared = declared.with(&setting).expect("it fits");
         case.steps.clear();
         let faults = beyond(&case, &declared);
         assert_eq!(found(&faults), ["a packet number of 0"]);

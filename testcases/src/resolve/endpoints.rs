@@ -43,7 +43,7 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
         let streams =
             script.streams.iter().filter(|stream| streams.contains(&stream.name.as_str()));
         // A device that never pauses the class cannot tell.
-        for stream in streams.filter(|stream| declared.qos.lossless(stream.class)) {
+        for stream in streams.filter(|stream| pauses(declared, stream.class)) {
             let of = format!("`{}` of `{}`", measure.name(), stream.name);
             let (class, endpoint) = (stream.class, script.endpoint(stream.from));
             let port = &script.ports[usize::from(stream.from)];
@@ -81,7 +81,7 @@ fn searched(
 ) -> Result<(), Fault> {
     let searches = measure.searches();
     let own = script.streams.iter().filter(|stream| searches.contains(&stream.name.as_str()));
-    for stream in own.filter(|stream| declared.qos.lossless(stream.class)) {
+    for stream in own.filter(|stream| pauses(declared, stream.class)) {
         if script.endpoint(stream.from).obeys(stream.class) {
             let (port, class) = (&script.ports[usize::from(stream.from)], stream.class);
             let found = format!(
@@ -94,6 +94,11 @@ fn searched(
         }
     }
     Ok(())
+}
+
+/// Whether the device sends PFC for the class.
+fn pauses(declared: &Declared, class: u8) -> bool {
+    declared.switch().is_some_and(|switch| switch.qos.lossless(class))
 }
 
 fn speed(declared: &Declared, script: &Script, port: u16) -> PortSpeed {

@@ -58,7 +58,10 @@ impl Case {
     }
 
     /// The device's port behind each of `rig_ports`: `p1` is cabled to the first one unless the case asks for a speed.
-    pub(super) fn dut_ports(&self, declared: &Declared) -> Result<Vec<u16>, String> {
+    ///
+    /// # Errors
+    /// What the device lacks, in words.
+    pub fn dut_ports(&self, declared: &Declared) -> Result<Vec<u16>, String> {
         let names = self.rig_ports();
         let speeds: Vec<PortSpeed> =
             (0..declared.port_count()).map_while(|i| declared.port_speed(i)).collect();

@@ -26,9 +26,9 @@ const MAY: &[(&str, &str)] = &[
     ("Declared::with", "the same with one setting changed"),
     ("lab-configs/src/walk", "the reader of values: where one stands, and what is wrong with it"),
     ("lab-configs/src/field", "which settings there are, and which of them a running device takes"),
-    ("Declared::port_name", "names of ports"),
+    ("Switch::port_name", "names of ports"),
+    ("Declared::ports", "which ports there are, and their speeds"),
     ("DutCounter", "names of counters"),
-    ("Declared::port_speed", "speeds of ports"),
 ];
 
 /// Every function that both sides come to, and may not.

@@ -18,6 +18,7 @@ fn seen(fired: Option<(u64, u64)>) -> Seen {
         trial: 1,
         storm_start: Time::ZERO,
         pause_length: Dur::ms(600),
+        pause_end: Dur::ms(600),
         last_frame: Dur::ms(599),
         fired,
         restored: None,

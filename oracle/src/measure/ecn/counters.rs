@@ -30,7 +30,7 @@ pub(in super::super) static COUNTERS: Known = Known {
 /// Judges them: packets and bytes that were marked, and that were dropped. A frame that came marked is counted where it would
 /// have been marked; what early detection drops is among all that the queue dropped.
 fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     done.each("ecn.counters", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let visits = visits(trial, index, declared)?;

@@ -69,7 +69,7 @@ pub(in super::super) static CURVE: Known = Known {
 
 /// The curve that the frames of some streams go by, and what it does to them.
 fn expected(context: &Context<'_>, streams: &[String]) -> Vec<Expected> {
-    let wred = &context.group.declared.wred;
+    let wred = &context.switch().wred;
     let Some(stream) = streams.first().and_then(|name| context.case.streams.get(name)) else {
         return Vec::new();
     };
@@ -123,7 +123,7 @@ fn sample<'a>(
     (index, point): (usize, &Point),
     judged: &mut Judged,
 ) -> Option<Sample<'a>> {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let mut all: Option<Sample<'a>> = None;
     for trial in done.valid(index) {
         let found: Result<Vec<_>, _> = streams.iter().map(|name| trial.stream(name)).collect();

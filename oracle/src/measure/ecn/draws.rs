@@ -1,7 +1,7 @@
 //! What early detection did to each frame, beside the chance that it had to.
 
 use super::{
-    Burst, Class, Declared, Doubt, Fate, Script, Trial, Visit, class, declared_at, visits, wred,
+    Burst, Class, Doubt, Fate, Script, Switch, Trial, Visit, class, declared_at, visits, wred,
 };
 use rig_capture::Span;
 use rig_lab::Marking;
@@ -28,7 +28,7 @@ pub(super) struct Draw {
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     /// What is declared when they start.
-    pub(super) declared: Declared,
+    pub(super) declared: Switch,
     pub(super) class: Class,
     pub(super) fate: Fate,
     pub(super) point: Marking,
@@ -36,7 +36,7 @@ pub(super) struct Rule {
 
 impl Rule {
     /// The rule for a stream of a script.
-    pub(super) fn of(declared: &Declared, script: &Script, stream: u16) -> Rule {
+    pub(super) fn of(declared: &Switch, script: &Script, stream: u16) -> Rule {
         let declared = declared_at(declared, script, stream);
         let class = class(&declared, &script.streams[usize::from(stream)]);
         let (fate, point) = (class.fate(&declared.wred), class.point(&declared.wred));
@@ -45,7 +45,7 @@ impl Rule {
 
     /// A depth with the frame in question, where that counts.
     pub(super) fn with_itself(&self, others: Span, size: Bytes) -> Span {
-        let Declared { buffer, wred, .. } = &self.declared;
+        let Switch { buffer, wred, .. } = &self.declared;
         let own = wred::step(buffer, wred, size) * u64::from(wred.counts_itself);
         Span { lo: others.lo + own, hi: others.hi + own }
     }
@@ -61,11 +61,7 @@ impl Rule {
 
 /// Every draw that a trial shows of some streams, in the order in which their frames were sent, whichever port they go to: ports
 /// that share their draws show in frames one after the other.
-pub(super) fn draws(
-    trial: &Trial,
-    declared: &Declared,
-    streams: &[u16],
-) -> Result<Vec<Draw>, Doubt> {
+pub(super) fn draws(trial: &Trial, declared: &Switch, streams: &[u16]) -> Result<Vec<Draw>, Doubt> {
     let mut queues: BTreeMap<u16, Vec<u16>> = BTreeMap::new();
     for &stream in streams {
         let to = trial.script.streams[usize::from(stream)].to;
@@ -82,7 +78,7 @@ pub(super) fn draws(
 /// Every draw of some streams to one queue, each with the record of its frame when it was sent.
 fn of_queue(
     trial: &Trial,
-    declared: &Declared,
+    declared: &Switch,
     streams: &[u16],
 ) -> Result<Vec<(usize, Draw)>, Doubt> {
     let rules: Vec<(u16, Rule)> =
@@ -125,7 +121,7 @@ fn draw(trial: u32, rule: &Rule, visit: &Visit, size: Bytes) -> Option<Draw> {
 /// The chances by a moving average: that of a burst of equal frames into a queue that was idle for long.
 fn average(rule: &Rule, (visits, rank): (&[Visit], u64), size: Bytes, weight: u8) -> (f64, f64) {
     let frames = u64::try_from(visits.len()).unwrap_or(u64::MAX);
-    let Declared { buffer, wred, .. } = &rule.declared;
+    let Switch { buffer, wred, .. } = &rule.declared;
     let burst = Burst::of(buffer, wred, rule.class, size, frames);
     let decides = match rule.point {
         Marking::Enqueue => rank,
@@ -146,7 +142,7 @@ mod tests {
     /// A rule of a device of the bundled lab with a curve of 1000 to 2000 B and 50 %.
     fn rule(capable: bool, point: Marking) -> Rule {
         let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
-        let mut declared = lab.duts[0].declared.clone();
+        let mut declared = lab.duts[0].declared.switch().expect("a switch").clone();
         let (kmin, kmax) = (Bytes(1_000), Bytes(2_000));
         declared.wred = rig_lab::Wred {
             queues: vec![3],

@@ -5,8 +5,8 @@ use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red};
 use super::{OF_QUEUE, Prediction, Span, Unit, visits};
 use rig_capture::Dir;
-use rig_testcases::Declared;
 use rig_testcases::Measure;
+use rig_testcases::Switch;
 use rig_testcases::vocabulary::{Entry, Kind, LOAD, optional};
 use rig_units::{Dur, Time};
 
@@ -58,7 +58,7 @@ fn first(measure: &Measure) -> First {
 /// Judges which of the two a sender meets first. A mark is taken to be made when the marked frame leaves, an XOFF when it
 /// leaves: both as the rig's ports see them.
 fn judge(done: &JudgeContext<'_>, stream: &str, first: First, judged: &mut Judged) {
-    let declared: &Declared = &done.context.group.declared;
+    let declared: &Switch = done.context.switch();
     done.each("ecn.order", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let visits = visits(trial, index, declared)?;

@@ -175,11 +175,12 @@ fn model(
     let none = || trial.doubt("the rig has no queue that marks");
     let (_, _, between) = trial.script.between.as_ref().ok_or_else(none)?;
     let bottleneck = between.bottleneck.as_ref().ok_or_else(none)?;
-    let declared = &done.context.group.declared;
+    let declared = done.context.nics();
     let first = trial.script.dut_ports.get(usize::from(bottleneck.to)) == Some(&0);
+    let peer = declared.peer.as_ref().ok_or_else(|| trial.doubt("it is one NIC"))?;
     let (rp, np) = match first {
-        true => (&declared.peer.rp, &declared.nic.np),
-        false => (&declared.nic.rp, &declared.peer.np),
+        true => (&peer.rp, &declared.nic.np),
+        false => (&declared.nic.rp, &peer.np),
     };
     let (curve, line) = (&bottleneck.curve, bottleneck.speed);
     let senders = u32::try_from(window.flows.len()).unwrap_or(u32::MAX);

@@ -33,7 +33,7 @@ pub(in super::super) static ANSWERS: Known = Known {
     },
     red: Red::Mutated("packet-numbers-that-wrap", "deviation=cnp_wrong_qp"),
     expected: |_, context, _| {
-        let np = &context.group.declared.nic.np;
+        let np = &context.nics().nic.np;
         if !np.enable {
             return by_source("no CNP: the notification point is off", SOURCE);
         }
@@ -61,7 +61,7 @@ pub(in super::super) static LATENCY: Known = Known {
     },
     red: Red::Mutated("mark-to-cnp", "nic.np.latency=x1.1"),
     expected: |_, context, _| {
-        let latency = context.group.declared.nic.np.latency;
+        let latency = context.nics().nic.np.latency;
         by_source(format!("{latency}, and behind what the port is sending"), "the declared latency")
     },
     judge: |measure, done, judged| latency(done, measure.named("port"), judged),
@@ -78,7 +78,7 @@ pub(in super::super) static INTERVAL: Known = Known {
     },
     red: Red::Mutated("hidden-minimum-interval", "deviation=cnp_hidden_interval"),
     expected: |_, context, _| {
-        let interval = context.group.declared.nic.np.interval;
+        let interval = context.nics().nic.np.interval;
         told(format!("{interval}, rounded up to the distance of marks"), "ceil(I / g) g", SOURCE)
     },
     judge: |measure, done, judged| interval(done, measure.named("port"), judged),
@@ -95,7 +95,7 @@ pub(in super::super) static FORMAT: Known = Known {
     },
     red: Red::Mutated("form-of-a-cnp", "deviation=cnp_reserved_set"),
     expected: |_, context, _| {
-        let np = &context.group.declared.nic.np;
+        let np = &context.nics().nic.np;
         by_source(
             format!("well formed, with DSCP {} and {}", np.dscp, np.ecn.words()),
             "RoCEv2, IBTA volume 1 A17.9.3; the declared DSCP and ECN field",

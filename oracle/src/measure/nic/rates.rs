@@ -23,7 +23,7 @@ pub(in super::super) static LEAST: Known = Known {
     },
     red: Red::Mutated("minimum-rate", "deviation=min_rate_ignored"),
     expected: |_, context, _| {
-        let least = context.group.declared.nic.rp.min_rate;
+        let least = context.nics().nic.rp.min_rate;
         by_source(format!("as the CNPs ask for, and no less than {least}"), SOURCE)
     },
     judge: |measure, done, judged| rate(done, measure.named("flow"), Which::Least, judged),
@@ -54,7 +54,7 @@ pub(in super::super) static BURSTS: Known = Known {
     },
     red: Red::Mutated("packets-or-bursts", "nic.rp.limiting=packet"),
     expected: |_, context, _| {
-        let rp = &context.group.declared.nic.rp;
+        let rp = &context.nics().nic.rp;
         let text = format!("per {}: one packet, or {} at least", rp.limiting.words(), rp.burst);
         told(text, "ceil(burst / packet)", SOURCE)
     },

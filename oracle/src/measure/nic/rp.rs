@@ -48,9 +48,8 @@ pub(in super::super) static CUT: Known = Known {
     },
     red: Red::Mutated("cut-against-alpha", "nic.rp.initial_alpha=x0.9"),
     expected: |_, context, _| {
-        let declared = &context.group.declared;
-        let line = declared.port_speed(0).unwrap_or(PortSpeed::G100);
-        let cut = forms::first_cut(&declared.nic.rp, line);
+        let line = context.group.declared.port_speed(0).unwrap_or(PortSpeed::G100);
+        let cut = forms::first_cut(&context.nics().nic.rp, line);
         told(format!("to {cut} of {line}"), "C (1 - alpha / 2)", SOURCE)
     },
     judge: |measure, done, judged| cut(done, measure.named("flow"), judged),
@@ -66,7 +65,7 @@ pub(in super::super) static REACTION: Known = Known {
         ..OF_FLOW
     },
     red: Red::Mutated("latency-of-a-cut", "nic.rp.latency=x1.5"),
-    expected: |_, context, _| prediction(&reacts(&context.group.declared.nic.rp)),
+    expected: |_, context, _| prediction(&reacts(&context.nics().nic.rp)),
     judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),
     ..Known::USUAL
 };

@@ -7,13 +7,13 @@ use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::{buffer, share};
 use crate::trials::threshold_search::{Event, Stage};
 use rig_capture::{Span, Unit};
-use rig_lab::Declared;
+use rig_lab::Switch;
 use rig_testcases::{Script, StreamSpec};
 use rig_units::Dur;
 
 /// What the closed forms say.
 pub(super) fn predicted(
-    declared: &Declared,
+    declared: &Switch,
     search: &Searched<'_>,
     stage: &Stage,
     script: &Script,
@@ -87,7 +87,7 @@ pub(super) fn predicted(
 
 /// Several senders at the speed of the port that they send to.
 fn overrun(
-    declared: &Declared,
+    declared: &Switch,
     script: &Script,
     spec: &StreamSpec,
     senders: u64,
@@ -112,7 +112,7 @@ fn overrun(
 }
 
 /// The limit of a lossless group in words.
-fn limit_text(declared: &Declared) -> String {
+fn limit_text(declared: &Switch) -> String {
     let buffer = &declared.buffer;
     match (buffer.static_th, buffer.port_dynamic_th) {
         (Some(fixed), _) => fixed.to_string(),

@@ -45,7 +45,7 @@ pub fn happened(context: &Context<'_>, trial: &Trial, mark: &Mark) -> Result<boo
     let Some(stage) = search.and_then(|search| search.stages().into_iter().nth(mark.stage)) else {
         return Err(trial.doubt("it searches nothing"));
     };
-    let view = ActionView::from(&context.group.declared);
+    let view = ActionView::from(context.switch());
     let mut any = false;
     for (index, spec) in of_stage(&trial.script, &stage) {
         any |= match stage.event {

@@ -18,7 +18,7 @@ pub(super) fn judge(
     search: &Searched<'_>,
     judged: &mut Judged,
 ) {
-    let declared = &done.context.group.declared;
+    let declared = done.context.switch();
     let lossless = |spec: &StreamSpec| declared.qos.lossless(spec.class);
     let Some((at, trial, spec)) = first(done, index, search).filter(|(_, _, spec)| lossless(spec))
     else {

@@ -181,9 +181,10 @@ fn one_limit(
     declared: &Declared,
     script: &Script,
 ) -> Result<(), Fault> {
+    let Some(switch) = declared.switch() else { return Ok(()) };
     let streams = measure.names("together");
     let own = script.streams.iter().filter(|spec| streams.contains(&spec.name));
-    let limited = own.map(|spec| match declared.buffer.accounting {
+    let limited = own.map(|spec| match switch.buffer.accounting {
         Accounting::Ingress => (spec.from, spec.class),
         Accounting::Voq => (spec.to, spec.class),
     });
@@ -191,7 +192,7 @@ fn one_limit(
     if limits <= 1 || limits == streams.len() {
         return Ok(());
     }
-    let what = match declared.buffer.accounting {
+    let what = match switch.buffer.accounting {
         Accounting::Ingress => "group",
         Accounting::Voq => "queue",
     };

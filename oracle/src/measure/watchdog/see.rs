@@ -50,12 +50,15 @@ pub fn see(
         Sighting::At { span, frames } => Some(sighting(span, &frames)),
         Sighting::Never | Sighting::NotObservable(_) | Sighting::Void(_) => None,
     };
-    let last = last_pfc(observation, script, places).unwrap_or(Time(coverage.last_xoff.hi));
+    let last = last_pfc(observation, script, places).unwrap_or(Time(coverage.last_xoff.middle()));
+    // What is counted from the end of the storm goes by the stamp of that end, which is off to either side: `after` allows for both.
+    let stamped = |at: u64| Dur(at.saturating_sub(start.middle()));
     Ok(Seen {
         trial: number,
         storm_start: observation.origin + Dur(start.lo),
         pause_length: Dur(coverage.pause_end.lo.saturating_sub(start.hi)),
-        last_frame: Dur(last.0.saturating_sub(start.hi)),
+        pause_end: stamped(coverage.pause_end.middle()),
+        last_frame: stamped(last.0),
         fired,
         restored,
         watched: Dur(watched(observation, script, places).0.saturating_sub(start.hi)),

@@ -1,7 +1,7 @@
 //! What a case is about: the storm and the stream that its watchdog measures name, and what of them the oracle must know.
 
 use crate::spec::pfcwd::Stimulus;
-use rig_lab::Declared;
+use rig_lab::Switch;
 use rig_testcases::{Case, Script, StreamRate, StreamSpec};
 use rig_units::Dur;
 
@@ -60,7 +60,7 @@ impl Places {
 }
 
 /// What the stormed queue carries while the storm is on: the longest gap between two frames sent to it.
-pub(crate) fn stimulus(case: &Case, declared: &Declared, subject: Option<&Subject>) -> Stimulus {
+pub(crate) fn stimulus(case: &Case, declared: &Switch, subject: Option<&Subject>) -> Stimulus {
     let Some(storm) = subject.and_then(|subject| case.storms.get(&subject.storm)) else {
         return Stimulus { data_gap: None };
     };
@@ -82,7 +82,7 @@ pub(crate) fn stimulus(case: &Case, declared: &Declared, subject: Option<&Subjec
 }
 
 /// From the last frame of the storm to the end of its pause.
-pub(crate) fn tail(case: &Case, declared: &Declared, subject: Option<&Subject>) -> Dur {
+pub(crate) fn tail(case: &Case, declared: &Switch, subject: Option<&Subject>) -> Dur {
     let storm = subject.and_then(|subject| case.storms.get(&subject.storm));
     let speed = declared.port_speed(0).unwrap_or(rig_units::PortSpeed::G100);
     storm.map_or(Dur::ZERO, |storm| speed.pause(storm.quanta))

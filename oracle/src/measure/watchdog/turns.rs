@@ -47,8 +47,11 @@ pub fn start(context: &Context<'_>, script: &Script, place: Place) -> Start {
 
 /// For how long the watchdog of a device goes on with what it has begun.
 pub fn rests(context: &Context<'_>) -> Rests {
-    let Some(watch) = &context.watch else { return Rests { fresh: NO_TURN, used: NO_TURN } };
-    let declared = &context.profile.declared.pfcwd;
+    let Some((watch, switch)) = context.watch.as_ref().zip(context.profile.declared.switch())
+    else {
+        return Rests { fresh: NO_TURN, used: NO_TURN };
+    };
+    let declared = &switch.pfcwd;
     let restored = watch.predicted().lookup("predicted.restoration.latest");
     Rests {
         // The wait between two polls that it had begun before it was configured is finished.

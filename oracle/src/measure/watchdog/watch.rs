@@ -3,7 +3,7 @@
 use super::subject::{Places, Subject, stimulus, tail};
 use crate::spec::pfcwd::{Names, Rule, Stimulus};
 use crate::trials::points::Cadence;
-use rig_lab::{Declared, RuleFamily};
+use rig_lab::{RuleFamily, Switch};
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Script};
 use rig_units::Dur;
@@ -28,7 +28,7 @@ impl Watch {
     pub(crate) fn of(
         case: &Case,
         family: RuleFamily,
-        declared: &Declared,
+        declared: &Switch,
         subjects: Vec<Subject>,
     ) -> Watch {
         let first = subjects.first();

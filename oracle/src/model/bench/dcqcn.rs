@@ -104,7 +104,7 @@ impl Reaction {
     }
 
     fn config(self) -> nic::Config {
-        let mut config = nic::Config::declared(&Nic::none());
+        let mut config = nic::Config::declared(&Nic::usual());
         let is_product = self == Reaction::Product;
         (config.np.enable, config.rp.enable) = (is_product, is_product);
         (config.np.interval, config.rp.cut_window) = (Dur::us(4), Dur::us(4));

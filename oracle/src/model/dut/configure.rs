@@ -106,14 +106,18 @@ pub(super) fn check(family: Option<RuleFamily>, config: &Pfcwd) -> Result<(), Re
 /// # Errors
 /// When an override does not fit, or leaves no time between two polls.
 pub(super) fn applied(actual: &Actual, configured: &Declared) -> Result<Declared, BadSetting> {
-    if let Some((path, found, want)) = configured.macsec.out_of_range().into_iter().next() {
+    if let Declared::Switch(switch) = configured
+        && let Some((path, found, want)) = switch.macsec.out_of_range().into_iter().next()
+    {
         let why = format!("{found}: want {want}");
         return Err(BadSetting::BadValue { path: path.to_owned(), why });
     }
     nics::check(configured)?;
     let running = actual.applied(configured)?;
     nics::check(&running)?;
-    if running.pfcwd.poll_interval < Dur::us(1) {
+    if let Declared::Switch(switch) = &running
+        && switch.pfcwd.poll_interval < Dur::us(1)
+    {
         return Err(BadSetting::BadValue {
             path: "pfcwd.poll_interval".to_owned(),
             why: "must be at least 1us".to_owned(),

@@ -7,14 +7,13 @@ use super::switched::Switched;
 use crate::model::network::Network;
 use crate::model::router;
 use crate::model::topology::Topology;
-use rig_lab::{Actual, BadSetting, Declared, DeviceFaults, Kind, Profile, Setting, fields};
+use rig_lab::{Actual, BadSetting, Declared, DeviceFaults, Profile, Setting, fields};
 
 /// A device with the profile that it was built from.
 #[derive(Debug)]
 pub(super) struct Device {
     /// What its ports and counters are told by, where there are several devices: `near/`.
     pub(super) prefix: String,
-    kind: Kind,
     actual: Actual,
     /// What it says it is configured to.
     pub(super) configured: Declared,
@@ -36,24 +35,32 @@ impl Device {
         let actual = profile.actual().clone();
         let running = configure::applied(&actual, configured)?;
         let faults = DeviceFaults::of(actual.deviations());
-        let (body, plugs): (Box<dyn Body>, _) = match profile.kind {
-            Kind::Nic => {
+        let (body, plugs): (Box<dyn Body>, _) = match running {
+            Declared::Nic(running) => {
                 let (nics, plugs) = Nics::new(&running, faults.nic, ports, topology);
                 (Box::new(nics), plugs)
             }
-            Kind::Router => {
+            Declared::Router(running) => {
                 let (router, plugs) = router::Body::of(&running, ports, topology);
                 (Box::new(router), plugs)
             }
-            Kind::Switch | Kind::System => {
-                let asked = (profile.family(), configured);
-                let (switch, plugs) =
-                    Switched::new(asked, running, faults, (ports, seed), topology);
+            Declared::Switch(running) => {
+                let asked = match configured {
+                    Declared::Switch(asked) => (**asked).clone(),
+                    Declared::Nic(_) | Declared::Router(_) => (*running).clone(),
+                };
+                let (switch, plugs) = Switched::new(
+                    (profile.family(), &asked),
+                    *running,
+                    faults,
+                    (ports, seed),
+                    topology,
+                );
                 (Box::new(switch), plugs)
             }
         };
-        let (kind, configured) = (profile.kind, configured.clone());
-        Ok((Device { prefix: String::new(), kind, actual, configured, body }, plugs))
+        let configured = configured.clone();
+        Ok((Device { prefix: String::new(), actual, configured, body }, plugs))
     }
 
     /// What it calls a port of its own.
@@ -70,8 +77,7 @@ impl Device {
         for setting in settings {
             configured = configured.with(setting)?;
             let live = fields::field(&setting.path).is_some_and(|field| field.live);
-            let key = setting.path.split('.').next().unwrap_or_default();
-            if !live || !self.kind.has(key) {
+            if !live {
                 return Err(Refused::NotWhileRunning { path: setting.path.clone() });
             }
         }

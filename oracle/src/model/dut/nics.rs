@@ -5,8 +5,7 @@ use crate::model::host;
 use crate::model::network::Network;
 use crate::model::nic;
 use crate::model::topology::{End, Topology};
-use rig_lab::{BadSetting, Declared, Nic, NicFaults};
-use rig_units::PortSpeed;
+use rig_lab::{BadSetting, Declared, NicFaults};
 use std::collections::BTreeMap;
 
 /// The NICs of a device.
@@ -22,27 +21,28 @@ pub(super) struct Nics {
 impl Nics {
     /// Adds so many NICs to `topology`.
     pub(super) fn new(
-        running: &Declared,
+        running: &rig_lab::Nics,
         faults: NicFaults,
         ports: u16,
         topology: &mut Topology,
     ) -> (Nics, Vec<CableEnd>) {
         let first = u16::try_from(topology.hosts.len()).unwrap_or(u16::MAX);
-        let nics = Nics { first, ports, faults };
-        let nic = |port| host::Config::nic(config(running, port, faults));
-        topology.hosts.extend((0..ports).map(nic));
-        let plug = |port| CableEnd {
-            end: End::Host(first + port),
-            speed: running.port_speed(port).unwrap_or(PortSpeed::G100),
-        };
-        (nics, (0..ports).map(plug).collect())
+        let groups = running.ports.iter();
+        let speeds = groups.flat_map(|group| (0..group.count).map(|_| group.speed));
+        let behind = configs(running, faults).zip(speeds).take(ports.into());
+        let mut plugs = Vec::new();
+        for (host, (config, speed)) in (first..).zip(behind) {
+            topology.hosts.push(host::Config::nic(config));
+            plugs.push(CableEnd { end: End::Host(host), speed });
+        }
+        (Nics { first, ports, faults }, plugs)
     }
 }
 
-/// The NIC behind a port: the device's own behind the first, its peer behind the second.
-fn config(running: &Declared, port: u16, faults: NicFaults) -> nic::Config {
-    let declared = if port == 0 { &running.nic } else { &running.peer };
-    nic::Config { faults, ..nic::Config::declared(declared) }
+/// The NIC behind each port: the device's own behind the first, its peer behind the second.
+fn configs(running: &rig_lab::Nics, faults: NicFaults) -> impl Iterator<Item = nic::Config> {
+    let all = [Some(&running.nic), running.peer.as_ref()].into_iter().flatten();
+    all.map(move |nic| nic::Config { faults, ..nic::Config::declared(nic) })
 }
 
 /// Refuses NICs that cannot be.
@@ -50,7 +50,9 @@ fn config(running: &Declared, port: u16, faults: NicFaults) -> nic::Config {
 /// # Errors
 /// The first value that lies outside its range.
 pub(super) fn check(declared: &Declared) -> Result<(), BadSetting> {
-    for (part, nic) in [("nic", &declared.nic), ("peer", &declared.peer)] {
+    let Declared::Nic(nics) = declared else { return Ok(()) };
+    for (part, nic) in [("nic", Some(&nics.nic)), ("peer", nics.peer.as_ref())] {
+        let Some(nic) = nic else { continue };
         if let Some((path, found, want)) = nic.out_of_range().into_iter().next() {
             let why = format!("{found}: want {want}");
             return Err(BadSetting::BadValue { path: format!("{part}.{path}"), why });
@@ -64,20 +66,23 @@ impl Body for Nics {
     fn name(&self, network: &Network, into: &mut BTreeMap<String, u64>) {
         for port in 0..self.ports {
             if let Some(nic) = network.nic(self.first + port) {
-                nic.counters().name(&Nic::port_name(port), into);
+                nic.counters().name(&rig_lab::Nics::port_name(port), into);
             }
         }
     }
 
     fn find(&self, network: &Network, name: &str) -> Option<u64> {
         let (port, counter) = name.split_once(' ')?;
-        let port = (0..self.ports).find(|&at| Nic::port_name(at) == port)?;
+        let port = (0..self.ports).find(|&at| rig_lab::Nics::port_name(at) == port)?;
         network.nic(self.first + port)?.counters().find(counter)
     }
 
     fn apply(&mut self, _: &Declared, running: Declared, network: &mut Network) {
-        for port in 0..self.ports {
-            network.set_nic(self.first + port, &config(&running, port, self.faults));
+        let Declared::Nic(running) = running else { return };
+        for (host, config) in
+            (self.first..).zip(configs(&running, self.faults)).take(self.ports.into())
+        {
+            network.set_nic(host, &config);
         }
     }
 }

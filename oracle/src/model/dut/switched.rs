@@ -10,7 +10,7 @@ use crate::model::network::Network;
 use crate::model::pfcwd::Event;
 use crate::model::switch;
 use crate::model::topology::{End, PortId, Topology};
-use rig_lab::{Declared, DeviceFaults, Pfcwd, RuleFamily, WatermarkCopy};
+use rig_lab::{Declared, DeviceFaults, Pfcwd, RuleFamily, Switch, WatermarkCopy};
 use rig_units::Time;
 use std::collections::BTreeMap;
 
@@ -22,20 +22,22 @@ pub(super) struct Switched {
     /// The rule of its watchdogs; `None` where it has none.
     pub(super) family: Option<RuleFamily>,
     /// What it works with.
-    pub(super) running: Declared,
+    pub(super) running: Switch,
     pub(super) faults: DeviceFaults,
     polls: Polls,
     watermarks: Watermarks,
     pub(super) guards: Vec<Guard>,
     /// Whether a watchdog has restored a queue.
     pub(super) has_restored: bool,
+    /// Whether its watchdogs were stopped and started again.
+    pub(super) was_restarted: bool,
 }
 
 impl Switched {
     /// Adds the switch to `topology`, with its first `ports` ports.
     pub(super) fn new(
-        (family, configured): (Option<RuleFamily>, &Declared),
-        running: Declared,
+        (family, configured): (Option<RuleFamily>, &Switch),
+        running: Switch,
         faults: DeviceFaults,
         (ports, seed): (u16, u64),
         topology: &mut Topology,
@@ -60,6 +62,7 @@ impl Switched {
             running,
             guards: Vec::new(),
             has_restored: false,
+            was_restarted: false,
         };
         let mut classes = switched.running.qos.pfcwd_sw_enable.clone();
         classes.sort_unstable();
@@ -143,6 +146,11 @@ impl Body for Switched {
         self.family.is_some()
     }
 
+    fn restart_pfcwd(&mut self, network: &mut Network) -> bool {
+        self.was_restarted = true;
+        self.start_pfcwd(network)
+    }
+
     fn next(&self) -> Time {
         self.polls.next().min(self.watermarks.next())
     }
@@ -179,7 +187,7 @@ impl Body for Switched {
         into.append(&mut network.snapshot(self.at));
         self.watermarks.name(into);
         for guard in &self.guards {
-            guard.stats(network).name(&Declared::port_name(guard.at.port), guard.class, into);
+            guard.stats(network).name(&Switch::port_name(guard.at.port), guard.class, into);
         }
     }
 
@@ -189,12 +197,12 @@ impl Body for Switched {
             return own;
         }
         let (port, class, counter) = crate::model::counters::split(name)?;
-        let at =
-            |guard: &&Guard| guard.class == class && Declared::port_name(guard.at.port) == port;
+        let at = |guard: &&Guard| guard.class == class && Switch::port_name(guard.at.port) == port;
         self.guards.iter().find(at)?.stats(network).find(counter)
     }
 
     fn check(&self, configured: &Declared) -> Result<(), Refused> {
+        let Declared::Switch(configured) = configured else { return Ok(()) };
         if !self.faults.pfcwd.accepts_out_of_range {
             // Which way a configuration takes is the device's own matter, whatever it says of itself.
             let config_path = self.running.pfcwd.config_path;
@@ -208,7 +216,11 @@ impl Body for Switched {
 
     /// A change of `pfcwd.*` takes every handler off and starts the watchdogs afresh.
     fn apply(&mut self, configured: &Declared, running: Declared, network: &mut Network) {
-        let before = core::mem::replace(&mut self.running, running);
+        let (Declared::Switch(configured), Declared::Switch(running)) = (configured, running)
+        else {
+            return;
+        };
+        let before = core::mem::replace(&mut self.running, *running);
         // With a static limit the dynamic one waits until there is none.
         if self.running.buffer != before.buffer && self.running.buffer.static_th.is_none() {
             for port in network.switch(self.at).port_ids(self.at) {
@@ -238,7 +250,7 @@ impl Body for Switched {
 }
 
 /// The switch as it works, with its faults. It notes whether it protects frames with the cipher suite that its peers were told.
-fn config(configured: &Declared, running: &Declared, faults: &DeviceFaults) -> switch::Config {
+fn config(configured: &Switch, running: &Switch, faults: &DeviceFaults) -> switch::Config {
     let mut config = switch::Config::declared(running);
     config.install(faults);
     if let Some(macsec) = &mut config.macsec {

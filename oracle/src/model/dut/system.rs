@@ -38,9 +38,10 @@ pub(super) fn among(
     for (index, own) in (0..).zip(&system.devices) {
         let is_alone = system.alone == Some(index);
         let of = if is_alone { profile } else { own };
-        let ports = own.declared.ports.clone();
+        let ports = own.declared.ports().clone();
         let configured = if is_alone { configured } else { &own.declared };
-        let all = Declared { ports, ..configured.clone() };
+        let mut all = configured.clone();
+        *all.ports_mut() = ports;
         let drawn = (all.port_count(), seed_of(seed, index));
         let (mut device, its) = Device::new(of, &all, drawn, topology)?;
         if !is_alone {

@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_next_frame_waits_as_long_as_this_one_takes_at_the_rate_rounded_up() {
-        let rp = Nic::none().rp;
+        let rp = Nic::quiet().rp;
         let mut pacer = Pacer::default();
         pacer.left(&rp, Time(1_000), 1_048, 50_000_000_000);
         assert_eq!(pacer.next(), Time(1_000 + 167_680));
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_burst_leaves_back_to_back_and_then_pays_for_all_of_it() {
-        let rp = Rp { limiting: Limiting::Burst, burst: Bytes(3_000), ..Nic::none().rp };
+        let rp = Rp { limiting: Limiting::Burst, burst: Bytes(3_000), ..Nic::quiet().rp };
         let mut pacer = Pacer::default();
         let rate = 8_000_000_000; // a byte a nanosecond
         pacer.left(&rp, Time(5_000), 1_000, rate);

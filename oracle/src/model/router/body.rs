@@ -5,8 +5,7 @@ use crate::model::dut::body::{self, CableEnd};
 use crate::model::host::{self, HostKind};
 use crate::model::network::Network;
 use crate::model::topology::{End, Topology};
-use rig_lab::Declared;
-use rig_units::PortSpeed;
+use rig_lab::{Declared, Router};
 use std::collections::BTreeMap;
 
 /// It counts nothing, and nothing of it can be changed while it runs.
@@ -16,7 +15,7 @@ pub(in crate::model) struct Body;
 impl Body {
     /// Adds a router with so many ports to `topology`.
     pub(in crate::model) fn of(
-        running: &Declared,
+        running: &Router,
         ports: u16,
         topology: &mut Topology,
     ) -> (Body, Vec<CableEnd>) {
@@ -29,11 +28,10 @@ impl Body {
         };
         let host = |port| host::Config { kind: kind(port), ..host::Config::quiet() };
         topology.hosts.extend((0..ports).map(host));
-        let plug = |port| CableEnd {
-            end: End::Host(first + port),
-            speed: running.port_speed(port).unwrap_or(PortSpeed::G100),
-        };
-        (Body, (0..ports).map(plug).collect())
+        let groups = running.ports.iter();
+        let speeds = groups.flat_map(|group| (0..group.count).map(|_| group.speed));
+        let plug = |(host, speed)| CableEnd { end: End::Host(host), speed };
+        (Body, (first..).zip(speeds).take(ports.into()).map(plug).collect())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::model::packet::CLASSES;
 use crate::model::pfc_gen::{self, Xon};
 use crate::model::secy;
 use crate::model::wred;
-use rig_lab::{BufferFaults, Declared, DeviceFaults, PfcFaults, SchedulerFaults, Scheduling};
+use rig_lab::{BufferFaults, DeviceFaults, PfcFaults, SchedulerFaults, Scheduling};
 use rig_units::{Bytes, Dur, PortSpeed, Ppm, Quanta};
 
 /// What a switch is made of.
@@ -52,7 +52,7 @@ impl Config {
     pub fn plain(ports: u16, speed: PortSpeed) -> Config {
         let lossless = mask(&[3, 4]);
         Config {
-            ports: (0..ports).map(|index| (Declared::port_name(index), speed)).collect(),
+            ports: (0..ports).map(|index| (rig_lab::Switch::port_name(index), speed)).collect(),
             mtu: 9_216,
             forwarding_delay: Dur::ZERO,
             classifier: Classifier::plain(),
@@ -97,10 +97,10 @@ impl Config {
     }
 
     /// The switch as a profile declares it.
-    pub fn declared(declared: &Declared) -> Config {
+    pub fn declared(declared: &rig_lab::Switch) -> Config {
         let lossless = mask(&declared.qos.pfc_enable);
         let ports = declared.ports.iter().flat_map(|group| (0..group.count).map(|_| group.speed));
-        let named = |(index, speed)| (Declared::port_name(index), speed);
+        let named = |(index, speed)| (rig_lab::Switch::port_name(index), speed);
         let mut scheduling = [Scheduling::Dwrr(1); CLASSES];
         for (to, &from) in scheduling.iter_mut().zip(&declared.scheduler.queues) {
             *to = from;

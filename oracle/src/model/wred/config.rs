@@ -2,7 +2,7 @@
 
 use super::{Curve, Depth};
 use crate::model::packet::{Packet, bit};
-use rig_lab::{Color, Declared, DepthUnit, EcnMode, Marking, WredFaults};
+use rig_lab::{Color, DepthUnit, EcnMode, Marking, WredFaults};
 use rig_units::{Bytes, Ppm};
 
 /// Early detection, the same on every port.
@@ -52,7 +52,7 @@ impl Config {
     }
 
     /// Early detection as a profile declares it; the seed is the caller's.
-    pub fn declared(declared: &Declared) -> Config {
+    pub fn declared(declared: &rig_lab::Switch) -> Config {
         let wred = &declared.wred;
         let curve = |curve: rig_lab::Curve| {
             let rig_lab::Curve { kmin: Bytes(kmin), kmax: Bytes(kmax), pmax } = curve;

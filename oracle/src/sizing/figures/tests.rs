@@ -1,7 +1,7 @@
 //! Against what others published, and the bounds of what is sized. docs/sizing.md says what differs and why.
 
 use super::*;
-use rig_lab::{Kind, fields};
+use rig_lab::Switch;
 use rig_units::{Length, PortSpeed};
 
 fn amount(demand: &Demand, name: &str) -> Extent {
@@ -17,8 +17,7 @@ fn bytes(demand: &Demand, name: &str) -> u64 {
 }
 
 fn usual() -> Demand {
-    let declared = fields::sample(Kind::Switch).unwrap();
-    Demand { ports: 32, memory: Some(Bytes(32 << 20)), ..Demand::of(&declared) }
+    Demand { ports: 32, memory: Some(Bytes(32 << 20)), ..Demand::of(&Switch::usual()) }
 }
 
 /// A Spectrum-3 port as in sonic-swss pull request 3235: port MTU 9100, lossless MTU 1024, half of the packets small, cells of 144 B.

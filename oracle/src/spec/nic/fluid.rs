@@ -175,7 +175,7 @@ mod tests {
         // Two at 5 x 10^6 packets a second: R = 2.5 x 10^6, R_AI = 40 x 10^6 / 7840 = 5102 a second, 1 / B = 9.8 x 10^-5,
         // 1 / T R = 1 / 137.5 = 7.2727 x 10^-3; 5102 / (55 x 10^-6 x 6.25 x 10^12) = 1.4842 x 10^-5;
         // times (7.3707 x 10^-3)^2 = 5.4327 x 10^-5: 8.0634 x 10^-10, and its cube root 9.307 x 10^-4.
-        let Nic { np, rp, .. } = Nic::none();
+        let Nic { np, rp, .. } = Nic::quiet();
         let nearly = nearly(&incast(&np, &rp, 2));
         assert!((nearly - 9.307e-4).abs() < 1e-6, "{nearly}");
         // The root itself is lower: with F T R p = 0.64, half of all increases are cut off before they are additive.
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn nothing_moves_at_the_root() {
-        let Nic { np, rp, .. } = Nic::none();
+        let Nic { np, rp, .. } = Nic::quiet();
         for senders in [2, 10, 64] {
             let incast = incast(&np, &rp, senders);
             let Rest { marked: p, .. } = incast.rest();
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn where_the_slope_does_not_mark_enough_there_is_no_queue_to_name() {
-        let Nic { np, rp, .. } = Nic::none();
+        let Nic { np, rp, .. } = Nic::quiet();
         let rest = incast(&np, &rp, 64).rest();
         assert!(rest.marked > 0.01 && rest.queue.is_none(), "{rest:?}");
     }
@@ -215,7 +215,7 @@ mod tests {
         fn more_senders_are_marked_more(
             senders in 1_u32..200, step in 1_u64..400, timer in 20_u64..300, bytes in any::<bool>(), each in any::<bool>(),
         ) {
-            let Nic { mut np, mut rp, .. } = Nic::none();
+            let Nic { mut np, mut rp, .. } = Nic::quiet();
             rp.ai_rate.bps = step * 1_000_000;
             rp.timer = Dur::us(timer);
             if !bytes {

@@ -96,7 +96,7 @@ mod tests {
 
     fn rp(initial: u32, inverse_g: u32) -> Rp {
         let min_rate = L2Rate { bps: 1 };
-        let free = Rp { enable: true, cut_window: Dur::ZERO, min_rate, ..Nic::none().rp };
+        let free = Rp { enable: true, cut_window: Dur::ZERO, min_rate, ..Nic::quiet().rp };
         Rp { initial_alpha: Ppm(initial), inverse_g, ..free }
     }
 

@@ -146,7 +146,7 @@ mod tests {
     const LINE: PortSpeed = PortSpeed::G100;
 
     fn rp() -> Rp {
-        Rp { enable: true, cut_window: Dur::us(50), ..Nic::none().rp }
+        Rp { enable: true, cut_window: Dur::us(50), ..Nic::quiet().rp }
     }
 
     fn frames(at: &[u64]) -> Vec<(Time, Bytes)> {

@@ -89,7 +89,7 @@ mod tests {
     use rig_lab::Nic;
 
     fn np(interval: Dur, scope: Scope) -> Np {
-        Np { enable: true, interval, scope, latency: Dur(7), ..Nic::none().np }
+        Np { enable: true, interval, scope, latency: Dur(7), ..Nic::quiet().np }
     }
 
     fn mark(at: u64, qp: u16, from: u16) -> Mark {
@@ -146,7 +146,7 @@ mod tests {
             psn: Psn::new(psn),
             last: false,
         });
-        let due = replies(&Nic::none().rc, Data::Requests, Psn::new(0), &packets);
+        let due = replies(&Nic::quiet().rc, Data::Requests, Psn::new(0), &packets);
         assert_eq!(of_naks(&earns, &due, &packets, 4, 9), [mark(12, 4, 9)]);
         assert_eq!(of_naks(&np(Dur(0), Scope::Qp), &due, &packets, 4, 9), []);
     }

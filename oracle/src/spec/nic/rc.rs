@@ -110,7 +110,7 @@ mod tests {
 
     fn rc(ack_every: u16) -> Rc {
         let (ack_latency, nak_latency) = (Dur(3), Dur(7));
-        Rc { ack_every, ack_latency, nak_latency, ..Nic::none().rc }
+        Rc { ack_every, ack_latency, nak_latency, ..Nic::quiet().rc }
     }
 
     #[test]

@@ -4,9 +4,10 @@ use super::seen::{
     Analysis, Anchor, FORMAT, Malformed, Pfc, PfcClass, Port, Storm, Stream, Watchdog,
 };
 use rig_capture::analyse::{self, ActionView};
+use rig_capture::fate::Delays;
 use rig_capture::pcapng::{Capture, Kept};
 use rig_capture::{Dir, Observation, Span, What};
-use rig_lab::RuleFamily;
+use rig_lab::{Profile, RuleFamily};
 use rig_oracle::judge::Fired;
 use rig_oracle::measure::Places;
 use rig_oracle::measure::see;
@@ -14,8 +15,8 @@ use rig_testcases::Script;
 use rig_units::Time;
 
 impl Analysis {
-    /// Reads `capture` as one of a device that `view` declares.
-    pub(super) fn of(capture: &Capture, view: &ActionView, family: Option<RuleFamily>) -> Analysis {
+    /// Reads `capture` as one of a device.
+    pub(super) fn of(capture: &Capture, device: &Profile) -> Analysis {
         let Capture { observation, script, kept, holes, loads, notes, .. } = capture;
         let storms = (0..).take(script.storms.len());
         let storms = storms.filter_map(|index| storm(observation, script, index)).collect();
@@ -26,7 +27,11 @@ impl Analysis {
         let doubts = doubts
             .filter(|void| void.reason != "storm-lapse" && Some(&void.detail) != holed)
             .map(|void| format!("{}: {}", void.reason, void.detail));
-        let watchdog = family.map_or_else(Vec::new, |family| watchdog(capture, view, family));
+        let guarded = device.family().zip(device.declared.switch());
+        let watchdog = guarded.map_or_else(Vec::new, |(family, switch)| {
+            watchdog(capture, &ActionView::from(switch), family)
+        });
+        let delays = Delays::from(&device.declared);
         let mut notes = notes.clone();
         if watchdog.iter().any(|of| of.detection.is_some()) {
             let alike = "Detected is where frames of a stream begin to be lost: a full buffer or a dropping curve \
@@ -41,7 +46,7 @@ impl Analysis {
             ports: (0..).take(observation.ports.len()).map(|at| port(observation, at)).collect(),
             storms,
             streams: streams
-                .map(|index| stream(observation, script, (index, kept[usize::from(index)]), view))
+                .map(|index| stream(observation, script, (index, kept[usize::from(index)]), delays))
                 .collect(),
             loads: loads.iter().map(|(port, text)| format!("{port}: {text}")).collect(),
             pfc: (0..)
@@ -95,10 +100,10 @@ fn stream(
     observation: &Observation,
     script: &Script,
     (index, kept): (u16, Kept),
-    view: &ActionView,
+    delays: Delays,
 ) -> Stream {
     let spec = &script.streams[usize::from(index)];
-    let loss = analyse::loss(observation, script, index, view.delays());
+    let loss = analyse::loss(observation, script, index, delays);
     let port = |index: u16| script.ports[usize::from(index)].clone();
     Stream {
         name: spec.name.clone(),

@@ -18,19 +18,19 @@ pub(super) fn text(file: &str, analysis: &Analysis, device: &Profile, guessed: &
     let mut lines = Lines(String::new());
     let within = time(analysis.length_ps);
     lines.add("Capture", &format!("{file}: {}, {within} long", count(*frames, "frame")));
-    let of = &device.declared.pfcwd;
     let hint = match guessed {
         "" => String::new(),
         why => format!("; assumed: {why}, --dut names another"),
     };
-    let backlog = if of.action == rig_lab::Action::Drop {
-        format!(", backlog {}", word(of.backlog))
-    } else {
-        String::new()
-    };
-    let declared = device.family().map_or_else(
+    let declared = device.family().zip(device.declared.switch()).map_or_else(
         || "no watchdog".to_owned(),
-        |family| format!("action {}{backlog}, rule {family}", word(of.action)),
+        |(family, switch)| {
+            let of = &switch.pfcwd;
+            let drops = of.action == rig_lab::Action::Drop;
+            let backlog =
+                if drops { format!(", backlog {}", word(of.backlog)) } else { String::new() };
+            format!("action {}{backlog}, rule {family}", word(of.action))
+        },
     );
     lines.add("Read as", &format!("device {} declares: {declared}{hint}", device.name));
     for Port { name, dut_port, speed, sent, received } in ports {

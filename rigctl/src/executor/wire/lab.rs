@@ -180,9 +180,11 @@ impl WireLab {
         let happened = if_offered(control.events())?;
         let health = if_offered(control.health())?;
         // What had been sent by the end is still on its way, and leaves the device as late as that was.
-        let slowest = speeds.iter().map(|speed| speed.slot(declared.mtu)).max().unwrap_or_default();
+        let slowest =
+            speeds.iter().map(|speed| speed.slot(declared.mtu())).max().unwrap_or_default();
         let behind = health.as_ref().map_or(bound, |health| health.send_late);
-        let on_its_way = declared.transit() + self.cable * 2 + slowest * 2 + behind;
+        let transit = declared.transit().unwrap_or_default();
+        let on_its_way = transit + self.cable * 2 + slowest * 2 + behind;
         unseen.after(origin + script.length + on_its_way, read);
         self.bench.pacer.run_until(read, &mut unseen)?;
         unseen.events(origin, happened.as_ref().map_or(&[], |events| &events.all));

@@ -16,7 +16,7 @@ impl WireLab {
             Broken::Device(format!("{}: it speaks MACsec, and {why}", self.bench.profile))
         };
         let Some(protection) = &script.macsec else {
-            return if declared.macsec.enable {
+            return if declared.switch().is_some_and(|switch| switch.macsec.enable) {
                 Err(unkeyed(&"the lab has no keys for it (`macsec: keys:`)"))
             } else {
                 Ok(())

@@ -68,6 +68,20 @@ fn a_pause_that_never_comes_back_fails() {
 }
 
 #[test]
+fn an_xoff_after_the_pause_is_told_apart_from_none_and_frames_sent_after_it_do_not_count() {
+    // From 1 ms to 21 ms a frame each 30 us: 667 of the thousand.
+    let ran = held("two-in-a-row", "p3", "30us");
+    let said = ran.changed(|seen| {
+        while let [_, xoff, ..] = seen.words(0, Dir::Rx, true)[..] {
+            seen.lose(xoff);
+        }
+        seen.shift(first(seen), 20_000_000_000);
+    });
+    let got = "no XOFF within 667 frames, and one after its pause";
+    assert_eq!(said.word("pfc.backpressure"), Word::Fail(got.to_owned()));
+}
+
+#[test]
 fn frames_that_do_not_meet_a_pause_alone_show_nothing_of_it() {
     let one = text("p3", "10us");
     for (was, is) in [

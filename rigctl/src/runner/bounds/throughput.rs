@@ -54,6 +54,37 @@ fn a_rate_is_right_to_a_frame_at_the_edge() {
     assert!(!off(1) && off(2), "a frame more lies at the edge");
 }
 
+/// Two streams that offer 120 % of a port whose shaper has saved up 100 kB: it sends at its speed for 0.74 ms.
+fn saved_up(class: u8, window: &str) -> Word {
+    let ran = Ran::of(
+        "broadcom",
+        &format!(
+            "    dut: {{scheduler: {{pir: 97Gbps-L2, pbs: 100000B}}, buffer: {{pool: 1000000B, lossy_pool: 100000B}}}}
+    streams:
+      one: {{from: p1, to: p2, class: {class}, kind: rocev2-write, size: 1024B, rate: 60%}}
+      two: {{from: p3, to: p2, class: {class}, kind: rocev2-write, size: 1024B, rate: 60%}}
+    taps: {{p1: all, p2: all, p3: all}}
+    trials: 1
+    steps: [{{at: 0ms, start: [one, two], for: 2ms}}]
+    length: 4ms
+    measure: [{{share.withheld: {{streams: [one, two], {window}}}}}]
+"
+        ),
+    );
+    ran.as_seen().word("share.withheld")
+}
+
+#[test]
+fn what_a_shaper_had_saved_up_is_not_withheld() {
+    for class in [3, 0] {
+        for window in
+            ["from: 200us, until: 600us", "from: 400us, until: 1800us", "from: 1ms, until: 1800us"]
+        {
+            assert_eq!(saved_up(class, window), Word::Pass, "class {class} {window}");
+        }
+    }
+}
+
 #[test]
 fn what_other_streams_may_take_of_the_port_is_left_to_them() {
     let (_, alone) = quarter("").as_seen().spans("throughput");

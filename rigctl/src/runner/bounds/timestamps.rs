@@ -1,6 +1,7 @@
 //! What timestamps that may be off make of a reading: it is wider by what both of its ends may be off, and judged by that.
 
 use super::given::{Ran, Seen};
+use super::watchdog::{RESTORATION, restored_later};
 use super::{headroom, np, pause, rp, watchdog};
 use rig_capture::{Dir, Span};
 use rig_units::Dur;
@@ -20,10 +21,18 @@ fn a_reading_is_wider_by_what_its_timestamps_may_be_off_and_by_no_picosecond_mor
     let crossed = headroom::held(false, "{pfc.latency: {stream: fill}}");
     let crossed = crossed.then(|seen| first_xoff_of(seen, (0, Dir::Rx), 10_000_000));
     let paused = [("1010us", "600q")];
-    let rows: [Row; 6] = [
+    let rows: [Row; 8] = [
         (Dur::us(50), watchdog::stormed("500ms", &detection), "pfcwd.detection", |seen, by| {
             watchdog::detected_later(seen, by);
         }),
+        (Dur::us(50), watchdog::stormed("500ms", RESTORATION), "pfcwd.restoration", restored_later),
+        // It counts from the end of the pause.
+        (
+            Dur::us(50),
+            watchdog::stormed_on("cisco-8000", "500ms", RESTORATION),
+            "pfcwd.restoration",
+            restored_later,
+        ),
         (Dur::ns(10), np::marks("0us", "60us", 1, "cnp.latency"), "cnp.latency", |seen, by| {
             let cnp = np::cnps(seen)[0];
             seen.shift(cnp, by);

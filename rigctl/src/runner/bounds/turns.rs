@@ -71,7 +71,7 @@ fn a_device_that_never_restores_is_booted_before_each_trial() {
     );
     asked(&ran, |context, script| {
         assert_eq!(before(context, script, 1), Before::Reboot);
-        let declared = &context.profile.declared.pfcwd;
+        let declared = &context.profile.declared.switch().expect("a switch").pfcwd;
         assert_eq!(rests(context).used, declared.poll_interval, "no storm is in question");
     });
 }

@@ -7,8 +7,12 @@ use rig_units::{Dur, PortSpeed, Quanta};
 
 /// A storm that starts at 200 ms and lasts so long, on the queue that a frame goes to every 500 us.
 pub(super) fn stormed(length: &str, measure: &str) -> Ran {
+    stormed_on("broadcom", length, measure)
+}
+
+pub(super) fn stormed_on(device: &'static str, length: &str, measure: &str) -> Ran {
     Ran::of(
-        "broadcom",
+        device,
         &format!(
             "    dut: {{pfcwd: {{detection_time: 200ms, restoration_time: 200ms, poll_interval: 100ms, action: drop}}}}
     streams: {{victim: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 500us}}}}
@@ -78,6 +82,64 @@ fn a_restoration_holds_the_bounds_of_the_rule_to_the_picosecond() {
     });
     assert_eq!(Dur(read.lo), lost - xoff - Dur::ns(2_020));
     ran.holds_its_bounds("pfcwd.restoration", restored_later);
+}
+
+#[test]
+fn stamps_that_are_off_as_they_may_be_accuse_nobody_at_either_end_of_the_window() {
+    const OFF: i64 = 1_000_000;
+    let bound = Dur::us(1);
+    for device in ["broadcom", "cisco-8000"] {
+        let exact = stormed_on(device, "500ms", RESTORATION);
+        let (read, want) = exact.as_seen().spans("pfcwd.restoration");
+        let signed = |value: u64| i64::try_from(value).expect("a value");
+        let loose = stormed_on(device, "500ms", RESTORATION).off_by(bound);
+        // The storm's last frame is stamped early and the end of the action late, or the other way round.
+        let (latest, earliest) = (signed(want.hi - read.lo), signed(want.lo) - signed(read.hi));
+        for (by, off, out) in [(latest, OFF, 1), (earliest, -OFF, -1)] {
+            let passes = |by: i64| {
+                let said = loose.changed(|seen| {
+                    restored_later(seen, by + off);
+                    let last = *seen.words(1, Dir::Tx, true).last().expect("XOFFs");
+                    seen.shift(last, -off);
+                });
+                said.passes("pfcwd.restoration")
+            };
+            assert!(passes(by) && !passes(by + out), "{device} {by} {off}");
+        }
+    }
+}
+
+/// Frames of another class to the stormed port, which is shaped: what is let go may have to wait for one of them.
+fn shaped(trials: u32) -> Ran {
+    Ran::of(
+        "broadcom",
+        &format!(
+            "    dut: {{scheduler: {{pir: 300Mbps-L2}}, pfcwd: {{detection_time: 200ms, restoration_time: 200ms, poll_interval: 100ms, action: drop}}}}
+    streams:
+      victim: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 500us}}
+      beside: {{from: p3, to: p2, class: 4, kind: rocev2-write, size: 1518B, every: 50us}}
+    storms: {{storm: {{from: p2, classes: [3]}}}}
+    taps: {{p2: all}}
+    trials: {trials}
+    steps:
+      - {{at: 0ms, start: [victim, beside]}}
+      - {{at: 200ms, start: storm, for: 450ms}}
+    measure: [{{{DETECTION}}}}}]
+"
+        ),
+    )
+}
+
+#[test]
+fn a_detection_on_a_shaped_port_may_be_as_late_as_the_shaper_lets_a_frame_go() {
+    let ran = shaped(4);
+    assert_eq!(ran.as_seen().word("pfcwd.detection"), Word::Pass);
+    // What is let go waits for at most one frame of 1518 B at 300 Mb/s: 40.5 us.
+    let spans = ran.as_seen();
+    for taken in &spans.of("pfcwd.detection").next().expect("it was judged").taken {
+        let wide = Dur(taken.span.hi - taken.span.lo);
+        assert!(wide <= Dur::us(170), "{wide}");
+    }
 }
 
 #[test]

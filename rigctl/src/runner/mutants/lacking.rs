@@ -39,9 +39,14 @@ fn has(mutant: &Mutant, profile: &Profile, case: &Case) -> bool {
         .try_fold(profile.declared.clone(), |declared, setting| declared.with(setting));
     let Ok(declared) = declared else { return false };
     match mutant.part {
-        _ if mutant.what().starts_with("peer.") => declared.peer.exists(),
-        Some(Part::Macsec) => declared.macsec.enable,
-        _ if of_voqs(mutant) => declared.buffer.accounting == Accounting::Voq,
+        _ if mutant.what().starts_with("peer.") => {
+            declared.nics().is_some_and(|nics| nics.peer.is_some())
+        }
+        Some(Part::Macsec) => declared.switch().is_some_and(|switch| switch.macsec.enable),
+        _ if of_voqs(mutant) => {
+            let accounting = declared.switch().map(|switch| switch.buffer.accounting);
+            accounting == Some(Accounting::Voq)
+        }
         _ => true,
     }
 }

@@ -29,7 +29,8 @@ fn secured(more: &[Setting]) -> (Bench, [Cable; 2]) {
         panic!("it boots")
     };
     assert_eq!(bench.ask(Ask::Do(Order::Key { keys: Keyring(keys()) })), Answer::Done);
-    let protection = Protection::of(&declared.macsec, Some(&keys())).expect("it speaks MACsec");
+    let protection = Protection::of(&declared.switch().expect("a switch").macsec, Some(&keys()))
+        .expect("it speaks MACsec");
     let cables = [0, 1].map(|port| Cable::of(&protection, port).expect("keys long enough"));
     (bench, cables)
 }

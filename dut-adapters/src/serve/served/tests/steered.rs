@@ -23,7 +23,7 @@ fn a_boot_is_a_fresh_device_at_a_new_beginning() {
     let booted = bench.ask(Ask::Boot { seed: 2, settings });
     let Answer::Booted { epoch_ns, declared } = booted else { panic!("{booted:?}") };
     assert_eq!(epoch_ns, 3_000_000);
-    assert_eq!(declared.pfcwd.detection_time, Dur::ms(300));
+    assert_eq!(declared.get("pfcwd.detection_time"), Some("300ms".into()));
     assert_eq!(bench.health(), Health::default());
     assert_eq!(bench.counter("Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_PACKETS"), 0);
     // What came before the boot came to another device; what comes at it comes to this one.
@@ -58,8 +58,8 @@ fn settings_are_taken_all_or_none_and_read_back() {
     assert_eq!(why, "mtu cannot be changed while the device runs");
     let answer = bench.ask(Ask::Configure { settings: vec![good] });
     let Answer::Configured { declared } = answer else { panic!("{answer:?}") };
-    assert_eq!(declared.pfcwd.detection_time, Dur::ms(300));
-    assert_eq!(declared.mtu, profile("broadcom").declared.mtu);
+    assert_eq!(declared.get("pfcwd.detection_time"), Some("300ms".into()));
+    assert_eq!(declared.mtu(), profile("broadcom").declared.mtu());
 }
 
 #[test]

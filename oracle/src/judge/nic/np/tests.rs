@@ -6,7 +6,7 @@ use rig_lab::{Nic, Scope};
 const EXACT: Sight = Sight { bound: Dur::ZERO, busy: Dur::ZERO, until: Time(1_000_000) };
 
 fn np(interval: u64, scope: Scope) -> Np {
-    Np { enable: true, interval: Dur(interval), scope, latency: Dur(30), ..Nic::none().np }
+    Np { enable: true, interval: Dur(interval), scope, latency: Dur(30), ..Nic::quiet().np }
 }
 
 fn marks(all: &[(u64, u16)]) -> Vec<Mark> {

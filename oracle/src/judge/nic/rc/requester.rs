@@ -138,7 +138,7 @@ mod tests {
         Sight { bound: Dur::ZERO, busy: Dur::ZERO, allowance: None, until: Time(10_000) };
 
     fn rc(timeout: u64) -> Rc {
-        Rc { nak_latency: Dur(5), timeout: Dur(timeout), retries: 2, ..Nic::none().rc }
+        Rc { nak_latency: Dur(5), timeout: Dur(timeout), retries: 2, ..Nic::quiet().rc }
     }
 
     fn judged(timeout: u64, asked: &[(u64, u32)], brought: &[(u64, u32)]) -> Vec<Fault> {

@@ -7,7 +7,7 @@ use rig_units::L2Rate;
 const LINE: PortSpeed = PortSpeed::G100;
 
 fn rp() -> Rp {
-    Rp { enable: true, ..Nic::none().rp }
+    Rp { enable: true, ..Nic::quiet().rp }
 }
 
 fn judged(rp: &Rp, cnps: &[Time], frames: &[(Time, Bytes)]) -> Followed {

@@ -9,7 +9,7 @@ use crate::model::{Storm, Stream};
 use rig_lab::Kind as Device;
 use rig_lab::{
     Buffer, Charge, Declared, Mutation, Pfc, Pfcwd, Profile, Qos, Rule, RuleFamily, Scheduler,
-    Scheduling, Setting, Wred, fields,
+    Scheduling, Setting, Switch, Wred,
 };
 use rig_testcases::MacsecMode;
 use rig_units::{Bytes, Dur, Pace, Quanta, Time};
@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 
 /// P = 100 ms, D = R = 200 ms; classes 3 and 4 are lossless and guarded.
 pub(super) fn declared(family: RuleFamily) -> Declared {
-    let usual = fields::sample(Device::Switch).expect("rows that fit their fields");
-    Declared {
+    let usual = Switch::usual();
+    Declared::Switch(Box::new(Switch {
         qos: Qos { dscp_to_tc: [(3, 3), (4, 4)].into(), ..usual.qos },
         scheduler: Scheduler { queues: vec![Scheduling::Dwrr(1); 8], ..Scheduler::default() },
         buffer: Buffer {
@@ -37,7 +37,7 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
             ..Pfcwd::dropping()
         },
         ..usual
-    }
+    }))
 }
 
 pub(super) fn set(path: &str, value: impl Into<serde_json::Value>) -> Setting {

@@ -145,7 +145,10 @@ fn an_override_changes_what_it_does_and_not_what_it_says() {
     let (late, _) = times(slow, true);
     assert_eq!(late, right + 100_000);
     let bench = Case::of(RuleFamily::Broadcom).mutated("pfcwd.detection_time=x1.5").start();
-    assert_eq!(bench.dut.configured().pfcwd.detection_time, Dur::ms(200));
+    assert_eq!(
+        bench.dut.configured().switch().expect("a switch").pfcwd.detection_time,
+        Dur::ms(200)
+    );
 }
 
 #[test]

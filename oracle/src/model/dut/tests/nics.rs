@@ -1,27 +1,29 @@
 //! A device of NICs: what it is configured to, what it counts, and what it refuses.
 
-use super::bench::{Case, set};
+use super::bench::set;
 use crate::model::dut::{Dut, Rig};
 use crate::model::host;
 use crate::model::nic::{Flow, Verb};
 use crate::model::packet::{Kind, Packet};
 use crate::model::tap::{Dir, NoTap};
 use rig_lab::Kind as Device;
-use rig_lab::{Nic, PortGroup, Profile, RuleFamily};
-use rig_units::{Dur, PortSpeed, Time};
+use rig_lab::{Declared, Nic, Nics, PortGroup, Profile};
+use rig_units::{Bytes, Dur, PortSpeed, Time};
 
 fn profile(mutations: &[&str]) -> Profile {
-    let mut case = Case::of(RuleFamily::Broadcom);
     let nic = |generation: &str, interval| {
-        let mut nic = Nic { generation: generation.to_owned(), ..Nic::none() };
+        let mut nic = Nic { generation: generation.to_owned(), ..Nic::quiet() };
         (nic.np.enable, nic.rp.enable, nic.np.interval) = (true, true, interval);
         nic
     };
-    case.declared.ports = vec![PortGroup { count: 2, speed: PortSpeed::G400 }];
-    case.declared.nic = nic("gen1", Dur::us(50));
-    case.declared.peer = nic("gen2", Dur::ZERO);
+    let declared = Declared::Nic(Box::new(Nics {
+        ports: vec![PortGroup { count: 2, speed: PortSpeed::G400 }],
+        mtu: Bytes(9_122),
+        nic: nic("gen1", Dur::us(50)),
+        peer: Some(nic("gen2", Dur::ZERO)),
+    }));
     let name = || "nic".to_owned();
-    let mut profile = Profile::new(name(), name(), Device::Nic, name(), None, case.declared);
+    let mut profile = Profile::new(name(), name(), Device::Nic, name(), None, declared);
     for mutation in mutations {
         profile.mutate(&mutation.parse().unwrap()).unwrap();
     }
@@ -110,7 +112,7 @@ fn its_settings_change_while_it_runs() {
     assert_eq!(cnps(&mut dut, 0, 3), 3);
     dut.configure(&[set("peer.np.enable", false)]).unwrap();
     assert_eq!(cnps(&mut dut, 1, 3), 0);
-    assert_eq!(dut.configured().nic.np.interval, Dur::ZERO);
+    assert_eq!(dut.configured().get("nic.np.interval"), Some("0s".into()));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::bench::{Bench, Case, id, ms, set};
 use crate::model::dut::{Dut, Rig};
 use crate::model::host;
-use rig_lab::{DevicePort, Mutation, Profile, RuleFamily, System, SystemLink};
+use rig_lab::{Declared, DevicePort, Mutation, Profile, RuleFamily, Switch, System, SystemLink};
 use rig_units::{Dur, Length, Time};
 
 /// Rig ports 0 and 1 at the near switch, 2 and 3 at the far one; the last port of either leads to the other.
@@ -20,6 +20,10 @@ fn system() -> System {
         ports: vec![at(0, 0), at(0, 1), at(1, 0), at(1, 1)],
         alone: None,
     }
+}
+
+fn switch(declared: &Declared) -> &Switch {
+    declared.switch().expect("a switch")
 }
 
 fn bench(profile: &Profile) -> Bench {
@@ -83,7 +87,7 @@ fn a_device_alone_is_told_and_configured_as_if_the_others_were_not_there() {
     assert_eq!((port, class, bench.dut.name_behind(1)), (1, 3, "Ethernet4".to_owned()));
     assert!(bench.dut.counters().contains_key("near/Ethernet28 SAI_PORT_STAT_PFC_3_RX_PKTS"));
     bench.dut.configure(&[set("pfcwd.detection_time", "400ms")]).unwrap();
-    assert_eq!(bench.dut.configured().pfcwd.detection_time, Dur::ms(400));
+    assert_eq!(switch(bench.dut.configured()).pfcwd.detection_time, Dur::ms(400));
     assert_eq!(bench.dut.configured().port_count(), 2);
 }
 
@@ -91,9 +95,13 @@ fn a_device_alone_is_told_and_configured_as_if_the_others_were_not_there() {
 fn what_is_configured_on_a_system_is_configured_on_each_device() {
     let mut bench = bench(&whole());
     bench.dut.configure(&[set("buffer.dynamic_th", -2)]).unwrap();
-    let own: Vec<i8> =
-        bench.dut.devices.iter().map(|device| device.configured.buffer.dynamic_th).collect();
-    assert_eq!((own, bench.dut.configured().buffer.dynamic_th), (vec![-2, -2], -2));
+    let own: Vec<i8> = bench
+        .dut
+        .devices
+        .iter()
+        .map(|device| switch(&device.configured).buffer.dynamic_th)
+        .collect();
+    assert_eq!((own, switch(bench.dut.configured()).buffer.dynamic_th), (vec![-2, -2], -2));
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn us(n: u64) -> Time {
 }
 
 fn rp() -> Rp {
-    Nic::none().rp
+    Nic::quiet().rp
 }
 
 fn limiter() -> Limiter {

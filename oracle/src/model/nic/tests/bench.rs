@@ -43,7 +43,7 @@ pub(super) struct Bench {
 
 /// What a profile declares where nothing is asked for, with notification and reaction switched on.
 pub(super) fn config() -> Config {
-    let mut config = Config::declared(&rig_lab::Nic::none());
+    let mut config = Config::declared(&rig_lab::Nic::quiet());
     (config.np.enable, config.rp.enable) = (true, true);
     config
 }

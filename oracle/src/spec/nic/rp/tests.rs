@@ -3,7 +3,7 @@ use rig_lab::Nic;
 
 /// The values of the paper: g = 1/256, both timers 55 us, 10 MB, F = 5, 40 Mb/s; alpha begins at 1.
 fn paper() -> Rp {
-    Rp { enable: true, cut_window: Dur::ZERO, ..Nic::none().rp }
+    Rp { enable: true, cut_window: Dur::ZERO, ..Nic::quiet().rp }
 }
 
 const LINE: PortSpeed = PortSpeed::G100;

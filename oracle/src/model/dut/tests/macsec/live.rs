@@ -143,14 +143,13 @@ fn what_belongs_to_the_keys_or_lies_out_of_range_is_refused() {
     assert_eq!(why.to_string(), "`macsec.encoding_sa`: the association 4: want 0 to 3");
     let why = refuse("macsec.next_pn", 4_294_967_296_u64.into());
     assert!(matches!(why, Refused::Unreadable(_)), "{why}");
-    assert_eq!(rig.dut.configured().macsec.encoding_sa, 0);
+    assert_eq!(rig.dut.configured().get("macsec.encoding_sa"), Some(0.into()));
 }
 
 #[test]
 fn a_device_does_not_boot_with_what_it_would_refuse() {
     use crate::model::{dut, host};
-    let mut case = case("bypass");
-    case.declared.macsec.next_pn = Some(0);
+    let case = case("bypass").with("macsec.next_pn", 0);
     let rig = dut::Rig { ports: 2, cable_cm: 300, host: host::Config::quiet() };
     let why = Dut::new(&case.profile(), &case.declared, &rig, 1).expect_err("refused");
     assert!(why.to_string().starts_with("`macsec.next_pn`: a packet number of 0: want 1 to "));

@@ -1,0 +1,43 @@
+//! What is declared of a device of NICs: one behind each of its ports.
+
+use crate::{Nic, Ports};
+use rig_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One NIC, or two.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nics {
+    /// The ports, one for each NIC.
+    pub ports: Ports,
+    /// Largest frame the ports take, FCS counted.
+    pub mtu: Bytes,
+    /// What the NIC behind the first port does.
+    pub nic: Nic,
+    /// What the NIC behind the second port does, where there are two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Nic")]
+    pub peer: Option<Nic>,
+}
+
+impl Nics {
+    /// Each NIC with its key, in the order of the ports.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &Nic)> {
+        [("nic", &self.nic)].into_iter().chain(self.peer.iter().map(|peer| ("peer", peer)))
+    }
+
+    /// The NIC behind port `index`; `None` past the last.
+    pub fn behind(&self, index: u16) -> Option<&Nic> {
+        self.all().nth(index.into()).map(|(_, nic)| nic)
+    }
+
+    /// What counters call the NIC behind port `index`: the part by which it is configured.
+    pub fn port_name(index: u16) -> String {
+        match index {
+            0 => "nic".to_owned(),
+            1 => "peer".to_owned(),
+            further => format!("peer{further}"),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What is declared of a switch: its ports, and the parts that frames meet between them.
+
+use crate::field::Holds::Time;
+use crate::field::{Field, needed};
+use crate::ports::speed_of;
+use crate::{Buffer, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Scheduler, Watermark, Wred};
+use rig_units::{Bytes, Dur, PortSpeed, Within};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A switch; of a system, what each of its switches has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    /// The front-panel ports, in order; named `Ethernet0`, `Ethernet4`, ... as SONiC does.
+    pub ports: Ports,
+    /// Largest frame the ports take, FCS counted.
+    pub mtu: Bytes,
+    /// Time from the last bit in to the first bit out of an idle switch.
+    pub forwarding_delay: Dur,
+    /// Classification and which classes are lossless.
+    pub qos: Qos,
+    /// How the queues of a port share it.
+    pub scheduler: Scheduler,
+    /// The packet buffer and its thresholds.
+    pub buffer: Buffer,
+    /// Early marking and dropping.
+    pub wred: Wred,
+    /// Sending and obeying of PFC.
+    pub pfc: Pfc,
+    /// The PFC watchdog.
+    pub pfcwd: Pfcwd,
+    /// The polling of watermarks.
+    #[serde(default)]
+    pub watermark: Watermark,
+    /// MACsec on the ports.
+    #[serde(default)]
+    pub macsec: Macsec,
+}
+
+impl Switch {
+    /// The fields of whatever forwards frames, a row each.
+    pub const OF_FORWARDING: &[Field] = &[needed("forwarding_delay", Time, "600ns")];
+
+    /// Time from the last bit in to the first bit out of an idle switch, MACsec counted.
+    pub fn transit(&self) -> Dur {
+        self.forwarding_delay + self.macsec.transit()
+    }
+
+    /// Time from the last bit of a PFC frame of this form to its effect, MACsec counted.
+    pub fn response(&self, form: Form) -> Within {
+        self.pfc.response + self.macsec.pfc_latency(form).into()
+    }
+
+    /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC, MACsec counted.
+    pub fn emission(&self) -> Dur {
+        self.pfc.emission.unwrap_or(Dur::ZERO) + self.macsec.pfc_latency(self.macsec.sent())
+    }
+
+    /// Speed of port `index`, counted from 0; `None` past the last.
+    pub fn port_speed(&self, index: u16) -> Option<PortSpeed> {
+        speed_of(&self.ports, index)
+    }
+
+    /// SONiC's name of port `index`: `Ethernet0`, `Ethernet4`, ...
+    pub fn port_name(index: u16) -> String {
+        format!("Ethernet{}", u32::from(index) * 4)
+    }
+}
