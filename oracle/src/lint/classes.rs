@@ -64,7 +64,7 @@ pub(super) const MTU_OF_LINKS: Lint = Lint {
 fn mtu_of_links(system: &System) -> Vec<(usize, Flaw)> {
     let of = |(index, link): (usize, &rig_lab::SystemLink)| {
         let [one, other] = link.ends.map(|end| {
-            system.devices.get(usize::from(end.device)).map(|device| device.declared.mtu)
+            system.devices.get(usize::from(end.device)).map(|device| device.declared.mtu())
         });
         let (one, other) = (one?, other?);
         let [near, far] = link.ends.map(|end| system.port_name(end));

@@ -1,7 +1,7 @@
 //! A rule, what it looks at, and what it says.
 
 use crate::sizing::Demand;
-use rig_lab::{Declared, RuleFamily, System};
+use rig_lab::{RuleFamily, Switch, System};
 use rig_units::{Bytes, Length};
 
 /// One rule.
@@ -29,7 +29,7 @@ pub(super) enum Check {
 #[derive(Debug, Clone, Copy)]
 pub struct Linted<'a> {
     /// What it declares.
-    pub declared: &'a Declared,
+    pub declared: &'a Switch,
     /// The family of its watchdog's rule.
     pub family: Option<RuleFamily>,
     /// The longest of its cables.

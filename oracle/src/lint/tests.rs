@@ -1,12 +1,12 @@
 //! Each rule at its exact bound, and one byte or picosecond before it.
 
 use super::*;
-use rig_lab::{Declared, DevicePort, Kind, Profile, RuleFamily, SystemLink, fields};
+use rig_lab::{Declared, DevicePort, Kind, Profile, RuleFamily, Switch, SystemLink};
 use rig_units::{Bytes, Dur, Length, PortSpeed};
 
 /// 8 ports of 100 Gb/s, two lossless classes, cells of 208 B, a pool of 10 875 072 B at alpha 1/8: nothing wrong with it.
-fn sound() -> Declared {
-    let mut declared = fields::sample(Kind::Switch).unwrap();
+fn sound() -> Switch {
+    let mut declared = Switch::usual();
     declared.qos.pfc_enable = vec![3, 4];
     declared.qos.pfcwd_sw_enable = vec![3, 4];
     declared.qos.dscp_to_tc = [(3, 3), (4, 4)].into();
@@ -16,11 +16,11 @@ fn sound() -> Declared {
 }
 
 /// The rules that fire.
-fn fired(change: impl FnOnce(&mut Declared)) -> Vec<&'static str> {
+fn fired(change: impl FnOnce(&mut Switch)) -> Vec<&'static str> {
     fired_in(None, change)
 }
 
-fn fired_in(memory: Option<u64>, change: impl FnOnce(&mut Declared)) -> Vec<&'static str> {
+fn fired_in(memory: Option<u64>, change: impl FnOnce(&mut Switch)) -> Vec<&'static str> {
     let mut declared = sound();
     change(&mut declared);
     let linted = Linted {
@@ -48,7 +48,7 @@ fn headroom_is_enough_at_what_f3_says_and_not_a_byte_below() {
     assert_eq!(fired(|of| of.buffer.headroom_pool = Some(Bytes(97_968))), NONE);
     assert_eq!(fired(|of| of.buffer.headroom_pool = Some(Bytes(97_967))), ["lossless-headroom"]);
     // Without a lossless class nothing needs it.
-    let lossy = |of: &mut Declared| {
+    let lossy = |of: &mut Switch| {
         (of.qos.pfc_enable, of.qos.pfcwd_sw_enable, of.buffer.xoff) = (vec![], vec![], Bytes(0));
     };
     assert_eq!(fired(lossy), NONE);
@@ -77,7 +77,7 @@ fn xon_flaps_up_to_the_offset_that_one_frame_of_64_bytes_still_meets() {
     assert_eq!(fired(|of| of.buffer.xon_offset = Bytes(79)), NONE);
     assert_eq!(fired(|of| of.buffer.xon_offset = Bytes(78)), ["xon-flaps"]);
     // A fixed XON above all that flaps, too.
-    let fixed = |of: &mut Declared| of.buffer.xon = of.buffer.pool;
+    let fixed = |of: &mut Switch| of.buffer.xon = of.buffer.pool;
     assert_eq!(fired(fixed), ["xon-flaps"]);
 }
 
@@ -85,12 +85,12 @@ fn xon_flaps_up_to_the_offset_that_one_frame_of_64_bytes_still_meets() {
 fn marks_come_before_pauses_while_kmin_is_a_byte_below_the_depth_at_xoff() {
     // 5815 frames of 64 B in cells of 208 B: 1 209 520 B; 132 of the MTU are less.
     let kmin = |kmin: u64| {
-        move |of: &mut Declared| (of.wred.kmin, of.wred.kmax) = (Bytes(kmin), Bytes(2_000_000))
+        move |of: &mut Switch| (of.wred.kmin, of.wred.kmax) = (Bytes(kmin), Bytes(2_000_000))
     };
     assert_eq!(fired(kmin(1_209_519)), NONE);
     assert_eq!(fired(kmin(1_209_520)), ["ecn-after-pfc"]);
     // Queues without marking have no such order.
-    let unmarked = |of: &mut Declared| {
+    let unmarked = |of: &mut Switch| {
         kmin(1_209_520)(of);
         of.wred.queues = vec![0];
     };
@@ -110,7 +110,7 @@ fn a_lossless_class_is_one_that_something_is_sent_in() {
         fired(|of| of.qos.dscp_to_tc.retain(|_, class| *class != 4)),
         ["class-without-dscp"]
     );
-    let by_default = |of: &mut Declared| {
+    let by_default = |of: &mut Switch| {
         of.qos.dscp_to_tc.remove(&4);
         of.qos.default_tc = 4;
     };
@@ -123,7 +123,7 @@ fn a_watchdog_waits_for_longer_than_a_full_device_takes_to_drain_by_a_picosecond
     let bytes = 7 * (3_491 * 208 + 165_568);
     let drained = Dur(bytes * 80);
     let one_poll = |time: Dur| {
-        move |of: &mut Declared| {
+        move |of: &mut Switch| {
             (of.pfcwd.detection_time, of.pfcwd.poll_interval) = (time, time);
             of.pfcwd.restoration_time = None;
         }
@@ -149,7 +149,7 @@ fn times_are_whole_numbers_of_polls() {
 #[test]
 fn both_ends_of_a_link_take_the_same_frames() {
     let device = |mtu: u64| {
-        let declared = Declared { mtu: Bytes(mtu), ..sound() };
+        let declared = Declared::Switch(Box::new(Switch { mtu: Bytes(mtu), ..sound() }));
         Profile::new(String::new(), String::new(), Kind::Switch, String::new(), None, declared)
     };
     let link =

@@ -6,7 +6,7 @@ use crate::cli::{Format, LintArgs};
 use crate::stdout;
 use rig_lab::fault::{Fault, Place, one_of};
 use rig_lab::read::{LabOrigin, NamedFile, named_file};
-use rig_lab::{Kind, Lab, Profile};
+use rig_lab::{Lab, Profile};
 use rig_oracle::lint::{self, Flaw, LINTS, Lint, Linted};
 use rig_reports::{Exit, printable};
 use rig_units::Length;
@@ -65,15 +65,8 @@ fn of_switch(
     place: impl Fn(&str) -> Place,
     found: &mut Vec<Found>,
 ) -> usize {
-    if profile.kind != Kind::Switch {
-        return 0;
-    }
-    let linted = Linted {
-        declared: &profile.declared,
-        family: profile.family(),
-        cable,
-        memory: args.memory,
-    };
+    let Some(declared) = profile.declared.switch() else { return 0 };
+    let linted = Linted { declared, family: profile.family(), cable, memory: args.memory };
     found.extend(lint::switch(&linted).into_iter().map(|(rule, flaw)| Found {
         rule,
         device: profile.name.clone(),
