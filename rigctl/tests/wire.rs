@@ -316,3 +316,45 @@ fn a_capture_to_disk_has_every_frame_that_the_observation_has() {
     let want = format!("Captured {trials} frames in {} files under ", kept.len());
     assert!(text.contains(&want), "{want}: {text}");
 }
+
+/// A probe behind a tag.
+const TAGGED: &str = "about: \"a suite of one case\"
+device: switch
+cases:
+  tagged:
+    why: \"a test\"
+    source: [\"a test\"]
+    dut: {rule_family: broadcom}
+    streams: {probe: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 2ms, vlan: {id: 100, pcp: 5}}}
+    steps:
+      - {at: 0ms, start: probe, for: 100ms}
+    trials: 1
+    measure:
+      - loss: {stream: probe, expect: none}
+";
+
+#[test]
+fn a_tag_passes_a_device_that_keeps_it_and_is_in_the_evidence() {
+    if !root() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a temporary folder");
+    let (suite, out) = (desk.path().join("tagged.yaml"), desk.path().join("out"));
+    std::fs::write(&suite, TAGGED).expect("writable");
+    let output = command(SWITCHES, &out, "--evidence all").arg(&suite).output();
+    let told = output.expect("rigctl starts").stdout;
+    let results = std::fs::read_to_string(out.join("results.json")).expect("results");
+    let results: Value = serde_json::from_str(&results).expect("JSON");
+    let path = results["cases"][0]["evidence"][0]["path"].as_str();
+    let path = path.unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&told)));
+    let mut reader =
+        PcapNgReader::new(Cursor::new(packed::plain(&out.join(path)))).expect("a file");
+    let mut passed = 0;
+    while let Some(block) = reader.next_block() {
+        let Block::EnhancedPacket(frame) = block.expect("a whole block") else { continue };
+        assert_eq!(frame.data[12..16], [0x81, 0x00, 0xa0, 100], "frame {passed}");
+        passed += 1;
+    }
+    // Each is there as it was sent and as it arrived.
+    assert!(passed >= 80, "{passed}: {}", String::from_utf8_lossy(&told));
+}

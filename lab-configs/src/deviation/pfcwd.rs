@@ -77,4 +77,7 @@ table! {
     /// A watchdog that is restarted goes on with what it had seen.
     // Half a storm before a restart and half after it make a whole one.
     restart_forgets_nothing;
+    /// No poll is evaluated after the watchdog has been restarted.
+    // A storm that comes after a restart is not noticed.
+    poll_stops_after_restart;
 }

@@ -35,9 +35,14 @@ pub(in crate::model) struct CableEnd {
 ///
 /// A kind of device is added as a module with one of these in it, and where [`Device::new`](super::device::Device::new) chooses.
 pub(in crate::model) trait Body: Debug + Send + Sync {
-    /// Starts its watchdogs, or starts them again; whether it has any.
+    /// Starts its watchdogs; whether it has any.
     fn start_pfcwd(&mut self, _network: &mut Network) -> bool {
         false
+    }
+
+    /// Stops its watchdogs and starts them again; whether it has any.
+    fn restart_pfcwd(&mut self, network: &mut Network) -> bool {
+        self.start_pfcwd(network)
     }
 
     /// When it polls next.

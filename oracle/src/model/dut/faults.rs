@@ -30,7 +30,10 @@ impl Switched {
 
     /// Whether nothing is polled any more.
     pub(super) fn polls_are_over(&self) -> bool {
-        self.faults.pfcwd.poll_stops_after_storm && self.has_restored
+        let PfcwdFaults { poll_stops_after_storm, poll_stops_after_restart, .. } =
+            self.faults.pfcwd;
+        (poll_stops_after_storm && self.has_restored)
+            || (poll_stops_after_restart && self.was_restarted)
     }
 
     /// Whether the watchdog of one guarded queue is left out of this poll.

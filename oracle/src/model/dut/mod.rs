@@ -208,7 +208,7 @@ impl Dut {
     /// Stops the watchdogs of every device and starts them again with the settings that they have, as `pfcwd stop` and `pfcwd
     /// start` do: handlers come off, and what was seen of a storm is forgotten. Polls keep their phase. Whether there was one.
     pub fn restart_pfcwd(&mut self) -> bool {
-        let restart = |device: &mut Device| device.body.start_pfcwd(&mut self.network);
+        let restart = |device: &mut Device| device.body.restart_pfcwd(&mut self.network);
         self.devices.iter_mut().map(restart).filter(|&restarted| restarted).count() > 0
     }
 

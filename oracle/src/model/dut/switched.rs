@@ -29,6 +29,8 @@ pub(super) struct Switched {
     pub(super) guards: Vec<Guard>,
     /// Whether a watchdog has restored a queue.
     pub(super) has_restored: bool,
+    /// Whether its watchdogs were stopped and started again.
+    pub(super) was_restarted: bool,
 }
 
 impl Switched {
@@ -60,6 +62,7 @@ impl Switched {
             running,
             guards: Vec::new(),
             has_restored: false,
+            was_restarted: false,
         };
         let mut classes = switched.running.qos.pfcwd_sw_enable.clone();
         classes.sort_unstable();
@@ -141,6 +144,11 @@ impl Body for Switched {
             }
         }
         self.family.is_some()
+    }
+
+    fn restart_pfcwd(&mut self, network: &mut Network) -> bool {
+        self.was_restarted = true;
+        self.start_pfcwd(network)
     }
 
     fn next(&self) -> Time {

@@ -190,6 +190,18 @@ fn poll_stops_after_storm_misses_the_second_one() {
 }
 
 #[test]
+fn poll_stops_after_restart_misses_the_storm_that_comes_then() {
+    let storms = |mut bench: Bench| {
+        assert!(bench.dut.restart_pfcwd());
+        let mut bench = plain(bench);
+        bench.run(600);
+        bench.events().len()
+    };
+    assert!(storms(bench()) > 0);
+    assert_eq!(storms(broken("poll_stops_after_restart")), 0);
+}
+
+#[test]
 fn counters_off_disagree_with_the_wire() {
     let stats = |bench: Bench| {
         let bench = plain(bench);
