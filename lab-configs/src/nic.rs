@@ -6,9 +6,9 @@
 //!
 //! Left out on purpose: connection management, memory registration, completions; and every transport but RC.
 
-use crate::field::Holds::{Chance, Count, Name, Rate, Size, Switch, Time, Word};
+use crate::field::Holds::{Chance, Count, Name, Range, Rate, Size, Switch, Time, Word};
 use crate::field::{Field, needed};
-use rig_units::{Bytes, Dur, L2Rate, Ppm};
+use rig_units::{Bytes, Dur, L2Rate, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +38,8 @@ pub struct Np {
     pub interval: Dur,
     /// What the interval is kept for.
     pub scope: Scope,
-    /// From the last bit of a marked frame to the first bit of its CNP, at an idle port.
-    pub latency: Dur,
+    /// From the last bit of a marked frame to the first bit of its CNP, at an idle port; of each anew.
+    pub latency: Within,
     /// DSCP of a CNP (NVIDIA `cnp_dscp`).
     pub dscp: u8,
     /// ECN field of a CNP. No rule of the IBTA is known for it.
@@ -169,12 +169,12 @@ impl Limiting {
 pub struct Rc {
     /// A receiver acknowledges one in so many packets, and the last of each message.
     pub ack_every: u16,
-    /// From the last bit of a frame to the first bit of its acknowledgement, at an idle port.
-    pub ack_latency: Dur,
-    /// From the last bit of a frame that shows a hole to the first bit of the NAK.
-    pub nak_latency: Dur,
-    /// From the last bit of a NAK to the first frame that is sent again.
-    pub resend_latency: Dur,
+    /// From the last bit of a frame to the first bit of its acknowledgement, at an idle port; of each anew.
+    pub ack_latency: Within,
+    /// From the last bit of a frame that shows a hole to the first bit of the NAK, of each anew.
+    pub nak_latency: Within,
+    /// From the last bit of a NAK to the first frame that is sent again, each time anew.
+    pub resend_latency: Within,
     /// How long a sender waits for an acknowledgement before it sends again. 0s: for ever.
     pub timeout: Dur,
     /// How often it does so without progress before it gives up.
@@ -197,7 +197,7 @@ impl Np {
         needed("enable", Switch, "true").by_case().live().tried(&["true", "false"]),
         needed("interval", Time, "50us").by_case().live().tried(&["x0.95", "x1.05", "x2"]),
         needed("scope", Word, "qp").by_case().live().tried(&["qp", "dest_ip", "port"]),
-        needed("latency", Time, "1us").by_case().live(),
+        needed("latency", Range, "1us").by_case().live().varies(),
         needed("dscp", Count, "48").by_case().live().tried(&["0", "46"]),
         needed("ecn", Word, "not-ect").by_case().live().tried(&["not-ect", "ect0", "ect1", "ce"]),
         needed("ack_earns", Switch, "false").by_case().live().tried(&["true"]),
@@ -231,9 +231,9 @@ impl Rc {
     /// Its fields, a row each.
     pub const FIELDS: &[Field] = &[
         needed("ack_every", Count, "1").by_case().live().tried(&["2", "8"]),
-        needed("ack_latency", Time, "1us").by_case().live(),
-        needed("nak_latency", Time, "1us").by_case().live(),
-        needed("resend_latency", Time, "2us").by_case().live(),
+        needed("ack_latency", Range, "1us").by_case().live().varies(),
+        needed("nak_latency", Range, "1us").by_case().live().varies(),
+        needed("resend_latency", Range, "2us").by_case().live().varies(),
         needed("timeout", Time, "0s").by_case().live().tried(&["x2"]),
         needed("retries", Count, "7").by_case().live().tried(&["1"]),
     ];

@@ -2,11 +2,15 @@
 
 mod capture;
 mod compare;
+mod format;
+mod lint;
 mod size;
 mod stream;
 
 pub use capture::{CaptureFlags, CaptureKind};
 pub use compare::{AllowFlags, CompareArgs};
+pub use format::Format;
+pub use lint::LintArgs;
 pub use size::SizeArgs;
 pub use stream::StreamFlags;
 
@@ -62,7 +66,7 @@ pub enum Command {
     /// Read and resolve test cases and the lab, run nothing.
     #[command(after_help = EXIT_CODES)]
     Check(Selection),
-    /// List cases, one a line.
+    /// List cases, one a line: the device that each would run on, what cannot be had of it in the lab, or why it is skipped.
     List(Selection),
     /// Tell what a case does: stimulus, formula, source.
     Explain(ExplainArgs),
@@ -80,6 +84,9 @@ pub enum Command {
     /// How large buffers and thresholds must be for a speed, a cable and a load: each figure with its formula, its numbers and its source.
     #[command(after_help = size::HELP)]
     Size(SizeArgs),
+    /// Name what is mis-sized in a profile or a lab, each with its place, its formula and its numbers; run nothing.
+    #[command(after_help = lint::HELP)]
+    Lint(LintArgs),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(SchemaArgs),
     /// What this machine and a lab can do, what is missing, and how to get it.
@@ -162,15 +169,6 @@ pub struct RunArgs {
     /// What of it is kept.
     #[command(flatten)]
     pub keeps: CaptureFlags,
-}
-
-/// What stdout gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Text for people; not an interface.
-    Human,
-    /// Versioned, for scripts; of a run it is `results.json`.
-    Json,
 }
 
 /// Which trials keep their capture.

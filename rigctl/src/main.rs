@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report::report(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Size(args) => commands::size::size(&args),
+        Command::Lint(args) => commands::lint::lint(&args),
         Command::Schema(args) => Ok(commands::schema::schema(&args)),
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Restore(args) => commands::restore::restore(&args),

@@ -161,6 +161,7 @@ impl Work {
             | Command::Explain(_)
             | Command::Analyze(_)
             | Command::Compare(_)
+            | Command::Lint(_)
             | Command::Size(_)
             | Command::Schema(_)
             | Command::Bench(BenchCommand::Oracle(_) | BenchCommand::Frames(_)) => Reading,

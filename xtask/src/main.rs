@@ -1,5 +1,5 @@
 //! The project's own chores. `cargo xtask ci` is what CI runs; `cargo xtask nightly` runs for hours what CI has no time for;
-//! `cargo xtask tidy` checks the house rules alone; `cargo xtask same-results REV` tells whether this tree measures and judges what
+//! `cargo xtask tidy` checks the house rules alone; `cargo xtask calibrate` counts how often bounds hold what is true; `cargo xtask same-results REV` tells whether this tree measures and judges what
 //! another revision does; `cargo xtask dpdk-shim` builds what the back end DPDK opens at run time.
 #![expect(
     clippy::print_stdout,
@@ -7,6 +7,7 @@
     reason = "a chore talks to the person who runs it"
 )]
 
+mod calibrate;
 mod ci;
 mod dpdk_shim;
 mod nightly;
@@ -17,7 +18,7 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "cargo xtask ci | nightly [--hours N] [--check NAME]... | tidy | same-results REV | dpdk-shim [FILE]";
+const USAGE: &str = "cargo xtask ci | nightly [--hours N] [--check NAME]... | tidy | calibrate [TRIALS] | same-results REV | dpdk-shim [FILE]";
 
 fn main() -> ExitCode {
     let root = root();
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Some("nightly") => nightly::run(&root, args),
         Some("same-results") => same_results::run(&root, args),
         Some("tidy") => tidy::report(&root),
+        Some("calibrate") => calibrate::run(&root, args.next()),
         _ => {
             eprintln!("usage: {USAGE}");
             false

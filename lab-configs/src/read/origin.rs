@@ -113,10 +113,16 @@ impl Origin {
     /// A profile's file and those that it extends.
     fn of(source: Source, folder: &Path, find: FindSource<'_>) -> Origin {
         let mut all = vec![source];
+        let mut is_bundled = false;
         while let Some(name) = all.last().and_then(|last| text_of(last, "extends")) {
             let file = format!("{name}.yaml");
-            let beside = find(&folder.join(&file).display().to_string());
-            let Ok(next) = beside.or_else(|_| bundled::dut(&format!("duts/{file}"))) else { break };
+            let beside =
+                find(&folder.join(&file).display().to_string()).ok().filter(|_| !is_bundled);
+            // What a bundled one extends is bundled, too, as when it is read.
+            is_bundled |= beside.is_none();
+            let Some(next) = beside.or_else(|| bundled::dut(&format!("duts/{file}")).ok()) else {
+                break;
+            };
             if all.iter().any(|own| own.file == next.file) {
                 break;
             }

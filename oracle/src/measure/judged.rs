@@ -4,8 +4,7 @@
 use crate::judge::answers::{self, Answers, NOT_MEASURED};
 use crate::trials::table::{self, Table};
 use crate::verdict::{Answer, Curve, Doubt, Judgement, Looked, NotApplicable};
-use rig_capture::Span;
-use rig_units::Dur;
+use rig_units::{Dur, Within};
 
 /// Why a trial shows no number.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,11 +108,16 @@ impl Judged {
         table::collect(&mut self.tables, vec![table]);
     }
 
-    /// Says of what was filed of `measure` within which values of `parameter` devices cannot be told apart for certain.
-    pub(super) fn resolved(&mut self, measure: &str, parameter: &str, within: Span) {
-        let ends = [within.lo, within.hi].map(Dur);
+    /// Says of what was filed of `measure` within which values of parameters devices cannot be told apart for certain: each with what
+    /// is declared of it, and how far outside of that one shows wherever it is measured.
+    pub(super) fn resolved(&mut self, measure: &str, parameters: &[(String, Within, Dur)]) {
+        let told = parameters.iter().map(|(parameter, declared, off)| {
+            let ends = [declared.least().saturating_sub(*off), declared.most() + *off];
+            format!("{parameter} in [{}, {}]", ends[0], ends[1])
+        });
+        let told = told.collect::<Vec<_>>().join("; ");
         for one in self.judgements.iter_mut().filter(|one| one.measure == measure) {
-            one.resolution = format!("{parameter} in [{}, {}]", ends[0], ends[1]);
+            one.resolution.clone_from(&told);
         }
     }
 

@@ -295,7 +295,11 @@ fn obeyed(done: &JudgeContext<'_>, (storm, stream): (&str, &str), judged: &mut J
             sent.filter(|(_, record)| may.contains(&(record.at + way))).count() as u64
         };
         let behind = bound + trace.speed.slot(spec.on_wire());
-        let ready = Span { lo: ready(Dur::ZERO, behind), hi: ready(behind, Dur::ZERO) };
+        // A pause that is obeyed and still runs as the window opens lets go in it what it has held since it began.
+        let held = held_at(trial, (to, spec.class), &outcomes, (window.start, settled));
+        let early = held.and_then(|from| window.start.since(from.saturating_sub(bound)));
+        let early = early.unwrap_or_default().max(behind);
+        let ready = Span { lo: ready(Dur::ZERO, behind), hi: ready(early, Dur::ZERO) };
         if ready.lo < 3 {
             let why = format!("hardly a frame of {stream} met {}", storm.name);
             return Err(trial.doubt(&why).into());
@@ -320,6 +324,25 @@ fn obeyed(done: &JudgeContext<'_>, (storm, stream): (&str, &str), judged: &mut J
         let span = Span::exactly(left.len() as u64);
         Ok(TrialReading { span, want, got: None, records, looked })
     });
+}
+
+/// When the pause of a class began that runs at `at`, or ended less than `settled` before, by the frames to its port that are obeyed.
+fn held_at(
+    trial: &Trial,
+    (port, class): (u16, u8),
+    outcomes: &[(usize, Outcome)],
+    (at, settled): (Time, Dur),
+) -> Option<Time> {
+    let trace = &trial.observation.ports[usize::from(port)];
+    let mut held: Option<(Time, Time)> = None;
+    for (record, _) in outcomes.iter().filter(|(_, outcome)| outcome.pauses) {
+        let record = &trial.observation.records[*record];
+        let (came, quanta) = (record.at + trace.cable, record.what.pauses(class));
+        let Some(quanta) = quanta.filter(|_| came <= at) else { continue };
+        let before = held.filter(|(_, until)| *until >= came).map(|(from, _)| from);
+        held = Some((before.unwrap_or(came), came + trace.speed.pause(quanta)));
+    }
+    held.filter(|(_, until)| *until + settled >= at).map(|(from, _)| from)
 }
 
 /// What a fate is called.

@@ -25,6 +25,8 @@ const OF_FLOW: Entry = Entry { fields: &[FLOW], ..OF_NIC };
 
 /// What passed the NIC behind one port in one trial.
 struct Seen<'a> {
+    /// The part by which it is configured: `nic`.
+    part: String,
     /// What it is configured to.
     nic: &'a Nic,
     reached: Vec<Reached>,
@@ -51,6 +53,6 @@ impl<'a> Seen<'a> {
         for (one, at) in reached.iter_mut().zip(pipeline::passed(&nic.receive, &frames)) {
             one.at = at;
         }
-        Seen { nic, reached, left, busy }
+        Seen { part: rig_lab::Nics::port_name(behind), nic, reached, left, busy }
     }
 }

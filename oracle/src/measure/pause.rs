@@ -161,8 +161,7 @@ fn response(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     });
     if let Some(blur) = told.get() {
         let own = done.context.switch().pfc.response;
-        let within = Span { lo: own.least().saturating_sub(blur).0, hi: (own.most() + blur).0 };
-        judged.resolved("pfc.response", "pfc.response", within);
+        judged.resolved("pfc.response", &[("pfc.response".to_owned(), own, blur)]);
     }
 }
 

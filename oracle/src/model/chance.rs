@@ -1,5 +1,31 @@
 //! Draws by name: a number for every seed, name and index, so that a component that is added moves nobody else's draws.
 
+use rig_units::{Dur, Within};
+
+/// Lengths of time, each drawn anew from all that a range means.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Draws {
+    stream: u64,
+    done: u64,
+}
+
+impl Draws {
+    /// Those of a [`stream`].
+    pub(crate) const fn new(stream: u64) -> Draws {
+        Draws { stream, done: 0 }
+    }
+
+    /// The next one.
+    #[inline]
+    pub(crate) fn next(&mut self, range: Within) -> Dur {
+        if range.least() == range.most() {
+            return range.least();
+        }
+        self.done += 1;
+        range.drawn(draw(self.stream, self.done))
+    }
+}
+
 /// Spreads any number over all 64 bits (the finalizer of SplitMix64, Steele and others 2014).
 pub(crate) const fn mix(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -5,7 +5,7 @@
 //! last bit of the frame, the gate closes the MAC's response time later. A frame that has been started is finished.
 //! Left out: the pause of all classes (IEEE 802.3 Annex 31B).
 
-use super::chance;
+use super::chance::{self, Draws};
 use super::packet::{CLASSES, Packet, bit, slot};
 use rig_lab::PfcFaults;
 use rig_units::{Dur, PortSpeed, Quanta, Time, Within};
@@ -109,6 +109,7 @@ pub struct Mac {
     since: [Time; CLASSES],
     past: [Pauses; CLASSES],
     received: u64,
+    draws: Draws,
     /// Frames received whose effect is to come.
     settling: VecDeque<Settling>,
 }
@@ -126,6 +127,7 @@ impl Mac {
             since: [Time::ZERO; CLASSES],
             past: [Pauses::default(); CLASSES],
             received: 0,
+            draws: Draws::new(chance::stream(config.seed, *b"pfcreact")),
             settling: VecDeque::new(),
         }
     }
@@ -156,8 +158,7 @@ impl Mac {
             self.past[slot(class)].frames += u64::from(!xon || self.config.xon_counts);
             self.past[slot(class)].xons += u64::from(xon);
         }
-        let stream = chance::stream(self.config.seed, *b"pfcreact");
-        let response = self.config.response.drawn(chance::draw(stream, self.received));
+        let response = self.draws.next(self.config.response);
         // The MAC takes frames in one after the other, as they reach it.
         let reached = now + later;
         let ahead = self.settling.partition_point(|other| other.reached <= reached);

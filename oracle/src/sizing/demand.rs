@@ -86,7 +86,7 @@ impl Demand {
     }
 
     /// Lossless groups of all ports.
-    pub(super) fn groups(&self) -> u64 {
+    pub(crate) fn groups(&self) -> u64 {
         u64::from(self.ports) * self.classes as u64
     }
 }

@@ -6,4 +6,5 @@ mod demand;
 mod figures;
 
 pub use demand::Demand;
+pub(crate) use figures::committed;
 pub use figures::{Extent, Figure, figures};

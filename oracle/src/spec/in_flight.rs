@@ -12,8 +12,8 @@ use rig_units::{Bytes, Dur, L1_OVERHEAD, Length, MIN_FRAME, PortSpeed};
 /// Where the form comes from, for reports.
 pub const SOURCE: &str = "IEEE 802.1Q cl. 36 and its annex on PFC buffer requirements, IEEE 802.3 31B.3.7 (response); F3";
 
-/// The gap after the PFC frame, and the one between the frame that crossed and the next: neither needs to pass before the
-/// sender may stop.
+/// The gap after the PFC frame, and the one between the frame that crossed and the next: the sender stops at the last bit of the one,
+/// and sends nothing in the other.
 const GAPS: Bytes = Bytes(24);
 
 /// A sender that fills its wire with frames of one lossless class, and the way to it.
@@ -57,11 +57,11 @@ impl InFlight {
         Span { lo: lo * 8 / byte, hi: (hi * 8).div_ceil(byte) }
     }
 
-    /// The same in whole frames: as many as began before the sender stopped.
+    /// The same in whole frames: as many as began before the sender stopped. One that would begin at that very instant does not.
     pub fn frames(&self) -> Span {
         let slot = self.slot().0.max(1);
         let Span { lo, hi } = self.time();
-        Span { lo: lo.div_ceil(slot), hi: hi / slot }
+        Span { lo: lo.div_ceil(slot), hi: hi.saturating_sub(1) / slot }
     }
 
     /// The same as the buffer stores it: L of each L + 20 bytes and what MACsec adds, in whole cells.
@@ -80,12 +80,15 @@ impl InFlight {
         // There and back at 1.98e8 m/s; each way may have been cut down to whole picoseconds.
         let centimetres = self.cable.0;
         let there = Span { lo: centimetres * 5_000 / 99, hi: (centimetres * 5_000).div_ceil(99) };
-        let least = self.speed.serialise(self.pfc + L1_OVERHEAD - GAPS);
-        let most = self.waited() + self.speed.slot(self.pfc) + self.slot();
         Span {
-            lo: least.0 + 2 * there.lo + self.delays.lo,
-            hi: most.0 + 2 * there.hi + self.delays.hi,
+            lo: self.told().0 + 2 * there.lo + self.delays.lo,
+            hi: (self.waited() + self.told() + self.slot()).0 + 2 * there.hi + self.delays.hi,
         }
+    }
+
+    /// How long the PFC frame takes, less the gaps.
+    fn told(&self) -> Dur {
+        self.speed.serialise(self.pfc + L1_OVERHEAD - GAPS)
     }
 
     /// How long the frame takes that the device may be sending to the sender.
@@ -107,7 +110,7 @@ impl InFlight {
             "({} of a frame ahead + {} of PFC + 2 x {} of cable + {} until the sender stops + {} of a frame begun) / {} = {} \
              frames of {}, {}B each",
             self.waited(),
-            self.speed.slot(self.pfc),
+            self.told(),
             self.cable.travel(),
             Dur(self.delays.hi),
             self.slot(),
@@ -144,10 +147,10 @@ mod tests {
     fn a_cable_of_40_metres_and_a_sender_that_may_take_394_quanta() {
         // 100 Gb/s: a byte is 80 ps, a frame's slot 83.52 ns. Cable: 202.020 ns each way.
         // Least: 60 x 0.08 + 404.040 = 408.840 ns: 40884 bits, 4.9 slots.
-        // Most: 83.52 + 6.72 + 404.042 + 2017.28 + 83.52 = 2595.082 ns: 259508.2 bits, 31.07 slots.
+        // Most: 83.52 + 4.80 + 404.042 + 2017.28 + 83.52 = 2593.162 ns: 259316.2 bits, 31.05 slots.
         let longest = Dur(2_017_280);
         let in_flight = loop_of(40, 1_024, Span { lo: 0, hi: longest.0 });
-        assert_eq!(in_flight.wire(), Span { lo: 40_884, hi: 259_509 });
+        assert_eq!(in_flight.wire(), Span { lo: 40_884, hi: 259_317 });
         assert_eq!(in_flight.frames(), Span { lo: 5, hi: 31 });
         assert_eq!(in_flight.stored(&cells(208)), Span { lo: 5 * 1_040, hi: 31 * 1_040 });
     }
@@ -168,10 +171,10 @@ mod tests {
     fn under_macsec_a_slot_is_longer_by_what_it_adds_and_so_is_the_pfc_frame() {
         // 32 B more on a frame: a slot of 1076 B is 86.08 ns; the PFC frame is 96 B, 116 B with preamble and gap.
         // Least: 92 x 0.08 + 404.040 = 411.400 ns: 41140 bits, 4.8 slots.
-        // Most: 86.08 + 9.28 + 404.042 + 2017.28 + 86.08 = 2602.762 ns: 260276.2 bits, 30.2 slots.
+        // Most: 86.08 + 7.36 + 404.042 + 2017.28 + 86.08 = 2600.842 ns: 260084.2 bits, 30.2 slots.
         let clear = loop_of(40, 1_024 + 32, Span { lo: 0, hi: 2_017_280 });
         let in_flight = InFlight { overhead: Bytes(32), pfc: MIN_FRAME + Bytes(32), ..clear };
-        assert_eq!(in_flight.wire(), Span { lo: 41_140, hi: 260_277 });
+        assert_eq!(in_flight.wire(), Span { lo: 41_140, hi: 260_085 });
         assert_eq!(in_flight.frames(), Span { lo: 5, hi: 30 });
         // What is stored is what was in the frames: 1024 of each 1076 bytes, in whole cells.
         assert_eq!(in_flight.stored(&cells(208)), Span { lo: 5 * 1_040, hi: 30 * 1_040 });
@@ -181,12 +184,12 @@ mod tests {
 
     #[test]
     fn phases_are_one_frame_on_either_side() {
-        // No cable, no delay: from 60 B to 84 B and two slots of 1044 B.
+        // No cable, no delay: from 60 B to 60 B and two slots of 1044 B.
         let in_flight = loop_of(0, 1_024, Span::exactly(0));
-        assert_eq!(in_flight.wire(), Span { lo: 480, hi: 8 * (84 + 2 * 1_044) });
+        assert_eq!(in_flight.wire(), Span { lo: 480, hi: 8 * (60 + 2 * 1_044) });
         // An idle way back takes one of them away.
         let in_flight = loop_of(0, 0, Span::exactly(0));
-        assert_eq!(in_flight.wire(), Span { lo: 480, hi: 8 * (84 + 1_044) });
+        assert_eq!(in_flight.wire(), Span { lo: 480, hi: 8 * (60 + 1_044) });
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn script() -> impl Strategy<Value = Script> {
         |(flows, (ack, np, rp, ack_every, cache, ack_earns), cnps, storm, cut)| {
             let mut config = config();
             (config.rc.ack_latency, config.np.latency, config.rp.latency) =
-                (Dur::ns(ack * 500), Dur::ns(np * 300), Dur::ns(rp * 400));
+                (Dur::ns(ack * 500).into(), Dur::ns(np * 300).into(), Dur::ns(rp * 400));
             config.rc.ack_every = ack_every;
             config.np.ack_earns = ack_earns;
             (config.receive.cache, config.receive.miss) =
@@ -134,7 +134,7 @@ fn play<Q: EventQueue>(script: &Script, start: Time, shortcuts: Shortcuts, step:
             1 => network.set_link(script.cut, true),
             2 => {
                 other.rp.scope = rig_lab::Scope::Port;
-                other.np.latency = Dur::ns(100);
+                other.np.latency = Dur::ns(100).into();
                 network.set_nic(2, &other);
             }
             3 => network.stop_flow(script.flows[0].0, 0),

@@ -101,7 +101,7 @@ fn predicted(np: &Np, start: Time, marks: &Marks) -> Vec<(Time, u16)> {
         })
         .collect();
     let answers = answered(np, &marks).into_iter();
-    answers.map(|answer| (answer.ready, marks[answer.mark].qp)).collect()
+    answers.map(|answer| (answer.ready.from, marks[answer.mark].qp)).collect()
 }
 
 fn every_marks() -> impl Iterator<Item = Marks> {
@@ -129,7 +129,7 @@ fn search(scope: Scope, planted: Planted) -> Result<u64, String> {
         let start = bench.network.now();
         let (got, want) = (bench.cnps(&marks), predicted(&np(scope), start, &marks));
         if got != want {
-            let first = start + arrival(SIZE) + np(scope).latency;
+            let first = start + arrival(SIZE) + np(scope).latency.least();
             let of = |cnps: &[(Time, u16)]| {
                 let cnps = cnps.iter().map(|(at, qp)| format!("({}, {qp})", *at - first));
                 cnps.collect::<Vec<_>>().join(", ")

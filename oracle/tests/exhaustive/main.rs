@@ -6,5 +6,7 @@
 
 mod cnp;
 mod hysteresis;
+mod lossless;
 mod pause;
 mod pfcwd;
+mod world;

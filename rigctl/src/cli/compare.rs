@@ -1,6 +1,6 @@
 //! The command line of `compare`.
 
-use super::Format;
+use super::format::Format;
 use clap::Args;
 use rig_reports::compare::Lack;
 use std::path::PathBuf;

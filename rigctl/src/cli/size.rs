@@ -1,6 +1,6 @@
 //! The flags of `size`.
 
-use super::Format;
+use super::format::Format;
 use clap::Args;
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 use std::path::PathBuf;

@@ -23,6 +23,11 @@ impl Bad {
         Bad(vec![what.into()])
     }
 
+    /// Whether nothing is wrong so far.
+    pub fn is_clean(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Notes faults of files.
     pub fn faults(&mut self, faults: &[Fault]) {
         self.0.extend(faults.iter().map(ToString::to_string));

@@ -1,4 +1,4 @@
-//! `rigctl list`: cases, one a line, with the device that each would run on.
+//! `rigctl list`: cases, one a line, with the device that each would run on, what of it cannot be had there, or why it is skipped.
 
 use super::input::{Bad, Input};
 use crate::cli::Selection;
@@ -19,7 +19,10 @@ pub fn list(selection: &Selection) -> Result<Exit, Bad> {
     let mut lines = String::new();
     for (case, id) in cases.iter().zip(&ids) {
         let device = match choose(&input.lab, input.only_dut.as_deref(), case) {
-            Ok((profile, _)) => profile.name.clone(),
+            Ok((profile, reach)) if reach.left_out.is_empty() => profile.name.clone(),
+            Ok((profile, reach)) => {
+                format!("{}, without {}", profile.name, reach.left_out.join("; "))
+            }
             Err(why) => format!("skipped: {why}"),
         };
         lines += &printable(&format!("{id:widest$}  {device}"));

@@ -10,6 +10,7 @@ pub mod explain;
 pub(crate) mod figures;
 pub mod generate;
 pub mod input;
+pub mod lint;
 pub mod list;
 pub(crate) mod machine;
 pub mod mutants;

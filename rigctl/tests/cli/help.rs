@@ -16,6 +16,7 @@ fn every_command_documents_itself_and_the_exit_codes() {
         "analyze",
         "compare",
         "size",
+        "lint",
         "schema",
         "doctor",
         "restore",

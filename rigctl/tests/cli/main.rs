@@ -12,6 +12,8 @@ mod help;
 mod input;
 mod interrupted;
 mod limits;
+mod lint;
+mod list;
 mod memory;
 mod repeat;
 mod run;

@@ -12,6 +12,7 @@ pub use receiver::{Answer, Answered, receiver};
 pub use requester::{Asked, Reading, requester};
 pub use sender::{Event, Resent, Sent, sender};
 
+use crate::spec::nic::Ready;
 use rig_units::{Dur, Time};
 
 /// How well the wire was seen.
@@ -32,9 +33,9 @@ impl Sight {
         self.bound * 2
     }
 
-    /// Whether a frame that is ready at `ready` may leave at `at`.
-    fn on_time(&self, ready: Time, at: Time) -> bool {
-        at + self.blur() >= ready && at <= ready + self.busy + self.blur()
+    /// Whether a frame that is ready so may leave at `at`.
+    fn on_time(&self, ready: Ready, at: Time) -> bool {
+        at + self.blur() >= ready.from && at <= ready.by + self.busy + self.blur()
     }
 }
 

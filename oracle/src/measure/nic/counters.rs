@@ -50,7 +50,7 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         };
         let notified = ["rp_cnp_handled", "rp_cnp_ignored"].map(|counter| grown(counter, cnps));
         let (ahead, behind) = out_of_order(trial, &seen.reached);
-        let [holes, timeouts] = rc::holes_and_timeouts(trial, index, &seen).map(count);
+        let [holes, timeouts] = rc::holes_and_timeouts(trial, index, &seen)?.map(count);
         let mut all = vec![
             grown("np_cnp_sent", left(|kind| matches!(kind, RoceKind::Cnp { .. }))),
             grown("np_ecn_marked_roce_packets", count(marked.count())),

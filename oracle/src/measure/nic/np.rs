@@ -12,6 +12,7 @@ use crate::spec::nic::np::{Mark, SOURCE, answered};
 use crate::spec::nic::rc::{Data, Packet, Says, replies};
 use crate::trials::trial::Trial;
 use crate::verdict::{Curve, CurvePoint, Doubt, Looked};
+use core::cell::Cell;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
@@ -19,8 +20,7 @@ use rig_frames::psn::Psn;
 use rig_lab::{EcnField, Np};
 use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::Entry;
-use rig_units::Dur;
-use rig_units::Time;
+use rig_units::{Dur, Time, Within};
 use std::collections::BTreeMap;
 
 /// `cnp.answers`.
@@ -205,7 +205,7 @@ fn counted(traffic: &Traffic, np: &Np, x: String) -> Option<Curve> {
     let points = traffic.cnps.iter().enumerate().map(|(index, (_, cnp))| CurvePoint {
         x: cnp.at.0,
         measured: count(index + 1),
-        predicted: count(due.iter().filter(|answer| answer.ready <= cnp.at).count()),
+        predicted: count(due.iter().filter(|answer| answer.ready.from <= cnp.at).count()),
     });
     let points: Vec<CurvePoint> = points.take(POINTS).collect();
     (points.len() > 1).then_some(Curve {
@@ -255,7 +255,7 @@ fn answers(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         let records = first.map(|(records, _)| records).unwrap_or_default();
         let span = Span::exactly(u64::try_from(faults.len()).unwrap_or(u64::MAX));
         // What is not marked might have been answered, too. What came too late for an answer within the trial shows nothing.
-        let latest = seen.nic.np.latency + seen.busy;
+        let latest = seen.nic.np.latency.most() + seen.busy;
         let end = Time::ZERO + trial.observation.length;
         let in_time = seen.reached.iter().filter(|one| one.at + latest <= end);
         let looked = looked(in_time.count(), "frames that reached the NIC in time for an answer");
@@ -265,20 +265,25 @@ fn answers(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
 
 /// Judges how long it takes from a mark to its CNP.
 fn latency(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
+    let told = Cell::new(None);
     done.each("cnp.latency", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let traffic = Traffic::of(trial, &seen);
         let checked = traffic.check(&seen);
         let Some(span) = checked.latency() else { return Err(unanswered(trial).into()) };
-        let least = seen.nic.np.latency;
+        let declared = seen.nic.np.latency;
+        // One CNP that nobody can mistake for another's shows a device that is off by more than the port explains.
+        let (blur, busy) = (traffic.sight.bound * 4, seen.busy);
+        let alone = checked.latencies.iter().all(|(_, span)| Dur(span.hi - span.lo) <= blur);
+        told.set(alone.then(|| (format!("{}.np.latency", seen.part), declared, busy + blur)));
         let want = Prediction {
             unit: Unit::Ps,
-            span: Span { lo: least.0, hi: (least + seen.busy).0 },
+            span: Span { lo: declared.least().0, hi: (declared.most() + busy).0 },
             formula: "np.latency, and behind what the port is sending",
             text: format!(
                 "a CNP {} after its mark, up to {} later where the port is busy",
-                Unit::Ps.show(least.0),
-                Unit::Ps.show(seen.busy.0)
+                shown(declared),
+                Unit::Ps.show(busy.0)
             ),
             source: "the declared latency",
         };
@@ -287,6 +292,17 @@ fn latency(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         let looked = looked(checked.latencies.len(), "CNPs");
         Ok(TrialReading { span, want, got: None, records, looked })
     });
+    if let Some(told) = told.take() {
+        judged.resolved("cnp.latency", &[told]);
+    }
+}
+
+/// One value as a reading is shown, a range as it was declared.
+fn shown(declared: Within) -> String {
+    match declared.width() {
+        Dur::ZERO => Unit::Ps.show(declared.least().0),
+        _ => declared.to_string(),
+    }
 }
 
 /// Judges the least time between two marks of one scope that are answered.

@@ -7,14 +7,15 @@ use super::super::measurement::{Known, Red};
 use super::{OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
-use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, replies};
+use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, is_clear, replies};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
+use core::cell::Cell;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, optional};
 use rig_testcases::{FlowSpec, RoceKind, Verb};
-use rig_units::{Dur, Time};
+use rig_units::{Time, Within};
 
 /// `rc.sender`.
 pub(in super::super) static SENDER: Known = Known {
@@ -154,8 +155,12 @@ fn asked(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Asked>) {
     asked.map(|one| (one.record, Asked { at: one.at, psn: Psn::new(one.roce.psn) })).unzip()
 }
 
+/// Why a requester of a READ is not judged.
+const OPEN: &str = "a response fills a hole while the question for it may have left and may not, by the declared nak_latency";
+
 /// Judges what a NIC says to the packets that reach it.
 fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
+    let told = Cell::new(Vec::new());
     done.each("rc.receiver", name, judged, |trial| {
         let end = End::receiver(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
@@ -165,6 +170,9 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         }
         let (rc, sight) = (&seen.nic.rc, sight(trial, &seen));
         if let Some(reading) = &end.reads {
+            if !is_clear(rc, Data::Responses, end.first, &packets) {
+                return Err(trial.doubt(OPEN).into());
+            }
             let (asked_by, asked) = asked(&end, &seen);
             let answered = rc::requester(rc, reading, &asked, &packets, &sight);
             let text = format!(
@@ -183,6 +191,12 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
             .unzip();
         let data = (Data::Requests, end.first);
         let answered = rc::receiver(rc, data, &packets, &answers, &sight);
+        // A reply that is off by more than the port and both stamps explain is no other's.
+        let off = sight.busy + sight.bound * 4;
+        let of = |name: &str, declared| (format!("{}.rc.{name}", seen.part), declared, off);
+        let acks = (!answered.acks.is_empty()).then(|| of("ack_latency", rc.ack_latency));
+        let naks = (!answered.naks.is_empty()).then(|| of("nak_latency", rc.nak_latency));
+        told.set(acks.into_iter().chain(naks).collect());
         let text = format!(
             "one in {} of {} packets acknowledged and the last of each message, one NAK for each hole",
             rc.ack_every,
@@ -190,6 +204,10 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         );
         Ok(read(&answered.faults, text, &records, &replied))
     });
+    let told = told.take();
+    if !told.is_empty() {
+        judged.resolved("rc.receiver", &told);
+    }
 }
 
 /// What a sender sent and what came back to it, each with its record, and what it comes to.
@@ -216,26 +234,36 @@ fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
             Some((one.record, Event { at: one.at, says, psn: Psn::new(one.psn) }))
         })
         .unzip();
-    // A flow that is held back goes back when its rate allows it.
-    let slowed = seen.reached.iter().any(|one| matches!(one.kind, RoceKind::Cnp { .. }));
+    let slowed = is_slowed(seen);
     let sight = sight(trial, seen);
     let sight = Sight { allowance: sight.allowance.filter(|_| !slowed), ..sight };
     // A responder sends what it is asked for; only a requester takes its time to go back.
     let mut rc = seen.nic.rc;
     if end.reads.is_some() {
-        rc.resend_latency = Dur::ZERO;
+        rc.resend_latency = Within::ZERO;
     }
     let resent = rc::sender(&rc, end.first, &sent, &came, &sight);
     let naks = came.iter().filter(|one| one.says == Says::Nak).count();
     Resends { records, came_by, naks, resent }
 }
 
+/// Whether flows may be held back: one that is goes back when its rate allows it.
+fn is_slowed(seen: &Seen<'_>) -> bool {
+    seen.reached.iter().any(|one| matches!(one.kind, RoceKind::Cnp { .. }))
+}
+
 /// Judges the order in which a NIC sends the packets of a flow.
 fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
+    let told = Cell::new(None);
     done.each("rc.sender", name, judged, |trial| {
         let end = End::sender(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
         let Resends { records, came_by, naks, resent } = resends(trial, &end, &seen);
+        if !resent.restarts.is_empty() && end.reads.is_none() && !is_slowed(&seen) {
+            let off = seen.busy * 2 + trial.observation.bound() * 4;
+            let path = format!("{}.rc.resend_latency", seen.part);
+            told.set(Some((path, seen.nic.rc.resend_latency, off)));
+        }
         if records.is_empty() {
             return Err(trial.doubt(&format!("{name} sent nothing")).into());
         }
@@ -245,10 +273,17 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         );
         Ok(read(&resent.faults, text, &records, &came_by))
     });
+    if let Some(told) = told.take() {
+        judged.resolved("rc.sender", &[told]);
+    }
 }
 
 /// Holes that the NIC behind a port finds in what its READs bring, and how often its timeouts run out: as the wire shows both.
-pub(super) fn holes_and_timeouts(trial: &Trial, port: u16, seen: &Seen<'_>) -> [usize; 2] {
+pub(super) fn holes_and_timeouts(
+    trial: &Trial,
+    port: u16,
+    seen: &Seen<'_>,
+) -> Result<[usize; 2], Doubt> {
     let mut all = [0, 0];
     for spec in trial.script.flows.iter().filter(|spec| spec.nic == port) {
         let name = spec.name.as_str();
@@ -258,6 +293,9 @@ pub(super) fn holes_and_timeouts(trial: &Trial, port: u16, seen: &Seen<'_>) -> [
                 let Some(reading) = &end.reads else { continue };
                 let (rc, (_, packets)) = (&seen.nic.rc, packets(&end, seen));
                 let (_, asked) = asked(&end, seen);
+                if !is_clear(rc, Data::Responses, end.first, &packets) {
+                    return Err(trial.doubt(OPEN));
+                }
                 let asks = replies(rc, Data::Responses, end.first, &packets).len();
                 [asks, rc::requester(rc, reading, &asked, &packets, &sight(trial, seen)).expired]
             }
@@ -268,7 +306,7 @@ pub(super) fn holes_and_timeouts(trial: &Trial, port: u16, seen: &Seen<'_>) -> [
         };
         all = [all[0] + holes, all[1] + timeouts];
     }
-    all
+    Ok(all)
 }
 
 /// What is wrong, with the frames that show the first of it.

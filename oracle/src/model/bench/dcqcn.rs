@@ -8,7 +8,7 @@ use crate::model::nic::ns3_dcqcn;
 use crate::model::nic::{self, Flow, Verb};
 use crate::model::{Topology, wred};
 use rig_lab::Nic;
-use rig_units::{Dur, Ppm};
+use rig_units::{Dur, Ppm, Within};
 
 /// Payload of a packet that is 1048 B long, which is the simulator's frame of 1000 B.
 const PAYLOAD: u32 = 1_048 - 62;
@@ -108,7 +108,7 @@ impl Reaction {
         let is_product = self == Reaction::Product;
         (config.np.enable, config.rp.enable) = (is_product, is_product);
         (config.np.interval, config.rp.cut_window) = (Dur::us(4), Dur::us(4));
-        (config.rc.ack_latency, config.np.latency) = (Dur::ZERO, Dur::ZERO);
+        (config.rc.ack_latency, config.np.latency) = (Within::ZERO, Within::ZERO);
         #[cfg(feature = "ns3")]
         {
             config.ns3 = self.ns3();

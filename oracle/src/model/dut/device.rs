@@ -37,7 +37,7 @@ impl Device {
         let faults = DeviceFaults::of(actual.deviations());
         let (body, plugs): (Box<dyn Body>, _) = match running {
             Declared::Nic(running) => {
-                let (nics, plugs) = Nics::new(&running, faults.nic, ports, topology);
+                let (nics, plugs) = Nics::new(&running, faults.nic, (ports, seed), topology);
                 (Box::new(nics), plugs)
             }
             Declared::Router(running) => {

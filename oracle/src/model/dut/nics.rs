@@ -1,6 +1,7 @@
 //! A device under test of NICs: one behind each of its ports.
 
 use super::body::{Body, CableEnd};
+use crate::model::chance;
 use crate::model::host;
 use crate::model::network::Network;
 use crate::model::nic;
@@ -16,6 +17,7 @@ pub(super) struct Nics {
     /// How many.
     ports: u16,
     faults: NicFaults,
+    seed: u64,
 }
 
 impl Nics {
@@ -23,26 +25,33 @@ impl Nics {
     pub(super) fn new(
         running: &rig_lab::Nics,
         faults: NicFaults,
-        ports: u16,
+        (ports, seed): (u16, u64),
         topology: &mut Topology,
     ) -> (Nics, Vec<CableEnd>) {
         let first = u16::try_from(topology.hosts.len()).unwrap_or(u16::MAX);
         let groups = running.ports.iter();
         let speeds = groups.flat_map(|group| (0..group.count).map(|_| group.speed));
-        let behind = configs(running, faults).zip(speeds).take(ports.into());
+        let behind = configs(running, faults, seed).zip(speeds).take(ports.into());
         let mut plugs = Vec::new();
         for (host, (config, speed)) in (first..).zip(behind) {
             topology.hosts.push(host::Config::nic(config));
             plugs.push(CableEnd { end: End::Host(host), speed });
         }
-        (Nics { first, ports, faults }, plugs)
+        (Nics { first, ports, faults, seed }, plugs)
     }
 }
 
 /// The NIC behind each port: the device's own behind the first, its peer behind the second.
-fn configs(running: &rig_lab::Nics, faults: NicFaults) -> impl Iterator<Item = nic::Config> {
+fn configs(
+    running: &rig_lab::Nics,
+    faults: NicFaults,
+    seed: u64,
+) -> impl Iterator<Item = nic::Config> {
     let all = [Some(&running.nic), running.peer.as_ref()].into_iter().flatten();
-    all.map(move |nic| nic::Config { faults, ..nic::Config::declared(nic) })
+    (0..).zip(all).map(move |(port, nic)| {
+        let seed = chance::draw(seed, port);
+        nic::Config { faults, seed, ..nic::Config::declared(nic) }
+    })
 }
 
 /// Refuses NICs that cannot be.
@@ -80,7 +89,7 @@ impl Body for Nics {
     fn apply(&mut self, _: &Declared, running: Declared, network: &mut Network) {
         let Declared::Nic(running) = running else { return };
         for (host, config) in
-            (self.first..).zip(configs(&running, self.faults)).take(self.ports.into())
+            (self.first..).zip(configs(&running, self.faults, self.seed)).take(self.ports.into())
         {
             network.set_nic(host, &config);
         }

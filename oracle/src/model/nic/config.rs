@@ -20,6 +20,8 @@ pub struct Config {
     pub ns3: Option<super::ns3_dcqcn::Config>,
     /// What it does wrong.
     pub faults: NicFaults,
+    /// What its draws follow from.
+    pub seed: u64,
 }
 
 impl Config {
@@ -34,6 +36,7 @@ impl Config {
             #[cfg(feature = "ns3")]
             ns3: None,
             faults: NicFaults::NONE,
+            seed: 0,
         }
     }
 

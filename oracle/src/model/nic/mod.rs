@@ -31,6 +31,7 @@ pub use counters::Counters;
 pub use flow::{Flow, Verb};
 pub(crate) use port::Port;
 
+use super::chance::{self, Draws};
 use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
 use np::Np;
@@ -67,6 +68,7 @@ pub struct Nic {
     /// What is to be looked at later.
     later: BTreeSet<(Time, u16, Later)>,
     counters: Counters,
+    draws: Draws,
     /// Everything before is done.
     seen: Time,
     /// Whether a READ was ever asked for.
@@ -103,6 +105,7 @@ impl Nic {
             answers: Answers::default(),
             later: BTreeSet::new(),
             counters: Counters::default(),
+            draws: Draws::new(chance::stream(config.seed, *b"niclaten")),
             seen: Time::ZERO,
             reads: false,
             least: config.ack_size(),

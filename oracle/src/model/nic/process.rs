@@ -7,7 +7,7 @@ use super::table::NOBODY;
 use super::{Later, Nic};
 use crate::model::packet::{ACK_SIZE, Kind, Packet};
 use rig_lab::{RcFaults, Scope};
-use rig_units::{Dur, Time};
+use rig_units::{Dur, Time, Within};
 
 impl Nic {
     /// A frame arrives whose last bit is here at `now`; no PFC. Whether anything may have to be done at another time than before.
@@ -42,7 +42,8 @@ impl Nic {
             return Dur::ZERO;
         }
         let rc = &self.config.rc;
-        rc.ack_latency.min(rc.nak_latency).min(self.config.np.latency)
+        let latencies = [rc.ack_latency, rc.nak_latency, self.config.np.latency];
+        latencies.map(Within::least).into_iter().min().unwrap_or(Dur::ZERO)
     }
 
     /// Whether a mark on an acknowledgement may bring a CNP forth, or one on a CNP.
@@ -133,7 +134,8 @@ impl Nic {
         }
         ack.src = self.host;
         ack.seq = last;
-        self.answers.push(Answer::Ack, now + self.config.rc.ack_latency, &ack);
+        let latency = self.draws.next(self.config.rc.ack_latency);
+        self.answers.push(Answer::Ack, now + latency, &ack);
     }
 
     #[cold]
@@ -147,7 +149,8 @@ impl Nic {
         nak.kind = Kind::Nak;
         nak.src = self.host;
         nak.seq = self.pairs[usize::from(slot)].responder.expected();
-        self.answers.push(Answer::Nak, now + self.config.rc.nak_latency, &nak);
+        let latency = self.draws.next(self.config.rc.nak_latency);
+        self.answers.push(Answer::Nak, now + latency, &nak);
         if self.config.np.nak_earns {
             self.marked(now, packet, slot);
         }
@@ -164,7 +167,8 @@ impl Nic {
         };
         if self.np.answers(&self.config, now, packet.src, answered) {
             let cnp = cnp(&self.config, self.host, packet);
-            self.answers.push(Answer::Cnp, now + self.config.np.latency, &cnp);
+            let latency = self.draws.next(self.config.np.latency);
+            self.answers.push(Answer::Cnp, now + latency, &cnp);
         }
     }
 
@@ -207,8 +211,9 @@ impl Nic {
         }
         self.counters.packet_seq_err += 1;
         let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return };
+        let latency = self.draws.next(self.config.rc.resend_latency);
         if let Some(requester) = &mut pair.requester
-            && requester.refused(now, packet.seq, &self.config.rc, &self.config.faults.rc)
+            && requester.refused(now, packet.seq, latency, &self.config.faults.rc)
         {
             let until = requester.held_until();
             self.later.insert((until, slot, Later::Resend));
@@ -234,8 +239,8 @@ impl Nic {
     fn response(&mut self, now: Time, packet: &Packet, slot: u16) {
         let pair = &mut self.pairs[usize::from(slot)];
         let Some(requester) = &mut pair.requester else { return };
-        let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
-        if requester.brought(now, packet.seq, rc, faults) {
+        let (faults, latency) = (&self.config.faults.rc, self.config.rc.nak_latency);
+        if requester.brought(now, packet.seq, || self.draws.next(latency), faults) {
             self.counters.implied_nak_seq_err += u64::from(!faults.implied_nak_not_counted);
             self.later.insert((requester.held_until(), slot, Later::Resend));
         }

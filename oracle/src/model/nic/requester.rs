@@ -4,7 +4,7 @@ use super::psn::{Place, place, psn};
 use super::{Flow, Verb};
 use crate::model::packet::{READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD};
 use rig_lab::{Rc, RcFaults};
-use rig_units::Time;
+use rig_units::{Dur, Time};
 
 /// The sending side of one connection. Packets are counted from the first of the flow on, in numbers that never wrap; what
 /// is on the wire is [`psn`](Self::psn) of them.
@@ -178,8 +178,14 @@ impl Requester {
         skips
     }
 
-    /// A NAK that names `number`: whether it has to go back.
-    pub(super) fn refused(&mut self, now: Time, number: u32, rc: &Rc, faults: &RcFaults) -> bool {
+    /// A NAK that names `number`: whether it has to go back, which takes it `latency`.
+    pub(super) fn refused(
+        &mut self,
+        now: Time,
+        number: u32,
+        latency: Dur,
+        faults: &RcFaults,
+    ) -> bool {
         let named = match place(number, self.psn(self.acked), faults.psn_without_wrap) {
             Place::Here => self.acked,
             Place::Ahead(by) => self.acked + u64::from(by),
@@ -192,12 +198,18 @@ impl Requester {
             self.progress(now, named, faults);
         }
         self.go_to(if faults.restarts_one_psn_late { named + 1 } else { named });
-        self.hold(now + rc.resend_latency);
+        self.hold(now + latency);
         true
     }
 
-    /// A packet of what a READ brings: whether it shows a hole that has not been seen. Then it asks anew, `rc.nak_latency` later.
-    pub(super) fn brought(&mut self, now: Time, number: u32, rc: &Rc, faults: &RcFaults) -> bool {
+    /// A packet of what a READ brings: whether it shows a hole that has not been seen. Then it asks anew, a `latency` later.
+    pub(super) fn brought(
+        &mut self,
+        now: Time,
+        number: u32,
+        latency: impl FnOnce() -> Dur,
+        faults: &RcFaults,
+    ) -> bool {
         if !self.is_read() || !self.is_waiting() {
             return false;
         }
@@ -214,7 +226,7 @@ impl Requester {
                 // What is about to be asked for is asked for when it would have been.
                 let is_new = !self.is_held;
                 if is_new {
-                    self.hold(now + rc.nak_latency);
+                    self.hold(now + latency());
                 }
                 is_new
             }

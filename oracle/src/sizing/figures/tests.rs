@@ -32,7 +32,7 @@ fn spectrum_3() -> Demand {
 fn sonics_published_headroom_stands_beside_f3s_and_the_difference_is_what_the_page_says() {
     let demand = spectrum_3();
     assert_eq!((bytes(&demand, "SONiC's xoff"), bytes(&demand, "SONiC's size")), (51_200, 70_656));
-    // 9120 B ahead, 84 B of PFC, 404.04 ns of cable, 394 quanta, one frame begun: frames of 145 B, 165 B of wire each, take two cells of
+    // 9120 B ahead, 60 B of PFC, 404.04 ns of cable, 394 quanta, one frame begun: frames of 145 B, 165 B of wire each, take two cells of
     // 144 B, more than those of 64 B do. SONiC counts no preambles and weighs half of the packets as small.
     assert_eq!(demand.in_flight().frame, Bytes(145));
     assert_eq!(bytes(&demand, "headroom"), 240 * 288);
@@ -56,7 +56,7 @@ fn dcqcns_buffer_comes_out_and_its_22_kilobytes_are_those_of_239_metres() {
     demand.respond_within(Quanta(118));
     (demand.buffer.cell, demand.buffer.reserved) = (Bytes(1), Bytes(0));
     let at = |metres: u64| Demand { cable: Length(metres * 100), ..demand.clone() };
-    assert_eq!(bytes(&at(300), "headroom"), 25_483);
+    assert_eq!(bytes(&at(300), "headroom"), 25_449);
     assert!(bytes(&at(238), "headroom") <= 22_400 && 22_400 <= bytes(&at(240), "headroom"));
     // What is left of 12 MB for queues, by the paper's 22.4 KB: 6 265 600 B, and 21.75 KB with its beta of 8.
     let buffer =

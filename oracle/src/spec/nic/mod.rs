@@ -9,4 +9,7 @@ pub mod gaps;
 pub mod np;
 pub mod pipeline;
 pub mod rc;
+mod ready;
 pub mod rp;
+
+pub use ready::Ready;

@@ -3,6 +3,7 @@
 //! Within one scope the marks that are answered form a renewal process: an answer shuts the scope for the interval I, and the
 //! first mark from then on is the next. For marks every g the process is periodic: one CNP every ceil(I / g) g.
 
+use super::Ready;
 use super::rc::{Packet, Reply, Says};
 use rig_lab::{Np, Scope};
 use rig_units::{Dur, Time};
@@ -44,8 +45,8 @@ pub fn of_naks(np: &Np, replies: &[Reply], packets: &[Packet], qp: u16, from: u1
 pub struct Answer {
     /// Which, of those given.
     pub mark: usize,
-    /// When its CNP is ready: it leaves as soon as the port is free from then on.
-    pub ready: Time,
+    /// When its CNP is ready.
+    pub ready: Ready,
 }
 
 /// Which of the marks, in the order of their arrival, are answered.
@@ -59,7 +60,7 @@ pub fn answered(np: &Np, marks: &[Mark]) -> Vec<Answer> {
         let scope = one.scoped(np.scope);
         if last.get(&scope).is_none_or(|&last| one.at >= last + np.interval) {
             last.insert(scope, one.at);
-            answers.push(Answer { mark, ready: one.at + np.latency });
+            answers.push(Answer { mark, ready: Ready::after(one.at, np.latency) });
         }
     }
     answers
@@ -89,7 +90,7 @@ mod tests {
     use rig_lab::Nic;
 
     fn np(interval: Dur, scope: Scope) -> Np {
-        Np { enable: true, interval, scope, latency: Dur(7), ..Nic::quiet().np }
+        Np { enable: true, interval, scope, latency: Dur(7).into(), ..Nic::quiet().np }
     }
 
     fn mark(at: u64, qp: u16, from: u16) -> Mark {
@@ -116,7 +117,7 @@ mod tests {
         let marks = [5, 5, 6].map(|at| mark(at, 1, 1));
         let answers = answered(&np(Dur::ZERO, Scope::Port), &marks);
         let want = [(0, 12), (1, 12), (2, 13)];
-        assert_eq!(answers, want.map(|(mark, ready)| Answer { mark, ready: Time(ready) }));
+        assert_eq!(answers, want.map(|(mark, ready)| Answer { mark, ready: Time(ready).into() }));
     }
 
     #[test]
@@ -159,7 +160,7 @@ mod tests {
             let answers = answered(&np, &marks);
             prop_assert_eq!(answers.len() as u64, count(&np, Dur(gap), n));
             for pair in answers.windows(2) {
-                prop_assert_eq!(pair[1].ready - pair[0].ready, every(&np, Dur(gap)));
+                prop_assert_eq!(pair[1].ready.from - pair[0].ready.from, every(&np, Dur(gap)));
             }
         }
     }

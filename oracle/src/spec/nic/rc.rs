@@ -2,9 +2,10 @@
 //!
 //! Numbers are compared modulo 2^24 and within 2^23 of each other (IBTA volume 1, 9.7.1): they have no other order.
 
+use super::Ready;
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
-use rig_units::Time;
+use rig_units::{Dur, Time};
 
 /// Where the rules come from, for reports.
 pub const SOURCE: &str = "IBTA volume 1, chapter 9.7.5 and 9.9 (go-back-N)";
@@ -36,8 +37,8 @@ pub struct Reply {
     pub says: Says,
     /// The number that it names.
     pub psn: Psn,
-    /// When it is ready: it leaves as soon as the port is free from then on.
-    pub ready: Time,
+    /// When it is ready.
+    pub ready: Ready,
     /// The packet that it is due for, by index.
     pub packet: usize,
 }
@@ -61,7 +62,7 @@ pub fn replies(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> Vec<Reply
     for (index, packet) in packets.iter().enumerate() {
         let reply = |says, psn| {
             let latency = if says == Says::Ack { rc.ack_latency } else { rc.nak_latency };
-            Reply { says, psn, ready: packet.at + latency, packet: index }
+            Reply { says, psn, ready: Ready::after(packet.at, latency), packet: index }
         };
         let reply = match packet.psn.ahead_of(expected) {
             Some(0) => {
@@ -94,7 +95,19 @@ pub fn replies(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> Vec<Reply
 
 /// A requester's question anew that has not left by `at`. A receiver's NAKs leave as they are.
 fn pending(data: Data, all: &mut [Reply], at: Time) -> Option<&mut Reply> {
-    all.last_mut().filter(|ask| data == Data::Responses && ask.ready >= at)
+    all.last_mut().filter(|ask| data == Data::Responses && ask.ready.by >= at)
+}
+
+/// Whether what is asked anew follows from what came. It does not where a packet that would be asked for comes while the question may
+/// have left and may not: then [`replies`] says what is asked of the slowest that is declared.
+pub fn is_clear(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> bool {
+    let of = |latency: Dur| {
+        let rc = Rc { nak_latency: latency.into(), ..*rc };
+        let all = replies(&rc, data, first, packets).into_iter();
+        all.map(|reply| (reply.says, reply.psn, reply.packet)).collect::<Vec<_>>()
+    };
+    let nak = rc.nak_latency;
+    nak.width() == Dur::ZERO || of(nak.least()) == of(nak.most())
 }
 
 /// The number before another.
@@ -106,10 +119,10 @@ pub const fn before(psn: Psn) -> Psn {
 mod tests {
     use super::*;
     use rig_lab::Nic;
-    use rig_units::Dur;
+    use rig_units::Within;
 
     fn rc(ack_every: u16) -> Rc {
-        let (ack_latency, nak_latency) = (Dur(3), Dur(7));
+        let (ack_latency, nak_latency) = (Dur(3).into(), Dur(7).into());
         Rc { ack_every, ack_latency, nak_latency, ..Nic::quiet().rc }
     }
 
@@ -121,10 +134,26 @@ mod tests {
             came.map(|(at, psn)| Packet { at: Time(at), psn: Psn::new(psn), last: false }).to_vec();
         let asks = replies(&rc(1), Data::Responses, Psn::new(0), &came);
         let [ask] = asks[..] else { panic!("{asks:?}") };
-        assert_eq!((ask.psn, ask.ready, ask.packet), (Psn::new(2), Time(2 + 7), 1));
+        assert_eq!((ask.psn, ask.ready, ask.packet), (Psn::new(2), Time(2 + 7).into(), 1));
         let naks = replies(&rc(100), Data::Requests, Psn::new(0), &came);
         let named = naks.iter().filter(|nak| nak.says == Says::Nak).map(|nak| nak.psn.get());
         assert_eq!(named.collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_hole_that_is_filled_while_the_question_may_have_left_leaves_open_what_is_asked() {
+        let rc = Rc { nak_latency: Within::exactly(Dur(7)) + "0ps..3ps".parse().unwrap(), ..rc(1) };
+        let came = |fills: u64| {
+            let packet = |(at, psn)| Packet { at: Time(at), psn: Psn::new(psn), last: false };
+            [(0, 0), (2, 2), (fills, 1), (30, 3)].map(packet)
+        };
+        // The question leaves 9 to 12 ps from the beginning.
+        for (fills, clear) in [(9, true), (10, false), (12, false), (13, true)] {
+            assert_eq!(is_clear(&rc, Data::Responses, Psn::new(0), &came(fills)), clear, "{fills}");
+            assert!(is_clear(&rc, Data::Requests, Psn::new(0), &came(fills)), "{fills}");
+        }
+        let all = replies(&rc, Data::Requests, Psn::new(0), &came(40));
+        assert_eq!(all[1].ready, Ready { from: Time(2 + 7), by: Time(2 + 10) });
     }
 
     /// Packets a hundred apart; those at `last` end messages.
@@ -181,10 +210,13 @@ mod tests {
     fn latencies_run_from_the_packet_and_a_reader_acknowledges_nothing() {
         let came = packets(&[0, 2, 1, 2], &[2]);
         let all = replies(&rc(1), Data::Requests, Psn::new(0), &came);
-        let ready: Vec<u64> = all.iter().map(|reply| reply.ready.0).collect();
+        let ready: Vec<u64> = all.iter().map(|reply| reply.ready.from.0).collect();
         assert_eq!(ready, [3, 107, 203, 303]);
         let asks = replies(&rc(1), Data::Responses, Psn::new(0), &came);
         assert_eq!(asks.len(), 1);
-        assert_eq!((asks[0].says, asks[0].psn, asks[0].ready), (Says::Nak, Psn::new(1), Time(107)));
+        assert_eq!(
+            (asks[0].says, asks[0].psn, asks[0].ready),
+            (Says::Nak, Psn::new(1), Time(107).into())
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! The marks and CNPs of one scope.
 
 use super::{Checked, Cnp, Fault, Sight};
+use crate::spec::nic::Ready;
 use crate::spec::nic::np::Mark;
 use rig_capture::Span;
 use rig_lab::Np;
@@ -21,8 +22,8 @@ type Last = BTreeSet<Option<usize>>;
 
 /// Whether a CNP leaves when that of a mark at `mark` may.
 pub(super) fn on_time(np: &Np, sight: &Sight, mark: Time, cnp: Time) -> bool {
-    let (ready, blur) = (mark + np.latency, sight.bound * 2);
-    cnp + blur >= ready && cnp <= ready + sight.busy + blur
+    let (ready, blur) = (Ready::after(mark, np.latency), sight.bound * 2);
+    cnp + blur >= ready.from && cnp <= ready.by + sight.busy + blur
 }
 
 impl<'a> Scoped<'a> {
@@ -144,7 +145,7 @@ impl<'a> Scoped<'a> {
             return BTreeSet::new();
         };
         let (mark, cnp_index) = (self.marks[place].0, *index);
-        faults.push(if cnp.at < self.at(place) + self.np.latency {
+        faults.push(if cnp.at < self.at(place) + self.np.latency.least() {
             Fault::Early { mark, cnp: cnp_index }
         } else {
             Fault::Late { mark, cnp: cnp_index }
@@ -155,7 +156,8 @@ impl<'a> Scoped<'a> {
     /// The marks before the one at `end` that should have been answered, had each before been.
     fn missing(&self, last: &Last, end: usize, faults: &mut Vec<Fault>) {
         let seen = |place: usize| {
-            self.at(place) + self.np.latency + self.sight.busy + self.blur() <= self.sight.until
+            self.at(place) + self.np.latency.most() + self.sight.busy + self.blur()
+                <= self.sight.until
         };
         let mut from = last.last().copied().flatten();
         while let Some(place) = self.due(from).filter(|&place| place < end && seen(place)) {

@@ -6,7 +6,7 @@ use rig_lab::{Nic, Scope};
 const EXACT: Sight = Sight { bound: Dur::ZERO, busy: Dur::ZERO, until: Time(1_000_000) };
 
 fn np(interval: u64, scope: Scope) -> Np {
-    Np { enable: true, interval: Dur(interval), scope, latency: Dur(30), ..Nic::quiet().np }
+    Np { enable: true, interval: Dur(interval), scope, latency: Dur(30).into(), ..Nic::quiet().np }
 }
 
 fn marks(all: &[(u64, u16)]) -> Vec<Mark> {
@@ -24,8 +24,10 @@ fn faults(marked: &[(u64, u16)], sent: &[(u64, u16)]) -> Vec<Fault> {
 
 /// What a device that keeps the rule sends at once.
 fn healthy(np: &Np, marks: &[Mark]) -> Vec<Cnp> {
-    let cnp =
-        |answer: &crate::spec::nic::np::Answer| Cnp { at: answer.ready, qp: marks[answer.mark].qp };
+    let cnp = |answer: &crate::spec::nic::np::Answer| Cnp {
+        at: answer.ready.from,
+        qp: marks[answer.mark].qp,
+    };
     answered(np, marks).iter().map(cnp).collect()
 }
 

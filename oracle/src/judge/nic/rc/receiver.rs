@@ -1,6 +1,7 @@
 //! A receiver's replies against those that are due.
 
 use super::{Fault, Sight};
+use crate::spec::nic::Ready;
 use crate::spec::nic::rc::{Data, Packet, Reply, Says, replies};
 use rig_capture::Span;
 use rig_frames::psn::Psn;
@@ -59,7 +60,7 @@ pub fn receiver(
         |due, answer| packets[due.packet].at <= answer.at + sight.blur(),
         |due, reply| {
             let packet = due.packet;
-            faults.push(if answers[reply].at < due.ready {
+            faults.push(if answers[reply].at < due.ready.from {
                 Fault::Early { packet, reply }
             } else {
                 Fault::Late { packet, reply }
@@ -72,7 +73,7 @@ pub fn receiver(
         faults.push(Fault::WrongPsn { packet: due.packet, reply });
     });
     open.others(|_| true, |reply| faults.push(Fault::Unasked { reply }));
-    let seen = |ready: Time| ready + sight.busy + sight.blur() <= sight.until;
+    let seen = |ready: Ready| ready.by + sight.busy + sight.blur() <= sight.until;
     for (due, reply) in due.iter().zip(&open.of) {
         let packet = due.packet;
         match (reply, due.says) {
@@ -106,7 +107,7 @@ fn second(told: &[&Reply], packets: &[Packet], answer: &Answer) -> bool {
     };
     let filled = packets[nak.packet..].iter().find(|packet| packet.psn == nak.psn);
     nak.says == Says::Nak
-        && answer.at >= nak.ready
+        && answer.at >= nak.ready.from
         && filled.is_none_or(|packet| answer.at < packet.at)
 }
 
@@ -167,9 +168,10 @@ impl<'a> Open<'a> {
     fn pair_timed(&mut self, sight: &Sight, mut found: impl FnMut(&Reply, usize)) {
         for (due, of) in self.due.iter().zip(&mut self.of).filter(|(_, of)| of.is_none()) {
             // Answers are in order but for what stamps are off.
-            let first =
-                self.answers.partition_point(|answer| answer.at + sight.blur() * 2 < due.ready);
-            let latest = due.ready + sight.busy + sight.blur() * 2;
+            let first = self
+                .answers
+                .partition_point(|answer| answer.at + sight.blur() * 2 < due.ready.from);
+            let latest = due.ready.by + sight.busy + sight.blur() * 2;
             let mut near =
                 (first..self.answers.len()).take_while(|&reply| self.answers[reply].at <= latest);
             let fits =

@@ -97,7 +97,7 @@ impl Standing<'_> {
             (self.begun, self.since) = (self.begun + 1, Some(ask.at));
             return true;
         }
-        let due = self.due().is_some_and(|due| self.sight.on_time(due, ask.at));
+        let due = self.due().is_some_and(|due| self.sight.on_time(due.into(), ask.at));
         if due && ask.psn == self.expected() {
             (self.since, self.tries) = (Some(ask.at), self.tries + 1);
             self.expired += 1;
@@ -138,7 +138,7 @@ mod tests {
         Sight { bound: Dur::ZERO, busy: Dur::ZERO, allowance: None, until: Time(10_000) };
 
     fn rc(timeout: u64) -> Rc {
-        Rc { nak_latency: Dur(5), timeout: Dur(timeout), retries: 2, ..Nic::quiet().rc }
+        Rc { nak_latency: Dur(5).into(), timeout: Dur(timeout), retries: 2, ..Nic::quiet().rc }
     }
 
     fn judged(timeout: u64, asked: &[(u64, u32)], brought: &[(u64, u32)]) -> Vec<Fault> {

@@ -151,7 +151,7 @@ impl Sender<'_> {
             self.active = self.active.max(one.at);
         }
         let blur = self.sight.blur();
-        let open = |nak: &Nak| one.at + blur >= nak.at + self.rc.resend_latency;
+        let open = |nak: &Nak| one.at + blur >= nak.at + self.rc.resend_latency.least();
         if let Some(which) = self.naks.iter().rposition(|nak| nak.psn == one.psn && open(nak)) {
             self.restart(packet, which, one.at);
         } else if one.psn == self.next || self.overtaken(one) {
@@ -193,7 +193,7 @@ impl Sender<'_> {
     fn restart(&mut self, packet: usize, which: usize, at: Time) {
         let Nak { index, at: nak, .. } = self.naks[which];
         let (took, blur) = (at.since(nak).unwrap_or(Dur::ZERO), self.sight.blur());
-        let latest = |allowance| self.rc.resend_latency + self.sight.busy + blur + allowance;
+        let latest = |allowance| self.rc.resend_latency.most() + self.sight.busy + blur + allowance;
         if self.sight.allowance.is_some_and(|allowance| took > latest(allowance)) {
             self.resent.faults.push(Fault::LateRestart { packet, nak: index });
         }
@@ -204,7 +204,7 @@ impl Sender<'_> {
     }
 
     fn in_order(&mut self, packet: usize, at: Time) {
-        let after = self.rc.resend_latency + self.sight.busy + self.sight.blur();
+        let after = self.rc.resend_latency.most() + self.sight.busy + self.sight.blur();
         if let Some(nak) = self.naks.iter().find(|nak| nak.binds && at > nak.at + after) {
             self.resent.faults.push(Fault::WrongRestart { packet, nak: nak.index });
             self.naks.clear();
@@ -253,7 +253,7 @@ impl Sender<'_> {
         let tried = self.tries >= u32::from(self.rc.retries);
         self.resent.gave_up = waits && tried && until >= self.active + self.rc.timeout;
         let Some(allowance) = allowance else { return };
-        let after = self.rc.resend_latency + busy + self.sight.blur() + allowance;
+        let after = self.rc.resend_latency.most() + busy + self.sight.blur() + allowance;
         if let Some(nak) = self.naks.iter().find(|nak| nak.binds && until > nak.at + after) {
             self.resent.faults.push(Fault::NoRestart { nak: nak.index });
         } else if sent > 0 && self.overdue(until) {

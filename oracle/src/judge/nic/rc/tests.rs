@@ -16,7 +16,7 @@ const GAP: u64 = 100;
 const CABLE: u64 = 250;
 
 fn rc(ack_every: u16) -> Rc {
-    let (ack_latency, nak_latency, resend_latency) = (Dur(30), Dur(50), Dur(330));
+    let [ack_latency, nak_latency, resend_latency] = [30, 50, 330].map(|ps| Dur(ps).into());
     Rc { ack_every, ack_latency, nak_latency, resend_latency, timeout: Dur(5_000), retries: 200 }
 }
 
@@ -77,14 +77,14 @@ fn trace(rc: &Rc, first: Psn, total: u32, lost: &[bool]) -> Trace {
                 trace.packets.push(Packet { at: Time(at), psn: first.advance(which), last });
                 let due = replies(rc, Data::Requests, first, &trace.packets);
                 for reply in &due[said..] {
-                    let answer = Answer { at: reply.ready, says: reply.says, psn: reply.psn };
+                    let answer = Answer { at: reply.ready.from, says: reply.says, psn: reply.psn };
                     trace.answers.push(answer);
                     if !lost.next().unwrap() {
                         let named = match reply.says {
                             Says::Ack => reply.psn.advance(1),
                             Says::Nak => reply.psn,
                         };
-                        add(reply.ready.0 + CABLE, What::Reply(reply.says, index(named)));
+                        add(reply.ready.from.0 + CABLE, What::Reply(reply.says, index(named)));
                     }
                 }
                 said = due.len();
@@ -97,7 +97,7 @@ fn trace(rc: &Rc, first: Psn, total: u32, lost: &[bool]) -> Trace {
                     next = next.max(unacked);
                 }
                 if says == Says::Nak && named >= unacked {
-                    add(at + rc.resend_latency.0, What::Restart(named));
+                    add(at + rc.resend_latency.least().0, What::Restart(named));
                 }
             }
             What::Restart(named) => next = if named >= unacked { named } else { next },
@@ -240,9 +240,9 @@ fn each_corruption_of_a_sender_has_its_name() {
     let wrong = Fault::WrongRestart { packet, nak };
     assert_eq!(faults(&rc(1), &shifted(1))[0], wrong);
     assert_eq!(faults(&rc(1), &shifted(0xff_ffff))[0], wrong);
-    let slower = Rc { resend_latency: Dur(460), ..rc(1) };
+    let slower = Rc { resend_latency: Dur(460).into(), ..rc(1) };
     assert_eq!(faults(&slower, &|_| ())[0], Fault::Unprompted { packet });
-    let faster = Rc { resend_latency: Dur(0), ..rc(1) };
+    let faster = Rc { resend_latency: Dur(0).into(), ..rc(1) };
     assert_eq!(faults(&faster, &|_| ())[0], Fault::WrongRestart { packet: packet - 3, nak });
     let cut = sender(&rc(1), first, &healthy.sent[..packet], &healthy.came[..=nak], &EXACT);
     assert_eq!(cut.faults, [Fault::NoRestart { nak }]);

@@ -1,0 +1,70 @@
+//! Watchdogs that take congestion for a storm, and times that no poll can tell.
+
+use super::rule::{Check, Flaw, Lint, Linted};
+use crate::spec::buffer::queue_at_xoff;
+use crate::spec::pfcwd::Stimulus;
+use crate::spec::pfcwd::{self, Rule};
+use rig_units::{Bytes, Dur, MIN_FRAME};
+
+pub(super) const CONGESTION: Lint = Lint {
+    name: "watchdog-on-congestion",
+    about: "a next device like this one, full, pauses for longer than the watchdog waits: congestion is taken for a storm, and lossless frames are dropped",
+    source: pfcwd::SOURCE,
+    check: Check::Switch(congestion),
+};
+
+fn congestion(linted: &Linted<'_>) -> Option<Flaw> {
+    let demand = linted.demand();
+    let declared = linted.declared;
+    if declared.qos.pfcwd_sw_enable.is_empty() {
+        return None;
+    }
+    let rule = Rule::of(linted.family?, &declared.pfcwd);
+    let earliest = Dur(rule.detection(&Stimulus { data_gap: Some(Dur::ZERO) })?.span().lo);
+    let slowest = declared.ports.iter().map(|group| group.speed).min()?;
+    let senders = u64::from(demand.ports.saturating_sub(1).max(1));
+    let queue = queue_at_xoff(&demand.buffer, MIN_FRAME, senders);
+    let headroom = senders.saturating_mul(demand.buffer.xoff.0);
+    let drains = slowest.serialise(Bytes(queue.saturating_add(headroom)));
+    (drains >= earliest).then(|| Flaw {
+        path: "pfcwd.detection_time",
+        found: format!("a detection time of {}, with which the watchdog may fire after {earliest}", declared.pfcwd.detection_time),
+        want: format!("more than {drains}"),
+        numbers: format!("F4, F13: {senders} ports fill a queue with {queue}B, {headroom}B more of headroom, and at {slowest} that takes {drains} to leave"),
+    })
+}
+
+pub(super) const BETWEEN_POLLS: Lint = Lint {
+    name: "watchdog-between-polls",
+    about: "a detection or restoration time is no whole number of polls: what is configured is rounded up, and nobody can have it",
+    source: pfcwd::SOURCE,
+    check: Check::Switch(between_polls),
+};
+
+fn between_polls(linted: &Linted<'_>) -> Option<Flaw> {
+    let pfcwd = &linted.declared.pfcwd;
+    let _is_guarded = linted.family?;
+    let times = [
+        ("pfcwd.detection_time", Some(pfcwd.detection_time)),
+        ("pfcwd.restoration_time", pfcwd.restoration_time),
+    ];
+    let poll = pfcwd.poll_interval;
+    let is_between = |time: Dur| poll == Dur::ZERO || time % poll != Dur::ZERO;
+    let (path, time) = times
+        .into_iter()
+        .find_map(|(path, time)| Some((path, time.filter(|&time| is_between(time))?)))?;
+    if linted.declared.qos.pfcwd_sw_enable.is_empty() || poll == Dur::ZERO {
+        return None;
+    }
+    let polls = time.div_ceil(poll);
+    Some(Flaw {
+        path,
+        found: format!("{time} with polls every {poll}"),
+        want: format!("a whole number of polls, such as {}", poll * polls),
+        numbers: format!(
+            "F13: ceil({time} / {poll}) = {polls} polls, {} to {}",
+            poll * polls,
+            poll * (polls + 1)
+        ),
+    })
+}
