@@ -26,7 +26,7 @@ const OF_FLOW: Entry = Entry { fields: &[FLOW], ..OF_NIC };
 /// What passed the NIC behind one port in one trial.
 struct Seen<'a> {
     /// The part by which it is configured: `nic`.
-    part: String,
+    part: &'static str,
     /// What it is configured to.
     nic: &'a Nic,
     reached: Vec<Reached>,
@@ -53,6 +53,6 @@ impl<'a> Seen<'a> {
         for (one, at) in reached.iter_mut().zip(pipeline::passed(&nic.receive, &frames)) {
             one.at = at;
         }
-        Seen { part: rig_lab::Nics::port_name(behind), nic, reached, left, busy }
+        Seen { part: if behind == 0 { "nic" } else { "peer" }, nic, reached, left, busy }
     }
 }
