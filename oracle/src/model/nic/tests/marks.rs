@@ -23,7 +23,7 @@ fn answered(config: &Config, frames: u32) -> usize {
 #[test]
 fn a_cnp_leaves_a_latency_after_the_last_bit_of_the_mark() {
     let mut bench = bench(&with(|config| {
-        (config.np.latency, config.np.ecn) = (Dur::ns(700).into(), EcnField::Ect1)
+        (config.np.latency, config.np.ecn) = (Dur::ns(700).into(), EcnField::Ect1);
     }));
     bench.send(data(7, 5, true));
     bench.run(Dur::us(10));
