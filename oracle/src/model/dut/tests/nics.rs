@@ -112,7 +112,7 @@ fn its_settings_change_while_it_runs() {
     assert_eq!(cnps(&mut dut, 0, 3), 3);
     dut.configure(&[set("peer.np.enable", false)]).unwrap();
     assert_eq!(cnps(&mut dut, 1, 3), 0);
-    assert_eq!(dut.configured().get("nic.np.interval"), Some("0s".into()));
+    assert_eq!(dut.configured().get("nic.np.interval"), Some("0ms".into()));
 }
 
 #[test]
