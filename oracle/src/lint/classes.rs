@@ -6,25 +6,26 @@ use rig_lab::System;
 
 pub(super) const PAUSE_LAPSES: Lint = Lint {
     name: "pause-lapses",
-    about: "XOFF that waits for a frame of the MTU comes after the pause before it has run out: the sender goes on in between",
+    about: "XOFF that waits for a frame of the MTU takes effect at a sender that stops as late as this device after the pause before it has run out: the sender goes on in between",
     source: "IEEE 802.3 Annex 31B: a quantum is 512 bit times; F1",
     check: Check::Switch(pause_lapses),
 };
 
 fn pause_lapses(linted: &Linted<'_>) -> Option<Flaw> {
     let pfc = &linted.declared.pfc;
-    // Both grow as a port gets slower, the pause faster than the wait.
+    // Both grow as a port gets slower, the pause faster than the wait; the response is the same at each.
     let speed = linted.declared.ports.iter().map(|group| group.speed).max()?;
     let (pause, wait) = (pause_time(pfc.quanta, speed), speed.slot(linted.declared.mtu));
+    let response = linted.demand().response;
     let is_used = !linted.declared.qos.pfc_enable.is_empty();
-    (is_used && pfc.refresh + wait > pause).then(|| Flaw {
+    (is_used && pfc.refresh + wait + response > pause).then(|| Flaw {
         path: "pfc.refresh",
         found: format!("XOFF of {} every {} at {speed}", pfc.quanta, pfc.refresh),
-        want: format!("a refresh of at most {}", pause.saturating_sub(wait)),
+        want: format!("a refresh of at most {}", pause.saturating_sub(wait + response)),
         numbers: format!(
-            "F1: {} + {wait} of a frame ahead = {} against a pause of {pause}",
+            "F1: {} + {wait} of a frame ahead + {response} of response = {} against a pause of {pause}",
             pfc.refresh,
-            pfc.refresh + wait
+            pfc.refresh + wait + response
         ),
     })
 }

@@ -99,9 +99,9 @@ fn marks_come_before_pauses_while_kmin_is_a_byte_below_the_depth_at_xoff() {
 
 #[test]
 fn a_pause_is_refreshed_in_time_behind_a_frame_of_the_mtu_and_not_a_picosecond_later() {
-    // 65535 quanta last 335.5392 us at 100 Gb/s, 9142 B 731.36 ns.
-    assert_eq!(fired(|of| of.pfc.refresh = Dur(334_807_840)), NONE);
-    assert_eq!(fired(|of| of.pfc.refresh = Dur(334_807_841)), ["pause-lapses"]);
+    // 65535 quanta last 335.5392 us at 100 Gb/s, 9142 B 731.36 ns; a sender like it stops 2.02 us after it heard.
+    assert_eq!(fired(|of| of.pfc.refresh = Dur(332_787_840)), NONE);
+    assert_eq!(fired(|of| of.pfc.refresh = Dur(332_787_841)), ["pause-lapses"]);
 }
 
 #[test]
@@ -130,6 +130,16 @@ fn a_watchdog_waits_for_longer_than_a_full_device_takes_to_drain_by_a_picosecond
     };
     assert_eq!(fired(one_poll(drained + Dur(1))), NONE);
     assert_eq!(fired(one_poll(drained)), ["watchdog-on-congestion"]);
+    // Of a headroom that all share there is no more than it.
+    let shared = |time: Dur| {
+        move |of: &mut Switch| {
+            one_poll(time)(of);
+            of.buffer.headroom_pool = Some(Bytes(165_568));
+        }
+    };
+    let drained = Dur((7 * 3_491 * 208 + 165_568) * 80);
+    assert!(!fired(shared(drained + Dur(1))).contains(&"watchdog-on-congestion"));
+    assert!(fired(shared(drained)).contains(&"watchdog-on-congestion"));
 }
 
 #[test]

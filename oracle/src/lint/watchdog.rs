@@ -24,7 +24,8 @@ fn congestion(linted: &Linted<'_>) -> Option<Flaw> {
     let slowest = declared.ports.iter().map(|group| group.speed).min()?;
     let senders = u64::from(demand.ports.saturating_sub(1).max(1));
     let queue = queue_at_xoff(&demand.buffer, MIN_FRAME, senders);
-    let headroom = senders.saturating_mul(demand.buffer.xoff.0);
+    let shared = demand.buffer.headroom_pool.map_or(u64::MAX, |pool| pool.0);
+    let headroom = senders.saturating_mul(demand.buffer.xoff.0).min(shared);
     let drains = slowest.serialise(Bytes(queue.saturating_add(headroom)));
     (drains >= earliest).then(|| Flaw {
         path: "pfcwd.detection_time",
