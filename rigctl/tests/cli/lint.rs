@@ -10,7 +10,9 @@ const PAGE: &str = include_str!("../../../docs/sizing.md");
 const KNOWN: &[(&str, &str, &str)] = &[
     // SONiC gives Spectrum and Tofino no xon_offset; what hysteresis the chips have of their own, no sheet states.
     ("barefoot", "xon-flaps", "a device as SONiC configures it"),
+    ("barefoot-by-standard", "xon-flaps", "a device as SONiC configures it"),
     ("mellanox", "xon-flaps", "a device as SONiC configures it"),
+    ("mellanox-by-standard", "xon-flaps", "a device as SONiC configures it"),
     ("mellanox-tick", "xon-flaps", "a device as SONiC configures it"),
 ];
 
