@@ -45,10 +45,13 @@ impl PortSpeed {
     /// 400 Gb/s.
     pub const G400: PortSpeed = PortSpeed { ps_per_byte: 20 };
 
-    /// The speed of so many bits a second, if a byte lasts a whole number of picoseconds at it.
+    /// The slowest that exists, in bits a second: at it the longest pause and a gigabyte still last a countable time.
+    const LEAST_BPS: u64 = 1_000;
+
+    /// The speed of so many bits a second, if a byte lasts a whole number of picoseconds at it, from 1 Kb/s on.
     pub const fn from_bps(bps: u64) -> Option<PortSpeed> {
         let byte = PS_PER_S * BITS;
-        if bps == 0 || !byte.is_multiple_of(bps) {
+        if bps < PortSpeed::LEAST_BPS || !byte.is_multiple_of(bps) {
             return None;
         }
         Some(PortSpeed { ps_per_byte: byte / bps })

@@ -4,7 +4,7 @@ use rig_frames::ip::{Ecn, Ip};
 use rig_frames::packet::RoceFrame;
 use rig_frames::psn::Psn;
 use rig_frames::roce::aeth::Syndrome;
-use rig_frames::roce::opcode::Opcode;
+use rig_frames::roce::opcode::{Opcode, Payload};
 use rig_frames::roce::{Ext, Qpn};
 use rig_units::Time;
 use serde::Serialize;
@@ -67,6 +67,8 @@ pub(super) struct Packet {
     pub(super) role: Role,
     pub(super) psn: Psn,
     pub(super) payload: u16,
+    /// Whether the payload is the path MTU, as that of all packets of a message but the last is.
+    pub(super) full: bool,
     /// Bytes that a READ asks for.
     pub(super) wanted: u32,
     pub(super) says: Option<Syndrome>,
@@ -93,6 +95,7 @@ impl Packet {
             role: role(frame.bth.opcode)?,
             psn: frame.bth.psn,
             payload: frame.payload_len,
+            full: frame.bth.opcode.payload() == Payload::Mtu,
             wanted,
             asks: frame.bth.ack_req,
             says: frame.ext.aeth().map(|aeth| aeth.syndrome),
@@ -106,13 +109,18 @@ impl Packet {
         matches!(self.role, Role::Request { .. })
     }
 
-    /// How many sequence numbers a request takes: a READ those of its responses (IBTA Vol 1, 9.7.3).
-    pub(super) fn numbers(&self, mtu: u32) -> u32 {
-        match self.role {
-            Role::Request { operation: Operation::Read, .. } => {
-                self.wanted.div_ceil(mtu.max(1)).max(1)
+    /// How many sequence numbers a request takes: a READ those of its responses (IBTA Vol 1, 9.7.3). `None` where that depends on
+    /// a path MTU that nobody knows; the least that there is are 256 bytes.
+    pub(super) fn numbers(&self, mtu: Option<u32>) -> Option<u32> {
+        const LEAST: u32 = 256;
+        match (self.role, mtu) {
+            (Role::Request { operation: Operation::Read, .. }, Some(mtu)) => {
+                Some(self.wanted.div_ceil(mtu.max(1)).max(1))
             }
-            Role::Request { .. } | Role::Answer(_) | Role::Notification => 1,
+            (Role::Request { operation: Operation::Read, .. }, None) => {
+                (self.wanted <= LEAST).then_some(1)
+            }
+            (Role::Request { .. } | Role::Answer(_) | Role::Notification, _) => Some(1),
         }
     }
 }

@@ -20,8 +20,12 @@ pub(super) fn replay(requests: &[Packet], answers: &[Packet]) -> (Requests, Answ
 struct Books {
     requests: Requests,
     answers: Answers,
-    /// Bytes of payload that a packet has at most.
-    mtu: u32,
+    /// Bytes of payload that a packet has at most, where one shows it.
+    mtu: Option<u32>,
+    /// Whether the packet before it was a READ of nobody knows how many responses: what comes next is expected, then.
+    open: bool,
+    /// The messages that are complete, with the number of their last packet.
+    taken: Vec<(Psn, Operation)>,
     /// What the responder expects next.
     expected: Psn,
     /// Whether it has said so, and waits for it.
@@ -38,12 +42,15 @@ struct Books {
 
 impl Books {
     fn new(both: &[&Packet]) -> Books {
-        let mtu = both.iter().map(|packet| u32::from(packet.payload)).max().unwrap_or(0);
+        let full = both.iter().filter(|packet| packet.sound && packet.full);
+        let mtu = full.map(|packet| u32::from(packet.payload)).max();
         let start = start(both);
         Books {
             requests: Requests::default(),
             answers: Answers::default(),
             mtu,
+            open: false,
+            taken: Vec::new(),
             expected: start,
             hole: false,
             acknowledged: start,
@@ -85,14 +92,18 @@ impl Books {
             self.asked_back = false;
         }
         self.last = Some((packet.psn, packet.at));
-        let numbers = packet.numbers(self.mtu);
+        if self.open && packet.psn.ahead_of(self.expected).is_some() {
+            self.expected = packet.psn;
+        }
         of.repeated += u64::from(self.passed.insert(packet.psn.get(), packet.at).is_some());
         match packet.psn.ahead_of(self.expected) {
             Some(0) => {
                 self.hole = false;
-                self.expected = packet.psn.advance(numbers);
+                let numbers = packet.numbers(self.mtu);
+                self.open = numbers.is_none();
+                self.expected = packet.psn.advance(numbers.unwrap_or(1));
                 if last {
-                    *of.messages.entry(operation).or_default() += 1;
+                    self.taken.push((packet.psn, operation));
                 }
             }
             Some(_) if self.hole => of.behind_hole += 1,
@@ -128,6 +139,9 @@ impl Books {
             Some(Syndrome::RnrNak(_)) => {
                 of.rnr_naks += 1;
                 self.asked_back = true;
+                // It took neither this one nor what came behind it, and waits for it without another word.
+                self.taken.retain(|&(last, _)| last.ahead_of(packet.psn).is_none());
+                (self.expected, self.hole) = (packet.psn, true);
                 packet.psn
             }
             Some(Syndrome::Ack(_)) | None => {
@@ -165,6 +179,9 @@ impl Books {
             let middle = self.latencies[self.latencies.len() / 2];
             self.answers.latency = Some((shortest, middle, longest));
         }
+        for (_, operation) in self.taken {
+            *self.requests.messages.entry(operation).or_default() += 1;
+        }
         (self.requests, self.answers)
     }
 }
@@ -172,7 +189,7 @@ impl Books {
 /// The first sequence number: the least before the first answer and of it. The first packets of a connection may be lost before
 /// they come by, and the first NAK tells.
 fn start(both: &[&Packet]) -> Psn {
-    let Some(first) = both.first() else { return Psn::default() };
+    let Some(first) = both.iter().find(|packet| packet.sound) else { return Psn::default() };
     let answered = both.iter().position(|packet| !packet.is_request() && packet.sound);
     let until = answered.map_or(1, |at| at + 1);
     let sound = both.iter().take(until).filter(|packet| packet.sound);

@@ -175,11 +175,11 @@ fn a_read_takes_the_numbers_of_its_responses() {
 #[test]
 fn a_packet_with_a_wrong_icrc_is_not_taken_for_what_it_says() {
     let mut finder = Finder::default();
-    for (at, psn, sound) in [(1, 1, true), (2, 99, false), (3, 2, true)] {
+    for (at, psn, sound) in [(0, 0, false), (1, 1, true), (2, 99, false), (3, 2, true)] {
         finder.take(0, Time::ZERO + Dur::us(at), &only(psn), sound);
     }
     let [of] = finder.connections().try_into().expect("one connection");
-    assert_eq!((of.requests.wrong_icrc, of.requests.out_of_sequence), (1, 0));
+    assert_eq!((of.requests.wrong_icrc, of.requests.out_of_sequence), (2, 0));
     assert_eq!(of.requests.messages.get(&Operation::Send), Some(&2));
 }
 
@@ -191,6 +191,29 @@ fn each_kind_of_refusal_is_counted_by_itself() {
     let answers = &of.answers;
     assert_eq!((answers.rnr_naks, answers.fatal_naks, answers.sequence_naks), (1, 1, 0));
     assert_eq!((of.requests.back_after_nak, answers.packets_per_ack), (1, None));
+}
+
+#[test]
+fn what_a_receiver_that_was_not_ready_did_not_take_is_no_duplicate_when_it_comes_again() {
+    let rnr = Syndrome::RnrNak(RnrTimer::default());
+    let sent = [only(6), only(7), only(8), says(rnr, 6), only(6), only(7), only(8), ack(8)];
+    let of = one(&sent);
+    assert_eq!((of.requests.duplicates, of.requests.out_of_sequence), (0, 0));
+    assert_eq!((of.requests.repeated, of.requests.messages.get(&Operation::Send)), (3, Some(&3)));
+}
+
+#[test]
+fn reads_of_which_no_response_was_seen_are_followed_by_what_comes_next() {
+    let read = |psn| {
+        let bth = bth::Repr::new(Opcode::RcReadRequest, qp(7), Psn::new(psn));
+        let reth = reth::Repr { virtual_address: 0, rkey: 1, dma_len: 8192 };
+        RoceFrame::new(path(false), bth, Ext::Reth(reth))
+    };
+    let small = |psn| RoceFrame { payload_len: 8, ..only(psn) };
+    let of = one(&[read(1), small(3), ack(3), read(4), small(6), ack(6)]);
+    assert_eq!(of.requests.out_of_sequence + of.requests.duplicates + of.requests.unseen, 0);
+    let messages: Vec<_> = of.requests.messages.into_iter().collect();
+    assert_eq!(messages, [(Operation::Send, 2), (Operation::Read, 2)]);
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl InFlight {
     /// The same as the buffer stores it: L of each L + 20 bytes and what MACsec adds, in whole cells.
     pub fn stored(&self, buffer: &Buffer) -> Span {
         let (size, frames) = (occupied(buffer, self.frame), self.frames());
-        Span { lo: frames.lo * size, hi: frames.hi * size }
+        Span { lo: frames.lo.saturating_mul(size), hi: frames.hi.saturating_mul(size) }
     }
 
     /// How long one of the data frames takes.

@@ -25,6 +25,11 @@ struct Found {
 /// # Errors
 /// A file that cannot be read, or a rule that there is not.
 pub fn lint(args: &LintArgs) -> Result<Exit, Bad> {
+    if args.list && args.format == Format::Json {
+        return Err(Bad::of(
+            "`--list --format json`\n   = want: `--list` alone: the table is for people",
+        ));
+    }
     if args.list {
         stdout::text(&lint::table());
         return Ok(Exit::Passed);

@@ -76,6 +76,9 @@ fn demand(args: &SizeArgs) -> Result<Demand, Bad> {
 }
 
 /// Refuses what no switch can be.
+/// The most that a cell, a descriptor or what a group has reserved takes in any chip, with room to spare.
+const MOST_OF_ONE: Bytes = Bytes(1 << 20);
+
 fn sensible(args: &SizeArgs, demand: Demand) -> Result<Demand, Bad> {
     let mut bad = Bad::default();
     if !(Bytes(64)..=Bytes(16_383)).contains(&demand.mtu) {
@@ -93,6 +96,13 @@ fn sensible(args: &SizeArgs, demand: Demand) -> Result<Demand, Bad> {
     }
     if args.cell == Some(Bytes(0)) {
         bad.note("`--cell 0B`\n   = want: 1B or more");
+    }
+    for (name, size) in
+        [("cell", args.cell), ("descriptor", args.descriptor), ("reserved", args.reserved)]
+    {
+        if let Some(size) = size.filter(|size| *size > MOST_OF_ONE) {
+            bad.note(format!("`--{name} {size}`\n   = want: at most {MOST_OF_ONE}"));
+        }
     }
     bad.or(demand)
 }

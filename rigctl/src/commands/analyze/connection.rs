@@ -17,7 +17,7 @@ pub(super) fn lines(of: &Connection, port: &str) -> Vec<(&'static str, String)> 
     let mut lines = vec![("Connection", format!("{from} asks {to}, seen at {port}"))];
     let mut add = |text: String| lines.push(("", text));
     if requests.packets == 0 {
-        add("its requests are not in the file".to_owned());
+        add("its requests are not in the file, or cannot be told from those of others".to_owned());
     } else {
         add(asked(requests));
         said(&went_wrong(requests)).into_iter().for_each(&mut add);
@@ -28,7 +28,7 @@ pub(super) fn lines(of: &Connection, port: &str) -> Vec<(&'static str, String)> 
         }
     }
     if requester_qp.is_none() {
-        add("its answers are not in the file".to_owned());
+        add("its answers are not in the file, or cannot be told from those of others".to_owned());
     } else {
         add(answered(answers));
     }
