@@ -17,6 +17,12 @@ fn same<T: FromStr<Err = BadQuantity> + Display + PartialEq + Debug + Copy>(quan
 }
 
 #[test]
+fn the_slowest_port_has_a_kilobit_a_second() {
+    assert!(PortSpeed::from_bps(1_000).is_some());
+    assert_eq!(PortSpeed::from_bps(800), None);
+}
+
+#[test]
 fn every_documented_form_is_read() {
     assert_eq!(read("200ms"), Ok(Dur::ms(200)));
     assert_eq!(read("100Gbps"), Ok(PortSpeed::G100));
@@ -170,14 +176,18 @@ proptest! {
 
     #[test]
     fn a_port_speed_exists_when_a_byte_lasts_whole_picoseconds(bps in 1_u64..=8_000_000_000_000) {
-        prop_assert_eq!(PortSpeed::from_bps(bps).is_some(), 8_000_000_000_000_u64.is_multiple_of(bps));
+        let whole = 8_000_000_000_000_u64.is_multiple_of(bps);
+        prop_assert_eq!(PortSpeed::from_bps(bps).is_some(), whole && bps >= 1_000);
     }
 
     #[test]
     fn a_port_speed_survives_printing(twos in 0_u32..=15, fives in 0_u32..=12) {
-        // 8 * 10^12 is 2^15 * 5^12; every divisor is a speed.
-        let speed = PortSpeed::from_bps(2_u64.pow(twos) * 5_u64.pow(fives));
-        same(speed.expect("a divisor"));
+        // 8 * 10^12 is 2^15 * 5^12; every divisor from 1 Kb/s on is a speed.
+        let bps = 2_u64.pow(twos) * 5_u64.pow(fives);
+        match PortSpeed::from_bps(bps) {
+            Some(speed) => same(speed),
+            None => prop_assert!(bps < 1_000, "{bps}"),
+        }
     }
 
     #[test]
