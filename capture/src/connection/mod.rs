@@ -31,9 +31,9 @@ pub struct Connection {
     pub requester: IpAddr,
     /// Address of the responder.
     pub responder: IpAddr,
-    /// Queue pair of the responder; `None` where answers alone were seen.
+    /// Queue pair of the responder; `None` where answers alone were seen, or whose they are could not be told.
     pub responder_qp: Option<u32>,
-    /// Queue pair of the requester; `None` where requests alone were seen.
+    /// Queue pair of the requester; `None` where requests alone were seen, or which answers are theirs could not be told.
     pub requester_qp: Option<u32>,
     /// What was asked.
     pub requests: Requests,

@@ -2,7 +2,7 @@ use super::*;
 use crate::sample::{CABLE, CLASS, FORWARDING, PAUSE, SIZE, Sample, TRANSIT, view};
 use crate::{Dir, DutEvent, Provenance, What};
 use proptest::prelude::*;
-use rig_units::{Bytes, Dur, PortSpeed, Quanta};
+use rig_units::{Bytes, Dur, L2Rate, PortSpeed, Quanta};
 
 const START: Dur = Dur::ms(20);
 const STOP: Dur = Dur::ms(420);
@@ -114,6 +114,25 @@ fn a_port_busy_with_another_class_widens_the_interval_to_the_start_of_that_burst
     }
     let span = see(sample, &drains()).span().expect("seen");
     assert_eq!(span, Span { lo: (acts + frame() - slot()).0, hi: (acts + slot() * 10).0 });
+}
+
+#[test]
+fn an_action_may_have_come_while_the_shaper_kept_a_frame_that_was_let_go() {
+    let (acts, rate) = (Dur::ms(223), L2Rate { bps: 300_000_000 });
+    let mut sample = Sample::new();
+    sample.storm(START, STOP);
+    let other = What::Other { size: Bytes(SIZE.into()) };
+    sample.push(acts + frame() + CABLE, 1, Dir::Rx, other);
+    let starts = acts + rate.serialise(Bytes(SIZE.into()));
+    sample.data(0, START + Dur::ms(1), Some(starts + frame() + CABLE));
+    let at = |shaper| {
+        let view = ActionView { shaper, ..drains() };
+        see(sample.clone(), &view).span().expect("seen")
+    };
+    let (free, shaped) = (at(None), at(Some(rate)));
+    assert!(free.lo > (acts + frame()).0, "{free:?}");
+    assert!(shaped.lo <= acts.0, "{shaped:?}");
+    assert_eq!((free.hi, shaped.hi), (starts.0, starts.0));
 }
 
 #[test]
