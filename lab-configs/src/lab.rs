@@ -29,7 +29,9 @@ impl Transport {
     /// The controls that a device may have there; the first one where the lab does not say.
     pub const fn controls(&self) -> &'static [ControlName] {
         match self {
-            Transport::Virtual | Transport::Veth(_) => &[ControlName::Served],
+            // The model can be taken as it is, too, as a device is to which nobody has a way.
+            Transport::Virtual => &[ControlName::Served, ControlName::None],
+            Transport::Veth(_) => &[ControlName::Served],
             Transport::Interfaces(_) => &[ControlName::None, ControlName::Dummy],
         }
     }

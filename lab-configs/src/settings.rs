@@ -6,7 +6,7 @@
 use crate::field::Holds;
 use crate::{Declared, Kind, Switch, fields};
 use core::fmt;
-use rig_units::Within;
+use rig_units::{Bytes, Dur, L2Rate, Ppm, Within};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -174,6 +174,26 @@ fn near(kind: Kind, path: &str) -> Vec<String> {
 /// The key of the part that a path belongs to.
 fn part(path: &str) -> &str {
     path.split('.').next().unwrap_or_default()
+}
+
+/// A value of `path` as a number, by which values of one path compare: picoseconds, bytes, millionths, bits a second. `None` of what
+/// has no order.
+pub fn number(path: &str, value: &Value) -> Option<i128> {
+    let text = || value.as_str();
+    match fields::field(path)?.holds {
+        Holds::Time => text()?.parse().ok().map(|Dur(n)| n.into()),
+        Holds::Size => text()?.parse().ok().map(|Bytes(n)| n.into()),
+        Holds::Chance => text()?.parse().ok().map(|Ppm(n)| n.into()),
+        Holds::Rate => text()?.parse().ok().map(|L2Rate { bps }| bps.into()),
+        Holds::Count | Holds::Exponent => value.as_i64().map(Into::into),
+        Holds::Range
+        | Holds::Quanta
+        | Holds::Switch
+        | Holds::Word
+        | Holds::Name
+        | Holds::List
+        | Holds::Whole => None,
+    }
 }
 
 /// Whether an adapter may set `path` on behalf of a case.

@@ -58,6 +58,8 @@ pub struct Case {
     /// What the device must be configured to, in the order of the file. Those that no adapter may set
     /// ([`rig_lab::settings::configurable`]) select a device instead.
     pub settings: Vec<Setting>,
+    /// Which of them, and of those that it sweeps, may be as they are found where nobody can configure the device.
+    pub found: IndexMap<String, crate::Accepts>,
     /// Settings that are tried one by one, each on the device as `settings` left it, and undone: whether it takes them
     /// is a measure of its own.
     pub configure: Vec<Setting>,

@@ -8,6 +8,7 @@
 pub mod amount;
 pub mod case;
 pub mod device_verb;
+pub mod found;
 pub mod macsec;
 pub mod measure;
 pub mod middlebox;
@@ -24,6 +25,7 @@ pub mod wire;
 pub use amount::{Amount, Lookup};
 pub use case::{Case, CaseId, Expect, Spared, Suite, Sweep};
 pub use device_verb::DeviceVerb;
+pub use found::{Accepts, Proportion};
 pub use macsec::{MacsecMode, Protection, Secured, Takes, Tamper};
 pub use measure::Measure;
 pub use middlebox::{Bottleneck, Injected, Injection, Middlebox, Target, Which};

@@ -40,6 +40,7 @@ pub fn schema(vocabulary: &dyn Vocabulary) -> Value {
     define("measure", measure::measure(vocabulary));
     define("sweep", sweep());
     define("dut", dut(&defs_of("settings")));
+    define("found", found());
     define("setup", setup());
     define("case", case());
     json!({
@@ -325,9 +326,22 @@ fn dut(settings: &Value) -> Value {
     dut
 }
 
+/// What may be found in place of what is set, in the form of `dut:`.
+fn found() -> Value {
+    let below = json!({ "type": "object", "additionalProperties": to("found") });
+    let end = json!({ "anyOf": [{ "type": "string" }, { "type": "number" }] });
+    let mut range = object(&json!({ "min": end, "max": end }), &[]);
+    range["minProperties"] = json!(1);
+    json!({
+        "description": "settings of `dut:` or `sweep:` that may be as they are found, where nobody can configure the device: any; in-proportion, and lengths of time or numbers of frames of the case change with it; a range; as-set, whatever the setup says",
+        "anyOf": [{ "enum": ["any", "in-proportion", "as-set"] }, range, below],
+    })
+}
+
 fn setup() -> Value {
     let properties = json!({
         "dut": to("dut"),
+        "found": to("found"),
         "ports": ports(),
         "streams": streams(),
         "flows": by_name("flow"),
@@ -385,6 +399,7 @@ fn case() -> Value {
         "why": line("why a lab cares, in one line"),
         "source": { "type": "array", "minItems": 1, "items": line("where it comes from") },
         "dut": to("dut"),
+        "found": to("found"),
         "configure": one_or_many("settings"),
         "ports": ports(),
         "streams": streams(),

@@ -247,7 +247,12 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         let drop = buffer::first_drop(&declared.buffer, spec.size, &others);
         // No more can come than were sent.
         let most = lost.sent.saturating_sub(xoff);
-        let come = in_flight.frames();
+        let mut come = in_flight.frames();
+        // A pause counts from its frame's last bit: one that takes effect as late as this ends before the next one does, and the sender
+        // goes on in between.
+        if response + done.bound() * 2 + declared.pfc.refresh > trace.speed.pause(declared.pfc.quanta) {
+            come.hi = most;
+        }
         let (fit, come) = (drop - xoff - 1, Span { lo: come.lo.min(most), hi: come.hi.min(most) });
         let predicted = Span { lo: come.lo.saturating_sub(fit), hi: come.hi.saturating_sub(fit) };
         let want = Prediction {

@@ -49,6 +49,7 @@ pub use search::happened;
 pub use void::{as_planned, void};
 pub use watchdog::see::see;
 pub use watchdog::subject::{Places, Subject};
+pub use watchdog::watch::Fires;
 pub use watchdog::{before, in_focus, longest_turn, marks, placer, rests, start, too_rare, turn};
 
 /// What a case is run and judged by on a device in one configuration.

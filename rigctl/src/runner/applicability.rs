@@ -1,10 +1,10 @@
 //! What of a case can be done in a lab. Where nobody can configure the device, ask it or hear it, a case runs as far as what
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
-use super::misfit;
+use super::{as_found, misfit};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{capabilities, lacking};
-use rig_lab::{Action, ControlName, Kind, Lab, Profile, Setting, Switch, Transport, settings};
+use rig_lab::{Action, ControlName, Kind, Lab, Profile, Switch, Transport};
 use rig_oracle::measure::{self, Needs};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
@@ -19,40 +19,69 @@ pub struct Applicability {
     pub left_out: Vec<String>,
 }
 
+/// What a case that suits a device lacks there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lack {
+    /// Something that a control would do: configure the device, read its counters, hear its events, one of its verbs.
+    Control,
+    /// Timestamps that are near enough.
+    Stamps,
+    /// That the device is found as the case needs it.
+    Found,
+    /// Something else of the lab: keys, a link that can be taken down, ports at line rate.
+    Lab,
+}
+
+impl Lack {
+    /// Every one with the word for it, in the order of a table.
+    pub const NAMES: [(&'static str, Lack); 4] = [
+        ("control", Lack::Control),
+        ("stamps", Lack::Stamps),
+        ("found", Lack::Found),
+        ("lab", Lack::Lab),
+    ];
+
+    /// With the reason, in words.
+    pub fn so(self, why: impl Into<String>) -> Unfit {
+        Unfit { lack: self, why: why.into() }
+    }
+}
+
+/// Why nothing can be done of a case on a device that it suits: the reason of a skip.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfit {
+    /// What it lacks.
+    pub lack: Lack,
+    /// In words.
+    pub why: String,
+}
+
 /// What of `case` can be done on the device of `profile`, which suits it.
 ///
 /// # Errors
-/// Why nothing can: the reason of a skip.
-pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, String> {
+/// Why nothing can.
+pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Unfit> {
     let bound = lab.transport.bound();
     if let Some(precision) = case.precision.filter(|precision| *precision < bound) {
-        return Err(format!(
+        return Err(Lack::Stamps.so(format!(
             "it needs timestamps within {precision}, and this lab's are within {bound}"
-        ));
+        )));
     }
     if let Some(slot) = drained(profile, case).filter(|slot| *slot <= bound) {
-        return Err(format!(
+        return Err(Lack::Stamps.so(format!(
             "what it counts is drained meanwhile: it needs timestamps within a frame's {slot}, and this lab's are within {bound}"
-        ));
+        )));
     }
     if let Some(why) = misfit::of(lab, profile, case) {
-        return Err(why);
-    }
-    if lab.transport != Transport::Virtual {
-        for sweep in &case.sweep {
-            let what = match sweep {
-                Sweep::Cable { .. } => "cables of several lengths",
-                Sweep::Speed { .. } => "ports of several speeds",
-                _ => continue,
-            };
-            return Err(format!("it takes {what}, which only virtual ones have"));
-        }
+        return Err(Lack::Lab.so(why));
     }
     if let Transport::Interfaces(wire) = &lab.transport
         && wire.dpdk.is_some()
         && cuts(case)
     {
-        return Err("it takes a link down, which the rig cannot do with a port of DPDK".to_owned());
+        return Err(
+            Lack::Lab.so("it takes a link down, which the rig cannot do with a port of DPDK")
+        );
     }
     steered(lab, profile, case)
 }
@@ -68,24 +97,37 @@ fn drained(profile: &Profile, case: &Case) -> Option<Dur> {
 }
 
 /// What of it the device's control does.
-fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, String> {
+fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Unfit> {
     let control = lab.control(profile);
     if let Some(lack) = lacking(control, Ability::Snapshot) {
-        return Err(format!("{lack}: nobody knows what the device is configured to"));
+        let why = format!("{lack}: nobody knows what the device is configured to");
+        return Err(Lack::Control.so(why));
     }
     let can = capabilities(control);
     let mut case = case.clone();
     let mut left_out = Vec::new();
+    if lab.transport != Transport::Virtual {
+        case.sweep.retain(|sweep| {
+            let what = match sweep {
+                Sweep::Cable { .. } => "cables of other lengths",
+                Sweep::Speed { .. } => "ports of other speeds",
+                _ => return true,
+            };
+            left_out.push(format!("{what}, which only virtual ones have"));
+            false
+        });
+    }
     if !can.offers(Ability::Configure) {
-        unconfigured(profile, &mut case, &mut left_out)?;
+        case = as_found::of(lab, profile, &case, &mut left_out)?;
     }
     if let Some(lack) = orders(&case).find_map(|order| lacking(control, order.needs())) {
-        return Err(format!("a step of it asks for more: {lack}"));
+        return Err(Lack::Control.so(format!("a step of it asks for more: {lack}")));
     }
     let never = |switch: &Switch| switch.pfcwd.restoration_time.is_none();
     let restores = profile.rule.is_none() || !profile.declared.switch().is_some_and(never);
     if !case.storms.is_empty() && !restores && !can.offers(Ability::Boot) {
-        return Err("it never restores a stormed queue, and nothing here can boot it".to_owned());
+        let why = "it never restores a stormed queue, and nothing here can boot it";
+        return Err(Lack::Control.so(why));
     }
     case.measure.retain(|measure| {
         let why = untold(lab, profile, measure).or_else(|| unseen(control, profile, measure));
@@ -93,80 +135,10 @@ fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, S
         why.is_none()
     });
     if case.measure.is_empty() && !left_out.is_empty() {
-        return Err(format!("nothing of it can be measured: {}", left_out.join("; ")));
+        let why = format!("nothing of it can be measured: {}", left_out.join("; "));
+        return Err(Lack::Control.so(why));
     }
     Ok(Applicability { case, left_out })
-}
-
-/// Leaves out what the device would have to be configured for.
-fn unconfigured(
-    profile: &Profile,
-    case: &mut Case,
-    left_out: &mut Vec<String>,
-) -> Result<(), String> {
-    let lacks = lacks(profile, case);
-    if !lacks.is_empty() {
-        return Err(format!("it would have to be configured: {}", lacks.join(", ")));
-    }
-    if let Some(path) = configures(case) {
-        return Err(format!("the case changes {path} on the way, and nothing here can"));
-    }
-    // Points of a sweep over settings that the device is not at.
-    for sweep in &mut case.sweep {
-        let Sweep::Setting { path, values } = sweep else { continue };
-        values.retain(|value| {
-            let setting = Setting { path: path.clone(), value: value.clone() };
-            let lack = lack(profile, &setting);
-            left_out
-                .extend(lack.as_ref().map(|lack| format!("{lack}: nothing here configures it")));
-            lack.is_none()
-        });
-    }
-    let swept = case.sweep.iter().any(|sweep| matches!(sweep, Sweep::Setting { .. }));
-    case.sweep.retain(|sweep| !matches!(sweep, Sweep::Setting { values, .. } if values.is_empty()));
-    if swept && !case.sweep.iter().any(|sweep| matches!(sweep, Sweep::Setting { .. })) {
-        let points: Vec<&str> =
-            left_out.iter().filter_map(|point| point.split_once(": ")).map(|(at, _)| at).collect();
-        return Err(format!("it would have to be configured: {}", points.join(", ")));
-    }
-    Ok(())
-}
-
-/// Settings of the case, those that it sweeps left out, that the device does not declare.
-fn lacks(profile: &Profile, case: &Case) -> Vec<String> {
-    let swept = |path: &str| {
-        case.sweep
-            .iter()
-            .any(|sweep| matches!(sweep, Sweep::Setting { path: other, .. } if other == path))
-    };
-    let once = case
-        .settings
-        .iter()
-        .filter(|setting| settings::configurable(&setting.path) && !swept(&setting.path));
-    once.filter_map(|setting| lack(profile, setting)).collect()
-}
-
-/// What the device declares in place of `setting`; `None` where it is that.
-fn lack(profile: &Profile, setting: &Setting) -> Option<String> {
-    let Setting { path, value } = setting;
-    let show = |value: &serde_json::Value| match value {
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Null => "never".to_owned(),
-        other => other.to_string(),
-    };
-    if profile.declared.satisfies(setting) == Ok(true) {
-        return None;
-    }
-    let has = profile.declared.get(path).map_or_else(|| "never".to_owned(), |has| show(&has));
-    Some(format!("{path}={} (it declares {has})", show(value)))
-}
-
-/// A setting that the case changes while it runs.
-fn configures(case: &Case) -> Option<&str> {
-    case.steps.iter().find_map(|step| match &step.what {
-        CaseAction::Configure(setting) => Some(setting.path.as_str()),
-        _ => None,
-    })
 }
 
 /// What it asks of the device on the way.
@@ -215,7 +187,7 @@ fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_lab::{Backend, DpdkWire, Interfaces};
+    use rig_lab::{Backend, DpdkWire, Interfaces, Setting};
     use rig_units::Dur;
 
     fn lab(adapt: impl FnOnce(&mut Profile)) -> Lab {
@@ -238,7 +210,7 @@ mod tests {
         dut.declared = dut.declared.with(&setting).expect("it fits");
     }
 
-    fn all(lab: &Lab) -> Vec<(String, Result<Applicability, String>)> {
+    fn all(lab: &Lab) -> Vec<(String, Result<Applicability, Unfit>)> {
         let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         let cases = suites.into_iter().flat_map(|suite| suite.cases);
         let cases = cases.filter(|case| case.suits(&lab.duts[0]).is_ok());
@@ -252,13 +224,14 @@ mod tests {
         wire.backend = Backend::Dpdk;
         wire.dpdk = Some(DpdkWire { eal: Vec::new(), shim: None });
         let all = all(&lab).into_iter();
-        let dpdk = all.filter(|(_, reach)| reach.as_ref().is_err_and(|why| why.contains("DPDK")));
+        let dpdk =
+            all.filter(|(_, reach)| reach.as_ref().is_err_and(|unfit| unfit.why.contains("DPDK")));
         assert_eq!(dpdk.map(|(id, _)| id).collect::<Vec<_>>(), ["pfcwd::port-toggle-broadcom"]);
     }
 
     fn told(lab: &Lab) -> String {
-        let line = |(id, reach): (String, Result<Applicability, String>)| match reach {
-            Err(why) => format!("{id}\n    skipped: {why}\n"),
+        let line = |(id, reach): (String, Result<Applicability, Unfit>)| match reach {
+            Err(unfit) => format!("{id}\n    skipped: {}\n", unfit.why),
             Ok(reach) if reach.left_out.is_empty() => format!("{id}\n"),
             Ok(reach) => {
                 format!("{id}\n    left out: {}\n", reach.left_out.join("\n    left out: "))
@@ -295,7 +268,7 @@ mod tests {
         let case = suite.unwrap_or_else(|faults| panic!("{faults:#?}")).cases.remove(0);
         let whole = lab.duts.iter().find(|dut| dut.kind == Kind::System).expect("a system");
         assert_eq!(case.suits(whole), Ok(()));
-        of(lab, whole, &case).map(|reach| reach.left_out)
+        of(lab, whole, &case).map(|reach| reach.left_out).map_err(|unfit| unfit.why)
     }
 
     const OF_ONE: &str = "ecn.marks: {stream: load, expect: none}";
@@ -330,7 +303,7 @@ mod tests {
     #[test]
     fn an_emulated_device_is_asked_everything() {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
-        let left_out = |(id, reach): (String, Result<Applicability, String>)| {
+        let left_out = |(id, reach): (String, Result<Applicability, Unfit>)| {
             assert_eq!(reach.map(|reach| reach.left_out), Ok(Vec::new()), "{id}");
         };
         all(&lab).into_iter().for_each(left_out);

@@ -17,7 +17,8 @@ pub fn choose<'a>(
     let candidates = lab.duts.iter().filter(|dut| only.is_none_or(|only| dut.name == only));
     let mut why_not: IndexMap<String, Vec<&str>> = IndexMap::new();
     for dut in candidates {
-        let suits = case.suits(dut).and_then(|()| applicability::of(lab, dut, case));
+        let applies = || applicability::of(lab, dut, case).map_err(|unfit| unfit.why);
+        let suits = case.suits(dut).and_then(|()| applies());
         match suits {
             Ok(reach) => return Ok((dut, reach)),
             Err(lack) => why_not.entry(lack).or_default().push(&dut.name),

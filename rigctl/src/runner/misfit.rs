@@ -137,8 +137,12 @@ mod tests {
         let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         let cases = suites.into_iter().flat_map(|suite| suite.cases);
         let cases = cases.filter(|case| case.suits(&lab.duts[0]).is_ok());
-        let why =
-            |case: Case| (case.id.to_string(), applicability::of(&lab, &lab.duts[0], &case).err());
+        let why = |case: Case| {
+            (
+                case.id.to_string(),
+                applicability::of(&lab, &lab.duts[0], &case).err().map(|unfit| unfit.why),
+            )
+        };
         cases.map(why).collect()
     }
 
@@ -158,7 +162,7 @@ mod tests {
         let mut dut = dut.clone();
         change(&mut dut);
         assert_eq!(case.suits(&dut), Ok(()));
-        applicability::of(&lab, &dut, &case).map(|reach| reach.left_out)
+        applicability::of(&lab, &dut, &case).map(|reach| reach.left_out).map_err(|unfit| unfit.why)
     }
 
     const SYSTEM: (&str, &str) = ("system", "two-in-a-row");

@@ -2,6 +2,7 @@
 
 pub mod applicability;
 pub mod applied;
+mod as_found;
 pub mod baseline;
 #[cfg(test)]
 mod bounds;

@@ -13,7 +13,16 @@ fn a_lab_that_nobody_can_ask_is_told_what_runs_what_runs_in_part_and_what_is_mis
         ),
     );
     let left = desk.rigctl("list --lab lab.yaml");
-    assert_eq!((left.code, left.stderr.as_str()), (0, ""));
+    assert_eq!(left.code, 0);
+    // Beside the list, for people: what of it there is, and what the rest lacks.
+    let table: Vec<&str> = left.stderr.lines().filter(|line| !line.is_empty()).collect();
+    let [heads, broadcom] = table.as_slice() else { panic!("{}", left.stderr) };
+    let heads: Vec<&str> = heads.split_whitespace().collect();
+    assert_eq!(heads, ["device", "cases", "whole", "part", "control", "stamps", "found", "lab"]);
+    let counts: Vec<usize> =
+        broadcom.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    assert_eq!(counts[0], counts[1..].iter().sum::<usize>(), "{broadcom}");
+    assert!(counts[1] > 0 && counts[2] > 0 && counts[3] > 0 && counts[4] > 0, "{broadcom}");
     let row = |id: &str| {
         let mut rows = left.stdout.lines();
         rows.find(|row| row.starts_with(id)).unwrap_or_else(|| panic!("{id} in:\n{}", left.stdout))

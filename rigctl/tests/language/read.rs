@@ -230,6 +230,10 @@ mistakes! {
         ("size: 1022B", "size: 1022B, vlan: {id: 5000, pcp: 3}"),
         ("    sweep:", "    endpoints: {p1: {obeys: non}}\n    taps: {p1: all, p2: pfc}\n    sweep:")
     ];
+    found_of_what_nobody_sets: [("    sweep:", "    found: {buffer: {pool: any}}\n    sweep:")];
+    found_of_nothing: [("setup:", "setup:\n  found: {pfcwd: {detection: any, detection_time: sometimes}}")];
+    found_in_a_range_of_nothing: [("setup:", "setup:\n  found: {pfcwd: {detection_time: {min: 300ms, max: 200ms}, poll_interval: {}}}")];
+    found_in_proportion_to_a_chance: [("setup:", "setup:\n  found: {wred: {pmax: in-proportion, kmin: {min: 5ms}}, buffer: {cell: any}}")];
     profile_as_a_suite: [("about:", "extends: broadcom\nabout:"), ("cases:", "actual:")];
     stream_of_no_colour: [("class: 3, kind", "class: 3, color: blue, kind")];
     curve_of_no_stream: [("pfcwd.detection: {storm: storm, stream: victim}", "ecn.curve: {streams: []}")];

@@ -1,6 +1,7 @@
 //! One case: its parts read in the order in which they depend on one another, then held against each other.
 
 use super::dut::{Families, configure, dut};
+use super::found::found;
 use super::group::{Group, Kind, group};
 use super::known::known;
 use super::measure::{Traffic, measure};
@@ -10,11 +11,11 @@ use super::ports::{self, Blocks};
 use super::{between, kills, nic, sense, steps, sweep, traffic};
 use crate::case::{CaseStep, Storm, Stream};
 use crate::vocabulary::{Argument, Vocabulary};
-use crate::{Case, CaseId, Expect, Flow, Measure, Tap};
+use crate::{Accepts, Case, CaseId, Expect, Flow, Measure, Sweep, Tap};
 use indexmap::IndexMap;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
-use rig_lab::{Declared, Kind as Device};
+use rig_lab::{Declared, Kind as Device, Setting};
 use rig_units::limits::TRIALS;
 use std::collections::BTreeSet;
 
@@ -35,10 +36,11 @@ pub(super) struct Context<'w> {
     pub(super) durations: Vec<String>,
 }
 
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "why",
     "source",
     "dut",
+    "found",
     "configure",
     "ports",
     "streams",
@@ -124,6 +126,7 @@ impl<'w> Reading<'w, '_> {
             Some(at) => sweep::sweep(at, pattern, &names, &streams.all),
             None => Some(Vec::new()),
         };
+        let found = self.found(settings.as_deref(), sweep.as_deref());
         let steps = self.steps(&names, &mut places);
         let traffic = Traffic {
             vocabulary: self.context.vocabulary,
@@ -153,6 +156,7 @@ impl<'w> Reading<'w, '_> {
             source: source?,
             family: None,
             settings: settings?,
+            found: found?,
             configure: tried,
             ports: IndexMap::new(),
             endpoints: IndexMap::new(),
@@ -213,6 +217,22 @@ impl<'w> Reading<'w, '_> {
     fn blocks(&self, part: &str) -> Vec<At<'w>> {
         let setup = self.context.setup.as_ref().and_then(|setup| setup.get(part));
         setup.into_iter().chain(self.fields.get(part)).collect()
+    }
+
+    /// What the case takes as it finds it, of what it sets or sweeps.
+    fn found(
+        &self,
+        settings: Option<&[Setting]>,
+        sweep: Option<&[Sweep]>,
+    ) -> Option<IndexMap<String, Accepts>> {
+        let swept = sweep?.iter().filter_map(|sweep| match sweep {
+            Sweep::Setting { path, .. } => Some(path.as_str()),
+            _ => None,
+        });
+        let set = settings?.iter().map(|setting| setting.path.as_str());
+        let set: Vec<&str> = set.chain(swept).collect();
+        let own = self.fields.get("found");
+        found(&self.blocks("found"), own.as_ref(), &self.context.pattern, &set)
     }
 
     fn group<T>(&self, kind: &Kind<T>, places: &mut Places) -> Group<T> {

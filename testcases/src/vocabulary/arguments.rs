@@ -100,6 +100,10 @@ impl Arguments {
         }
     }
 
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Argument> {
+        self.0.iter_mut().map(|(_, value)| value)
+    }
+
     pub(crate) fn get(&self, key: &str) -> Option<&Argument> {
         self.0.iter().find(|(other, _)| *other == key).map(|(_, value)| value)
     }

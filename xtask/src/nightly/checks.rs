@@ -46,6 +46,13 @@ pub(crate) const CHECKS: &[Check] = &[
         round: seeds,
     },
     Check {
+        name: "found",
+        about: "the catalogue on devices that nobody sells, each configured by the cases and each as it is",
+        share: 2,
+        rounds: Some(|| 2 * devices().len() as u64),
+        round: found,
+    },
+    Check {
         name: "mutants",
         about: "every mutant of what a suite covers against that suite, one after the other",
         share: 3,
@@ -129,6 +136,28 @@ fn seeds(round: u64) -> Round {
     Round::Rigctl(words(&format!("run testcases --lab {lab} --seed {seed} --evidence none")))
 }
 
+/// Profiles of devices that nobody sells, in the order of their names.
+fn devices() -> Vec<String> {
+    let files = std::fs::read_dir(root().join("rigctl/tests/found")).into_iter().flatten();
+    let name = |file: std::fs::DirEntry| {
+        let name = file.file_name().to_str()?.strip_suffix(".yaml")?.to_owned();
+        (!name.starts_with("as-found-")).then_some(name)
+    };
+    let mut names: Vec<String> = files.flatten().filter_map(name).collect();
+    names.sort();
+    names
+}
+
+fn found(round: u64) -> Round {
+    let devices = devices();
+    let device = in_turn(&devices, round / 2);
+    let place = match round % 2 {
+        0 => format!("--dut rigctl/tests/found/{device}.yaml"),
+        _ => format!("--lab rigctl/tests/found/as-found-{device}.yaml"),
+    };
+    Round::Rigctl(words(&format!("run testcases {place} --evidence none")))
+}
+
 fn mutants(round: u64) -> Round {
     let covering = covering();
     let suite = in_turn(&covering, round);
@@ -189,6 +218,17 @@ mod tests {
             let rounds: BTreeSet<_> =
                 (0..of.len() as u64).map(|round| format!("{:?}", check(round))).collect();
             assert_eq!(rounds.len(), of.len());
+        }
+    }
+
+    #[test]
+    fn each_device_that_nobody_sells_is_taken_configured_and_as_it_is() {
+        let rounds: BTreeSet<_> =
+            (0..2 * devices().len() as u64).map(|round| format!("{:?}", found(round))).collect();
+        assert_eq!(rounds.len(), 10);
+        for round in rounds {
+            let file = round.split('"').find(|word| word.ends_with(".yaml")).expect("a file");
+            assert!(root().join(file).is_file(), "{round}");
         }
     }
 

@@ -23,7 +23,34 @@ pub struct Watch {
     pub(crate) cadence: Option<Cadence>,
 }
 
+/// Whether a watchdog fires in a storm of some length, wherever its polls are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fires {
+    /// It never does.
+    Never,
+    /// It does or does not, as its polls fall.
+    Perhaps,
+    /// It always does.
+    Always,
+}
+
 impl Watch {
+    /// Whether it fires in a storm that sends for so long and pauses for `tail` after its last frame. Where no measure is about a storm
+    /// nobody knows what the queue carries: what makes the watchdog fire soonest.
+    pub fn fires(&self, sends: Dur, tail: Dur) -> Fires {
+        let unknown = Stimulus { data_gap: Some(Dur::ZERO) };
+        let stimulus = if self.subjects.is_empty() { &unknown } else { &self.stimulus };
+        let always = self.rule.always_fires_from(stimulus);
+        let never = self.rule.never_fires_up_to(stimulus);
+        if never.is_none_or(|never| sends.saturating_add(tail) <= never) {
+            Fires::Never
+        } else if always.is_some_and(|always| sends >= always) {
+            Fires::Always
+        } else {
+            Fires::Perhaps
+        }
+    }
+
     /// Of a case about `subjects` on a device of this family.
     pub(crate) fn of(
         case: &Case,

@@ -1,0 +1,226 @@
+//! A case on a device that nobody can configure. What the device is configured to has to be what the case sets, or what it takes as it
+//! finds it (`found:`); then all that happens goes with what is found, and the watchdog has to see of each storm what it was meant to see.
+
+use super::applicability::{Lack, Unfit};
+use rig_lab::{Lab, Profile, Setting, Switch, settings};
+use rig_oracle::measure::{self, Fires};
+use rig_oracle::spec::buffer::{self, Others};
+use rig_oracle::trials::points::groups;
+use rig_oracle::trials::seed::Seed;
+use rig_oracle::trials::threshold_search::Counts;
+use rig_testcases::case::{CaseAction, Count, Stream};
+use rig_testcases::{Accepts, Action, Case, Lookup, Script, Step, StormSpec, Sweep};
+use rig_units::{Dur, PortSpeed};
+
+/// The case as it is run there; what it does without is added to `left_out`.
+///
+/// # Errors
+/// What the device would have to be configured for, or what does not fit of what is found.
+pub(super) fn of(
+    lab: &Lab,
+    profile: &Profile,
+    case: &Case,
+    left_out: &mut Vec<String>,
+) -> Result<Case, Unfit> {
+    let declared = &profile.declared;
+    let taken = |path: &str| case.found.get(path).is_some_and(|one| one.takes(path, declared));
+    let lacks: Vec<String> = lacks(profile, case).collect();
+    if !lacks.is_empty() {
+        return Err(to_configure(&lacks));
+    }
+    let configures = |action: &CaseAction| match action {
+        CaseAction::Configure(setting) => Some(setting.path.clone()),
+        _ => None,
+    };
+    let on_the_way = case.steps.iter().filter_map(|step| configures(&step.what));
+    // What it changes may stay as it is only where the case says that nothing goes with it.
+    let stays = |path: &str| case.found.get(path) == Some(&Accepts::Any);
+    if let Some(path) = on_the_way.clone().find(|path| !stays(path)) {
+        let why = format!("the case changes {path} on the way, and nothing here can");
+        return Err(Lack::Control.so(why));
+    }
+    let mut found = points(profile, case, left_out)?;
+    let mut changed: Vec<String> = on_the_way.collect();
+    changed.dedup();
+    left_out.extend(
+        changed.iter().map(|path| format!("{path} is not changed on the way: nothing here can")),
+    );
+    found.steps.retain(|step| configures(&step.what).is_none());
+    found.settings.retain(|setting| !taken(&setting.path));
+    let [times, frames] = case.proportions(declared);
+    let dut_ports = case.dut_ports(declared).map_err(|why| Lack::Found.so(why))?;
+    let ports = case.rig_ports();
+    let found = found.stretched(times, frames, |port, size| {
+        let at = ports.iter().position(|name| name == port).and_then(|at| dut_ports.get(at));
+        let speed = at.and_then(|port| declared.port_speed(*port));
+        speed.unwrap_or(PortSpeed::G100).slot(size)
+    });
+    if found != *case {
+        same_to_the_watchdog(lab, profile, case, &found).map_err(|why| Lack::Found.so(why))?;
+    }
+    Ok(found)
+}
+
+/// The case with those points of its sweep of settings that the device is at. Where it is at none, and may be found elsewhere, there is
+/// that one instead.
+fn points(profile: &Profile, case: &Case, left_out: &mut Vec<String>) -> Result<Case, Unfit> {
+    let mut found = case.clone();
+    let mut lacking: Vec<String> = Vec::new();
+    found.sweep.retain_mut(|sweep| {
+        let Sweep::Setting { path, values } = sweep else { return true };
+        let own = |value: &serde_json::Value| {
+            lack(profile, &Setting { path: path.clone(), value: value.clone() })
+        };
+        let lacks: Vec<String> = values.iter().filter_map(own).collect();
+        values.retain(|value| own(value).is_none());
+        let takes = |one: &Accepts| one.takes(path, &profile.declared);
+        if !values.is_empty() || !case.found.get(path).is_some_and(takes) {
+            left_out.extend(lacks.iter().map(|lack| format!("{lack}: nothing here configures it")));
+            lacking.extend(lacks);
+        }
+        !values.is_empty()
+    });
+    let of_settings = |case: &Case| {
+        case.sweep.iter().filter(|sweep| matches!(sweep, Sweep::Setting { .. })).count()
+    };
+    if of_settings(case) > 0 && of_settings(&found) == 0 && !lacking.is_empty() {
+        return Err(to_configure(&lacking));
+    }
+    Ok(found)
+}
+
+fn to_configure(lacks: &[String]) -> Unfit {
+    Lack::Control.so(format!("it would have to be configured: {}", lacks.join(", ")))
+}
+
+/// Settings of the case, those that it sweeps left out, that the device does not declare and the case does not take as they are.
+fn lacks<'a>(profile: &'a Profile, case: &'a Case) -> impl Iterator<Item = String> + 'a {
+    let swept = |path: &str| {
+        case.sweep
+            .iter()
+            .any(|sweep| matches!(sweep, Sweep::Setting { path: other, .. } if other == path))
+    };
+    let once = case.settings.iter().filter(move |setting| {
+        let takes = |one: &Accepts| one.takes(&setting.path, &profile.declared);
+        let taken = case.found.get(&setting.path).is_some_and(takes);
+        settings::configurable(&setting.path) && !swept(&setting.path) && !taken
+    });
+    once.filter_map(|setting| lack(profile, setting))
+}
+
+/// What the device declares in place of `setting`; `None` where it is that.
+fn lack(profile: &Profile, setting: &Setting) -> Option<String> {
+    let Setting { path, value } = setting;
+    let show = |value: &serde_json::Value| match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null => "never".to_owned(),
+        other => other.to_string(),
+    };
+    if profile.declared.satisfies(setting) == Ok(true) {
+        return None;
+    }
+    let has = profile.declared.get(path).map_or_else(|| "never".to_owned(), |has| show(&has));
+    Some(format!("{path}={} (it declares {has})", show(value)))
+}
+
+/// Refuses what is found where the device's watchdog makes something else of a storm of the case than that of the device that the case
+/// would have configured.
+fn same_to_the_watchdog(
+    lab: &Lab,
+    profile: &Profile,
+    case: &Case,
+    found: &Case,
+) -> Result<(), String> {
+    if case.storms.is_empty() || profile.family().is_none() {
+        return Ok(());
+    }
+    let meant = storms(lab, profile, case, false)?;
+    let seen = storms(lab, profile, found, true)?;
+    let word = |fires: &Fires| match fires {
+        Fires::Never => "never fires",
+        Fires::Perhaps => "may fire or not",
+        Fires::Always => "always fires",
+    };
+    for ((name, _, meant), (_, length, seen)) in meant.iter().zip(&seen) {
+        if *meant != Fires::Perhaps && meant != seen {
+            let (is, was) = (word(seen), word(meant));
+            return Err(format!(
+                "as the device is found {name} lasts {length}, in which its watchdog {is}: the case rests on one that {was}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How long each storm sends whenever it is started, at the configuration of the case where it sends longest, and whether the watchdog
+/// fires in it. Of a stream whose number of frames is searched `searched` says that as many are sent as a search may try; else it sends
+/// none.
+fn storms(
+    lab: &Lab,
+    profile: &Profile,
+    case: &Case,
+    searched: bool,
+) -> Result<Vec<(String, Dur, Fires)>, String> {
+    let misfit = |why: String| format!("as it is found the case does not fit the device: {why}");
+    let mut all: Vec<(String, Dur, Fires)> = Vec::new();
+    for group in groups(case, &profile.declared).map_err(|bad| misfit(bad.to_string()))? {
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        let points = context.points().map_err(|name| misfit(format!("`{name}` has no value")))?;
+        let Some(mut point) = points.into_iter().next() else { continue };
+        if searched {
+            point.counts = most_searched(case, context.switch(), &context.values());
+        }
+        let script = context.script(&point).map_err(|fault| misfit(fault.to_string()))?;
+        let Some(watch) = &context.watch else { continue };
+        let tail = |storm: &StormSpec| {
+            let speed = script.dut_ports.get(usize::from(storm.from));
+            let speed = speed.and_then(|port| profile.declared.port_speed(*port));
+            speed.unwrap_or(PortSpeed::G100).pause(storm.quanta)
+        };
+        let of = sending(&script).into_iter().map(|(id, sends)| {
+            let storm = &script.storms[usize::from(id)];
+            (storm.name.clone(), sends, watch.fires(sends, tail(storm)))
+        });
+        for (at, one) in of.enumerate() {
+            match all.get_mut(at) {
+                Some(longest) if longest.1 < one.1 => *longest = one,
+                Some(_) => {}
+                None => all.push(one),
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Each storm that is started, in the order of their numbers, and for how long it sends.
+fn sending(script: &Script) -> Vec<(u16, Dur)> {
+    let each = (0_u16..).zip(&script.storms).flat_map(|(id, _)| {
+        let starts = script.steps.iter().filter(move |one| one.action == Action::StartStorm(id));
+        starts.map(move |start| {
+            let stops = |step: &&Step| step.action == Action::StopStorm(id) && step.at >= start.at;
+            let end = script.steps.iter().find(stops).map_or(script.length, |step| step.at);
+            (id, end.saturating_sub(start.at))
+        })
+    });
+    each.collect()
+}
+
+/// As many frames of each searched stream as a search may try: it doubles until the queue takes in no more.
+fn most_searched(case: &Case, switch: &Switch, values: &dyn Lookup) -> Counts {
+    let searched = case.streams.iter().filter(|(_, stream)| stream.count == Some(Count::Searched));
+    let most = |name: &str, stream: &Stream| {
+        let size = values.size(name).unwrap_or(stream.size);
+        let (memory, none) = (&switch.buffer, Others::default());
+        let lossless = switch.qos.pfc_enable.contains(&stream.class);
+        let first = if lossless {
+            buffer::first_drop(memory, size, &none)
+        } else {
+            buffer::lossy_first_drop(memory, size, 0, 0)
+        };
+        first.saturating_mul(2)
+    };
+    searched.map(|(name, stream)| (name.clone(), most(name, stream))).collect()
+}
+
+#[cfg(test)]
+mod tests;
