@@ -237,7 +237,8 @@ mod tests {
             let all = all.filter(|(_, why)| why.as_ref().is_some_and(|why| why.contains("shaped")));
             all.map(|(id, _)| id).collect::<Vec<_>>()
         };
-        assert_eq!(shaped(100_000_000_000), [""; 0], "no slower than the port");
+        // No slower than the port, but where a case makes that faster.
+        assert_eq!(shaped(100_000_000_000), ["headroom::loss-against-speed-broadcom"]);
         let held_back = shaped(30_000_000_000);
         assert!(held_back.contains(&"headroom::response-time-broadcom".to_owned()));
         assert!(!held_back.contains(&"buffers::xoff-threshold-broadcom".to_owned()));
