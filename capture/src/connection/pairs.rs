@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 
 /// Answers that are asked which requests they belong to.
 const ASKED: usize = 64;
-/// Requests that are looked at for that: where very many connections have the same numbers, fewer answers are asked.
-const LOOKED_AT: usize = 1 << 12;
+/// Connections that are looked through for that, all answers together: where very many have the same numbers, fewer answers are asked.
+const LOOKED_THROUGH: usize = 1 << 12;
+/// More connections than these that have asked for the same number by then are not told apart by it, but for those of the same UDP port.
+const MANY: usize = 64;
 
 /// Requests by where they go and their sequence number: when each life first had such a one, in order of time.
 type Asked = BTreeMap<(IpAddr, IpAddr, u32), Vec<(Time, usize)>>;
@@ -89,25 +91,33 @@ impl Pairing<'_, '_> {
         let sound = life.packets.iter().filter(|packet| packet.sound).take(ASKED);
         let (mut votes, mut acknowledged): (BTreeMap<usize, (usize, usize)>, usize) =
             Default::default();
-        let mut looked_at = 0;
+        let udp = |life: &Life<'_>| life.packets.first().map(|packet| packet.udp_src);
+        let mut looked_through = 0;
         for answer in sound {
-            if looked_at > LOOKED_AT {
+            if looked_through > LOOKED_THROUGH {
                 break;
             }
-            let acknowledges = matches!(answer.says, None | Some(Syndrome::Ack(_)));
-            acknowledged += usize::from(acknowledges);
             let key = (life.flow.dst, life.flow.src, answer.psn.get());
             let lives = self.asked.get(&key).map_or(&[][..], Vec::as_slice);
-            for &(_, of) in lives.iter().take_while(|(at, _)| *at <= answer.at) {
-                looked_at += 1;
-                if taken || self.answers_of[of].is_none() {
-                    let (all, of_those) = votes.entry(of).or_default();
-                    *all += 1;
-                    *of_those += usize::from(acknowledges);
-                }
+            let before = &lives[..lives.partition_point(|(at, _)| *at <= answer.at)];
+            looked_through += before.len();
+            let few = |same_port: bool| {
+                let free = before.iter().map(|&(_, of)| of).filter(|&of| {
+                    let is_free = taken || self.answers_of[of].is_none();
+                    is_free && (!same_port || udp(&self.requests[of]) == udp(life))
+                });
+                let all: Vec<usize> = free.take(MANY + 1).collect();
+                (all.len() <= MANY).then_some(all)
+            };
+            let Some(all) = few(false).or_else(|| few(true)) else { continue };
+            let acknowledges = matches!(answer.says, None | Some(Syndrome::Ack(_)));
+            acknowledged += usize::from(acknowledges);
+            for of in all {
+                let (all, of_those) = votes.entry(of).or_default();
+                *all += 1;
+                *of_those += usize::from(acknowledges);
             }
         }
-        let udp = |life: &Life<'_>| life.packets.first().map(|packet| packet.udp_src);
         let fit = |of: usize, votes: usize| {
             let other = &self.requests[of];
             let (port, same) = (other.flow.port == life.flow.port, other.flow.to == life.flow.to);
