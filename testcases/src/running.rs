@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A sender of the rig, by its number in the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sender {
+pub enum TrafficSource {
     /// A stream.
     Stream(u16),
     /// A pause storm.
@@ -15,25 +15,31 @@ pub enum Sender {
 
 /// The senders that run from each instant on at which the script starts or stops one, all steps of that instant done. `speed` is
 /// that of a rig port: how long a counted stream sends follows from it. Between two instants senders only come to their end.
-pub fn running(script: &Script, speed: &dyn Fn(u16) -> PortSpeed) -> Vec<(Dur, BTreeSet<Sender>)> {
+pub fn running(
+    script: &Script,
+    speed: &dyn Fn(u16) -> PortSpeed,
+) -> Vec<(Dur, BTreeSet<TrafficSource>)> {
     // Those that run, with the end of those that end by themselves.
-    let mut now: BTreeMap<Sender, Option<Dur>> = BTreeMap::new();
+    let mut now: BTreeMap<TrafficSource, Option<Dur>> = BTreeMap::new();
     let mut all = Vec::new();
     for (index, step) in script.steps.iter().enumerate() {
         match step.action {
             Action::StartStream(id) => {
                 let stream = &script.streams[usize::from(id)];
                 let end = stream.length(speed(stream.from));
-                now.insert(Sender::Stream(id), end.map(|length| step.at.saturating_add(length)));
+                now.insert(
+                    TrafficSource::Stream(id),
+                    end.map(|length| step.at.saturating_add(length)),
+                );
             }
             Action::StartStorm(id) => {
-                now.insert(Sender::Storm(id), None);
+                now.insert(TrafficSource::Storm(id), None);
             }
             Action::StopStream(id) => {
-                now.remove(&Sender::Stream(id));
+                now.remove(&TrafficSource::Stream(id));
             }
             Action::StopStorm(id) => {
-                now.remove(&Sender::Storm(id));
+                now.remove(&TrafficSource::Storm(id));
             }
             Action::StartFlow(_)
             | Action::StopFlow(_)
@@ -64,9 +70,9 @@ mod tests {
         script.storms = vec![StormSpec::steady(1)];
         script.steps =
             steps.into_iter().map(|(at, action)| Step { at: Dur::us(at), action }).collect();
-        let number = |sender: &Sender| match sender {
-            Sender::Stream(id) => *id,
-            Sender::Storm(_) => 100,
+        let number = |sender: &TrafficSource| match sender {
+            TrafficSource::Stream(id) => *id,
+            TrafficSource::Storm(_) => 100,
         };
         let all = running(&script, &|_| PortSpeed::G100).into_iter();
         all.map(|(at, of)| (at.0 / Dur::us(1).0, of.iter().map(number).collect())).collect()

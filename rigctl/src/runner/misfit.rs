@@ -7,7 +7,7 @@ use rig_oracle::trials::context::Context;
 use rig_oracle::trials::points::{Varied, groups};
 use rig_oracle::trials::seed::Seed;
 use rig_testcases::case::Count;
-use rig_testcases::running::{Sender, running};
+use rig_testcases::running::{TrafficSource, running};
 use rig_testcases::{Case, Measure, Script, StreamRate, StreamSpec, Sweep, Wanted};
 use rig_units::{L2Rate, PortSpeed};
 
@@ -97,7 +97,7 @@ fn too_much(context: &Context<'_>, script: &Script, pir: L2Rate) -> Option<Strin
     running(script, &speed).into_iter().find_map(|(_, senders)| {
         let streams = (0_u16..).zip(&script.streams);
         let runs = |(id, stream): &(u16, &StreamSpec)| {
-            searched(stream) || senders.contains(&Sender::Stream(*id))
+            searched(stream) || senders.contains(&TrafficSource::Stream(*id))
         };
         let now: Vec<&StreamSpec> = streams.filter(runs).map(|(_, stream)| stream).collect();
         let offered = |to: u16| -> u128 {

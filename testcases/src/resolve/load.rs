@@ -1,6 +1,6 @@
 //! Whether a port can carry what a script asks of it at every instant.
 
-use crate::running::{Sender, running};
+use crate::running::{TrafficSource, running};
 use crate::{Case, Script, StreamRate, StreamSpec};
 use rig_lab::{Declared, Fault};
 use rig_units::{Bytes, L1_OVERHEAD, PortSpeed, Rate};
@@ -19,11 +19,11 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
         let mut ports: BTreeMap<u16, (u64, Vec<&str>)> = BTreeMap::new();
         for sender in senders {
             let (port, share, name) = match sender {
-                Sender::Stream(id) => {
+                TrafficSource::Stream(id) => {
                     let stream = &script.streams[usize::from(id)];
                     (stream.from, share(stream, speed(stream.from)), &stream.name)
                 }
-                Sender::Storm(id) => {
+                TrafficSource::Storm(id) => {
                     let storm = &script.storms[usize::from(id)];
                     let slot = speed(storm.from).slot(storm.on_wire());
                     (storm.from, slot.scaled(WHOLE, storm.every.0).0, &storm.name)
