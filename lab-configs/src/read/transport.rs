@@ -424,7 +424,7 @@ mod tests {
             "[{profile: duts/broadcom.yaml, control: sonic}]"
         )));
         insta::assert_snapshot!(faults_of_lab(&virtual_lab(
-            "[{profile: duts/broadcom.yaml, control: none}, {pair: [duts/gen1.yaml, duts/gen2.yaml], control: serve}]"
+            "[{profile: duts/broadcom.yaml, control: dummy}, {pair: [duts/gen1.yaml, duts/gen2.yaml], control: serve}]"
         )));
         insta::assert_snapshot!(faults_of_lab(&virtual_lab(
             "[{control: served}, {profile: duts/broadcom.yaml, pair: [duts/gen1.yaml, duts/gen2.yaml]}]"

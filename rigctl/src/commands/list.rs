@@ -2,7 +2,7 @@
 
 use super::input::{Bad, Input};
 use crate::cli::Selection;
-use crate::runner::applicability::{self, Lack};
+use crate::runner::applicability::{self, Missing};
 use crate::runner::choose::choose;
 use crate::{stderr, stdout};
 use rig_lab::Lab;
@@ -41,20 +41,20 @@ pub fn list(selection: &Selection) -> Result<Exit, Bad> {
 /// Of each device: how many of the cases are for it, how many of them can be had there, whole or without something, and how many lack
 /// what.
 fn had(lab: &Lab, cases: &[&Case]) -> String {
-    let lacks = Lack::NAMES.map(|(word, _)| format!("{word:>8}")).concat();
+    let lacks = Missing::NAMES.map(|(word, _)| format!("{word:>8}")).concat();
     let device = "device";
     let widest = lab.duts.iter().map(|dut| dut.name.len()).max().unwrap_or(0).max(device.len());
     let mut table = format!("\n{device:widest$}   cases   whole    part{lacks}\n");
     for dut in &lab.duts {
         let of: Vec<_> = cases.iter().filter(|case| case.suits(dut).is_ok()).collect();
         let (mut whole, mut part) = (0, 0);
-        let mut lacking = Lack::NAMES.map(|_| 0);
+        let mut lacking = Missing::NAMES.map(|_| 0);
         for case in &of {
             match applicability::of(lab, dut, case) {
                 Ok(reach) if reach.left_out.is_empty() => whole += 1,
                 Ok(_) => part += 1,
                 Err(unfit) => {
-                    for (count, (_, lack)) in lacking.iter_mut().zip(Lack::NAMES) {
+                    for (count, (_, lack)) in lacking.iter_mut().zip(Missing::NAMES) {
                         *count += usize::from(lack == unfit.lack);
                     }
                 }

@@ -21,7 +21,7 @@ pub struct Applicability {
 
 /// What a case that suits a device lacks there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Lack {
+pub enum Missing {
     /// Something that a control would do: configure the device, read its counters, hear its events, one of its verbs.
     Control,
     /// Timestamps that are near enough.
@@ -32,13 +32,13 @@ pub enum Lack {
     Lab,
 }
 
-impl Lack {
+impl Missing {
     /// Every one with the word for it, in the order of a table.
-    pub const NAMES: [(&'static str, Lack); 4] = [
-        ("control", Lack::Control),
-        ("stamps", Lack::Stamps),
-        ("found", Lack::Found),
-        ("lab", Lack::Lab),
+    pub const NAMES: [(&'static str, Missing); 4] = [
+        ("control", Missing::Control),
+        ("stamps", Missing::Stamps),
+        ("found", Missing::Found),
+        ("lab", Missing::Lab),
     ];
 
     /// With the reason, in words.
@@ -51,7 +51,7 @@ impl Lack {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit {
     /// What it lacks.
-    pub lack: Lack,
+    pub lack: Missing,
     /// In words.
     pub why: String,
 }
@@ -63,24 +63,24 @@ pub struct Unfit {
 pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Unfit> {
     let bound = lab.transport.bound();
     if let Some(precision) = case.precision.filter(|precision| *precision < bound) {
-        return Err(Lack::Stamps.so(format!(
+        return Err(Missing::Stamps.so(format!(
             "it needs timestamps within {precision}, and this lab's are within {bound}"
         )));
     }
     if let Some(slot) = drained(profile, case).filter(|slot| *slot <= bound) {
-        return Err(Lack::Stamps.so(format!(
+        return Err(Missing::Stamps.so(format!(
             "what it counts is drained meanwhile: it needs timestamps within a frame's {slot}, and this lab's are within {bound}"
         )));
     }
     if let Some(why) = misfit::of(lab, profile, case) {
-        return Err(Lack::Lab.so(why));
+        return Err(Missing::Lab.so(why));
     }
     if let Transport::Interfaces(wire) = &lab.transport
         && wire.dpdk.is_some()
         && cuts(case)
     {
         return Err(
-            Lack::Lab.so("it takes a link down, which the rig cannot do with a port of DPDK")
+            Missing::Lab.so("it takes a link down, which the rig cannot do with a port of DPDK")
         );
     }
     steered(lab, profile, case)
@@ -101,7 +101,7 @@ fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, U
     let control = lab.control(profile);
     if let Some(lack) = lacking(control, Ability::Snapshot) {
         let why = format!("{lack}: nobody knows what the device is configured to");
-        return Err(Lack::Control.so(why));
+        return Err(Missing::Control.so(why));
     }
     let can = capabilities(control);
     let mut case = case.clone();
@@ -121,13 +121,13 @@ fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, U
         case = as_found::of(lab, profile, &case, &mut left_out)?;
     }
     if let Some(lack) = orders(&case).find_map(|order| lacking(control, order.needs())) {
-        return Err(Lack::Control.so(format!("a step of it asks for more: {lack}")));
+        return Err(Missing::Control.so(format!("a step of it asks for more: {lack}")));
     }
     let never = |switch: &Switch| switch.pfcwd.restoration_time.is_none();
     let restores = profile.rule.is_none() || !profile.declared.switch().is_some_and(never);
     if !case.storms.is_empty() && !restores && !can.offers(Ability::Boot) {
         let why = "it never restores a stormed queue, and nothing here can boot it";
-        return Err(Lack::Control.so(why));
+        return Err(Missing::Control.so(why));
     }
     case.measure.retain(|measure| {
         let why = untold(lab, profile, measure).or_else(|| unseen(control, profile, measure));
@@ -136,7 +136,7 @@ fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, U
     });
     if case.measure.is_empty() && !left_out.is_empty() {
         let why = format!("nothing of it can be measured: {}", left_out.join("; "));
-        return Err(Lack::Control.so(why));
+        return Err(Missing::Control.so(why));
     }
     Ok(Applicability { case, left_out })
 }

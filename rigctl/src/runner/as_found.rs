@@ -1,7 +1,7 @@
 //! A case on a device that nobody can configure. What the device is configured to has to be what the case sets, or what it takes as it
 //! finds it (`found:`); then all that happens goes with what is found, and the watchdog has to see of each storm what it was meant to see.
 
-use super::applicability::{Lack, Unfit};
+use super::applicability::{Missing, Unfit};
 use rig_lab::{Lab, Profile, Setting, Switch, settings};
 use rig_oracle::measure::{self, Fires};
 use rig_oracle::spec::buffer::{self, Others};
@@ -37,7 +37,7 @@ pub(super) fn of(
     let stays = |path: &str| case.found.get(path) == Some(&Accepts::Any);
     if let Some(path) = on_the_way.clone().find(|path| !stays(path)) {
         let why = format!("the case changes {path} on the way, and nothing here can");
-        return Err(Lack::Control.so(why));
+        return Err(Missing::Control.so(why));
     }
     let mut found = points(profile, case, left_out)?;
     let mut changed: Vec<String> = on_the_way.collect();
@@ -46,9 +46,9 @@ pub(super) fn of(
         changed.iter().map(|path| format!("{path} is not changed on the way: nothing here can")),
     );
     found.steps.retain(|step| configures(&step.what).is_none());
-    found.settings.retain(|setting| !taken(&setting.path));
+    found.settings.retain(|setting| !taken(&setting.path) || lack(profile, setting).is_none());
     let [times, frames] = case.proportions(declared);
-    let dut_ports = case.dut_ports(declared).map_err(|why| Lack::Found.so(why))?;
+    let dut_ports = case.dut_ports(declared).map_err(|why| Missing::Found.so(why))?;
     let ports = case.rig_ports();
     let found = found.stretched(times, frames, |port, size| {
         let at = ports.iter().position(|name| name == port).and_then(|at| dut_ports.get(at));
@@ -56,7 +56,7 @@ pub(super) fn of(
         speed.unwrap_or(PortSpeed::G100).slot(size)
     });
     if found != *case {
-        same_to_the_watchdog(lab, profile, case, &found).map_err(|why| Lack::Found.so(why))?;
+        same_to_the_watchdog(lab, profile, case, &found).map_err(|why| Missing::Found.so(why))?;
     }
     Ok(found)
 }
@@ -90,7 +90,7 @@ fn points(profile: &Profile, case: &Case, left_out: &mut Vec<String>) -> Result<
 }
 
 fn to_configure(lacks: &[String]) -> Unfit {
-    Lack::Control.so(format!("it would have to be configured: {}", lacks.join(", ")))
+    Missing::Control.so(format!("it would have to be configured: {}", lacks.join(", ")))
 }
 
 /// Settings of the case, those that it sweeps left out, that the device does not declare and the case does not take as they are.

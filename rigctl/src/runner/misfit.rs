@@ -212,7 +212,7 @@ mod tests {
         let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
         lab.duts.truncate(1);
         shape(&mut lab.duts[0], Some(L2Rate { bps: 30_000_000_000 }));
-        applicability::of(&lab, &lab.duts[0], &case).map(|_| ())
+        applicability::of(&lab, &lab.duts[0], &case).map(|_| ()).map_err(|unfit| unfit.why)
     }
 
     #[test]
