@@ -115,9 +115,13 @@ impl Judged {
             let ends = [declared.least().saturating_sub(*off), declared.most() + *off];
             format!("{parameter} in [{}, {}]", ends[0], ends[1])
         });
-        let told = told.collect::<Vec<_>>().join("; ");
+        self.tells(measure, &told.collect::<Vec<_>>().join("; "));
+    }
+
+    /// Says of what was filed of `measure` from how much on a departure shows, in words.
+    pub(super) fn tells(&mut self, measure: &str, told: &str) {
         for one in self.judgements.iter_mut().filter(|one| one.measure == measure) {
-            one.resolution.clone_from(&told);
+            told.clone_into(&mut one.resolution);
         }
     }
 
