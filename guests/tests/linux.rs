@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// A guest, or `None` with a word on stderr where this machine can have none.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
 fn guest() -> Option<Guest> {
     let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
     let lacks = rig_guests::image::missing();

@@ -111,7 +111,7 @@ fn perftest(args: &PerftestArgs) -> Result<Exit, GuestFault> {
     let came = session.run(
         &mut guest,
         Box::new(move |at, sent, bytes| {
-            into.lock().unwrap_or_else(PoisonError::into_inner).take(at, sent, bytes)
+            into.lock().unwrap_or_else(PoisonError::into_inner).take(at, sent, bytes);
         }),
     )?;
     let release = guest.release().to_owned();
