@@ -1,10 +1,10 @@
 //! What the measures of one session came to. Nothing gets in without saying which of the case's questions it answers, so that
 //! what nobody answered is known.
 
-use crate::Alike;
 use crate::judge::answers::{self, Answers, NOT_MEASURED};
 use crate::trials::table::{self, Table};
 use crate::verdict::{Answer, Curve, Doubt, Judgement, Looked, NotApplicable};
+use crate::{Alike, Resolution};
 use rig_units::{Dur, Within};
 
 /// Why a trial shows no number.
@@ -126,6 +126,13 @@ impl Judged {
         let own = |one: &&mut Judgement| (one.measure, one.subject.as_str()) == (measure, subject);
         for one in self.judgements.iter_mut().filter(own) {
             one.resolution.alike = vec![alike.clone()];
+        }
+    }
+
+    /// Says of what was filed of `measure` from how much on a departure shows, in words.
+    pub(super) fn tells(&mut self, measure: &str, told: &str) {
+        for one in self.judgements.iter_mut().filter(|one| one.measure == measure) {
+            one.resolution = Resolution::of_text(told).with(one.resolution.alike.drain(..));
         }
     }
 
