@@ -28,7 +28,7 @@ pub(in super::super) static FOLLOWS: Known = Known {
         source: "DCQCN 3.1",
         ..OF_FLOW
     },
-    tells: Tells::Each("packet that is held back"),
+    tells: Tells::Width("what a device may round, and the timestamps"),
     red: Red::Mutated("cuts-in-a-row", "deviation=alpha_not_raised"),
     expected: |_, _, _| {
         told(
