@@ -36,6 +36,8 @@ const TRIED: &[Tried] = &[
             )
         },
     },
+    Tried { path: "pfc.emission", device: "broadcom", measure: "pfc.latency", case: crossed },
+    Tried { path: "pfc.resumption", device: "broadcom", measure: "pfc.latency", case: crossed },
     Tried {
         path: "nic.np.latency",
         device: "gen2",
@@ -66,6 +68,23 @@ const TRIED: &[Tried] = &[
 
 fn xoff(at: u32) -> String {
     format!("      - {{at: {at}us, pfc: {{from: p2, classes: [3], quanta: 600q}}}}\n")
+}
+
+/// A group that is filled to its XOFF and falls back to its XON, a hundred times.
+fn crossed() -> String {
+    "    dut: {pfcwd: {detection_time: 5000ms}, buffer: {pool: 1000000B, lossy_pool: 1000000B, dynamic_th: -4}}
+    streams: {fill: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 2us, count: 100}}
+    storms: {hold: {from: p2, classes: [3]}}
+    endpoints: {p1: {obeys: none}}
+    trials: 100
+    steps:
+      - {at: 0ms, start: hold}
+      - {at: 100us, start: fill}
+      - {at: 400us, stop: hold}
+    length: 1ms
+    measure: [{pfc.latency: {stream: fill}}]
+"
+    .to_owned()
 }
 
 /// Two hundred packets, each marked and each far from the next.
