@@ -80,7 +80,7 @@ pub fn judge(bins: &[Bin], declared: &Curve, others: &[Curve], alpha: f64) -> Op
 
 /// Either way from the declared value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum Shift {
     /// Smaller.
     Less,
     /// Greater.
@@ -95,7 +95,7 @@ pub fn told(
     (corner, declared): (Corner, &Curve),
     others: &[Curve],
     alpha: f64,
-    side: Side,
+    side: Shift,
 ) -> Option<u64> {
     let bar = -(alpha / many(others)).ln();
     let shares = |curve: &Curve| -> Vec<f64> {
@@ -113,8 +113,8 @@ pub fn told(
     let is_told = |value: u64| corner.set(declared, value).is_some_and(|curve| shows(&curve));
     let from = corner.of(declared);
     let at = |off: u64| match side {
-        Side::Less => from.checked_sub(off),
-        Side::More => Some(from + off),
+        Shift::Less => from.checked_sub(off),
+        Shift::More => Some(from + off),
     };
     // Ever further away until one is told, then in between.
     let steps = core::iter::successors(Some((from / 1_000).max(1)), |off| {
@@ -273,7 +273,7 @@ mod tests {
                 // 36 of 40 are planned for; with a chance of 1e-3 it is fewer than 30.
                 assert!(found >= 30, "{corner:?} {moved:?}: {found} of 40 after {times}");
             }
-            for side in [Side::Less, Side::More] {
+            for side in [Shift::Less, Shift::More] {
                 let bins = shown(&burst, burst.curve, times, &mut Draws::new(7));
                 let near = super::told(&bins, (corner, &burst.curve), &others(corner), alpha, side);
                 let Some(at) = near.and_then(|near| corner.set(&burst.curve, near)) else {

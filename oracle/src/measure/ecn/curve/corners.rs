@@ -9,7 +9,7 @@ use super::super::{Fate, Span, Unit};
 use super::{Sample, ceil, floor};
 use crate::judge::likelihood::Bin;
 use crate::judge::marking_fit::{Estimate, Fit};
-use crate::judge::moved::{self, Corner, Side};
+use crate::judge::moved::{self, Corner, Shift};
 use crate::trials::effort::Effort;
 use crate::verdict::Finding;
 use crate::{Alike, Resolution};
@@ -95,8 +95,8 @@ impl Sample<'_> {
         bins: &[Bin],
         others: &[Curve],
     ) -> Resolution {
-        let least = moved::told(bins, (corner, curve), others, self.done.alpha, Side::Less);
-        let most = moved::told(bins, (corner, curve), others, self.done.alpha, Side::More);
+        let least = moved::told(bins, (corner, curve), others, self.done.alpha, Shift::Less);
+        let most = moved::told(bins, (corner, curve), others, self.done.alpha, Shift::More);
         let span = Span {
             lo: least.map_or(0, |least| least + 1),
             hi: most.map_or(u64::MAX, |most| most - 1),
