@@ -81,8 +81,8 @@ impl From<&Switch> for ActionView {
 impl ActionView {
     /// What bears on whether a frame could have arrived.
     pub const fn delays(&self) -> Delays {
-        let ActionView { forwarding_delay, response, .. } = *self;
-        Delays { forwarding_delay, response, hidden: false }
+        let ActionView { forwarding_delay, response, shaper, .. } = *self;
+        Delays { forwarding_delay, response, hidden: false, shaper }
     }
 }
 
