@@ -1,12 +1,7 @@
 //! What a case takes as it finds it, where nobody can configure the device: a setting that only makes it short or simple may have another
-//! value, and what the case does changes in proportion.
+//! value.
 
-use crate::case::{CaseAction, Count};
-use crate::vocabulary::Argument;
-use crate::{Amount, Case, StreamRate, Sweep};
-use rig_lab::field::Holds;
-use rig_lab::{Declared, fields, settings};
-use rig_units::{Bytes, Dur};
+use rig_lab::{Declared, settings};
 use serde_json::Value;
 
 /// What a setting may be found to be in place of what the case sets it to.
@@ -26,9 +21,6 @@ pub enum Accepts {
     InProportion,
 }
 
-/// A part of something, as two whole numbers.
-pub type Proportion = (u64, u64);
-
 impl Accepts {
     /// Whether the value that is declared at `path` does.
     pub fn takes(&self, path: &str, declared: &Declared) -> bool {
@@ -42,87 +34,5 @@ impl Accepts {
                 has.is_some() && above && end(most).is_none_or(|most| has <= most)
             }
         }
-    }
-}
-
-impl Case {
-    /// What the case sets `path` to; the last of what it sweeps.
-    fn set(&self, path: &str) -> Option<&Value> {
-        let swept = self.sweep.iter().find_map(|sweep| match sweep {
-            Sweep::Setting { path: own, values } if own == path => values.last(),
-            _ => None,
-        });
-        let once = || self.settings.iter().find(|setting| setting.path == path);
-        swept.or_else(|| once().map(|setting| &setting.value))
-    }
-
-    /// By how much the device's own configuration makes lengths of time and numbers of frames of the case larger, where it takes
-    /// settings as it finds them. Of several the one that makes them largest decides.
-    pub fn proportions(&self, declared: &Declared) -> [Proportion; 2] {
-        let of = |holds: Holds| {
-            let own = self.found.iter().filter(|(path, accepts)| {
-                let held = fields::field(path).is_some_and(|field| field.holds == holds);
-                **accepts == Accepts::InProportion && held
-            });
-            let each = own.filter_map(|(path, _)| {
-                let set = self.set(path)?;
-                let number = |value: &Value| {
-                    settings::number(path, value).and_then(|n| u64::try_from(n).ok())
-                };
-                Some((number(&declared.get(path)?)?, number(set)?.max(1)))
-            });
-            let larger = |a: &Proportion, b: &Proportion| {
-                let cross = |a: u64, b: u64| u128::from(a) * u128::from(b);
-                cross(a.0, b.1).cmp(&cross(b.0, a.1))
-            };
-            each.max_by(larger).unwrap_or((1, 1))
-        };
-        [of(Holds::Time), of(Holds::Size)]
-    }
-
-    /// The same case, slower by `times` and with more frames by `frames`. No stream is faster than its port, of which `slot` knows how
-    /// long a frame takes. Variables, pauses and what the rig's ports take to react stay.
-    #[must_use]
-    pub fn stretched(
-        mut self,
-        times: Proportion,
-        frames: Proportion,
-        slot: impl Fn(&str, Bytes) -> Dur,
-    ) -> Case {
-        let dur = |dur: Dur| dur.scaled(times.0, times.1);
-        let amount = |of: &mut Amount| match of {
-            Amount::Exactly(exactly) => *exactly = dur(*exactly),
-            Amount::Of { plus, minus, .. } => (*plus, *minus) = (dur(*plus), dur(*minus)),
-            Amount::Swept(_) => {}
-        };
-        for stream in self.streams.values_mut() {
-            if let StreamRate::Every(gap) = &mut stream.rate
-                && times.0 != times.1
-            {
-                *gap = dur(*gap).max(slot(&stream.from, stream.size));
-            }
-            if let Some(Count::Frames(count)) = &mut stream.count {
-                let all = u128::from(*count) * u128::from(frames.0);
-                *count = u64::try_from(all.div_ceil(u128::from(frames.1))).unwrap_or(u64::MAX);
-            }
-        }
-        for step in &mut self.steps {
-            amount(&mut step.at);
-            match &mut step.what {
-                CaseAction::Start { lasting, .. } => lasting.iter_mut().for_each(amount),
-                CaseAction::LinkDown { lasting, .. } => amount(lasting),
-                CaseAction::Pfc { every, .. } => *every = dur(*every),
-                CaseAction::Stop { .. } | CaseAction::Configure(_) | CaseAction::Device(_) => {}
-            }
-        }
-        self.length.iter_mut().for_each(amount);
-        for measure in &mut self.measure {
-            for value in measure.arguments.values_mut() {
-                if let Argument::Amount(of) = value {
-                    amount(of);
-                }
-            }
-        }
-        self
     }
 }

@@ -19,6 +19,7 @@ pub mod roce;
 pub mod running;
 mod schema;
 pub mod script;
+pub mod stretch;
 pub mod vocabulary;
 pub mod window;
 pub mod wire;
@@ -26,7 +27,7 @@ pub mod wire;
 pub use amount::{Amount, Lookup};
 pub use case::{Case, CaseId, Expect, Spared, Suite, Sweep};
 pub use device_verb::DeviceVerb;
-pub use found::{Accepts, Proportion};
+pub use found::Accepts;
 pub use macsec::{MacsecMode, Protection, Secured, Takes, Tamper};
 pub use measure::Measure;
 pub use middlebox::{Bottleneck, Injected, Injection, Middlebox, Target, Which};
@@ -38,6 +39,7 @@ pub use script::{
     Action, EndpointSpec, PfcFrames, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec,
     Tap,
 };
+pub use stretch::Proportion;
 pub use vocabulary::{Vocabulary, Wanted};
 pub use window::Window;
 
