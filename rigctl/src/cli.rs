@@ -17,6 +17,7 @@ pub use size::SizeArgs;
 pub use stream::StreamFlags;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rig_oracle::trials::effort;
 use rig_units::Bytes;
 use std::path::PathBuf;
 
@@ -67,7 +68,7 @@ pub enum Command {
     Run(RunArgs),
     /// Read and resolve test cases and the lab, run nothing.
     #[command(after_help = EXIT_CODES)]
-    Check(Selection),
+    Check(CheckArgs),
     /// List cases, one a line: the device that each would run on, what cannot be had of it in the lab, or why it is skipped.
     List(Selection),
     /// Tell what a case does: stimulus, formula, source.
@@ -133,6 +134,9 @@ pub struct RunArgs {
     /// Everything random follows from this number (decimal, 64 bits); without it one is drawn and printed.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// How much the run takes upon itself: trials where a case does not say how many.
+    #[arg(long, value_enum, default_value_t = EffortLevel::Standard)]
+    pub effort: EffortLevel,
     /// Cases that run side by side; without it one per core. Changes no result.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
@@ -171,6 +175,39 @@ pub struct RunArgs {
     /// What of it is kept.
     #[command(flatten)]
     pub keeps: CaptureFlags,
+}
+
+/// `check`
+#[derive(Debug, Clone, Args)]
+pub struct CheckArgs {
+    /// Which cases, on which devices.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// How much a run would take upon itself.
+    #[arg(long, value_enum, default_value_t = EffortLevel::Standard)]
+    pub effort: EffortLevel,
+}
+
+/// How much a run takes upon itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EffortLevel {
+    /// Few trials: what is off by much.
+    Quick,
+    /// As the catalogue is made for; in real time as much as fits into the lab's budget.
+    Standard,
+    /// As many as it takes to see the most; in real time what fits of that.
+    Thorough,
+}
+
+impl EffortLevel {
+    /// What is planned by it.
+    pub const fn plans(self) -> effort::Level {
+        match self {
+            EffortLevel::Quick => effort::Level::Quick,
+            EffortLevel::Standard => effort::Level::Standard,
+            EffortLevel::Thorough => effort::Level::Thorough,
+        }
+    }
 }
 
 /// Which trials keep their capture.
