@@ -3,6 +3,7 @@
 mod arguments;
 mod capture;
 mod compare;
+mod effort;
 mod format;
 mod guest;
 mod lint;
@@ -12,6 +13,7 @@ mod stream;
 pub use arguments::arguments;
 pub use capture::{CaptureFlags, CaptureKind};
 pub use compare::{AllowFlags, CompareArgs};
+pub use effort::{CheckArgs, EffortLevel};
 pub use format::Format;
 pub use guest::{GuestArgs, GuestCommand, PerftestArgs};
 pub use lint::LintArgs;
@@ -19,7 +21,6 @@ pub use size::SizeArgs;
 pub use stream::StreamFlags;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rig_oracle::trials::effort;
 use rig_units::Bytes;
 use std::path::PathBuf;
 
@@ -180,39 +181,6 @@ pub struct RunArgs {
     /// What of it is kept.
     #[command(flatten)]
     pub keeps: CaptureFlags,
-}
-
-/// `check`
-#[derive(Debug, Clone, Args)]
-pub struct CheckArgs {
-    /// Which cases, on which devices.
-    #[command(flatten)]
-    pub selection: Selection,
-    /// How much a run would take upon itself.
-    #[arg(long, value_enum, default_value_t = EffortLevel::Standard)]
-    pub effort: EffortLevel,
-}
-
-/// How much a run takes upon itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EffortLevel {
-    /// Few trials: what is off by much.
-    Quick,
-    /// As the catalogue is made for; in real time as much as fits into the lab's budget.
-    Standard,
-    /// As many as it takes to see the most; in real time what fits of that.
-    Thorough,
-}
-
-impl EffortLevel {
-    /// What is planned by it.
-    pub const fn plans(self) -> effort::Level {
-        match self {
-            EffortLevel::Quick => effort::Level::Quick,
-            EffortLevel::Standard => effort::Level::Standard,
-            EffortLevel::Thorough => effort::Level::Thorough,
-        }
-    }
 }
 
 /// Which trials keep their capture.
