@@ -25,6 +25,17 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Bad> {
         bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }
     bad.or(())?;
+    let line = format!(
+        "{} on lab {}: no fault{}",
+        count(cases.len(), "case"),
+        input.lab.name,
+        if skipped == 0 {
+            String::new()
+        } else {
+            format!(", {skipped} would be skipped (rigctl list says why)")
+        }
+    );
+    stdout::text(&format!("{}\n", printable(&line)));
     let effort = args.effort.plans().usual();
     let all = estimate::each(&input.lab, input.only_dut.as_deref(), &cases, effort);
     let planned = cases.iter().zip(&all).filter_map(|(case, planned)| Some((case, (*planned)?)));
@@ -39,17 +50,6 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Bad> {
     if sum.0 > 0 {
         stdout::text(&format!("{}\n", told(sum, &effort)));
     }
-    let line = format!(
-        "{} on lab {}: no fault{}",
-        count(cases.len(), "case"),
-        input.lab.name,
-        if skipped == 0 {
-            String::new()
-        } else {
-            format!(", {skipped} would be skipped (rigctl list says why)")
-        }
-    );
-    stdout::text(&format!("{}\n", printable(&line)));
     Ok(if cases.is_empty() { Exit::NothingRan } else { Exit::Passed })
 }
 
