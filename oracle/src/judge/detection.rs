@@ -1,7 +1,7 @@
 //! Detection latency: every reading must meet the predicted interval, and, once the grid of the polls is known, the
 //! very poll that is predicted for its storm.
 
-use super::{Fired, Grid, Phase, Seen, Subject, stats};
+use super::{Fired, Grid, Phase, Seen, Subject, latency, stats};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use crate::verdict::Taken;
 use crate::{Finding, Judgement, Prediction};
@@ -21,6 +21,7 @@ pub fn judge(
 ) -> Judgement {
     let prediction = prediction(rule, stimulus, at_most);
     let grid = Grid::of_trials(rule, trials);
+    let told = latency::resolution(rule, (prediction.span, slack), grid.phase(), trials);
     let departure = |seen: &Seen| {
         departure(seen, &prediction)
             .or_else(|| off_the_grid(seen, rule, stimulus, (grid.phase()?, slack)))
@@ -31,7 +32,7 @@ pub fn judge(
         .collect();
     match grid {
         Grid::NotCongruent(finding) => findings.push(finding),
-        Grid::Drifts if findings.is_empty() => {
+        Grid::Drifts if findings.is_empty() && rule.latency().width() == Dur::ZERO => {
             findings.extend(not_spread(subject, trials, prediction.span));
         }
         Grid::Drifts | Grid::Unknown | Grid::Known(_) => {}
@@ -44,7 +45,10 @@ pub fn judge(
     };
     let frames = detections().next().map(|at| at.frames.clone()).unwrap_or_default();
     let reading = Reading { unit: prediction.unit, span, frames };
-    let resolution = rule.detection_resolution();
+    let mut resolution = rule.detection_resolution();
+    if !never(&prediction) {
+        resolution = format!("{resolution}; {told}");
+    }
     let taken = trials.iter().map(|seen| taken(seen, never(&prediction))).collect();
     Judgement {
         taken,

@@ -136,7 +136,7 @@ fn departure(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<(String, S
 /// The interval that this storm leaves, counted from its start. The detection is known to within its reading only.
 fn window(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<Span> {
     let (pause_end, last_frame) = (seen.pause_end, seen.last_frame);
-    let detected = seen.detection()?.after;
+    let detected = rule.decided(seen.detection()?.after);
     let storm = |at: u64| Storm { last_frame, pause_end, detected: Dur(at) };
     let early = rule.restores(&storm(detected.lo), stimulus)?;
     let mut span = early.hull(rule.restores(&storm(detected.hi), stimulus)?).span();

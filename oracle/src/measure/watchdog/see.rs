@@ -101,7 +101,8 @@ pub(crate) fn sightings(
         RuleFamily::Broadcom
         | RuleFamily::Mellanox
         | RuleFamily::Cisco8000
-        | RuleFamily::Barefoot => Time(coverage.pause_end.hi),
+        // An action that begins later than the pause ends cannot have ended before.
+        | RuleFamily::Barefoot => Time(coverage.pause_end.hi.max(span.hi)),
     };
     let ended = analyse::restored(observation, script, storm, stream, view, (span, after));
     (acted, ended)

@@ -5,14 +5,17 @@ use rig_lab::Charge;
 use rig_units::Dur;
 
 impl Rule {
-    /// The detection times that give the same n as the declared one: `pfcwd.detection_time in (100ms, 200ms]`.
+    /// The detection times that give the same n as the declared one: `pfcwd.detection_time in (100ms, 200ms]`; as many polls more
+    /// to either side as the action may come late.
     pub fn detection_resolution(&self) -> String {
         let Polls { fewest, most } = self.polls();
         let p = self.poll_interval;
-        let floor = most == u64::from(self.min_samples);
+        let blurred = self.blurred_polls();
+        let (fewest, most) = (fewest.saturating_sub(blurred).max(1), most + blurred);
+        let floor = self.polls().most == u64::from(self.min_samples);
         match self.charge {
             Charge::Interval => {
-                let from = if floor { Dur::ZERO } else { p * (most - 1) };
+                let from = if floor { Dur::ZERO } else { p * (fewest - 1) };
                 format!("pfcwd.detection_time in ({from}, {}]", p * most)
             }
             Charge::Elapsed => {
@@ -28,6 +31,8 @@ impl Rule {
     /// The restoration times that give the same m as the declared one; `None` when it never restores.
     pub fn restoration_resolution(&self) -> Option<String> {
         let (m, p) = (self.quiet_polls()?, self.poll_interval);
-        Some(format!("pfcwd.restoration_time in ({}, {}]", p * (m - 1), p * m))
+        let blurred = self.blurred_polls();
+        let from = p * (m - 1).saturating_sub(blurred);
+        Some(format!("pfcwd.restoration_time in ({from}, {}]", p * (m + blurred)))
     }
 }
