@@ -75,13 +75,13 @@ pub fn unshown(
             "a pause of {held} need not be detected, one longer than {always} must"
         ));
     }
-    too_soon(seen, "a detection", prediction.span.hi)
+    too_soon(seen.watched, "a detection", prediction.span.hi)
 }
 
 /// Why what was not seen within the trial may have come after it.
-pub(super) fn too_soon(seen: &Seen, what: &str, latest: u64) -> Option<String> {
-    (seen.watched.0 < latest).then(|| {
-        let [watched, latest] = [seen.watched.0, latest].map(|at| Unit::Ps.show(at));
+pub(super) fn too_soon(watched: Dur, what: &str, latest: u64) -> Option<String> {
+    (watched.0 < latest).then(|| {
+        let [watched, latest] = [watched.0, latest].map(|at| Unit::Ps.show(at));
         format!(
             "{what} is due by {latest} after the storm's start, and the trial ended after {watched}"
         )

@@ -71,6 +71,7 @@ impl Device {
             fired: detected.map_or(Fired::Never, |at| Fired::At(sighting(at.hi))),
             restored,
             watched: length + Dur::s(5),
+            followed: length + Dur::s(5),
             restarted: false,
         }
     }

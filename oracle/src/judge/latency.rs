@@ -21,10 +21,8 @@ pub(super) fn resolution(
     let latency = rule.latency();
     let whole = Dur(interval.hi - interval.lo);
     // Without a grid it takes a latency that leads out of the interval from wherever the storm started.
-    let (mut later, mut earlier) = (
-        whole.saturating_sub(latency.width()),
-        whole.saturating_sub(latency.width()),
-    );
+    let (mut later, mut earlier) =
+        (whole.saturating_sub(latency.width()), whole.saturating_sub(latency.width()));
     if let Some(phase) = phase {
         let blur = phase.width + slack * 2;
         for seen in trials.iter().filter(|seen| seen.detection().is_some()) {

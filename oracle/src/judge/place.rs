@@ -146,7 +146,11 @@ impl Planner {
     }
 
     fn wanted_calibrations(&self) -> u32 {
-        if self.rule.shows_a_grid() && self.rule.detection(&self.stimulus).is_some() { 2 } else { 0 }
+        if self.rule.shows_a_grid() && self.rule.detection(&self.stimulus).is_some() {
+            2
+        } else {
+            0
+        }
     }
 
     /// A detection: just after a poll, then just before one, in turn.
@@ -185,7 +189,8 @@ impl Planner {
         let ask = match grid.phase() {
             None => self.anywhere(point, "no grid of polls: counted at random phases"),
             Some(phase) => {
-                let margin = self.setup.slack * 2 + phase.width + self.rule.latency().width() + Dur(1);
+                let margin =
+                    self.setup.slack * 2 + phase.width + self.rule.latency().width() + Dur(1);
                 let (fires, stays) = self.sides(length, margin);
                 let (side, why) = if self.done[point].is_multiple_of(2) {
                     (fires, "the last phase at which this length fires")

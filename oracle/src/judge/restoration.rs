@@ -65,7 +65,7 @@ pub fn unshown(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> 
     if seen.restored.is_some() {
         return None;
     }
-    too_soon(seen, "a restoration", window(seen, rule, stimulus)?.hi)
+    too_soon(seen.followed, "a restoration", window(seen, rule, stimulus)?.hi)
 }
 
 /// When a storm's queue was restored. One that never was has no time.
@@ -129,7 +129,7 @@ fn departure(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<(String, S
     match got {
         Some(at) if at.after.meets(window) => None,
         Some(at) => Some((want(), show(latency(seen, rule, at.after)))),
-        None => Some((want(), format!("no restoration within {}", Unit::Ps.show(seen.watched.0)))),
+        None => Some((want(), format!("no restoration within {}", Unit::Ps.show(seen.followed.0)))),
     }
 }
 

@@ -33,12 +33,7 @@ impl Actions {
     }
 
     /// The watchdog of a guarded queue decides something now.
-    pub(super) fn decide(
-        &mut self,
-        now: Time,
-        (guard, event): (usize, Event),
-        latency: Within,
-    ) {
+    pub(super) fn decide(&mut self, now: Time, (guard, event): (usize, Event), latency: Within) {
         let own = self.pending.iter().filter(|pending| pending.guard == guard);
         let before = own.map(|pending| pending.at).max().unwrap_or(Time::ZERO);
         let at = (now + self.draws.next(latency)).max(before);

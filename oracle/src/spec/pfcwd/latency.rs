@@ -129,12 +129,10 @@ mod tests {
         let at = Span::exactly(Dur::ms(50).0);
         let fires = |action, length| rule(action).fires_within(at, Dur::ms(length), &gap(500));
         assert_eq!(fires(Action::Drop, 251), Some(true));
-        assert_eq!([260, 261, 290, 291].map(|length| fires(Action::Forward, length)), [
-            Some(false),
-            None,
-            None,
-            Some(true)
-        ]);
+        assert_eq!(
+            [260, 261, 290, 291].map(|length| fires(Action::Forward, length)),
+            [Some(false), None, None, Some(true)]
+        );
     }
 
     #[test]

@@ -72,10 +72,7 @@ impl Window {
 
     /// The same of what comes after each instant of it by something of `latency`.
     pub fn delayed(self, latency: Within) -> Window {
-        Window {
-            from: self.later(latency.least()).from,
-            until: self.later(latency.most()).until,
-        }
+        Window { from: self.later(latency.least()).from, until: self.later(latency.most()).until }
     }
 
     /// The smallest window that holds both.
