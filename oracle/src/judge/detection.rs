@@ -4,7 +4,7 @@
 use super::{Fired, Grid, Phase, Seen, Subject, latency, stats};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use crate::verdict::Taken;
-use crate::{Finding, Judgement, Prediction};
+use crate::{Finding, Judgement, Prediction, Resolution};
 use rig_capture::{Reading, Span, Unit};
 use rig_units::Dur;
 
@@ -21,7 +21,8 @@ pub fn judge(
 ) -> Judgement {
     let prediction = prediction(rule, stimulus, at_most);
     let grid = Grid::of_trials(rule, trials);
-    let told = latency::resolution(rule, (prediction.span, slack), grid.phase(), trials);
+    let told = (!never(&prediction))
+        .then(|| latency::resolution(rule, (prediction.span, slack), grid.phase(), trials));
     let departure = |seen: &Seen| {
         departure(seen, &prediction)
             .or_else(|| off_the_grid(seen, rule, stimulus, (grid.phase()?, slack)))
@@ -45,11 +46,11 @@ pub fn judge(
     };
     let frames = detections().next().map(|at| at.frames.clone()).unwrap_or_default();
     let reading = Reading { unit: prediction.unit, span, frames };
-    let mut resolution = rule.detection_resolution();
-    if !never(&prediction) {
-        resolution = format!("{resolution}; {told}");
-    }
-    let taken = trials.iter().map(|seen| taken(seen, never(&prediction))).collect();
+    let taken: Vec<Taken> = trials.iter().map(|seen| taken(seen, never(&prediction))).collect();
+    let resolution = Resolution::of_each(prediction.unit, prediction.span, &taken)
+        .with([rule.detection_resolution()])
+        .with(Grid::alike(rule, trials))
+        .with(told);
     Judgement {
         taken,
         ..subject.judgement(reading, prediction, trials.len(), resolution, findings)

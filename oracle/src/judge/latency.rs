@@ -5,8 +5,10 @@
 //! interval later than it should, or the other way round.
 
 use super::{Phase, Seen};
+use crate::Alike;
 use crate::spec::pfcwd::Rule;
-use rig_capture::Span;
+use core::ops::Bound;
+use rig_capture::{Span, Unit};
 use rig_units::Dur;
 
 /// Within which latencies a device that always has one of them cannot be told from what is declared, as far as these trials go:
@@ -17,7 +19,7 @@ pub(super) fn resolution(
     (interval, slack): (Span, Dur),
     phase: Option<&Phase>,
     trials: &[Seen],
-) -> String {
+) -> Alike {
     let latency = rule.latency();
     let whole = Dur(interval.hi - interval.lo);
     // Without a grid it takes a latency that leads out of the interval from wherever the storm started.
@@ -33,5 +35,11 @@ pub(super) fn resolution(
         }
     }
     let (lo, hi) = (latency.least().saturating_sub(earlier), latency.most() + later);
-    format!("pfcwd.action_latency in [{lo}, {hi}]")
+    Alike {
+        parameter: "pfcwd.action_latency".to_owned(),
+        unit: Unit::Ps,
+        least: Bound::Included(lo.0),
+        most: Bound::Included(hi.0),
+        certain: true,
+    }
 }

@@ -5,7 +5,7 @@ use super::blame;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Unread, looked};
 use super::legs::{Leg, legs};
-use super::measurement::{Known, Red, prediction};
+use super::measurement::{Known, Red, Tells, prediction};
 use super::watermark_tables::held;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -36,6 +36,7 @@ pub(super) static BACKPRESSURE: Known = Known {
         )],
         ..Entry::USUAL
     },
+    tells: Tells::Width("the frames that may have been the last to arrive when XOFF fell due"),
     red: Red::Mutated("pfc-spreads-hop-by-hop", "far/buffer.dynamic_th=-1"),
     at_line_rate: true,
     expected: |measure, context, points| {
@@ -90,7 +91,7 @@ fn answer(from: &Leg<'_>, to: &Leg<'_>, spec: &StreamSpec) -> Dur {
     let frames = [spec.on_wire(), to.switch().mtu, to.switch().macsec.pfc_size()];
     let sent =
         frames.map(|size| speed.slot(size)).into_iter().fold(Dur::ZERO, |all, one| all + one);
-    let responds = to.switch().emission() + from.switch().response(Form::Encrypted).most();
+    let responds = to.switch().emission().most() + from.switch().response(Form::Encrypted).most();
     sent + cable * 2 + responds
 }
 
@@ -154,8 +155,8 @@ fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialRea
     };
     // An XOFF is due as a frame arrives: the one of those that may be it.
     let way = Way::of(observation, spec, Dur::ZERO);
-    let latest = begun.hi.saturating_sub(declared.emission().0);
-    let earliest = begun.lo.saturating_sub((declared.emission() + wait).0);
+    let latest = begun.hi.saturating_sub(declared.emission().least().0);
+    let earliest = begun.lo.saturating_sub((declared.emission().most() + wait).0);
     let arrivals = || sent.iter().map(|frame| way.arrival(frame.sent.at));
     let sure = count(arrivals().filter(|at| at.hi < earliest).count());
     let most = count(arrivals().filter(|at| at.lo <= latest).count());

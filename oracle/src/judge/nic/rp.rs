@@ -50,6 +50,8 @@ pub enum Kind {
 pub struct Point {
     /// When it began.
     pub at: Time,
+    /// What was sent: a frame, or a burst.
+    pub bytes: Bytes,
     /// Bits a second that were sent.
     pub measured: Span,
     /// Bits a second that the rule and the port allow.
@@ -65,8 +67,9 @@ pub struct Followed {
     pub faults: Vec<Fault>,
     /// Gaps that were judged.
     pub judged: usize,
-    /// Those of them that stamps leave more than one value for.
-    pub undecided: usize,
+    /// How far off a gap may be without a fault, of the one of which the least is known: what stamps, allowance and rounding leave open,
+    /// and of what.
+    pub coarsest: Option<(Dur, Dur)>,
     /// Gaps of which nothing is known any more.
     pub lost: usize,
     /// The rates.
@@ -89,8 +92,9 @@ pub fn follow(rp: &Rp, line: PortSpeed, seen: &Seen<'_>) -> Followed {
         let free = before.since(start).unwrap_or(Dur::ZERO) + line.slot(bytes);
         let got = at.since(start).unwrap_or(Dur::ZERO);
         let want = Span { lo: gap.lo.max(free).0, hi: gap.hi.max(free).0 };
-        followed.undecided += usize::from(want.lo != want.hi);
         let blur = seen.bound * 2;
+        let open = Dur(want.hi - want.lo) + blur * 2 + seen.allowance.unwrap_or_default();
+        followed.coarsest = coarser(followed.coarsest, Some((open, Dur(want.hi))));
         let late = |allowance| got.0 > want.hi + (blur + allowance).0;
         let kind = if (got + blur).0 < want.lo {
             Some(Kind::TooEarly)
@@ -105,14 +109,24 @@ pub fn follow(rp: &Rp, line: PortSpeed, seen: &Seen<'_>) -> Followed {
     followed
 }
 
+/// Of two gaps that of which less is known: what is open of it, and how long it is.
+pub fn coarser(a: Option<(Dur, Dur)>, b: Option<(Dur, Dur)>) -> Option<(Dur, Dur)> {
+    let open = |one: (Dur, Dur), other: (Dur, Dur)| u128::from(one.0.0) * u128::from(other.1.0);
+    a.into_iter().chain(b).reduce(|a, b| if open(b, a) > open(a, b) { b } else { a })
+}
+
+/// Bits a second of so many bytes in so many picoseconds.
+pub fn rate(bytes: Bytes, ps: u64) -> u64 {
+    let bits_ps = u128::from(bytes.0) * 8 * 1_000_000_000_000;
+    u64::try_from(bits_ps / u128::from(ps.max(1))).unwrap_or(u64::MAX)
+}
+
 /// The rates of one gap, of what the port can carry at the most; `None` within a burst, which ends with no bytes.
 fn point(at: Time, bytes: Bytes, want: Span, (got, blur): (Dur, Dur), held: bool) -> Option<Point> {
-    let rate = |ps: u64| {
-        let bits_ps = u128::from(bytes.0) * 8 * 1_000_000_000_000;
-        u64::try_from(bits_ps / u128::from(ps.max(1))).unwrap_or(u64::MAX)
-    };
+    let rate = |ps: u64| rate(bytes, ps);
     (bytes > Bytes(0)).then(|| Point {
         at,
+        bytes,
         measured: Span { lo: rate((got + blur).0), hi: rate(got.saturating_sub(blur).0) },
         predicted: Span { lo: rate(want.hi), hi: rate(want.lo) },
         held,

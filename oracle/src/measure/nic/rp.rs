@@ -3,19 +3,21 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Known, Red, prediction};
+use super::super::measurement::{Known, Red, Tells, prediction};
 use super::{OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rp::{self, Followed, Kind, Point};
 use crate::spec::nic::forms;
+use crate::spec::nic::real::Real;
 use crate::trials::trial::Trial;
 use crate::verdict::{Curve, CurvePoint, Doubt};
+use core::cell::Cell;
 use rig_capture::{Span, Unit};
 use rig_lab::{Limiting, Rp, Scope};
 use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::Entry;
-use rig_units::{Bytes, Dur, PortSpeed, Ppm, Time};
+use rig_units::{Bytes, Dur, L2Rate, PortSpeed, Ppm, Time};
 use std::collections::BTreeMap;
 
 /// `rate.follows`.
@@ -26,6 +28,7 @@ pub(in super::super) static FOLLOWS: Known = Known {
         source: "DCQCN 3.1",
         ..OF_FLOW
     },
+    tells: Tells::Width("what a device may round, and the timestamps"),
     red: Red::Mutated("cuts-in-a-row", "deviation=alpha_not_raised"),
     expected: |_, _, _| {
         told(
@@ -46,10 +49,11 @@ pub(in super::super) static CUT: Known = Known {
         source: "DCQCN 3.1",
         ..OF_FLOW
     },
+    tells: Tells::Width("the timestamps of the two packets that show the rate"),
     red: Red::Mutated("cut-against-alpha", "nic.rp.initial_alpha=x0.9"),
     expected: |_, context, _| {
         let line = context.group.declared.port_speed(0).unwrap_or(PortSpeed::G100);
-        let cut = forms::first_cut(&context.nics().nic.rp, line);
+        let cut = L2Rate { bps: forms::first_cut(&context.nics().nic.rp, line).nearest() };
         told(format!("to {cut} of {line}"), "C (1 - alpha / 2)", SOURCE)
     },
     judge: |measure, done, judged| cut(done, measure.named("flow"), judged),
@@ -64,6 +68,7 @@ pub(in super::super) static REACTION: Known = Known {
         source: "the declared latency",
         ..OF_FLOW
     },
+    tells: Tells::Width("the gap between two packets"),
     red: Red::Mutated("latency-of-a-cut", "nic.rp.latency=x1.5"),
     expected: |_, context, _| prediction(&reacts(&context.nics().nic.rp)),
     judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),
@@ -154,6 +159,34 @@ impl<'a> Limited<'a> {
         Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
     }
 
+    /// What it sends `bytes` at after its first cut and nothing else, in bits a second, no faster than the port.
+    fn after_first_cut(&self, bytes: Bytes) -> Span {
+        let rate = match self.rp.enable {
+            true => forms::first_cut(self.rp, self.line),
+            false => Real::of(self.line.bps()),
+        };
+        let (least, most) = forms::hold(bytes, rate);
+        let sent = |gap: Dur| rp::rate(bytes, gap.max(self.line.slot(bytes)).0);
+        Span { lo: sent(most), hi: sent(least) }
+    }
+
+    /// From when on something else than the first CNP, which arrived at `cnp`, may have changed the rate: the next one, the timer, or so
+    /// many bytes.
+    fn next_change(&self, cnp: Time) -> Option<Time> {
+        let effect = cnp + self.rp.latency;
+        let second = self.cnps.get(1).map(|(_, at)| *at + self.rp.latency);
+        let every = Some(self.rp.byte_counter).filter(|every| *every > Bytes(0));
+        let mut sent = 0;
+        let mut counted =
+            self.frames.iter().filter(|(_, at, _)| *at >= effect).filter(|(.., bytes)| {
+                sent += bytes.0;
+                every.is_some_and(|every| sent >= every.0)
+            });
+        let by_bytes = counted.next().map(|(_, at, _)| *at);
+        let first = second.into_iter().chain(by_bytes).fold(effect + self.rp.timer, Time::min);
+        self.rp.enable.then(|| first.saturating_sub(self.bound * 2))
+    }
+
     /// The first packet behind which the port was idle: it, and the one before. Only after the first CNP.
     pub(super) fn held(&self, trial: &Trial) -> Result<(Time, usize), Doubt> {
         let Some(&(_, cnp)) = self.cnps.first() else {
@@ -183,9 +216,11 @@ fn follows(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let curves = alphas.into_iter().chain(curve(&points, x));
         curves.for_each(|curve| judged.curve(curve));
     }
+    let told = Cell::new(None);
     done.each("rate.follows", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
         let followed = limited.follow();
+        told.set(rp::coarser(told.get(), followed.coarsest));
         if followed.judged == 0 {
             return Err(trial.doubt(&format!("{flow} sent no two packets")).into());
         }
@@ -225,6 +260,11 @@ fn follows(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let looked = looked(followed.judged, "packets");
         Ok(TrialReading { span, want, got, records: records.unwrap_or_default(), looked })
     });
+    if let Some((open, of)) = told.take() {
+        let (open, of) = (Unit::Ps.show(open.0), Unit::Ps.show(of.0));
+        judged
+            .tells("rate.follows", &format!("a gap that is off by more than {open} of {of} shows"));
+    }
 }
 
 /// More points than these say no more.
@@ -294,37 +334,56 @@ fn alphas(limited: &Limited<'_>, points: &[Point], x: String) -> Option<Curve> {
 
 /// Judges what the first cut leaves of the port's speed.
 fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
+    let told = Cell::new(None);
     done.each("rate.cut", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
         let Some(&(record, cnp)) = limited.cnps.first() else {
             return Err(trial.doubt("no CNP was sent").into());
         };
+        limited.takes_effect(trial, flow)?;
         let curve = limited.follow().curve;
-        let held = |point: &&Point| point.at >= cnp && point.held;
-        let Some(point) = curve.iter().find(held) else {
-            return Err(trial.doubt("no packet was held back").into());
+        let until = limited.next_change(cnp);
+        let alone = |point: &&Point| point.at >= cnp && until.is_none_or(|next| point.at < next);
+        // One that does not cut holds nothing back: then what follows the CNP's effect shows that.
+        let effect = cnp + limited.rp.latency + limited.bound * 2;
+        let held = curve.iter().filter(alone).find(|point| point.held);
+        let shown = held.or_else(|| curve.iter().filter(alone).find(|point| point.at >= effect));
+        let Some(point) = shown else {
+            let why =
+                format!("{flow} sent nothing between its first cut and what changes its rate next");
+            return Err(trial.doubt(&why).into());
         };
         let line = u128::from(limited.line.bps());
         let ppm = |bps: u64| u64::try_from(u128::from(bps) * 1_000_000 / line).unwrap_or(u64::MAX);
         let of = |span: Span| Span { lo: ppm(span.lo), hi: ppm(span.hi) };
-        let first = ppm(forms::first_cut(limited.rp, limited.line).bps);
+        let want = of(limited.after_first_cut(point.bytes));
+        let measured = of(point.measured);
+        told.set(Some(measured.hi - measured.lo + want.hi - want.lo));
         let want = Prediction {
             unit: Unit::Ppm,
-            span: of(point.predicted),
+            span: want,
             formula: "C (1 - alpha / 2)",
             text: format!(
-                "{} of the port's speed; one cut with alpha {} leaves {}",
-                Unit::Ppm.show(ppm(point.predicted.hi)),
-                limited.rp.initial_alpha,
-                Unit::Ppm.show(first)
+                "{} of the port's speed, by one cut with alpha {}",
+                rig_capture::Reading { unit: Unit::Ppm, span: want, frames: Vec::new() },
+                limited.rp.initial_alpha
             ),
             source: SOURCE,
         };
         let sent = limited.frames.iter().find(|(_, at, _)| *at == point.at);
         let records = [record].into_iter().chain(sent.map(|(record, ..)| *record)).collect();
-        let looked = looked(1, "cuts");
-        Ok(TrialReading { span: of(point.measured), want, got: None, records, looked })
+        Ok(TrialReading { span: measured, want, got: None, records, looked: looked(1, "cuts") })
     });
+    if let Some(open) = told.take() {
+        // A cut takes half of alpha.
+        let (rate, alpha) = (Unit::Ppm.show(open), Unit::Ppm.show(2 * open));
+        judged.tells(
+            "rate.cut",
+            &format!(
+                "a cut that leaves {rate} more or less of the port's speed shows: {alpha} of alpha"
+            ),
+        );
+    }
 }
 
 /// How soon a CNP takes effect.

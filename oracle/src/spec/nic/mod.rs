@@ -1,8 +1,9 @@
 //! What a NIC must do with marks, with CNPs and with holes, as it is declared (`docs/nic.md`).
 //!
-//! Where the rule is a recurrence it is worked off here step by step as it is written down; where it has a closed form, that
-//! stands beside it.
+//! Where the rule has a closed form, that is what decides. Where it has none, its equations are worked off in real numbers, each to
+//! within what a device may round.
 
+mod alpha;
 pub mod fluid;
 pub mod forms;
 pub mod gaps;
@@ -10,6 +11,7 @@ pub mod np;
 pub mod pipeline;
 pub mod rc;
 mod ready;
+pub mod real;
 pub mod rp;
 
 pub use ready::Ready;

@@ -49,21 +49,26 @@ pub struct Answer {
     pub ready: Ready,
 }
 
-/// Which of the marks, in the order of their arrival, are answered.
+/// Which of the marks, in the order of their arrival, are answered: of each scope the first, and from each that is answered the first
+/// that comes an interval later.
 pub fn answered(np: &Np, marks: &[Mark]) -> Vec<Answer> {
-    if !np.enable {
-        return Vec::new();
+    let mut scopes: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+    for (mark, one) in marks.iter().enumerate().filter(|_| np.enable) {
+        scopes.entry(one.scoped(np.scope)).or_default().push(mark);
     }
-    let mut last = BTreeMap::new();
-    let mut answers = Vec::new();
-    for (mark, one) in marks.iter().enumerate() {
-        let scope = one.scoped(np.scope);
-        if last.get(&scope).is_none_or(|&last| one.at >= last + np.interval) {
-            last.insert(scope, one.at);
-            answers.push(Answer { mark, ready: Ready::after(one.at, np.latency) });
-        }
-    }
-    answers
+    let next = |of: &[usize], place: usize| {
+        let from = marks[of[place]].at + np.interval;
+        let later = &of[place + 1..];
+        let next = place + 1 + later.partition_point(|&mark| marks[mark].at < from);
+        (next < of.len()).then_some(next)
+    };
+    let renewals = scopes.values().flat_map(|of| {
+        core::iter::successors(Some(0), |&place| next(of, place)).map(|place| of[place])
+    });
+    let mut answered: Vec<usize> = renewals.collect();
+    answered.sort_unstable();
+    let answer = |mark: usize| Answer { mark, ready: Ready::after(marks[mark].at, np.latency) };
+    answered.into_iter().map(answer).collect()
 }
 
 /// One in how many marks is answered, when they come every `gap` in one scope: ceil(I / g), and at least one.
@@ -153,6 +158,24 @@ mod tests {
     }
 
     proptest! {
+        /// The rule as it is written down, of every mark by itself.
+        #[test]
+        fn a_mark_is_answered_exactly_if_none_of_its_scope_was_within_the_interval_before(
+            steps in prop::collection::vec((0_u64..60, 0_u16..6), 0..60), interval in 0_u64..200,
+            scope in prop_oneof![Just(Scope::Qp), Just(Scope::DestIp), Just(Scope::Port)],
+        ) {
+            let mut at = 0;
+            let marks: Vec<Mark> = steps.iter().map(|&(step, qp)| { at += step; mark(at, qp, qp / 2) }).collect();
+            let answers = which(&np(Dur(interval), scope), &marks);
+            for (index, one) in marks.iter().enumerate() {
+                let within = answers.iter().filter(|&&other| other < index).any(|&other| {
+                    let before = marks[other];
+                    before.scoped(scope) == one.scoped(scope) && one.at - before.at < Dur(interval)
+                });
+                prop_assert_eq!(answers.contains(&index), !within);
+            }
+        }
+
         #[test]
         fn the_closed_form_is_what_the_rule_gives(interval in 0_u64..200, gap in 1_u64..90, n in 0_u64..60) {
             let np = np(Dur(interval), Scope::Qp);

@@ -1,6 +1,7 @@
 //! Every field that may hold a range: a device anywhere inside of it passes, and one outside by what a measure prints of itself fails.
 
 use super::given::Ran;
+use core::ops::Bound;
 use rig_lab::field::Holds;
 use rig_lab::{Mutation, Profile, Setting, fields};
 use rig_units::Dur;
@@ -39,6 +40,20 @@ const TRIED: &[Tried] = &[
         },
     },
     Tried {
+        path: "pfc.emission",
+        device: "broadcom",
+        measure: "pfc.latency",
+        ends: SHORT,
+        case: crossed,
+    },
+    Tried {
+        path: "pfc.resumption",
+        device: "broadcom",
+        measure: "pfc.latency",
+        ends: SHORT,
+        case: crossed,
+    },
+    Tried {
         path: "pfcwd.action_latency",
         device: "broadcom",
         measure: "pfcwd.detection",
@@ -75,10 +90,41 @@ const TRIED: &[Tried] = &[
         ends: SHORT,
         case: || holed(("p1", "p2"), "rc.sender"),
     },
+    Tried {
+        path: "nic.rc.timeout_late",
+        device: "gen2-to-gen2",
+        measure: "rc.sender",
+        ends: SHORT,
+        case: || unheard("write", "rc.sender"),
+    },
+    Tried {
+        path: "nic.rc.timeout_late",
+        device: "gen2-to-gen2",
+        measure: "rc.receiver",
+        ends: SHORT,
+        case: || unheard("read", "rc.receiver"),
+    },
 ];
 
 fn xoff(at: u32) -> String {
     format!("      - {{at: {at}us, pfc: {{from: p2, classes: [3], quanta: 600q}}}}\n")
+}
+
+/// A group that is filled to its XOFF and falls back to its XON, a hundred times.
+fn crossed() -> String {
+    "    dut: {pfcwd: {detection_time: 5000ms}, buffer: {pool: 1000000B, lossy_pool: 1000000B, dynamic_th: -4}}
+    streams: {fill: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 2us, count: 100}}
+    storms: {hold: {from: p2, classes: [3]}}
+    endpoints: {p1: {obeys: none}}
+    trials: 100
+    steps:
+      - {at: 0ms, start: hold}
+      - {at: 100us, start: fill}
+      - {at: 400us, stop: hold}
+    length: 1ms
+    measure: [{pfc.latency: {stream: fill}}]
+"
+    .to_owned()
 }
 
 /// Two hundred packets, each marked and each far from the next.
@@ -101,7 +147,7 @@ fn holed((from, to): (&str, &str), measure: &str) -> String {
         format!("{{on: flow, frames: data, psn: {psn}, do: drop, iteration: 1}}")
     });
     let lost = lost.collect::<Vec<_>>().join(", ");
-    let nic = "{generation: gen2, rc: {ack_every: 1, timeout: 0us}}";
+    let nic = "{generation: gen2, rc: {ack_every: 1, timeout: 0}}";
     format!(
         "    dut: {{nic: {nic}, peer: {nic}}}
     between: {{delay: 500ns, inject: [{lost}]}}
@@ -128,6 +174,21 @@ fn stormed(trials: u32) -> String {
       - pfcwd.detection: {{storm: storm, stream: victim}}
       - pfcwd.restoration: {{storm: storm, stream: victim}}
       - pfcwd.action: {{storm: storm, stream: victim}}
+"
+    )
+}
+
+/// The second of two packets never gets through: seven timeouts in a trial.
+fn unheard(verb: &str, measure: &str) -> String {
+    let nic = "{generation: gen2, rc: {timeout: 1, retries: 7}}";
+    format!(
+        "    dut: {{nic: {nic}, peer: {nic}}}
+    between: {{delay: 500ns, inject: [{{on: flow, frames: data, psn: 1, do: drop}}]}}
+    flows: {{flow: {{nic: p1, to: p2, class: 3, verb: {verb}, message: 1024B, mtu: 1024B, count: 2}}}}
+    steps: [{{at: 0us, start: flow}}]
+    length: 300us
+    trials: 29
+    measure: [{{{measure}: {{flow: flow}}}}]
 "
     )
 }
@@ -165,12 +226,13 @@ impl Tried {
         let said = self.run(range, None).as_seen();
         assert_eq!(said.wrong(), "", "{} drawn from {range}", self.path);
         let one = said.of(self.measure).next().expect("it was judged");
-        let within = one.resolution.split("; ").find_map(|one| {
-            let ends = one.strip_prefix(self.path)?.strip_prefix(" in [")?.strip_suffix(']')?;
-            let (lo, hi) = ends.split_once(", ")?;
-            Some([lo.parse().ok()?, hi.parse().ok()?])
-        });
-        within.unwrap_or_else(|| panic!("{} prints `{}`", self.measure, one.resolution))
+        let alike = one.resolution.alike.iter().find(|alike| alike.parameter == self.path);
+        let end = |end: Bound<u64>| match end {
+            Bound::Included(end) => Dur(end),
+            Bound::Excluded(_) | Bound::Unbounded => Dur::ZERO,
+        };
+        let alike = alike.map(|alike| [end(alike.least), end(alike.most)]);
+        alike.unwrap_or_else(|| panic!("{} prints `{}`", self.measure, one.resolution))
     }
 }
 
@@ -179,7 +241,9 @@ fn every_field_that_may_hold_a_range_is_tried() {
     let rows = fields::all().filter(|(_, field)| field.holds == Holds::Range);
     let rows: Vec<String> =
         rows.map(|(path, _)| path).filter(|path| !path.starts_with("peer.")).collect();
-    assert_eq!(rows, TRIED.iter().map(|tried| tried.path).collect::<Vec<_>>());
+    let mut tried: Vec<&str> = TRIED.iter().map(|tried| tried.path).collect();
+    tried.dedup();
+    assert_eq!(rows, tried);
 }
 
 #[test]
@@ -208,4 +272,28 @@ fn an_action_too_late_to_tell_its_poll_accuses_nobody_inside_and_is_found_outsid
     // The window is as wide as a poll interval and the range: what leads out of it from anywhere.
     assert_eq!(told, [Dur::ZERO, Dur::ms(190) - Dur(1)]);
     few.holds(&range, ends, told);
+}
+
+#[test]
+fn a_timer_of_which_nothing_is_declared_may_take_one_to_four_times_what_its_code_says() {
+    let t = Dur::ns(8_192);
+    for tried in TRIED.iter().filter(|tried| tried.path == "nic.rc.timeout_late") {
+        let [lo, hi] = tried.told(&Value::Null);
+        assert!(lo == Dur::ZERO && t * 3 <= hi && hi < t * 3 + Dur::us(1), "[{lo}, {hi}]");
+        for inside in [Dur::ZERO, t, t * 3] {
+            assert_eq!(tried.run(&Value::Null, Some(inside)).as_seen().wrong(), "", "{inside}");
+        }
+        let late = tried.run(&Value::Null, Some(hi + Dur(1)));
+        assert!(late.as_seen().fails(tried.measure), "late by {hi} and a picosecond");
+        // Sooner than its code says by as little as is printed of what is later.
+        let early = format!("deviation=timeout_runs_early:{}", (hi - t * 3).0.div_ceil(1_000));
+        let early = Ran::with(tried.device, &(tried.case)(), |device| {
+            let never = Setting { path: tried.path.to_owned(), value: Value::Null };
+            device.declared = device.declared.with(&never).expect("a limit");
+            for mutation in [&*early, "nic.rc.timeout_late=0s"] {
+                device.mutate(&mutation.parse().expect("a mutation")).expect("of a NIC");
+            }
+        });
+        assert!(early.as_seen().fails(tried.measure), "early");
+    }
 }
