@@ -168,11 +168,6 @@ impl Pfcwd {
         needed("config_path", Word, "yang").live().tried(&["yang", "redis"]),
     ];
 
-    /// From the poll that decides to the action on the wire.
-    pub fn action_latency(&self) -> Within {
-        self.action_latency.unwrap_or(Within::ZERO)
-    }
-
     /// Detection times that orchagent accepts (`PFC_WD_DETECTION_TIME_MIN/MAX`, pfcwdorch.h).
     pub const DETECTION_RANGE: (Dur, Dur) = (Dur::ms(100), Dur::ms(5_000));
     /// Restoration times that orchagent accepts (`PFC_WD_RESTORATION_TIME_MIN/MAX`, pfcwdorch.h).

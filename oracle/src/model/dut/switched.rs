@@ -109,7 +109,9 @@ impl Switched {
     /// What the action takes from the poll that decides. Who is only told is told by the poll itself.
     fn latency(&self) -> Within {
         match self.running.pfcwd.action {
-            Action::Drop | Action::Forward => self.running.pfcwd.action_latency(),
+            Action::Drop | Action::Forward => {
+                self.running.pfcwd.action_latency.unwrap_or(Within::ZERO)
+            }
             Action::Alert => Within::ZERO,
         }
     }

@@ -95,7 +95,7 @@ impl Rule {
             charge: declared.charge,
             min_samples: declared.min_samples,
             jitter: declared.jitter,
-            action_latency: declared.action_latency(),
+            action_latency: declared.action_latency.unwrap_or(Within::ZERO),
         }
     }
 
