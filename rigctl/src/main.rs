@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     confine(&command);
     let exit = match command {
         Command::Run(args) => commands::run::run(&args),
-        Command::Check(selection) => commands::check::check(&selection),
+        Command::Check(args) => commands::check::check(&args),
         Command::List(selection) => commands::list::list(&selection),
         Command::Mutants(args) => commands::mutants::mutants(&args),
         Command::Explain(args) => commands::explain::explain(&args),
@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Restore(args) => commands::restore::restore(&args),
         Command::Dut(DutCommand::Serve(args)) => commands::dut::serve(&args),
+        Command::Guest(what) => commands::guest::guest(&what),
         Command::Gen(args) => commands::generate::generate(&args),
         Command::Bench(what) => commands::bench::bench(&what),
     };
