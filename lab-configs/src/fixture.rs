@@ -50,6 +50,7 @@ impl Pfcwd {
             charge: Charge::Interval,
             min_samples: 1,
             jitter: Jitter::None,
+            action_latency: None,
             backlog: Backlog::Drains,
             drop_by: DropBy::Acl,
             config_path: ConfigPath::Redis,

@@ -1,9 +1,9 @@
 //! Configuration of the PFC watchdog, with SONiC's names where it has them (`PFC_WD` table).
 
-use crate::field::Holds::{Count, Switch, Time, Word};
+use crate::field::Holds::{Count, Range, Switch, Time, Word};
 use crate::field::{Field, needed, optional};
 use core::fmt;
-use rig_units::Dur;
+use rig_units::{Dur, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -139,6 +139,10 @@ pub struct Pfcwd {
     pub min_samples: u32,
     /// How the poll interval varies.
     pub jitter: Jitter,
+    /// From the poll that decides to the instant at which the action begins or ends on the wire, of each anew: what the
+    /// software between the two takes (redis, orchagent, syncd, SAI). An alert is the decision itself. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action_latency: Option<Within>,
     /// What becomes of the held frames when the drop action begins.
     pub backlog: Backlog,
     /// How the drop action is built.
@@ -158,6 +162,7 @@ impl Pfcwd {
         needed("charge", Word, "interval").live().timing().tried(&["interval", "elapsed"]),
         needed("min_samples", Count, "1").live().timing().tried(&["2"]),
         needed("jitter", Word, "none").live().tried(&["none", "tick"]),
+        optional("action_latency", Range).varies().tried(&["20ms"]),
         needed("backlog", Word, "drains").live().tried(&["drains", "discarded"]),
         needed("drop_by", Word, "acl").live().tried(&["acl", "zero-buffer"]),
         needed("config_path", Word, "yang").live().tried(&["yang", "redis"]),

@@ -105,7 +105,7 @@ mod tests {
     use crate::sample::{CABLE, FORWARDING, SIZE, Sample, TRANSIT, view};
     use crate::{Dir, What};
     use rig_testcases::Backlog;
-    use rig_units::{Bytes, PortSpeed};
+    use rig_units::{Bytes, L2Rate, PortSpeed};
 
     const FROM: Dur = Dur::ms(100);
     const UNTIL: Dur = Dur::ms(200);
@@ -190,6 +190,30 @@ mod tests {
         sample.data(0, last, Some(begins + slot * 10 + frame + CABLE));
         let taken = of(sample);
         assert_eq!((taken.passed.len(), taken.held.len()), (1, 0));
+    }
+
+    #[test]
+    fn a_frame_that_waited_for_the_shaper_only_was_not_held() {
+        let rate = L2Rate { bps: 300_000_000 };
+        let (sent, frame) = (UNTIL - Dur::us(10), PortSpeed::G100.serialise(Bytes(SIZE.into())));
+        let ready = sent + CABLE + FORWARDING;
+        // Another frame took the tokens; this one leaves as soon as there are any, and then the storm is over.
+        let held = |began: Dur, shaper| {
+            let mut sample = Sample::new();
+            let other = What::Other { size: Bytes(SIZE.into()) };
+            sample.push(began + frame + CABLE, 1, Dir::Rx, other);
+            let starts = began + rate.serialise(Bytes(SIZE.into()));
+            assert!(starts > UNTIL);
+            sample.data(0, sent, Some(starts + frame + CABLE));
+            let (observation, script) = sample.done(Dur::ms(400));
+            let view = ActionView { shaper, ..view(WatchdogAction::Drop, Backlog::Drains) };
+            let window = (Time::ZERO + FROM, Time::ZERO + UNTIL);
+            let taken = action(&observation, &script, 0, &view, window);
+            (taken.passed.len(), taken.held.len())
+        };
+        assert_eq!(held(ready, Some(rate)), (1, 0));
+        assert_eq!(held(ready + Dur(1), Some(rate)), (0, 1), "the port was free before");
+        assert_eq!(held(ready, None), (0, 1), "without a shaper nothing kept it");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Detection latency: every reading must meet the predicted interval, and, once the grid of the polls is known, the
 //! very poll that is predicted for its storm.
 
-use super::{Fired, Grid, Phase, Seen, Subject, stats};
+use super::{Fired, Grid, Phase, Seen, Subject, latency, stats};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use crate::verdict::Taken;
 use crate::{Finding, Judgement, Prediction, Resolution};
@@ -21,6 +21,8 @@ pub fn judge(
 ) -> Judgement {
     let prediction = prediction(rule, stimulus, at_most);
     let grid = Grid::of_trials(rule, trials);
+    let told = (!never(&prediction))
+        .then(|| latency::resolution(rule, (prediction.span, slack), grid.phase(), trials));
     let departure = |seen: &Seen| {
         departure(seen, &prediction)
             .or_else(|| off_the_grid(seen, rule, stimulus, (grid.phase()?, slack)))
@@ -31,7 +33,7 @@ pub fn judge(
         .collect();
     match grid {
         Grid::NotCongruent(finding) => findings.push(finding),
-        Grid::Drifts if findings.is_empty() => {
+        Grid::Drifts if findings.is_empty() && rule.latency().width() == Dur::ZERO => {
             findings.extend(not_spread(subject, trials, prediction.span));
         }
         Grid::Drifts | Grid::Unknown | Grid::Known(_) => {}
@@ -47,7 +49,8 @@ pub fn judge(
     let taken: Vec<Taken> = trials.iter().map(|seen| taken(seen, never(&prediction))).collect();
     let resolution = Resolution::of_each(prediction.unit, prediction.span, &taken)
         .with([rule.detection_resolution()])
-        .with(Grid::alike(rule, trials));
+        .with(Grid::alike(rule, trials))
+        .with(told);
     Judgement {
         taken,
         ..subject.judgement(reading, prediction, trials.len(), resolution, findings)
@@ -73,13 +76,13 @@ pub fn unshown(
             "a pause of {held} need not be detected, one longer than {always} must"
         ));
     }
-    too_soon(seen, "a detection", prediction.span.hi)
+    too_soon(seen.watched, "a detection", prediction.span.hi)
 }
 
 /// Why what was not seen within the trial may have come after it.
-pub(super) fn too_soon(seen: &Seen, what: &str, latest: u64) -> Option<String> {
-    (seen.watched.0 < latest).then(|| {
-        let [watched, latest] = [seen.watched.0, latest].map(|at| Unit::Ps.show(at));
+pub(super) fn too_soon(watched: Dur, what: &str, latest: u64) -> Option<String> {
+    (watched.0 < latest).then(|| {
+        let [watched, latest] = [watched.0, latest].map(|at| Unit::Ps.show(at));
         format!(
             "{what} is due by {latest} after the storm's start, and the trial ended after {watched}"
         )

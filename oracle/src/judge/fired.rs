@@ -93,7 +93,8 @@ pub fn unshown(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> 
         return None;
     }
     let latest = rule.predicted_detection(stimulus)?.span.hi;
-    super::detection::too_soon(seen, "a detection", latest.min(seen.pause_length.0))
+    let decided = Span::exactly(seen.pause_length.0);
+    super::detection::too_soon(seen.watched, "a detection", latest.min(rule.acts(decided).hi))
 }
 
 /// What this storm must do, if anything is certain of it, whatever `slack` hides.

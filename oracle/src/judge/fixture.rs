@@ -4,7 +4,7 @@ use super::{Fired, Seen, Sighting, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use rig_capture::{FrameRef, Span};
 use rig_lab::{Action, Charge, Jitter, RuleFamily};
-use rig_units::{Dur, Time};
+use rig_units::{Dur, Time, Within};
 
 pub(super) const FAMILIES: [RuleFamily; 5] = [
     RuleFamily::Broadcom,
@@ -28,6 +28,7 @@ pub(super) fn rule(family: RuleFamily, d: u64, p: u64) -> Rule {
         charge: if elapsed { Charge::Elapsed } else { Charge::Interval },
         min_samples: 1,
         jitter: Jitter::None,
+        action_latency: Within::ZERO,
     }
 }
 
@@ -70,6 +71,7 @@ impl Device {
             fired: detected.map_or(Fired::Never, |at| Fired::At(sighting(at.hi))),
             restored,
             watched: length + Dur::s(5),
+            followed: length + Dur::s(5),
             restarted: false,
         }
     }

@@ -29,7 +29,7 @@ pub struct Poll {
 /// What the polls seen so far say of all others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grid {
-    /// Fewer than two were seen, or there is none: the rule has jitter, or it never restores, and the device was started
+    /// Fewer than two were seen, or there is none: the rule has jitter, what it does comes too late to tell, or it never restores, and the device was started
     /// anew between two trials, or its watchdog was in each.
     Unknown,
     /// All fit the declared interval.
@@ -111,7 +111,7 @@ impl Grid {
         let poll = |seen: &Seen| {
             let Sighting { after, frames } = seen.detection()?;
             let start = seen.storm_start.0;
-            let at = Span { lo: start + after.lo, hi: start + after.hi };
+            let at = rule.decided(Span { lo: start + after.lo, hi: start + after.hi });
             Some(Poll { at, trial: seen.trial, frames: frames.clone() })
         };
         Grid::of(rule, &trials.iter().filter_map(poll).collect::<Vec<_>>())
@@ -127,7 +127,7 @@ impl Grid {
         let at = |seen: &Seen| {
             let after = seen.detection()?.after;
             let start = seen.storm_start.0;
-            Some(Span { lo: start + after.lo, hi: start + after.hi })
+            Some(rule.decided(Span { lo: start + after.lo, hi: start + after.hi }))
         };
         let polls: Vec<Span> =
             trials.iter().filter_map(at).filter(|at| at.hi - at.lo < p.0 / 2).collect();

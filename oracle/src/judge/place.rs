@@ -3,7 +3,7 @@
 //! strays: some ten trials instead of a thousand. Without a grid, because of jitter or of drifting clocks, storms are
 //! spread at random and counted.
 
-use super::{Grid, Seen, stats};
+use super::{Grid, Phase, Seen, stats};
 use crate::spec::pfcwd::{Chance, Rule, Stimulus};
 use rig_capture::Span;
 use rig_units::Dur;
@@ -146,7 +146,11 @@ impl Planner {
     }
 
     fn wanted_calibrations(&self) -> u32 {
-        if self.rule.on_a_grid() && self.rule.detection(&self.stimulus).is_some() { 2 } else { 0 }
+        if self.rule.shows_a_grid() && self.rule.detection(&self.stimulus).is_some() {
+            2
+        } else {
+            0
+        }
     }
 
     /// A detection: just after a poll, then just before one, in turn.
@@ -154,7 +158,7 @@ impl Planner {
         let Some(phase) = grid.phase() else {
             return self.anywhere(0, "the polls are not known yet");
         };
-        let near = self.setup.slack + phase.width + Dur(1);
+        let near = self.setup.slack + self.blur(phase) + Dur(1);
         let p = self.rule.poll_interval;
         let (until_poll, why) = if self.done[0].is_multiple_of(2) {
             (near, "just before a poll: the earliest detection")
@@ -165,10 +169,17 @@ impl Planner {
         Ask { point: 0, place, length: None, calibrate: false, why }
     }
 
+    /// How far from the middle of where the polls may lie a storm starts, so that it surely starts on one side of them: what the
+    /// latency leaves open lies half to either side, and narrows with chance.
+    fn blur(&self, phase: &Phase) -> Dur {
+        let latency = self.rule.latency().width();
+        phase.width.saturating_sub(latency) + latency / 2
+    }
+
     fn along_the_ramp(&self, lengths: &[Dur], grid: &Grid) -> Option<Ask> {
         if self.calibrations < self.wanted_calibrations() {
             let always = self.rule.always_fires_from(&self.stimulus)?;
-            let length = Some(always + self.rule.longest_interval());
+            let length = Some(always + self.rule.longest_interval() + self.rule.latency().most());
             let ask = self.anywhere(0, "a storm that always fires, to find the polls");
             return Some(Ask { length, calibrate: true, ..ask });
         }
@@ -178,7 +189,8 @@ impl Planner {
         let ask = match grid.phase() {
             None => self.anywhere(point, "no grid of polls: counted at random phases"),
             Some(phase) => {
-                let margin = self.setup.slack * 2 + phase.width + Dur(1);
+                let margin =
+                    self.setup.slack * 2 + phase.width + self.rule.latency().width() + Dur(1);
                 let (fires, stays) = self.sides(length, margin);
                 let (side, why) = if self.done[point].is_multiple_of(2) {
                     (fires, "the last phase at which this length fires")
@@ -197,7 +209,7 @@ impl Planner {
         let (least, greatest) = self.rule.chances(length, &self.stimulus);
         let certain = greatest.of == 0 || least.of == least.out_of;
         let afresh = self.seen.iter().any(|seen| seen.restarted);
-        let counted = !self.rule.on_a_grid() || matches!(grid, Grid::Drifts) || afresh;
+        let counted = !self.rule.shows_a_grid() || matches!(grid, Grid::Drifts) || afresh;
         if certain || !counted {
             return 2;
         }
@@ -218,7 +230,9 @@ impl Planner {
     fn sides(&self, length: Dur, margin: Dur) -> (Dur, Dur) {
         let whole = Span { lo: 0, hi: self.rule.poll_interval.0 - 1 };
         let pieces = self.rule.pieces(whole, &self.stimulus);
-        let fires = |phase: u64| self.rule.fires(Dur(phase), length, &self.stimulus) == Some(true);
+        let fires = |phase: u64| {
+            self.rule.fires_within(Span::exactly(phase), length, &self.stimulus) == Some(true)
+        };
         let turns = pieces.iter().find(|piece| fires(piece.lo) && !fires(piece.hi));
         let widest = pieces.iter().max_by_key(|piece| piece.hi - piece.lo).unwrap_or(&whole);
         let piece = turns.unwrap_or(widest);

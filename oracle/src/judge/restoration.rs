@@ -66,7 +66,7 @@ pub fn unshown(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> 
     if seen.restored.is_some() {
         return None;
     }
-    too_soon(seen, "a restoration", window(seen, rule, stimulus)?.hi)
+    too_soon(seen.followed, "a restoration", window(seen, rule, stimulus)?.hi)
 }
 
 /// When a storm's queue was restored. One that never was has no time.
@@ -130,14 +130,14 @@ fn departure(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<(String, S
     match got {
         Some(at) if at.after.meets(window) => None,
         Some(at) => Some((want(), show(latency(seen, rule, at.after)))),
-        None => Some((want(), format!("no restoration within {}", Unit::Ps.show(seen.watched.0)))),
+        None => Some((want(), format!("no restoration within {}", Unit::Ps.show(seen.followed.0)))),
     }
 }
 
 /// The interval that this storm leaves, counted from its start. The detection is known to within its reading only.
 fn window(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<Span> {
     let (pause_end, last_frame) = (seen.pause_end, seen.last_frame);
-    let detected = seen.detection()?.after;
+    let detected = rule.decided(seen.detection()?.after);
     let storm = |at: u64| Storm { last_frame, pause_end, detected: Dur(at) };
     let early = rule.restores(&storm(detected.lo), stimulus)?;
     let mut span = early.hull(rule.restores(&storm(detected.hi), stimulus)?).span();

@@ -21,8 +21,10 @@ pub struct Seen {
     pub fired: Fired,
     /// When it let go, counted from the storm's start; `None` when it did not within the trial.
     pub restored: Option<Sighting>,
-    /// How long after the storm's start the trial was watched.
+    /// How long after the storm's start the trial was watched for a detection.
     pub watched: Dur,
+    /// The same for the end of the action, which another stream may show.
+    pub followed: Dur,
     /// Whether the watchdog was started afresh in the trial: when it polls from then on follows from nothing that was seen before.
     pub restarted: bool,
 }

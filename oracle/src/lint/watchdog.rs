@@ -4,6 +4,7 @@ use super::rule::{Check, Flaw, Lint, Linted};
 use crate::spec::buffer::queue_at_xoff;
 use crate::spec::pfcwd::Stimulus;
 use crate::spec::pfcwd::{self, Rule};
+use rig_lab::Pfcwd;
 use rig_units::{Bytes, Dur, MIN_FRAME};
 
 pub(super) const CONGESTION: Lint = Lint {
@@ -19,7 +20,9 @@ fn congestion(linted: &Linted<'_>) -> Option<Flaw> {
     if declared.qos.pfcwd_sw_enable.is_empty() {
         return None;
     }
-    let rule = Rule::of(linted.family?, &declared.pfcwd);
+    // What a poll has decided is done, however long that takes.
+    let decided = Pfcwd { action_latency: None, ..declared.pfcwd.clone() };
+    let rule = Rule::of(linted.family?, &decided);
     let earliest = Dur(rule.detection(&Stimulus { data_gap: Some(Dur::ZERO) })?.span().lo);
     let slowest = declared.ports.iter().map(|group| group.speed).min()?;
     let senders = u64::from(demand.ports.saturating_sub(1).max(1));

@@ -302,8 +302,13 @@ fn obeyed(done: &JudgeContext<'_>, (storm, stream): (&str, &str), judged: &mut J
         let held = held_at(trial, (to, spec.class), &outcomes, (window.start, settled));
         let early = held.and_then(|from| window.start.since(from.saturating_sub(bound)));
         let early = early.unwrap_or_default().max(behind);
-        let ready = Span { lo: ready(Dur::ZERO, behind), hi: ready(early, Dur::ZERO) };
-        if ready.lo < 3 {
+        // One that runs as the window closes keeps, past it, what has come since it began.
+        let kept = held_at(trial, (to, spec.class), &outcomes, (window.end, settled));
+        let kept = kept.and_then(|from| window.end.since(from.saturating_sub(bound)));
+        let met = ready(Dur::ZERO, behind);
+        let lo = ready(Dur::ZERO, behind + kept.unwrap_or_default());
+        let ready = Span { lo, hi: ready(early, Dur::ZERO) };
+        if met < 3 {
             let why = format!("hardly a frame of {stream} met {}", storm.name);
             return Err(trial.doubt(&why).into());
         }
@@ -323,7 +328,7 @@ fn obeyed(done: &JudgeContext<'_>, (storm, stream): (&str, &str), judged: &mut J
             Prediction { unit: Unit::Frames, span, formula: "", text, source: macsec::SOURCE };
         let mut records = vec![*first];
         records.extend(left.iter().take(3));
-        let looked = Looked { count: ready.lo, of: "frames that met the storm" };
+        let looked = Looked { count: met, of: "frames that met the storm" };
         let span = Span::exactly(left.len() as u64);
         Ok(TrialReading { span, want, got: None, records, looked })
     });

@@ -350,7 +350,9 @@ fn restarted(done: &JudgeContext<'_>, trial: &Trial, seen: &Seen) -> Option<Doub
     let until = match (&seen.fired, &seen.restored) {
         (_, Some(restored)) => Some(Dur(restored.after.hi)),
         // The poll after the pause begins anew of itself.
-        (Fired::Never, None) => Some(seen.pause_end + rule.longest_interval()),
+        (Fired::Never, None) => {
+            Some(seen.pause_end + rule.longest_interval() + rule.latency().most())
+        }
         (Fired::At(_), None) => None,
     };
     // It is told to at the step, and has done so when it answers.

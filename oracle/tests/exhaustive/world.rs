@@ -3,7 +3,7 @@
 use rig_lab::{Action, Charge, Jitter, Pfcwd, PfcwdFaults, RuleFamily};
 use rig_oracle::model::pfcwd::{Counters, Event, Watchdog};
 use rig_oracle::spec::pfcwd::Rule;
-use rig_units::{Dur, Time};
+use rig_units::{Dur, Time, Within};
 
 /// Ticks, the storm's first XOFF at 0.
 pub(crate) type At = i64;
@@ -96,6 +96,7 @@ pub(crate) fn rule(family: RuleFamily, interval: At, (detection, action): (At, A
         },
         min_samples: 1,
         jitter: Jitter::None,
+        action_latency: Within::ZERO,
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::load::{Kind, Trace, own, traces};
 use rig_lab::{Action, Charge, Jitter, RuleFamily};
 use rig_oracle::spec::pfcwd::{Rule, Stimulus, Storm, Window};
-use rig_units::{Dur, Time};
+use rig_units::{Dur, Time, Within};
 
 /// The kinds that the forms describe.
 const KINDS: [&str; 7] = ["basic", "short", "idle", "late", "xonlate", "norestore", "alert"];
@@ -33,6 +33,7 @@ fn rule(trace: &Trace) -> Rule {
         },
         min_samples: 1,
         jitter: Jitter::None,
+        action_latency: Within::ZERO,
     }
 }
 

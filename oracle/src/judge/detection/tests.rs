@@ -23,6 +23,7 @@ fn seen(fired: Option<(u64, u64)>) -> Seen {
         fired,
         restored: None,
         watched: Dur::ms(600),
+        followed: Dur::ms(600),
         restarted: false,
     }
 }

@@ -56,10 +56,10 @@ fn a_queue_watched_too_briefly_is_not_found_wanting() {
     let mut trials = storms(&device(declared));
     trials[2].restored = None;
     let why = |seen: &Seen| unshown(seen, &declared, &PROBE);
-    trials[2].watched = trials[2].last_frame + Dur::ms(299);
+    trials[2].followed = trials[2].last_frame + Dur::ms(299);
     let told = why(&trials[2]).expect("it may come later");
     assert!(told.starts_with("a restoration is due by "), "{told}");
-    trials[2].watched = trials[2].last_frame + Dur::ms(301);
+    trials[2].followed = trials[2].last_frame + Dur::ms(301);
     assert_eq!(why(&trials[2]), None);
     assert_eq!(judged(declared, &trials).len(), 1);
 }

@@ -51,6 +51,12 @@ pub fn see(
         Sighting::Never | Sighting::NotObservable(_) | Sighting::Void(_) => None,
     };
     let last = last_pfc(observation, script, places).unwrap_or(Time(coverage.last_xoff.middle()));
+    // Nothing shows after the last frame that is sent to the queue.
+    let end = Time::ZERO + observation.length;
+    let watched = |stream: u16| {
+        let until = analyse::sends(observation, script, stream).map_or(end, |(_, last)| last);
+        Dur(until.min(end).0.saturating_sub(start.hi))
+    };
     // What is counted from the end of the storm goes by the stamp of that end, which is off to either side: `after` allows for both.
     let stamped = |at: u64| Dur(at.saturating_sub(start.middle()));
     Ok(Seen {
@@ -61,7 +67,8 @@ pub fn see(
         last_frame: stamped(last.0),
         fired,
         restored,
-        watched: Dur(watched(observation, script, places).0.saturating_sub(start.hi)),
+        watched: watched(places.stream).max(watched(places.shown_by)),
+        followed: watched(places.stream),
         restarted: restarts(script).next().is_some(),
     })
 }
@@ -72,13 +79,6 @@ pub(super) fn restarts(script: &Script) -> impl Iterator<Item = Dur> {
         Action::Device(verb) if verb.restarts() == Some("pfcwd") => Some(step.at),
         _ => None,
     })
-}
-
-/// Until when somebody looked: after the last frame that is sent to the queue nothing shows.
-fn watched(observation: &Observation, script: &Script, places: Places) -> Time {
-    let end = Time::ZERO + observation.length;
-    let sends = |stream| analyse::sends(observation, script, stream).map_or(end, |(_, last)| last);
-    sends(places.stream).max(sends(places.shown_by)).min(end)
 }
 
 /// When the device acted and when it let go, on the trial's clock.
@@ -101,7 +101,8 @@ pub(crate) fn sightings(
         RuleFamily::Broadcom
         | RuleFamily::Mellanox
         | RuleFamily::Cisco8000
-        | RuleFamily::Barefoot => Time(coverage.pause_end.hi),
+        // An action that begins later than the pause ends cannot have ended before.
+        | RuleFamily::Barefoot => Time(coverage.pause_end.hi.max(span.hi)),
     };
     let ended = analyse::restored(observation, script, storm, stream, view, (span, after));
     (acted, ended)

@@ -22,6 +22,7 @@ impl Guards {
             charge: Charge::Elapsed,
             min_samples: 1,
             jitter: Jitter::None,
+            action_latency: None,
             backlog: Backlog::Discarded,
             drop_by: DropBy::ZeroBuffer,
             config_path: ConfigPath::Redis,

@@ -18,9 +18,9 @@
 //! A device does what its configuration says with the profile's overrides applied, and the deviations of the profile
 //! on top: each part is built as it should be and given its faults. With neither it does what it declares.
 //!
-//! Left out: the second between two commits of the watchdog's counters, and the delay between a publication and its
-//! action.
+//! Left out: the second between two commits of the watchdog's counters.
 
+mod actions;
 pub(in crate::model) mod body;
 mod configure;
 mod device;

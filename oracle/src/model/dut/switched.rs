@@ -1,5 +1,6 @@
 //! A switch under test: its watchdogs, its polls, and what of its configuration can be changed while it runs.
 
+use super::actions::Actions;
 use super::body::{Acted, Body, CableEnd};
 use super::configure::{self, Refused};
 use super::guard::Guard;
@@ -10,8 +11,8 @@ use crate::model::network::Network;
 use crate::model::pfcwd::Event;
 use crate::model::switch;
 use crate::model::topology::{End, PortId, Topology};
-use rig_lab::{Declared, DeviceFaults, Pfcwd, RuleFamily, Switch, WatermarkCopy};
-use rig_units::Time;
+use rig_lab::{Action, Declared, DeviceFaults, Pfcwd, RuleFamily, Switch, WatermarkCopy};
+use rig_units::{Time, Within};
 use std::collections::BTreeMap;
 
 /// A switch of the network, with a watchdog on every guarded queue.
@@ -25,6 +26,7 @@ pub(super) struct Switched {
     pub(super) running: Switch,
     pub(super) faults: DeviceFaults,
     polls: Polls,
+    actions: Actions,
     watermarks: Watermarks,
     pub(super) guards: Vec<Guard>,
     /// Whether a watchdog has restored a queue.
@@ -57,6 +59,7 @@ impl Switched {
             at,
             family,
             polls: Polls::new(seed, &running.pfcwd),
+            actions: Actions::new(seed),
             watermarks: Watermarks::new(seed, &running.watermark, faults.buffer),
             faults,
             running,
@@ -97,12 +100,28 @@ impl Switched {
             }
             let event = published.event;
             acted.push(Acted { at, device: 0, port: guard.at.port, class: guard.class, event });
+            self.has_restored |= event == Event::Restore;
+            self.actions.decide(at, (index, event), self.latency());
+            self.act(network);
+        }
+    }
+
+    /// What the action takes from the poll that decides. Who is only told is told by the poll itself.
+    fn latency(&self) -> Within {
+        match self.running.pfcwd.action {
+            Action::Drop | Action::Forward => {
+                self.running.pfcwd.action_latency.unwrap_or(Within::ZERO)
+            }
+            Action::Alert => Within::ZERO,
+        }
+    }
+
+    /// Does what is due of all that was decided.
+    fn act(&mut self, network: &mut Network) {
+        while let Some((index, event)) = self.actions.due(network.now()) {
             match event {
                 Event::Storm => self.handle(index, self.effect(), network),
-                Event::Restore => {
-                    self.has_restored = true;
-                    guard.release(network);
-                }
+                Event::Restore => self.guards[index].release(network),
             }
         }
     }
@@ -133,6 +152,7 @@ impl Body for Switched {
     /// Takes every handler off and starts every watchdog afresh; with the big red switch on, puts the drop handler on
     /// every guarded queue instead.
     fn start_pfcwd(&mut self, network: &mut Network) -> bool {
+        self.actions.forget();
         self.guards.iter_mut().for_each(|guard| guard.release(network));
         if !self.faults.pfcwd.restart_forgets_nothing {
             self.forget();
@@ -152,13 +172,14 @@ impl Body for Switched {
     }
 
     fn next(&self) -> Time {
-        self.polls.next().min(self.watermarks.next())
+        self.polls.next().min(self.actions.next()).min(self.watermarks.next())
     }
 
     fn wake(&mut self, due: Time, network: &mut Network, acted: &mut Vec<Acted>) {
         if self.watermarks.next() == due {
             self.watermarks.wake(due, self.at, network);
         }
+        self.act(network);
         if self.polls.next() == due {
             self.poll(network, acted);
             self.polls.advance(&self.running.pfcwd);

@@ -11,8 +11,13 @@ use rig_units::Dur;
 
 impl Rule {
     /// Every time from storm start to detection that the rule allows, whatever the phase of the polls; `None` when it
-    /// never fires.
+    /// never fires. Detected is what is acted on: at the poll that decides, and as long after it as the action takes.
     pub fn detection(&self, stimulus: &Stimulus) -> Option<Window> {
+        Some(self.decision(stimulus)?.delayed(self.latency()))
+    }
+
+    /// The same to the poll that decides.
+    fn decision(&self, stimulus: &Stimulus) -> Option<Window> {
         let Polls { fewest, most } = self.polls();
         let (p, long) = (self.poll_interval, self.longest_interval());
         let gap = stimulus.data_gap;
@@ -68,7 +73,12 @@ impl Rule {
             unit: Unit::Ps,
             span: window.span(),
             formula,
-            text: format!("{}, {}: {window}", self.detection_form(stimulus), self.polls_text()),
+            text: format!(
+                "{}, {}{}: {window}",
+                self.detection_form(stimulus),
+                self.polls_text(),
+                self.latency_text()
+            ),
             source: self.source(),
         })
     }

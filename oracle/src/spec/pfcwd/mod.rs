@@ -7,10 +7,13 @@
 //! A frame that arrives at the very instant of a poll is seen by it; with the other convention every half-open end
 //! flips, a difference of measure zero.
 //!
+//! What a poll decides takes effect L later, as declared (`pfcwd.action_latency`); L counts from each decision anew.
+//!
 //! Under jitter a poll comes P to P + j after the one before; every form then widens poll by poll.
 
 mod config;
 mod detection;
+mod latency;
 mod names;
 mod phase;
 mod resolution;
@@ -25,7 +28,7 @@ pub use trigger::Chance;
 pub use window::{End, Window};
 
 use rig_lab::{Action, Charge, Jitter, Pfcwd, RuleFamily};
-use rig_units::Dur;
+use rig_units::{Dur, Within};
 
 /// Where the forms come from, for reports.
 pub const SOURCE: &str = "recorded from sonic-swss e6b0c5b5, pfc_detect_*.lua and pfc_restore*.lua (pfcwd-traces/README.md)";
@@ -52,6 +55,8 @@ pub struct Rule {
     pub min_samples: u32,
     /// How the poll interval varies.
     pub jitter: Jitter,
+    /// L: from the poll that decides to the action on the wire.
+    pub action_latency: Within,
 }
 
 /// What the guarded queue carries while the storm is on.
@@ -90,6 +95,7 @@ impl Rule {
             charge: declared.charge,
             min_samples: declared.min_samples,
             jitter: declared.jitter,
+            action_latency: declared.action_latency.unwrap_or(Within::ZERO),
         }
     }
 

@@ -7,7 +7,7 @@ use rig_lab::RuleFamily;
 use rig_units::Dur;
 
 impl Rule {
-    /// Every time from storm start to detection that is possible when the first poll at or after the start comes within
+    /// Every time from storm start to the action that is possible when the first poll at or after the start comes within
     /// `phases` of it. `phases` may reach past P: then the poll may also have been just before the start.
     /// Empty when the rule never fires.
     pub fn detects_within(&self, phases: Span, stimulus: &Stimulus) -> Vec<Span> {
@@ -22,7 +22,7 @@ impl Rule {
             // Within a piece all moves with the phase; the outcomes are whole intervals apart.
             for later in 0..=(first.hi - first.lo) / self.poll_interval.0 {
                 let by = later * self.poll_interval.0;
-                spans.push(Span { lo: first.lo + by, hi: last.lo + by });
+                spans.push(self.acts(Span { lo: first.lo + by, hi: last.lo + by }));
             }
         }
         spans
@@ -30,9 +30,11 @@ impl Rule {
 
     /// Whether a pause of `length` is detected at every phase of `phases`; `None` where it depends.
     pub fn fires_within(&self, phases: Span, length: Dur, stimulus: &Stimulus) -> Option<bool> {
+        let [late, early] = self.shows(length);
         let mut all = self.pieces(phases, stimulus).into_iter().flat_map(|piece| {
-            // Within a piece a later poll never makes it fire, so its ends speak for it.
-            [piece.lo, piece.hi].map(|phase| self.fires(Dur(phase), length, stimulus))
+            // Within a piece a later poll never makes it fire, nor does a shorter pause, so its ends speak for it.
+            [(piece.lo, early), (piece.hi, late)]
+                .map(|(phase, length)| self.fires(Dur(phase), length, stimulus))
         });
         let first = all.next()??;
         all.all(|fires| fires == Some(first)).then_some(first)
@@ -46,7 +48,7 @@ impl Rule {
             .filter_map(|piece| {
                 let (first, last) = (Dur(piece.lo), Dur(piece.hi));
                 let (lo, hi) = (self.restores_after(first)?, self.restores_after(last)?);
-                Some(Span { lo: lo.0, hi: hi.0 })
+                Some(self.acts(Span { lo: lo.0, hi: hi.0 }))
             })
             .collect()
     }

@@ -8,14 +8,17 @@ use rig_lab::Charge;
 use rig_units::Dur;
 
 impl Rule {
-    /// The detection times that give the same n as the declared one: `pfcwd.detection_time in (100ms, 200ms]`.
+    /// The detection times that give the same n as the declared one: `pfcwd.detection_time in (100ms, 200ms]`; as many polls more
+    /// to either side as the action may come late.
     pub fn detection_resolution(&self) -> Alike {
         let Polls { fewest, most } = self.polls();
         let p = self.poll_interval;
-        let floor = most == u64::from(self.min_samples);
+        let blurred = self.blurred_polls();
+        let (fewest, most) = (fewest.saturating_sub(blurred).max(1), most + blurred);
+        let floor = self.polls().most == u64::from(self.min_samples);
         match self.charge {
             Charge::Interval => {
-                let from = if floor { Dur::ZERO } else { p * (most - 1) };
+                let from = if floor { Dur::ZERO } else { p * (fewest - 1) };
                 alike("pfcwd.detection_time", Bound::Excluded(from), Bound::Included(p * most))
             }
             Charge::Elapsed => {
@@ -31,7 +34,9 @@ impl Rule {
     /// The restoration times that give the same m as the declared one; `None` when it never restores.
     pub fn restoration_resolution(&self) -> Option<Alike> {
         let (m, p) = (self.quiet_polls()?, self.poll_interval);
-        let ends = (Bound::Excluded(p * (m - 1)), Bound::Included(p * m));
+        let blurred = self.blurred_polls();
+        let from = p * (m - 1).saturating_sub(blurred);
+        let ends = (Bound::Excluded(from), Bound::Included(p * (m + blurred)));
         Some(alike("pfcwd.restoration_time", ends.0, ends.1))
     }
 }

@@ -14,7 +14,7 @@ pub struct Storm {
     pub last_frame: Dur,
     /// When the pause that it asked for ran out.
     pub pause_end: Dur,
-    /// When the watchdog fired, on the same clock.
+    /// When the watchdog fired, on the same clock: the poll that decided it.
     pub detected: Dur,
 }
 
@@ -30,12 +30,16 @@ impl Rule {
             return Some(self.alert_ends(tail, stimulus));
         }
         let m = self.quiet_polls()?;
+        let acts = |from: Dur, until: Dur| Window::half_open(from, until).delayed(self.latency());
         Some(match self.family {
             RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => {
-                Window::half_open(p * m, long * (m + 1))
+                acts(p * m, long * (m + 1))
             }
-            RuleFamily::Cisco8000 => Window::half_open(tail + p * (m - 1), tail + long * m),
-            RuleFamily::IntervalCounter => Window::half_open(Dur::ZERO, tail + long * (m + 1)),
+            RuleFamily::Cisco8000 => acts(tail + p * (m - 1), tail + long * m),
+            RuleFamily::IntervalCounter => {
+                let acted = acts(Dur::ZERO, tail + long * (m + 1));
+                Window { from: End::Closed(Dur::ZERO), ..acted }
+            }
         })
     }
 
@@ -88,7 +92,7 @@ impl Rule {
             unit: Unit::Ps,
             span: window.span(),
             formula: if self.source() == INTERVAL_COUNTER_SOURCE { "F17" } else { "F13" },
-            text: format!("{form}{}: {window}", self.quiet_text()),
+            text: format!("{form}{}{}: {window}", self.quiet_text(), self.latency_text()),
             source: self.source(),
         })
     }
@@ -96,15 +100,21 @@ impl Rule {
     /// How long the interval counter's recovery lasts, from detection to restoration; `None` when it never ends.
     pub fn predicted_recovery(&self) -> Option<Prediction> {
         let m = self.quiet_polls()?;
+        // Either may come early where the other comes late.
+        let off = self.latency().width();
         let window = Window {
-            from: End::Closed(self.poll_interval * m),
-            until: End::Closed(self.longest_interval() * m),
+            from: End::Closed((self.poll_interval * m).saturating_sub(off)),
+            until: End::Closed(self.longest_interval() * m + off),
         };
         Some(Prediction {
             unit: Unit::Ps,
             span: window.span(),
             formula: "F17",
-            text: format!("T = mP from the detection{}: {window}", self.quiet_text()),
+            text: format!(
+                "T = mP from the detection{}{}: {window}",
+                self.quiet_text(),
+                self.latency_text()
+            ),
             source: self.source(),
         })
     }
@@ -140,7 +150,7 @@ impl Rule {
         }
         let m = self.quiet_polls()?;
         let seen = last_frame <= detected;
-        Some(match self.family {
+        let decided = match self.family {
             RuleFamily::Broadcom if seen => polls(m),
             RuleFamily::Mellanox | RuleFamily::Barefoot if seen => polls(m + 1),
             RuleFamily::Cisco8000 if pause_end <= detected => polls(m),
@@ -149,7 +159,8 @@ impl Rule {
                 Window::half_open(p * m, long * (m + 1)).later(last_frame)
             }
             RuleFamily::IntervalCounter => polls(m),
-        })
+        };
+        Some(decided.delayed(self.latency()))
     }
 
     /// When a queue is let go, all polls on one grid: `phase` is the time from the last frame (cisco-8000: from the end

@@ -16,6 +16,7 @@ pub(super) fn rule(family: RuleFamily, d: u64, p: u64, r: Option<u64>) -> Rule {
         charge,
         min_samples: 1,
         jitter: Jitter::None,
+        action_latency: Within::ZERO,
     }
 }
 

@@ -42,6 +42,17 @@ impl Rule {
     /// The longest pause that is never detected; `None` when no length ever is. The queue is taken to resume at once
     /// when the pause ends.
     pub fn never_fires_up_to(&self, stimulus: &Stimulus) -> Option<Dur> {
+        Some(self.never_decides_up_to(stimulus)? + self.hidden().least())
+    }
+
+    /// The shortest pause from which on every storm is detected; `None` when none is. For an idle barefoot queue and
+    /// for the interval counter the pause must be longer than this.
+    pub fn always_fires_from(&self, stimulus: &Stimulus) -> Option<Dur> {
+        Some(self.always_decides_from(stimulus)? + self.hidden().most())
+    }
+
+    /// The longest pause of which no poll takes anything for a storm.
+    fn never_decides_up_to(&self, stimulus: &Stimulus) -> Option<Dur> {
         let (n, p) = (self.polls().fewest, self.poll_interval);
         let whole = p * n;
         Some(match (self.family, stimulus.data_gap) {
@@ -58,9 +69,8 @@ impl Rule {
         })
     }
 
-    /// The shortest pause from which on every storm is detected; `None` when none is. For an idle barefoot queue and
-    /// for the interval counter the pause must be longer than this.
-    pub fn always_fires_from(&self, stimulus: &Stimulus) -> Option<Dur> {
+    /// The shortest pause from which on a poll always takes it for a storm.
+    fn always_decides_from(&self, stimulus: &Stimulus) -> Option<Dur> {
         let (Polls { most: n, .. }, p) = (self.polls(), self.poll_interval);
         let long = self.longest_interval();
         Some(match (self.family, stimulus.data_gap) {
@@ -126,11 +136,18 @@ impl Rule {
     }
 
     /// The probability that a pause of `length` is detected, at a phase drawn uniformly (and a data phase, too);
-    /// `None` under jitter, and inside the ramp for data gaps above P: no closed form was recorded there.
+    /// `None` under jitter, where a range of latencies decides what shows, and inside the ramp for data gaps above P: no
+    /// closed form was recorded there.
     pub fn trigger_probability(&self, length: Dur, stimulus: &Stimulus) -> Option<Chance> {
+        let [least, most] = self.shows(length).map(|length| self.decides(length, stimulus));
+        least.filter(|_| least == most)
+    }
+
+    /// The same of the decision.
+    fn decides(&self, length: Dur, stimulus: &Stimulus) -> Option<Chance> {
         let sure = |yes: bool| Some(Chance { of: u128::from(yes), out_of: 1 });
         let (Some(never), Some(always)) =
-            (self.never_fires_up_to(stimulus), self.always_fires_from(stimulus))
+            (self.never_decides_up_to(stimulus), self.always_decides_from(stimulus))
         else {
             return sure(false);
         };
@@ -166,12 +183,18 @@ impl Rule {
     /// The least and the greatest probability of a detection at a random phase. On a grid they are one where
     /// [`Rule::trigger_probability`] is known; under jitter they allow for the shortest and the longest intervals.
     pub fn chances(&self, length: Dur, stimulus: &Stimulus) -> (Chance, Chance) {
+        let [least, most] = self.shows(length);
+        (self.decision_chances(least, stimulus).0, self.decision_chances(most, stimulus).1)
+    }
+
+    /// The same of the decision.
+    fn decision_chances(&self, length: Dur, stimulus: &Stimulus) -> (Chance, Chance) {
         let none = Chance { of: 0, out_of: 1 };
-        if let Some(chance) = self.trigger_probability(length, stimulus) {
+        if let Some(chance) = self.decides(length, stimulus) {
             return (chance, chance);
         }
         let (Some(never), Some(always)) =
-            (self.never_fires_up_to(stimulus), self.always_fires_from(stimulus))
+            (self.never_decides_up_to(stimulus), self.always_decides_from(stimulus))
         else {
             return (none, none);
         };

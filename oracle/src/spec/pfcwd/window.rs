@@ -2,7 +2,7 @@
 
 use core::fmt;
 use rig_capture::Span;
-use rig_units::Dur;
+use rig_units::{Dur, Within};
 
 /// One end of a [`Window`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +68,11 @@ impl Window {
             End::Open(dur) => End::Open(dur + by),
         };
         Window { from: shift(self.from), until: shift(self.until) }
+    }
+
+    /// The same of what comes after each instant of it by something of `latency`.
+    pub fn delayed(self, latency: Within) -> Window {
+        Window { from: self.later(latency.least()).from, until: self.later(latency.most()).until }
     }
 
     /// The smallest window that holds both.

@@ -6,6 +6,11 @@ use rig_units::Time;
 
 /// A probe that leaves by a port while PFC in clear comes in by it, from 2 ms to 4 ms.
 fn stormed(mode: &str, measure: &str) -> Ran {
+    stormed_and((mode, ""), measure)
+}
+
+/// The same with further steps.
+fn stormed_and((mode, steps): (&str, &str), measure: &str) -> Ran {
     Ran::of(
         "broadcom",
         &format!(
@@ -17,7 +22,7 @@ fn stormed(mode: &str, measure: &str) -> Ran {
     steps:
       - {{at: 0ms, start: probe, for: 8ms}}
       - {{at: 2ms, start: hold, for: 2ms}}
-    length: 20ms
+{steps}    length: 20ms
     measure: [{measure}]
 "
         ),
@@ -72,6 +77,17 @@ fn every_frame_leaves_while_a_storm_is_not_obeyed() {
     };
     assert_eq!(lost(read.lo - want.lo), Word::Pass);
     assert!(matches!(lost(read.lo - want.lo + 1), Word::Fail(_)));
+}
+
+#[test]
+fn what_a_pause_that_is_obeyed_keeps_past_the_storm_is_not_missed() {
+    // 60 000 quanta are 307.2 us: until 3.957 ms, where the storm's last word comes at 3.845 ms. Four frames come meanwhile.
+    let pause = "      - {at: 3650us, pfc: {from: p2, classes: [3], quanta: 60000q}}\n";
+    let with = stormed_and(("strict_encrypt", pause), PFC).as_seen();
+    let (read, want) = with.spans("macsec.pfc");
+    let whole = stormed("strict_encrypt", PFC).as_seen().spans("macsec.pfc").1;
+    assert!((3..=5).contains(&(whole.lo - want.lo)), "{whole:?} {want:?}");
+    assert!(with.passes("macsec.pfc") && read.lo < whole.lo, "{read:?} {whole:?}");
 }
 
 #[test]

@@ -13,6 +13,8 @@ struct Tried {
     device: &'static str,
     /// What prints within which values devices cannot be told apart.
     measure: &'static str,
+    /// Least and most of what is declared.
+    ends: [Dur; 2],
     case: fn() -> String,
 }
 
@@ -22,6 +24,7 @@ const TRIED: &[Tried] = &[
         path: "pfc.response",
         device: "broadcom",
         measure: "pfc.response",
+        ends: SHORT,
         case: || {
             let words: String = (1..=10).map(|word| word * 30 + 1_000).map(xoff).collect();
             format!(
@@ -36,12 +39,32 @@ const TRIED: &[Tried] = &[
             )
         },
     },
-    Tried { path: "pfc.emission", device: "broadcom", measure: "pfc.latency", case: crossed },
-    Tried { path: "pfc.resumption", device: "broadcom", measure: "pfc.latency", case: crossed },
+    Tried {
+        path: "pfc.emission",
+        device: "broadcom",
+        measure: "pfc.latency",
+        ends: SHORT,
+        case: crossed,
+    },
+    Tried {
+        path: "pfc.resumption",
+        device: "broadcom",
+        measure: "pfc.latency",
+        ends: SHORT,
+        case: crossed,
+    },
+    Tried {
+        path: "pfcwd.action_latency",
+        device: "broadcom",
+        measure: "pfcwd.detection",
+        ends: [Dur::ms(10), Dur::ms(20)],
+        case: || stormed(20),
+    },
     Tried {
         path: "nic.np.latency",
         device: "gen2",
         measure: "cnp.latency",
+        ends: SHORT,
         case: || {
             marked("np: {interval: 0us}", "{cnp.latency: {port: p1}}, {cnp.answers: {port: p1}}")
         },
@@ -50,30 +73,35 @@ const TRIED: &[Tried] = &[
         path: "nic.rc.ack_latency",
         device: "gen2",
         measure: "rc.receiver",
+        ends: SHORT,
         case: || marked("rc: {ack_every: 1}", "{rc.receiver: {stream: marked}}"),
     },
     Tried {
         path: "nic.rc.nak_latency",
         device: "gen2-to-gen2",
         measure: "rc.receiver",
+        ends: SHORT,
         case: || holed(("p2", "p1"), "rc.receiver"),
     },
     Tried {
         path: "nic.rc.resend_latency",
         device: "gen2-to-gen2",
         measure: "rc.sender",
+        ends: SHORT,
         case: || holed(("p1", "p2"), "rc.sender"),
     },
     Tried {
         path: "nic.rc.timeout_late",
         device: "gen2-to-gen2",
         measure: "rc.sender",
+        ends: SHORT,
         case: || unheard("write", "rc.sender"),
     },
     Tried {
         path: "nic.rc.timeout_late",
         device: "gen2-to-gen2",
         measure: "rc.receiver",
+        ends: SHORT,
         case: || unheard("read", "rc.receiver"),
     },
 ];
@@ -132,6 +160,24 @@ fn holed((from, to): (&str, &str), measure: &str) -> String {
     )
 }
 
+/// So many storms, each acted on and let go.
+fn stormed(trials: u32) -> String {
+    format!(
+        "    dut: {{pfcwd: {{detection_time: 100ms, restoration_time: 100ms, poll_interval: 100ms, action: drop}}}}
+    streams: {{victim: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 1ms}}}}
+    storms: {{storm: {{from: p2, classes: [3]}}}}
+    trials: {trials}
+    steps:
+      - {{at: 0ms, start: victim}}
+      - {{at: 5ms, start: storm, for: 330ms}}
+    measure:
+      - pfcwd.detection: {{storm: storm, stream: victim}}
+      - pfcwd.restoration: {{storm: storm, stream: victim}}
+      - pfcwd.action: {{storm: storm, stream: victim}}
+"
+    )
+}
+
 /// The second of two packets never gets through: seven timeouts in a trial.
 fn unheard(verb: &str, measure: &str) -> String {
     let nic = "{generation: gen2, rc: {timeout: 1, retries: 7}}";
@@ -147,8 +193,8 @@ fn unheard(verb: &str, measure: &str) -> String {
     )
 }
 
-/// Least and most of what is declared.
-const ENDS: [Dur; 2] = [Dur::us(1), Dur::us(2)];
+/// Of what is in the order of a microsecond.
+const SHORT: [Dur; 2] = [Dur::us(1), Dur::us(2)];
 
 impl Tried {
     /// The case on a device that declares `range`; with a value, one that always does that.
@@ -160,6 +206,19 @@ impl Tried {
             let always = Mutation::Override { path: self.path.to_owned(), value };
             device.mutate(&always).expect("a value");
         })
+    }
+
+    /// Whatever lies between `ends` passes, and what lies beyond what is told fails.
+    fn holds(&self, range: &Value, [least, most]: [Dur; 2], [lo, hi]: [Dur; 2]) {
+        for inside in [least, most, (least + most) / 2] {
+            let said = self.run(range, Some(inside)).as_seen();
+            assert_eq!(said.wrong(), "", "{} of {inside} in {range}", self.path);
+        }
+        let outside = [lo.0.checked_sub(1), hi.0.checked_add(1)];
+        for outside in outside.into_iter().flatten().map(Dur) {
+            let said = self.run(range, Some(outside)).as_seen();
+            assert!(said.fails(self.measure), "{} of {outside} in {range}", self.path);
+        }
     }
 
     /// Within which values its measure says that devices cannot be told apart, where `range` is declared.
@@ -190,23 +249,29 @@ fn every_field_that_may_hold_a_range_is_tried() {
 #[test]
 fn a_device_inside_its_range_passes_and_one_outside_by_what_is_printed_fails() {
     for tried in TRIED {
-        let [least, most] = ENDS;
+        let [least, most] = tried.ends;
         let span = Value::String(format!("{least}..{most}"));
         for range in [span, json!({ "max": most.to_string() })] {
             let least = if range.is_string() { least } else { Dur::ZERO };
             let [lo, hi] = tried.told(&range);
             assert!(lo <= least && most <= hi && hi < most * 2, "{} in [{lo}, {hi}]", tried.path);
-            for inside in [least, most, (least + most) / 2] {
-                let said = tried.run(&range, Some(inside)).as_seen();
-                assert_eq!(said.wrong(), "", "{} of {inside} in {range}", tried.path);
-            }
-            let outside = [lo.0.checked_sub(1), hi.0.checked_add(1)];
-            for outside in outside.into_iter().flatten().map(Dur) {
-                let said = tried.run(&range, Some(outside)).as_seen();
-                assert!(said.fails(tried.measure), "{} of {outside} in {range}", tried.path);
-            }
+            tried.holds(&range, [least, most], [lo, hi]);
         }
     }
+}
+
+#[test]
+fn an_action_too_late_to_tell_its_poll_accuses_nobody_inside_and_is_found_outside() {
+    let (path, device, measure) = ("pfcwd.action_latency", "broadcom", "pfcwd.detection");
+    let ends = [Dur::ms(20), Dur::ms(90)];
+    let tried = |case| Tried { path, device, measure, ends, case };
+    let (few, many) = (tried(|| stormed(5)), tried(|| stormed(100)));
+    let range = Value::String("20ms..90ms".to_owned());
+    // Each storm takes two draws.
+    let told = many.told(&range);
+    // The window is as wide as a poll interval and the range: what leads out of it from anywhere.
+    assert_eq!(told, [Dur::ZERO, Dur::ms(190) - Dur(1)]);
+    few.holds(&range, ends, told);
 }
 
 #[test]

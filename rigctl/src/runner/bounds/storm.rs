@@ -2,7 +2,7 @@
 
 use super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Record, Span, What};
-use rig_units::Time;
+use rig_units::{Dur, Time};
 use std::collections::BTreeSet;
 
 #[test]
@@ -86,6 +86,91 @@ fn the_drop_action_loses_what_comes_from_detection_to_restoration_to_the_frame()
     // A frame at the device as the action begins, and one as it ends, may fare either way.
     assert_eq!(want, Span { lo: 999, hi: 1_001 });
     ran.holds_its_bounds("loss", |seen, by| arrive(seen, 1, -by));
+}
+
+#[test]
+fn a_frame_near_the_action_is_predicted_to_be_lost_or_not_by_the_picosecond() {
+    let bound = Dur::us(1);
+    let ran =
+        stormed("{pfcwd.restoration: {storm: storm, stream: victim}}, {loss: {stream: beside}}");
+    let ran = ran.off_by(bound);
+    let transit =
+        ran.of_context(|context| context.group.declared.switch().expect("a switch").transit());
+    // From the earliest that the first XOFF may have come.
+    let (start, last_frame, cable) = ran.as_seen_of(|seen| {
+        let xoffs = seen.words(1, Dir::Tx, true);
+        let at = |record: usize| seen.observation.records[record].at;
+        let cable = seen.observation.ports[1].cable;
+        (at(xoffs[0]) + cable, at(xoffs[xoffs.len() - 1]) - at(xoffs[0]), cable)
+    });
+    let said = ran.as_seen();
+    let taken = |measure: &str| said.of(measure).next().expect("it was judged").taken[0].span;
+    let (acts, ends) = (taken("pfcwd.detection"), taken("pfcwd.restoration"));
+    let after = |at: u64| start.0 - bound.0 + at;
+    let base = said.spans("loss").1;
+    // One that was lost in the middle is at the device at that time instead.
+    let moved = |at: u64| {
+        let said = ran.changed(|seen| {
+            let lost = missing(seen, 1)[500].at;
+            let mut sent = seen.frames(1, Dir::Tx).into_iter();
+            let one = sent.find(|one| seen.observation.records[*one].at == lost);
+            let one = one.expect("its record");
+            seen.observation.records[one].at = Time(at - cable.0);
+            seen.shift(one, 0);
+        });
+        let want = said.spans("loss").1;
+        [base.lo - want.lo, base.hi - want.hi]
+    };
+    let late = last_frame.0;
+    // How many fewer are predicted at the least and at the most, at that time and a picosecond later.
+    for (at, fewer, later) in [
+        (after(acts.lo) - transit.0 - bound.0, [1, 1], [1, 0]),
+        (after(acts.hi) + bound.0, [1, 0], [0, 0]),
+        (after(ends.lo + late) - transit.0 - bound.0, [0, 0], [1, 0]),
+        (after(ends.hi + late) + bound.0, [1, 0], [1, 1]),
+    ] {
+        assert_eq!([moved(at), moved(at + 1)], [fewer, later], "{at}");
+    }
+}
+
+/// A storm of a watchdog that only reports.
+fn reported() -> Ran {
+    Ran::of(
+        "broadcom",
+        "    dut: {pfcwd: {detection_time: 200ms, restoration_time: 200ms, poll_interval: 100ms, action: alert}}
+    streams: {victim: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 500us}}
+    storms: {storm: {from: p2, classes: [3]}}
+    trials: 1
+    steps:
+      - {at: 0ms, start: victim}
+      - {at: 20200us, start: storm, for: 500ms}
+    measure: [{pfcwd.action: {storm: storm, stream: victim}}]
+",
+    )
+}
+
+#[test]
+fn a_frame_under_an_alert_may_pass_until_the_pause_surely_is_obeyed() {
+    let bound = Dur::us(1);
+    let ran = reported().off_by(bound);
+    assert!(ran.as_seen().passes("pfcwd.action"));
+    // The last one before the storm is sent, and comes through, so long after the first XOFF.
+    let sent = |after: Dur| {
+        let said = ran.changed(|seen| {
+            let at = |record: usize| seen.observation.records[record].at;
+            let xoff = at(seen.words(1, Dir::Tx, true)[0]);
+            let before = |record: &&usize| at(**record) < xoff;
+            let [out, back] = [Dir::Tx, Dir::Rx].map(|dir| {
+                *seen.frames(0, dir).iter().rfind(before).expect("a frame before the storm")
+            });
+            let by = (xoff + after) - at(out);
+            seen.shift_all(&[out, back], i64::try_from(by.0).expect("a time"));
+        });
+        said.word("pfcwd.action")
+    };
+    let obeyed = Dur::ns(2_020) + bound * 2;
+    assert_eq!(sent(obeyed), Word::Pass);
+    assert!(matches!(sent(obeyed + Dur(1)), Word::Fail(_)), "{:?}", sent(obeyed + Dur(1)));
 }
 
 #[test]

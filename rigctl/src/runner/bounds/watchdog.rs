@@ -109,39 +109,6 @@ fn stamps_that_are_off_as_they_may_be_accuse_nobody_at_either_end_of_the_window(
     }
 }
 
-/// Frames of another class to the stormed port, which is shaped: what is let go may have to wait for one of them.
-fn shaped(trials: u32) -> Ran {
-    Ran::of(
-        "broadcom",
-        &format!(
-            "    dut: {{scheduler: {{pir: 300Mbps-L2}}, pfcwd: {{detection_time: 200ms, restoration_time: 200ms, poll_interval: 100ms, action: drop}}}}
-    streams:
-      victim: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 500us}}
-      beside: {{from: p3, to: p2, class: 4, kind: rocev2-write, size: 1518B, every: 50us}}
-    storms: {{storm: {{from: p2, classes: [3]}}}}
-    taps: {{p2: all}}
-    trials: {trials}
-    steps:
-      - {{at: 0ms, start: [victim, beside]}}
-      - {{at: 200ms, start: storm, for: 450ms}}
-    measure: [{{{DETECTION}}}}}]
-"
-        ),
-    )
-}
-
-#[test]
-fn a_detection_on_a_shaped_port_may_be_as_late_as_the_shaper_lets_a_frame_go() {
-    let ran = shaped(4);
-    assert_eq!(ran.as_seen().word("pfcwd.detection"), Word::Pass);
-    // What is let go waits for at most one frame of 1518 B at 300 Mb/s: 40.5 us.
-    let spans = ran.as_seen();
-    for taken in &spans.of("pfcwd.detection").next().expect("it was judged").taken {
-        let wide = Dur(taken.span.hi - taken.span.lo);
-        assert!(wide <= Dur::us(170), "{wide}");
-    }
-}
-
 #[test]
 fn a_case_may_want_a_detection_by_the_picosecond_before_the_rule_does() {
     let read = stormed("500ms", &format!("{DETECTION}}}")).as_seen().spans("pfcwd.detection").0;

@@ -1,0 +1,151 @@
+//! From the poll that decides to the action on the wire: what lies between the two, and what of it shows.
+
+use super::Rule;
+use rig_capture::Span;
+use rig_lab::Action;
+use rig_units::{Dur, Within};
+
+impl Rule {
+    /// L, as long as anything is done. An alert is the decision itself.
+    pub(crate) const fn latency(&self) -> Within {
+        match self.action {
+            Action::Drop | Action::Forward => self.action_latency,
+            Action::Alert => Within::ZERO,
+        }
+    }
+
+    /// When an action begins or ends that is decided at `decided`.
+    pub(crate) fn acts(&self, decided: Span) -> Span {
+        let latency = self.latency();
+        Span { lo: decided.lo + latency.least().0, hi: decided.hi + latency.most().0 }
+    }
+
+    /// When an action was decided that begins or ends at `acted`.
+    pub fn decided(&self, acted: Span) -> Span {
+        let latency = self.latency();
+        Span {
+            lo: acted.lo.saturating_sub(latency.most().0),
+            hi: acted.hi.saturating_sub(latency.least().0),
+        }
+    }
+
+    /// For how long a pause has to go on after the decision for the action to show: forwarding in spite of a pause shows in
+    /// nothing else, while a queue that drops goes on with it until it is restored.
+    pub(super) const fn hidden(&self) -> Within {
+        match self.action {
+            Action::Forward => self.action_latency,
+            Action::Drop | Action::Alert => Within::ZERO,
+        }
+    }
+
+    /// How much of a pause of `length` there is for a decision that shows: at least, and at most.
+    pub(super) fn shows(&self, length: Dur) -> [Dur; 2] {
+        let hidden = self.hidden();
+        [hidden.most(), hidden.least()].map(|hidden| length.saturating_sub(hidden))
+    }
+
+    /// Whether actions show on which grid the polls lie: where all lie on one, and an action comes soon enough after its poll to
+    /// tell which it was.
+    pub fn shows_a_grid(&self) -> bool {
+        self.on_a_grid() && self.latency().width() * 2 < self.poll_interval
+    }
+
+    /// How many polls more or fewer an action may come after without an outlier: those that the latency covers.
+    pub(super) fn blurred_polls(&self) -> u64 {
+        self.latency().width() / self.poll_interval
+    }
+
+    /// How L follows after the poll, for the text of a prediction; empty where there is none.
+    pub(super) fn latency_text(&self) -> String {
+        let latency = self.latency();
+        if latency == Within::ZERO {
+            return String::new();
+        }
+        format!(", T counted to the action, {latency} after the poll that decides")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{gap, rule};
+    use super::super::{End, Storm, Window};
+    use super::*;
+    use rig_lab::RuleFamily;
+
+    /// D = 200 ms, P = 100 ms, R = 300 ms, and an action within 10 ms to 40 ms of its poll.
+    fn slow(family: RuleFamily, action: Action) -> Rule {
+        let latency = "10ms..40ms".parse().expect("a range");
+        Rule { action_latency: latency, action, ..rule(family, 200, 100, Some(300)) }
+    }
+
+    #[test]
+    fn an_action_comes_by_the_latency_after_each_poll_that_may_decide() {
+        let of = |rule: Rule| rule.detection(&gap(500)).expect("it fires").to_string();
+        let broadcom = |action| slow(RuleFamily::Broadcom, action);
+        assert_eq!(of(broadcom(Action::Drop)), "210ms <= T < 340ms");
+        assert_eq!(of(broadcom(Action::Forward)), "210ms <= T < 340ms");
+        assert_eq!(of(broadcom(Action::Alert)), "200ms <= T < 300ms");
+        assert_eq!(of(slow(RuleFamily::Cisco8000, Action::Drop)), "110ms <= T < 240ms");
+        let text = broadcom(Action::Drop).predicted_detection(&gap(500)).expect("it fires").text;
+        assert!(text.contains("10ms..40ms after the poll that decides"), "{text}");
+    }
+
+    #[test]
+    fn a_queue_is_let_go_by_the_latency_after_the_poll_that_restores_it() {
+        let of = |rule: Rule| rule.restoration(Dur::ms(1), &gap(500)).expect("it does").to_string();
+        assert_eq!(of(slow(RuleFamily::Broadcom, Action::Drop)), "310ms <= T < 440ms");
+        assert_eq!(of(slow(RuleFamily::Cisco8000, Action::Drop)), "211ms <= T < 341ms");
+        assert_eq!(of(slow(RuleFamily::Broadcom, Action::Alert)), "1ms <= T < 101ms");
+        // One that lets go whatever the storm does may have done so before its last frame.
+        let counter = slow(RuleFamily::IntervalCounter, Action::Drop);
+        assert_eq!(of(counter), "0ms <= T < 441ms");
+        let recovery = counter.predicted_recovery().expect("it recovers").span;
+        assert_eq!(recovery, Span { lo: Dur::ms(270).0, hi: Dur::ms(330).0 });
+        // All frames seen by the poll that decided, at 250 ms.
+        let [last_frame, pause_end] = [Dur::ms(240), Dur::ms(240)];
+        let storm = Storm { last_frame, pause_end, detected: Dur::ms(250) };
+        let window = slow(RuleFamily::Broadcom, Action::Drop).restores(&storm, &gap(500));
+        let [from, until] = [560, 590].map(|at| End::Closed(Dur::ms(at)));
+        assert_eq!(window, Some(Window { from, until }));
+    }
+
+    #[test]
+    fn a_forward_shows_of_a_pause_that_goes_on_until_it_begins() {
+        let rule = |action| slow(RuleFamily::Broadcom, action);
+        let ramp = |action| rule(action).trigger_ramp(&gap(500)).expect("a ramp");
+        let ms = |lo, hi| Span { lo: Dur::ms(lo).0, hi: Dur::ms(hi).0 };
+        assert_eq!(ramp(Action::Drop), ms(200, 300));
+        assert_eq!(ramp(Action::Forward), ms(210, 340));
+        let chance = |action, length| {
+            let (least, most) = rule(action).chances(Dur::ms(length), &gap(500));
+            (least.ppm(), most.ppm())
+        };
+        assert_eq!(chance(Action::Drop, 260), (600_000, 600_000));
+        assert_eq!(chance(Action::Forward, 260), (200_000, 500_000));
+        let exact = Rule { action_latency: Dur::ms(20).into(), ..rule(Action::Forward) };
+        let chance = exact.trigger_probability(Dur::ms(260), &gap(500)).expect("a chance");
+        assert_eq!(chance.ppm(), 400_000);
+        // The poll 50 ms after the start decides at 250 ms, and what it decides shows 10 ms to 40 ms later.
+        let at = Span::exactly(Dur::ms(50).0);
+        let fires = |action, length| rule(action).fires_within(at, Dur::ms(length), &gap(500));
+        assert_eq!(fires(Action::Drop, 251), Some(true));
+        assert_eq!(
+            [260, 261, 290, 291].map(|length| fires(Action::Forward, length)),
+            [Some(false), None, None, Some(true)]
+        );
+    }
+
+    #[test]
+    fn what_is_seen_of_an_action_tells_its_poll_to_within_the_latency() {
+        let rule = slow(RuleFamily::Broadcom, Action::Drop);
+        let ms = |lo, hi| Span { lo: Dur::ms(lo).0, hi: Dur::ms(hi).0 };
+        assert_eq!(rule.acts(ms(200, 201)), ms(210, 241));
+        assert_eq!(rule.decided(ms(250, 251)), ms(210, 241));
+        assert_eq!(rule.decided(ms(5, 20)), ms(0, 10));
+        let wide = |range: &str| {
+            let action_latency = range.parse().expect("a range");
+            Rule { action_latency, ..rule }.shows_a_grid()
+        };
+        assert!(wide("10ms..59.999ms") && !wide("10ms..60ms"));
+    }
+}
