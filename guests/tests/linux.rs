@@ -1,0 +1,213 @@
+//! Linux's own RoCE NIC in a guest, with unmodified perftest as the application and the rig as its peer. One boot for all.
+
+use rig_capture::connection::{Connection, Finder, Operation};
+use rig_frames::packet::{self, Packet};
+use rig_generator::netlab::Namespace;
+use rig_generator::port::Mono;
+use rig_guests::{Came, Guest, GuestFault, Image, Perftest};
+use rig_units::Dur;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A guest, or `None` with a word on stderr where this machine can have none.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+fn guest() -> Option<Guest> {
+    let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
+    let lacks = rig_guests::image::missing();
+    let why = match Namespace::new() {
+        Err(error) => Some(error.to_string()),
+        Ok(_) if !lacks.is_empty() => Some(GuestFault::Missing(lacks).to_string()),
+        Ok(_) => None,
+    };
+    if let Some(why) = why {
+        assert!(!required, "{why} (RIG_REQUIRE_ALL=1)");
+        eprintln!("skipped: {why}");
+        return None;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guest");
+    let image = match Image::build(&folder) {
+        Ok(image) => image,
+        Err(fault) => {
+            // The kernel is fetched: without a network there is none.
+            assert!(!required, "{fault} (RIG_REQUIRE_ALL=1)");
+            eprintln!("skipped: {fault}");
+            return None;
+        }
+    };
+    Some(
+        Guest::boot(
+            &image,
+            &folder.join(if std::env::var_os(CHILD).is_some() {
+                "console-of-child"
+            } else {
+                "console"
+            }),
+        )
+        .expect("a guest"),
+    )
+}
+
+/// Set for a child of this test, which boots a guest and waits to be killed.
+const CHILD: &str = "RIG_TEST_GUEST_CHILD";
+
+/// Nothing, but in a child: there it boots a guest.
+#[test]
+fn a_child_of_the_test_below_boots_a_guest() {
+    if std::env::var_os(CHILD).is_some()
+        && let Some(mut guest) = guest()
+    {
+        let _until_killed = guest.run("sleep 3600", Duration::from_secs(3_600));
+    }
+}
+
+/// The number of the QEMU that process `parent` has started, and whether it still runs.
+fn qemu_of(parent: u32) -> Option<u32> {
+    let all = std::fs::read_dir("/proc").expect("every Linux has it").flatten();
+    let mut numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.find(|&number| {
+        let (name, started_by) = (field(number, "Name"), field(number, "PPid"));
+        name.is_some_and(|name| name.starts_with("qemu"))
+            && started_by.and_then(|by| by.parse().ok()) == Some(parent)
+    })
+}
+
+/// A field of what the kernel says of a process.
+fn field(process: u32, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+    lines.find(|(field, _)| *field == name).map(|(_, value)| value.trim().to_owned())
+}
+
+/// Kills a process that has booted a guest, and sees the guest end with it.
+fn a_guest_ends_with_a_rig_that_is_killed() {
+    let test = std::env::current_exe().expect("it runs");
+    let mut command = Command::new(test);
+    command.args(["--exact", "a_child_of_the_test_below_boots_a_guest"]).env(CHILD, "1");
+    let mut child = command.stdout(Stdio::null()).spawn().expect("it starts");
+    let qemu = loop {
+        if let Some(qemu) = qemu_of(child.id()) {
+            break qemu;
+        }
+        assert_eq!(child.try_wait().expect("it is ours"), None, "no guest was started");
+        std::thread::yield_now();
+    };
+    child.kill().expect("it runs");
+    child.wait().expect("it ended");
+    // Gone, or dead until somebody asks how it ended.
+    let killed = Mono::now();
+    while field(qemu, "State").is_some_and(|state| !state.starts_with('Z')) {
+        assert!(Mono::now().since(killed) < Some(Dur::s(60)), "QEMU {qemu} goes on by itself");
+        std::thread::yield_now();
+    }
+}
+
+/// Runs a program; what came of it, and what the frames show.
+fn run(guest: &mut Guest, program: &str, flags: &str, rules: &[&str]) -> (Came, Vec<Connection>) {
+    let session = Perftest {
+        program: program.to_owned(),
+        flags: flags.split_whitespace().map(str::to_owned).collect(),
+        rules: rules.iter().map(|rule| rule.parse().expect("a rule")).collect(),
+    };
+    let finder = Arc::new(Mutex::new(Finder::default()));
+    let into = Arc::clone(&finder);
+    let record = Box::new(move |at, _, bytes: &[u8]| {
+        if let Ok(Packet::Roce { frame, icrc_ok }) = packet::parse(bytes) {
+            into.lock().expect("nobody panics").take(0, at, &frame, icrc_ok);
+        }
+    });
+    let came = session.run(guest, record).expect("a session");
+    assert_eq!(came.passed.lost, 0, "{came:#?}");
+    let connections = finder.lock().expect("nobody panics").connections();
+    (came, connections)
+}
+
+/// As [`run`]: it completes, and the NIC's own counters are what the frames come to.
+fn completes(
+    guest: &mut Guest,
+    program: &str,
+    flags: &str,
+    rules: &[&str],
+) -> (Came, Vec<Connection>) {
+    let (came, connections) = run(guest, program, flags, rules);
+    let told = format!("{program} {flags} {rules:?}: {came:#?} {connections:#?}");
+    assert_eq!((came.ran.status, &came.unfinished), (0, &None), "{told}");
+    let sum = |of: fn(&Connection) -> u64| connections.iter().map(of).sum::<u64>();
+    let dropped: u64 = came.passed.connections.iter().map(|moved| moved.dropped).sum();
+    let answers = |of: &Connection| {
+        of.answers.acks
+            + of.answers.sequence_naks
+            + of.answers.read_responses
+            + of.answers.atomic_responses
+    };
+    let frames = [
+        sum(|of| of.requests.packets) + dropped,
+        sum(answers),
+        sum(|of| of.answers.naks_that_advance),
+    ];
+    let counters = ["sent_pkts", "rcvd_pkts", "rcvd_seq_err"].map(|name| came.counters[name]);
+    assert_eq!(counters, frames, "{told}");
+    (came, connections)
+}
+
+const FLAGS: &str = "-n 40 -s 8192 -m 1024";
+
+#[test]
+fn an_unmodified_perftest_completes_against_the_rig_and_recovers_from_what_is_lost() {
+    let Some(mut guest) = guest() else { return };
+    a_guest_ends_with_a_rig_that_is_killed();
+    let guest = &mut guest;
+
+    // Nothing is lost: each message once, and nothing comes again.
+    for (program, flags, operation, packets) in [
+        ("ib_write_bw", FLAGS, Operation::Write, 320),
+        ("ib_read_bw", FLAGS, Operation::Read, 40),
+        ("ib_atomic_bw", "-n 40", Operation::FetchAdd, 40),
+    ] {
+        let (_, connections) = completes(guest, program, flags, &[]);
+        let [one] = &connections[..] else { panic!("{connections:#?}") };
+        assert_eq!(one.requests.messages.get(&operation), Some(&40), "{one:#?}");
+        assert_eq!((one.requests.packets, one.requests.repeated), (packets, 0), "{one:#?}");
+    }
+
+    // A packet is lost on each of two queue pairs: one NAK each, and the sequence goes back to it (go-back-N).
+    let (came, connections) =
+        completes(guest, "ib_send_bw", &format!("{FLAGS} -q 2"), &["drop:21"]);
+    assert_eq!(came.counters["rcvd_seq_err"], 2, "{came:#?}");
+    assert_eq!(connections.len(), 2, "{connections:#?}");
+    for (one, moved) in connections.iter().zip(&came.passed.connections) {
+        assert_eq!(one.requests.messages.get(&Operation::Send), Some(&40), "{one:#?}");
+        assert_eq!((one.requests.out_of_sequence, one.requests.back_after_nak), (1, 1), "{one:#?}");
+        assert_eq!(
+            (moved.dropped, moved.taken.out_of_sequence, moved.taken.messages),
+            (1, 1, 40),
+            "{moved:#?}"
+        );
+    }
+
+    // The last acknowledgement is lost: only the requester's timer brings the last message back.
+    let (came, connections) = completes(guest, "ib_write_bw", FLAGS, &["withhold:319"]);
+    let [one] = &connections[..] else { panic!("{connections:#?}") };
+    assert_eq!(
+        (came.passed.connections[0].withheld, one.answers.sequence_naks),
+        (1, 0),
+        "{one:#?}"
+    );
+    assert!(one.requests.back_unasked > 0 && one.requests.duplicates > 0, "{one:#?}");
+
+    // Eight losses of one packet are more than a retry count of 7, which perftest sets, allows (IBTA Vol 1, 9.7.6). rxe takes 7
+    // to be without end, and goes on. The only NAK acknowledges nothing new, and is not counted.
+    let (came, connections) = completes(guest, "ib_write_bw", "-n 5 -s 8 -m 1024", &["drop:0:20"]);
+    let [one] = &connections[..] else { panic!("{connections:#?}") };
+    assert_eq!(
+        (came.passed.connections[0].dropped, one.answers.sequence_naks),
+        (20, 1),
+        "{one:#?}"
+    );
+    assert_eq!(
+        (came.counters["completer_retry_err"], came.counters["retry_exceeded_err"]),
+        (20, 0),
+        "{came:#?}"
+    );
+}
