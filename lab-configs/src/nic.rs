@@ -110,8 +110,8 @@ impl EcnField {
 pub struct Rp {
     /// Whether CNPs are obeyed at all.
     pub enable: bool,
-    /// From the last bit of a CNP to its effect.
-    pub latency: Dur,
+    /// From the last bit of a CNP to its effect, of each anew.
+    pub latency: Within,
     /// What one CNP cuts.
     pub scope: Scope,
     /// Least time between two cuts; CNPs within it do nothing (NVIDIA `rate_reduce_monitor_period`). 0s: each CNP cuts.
@@ -214,7 +214,7 @@ impl Rp {
     /// Its fields, a row each.
     pub const FIELDS: &[Field] = &[
         needed("enable", Switch, "true").by_case().live().tried(&["true", "false"]),
-        needed("latency", Time, "1us").by_case().live(),
+        needed("latency", Range, "1us").by_case().live().varies(),
         needed("scope", Word, "qp").by_case().live().tried(&["qp", "port"]),
         needed("cut_window", Time, "50us").by_case().live(),
         needed("initial_alpha", Chance, "100%").by_case().live(),

@@ -72,7 +72,7 @@ fn script() -> impl Strategy<Value = Script> {
         |(flows, (ack, np, rp, ack_every, cache, ack_earns), cnps, storm, cut)| {
             let mut config = config();
             (config.rc.ack_latency, config.np.latency, config.rp.latency) =
-                (Dur::ns(ack * 500).into(), Dur::ns(np * 300).into(), Dur::ns(rp * 400));
+                (Dur::ns(ack * 500).into(), Dur::ns(np * 300).into(), Dur::ns(rp * 400).into());
             config.rc.ack_every = ack_every;
             config.np.ack_earns = ack_earns;
             (config.receive.cache, config.receive.miss) =

@@ -127,7 +127,7 @@ impl Device {
             alpha_due: Time::MAX,
             timer_due: Time::MAX,
         };
-        let mut due = cnps.iter().map(|&at| at + self.rp.latency).peekable();
+        let mut due = cnps.iter().map(|&at| at + self.rp.latency.least()).peekable();
         let (mut at, mut first, mut burst, mut paid) = (Time(5), Time(5), 0, 0);
         let mut frames = Vec::new();
         for _ in 0..count {

@@ -17,7 +17,7 @@ use rig_capture::{Span, Unit};
 use rig_lab::{Limiting, Rp, Scope};
 use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::Entry;
-use rig_units::{Bytes, Dur, L2Rate, PortSpeed, Ppm, Time};
+use rig_units::{Bytes, Dur, L2Rate, PortSpeed, Ppm, Time, Within};
 use std::collections::BTreeMap;
 
 /// `rate.follows`.
@@ -80,6 +80,8 @@ pub(super) const SOURCE: &str =
 
 /// What one limiter was told and did.
 pub(super) struct Limited<'a> {
+    /// The part by which it is configured.
+    part: &'static str,
     pub(super) rp: &'a Rp,
     pub(super) line: PortSpeed,
     pub(super) bound: Dur,
@@ -130,6 +132,7 @@ impl<'a> Limited<'a> {
             Limiting::Burst => turn * 2,
         };
         Ok(Limited {
+            part: seen.part,
             rp,
             line,
             bound: trial.observation.bound(),
@@ -152,7 +155,7 @@ impl<'a> Limited<'a> {
     pub(super) fn takes_effect(&self, trial: &Trial, flow: &str) -> Result<(), Doubt> {
         let (first, last) = (self.cnps.first(), self.frames.last());
         let (Some((_, cnp)), Some((_, last, _))) = (first, last) else { return Ok(()) };
-        if *last >= *cnp + self.rp.latency {
+        if *last >= *cnp + self.rp.latency.most() {
             return Ok(());
         }
         let why = format!("{flow} sent nothing after a CNP took effect");
@@ -173,8 +176,8 @@ impl<'a> Limited<'a> {
     /// From when on something else than the first CNP, which arrived at `cnp`, may have changed the rate: the next one, the timer, or so
     /// many bytes.
     fn next_change(&self, cnp: Time) -> Option<Time> {
-        let effect = cnp + self.rp.latency;
-        let second = self.cnps.get(1).map(|(_, at)| *at + self.rp.latency);
+        let effect = cnp + self.rp.latency.least();
+        let second = self.cnps.get(1).map(|(_, at)| *at + self.rp.latency.least());
         let every = Some(self.rp.byte_counter).filter(|every| *every > Bytes(0));
         let mut sent = 0;
         let mut counted =
@@ -310,7 +313,7 @@ fn alphas(limited: &Limited<'_>, points: &[Point], x: String) -> Option<Curve> {
         };
         Span { lo: cut(before.lo, after.hi), hi: cut(before.hi, after.lo) }
     };
-    let effects = limited.cnps.iter().map(|(_, at)| *at + limited.rp.latency);
+    let effects = limited.cnps.iter().map(|(_, at)| *at + limited.rp.latency.most());
     let at_cut = effects.filter_map(|effect| {
         let next = points.partition_point(|point| point.at < effect);
         let [before, after] = [points.get(next.checked_sub(1)?)?, points.get(next)?];
@@ -345,7 +348,7 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let until = limited.next_change(cnp);
         let alone = |point: &&Point| point.at >= cnp && until.is_none_or(|next| point.at < next);
         // One that does not cut holds nothing back: then what follows the CNP's effect shows that.
-        let effect = cnp + limited.rp.latency + limited.bound * 2;
+        let effect = cnp + limited.rp.latency.most() + limited.bound * 2;
         let held = curve.iter().filter(alone).find(|point| point.held);
         let shown = held.or_else(|| curve.iter().filter(alone).find(|point| point.at >= effect));
         let Some(point) = shown else {
@@ -390,15 +393,21 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
 fn reacts(rp: &Rp) -> Prediction {
     Prediction {
         unit: Unit::Ps,
-        span: Span::exactly(rp.latency.0),
+        span: Span { lo: rp.latency.least().0, hi: rp.latency.most().0 },
         formula: "rp.latency; seen between two packets",
-        text: format!("{} after the last bit of the CNP", Unit::Ps.show(rp.latency.0)),
+        text: match rp.latency.width() {
+            Dur::ZERO => {
+                format!("{} after the last bit of the CNP", Unit::Ps.show(rp.latency.least().0))
+            }
+            _ => format!("{} after the last bit of the CNP", rp.latency),
+        },
         source: "the declared latency",
     }
 }
 
 /// Judges how soon the first CNP takes effect.
 fn reaction(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
+    let told: Cell<Option<(String, Within, Dur)>> = Cell::new(None);
     done.each("rate.reaction", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
         let (cnp, held) = limited.held(trial)?;
@@ -407,8 +416,16 @@ fn reaction(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         // The packet before still had the old rate behind it, this one has the new.
         let lo = since(held - 1).map_or(0, |since| since.saturating_sub(blur).0 + 1);
         let span = Span { lo, hi: (since(held).unwrap_or_default() + blur).0 };
+        let of = format!("{}.rp.latency", limited.part);
+        // Between which two packets it was is known, and no more.
+        let open = Dur(span.hi - span.lo + 1);
+        let open = told.take().map_or(open, |(.., before)| before.max(open));
+        told.set(Some((of, limited.rp.latency, open)));
         let want = reacts(limited.rp);
         let records = vec![limited.cnps[0].0, limited.frames[held].0];
         Ok(TrialReading { span, want, got: None, records, looked: looked(1, "cuts") })
     });
+    if let Some(told) = told.take() {
+        judged.resolved("rate.reaction", &[told]);
+    }
 }

@@ -276,7 +276,7 @@ impl Nic {
             self.marked(now, packet, self.table.get(packet.stream));
         }
         self.cnps_received += 1;
-        let effect = now + self.config.rp.latency;
+        let effect = now + self.draws.next(self.config.rp.latency);
         self.cnps.insert((effect, self.cnps_received, packet.stream, packet.src));
         if effect == now {
             self.on_wake(now);

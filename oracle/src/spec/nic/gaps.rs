@@ -1,8 +1,9 @@
 //! How far apart the frames of one limiter have to leave, given the CNPs that reached it and the frames as they left.
 //!
 //! Stamps blur the order of a frame, a CNP and a timer that lie within two bounds of each other, and whether a CNP fell into the
-//! window of a cut. Every order that the stamps allow is followed, histories that come to the same are one, and a gap is the
-//! hull of what they ask for. With exact stamps there is one history, and what it asks for is open by what devices round alone.
+//! window of a cut; so does a range of what a CNP takes, by its width. Every order that is left open is followed, histories that come
+//! to the same are one, and a gap is the hull of what they ask for. With exact stamps and one latency there is one history, and what it
+//! asks for is open by what devices round alone.
 
 use super::rp::Limiter;
 use rig_lab::Rp;
@@ -40,8 +41,11 @@ pub fn gaps(
     frames: &[(Time, Bytes)],
     bound: Dur,
 ) -> Vec<Gap> {
-    let effects: Vec<Time> = cnps.iter().map(|&at| at + rp.latency).collect();
-    let sight = Sight { window: rp.cut_window, effects: &effects, blur: bound * 2 };
+    let middle = rp.latency.least() + rp.latency.width() / 2;
+    let effects: Vec<Time> = cnps.iter().map(|&at| at + middle).collect();
+    // An effect is half the width off either way, and two of them all of it.
+    let blur = bound * 2 + rp.latency.width();
+    let sight = Sight { window: rp.cut_window, effects: &effects, blur };
     let mut histories = vec![History { limiter: Limiter::new(rp, line), next: 0 }];
     let mut from = 0;
     let mut gaps = Vec::new();

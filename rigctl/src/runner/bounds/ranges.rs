@@ -70,6 +70,22 @@ const TRIED: &[Tried] = &[
         },
     },
     Tried {
+        path: "nic.rp.latency",
+        device: "gen2",
+        measure: "rate.reaction",
+        case: || {
+            "    dut: {nic: {generation: gen2, rp: {enable: true, limiting: packet}}}
+    flows: {flow: {nic: p1, class: 3, verb: write, message: 64KiB, mtu: 1024B}}
+    streams: {once: {from: p1, class: 6, kind: cnp, of: flow, every: 10us, count: 1}}
+    steps: [{at: 0us, start: flow, for: 20us}, {at: 5us, start: once}]
+    length: 30us
+    trials: 200
+    measure: [{rate.reaction: {flow: flow}}, {rate.follows: {flow: flow}}]
+"
+            .to_owned()
+        },
+    },
+    Tried {
         path: "nic.rc.ack_latency",
         device: "gen2",
         measure: "rc.receiver",

@@ -85,7 +85,7 @@ fn each_parameter_shows_in_the_frames_of_three_cuts() {
     type Change = fn(&mut Rp);
     let changes: [(&str, Change); 16] = [
         ("enable", |rp| rp.enable = false),
-        ("latency", |rp| rp.latency = Dur::ns(1_400)),
+        ("latency", |rp| rp.latency = Dur::ns(1_400).into()),
         ("cut_window", |rp| rp.cut_window = Dur::us(6)),
         ("initial_alpha", |rp| rp.initial_alpha.0 = 900_000),
         ("inverse_g", |rp| rp.inverse_g = 128),
@@ -176,7 +176,7 @@ proptest! {
         prop_assert_eq!(judged(&declared, &cnps, &frames(&declared)).faults, []);
         let other = match which {
             0 => Rp { enable: false, ..declared },
-            1 => Rp { latency: Dur::us(3), ..declared },
+            1 => Rp { latency: Dur::us(3).into(), ..declared },
             2 => Rp { inverse_g: 16, ..declared },
             3 => Rp { alpha_timer: Dur::us(20), ..declared },
             4 => Rp { timer: Dur::us(20), ..declared },
