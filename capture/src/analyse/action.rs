@@ -211,8 +211,10 @@ mod tests {
             let taken = action(&observation, &script, 0, &view, window);
             (taken.passed.len(), taken.held.len())
         };
-        assert_eq!(held(ready, Some(rate)), (1, 0));
-        assert_eq!(held(ready + Dur(1), Some(rate)), (0, 1), "the port was free before");
+        // Preamble and gap may have stood before its first bit.
+        let latest = ready + PortSpeed::G100.slot(Bytes(SIZE.into())) - frame;
+        assert_eq!(held(latest, Some(rate)), (1, 0));
+        assert_eq!(held(latest + Dur(1), Some(rate)), (0, 1), "the port was free before");
         assert_eq!(held(ready, None), (0, 1), "without a shaper nothing kept it");
     }
 
