@@ -1,14 +1,16 @@
-//! Why a case says nothing of a device: what it rests on does not hold there. Its ports are shaped and a load does not fit, a setting has
-//! no meaning, the keys are too short, or all of it happens at one device of several.
+//! Why a case says nothing of a device: what it rests on does not hold there. A load does not fit its ports, a setting has no meaning, the keys are too short, or all of it happens at one device of several.
 
 use rig_lab::{Declared, Keys, Kind, Lab, Profile, Setting};
 use rig_oracle::measure;
-use rig_testcases::{Case, Measure, StreamRate, Sweep, Wanted};
+use rig_testcases::case::CaseAction;
+use rig_testcases::{Amount, Case, Measure, StreamRate, Sweep, Wanted};
+use rig_units::Dur;
 
 /// What of the case does not hold on the device, in words; `None`: nothing.
 pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     keyless(lab, profile, case)
         .or_else(|| shaped(profile, case))
+        .or_else(|| overfull(profile, case))
         .or_else(|| misplaced(profile, case))
         .or_else(|| apart(profile, case))
 }
@@ -54,6 +56,61 @@ fn shaped(profile: &Profile, case: &Case) -> Option<String> {
     Some(format!(
         "its ports are shaped to {pir}, the streams to {to} offer more, and that there is no {name} holds of a load that fits"
     ))
+}
+
+/// Why no device could keep what the case wants: it wants no loss of a class that pauses nobody, and so much is sent to the port for so
+/// long that not even a device that gave all its memory to it would hold what the line does not take.
+fn overfull(profile: &Profile, case: &Case) -> Option<String> {
+    let configured = profile.clone().configured(&case.settings).ok()?;
+    let switch = configured.declared.switch()?;
+    let ports = case.dut_ports(&configured.declared).unwrap_or_default();
+    let speed = |name: &str| {
+        let at = case.rig_ports().iter().position(|port| port == name)?;
+        configured.declared.port_speed(*ports.get(at)?)
+    };
+    let memory = u128::from(switch.buffer.pool.0) + u128::from(switch.buffer.lossy_pool.0);
+    let wanted = case.measure.iter().filter(|one| one.wanted("expect") == Wanted::None);
+    wanted.filter(|one| one.name() == "loss").find_map(|one| {
+        let stream = case.streams.get(one.named("stream"))?;
+        if switch.qos.pfc_enable.contains(&stream.class) {
+            return None;
+        }
+        let line = u128::from(speed(&stream.to)?.bps());
+        let more = offered(&configured, case, &stream.to).checked_sub(line)?;
+        let lasting = together(case, &stream.to)?;
+        let left = more * u128::from(lasting.0) / 8_000_000_000_000;
+        (left > memory).then(|| {
+            let (to, class) = (&stream.to, stream.class);
+            format!(
+                "the streams to {to} offer {left} B more within {lasting} than its line takes, class {class} pauses nobody, and \
+                 the device has {memory} B of memory: some must be lost"
+            )
+        })
+    })
+}
+
+/// How long all streams to a rig port are sent at once; `None` where the case does not say it in plain times.
+fn together(case: &Case, to: &str) -> Option<Dur> {
+    let plain = |amount: &Amount| match amount {
+        Amount::Exactly(dur) => Some(*dur),
+        Amount::Of { .. } | Amount::Swept(_) => None,
+    };
+    let own = case.streams.iter().filter(|(_, stream)| stream.to == to);
+    let sent = own.map(|(name, stream)| {
+        let mut starts = case.steps.iter().filter_map(|step| match &step.what {
+            CaseAction::Start { names, lasting } if names.contains(name) => {
+                Some((&step.at, lasting.as_ref()?))
+            }
+            _ => None,
+        });
+        let (at, lasting) = starts.next().filter(|_| stream.count.is_none())?;
+        let from = plain(at)?;
+        Some((from, from + plain(lasting)?))
+    });
+    let sent: Vec<(Dur, Dur)> = sent.collect::<Option<_>>()?;
+    let from = sent.iter().map(|(from, _)| *from).max()?;
+    let until = sent.iter().map(|(_, until)| *until).min()?;
+    Some(until.saturating_sub(from))
 }
 
 /// Bits a second in frames that all streams to a rig port offer it; over a system of devices, where they share what is between, all.
