@@ -7,7 +7,7 @@ use crate::passage::{Passage, Passages, Way};
 use crate::pause::pauses;
 use crate::{Dir, Observation, SAMPLE};
 use rig_testcases::{Declared, Script, StreamSpec};
-use rig_units::{Dur, Time};
+use rig_units::{Dur, L2Rate, Time};
 
 /// What the device declares that bears on whether a frame could have arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct Delays {
     /// Whether it may hold a frame where none of its ports to the rig shows it: a system of several devices may, between them.
     /// Only a later frame of the stream then tells that one was lost.
     pub hidden: bool,
+    /// The rate to which its ports are shaped: one that waits for that is not idle. `None` where they send at their speed.
+    pub shaper: Option<L2Rate>,
 }
 
 impl From<&Declared> for Delays {
@@ -29,6 +31,7 @@ impl From<&Declared> for Delays {
             forwarding_delay: declared.transit().unwrap_or_default(),
             response: response.unwrap_or_default(),
             hidden: false,
+            shaper: declared.switch().and_then(|switch| switch.scheduler.pir),
         }
     }
 }
@@ -64,8 +67,7 @@ impl<'a> Fates<'a> {
         }
         let arrived = passages.all.iter().filter(|passage| passage.received.is_some());
         let last_arrived = arrived.map(|passage| passage.seq).max();
-        let settled =
-            (!delays.hidden).then(|| settled(observation, script, stream, delays.response));
+        let settled = (!delays.hidden).then(|| settled(observation, script, stream, delays));
         let way = Way::of(observation, spec, delays.forwarding_delay);
         Fates { passages, sampled, way, last_arrived, settled }
     }
@@ -86,14 +88,14 @@ impl<'a> Fates<'a> {
 
 /// The last instant at which the device's port behind `stream.to` was surely idle and the class not paused: nothing
 /// that was ready before it was still there.
-fn settled(observation: &Observation, script: &Script, stream: u16, response: Dur) -> Time {
+fn settled(observation: &Observation, script: &Script, stream: u16, delays: Delays) -> Time {
     let spec = &script.streams[usize::from(stream)];
     let trace = &observation.ports[usize::from(spec.to)];
     let bound = trace.provenance.bound();
     let pauses = pauses(observation, spec.to, spec.class);
     let unpaused = |mut at: Time| {
         for pause in pauses.iter().rev() {
-            let until = pause.until + bound * 2 + response;
+            let until = pause.until + bound * 2 + delays.response;
             if pause.from.saturating_sub(bound * 2) <= at && at <= until {
                 at = pause.from.saturating_sub(bound * 2 + Dur(1));
             }
@@ -105,12 +107,15 @@ fn settled(observation: &Observation, script: &Script, stream: u16, response: Du
     let to_port = script.streams.iter().filter(|other| other.to == spec.to);
     let longest = to_port.map(StreamSpec::on_wire).max().unwrap_or(spec.on_wire());
     let lead = trace.cable + trace.speed.slot(longest) + bound;
+    // A shaper keeps the next frame for as long as it lets one take, be it that one or the one before. PFC passes it by, and may
+    // have left in that time.
+    let keeps = delays.shaper.map_or(Dur::ZERO, |rate| rate.serialise(longest));
     let mut idle_until = end.saturating_sub(lead);
     for frame in observation.records.iter().rev() {
         if frame.port != spec.to || frame.dir != Dir::Rx {
             continue;
         }
-        let idle_from = (frame.at + bound).saturating_sub(trace.cable);
+        let idle_from = (frame.at + bound + keeps).saturating_sub(trace.cable);
         let at = unpaused(idle_until);
         if at > idle_from {
             return at;
@@ -128,8 +133,12 @@ mod tests {
     use crate::sample::{CABLE, FORWARDING, Sample, TRANSIT};
     use rig_units::Bytes;
 
-    const DELAYS: Delays =
-        Delays { forwarding_delay: FORWARDING, response: Dur(400_000), hidden: false };
+    const DELAYS: Delays = Delays {
+        forwarding_delay: FORWARDING,
+        response: Dur(400_000),
+        hidden: false,
+        shaper: None,
+    };
 
     /// Numbers of the frames that were lost, and of those left open.
     fn fates(sample: Sample, length: Dur) -> (Vec<u32>, Vec<u32>) {
@@ -215,6 +224,25 @@ mod tests {
         let lost = fates.passages.all.iter().filter(|p| fates.lost(p)).map(|p| p.seq);
         assert_eq!(lost.collect::<Vec<_>>(), [0, 64, 128]);
         assert!(fates.sampled);
+    }
+
+    #[test]
+    fn a_port_that_waits_for_its_shaper_is_not_idle() {
+        let rate = L2Rate { bps: 300_000_000 };
+        // A frame before it may keep it for 27.3 us.
+        let keeps = rate.serialise(Bytes(1_024));
+        let first = Dur::us(1) + TRANSIT;
+        let could = first + keeps + Dur(83_520) + CABLE;
+        for (length, shaper, lost) in [
+            (could - CABLE, Some(rate), vec![]),
+            (could - CABLE + Dur(1), Some(rate), vec![1]),
+            (could - keeps, None, vec![1]),
+        ] {
+            let mut sample = Sample::new();
+            sample.data(0, Dur::us(1), Some(first));
+            sample.data(1, Dur::us(1) + Dur(83_520), None);
+            assert_eq!(fates_by(sample, length, Delays { shaper, ..DELAYS }).0, lost, "{length}");
+        }
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub(crate) fn view(action: WatchdogAction, backlog: Backlog) -> ActionView {
         backlog,
         response: Dur::ns(400),
         refresh: Dur::us(150),
+        resumption: Dur::ZERO,
         forwarding_delay: FORWARDING,
         shaper: None,
     }

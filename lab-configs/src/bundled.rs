@@ -32,6 +32,7 @@ duts! {
     "mellanox.yaml"
     "mellanox-by-standard.yaml"
     "mellanox-tick.yaml"
+    "nic-by-standard.yaml"
     "router.yaml"
     "shallow-32x100g.yaml"
     "voq.yaml"

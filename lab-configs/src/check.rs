@@ -6,7 +6,7 @@ use crate::{
     Action, Buffer, ConfigPath, Curve, Declared, DepthUnit, Nics, Pfcwd, PortGroup, Profile,
     RuleFamily, Switch, Watermark, Wred,
 };
-use rig_units::{Bytes, Dur};
+use rig_units::{Bytes, Dur, Within};
 
 /// Notes every contradiction of a profile that was read from `root`.
 pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
@@ -154,9 +154,12 @@ impl Checks<'_> {
                 format!("a refresh within the pause time of {} on the fastest port", pfc.quanta);
             self.fault("pfc.refresh", found, want);
         }
-        if let Some(taken) = pfc.emission.filter(|taken| *taken >= pause) {
-            let found = format!("an XOFF that takes {taken}");
-            self.fault("pfc.emission", found, format!("less than the pause time, {pause}"));
+        let words = [("emission", "XOFF", pfc.emission), ("resumption", "XON", pfc.resumption)];
+        for (path, word, taken) in words {
+            let Some(taken) = taken.filter(|taken| taken.most() >= pause) else { continue };
+            let found = format!("an {word} that takes {taken}");
+            let want = format!("less than the pause time, {pause}");
+            self.fault(&format!("pfc.{path}"), found, want);
         }
         if pfc.response.most() >= pause {
             let found = format!("a response time of {}", pfc.response);
@@ -196,7 +199,9 @@ impl Checks<'_> {
             self.fault(path, found, want);
         }
         let pause = ports.iter().map(|group| group.speed.pause(pfc.quanta)).min();
-        let slower = pfc.response.most().max(pfc.emission.unwrap_or(Dur::ZERO)) + macsec.latency;
+        let says =
+            [pfc.emission, pfc.resumption].map(|taken| taken.map_or(Dur::ZERO, Within::most));
+        let slower = pfc.response.most().max(says[0]).max(says[1]) + macsec.latency;
         if let Some(pause) = pause.filter(|pause| macsec.enable && slower >= *pause) {
             let found = format!("a latency of {}: PFC takes {slower}", macsec.latency);
             self.fault("macsec.latency", found, format!("PFC within the pause time, {pause}"));

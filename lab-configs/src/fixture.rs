@@ -3,7 +3,7 @@
 use crate::{
     Accounting, Action, Backlog, Buffer, Charge, ConfigPath, Crossing, DropBy, Jitter, Nic, Pfcwd,
 };
-use rig_units::{Bytes, Dur};
+use rig_units::{Bytes, Dur, Within};
 
 impl Buffer {
     /// A pool in which every frame takes what it is long. Limits are 2^k of what is left, nothing is reserved and there is no headroom.
@@ -29,10 +29,11 @@ impl Buffer {
 }
 
 impl Nic {
-    /// Such as its rows say, but that it answers no mark and obeys no CNP.
+    /// Such as its rows say, but that it answers no mark and obeys no CNP, and that its timers run out on the picosecond.
     pub fn quiet() -> Nic {
         let mut nic = Nic::usual();
         (nic.np.enable, nic.rp.enable) = (false, false);
+        nic.rc.timeout_late = Some(Within::ZERO);
         nic
     }
 }

@@ -118,8 +118,19 @@ fn suspects(text: &str) -> Vec<Range<usize>> {
             _ => runs.push((1, at..at + 1)),
         }
     }
+    // The letters of a word, such as the last three of IEEE, are none of a group's.
+    let of_a_word = |run: &Range<usize>| {
+        let letter =
+            |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !c.is_ascii_hexdigit());
+        let beside = [text[..run.start].chars().next_back(), text[run.end..].chars().next()];
+        !text[run.clone()].contains(|c: char| c.is_ascii_digit()) && beside.into_iter().any(letter)
+    };
     let mut groups: Vec<(usize, Range<usize>)> = Vec::new();
     for (size, run) in runs {
+        if of_a_word(&run) {
+            groups.push((0, run));
+            continue;
+        }
         let apart =
             |group: &Range<usize>| matches!(&text[group.end..run.start], " " | ":" | "-" | ".");
         match groups.last_mut() {
@@ -184,6 +195,8 @@ mod tests {
             ("`01 23 45 67 89 ab`", "`** ** ** ** ** **`"),
             ("01:23:45:67:89:ab:c", "*******************"),
             ("0123-4567-89ab", "**************"),
+            ("key01-23-45-67-89-ab", "key*****************"),
+            ("keyabcdefabcdef", "key************"),
             ("1234567890 and 123456789012345678901234", "1234567890 and ************************"),
         ];
         for (text, want) in all {
@@ -196,6 +209,7 @@ mod tests {
             "123456789012345678901234567890",
             "2026-11-22 18:11:39",
             "12 bytes, 16 or 32",
+            "# IEEE 802.3 31B.3.7 at 100Gbps",
             "{0: 1, 2: 3}",
         ];
         for text in none {

@@ -6,6 +6,7 @@
 //!
 //! Invariant: nothing here reads a clock or a source of randomness; only [`read`] and [`yaml`] touch files.
 
+mod ack_timeout;
 pub mod buffer;
 mod bundled;
 mod check;
@@ -44,6 +45,7 @@ pub mod watermark;
 pub mod wred;
 pub mod yaml;
 
+pub use ack_timeout::AckTimeout;
 pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::Declared;
 pub use deviation::{

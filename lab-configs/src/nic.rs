@@ -6,8 +6,9 @@
 //!
 //! Left out on purpose: connection management, memory registration, completions; and every transport but RC.
 
+use crate::AckTimeout;
 use crate::field::Holds::{Chance, Count, Name, Range, Rate, Size, Switch, Time, Word};
-use crate::field::{Field, needed};
+use crate::field::{Field, needed, optional};
 use rig_units::{Bytes, Dur, L2Rate, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -175,8 +176,12 @@ pub struct Rc {
     pub nak_latency: Within,
     /// From the last bit of a NAK to the first frame that is sent again, each time anew.
     pub resend_latency: Within,
-    /// How long a sender waits for an acknowledgement before it sends again. 0s: for ever.
-    pub timeout: Dur,
+    /// How long a sender waits at least for an acknowledgement before it sends again: the code that `ibv_modify_qp` takes.
+    pub timeout: AckTimeout,
+    /// How much later than that its timer runs out, each time anew. Unset: as IBTA volume 1, 9.7.6.1.3 limits it, by up to three times
+    /// as long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_late: Option<Within>,
     /// How often it does so without progress before it gives up.
     pub retries: u8,
 }
@@ -234,7 +239,8 @@ impl Rc {
         needed("ack_latency", Range, "1us").by_case().live().varies(),
         needed("nak_latency", Range, "1us").by_case().live().varies(),
         needed("resend_latency", Range, "2us").by_case().live().varies(),
-        needed("timeout", Time, "0s").by_case().live().tried(&["x2"]),
+        needed("timeout", Count, "0").by_case().live().tried(&["x2", "x0.5"]),
+        optional("timeout_late", Range).by_case().live().varies().tried(&["+1us", "never"]),
         needed("retries", Count, "7").by_case().live().tried(&["1"]),
     ];
 }
@@ -274,6 +280,8 @@ impl Nic {
         let bursts = rp.limiting == Limiting::Burst;
         wrong(bursts && rp.burst == Bytes(0), "rp.burst", "0B".to_owned(), "at least a frame");
         wrong(rc.ack_every == 0, "rc.ack_every", "0".to_owned(), "at least 1");
+        let retries = format!("{} retries", rc.retries);
+        wrong(rc.retries > 7, "rc.retries", retries, "0 to 7: the retry count has 3 bits");
         let free = receive.cache == 0 && receive.miss > Dur::ZERO;
         let found = format!("a miss that takes {} where there is none", receive.miss);
         wrong(free, "receive.miss", found, "0s with a cache of 0");

@@ -17,9 +17,12 @@ pub struct Pfc {
     /// Time the MAC takes from the last bit of a PFC frame to the last start of a frame of that class
     /// (IEEE 802.3 31B.3.7 gives the most), of each frame anew.
     pub response: Within,
-    /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC. Absent: none.
+    /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC, of each anew. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub emission: Option<Dur>,
+    pub emission: Option<Within>,
+    /// Time from a group falling back to where it may go on to the XON standing at the MAC, of each anew. Absent: as an XOFF takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumption: Option<Within>,
     /// Whether an XON frame counts as a received PFC frame in `SAI_PORT_STAT_PFC_<p>_RX_PKTS`.
     pub xon_counts: bool,
 }
@@ -30,7 +33,8 @@ impl Pfc {
         needed("quanta", Pause, "65535q"),
         needed("refresh", Time, "100us"),
         needed("response", Range, "2.02us").varies(),
-        optional("emission", Time),
+        optional("emission", Range).varies(),
+        optional("resumption", Range).varies(),
         needed("xon_counts", Switch, "true").tried(&["true", "false"]),
     ];
 }

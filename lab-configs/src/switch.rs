@@ -53,8 +53,15 @@ impl Switch {
     }
 
     /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC, MACsec counted.
-    pub fn emission(&self) -> Dur {
-        self.pfc.emission.unwrap_or(Dur::ZERO) + self.macsec.pfc_latency(self.macsec.sent())
+    pub fn emission(&self) -> Within {
+        let protected = self.macsec.pfc_latency(self.macsec.sent());
+        self.pfc.emission.unwrap_or(Within::ZERO) + protected.into()
+    }
+
+    /// Time from a group falling back to where it may go on to the XON standing at the MAC, MACsec counted.
+    pub fn resumption(&self) -> Within {
+        let protected = self.macsec.pfc_latency(self.macsec.sent());
+        self.pfc.resumption.or(self.pfc.emission).unwrap_or(Within::ZERO) + protected.into()
     }
 
     /// Speed of port `index`, counted from 0; `None` past the last.

@@ -1,5 +1,6 @@
 //! The command line, as scripts hold on to it.
 
+mod arguments;
 mod capture;
 mod compare;
 mod format;
@@ -7,6 +8,7 @@ mod lint;
 mod size;
 mod stream;
 
+pub use arguments::arguments;
 pub use capture::{CaptureFlags, CaptureKind};
 pub use compare::{AllowFlags, CompareArgs};
 pub use format::Format;

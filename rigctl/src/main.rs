@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use rig_reports::{Exit, Shown};
-use rigctl::cli::{Cli, Command, DutCommand};
+use rigctl::cli::{Cli, Command, DutCommand, arguments};
 use rigctl::rights::{self, Work};
 use rigctl::{commands, fence, stderr, stdout};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 fn main() -> ExitCode {
     full_disks_are_errors();
-    let command = match Cli::try_parse() {
+    let command = match Cli::try_parse_from(arguments(std::env::args_os())) {
         Ok(cli) => cli.command,
         Err(said) => return ExitCode::from(stdout::ended(answered(&said)).code()),
     };

@@ -41,7 +41,7 @@ cases:
   never-again:
     why: \"a connection that hangs is not one that is through\"
     source: [\"a test\"]
-    dut: {nic: {generation: gen2, rc: {timeout: 0us}}, peer: {generation: gen2}}
+    dut: {nic: {generation: gen2, rc: {timeout: 0}}, peer: {generation: gen2}}
     between: {delay: 500ns, inject: [{on: sender, frames: data, psn: 40, do: drop}]}
     flows: {sender: {nic: p1, to: p2, class: 3, verb: write, message: 16KiB, mtu: 1024B, count: 12}}
     steps: [{at: 0us, start: sender}]

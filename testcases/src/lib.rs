@@ -15,6 +15,7 @@ pub mod nic;
 pub mod read;
 mod resolve;
 pub mod roce;
+pub mod running;
 mod schema;
 pub mod script;
 pub mod vocabulary;

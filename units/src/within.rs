@@ -43,6 +43,11 @@ impl Within {
         Within { least: value, most: value, said: Said::Span }
     }
 
+    /// Anything up to `most`.
+    pub const fn at_most(most: Dur) -> Within {
+        Within { least: Dur::ZERO, most, said: Said::Max }
+    }
+
     /// The shortest that is meant.
     pub const fn least(self) -> Dur {
         self.least
@@ -84,9 +89,7 @@ impl Within {
     /// What keys of a mapping say together; what is wrong with them, and what is wanted.
     fn of_keys(keys: &Keys) -> Result<Within, String> {
         match *keys {
-            Keys { min: None, max: Some(most), typ: None, tol: None } => {
-                Ok(Within { least: Dur::ZERO, most, said: Said::Max })
-            }
+            Keys { min: None, max: Some(most), typ: None, tol: None } => Ok(Within::at_most(most)),
             Keys { min: Some(least), max: Some(most), typ: None, tol: None } if least > most => {
                 Err(format!("min `{least}` is above max {most}: want min at most max"))
             }

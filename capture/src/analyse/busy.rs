@@ -1,6 +1,7 @@
 //! What a port of the device was doing just before a frame: back-to-back frames leave open when the first of them could
 //! have started, an idle wire does not.
 
+use super::ActionView;
 use crate::passage::start;
 use crate::{Dir, Observation, Record, Span, What};
 use rig_units::{Bytes, Dur, L2Rate, Quanta};
@@ -89,13 +90,12 @@ fn loads(observation: &Observation, port: u16) -> Vec<Range<usize>> {
 }
 
 /// When the device let go of a sender that it had paused, seen at the rig's port `port`, within `during`: the first XON,
-/// or the first refresh that did not come. With the records that show it.
+/// which the device may have taken its time for, or the first refresh that did not come. With the records that show it.
 pub(crate) fn xon_or_silence(
     observation: &Observation,
-    port: u16,
-    class: u8,
+    (port, class): (u16, u8),
     during: Range<u64>,
-    refresh: Dur,
+    view: &ActionView,
 ) -> Option<(Span, Vec<usize>)> {
     let trace = &observation.ports[usize::from(port)];
     let busy = Busy::of(observation, port);
@@ -115,7 +115,8 @@ pub(crate) fn xon_or_silence(
         }
         match xoff {
             Some((_, xoff)) if quanta == Quanta(0) && at.lo > during.start => {
-                return Some((at, vec![xoff, record]));
+                let lo = at.lo.saturating_sub(view.resumption.0);
+                return Some((Span { lo, ..at }, vec![xoff, record]));
             }
             _ if quanta == Quanta(0) => xoff = None,
             _ => xoff = Some((at, record)),
@@ -124,7 +125,7 @@ pub(crate) fn xon_or_silence(
     let (last, record) = xoff?;
     // One more frame may have been on the wire when the refresh fell due.
     let longest = observation.records.iter().map(Record::on_wire).max()?;
-    let due = last.hi + refresh.0 + trace.speed.slot(longest).0;
+    let due = last.hi + view.refresh.0 + trace.speed.slot(longest).0;
     let silent = due < during.end && last.hi > during.start;
     silent.then(|| (Span { lo: last.lo, hi: due }, vec![record]))
 }

@@ -77,8 +77,12 @@ mod tests {
     use crate::sample::{FORWARDING, Sample, TRANSIT};
     use rig_units::Dur;
 
-    const DELAYS: Delays =
-        Delays { forwarding_delay: FORWARDING, response: Dur(400_000), hidden: false };
+    const DELAYS: Delays = Delays {
+        forwarding_delay: FORWARDING,
+        response: Dur(400_000),
+        hidden: false,
+        shaper: None,
+    };
 
     fn of(sample: Sample) -> Loss {
         let (observation, script) = sample.done(Dur::ms(5));

@@ -56,6 +56,8 @@ pub struct ActionView {
     pub response: Dur,
     /// Time between two XOFF frames of the device while a class stays congested.
     pub refresh: Dur,
+    /// Longest time from a group falling back to where it may go on to its XON.
+    pub resumption: Dur,
     /// Time from the last bit in to the first bit out of the idle device.
     pub forwarding_delay: Dur,
     /// The rate to which its ports are shaped; `None` where they send at their speed.
@@ -69,6 +71,7 @@ impl From<&Switch> for ActionView {
             backlog: declared.pfcwd.backlog,
             response: declared.response(declared.macsec.sent()).most(),
             refresh: declared.pfc.refresh,
+            resumption: declared.resumption().most(),
             forwarding_delay: declared.transit(),
             shaper: declared.scheduler.pir,
         }
@@ -78,8 +81,8 @@ impl From<&Switch> for ActionView {
 impl ActionView {
     /// What bears on whether a frame could have arrived.
     pub const fn delays(&self) -> Delays {
-        let ActionView { forwarding_delay, response, .. } = *self;
-        Delays { forwarding_delay, response, hidden: false }
+        let ActionView { forwarding_delay, response, shaper, .. } = *self;
+        Delays { forwarding_delay, response, hidden: false, shaper }
     }
 }
 

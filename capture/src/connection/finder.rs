@@ -1,16 +1,13 @@
-//! Sorts packets by connection, and finds out which answers belong to which requests.
+//! Sorts packets by connection.
 
 use super::Connection;
+use super::lives::Life;
 use super::packet::{Flow, Packet, Role};
+use super::pairs::pairs;
 use super::replay::replay;
-use core::net::IpAddr;
 use indexmap::IndexMap;
 use rig_frames::packet::RoceFrame;
 use rig_units::Time;
-use std::collections::BTreeMap;
-
-/// Answers that are asked which requests they belong to.
-const ASKED: usize = 64;
 
 /// Takes the RoCE frames of a capture in order of time.
 #[derive(Debug, Default)]
@@ -18,16 +15,13 @@ pub struct Finder {
     flows: IndexMap<Flow, Way>,
 }
 
-/// All that goes one way to one queue pair: what is asked of it, and what it is answered.
+/// All that goes one way to one queue pair: what is asked of it, what it is answered, and when it was notified.
 #[derive(Debug, Default)]
 struct Way {
     requests: Vec<Packet>,
     answers: Vec<Packet>,
-    notifications: u64,
+    notified: Vec<Time>,
 }
-
-/// Requests by where they go and their sequence number: the flows that have such a one.
-type Asked = BTreeMap<(IpAddr, IpAddr, u32), Vec<usize>>;
 
 impl Finder {
     /// A frame that passed port `port` at `at`; `sound` says whether its ICRC is right.
@@ -37,92 +31,67 @@ impl Finder {
         match packet.role {
             Role::Request { .. } => way.requests.push(packet),
             Role::Answer(_) => way.answers.push(packet),
-            Role::Notification => way.notifications += 1,
+            Role::Notification => way.notified.push(at),
         }
     }
 
     /// The connections, by the first packet of each. A flow that asks for no acknowledgement and gets no answer is none: it is a
     /// stream of somebody who sends packets, not messages.
     pub fn connections(&self) -> Vec<Connection> {
-        let asked = self.asked();
-        let mut answers_of: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut without_requests = Vec::new();
-        for (index, (flow, way)) in self.flows.iter().enumerate() {
-            if way.answers.is_empty() {
-                continue;
-            }
-            match self.requests_of(flow, way, &asked).filter(|of| !answers_of.contains_key(of)) {
-                Some(of) => drop(answers_of.insert(of, index)),
-                None => without_requests.push(index),
-            }
-        }
-        let of_requests = self.flows.iter().enumerate().filter_map(|(index, (_, way))| {
-            let answers = answers_of.get(&index).copied();
-            let asks = answers.is_some() || way.requests.iter().any(|packet| packet.asks);
-            (asks && !way.requests.is_empty()).then_some((Some(index), answers))
+        let flows = self.flows.iter();
+        let requests = flows.clone().flat_map(|(flow, way)| Life::all(flow, &way.requests));
+        let answers = flows.flat_map(|(flow, way)| Life::all(flow, &way.answers));
+        let (requests, answers): (Vec<Life<'_>>, Vec<Life<'_>>) =
+            (requests.collect(), answers.collect());
+        let (requests, answers_of) = pairs(requests, &answers);
+        let mut alone = vec![true; answers.len()];
+        answers_of.iter().flatten().for_each(|&own| alone[own] = false);
+        let of_requests = requests.iter().zip(&answers_of).filter_map(|(life, own)| {
+            let own = own.map(|own| &answers[own]);
+            let asks = own.is_some() || life.packets.iter().any(|packet| packet.asks);
+            asks.then_some((Some(life), own))
         });
-        let of_answers = without_requests.into_iter().map(|index| (None, Some(index)));
+        let of_answers = answers.iter().zip(alone).filter(|(_, alone)| *alone);
+        let of_answers = of_answers.map(|(life, _)| (None, Some(life)));
         let mut both: Vec<_> = of_requests.chain(of_answers).collect();
-        both.sort_by_key(|(requests, answers)| requests.or(*answers));
-        both.into_iter()
-            .filter_map(|(requests, answers)| self.connection(requests, answers))
-            .collect()
+        both.sort_by_key(|(requests, answers)| requests.or(*answers).map(Life::first));
+        let all = both.into_iter();
+        all.filter_map(|(requests, answers)| self.connection(requests, answers)).collect()
     }
 
-    fn asked(&self) -> Asked {
-        let mut asked = Asked::new();
-        for (index, (flow, way)) in self.flows.iter().enumerate() {
-            for packet in &way.requests {
-                let flows = asked.entry((flow.src, flow.dst, packet.psn.get())).or_default();
-                if flows.last() != Some(&index) {
-                    flows.push(index);
-                }
+    /// How often the queue pair was notified as long as it was this one.
+    fn notified(&self, life: &Life<'_>) -> u64 {
+        let all = self.flows.get(life.flow).map_or(&[][..], |way| &way.notified);
+        let (from, until) = life.during;
+        let own = all.iter().filter(|&&at| from <= at && at < until).count();
+        u64::try_from(own).unwrap_or(u64::MAX)
+    }
+
+    fn connection(
+        &self,
+        requests: Option<&Life<'_>>,
+        answers: Option<&Life<'_>>,
+    ) -> Option<Connection> {
+        let (port, requester, responder) = match (requests, answers) {
+            (Some(Life { flow, .. }), _) => (flow.port, flow.src, flow.dst),
+            (None, answers) => {
+                answers.map(|life| (life.flow.port, life.flow.dst, life.flow.src))?
             }
-        }
-        asked
-    }
-
-    /// The requests that these answers speak of: the most of them; of as many those at the same port, then those to the queue
-    /// pair of the same number. `None` where there are none, or still several.
-    fn requests_of(&self, flow: &Flow, way: &Way, asked: &Asked) -> Option<usize> {
-        let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
-        for answer in way.answers.iter().take(ASKED) {
-            let of = asked.get(&(flow.dst, flow.src, answer.psn.get()));
-            of.into_iter().flatten().for_each(|&of| *votes.entry(of).or_default() += 1);
-        }
-        let rank = |(&of, &votes): (&usize, &usize)| {
-            let other = self.flows.get_index(of)?.0;
-            Some((votes, other.port == flow.port, other.to == flow.to, of))
         };
-        let mut ranked: Vec<_> = votes.iter().filter_map(rank).collect();
-        ranked.sort_unstable();
-        match ranked[..] {
-            [] => None,
-            [.., (a, b, c, _), (x, y, z, _)] if (a, b, c) == (x, y, z) => None,
-            [.., (_, _, _, best)] => Some(best),
-        }
-    }
-
-    fn connection(&self, requests: Option<usize>, answers: Option<usize>) -> Option<Connection> {
-        let at = |index: usize| self.flows.get_index(index);
-        let (to, from) = (requests.and_then(at), answers.and_then(at));
-        let (port, requester, responder) = match (to, from) {
-            (Some((flow, _)), _) => (flow.port, flow.src, flow.dst),
-            (None, from) => from.map(|(flow, _)| (flow.port, flow.dst, flow.src))?,
-        };
-        let asked = to.map_or(&[][..], |(_, way)| &way.requests);
-        let answered = from.map_or(&[][..], |(_, way)| &way.answers);
+        let asked = requests.map_or(&[][..], |life| life.packets);
+        let answered = answers.map_or(&[][..], |life| life.packets);
+        let (to, from) = (requests, answers);
         let (requests, answers) = replay(asked, answered);
         Some(Connection {
             port,
             requester,
             responder,
-            responder_qp: to.map(|(flow, _)| flow.to.get()),
-            requester_qp: from.map(|(flow, _)| flow.to.get()),
+            responder_qp: to.map(|life| life.flow.to.get()),
+            requester_qp: from.map(|life| life.flow.to.get()),
             requests,
             answers,
-            cnps_to_requester: from.map_or(0, |(_, way)| way.notifications),
-            cnps_to_responder: to.map_or(0, |(_, way)| way.notifications),
+            cnps_to_requester: from.map_or(0, |life| self.notified(life)),
+            cnps_to_responder: to.map_or(0, |life| self.notified(life)),
         })
     }
 }

@@ -6,10 +6,17 @@
 //! what the IBTA asks of a reliable connection's responder (Vol 1, 9.7.4); between the place of the capture and the NIC nothing
 //! must be lost.
 //!
+//! A number whose packets go on out of reach of those before, or with far fewer complete messages, is another queue pair's from there
+//! on: each is a connection of its own. One that begins anew where the old one began, within a few messages, is taken for the same.
+//! Of connections with the same sequence numbers at the same time the answers are told apart where they come before the requests of
+//! the others, by their UDP port or by their number; else they are given to neither.
+//!
 //! Left out: how often a requester's timer ran out. A packet that comes again may have been reordered, or sent anew.
 
 mod finder;
+mod lives;
 mod packet;
+mod pairs;
 mod replay;
 #[cfg(test)]
 mod tests;

@@ -72,6 +72,10 @@ pub(super) struct Packet {
     /// Bytes that a READ asks for.
     pub(super) wanted: u32,
     pub(super) says: Option<Syndrome>,
+    /// Messages that the responder says are complete.
+    pub(super) complete: Option<u32>,
+    /// The UDP port that it comes from.
+    pub(super) udp_src: u16,
     /// Whether it asks for an acknowledgement.
     pub(super) asks: bool,
     pub(super) ce: bool,
@@ -99,6 +103,8 @@ impl Packet {
             wanted,
             asks: frame.bth.ack_req,
             says: frame.ext.aeth().map(|aeth| aeth.syndrome),
+            complete: frame.ext.aeth().map(|aeth| aeth.msn.get()),
+            udp_src: frame.path.udp_src,
             ce: ecn == Ecn::Ce,
             sound,
         })

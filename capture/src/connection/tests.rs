@@ -71,17 +71,101 @@ fn answers_are_found_by_what_they_acknowledge() {
 
 #[test]
 fn answers_that_fit_two_connections_alike_are_given_to_neither() {
-    let other = |frame: RoceFrame, number: u32| {
-        let bth = bth::Repr { dest_qp: qp(number), ..frame.bth };
-        RoceFrame { bth, ..frame }
-    };
-    let two = found(&[only(5), other(only(5), 8), ack(5)]);
-    let ends: Vec<_> = two.iter().map(|of| (of.responder_qp, of.requester_qp)).collect();
-    assert_eq!(ends, [(Some(7), None), (Some(8), None), (None, Some(9))]);
+    let two = found(&[only(5), to(8, only(5)), ack(5)]);
+    assert_eq!(ends(&two), [(Some(7), None), (Some(8), None), (None, Some(9))]);
     // But for the one whose queue pair has the same number.
-    let two = found(&[only(5), other(only(5), 9), ack(5)]);
-    let ends: Vec<_> = two.iter().map(|of| (of.responder_qp, of.requester_qp)).collect();
-    assert_eq!(ends, [(Some(7), None), (Some(9), Some(9))]);
+    let two = found(&[only(5), to(9, only(5)), ack(5)]);
+    assert_eq!(ends(&two), [(Some(7), None), (Some(9), Some(9))]);
+}
+
+/// The same to another queue pair.
+fn to(number: u32, frame: RoceFrame) -> RoceFrame {
+    RoceFrame { bth: bth::Repr { dest_qp: qp(number), ..frame.bth }, ..frame }
+}
+
+fn ends(of: &[Connection]) -> Vec<(Option<u32>, Option<u32>)> {
+    of.iter().map(|of| (of.responder_qp, of.requester_qp)).collect()
+}
+
+#[test]
+fn what_is_answered_before_the_other_asks_tells_two_connections_of_equal_numbers_apart() {
+    let two = found(&[only(5), ack(5), to(8, only(5)), to(10, ack(5))]);
+    assert_eq!(ends(&two), [(Some(7), Some(9)), (Some(8), Some(10))]);
+    // Each asks before the other is answered: nothing tells them apart.
+    let two = found(&[only(5), to(8, only(5)), ack(5), to(10, ack(5))]);
+    assert_eq!(ends(&two), [(Some(7), None), (Some(8), None), (None, Some(9)), (None, Some(10))]);
+    // But for the port that a driver makes of both numbers.
+    let from = |udp_src: u16, frame: RoceFrame| RoceFrame {
+        path: Path { udp_src, ..frame.path },
+        ..frame
+    };
+    let two = found(&[only(5), from(1, to(8, only(5))), ack(5), from(1, to(10, ack(5)))]);
+    assert_eq!(ends(&two), [(Some(7), Some(9)), (Some(8), Some(10))]);
+}
+
+#[test]
+fn a_number_that_goes_on_out_of_reach_is_another_queue_pairs() {
+    let reach = 1 << 16;
+    for (next, connections) in [(1 + reach, 1), (2 + reach, 2), (0xff_ffff - reach, 2)] {
+        let all = found(&[only(1), ack(1), only(next), ack(next)]);
+        assert_eq!(all.len(), connections, "{next}");
+    }
+    let again = found(&[only(1), ack(1), only(70_000), to(11, ack(70_000))]);
+    assert_eq!(ends(&again), [(Some(7), Some(9)), (Some(7), Some(11))]);
+    assert_eq!((again[0].requests.out_of_sequence, again[1].requests.out_of_sequence), (0, 0));
+    assert_eq!(again.iter().map(|of| of.requests.packets).collect::<Vec<_>>(), [1, 1]);
+}
+
+#[test]
+fn a_queue_pair_that_begins_anew_where_it_began_is_known_by_its_messages() {
+    let done = |psn: u32, msn: u32| {
+        let msn = Msn::new(msn).expect("24 bits");
+        RoceFrame::ack(
+            path(true),
+            qp(9),
+            Psn::new(psn),
+            aeth::Repr { syndrome: Syndrome::ACK, msn },
+        )
+    };
+    let life = |messages: u32| (0..messages).flat_map(move |psn| [only(psn), done(psn, psn + 1)]);
+    let notified = RoceFrame::cnp(path(true), qp(9));
+    for (messages, lives) in [(16, 1), (17, 2)] {
+        let all: Vec<RoceFrame> =
+            life(messages).chain([notified]).chain(life(messages)).chain([notified; 2]).collect();
+        let all = found(&all);
+        assert_eq!(all.len(), lives, "{messages}");
+        let cnps: Vec<u64> = all.iter().map(|of| of.cnps_to_requester).collect();
+        assert_eq!(cnps.iter().sum::<u64>(), 3);
+        if let [one, other] = &all[..] {
+            assert_eq!((one.requests.duplicates, other.requests.duplicates), (0, 0));
+            assert_eq!(other.requests.messages, one.requests.messages);
+            assert_eq!(cnps, [1, 2]);
+        }
+    }
+}
+
+/// The old one's answers end before it begins anew, and the new one answers another queue pair.
+#[test]
+fn a_queue_pair_that_begins_anew_for_another_requester_is_cut_where_its_numbers_go_back() {
+    let again = found(&[only(3), ack(3), only(4), ack(4), only(3), to(11, ack(3))]);
+    assert_eq!(ends(&again), [(Some(7), Some(9)), (Some(7), Some(11))]);
+    assert_eq!((again[0].requests.packets, again[1].requests.packets), (2, 1));
+}
+
+/// All ask for the same numbers at the same time, and each has its own UDP port.
+#[test]
+fn many_connections_of_equal_numbers_are_looked_through_once() {
+    let from = |udp_src: u16, frame: RoceFrame| RoceFrame {
+        path: Path { udp_src, ..frame.path },
+        ..frame
+    };
+    let each = |first: u32, frame: RoceFrame| -> Vec<RoceFrame> {
+        (0_u16..200).map(|at| from(at, to(first + u32::from(at), frame))).collect()
+    };
+    let (asks, says) = (each(1_000, only(5)), each(5_000, ack(5)));
+    let all = found(&[asks, says].concat());
+    let right = |of: &Connection| of.requester_qp == of.responder_qp.map(|qp| qp + 4_000);
+    assert!(all.len() == 200 && all.iter().all(right), "{all:?}");
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
              unknown, and nothing is said of streams, PFC and loss among them"
         ));
     }
+    notes.extend(backwards(raw));
     let guessed = directions(&mut sightings, found.len());
     if guessed > 0 {
         notes.push(format!(
@@ -136,8 +137,8 @@ impl Sighted {
     }
 }
 
-/// The frames in order of time, and the capture's zero. One that starts within 106 days of its clock's zero keeps that zero, as the
-/// rig's own files do; a later one starts with its first frame.
+/// The frames in order of time, and the capture's zero: the rig's own files count from their trial's start, any other from its first
+/// frame.
 struct Passed<'a> {
     frames: Vec<&'a RawFrame<'a>>,
     zero: u128,
@@ -148,12 +149,31 @@ impl<'a> Passed<'a> {
         let mut frames: Vec<&RawFrame<'_>> = raw.frames.iter().collect();
         frames.sort_by_key(|frame| frame.at);
         let first = frames.first().map_or(0, |first| first.at);
-        Passed { frames, zero: if first < u128::from(u64::MAX / 2) { 0 } else { first } }
+        Passed { frames, zero: if raw.own && first < u128::from(u64::MAX / 2) { 0 } else { first } }
     }
 
     fn at(&self, frame: &RawFrame<'_>) -> Time {
         Time(u64::try_from(frame.at - self.zero).unwrap_or(u64::MAX))
     }
+}
+
+/// What is to be said of times that go backwards: the order of the frames is then anybody's guess.
+fn backwards(raw: &Raw<'_>) -> Option<String> {
+    let mut before: Vec<Option<u128>> = vec![None; raw.interfaces.len()];
+    let (mut frames, mut most) = (0_u64, 0);
+    for frame in &raw.frames {
+        let back = before[frame.interface].map_or(0, |before| before.saturating_sub(frame.at));
+        frames += u64::from(back > 0);
+        most = most.max(back);
+        before[frame.interface] = Some(frame.at);
+    }
+    let most = Dur(u64::try_from(most).unwrap_or(u64::MAX));
+    (frames > 0).then(|| {
+        format!(
+            "frames that bear an earlier time than the one before them at their interface: {frames}, by up to {most}; all are taken in \
+             the order of their times, which may not be that in which they passed"
+        )
+    })
 }
 
 /// The reliable connections among the frames. Of a frame that is cut nobody knows the ICRC: its headers are believed.

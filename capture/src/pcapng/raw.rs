@@ -25,6 +25,8 @@ pub(super) struct Raw<'a> {
     pub(super) holes: Vec<String>,
     /// The lines of its sections' comments.
     pub(super) about: Vec<String>,
+    /// Whether the rig wrote it.
+    pub(super) own: bool,
     /// What its comments say of loads, with the interface that says it.
     pub(super) loads: Vec<(usize, String)>,
 }
@@ -167,11 +169,15 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Raw<'_>, Located> {
     Ok(raw)
 }
 
-/// What the comments of a section say, line by line.
+/// What the comments of a section say, line by line, and who wrote it.
 fn about(raw: &mut Raw<'_>, section: &SectionHeaderBlock<'_>) {
     for option in &section.options {
-        if let SectionHeaderOption::Comment(text) = option {
-            raw.about.extend(text.lines().map(ToOwned::to_owned));
+        match option {
+            SectionHeaderOption::Comment(text) => {
+                raw.about.extend(text.lines().map(ToOwned::to_owned));
+            }
+            SectionHeaderOption::UserApplication(name) => raw.own |= name == "rigctl",
+            _ => {}
         }
     }
 }

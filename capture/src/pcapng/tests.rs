@@ -295,6 +295,45 @@ fn a_pcap_of_headers_only_is_read_and_its_guesses_are_told() {
     }
 }
 
+/// Five seconds after its clock began as well as fifty years.
+#[test]
+fn a_capture_of_somebody_elses_begins_with_its_first_frame_whatever_its_clock_says() {
+    let (observation, script) = trial();
+    let mut bytes = pcap(&observation, &script, true, &[1]);
+    let now = parse("now.pcap", &bytes, ASSUME).expect("reads");
+    let mut at = 24;
+    while at < bytes.len() {
+        let frame = usize::try_from(u32::from_be_bytes(*bytes[at + 8..].first_chunk().unwrap()));
+        bytes[at..at + 4].copy_from_slice(&5_u32.to_be_bytes());
+        at += 16 + frame.expect("short");
+    }
+    let then = parse("then.pcap", &bytes, ASSUME).expect("reads");
+    assert_eq!(then.observation.records[0].at, Time::ZERO);
+    assert_eq!(then.observation.length, now.observation.length);
+    assert!(then.observation.length < Dur::ms(801), "{}", then.observation.length);
+}
+
+#[test]
+fn times_that_go_backwards_are_told_with_how_far() {
+    let (observation, script) = trial();
+    let bytes = pcap(&observation, &script, true, &[1]);
+    let first = u32::from_be_bytes(*bytes[32..].first_chunk().expect("a length"));
+    let second = 24 + 16 + usize::try_from(first).expect("short");
+    let third = second + 16 + usize::try_from(first).expect("short");
+    let notes = |back: u32| {
+        let mut bytes = bytes.clone();
+        let own = |at: usize| u32::from_be_bytes(*bytes[at..].first_chunk().unwrap());
+        let stamp = own(second + 4) - back;
+        bytes[third + 4..third + 8].copy_from_slice(&stamp.to_be_bytes());
+        parse("back.pcap", &bytes, ASSUME).expect("reads").notes
+    };
+    let told =
+        |notes: &[String]| notes.iter().find(|note| note.contains("an earlier time")).cloned();
+    assert_eq!(told(&notes(0)), None, "at the same time");
+    let one = told(&notes(1)).expect("a nanosecond earlier");
+    assert!(one.contains("at their interface: 1, by up to 1ns;"), "{one}");
+}
+
 #[test]
 fn both_sides_in_one_pcapng_without_directions_give_the_streams_direction() {
     let (observation, script) = trial();

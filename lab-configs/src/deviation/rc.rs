@@ -28,6 +28,9 @@ table! {
     /// Progress does not restart the timeout: it runs out while acknowledgements come.
     // A flow longer than the timeout is sent again although nothing was lost.
     timeout_not_restarted;
+    /// The timer runs out sooner than its code says.
+    // What is on its way in time is sent again.
+    timeout_runs_early ("nanoseconds", 1..=4_096, default 1_000);
     /// Progress does not begin a new count of tries: one that times out now and then gives up.
     tries_not_reset;
     /// Where a READ has a hole the requester asks from one packet after the one that is missing.

@@ -67,6 +67,7 @@ fn holds(form: &Json) -> Holds {
         _ if number == "int8" => Holds::Exponent,
         _ if number.starts_with("uint") => Holds::Count,
         _ if whole.contains("additionalProperties") => Holds::Whole,
+        _ if whole.contains("\"integer\"") => Holds::Count,
         _ if whole.contains("\"const\":") || whole.contains("\"enum\":") => Holds::Word,
         _ => Holds::Name,
     }

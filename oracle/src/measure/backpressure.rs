@@ -90,7 +90,7 @@ fn answer(from: &Leg<'_>, to: &Leg<'_>, spec: &StreamSpec) -> Dur {
     let frames = [spec.on_wire(), to.switch().mtu, to.switch().macsec.pfc_size()];
     let sent =
         frames.map(|size| speed.slot(size)).into_iter().fold(Dur::ZERO, |all, one| all + one);
-    let responds = to.switch().emission() + from.switch().response(Form::Encrypted).most();
+    let responds = to.switch().emission().most() + from.switch().response(Form::Encrypted).most();
     sent + cable * 2 + responds
 }
 
@@ -154,8 +154,8 @@ fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialRea
     };
     // An XOFF is due as a frame arrives: the one of those that may be it.
     let way = Way::of(observation, spec, Dur::ZERO);
-    let latest = begun.hi.saturating_sub(declared.emission().0);
-    let earliest = begun.lo.saturating_sub((declared.emission() + wait).0);
+    let latest = begun.hi.saturating_sub(declared.emission().least().0);
+    let earliest = begun.lo.saturating_sub((declared.emission().most() + wait).0);
     let arrivals = || sent.iter().map(|frame| way.arrival(frame.sent.at));
     let sure = count(arrivals().filter(|at| at.hi < earliest).count());
     let most = count(arrivals().filter(|at| at.lo <= latest).count());

@@ -107,7 +107,7 @@ pub(super) fn deaf(
     let (_, xoff, _) = words.get(resumed.map_or(0, |at| at + 1))?;
     // Between the crossing and the XOFF at the rig: the device, what is in its way, and the cable both ways.
     let trace = &observation.ports[usize::from(spec.from)];
-    let takes = declared.emission()
+    let takes = declared.emission().most()
         + in_the_way(declared, script, spec.from, spec.class)
         + trace.speed.slot(declared.macsec.pfc_size())
         + trace.speed.slot(spec.on_wire())

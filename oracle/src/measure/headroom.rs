@@ -15,7 +15,8 @@ use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
 use rig_capture::{Dir, Reading, Span, Unit};
 use rig_testcases::Wanted;
 use rig_testcases::vocabulary::{Entry, Kind, LOAD, Looks, STREAM, optional};
-use rig_units::{Bytes, Dur, Length};
+use rig_units::{Bytes, Dur, Length, Within};
+use std::cell::Cell;
 
 /// `pfc.latency`.
 pub(super) static XOFF_LATENCY: Known = Known {
@@ -35,8 +36,18 @@ pub(super) static XOFF_LATENCY: Known = Known {
         )
     },
     judge: |measure, done, judged| {
-        latency(done, measure.named("stream"), judged);
-        resumes(done, measure.named("stream"), judged);
+        let pfc = &done.context.switch().pfc;
+        let [emission, resumption] = [pfc.emission, pfc.resumption.or(pfc.emission)];
+        let xoff = latency(done, measure.named("stream"), judged);
+        let xon = resumes(done, measure.named("stream"), judged);
+        let told = [("pfc.emission", emission, xoff), ("pfc.resumption", resumption, xon)];
+        let told: Vec<_> = told
+            .into_iter()
+            .filter_map(|(path, declared, blur)| {
+                Some((path.to_owned(), declared.unwrap_or(Within::ZERO), blur?))
+            })
+            .collect();
+        judged.resolved("pfc.latency", &told);
     },
     ..Known::USUAL
 };
@@ -81,12 +92,14 @@ fn behind(wait: Dur) -> String {
 }
 
 /// What is to be seen of a crossing.
-fn crossed(frame: u64, emission: Dur, wait: Dur) -> String {
-    let taken = match emission {
-        Dur::ZERO => String::new(),
-        taken => format!(" after the declared {taken}"),
-    };
-    format!("frame {frame} crosses the limit, and XOFF leaves{taken} {}", behind(wait))
+fn crossed(frame: u64, emission: Within, wait: Dur) -> String {
+    format!("frame {frame} crosses the limit, and XOFF leaves{} {}", taken(emission), behind(wait))
+}
+
+/// What a device takes for a word to its sender.
+fn taken(declared: Within) -> String {
+    let takes = declared != Within::ZERO;
+    takes.then(|| format!(" after the declared {declared}")).unwrap_or_default()
 }
 
 /// How long a PFC frame may have to wait for one that is being sent out of the port that it leaves by.
@@ -97,9 +110,11 @@ fn wait(trial: &Trial, port: u16) -> Dur {
     }
 }
 
-/// Judges how soon after the crossing frame the first XOFF begins.
-fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
+/// Judges how soon after the crossing frame the first XOFF begins. How far outside of what is declared of it a device shows for
+/// certain: by what the frame in its way takes, and by what the reading leaves open.
+fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option<Dur> {
     let declared = done.context.switch();
+    let blur = Cell::new(None);
     done.each("pfc.latency", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let others = BufferLedger::empty(declared).others(spec.from);
@@ -112,14 +127,19 @@ fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
             text: crossed(crossing, declared.emission(), wait),
             source: "IEEE 802.1Q clause 36",
         };
-        told(trial, index, (PfcSignal::Xoff, crossing), want)
+        let read = told(trial, index, (PfcSignal::Xoff, crossing), want)?;
+        blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo) + wait)));
+        Ok(read)
     });
+    blur.get()
 }
 
 /// Judges how soon after the frame whose leaving brings the group to its XON the first XON begins. A device may free a frame
-/// as it begins to leave or when it has left.
-fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
+/// as it begins to leave or when it has left: how far outside of what is declared of the XON one shows, counts that, too.
+fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option<Dur> {
     let declared = done.context.switch();
+    let resumption = declared.resumption();
+    let blur = Cell::new(None);
     done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let others = BufferLedger::empty(declared).others(spec.from);
@@ -133,16 +153,20 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
         let leaving = trial.observation.ports[usize::from(spec.to)].speed.slot(spec.on_wire());
         let want = Prediction {
             unit: Unit::Ps,
-            span: Span { lo: 0, hi: (leaving + wait).0 },
+            span: in_flight::emitted(resumption, leaving + wait),
             formula: "F3, F4",
             text: format!(
-                "frame {leave} of those held takes {leaving} to leave, and XON leaves meanwhile {}",
+                "frame {leave} of those held takes {leaving} to leave, and XON leaves meanwhile{} {}",
+                taken(resumption),
                 behind(wait)
             ),
             source: "IEEE 802.1Q clause 36",
         };
-        told(trial, index, (PfcSignal::Xon, leave), want)
+        let read = told(trial, index, (PfcSignal::Xon, leave), want)?;
+        blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo) + leaving + wait)));
+        Ok(read)
     });
+    blur.get()
 }
 
 /// How soon a word follows the `n`-th frame of a stream, counted from 1.

@@ -15,7 +15,7 @@ use rig_capture::analyse;
 use rig_capture::fate::Delays;
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
-use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, Senders, StreamEnds, optional};
+use rig_testcases::vocabulary::{Entry, Given, Kind, Looks, STREAM, Senders, StreamEnds, optional};
 use rig_testcases::{Case, Measure, StormSpec, StreamRate, StreamSpec, Tap, Wanted};
 use rig_units::{Dur, Quanta};
 
@@ -40,6 +40,22 @@ fn stormed_load<'a>(measure: &'a Measure, case: &'a Case) -> Vec<&'a str> {
     predicted_of(measure, case).into_iter().filter(meets).collect()
 }
 
+/// Whoever sends to a NIC gets nothing back of it that could be counted.
+fn leaves_the_device(given: &Given<'_>) -> bool {
+    let names = given.of.names("stream").unwrap_or_default();
+    let of = |name: &&String| given.streams.get(*name).is_some_and(|of| of.from == of.to);
+    if let Some(name) = names.iter().find(of) {
+        let port = &given.streams[name].from;
+        let want = "rc.receiver or nic.counters, which tell what a NIC received: nothing of the stream leaves it again";
+        given.fault(
+            "stream",
+            format!("the loss of `{name}`, which ends at the NIC behind {port}"),
+            want,
+        );
+    }
+    true
+}
+
 /// `loss`.
 pub(super) static LOSS: Known = Known {
     entry: Entry {
@@ -50,6 +66,7 @@ pub(super) static LOSS: Known = Known {
             STREAM,
             optional("expect", Kind::Count, "how many the case wants; absent: what is predicted"),
         ],
+        check: leaves_the_device,
         looks: &[
             Looks::FOLLOWS,
             Looks {

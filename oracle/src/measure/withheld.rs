@@ -148,7 +148,8 @@ fn under_way(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> u64 {
         ahead: ahead(&trial.script, spec.from),
         cable: Length(done.context.cable_cm()),
         delays: in_flight::delays(
-            declared.emission() + declared.transit(),
+            (declared.emission().most().max(declared.resumption().most()) + declared.transit())
+                .into(),
             Span { lo: response.0, hi: response.0 },
         ),
     };

@@ -1,11 +1,12 @@
 //! The sending side of PFC in one port: XOFF when a class becomes congested, again before the pause it asked for is
 //! over, and XON when the class is relieved.
 
+use super::chance::{self, Draws};
 use super::mac::classes;
 use super::packet::{CLASSES, Packet, bit, slot};
 use rig_capture::PfcFault;
 use rig_lab::PfcFaults;
-use rig_units::{Dur, PortSpeed, Quanta, Time};
+use rig_units::{Dur, PortSpeed, Quanta, Time, Within};
 
 /// How a port sends PFC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +23,13 @@ pub struct Config {
     pub fault: Option<PfcFault>,
     /// When XON is sent.
     pub xon: Xon,
-    /// Time from a class becoming congested to its XOFF; a class that is relieved by then gets none.
-    pub emission: Dur,
+    /// Time from a class becoming congested to its XOFF, drawn of each; a class that is relieved by then gets none.
+    pub emission: Within,
+    /// Time from a class being relieved to its XON, drawn of each; a class that is congested again by then gets none. XOFF goes on
+    /// until then.
+    pub resumption: Within,
+    /// What the draws follow from.
+    pub seed: u64,
     /// XOFF frames name the class so many above the one that is meant: 0, in a port that does right.
     pub class_off_by: u32,
 }
@@ -50,9 +56,9 @@ impl Config {
 /// When a port sends XON for a class that is relieved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Xon {
-    /// At once, as it should.
+    /// As soon as the port can, as it should.
     AtOnce,
-    /// So much later, unless the class is congested again by then. XOFF goes on until then.
+    /// So much later.
     After(Dur),
     /// Never. XOFF does not go on.
     Never,
@@ -74,6 +80,7 @@ pub struct PfcGen {
     xon_at: [Time; CLASSES],
     refresh_at: [Time; CLASSES],
     sent: [u64; CLASSES],
+    draws: Draws,
 }
 
 impl PfcGen {
@@ -90,12 +97,14 @@ impl PfcGen {
             xon_at: [Time::MAX; CLASSES],
             refresh_at: [Time::MAX; CLASSES],
             sent: [0; CLASSES],
+            draws: Draws::new(chance::stream(config.seed, *b"pfctells")),
         }
     }
 
-    /// An XOFF takes so long from now on. Those on their way come when they were due.
-    pub(crate) const fn set_emission(&mut self, emission: Dur) {
+    /// An XOFF and an XON take so long from now on. Those on their way come when they were due.
+    pub(crate) const fn set_taken(&mut self, emission: Within, resumption: Within) {
         self.config.emission = emission;
+        self.config.resumption = resumption;
     }
 
     /// Whether `class` is congested.
@@ -115,22 +124,35 @@ impl PfcGen {
     pub fn set_congested(&mut self, now: Time, class: u8, congested: bool) -> Option<Packet> {
         let before = self.asserted();
         let unsaid = self.coming & bit(class) != 0;
-        let is_new = congested && !self.is_congested(class) && before & bit(class) == 0;
+        let was_congested = self.is_congested(class);
+        let is_new = congested && !was_congested && before & bit(class) == 0;
         set(&mut self.congested, class, congested);
-        if is_new && self.config.emission > Dur::ZERO {
-            self.coming |= bit(class);
-            self.xoff_at[slot(class)] = now + self.config.emission;
-        } else if !congested {
+        if congested {
+            self.late &= !bit(class);
+        } else {
             self.coming &= !bit(class);
         }
+        if is_new {
+            let takes = self.draws.next(self.config.emission);
+            set(&mut self.coming, class, takes > Dur::ZERO);
+            self.xoff_at[slot(class)] = now + takes;
+        }
         // What was never said is not taken back.
-        if let Xon::After(delay) = self.config.xon
-            && !unsaid
-        {
-            set(&mut self.late, class, !congested);
-            self.xon_at[slot(class)] = now + delay;
+        if was_congested && !congested && !unsaid {
+            let takes = self.resumes_after();
+            set(&mut self.late, class, takes > Dur::ZERO);
+            self.xon_at[slot(class)] = now + takes;
         }
         self.tell(now, class, before)
+    }
+
+    /// How long after the relief of a class its XON is to leave.
+    fn resumes_after(&mut self) -> Dur {
+        match self.config.xon {
+            Xon::Never => Dur::ZERO,
+            Xon::AtOnce => self.draws.next(self.config.resumption),
+            Xon::After(late) => self.draws.next(self.config.resumption) + late,
+        }
     }
 
     /// Keeps `class` at XOFF, or lets it follow its congestion again; the frame that this calls for.
@@ -258,7 +280,9 @@ mod tests {
         size: 64,
         fault: None,
         xon: Xon::AtOnce,
-        emission: Dur::ZERO,
+        emission: Within::ZERO,
+        resumption: Within::ZERO,
+        seed: 0,
         class_off_by: 0,
     };
 
@@ -329,7 +353,7 @@ mod tests {
 
     #[test]
     fn an_xoff_takes_its_time_and_is_refreshed_from_then_on() {
-        let mut pfc = PfcGen::new(&Config { emission: Dur(7), ..CONFIG });
+        let mut pfc = PfcGen::new(&Config { emission: Within::exactly(Dur(7)), ..CONFIG });
         assert_eq!(pfc.set_congested(Time(10), 3, true), None);
         assert_eq!((pfc.asserted(), pfc.owes(), pfc.wake_at()), (0, true, Some(Time(17))));
         assert_eq!(pfc.on_wake(Time(16)), None);
@@ -341,7 +365,7 @@ mod tests {
     #[test]
     fn a_class_that_is_relieved_before_its_xoff_gets_neither_word() {
         for xon in [Xon::AtOnce, Xon::After(Dur(3)), Xon::Never] {
-            let mut pfc = PfcGen::new(&Config { emission: Dur(7), xon, ..CONFIG });
+            let mut pfc = PfcGen::new(&Config { emission: Within::exactly(Dur(7)), xon, ..CONFIG });
             pfc.set_congested(Time(10), 3, true);
             assert_eq!(pfc.set_congested(Time(12), 3, false), None);
             assert_eq!((pfc.wake_at(), pfc.on_wake(Time(17)), pfc.sent(3)), (None, None, 0));
@@ -350,7 +374,11 @@ mod tests {
 
     #[test]
     fn a_class_that_is_still_paused_needs_no_other_xoff() {
-        let mut pfc = PfcGen::new(&Config { emission: Dur(7), xon: Xon::After(Dur(20)), ..CONFIG });
+        let mut pfc = PfcGen::new(&Config {
+            emission: Within::exactly(Dur(7)),
+            xon: Xon::After(Dur(20)),
+            ..CONFIG
+        });
         pfc.set_congested(Time(0), 3, true);
         pfc.on_wake(Time(7));
         assert_eq!(pfc.set_congested(Time(10), 3, false), None);
@@ -368,6 +396,34 @@ mod tests {
         assert_eq!(pfc.wake_at(), Some(Time(80)));
         assert_eq!(enabled(pfc.on_wake(Time(80))), Some((8, 8)));
         assert_eq!((pfc.asserted(), pfc.wake_at(), pfc.sent(3)), (0, None, 3));
+    }
+
+    #[test]
+    fn an_xon_takes_its_time_and_xoff_goes_on_until_then() {
+        let resumption = Within::exactly(Dur(7));
+        for (xon, takes) in [(Xon::AtOnce, 7), (Xon::After(Dur(20)), 27)] {
+            let mut pfc = PfcGen::new(&Config { resumption, xon, ..CONFIG });
+            assert_eq!(enabled(pfc.set_congested(Time(0), 3, true)), Some((8, 0)));
+            assert_eq!(pfc.set_congested(Time(10), 3, false), None);
+            assert_eq!((pfc.asserted(), pfc.wake_at()), (8, Some(Time(10 + takes))));
+            assert_eq!(enabled(pfc.on_wake(Time(10 + takes))), Some((8, 8)));
+        }
+    }
+
+    #[test]
+    fn each_word_is_drawn_anew_from_its_range() {
+        let emission = Within::exactly(Dur(3)) + "0ps..9ps".parse().expect("a range");
+        let mut pfc = PfcGen::new(&Config { emission, ..CONFIG });
+        let taken = (0..200).map(|n| {
+            let now = Time(1_000 * n);
+            assert_eq!(pfc.set_congested(now, 3, true), None);
+            let due = pfc.wake_at().expect("an XOFF is due");
+            assert_eq!(enabled(pfc.on_wake(due)), Some((8, 0)));
+            pfc.set_congested(due, 3, false);
+            due.since(now).map(|taken| taken.0)
+        });
+        let taken: std::collections::BTreeSet<_> = taken.map(Option::unwrap).collect();
+        assert_eq!(taken.into_iter().collect::<Vec<_>>(), (3..=12).collect::<Vec<_>>());
     }
 
     #[test]

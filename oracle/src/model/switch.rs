@@ -140,7 +140,8 @@ pub(crate) enum Received {
 impl Switch {
     /// A switch that holds nothing; `route` names the egress port towards every host.
     pub fn new(config: &Config, route: Vec<u16>) -> Switch {
-        let pfc = pfc_gen::Config { emission: config.emission(), ..config.pfc };
+        let [emission, resumption] = config.words_take();
+        let pfc = pfc_gen::Config { emission, resumption, ..config.pfc };
         let swaps_after = config.faults.flow_reordered.unwrap_or(0);
         let seed = |index| chance::draw(config.mac.seed, index);
         let port = |(index, &(_, speed)): (u64, &(String, PortSpeed))| Port {
@@ -154,7 +155,7 @@ impl Switch {
             mac: Mac::new(&mac::Config { seed: seed(index), ..config.mac }, speed),
             egress: Egress::new(&config.scheduling).swapping(swaps_after),
             shaper: config.shaper.as_ref().map(|config| Box::new(Shaper::new(config))),
-            pfc: PfcGen::new(&pfc),
+            pfc: PfcGen::new(&pfc_gen::Config { seed: seed(index), ..pfc }),
             counters: [Counters::default(); CLASSES],
             drop_in: 0,
             drop_out: 0,

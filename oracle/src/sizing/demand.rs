@@ -55,7 +55,7 @@ impl Demand {
             over_subscription: 1,
             memory: None,
             small_packets: 50,
-            emission: declared.emission(),
+            emission: declared.emission().most(),
             response: declared.response(declared.macsec.sent()).most(),
             buffer: declared.buffer.clone(),
             wred: declared.wred.clone(),
@@ -81,7 +81,7 @@ impl Demand {
             pfc: MIN_FRAME,
             ahead: self.mtu,
             cable: self.cable,
-            delays: in_flight::delays(self.emission, Span { lo: 0, hi: self.response.0 }),
+            delays: in_flight::delays(self.emission.into(), Span { lo: 0, hi: self.response.0 }),
         }
     }
 

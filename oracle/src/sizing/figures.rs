@@ -23,6 +23,8 @@ pub enum Extent {
     Exponent(i8),
     /// Nothing is enough.
     Impossible,
+    /// It follows from something of which nothing is enough.
+    Undefined,
 }
 
 /// One thing that was sized.
@@ -48,6 +50,7 @@ impl core::fmt::Display for Extent {
             Extent::Size(size) => f.pad(&size.to_string()),
             Extent::Exponent(k) => f.pad(&k.to_string()),
             Extent::Impossible => f.pad("none is enough"),
+            Extent::Undefined => f.pad("-"),
         }
     }
 }
@@ -178,7 +181,12 @@ fn thresholds_of(demand: &Demand, pool: u64, all: &mut Vec<Figure>) {
             amount: size(u64::try_from(scaled).unwrap_or(u64::MAX)),
             declared: Some(Extent::Size(declared)),
             formula: "the value at 25Gbps x speed / 25Gbps",
-            numbers: format!("{} x {} / 25Gbps = {scaled}B", Bytes(at_25g), demand.speed),
+            numbers: format!(
+                "{} x {} / 25Gbps = {scaled}B{}",
+                Bytes(at_25g),
+                demand.speed,
+                little(scaled, demand)
+            ),
             source: MARKING_SOURCE,
         });
     }
@@ -188,42 +196,70 @@ fn thresholds_of(demand: &Demand, pool: u64, all: &mut Vec<Figure>) {
     let least = (-8..=8).find(|&k| depth(k, 1) >= kmax);
     let k = least.unwrap_or(8);
     let alone = depth(k, 1);
+    let numbers = format!(
+        "{} + 2^{k} / (1 + 2^{k}) x {pool}B = {alone}B in cells of {}, against {kmax}B",
+        sized.reserved, sized.cell
+    );
+    let alpha = least.map_or(Extent::Impossible, Extent::Exponent);
+    let without_pool = (pool == 0).then_some("buffer.pool");
+    let (amount, numbers) = following(without_pool, alpha, numbers);
     all.push(Figure {
         name: "buffer.dynamic_th",
-        amount: least.map_or(Extent::Impossible, Extent::Exponent),
+        amount,
         declared: demand.buffer.static_th.is_none().then_some(Extent::Exponent(demand.buffer.dynamic_th)),
         formula: "F4: the least k with which a queue that one port fills reaches kmax before that port is paused: \
                   reserved + a / (1 + a) x pool >= kmax, a = 2^k, in whole cells; more senders fill it deeper",
-        numbers: format!(
-            "{} + 2^{k} / (1 + 2^{k}) x {pool}B = {alone}B in cells of {}, against {kmax}B",
-            sized.reserved, sized.cell
-        ),
+        numbers,
         source: buffer::SOURCE,
     });
+    let without = without_pool.or(least.is_none().then_some("buffer.dynamic_th"));
     let together = depth(k, senders);
+    let numbers = format!(
+        "{senders} x ({} + 2^{k} / (1 + {senders} x 2^{k}) x {pool}B) = {together}B in cells of {}",
+        sized.reserved, sized.cell
+    );
+    let (amount, numbers) = following(without, size(together), numbers);
     all.push(Figure {
         name: "queue of all senders at XOFF",
-        amount: size(together),
+        amount,
         declared: None,
         formula: "F4: n (reserved + a / (1 + n a) x pool), in whole cells, with n senders",
-        numbers: format!(
-            "{senders} x ({} + 2^{k} / (1 + {senders} x 2^{k}) x {pool}B) = {together}B in cells of {}",
-            sized.reserved, sized.cell
-        ),
+        numbers,
         source: buffer::SOURCE,
     });
     let bound = before_any_pfc(&with(k), demand.ports, demand.classes);
+    let numbers = format!(
+        "2^{k} x {pool}B / ({} x (1 + 2^{k} x {})) = {bound}B",
+        demand.ports, demand.classes
+    );
+    let (amount, numbers) = following(without, size(bound), numbers);
     all.push(Figure {
         name: "marking before any PFC",
-        amount: size(bound),
+        amount,
         declared: None,
         formula: "a x pool / (ports x (1 + a x classes)): queues no deeper than this pause nobody, wherever the load is",
-        numbers: format!(
-            "2^{k} x {pool}B / ({} x (1 + 2^{k} x {})) = {bound}B",
-            demand.ports, demand.classes
-        ),
+        numbers,
         source: BEFORE_PFC_SOURCE,
     });
+}
+
+/// What is to be said of a marking threshold that is no queue.
+fn little(threshold: u128, demand: &Demand) -> String {
+    let frame = demand.lossless_mtu;
+    if threshold >= u128::from(frame.0) {
+        return String::new();
+    }
+    format!(", less than one frame of {frame}: a frame that waits alone is marked as in a queue")
+}
+
+/// What comes out and its numbers, where there is enough of what it follows from.
+fn following(without: Option<&str>, amount: Extent, numbers: String) -> (Extent, String) {
+    match without {
+        Some(name) => {
+            (Extent::Undefined, format!("it follows from {name}, of which none is enough"))
+        }
+        None => (amount, numbers),
+    }
 }
 
 /// What SONiC would write for a Spectrum with these cells, to be compared.

@@ -7,7 +7,7 @@
 use super::buffer::occupied;
 use rig_capture::Span;
 use rig_lab::Buffer;
-use rig_units::{Bytes, Dur, L1_OVERHEAD, Length, MIN_FRAME, PortSpeed};
+use rig_units::{Bytes, Dur, L1_OVERHEAD, Length, MIN_FRAME, PortSpeed, Within};
 
 /// Where the form comes from, for reports.
 pub const SOURCE: &str = "IEEE 802.1Q cl. 36 and its annex on PFC buffer requirements, IEEE 802.3 31B.3.7 (response); F3";
@@ -38,12 +38,12 @@ pub struct InFlight {
 
 /// How long after the frame that crosses has arrived its XOFF leaves, in picoseconds: what the device takes, and up to `wait` for
 /// the frame that it may be sending that way by then.
-pub fn emitted(taken: Dur, wait: Dur) -> Span {
-    Span { lo: taken.0, hi: (taken + wait).0 }
+pub fn emitted(taken: Within, wait: Dur) -> Span {
+    Span { lo: taken.least().0, hi: (taken.most() + wait).0 }
 }
 
 /// [`InFlight::delays`] of a device that takes so long to say XOFF and a sender that responds within `response`, in picoseconds.
-pub fn delays(taken: Dur, response: Span) -> Span {
+pub fn delays(taken: Within, response: Span) -> Span {
     let Span { lo, hi } = emitted(taken, Dur::ZERO);
     Span { lo: lo + response.lo, hi: hi + response.hi }
 }
@@ -157,12 +157,14 @@ mod tests {
 
     #[test]
     fn what_the_device_takes_is_wire_time_that_the_sender_uses() {
-        assert_eq!(emitted(Dur::ZERO, Dur::ns(83)), Span { lo: 0, hi: 83_000 });
-        assert_eq!(emitted(Dur::ns(300), Dur::ns(83)), Span { lo: 300_000, hi: 383_000 });
+        let range: Within = "300ns..400ns".parse().expect("a range");
+        assert_eq!(emitted(Within::ZERO, Dur::ns(83)), Span { lo: 0, hi: 83_000 });
+        assert_eq!(emitted(range, Dur::ns(83)), Span { lo: 300_000, hi: 483_000 });
         // 300 ns at 100 Gb/s are 30 000 bits, 3.6 slots of 1 044 B.
         let with = |emission| delays(emission, Span { lo: 0, hi: 2_017_280 });
-        let [none, some] =
-            [Dur::ZERO, Dur::ns(300)].map(|emission| loop_of(40, 1_024, with(emission)));
+        let [none, some] = [Dur::ZERO, Dur::ns(300)]
+            .map(Within::from)
+            .map(|emission| loop_of(40, 1_024, with(emission)));
         assert_eq!(some.wire().lo - none.wire().lo, 30_000);
         assert_eq!((none.frames().hi, some.frames().hi), (31, 34));
     }
@@ -178,7 +180,7 @@ mod tests {
         assert_eq!(in_flight.frames(), Span { lo: 5, hi: 30 });
         // What is stored is what was in the frames: 1024 of each 1076 bytes, in whole cells.
         assert_eq!(in_flight.stored(&cells(208)), Span { lo: 5 * 1_040, hi: 30 * 1_040 });
-        let latency = delays(Dur::ns(700), Span { lo: 0, hi: 2_017_280 });
+        let latency = delays(Dur::ns(700).into(), Span { lo: 0, hi: 2_017_280 });
         assert_eq!(latency, Span { lo: 700_000, hi: 2_717_280 });
     }
 

@@ -32,7 +32,7 @@ fn config() -> nic::Config {
     (config.np.interval, config.rp.cut_window) = (Dur::us(4), Dur::us(4));
     (config.rp.alpha_timer, config.rp.timer) = (Dur::us(5), Dur::us(6));
     config.rp.byte_counter = Bytes(50_000);
-    config.rc.timeout = Dur::us(40);
+    config.rc.timeout = rig_lab::AckTimeout::Time(Dur::us(40));
     config
 }
 

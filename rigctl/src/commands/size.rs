@@ -140,13 +140,20 @@ fn text(args: &SizeArgs, demand: &Demand, figures: &[Figure]) -> String {
         "{ports} ports of {speed}, {cable} of cable, MTU {mtu} (lossless {lossless_mtu}), {classes} lossless classes, {senders} to 1, cells of {}\n",
         buffer.cell
     );
+    let impossible = figures.iter().filter(|figure| figure.amount == Extent::Impossible);
+    let impossible: Vec<&str> = impossible.map(|figure| figure.name).collect();
+    if !impossible.is_empty() {
+        let names = impossible.join(" and ");
+        let _infallible =
+            writeln!(text, "none is enough: {names}; what follows from it is not sized");
+    }
     for figure in figures {
         let declared =
             declared_of(args, figure).map(|own| format!("   declared {own}")).unwrap_or_default();
         let Figure { name, amount, formula, numbers, source, .. } = figure;
         let _infallible = writeln!(
             text,
-            "\n{name:<28}{amount:>12}{declared}\n    {formula}\n    {numbers}\n    source: {source}"
+            "\n{name:<28} {amount:>11}{declared}\n    {formula}\n    {numbers}\n    source: {source}"
         );
     }
     printable_lines(&text)
@@ -161,7 +168,7 @@ fn told(args: &SizeArgs, demand: &Demand, figures: &[Figure]) -> Json {
     let number = |amount: Extent| match amount {
         Extent::Size(Bytes(bytes)) => json!(bytes),
         Extent::Exponent(k) => json!(k),
-        Extent::Impossible => Json::Null,
+        Extent::Impossible | Extent::Undefined => Json::Null,
     };
     let unit = |figure: &Figure| match (figure.amount, figure.declared) {
         (Extent::Exponent(_), _) | (_, Some(Extent::Exponent(_))) => "exponent of 2",

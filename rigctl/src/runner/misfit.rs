@@ -1,16 +1,21 @@
-//! Why a case says nothing of a device: what it rests on does not hold there. A load does not fit its ports, a setting has no meaning, the keys are too short, or all of it happens at one device of several.
+//! Why a case says nothing of a device: what it rests on does not hold there. Its ports are shaped and a load does not fit, a setting has
+//! no meaning, the keys are too short, or all of it happens at one device of several.
 
 use rig_lab::{Declared, Keys, Kind, Lab, Profile, Setting};
 use rig_oracle::measure;
-use rig_testcases::case::CaseAction;
-use rig_testcases::{Amount, Case, Measure, StreamRate, Sweep, Wanted};
-use rig_units::Dur;
+use rig_oracle::trials::context::Context;
+use rig_oracle::trials::points::{Varied, groups};
+use rig_oracle::trials::seed::Seed;
+use rig_testcases::case::Count;
+use rig_testcases::running::{TrafficSource, running};
+use rig_testcases::{Case, Measure, Script, StreamRate, StreamSpec, Sweep, Wanted};
+use rig_units::{L2Rate, PortSpeed};
 
 /// What of the case does not hold on the device, in words; `None`: nothing.
 pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     keyless(lab, profile, case)
-        .or_else(|| shaped(profile, case))
-        .or_else(|| overfull(profile, case))
+        .or_else(|| shaped(lab, profile, case))
+        .or_else(|| overfull(lab, profile, case))
         .or_else(|| misplaced(profile, case))
         .or_else(|| apart(profile, case))
 }
@@ -35,100 +40,142 @@ fn keyless(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
 
 /// Why what the case measures says nothing of its ports: they are shaped, and it is predicted for ports that are not, or wanted of
 /// a load that fits.
-fn shaped(profile: &Profile, case: &Case) -> Option<String> {
-    let configured = profile.clone().configured(&case.settings).ok()?;
-    let held_back = |device: &Profile| {
+fn shaped(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
+    let groups = groups(case, &profile.declared).ok()?;
+    groups.into_iter().find_map(|group| {
+        let mut configured = profile.clone().configured(&group.settings).ok()?;
+        if let Some(Varied::Speed(speed)) = group.varied {
+            configured.run_at(speed);
+        }
+        let pir = held_back(&configured)?;
+        if let Some(one) = case.measure.iter().find(|one| measure::of(one).at_line_rate) {
+            let name = one.name();
+            return Some(format!(
+                "its ports are shaped to {pir}, and {name} is predicted of ports at line rate"
+            ));
+        }
+        let one = case.measure.iter().find(|one| one.wanted("expect") == Wanted::None)?;
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        let points = context.points().ok()?;
+        let scripts = points.iter().filter_map(|point| context.script(point).ok());
+        let to = scripts.into_iter().find_map(|script| too_much(&context, &script, pir))?;
+        let name = one.name();
+        Some(format!(
+            "its ports are shaped to {pir}, the streams to {to} offer more, and that there is no {name} holds of a load that fits"
+        ))
+    })
+}
+
+/// The rate to which a shaper holds ports back, the least where there are several; `None` where all send at their speed.
+fn held_back(configured: &Profile) -> Option<L2Rate> {
+    let of_one = |device: &Profile| {
         let switch = device.declared.switch()?;
         let pir = switch.scheduler.pir?;
         switch.ports.iter().any(|group| pir.bps < group.speed.bps()).then_some(pir)
     };
-    let pir = configured.devices().iter().filter_map(held_back).min()?;
-    if let Some(one) = case.measure.iter().find(|one| measure::of(one).at_line_rate) {
-        let name = one.name();
-        return Some(format!(
-            "its ports are shaped to {pir}, and {name} is predicted of ports at line rate"
-        ));
-    }
-    let one = case.measure.iter().find(|one| one.wanted("expect") == Wanted::None)?;
-    let too_much = |to: &&String| offered(&configured, case, to) > u128::from(pir.bps);
-    let to = case.streams.values().map(|stream| &stream.to).find(too_much)?;
-    let name = one.name();
-    Some(format!(
-        "its ports are shaped to {pir}, the streams to {to} offer more, and that there is no {name} holds of a load that fits"
-    ))
+    configured.devices().iter().filter_map(of_one).min()
 }
 
-/// Why no device could keep what the case wants: it wants no loss of a class that pauses nobody, and so much is sent to the port for so
-/// long that not even a device that gave all its memory to it would hold what the line does not take.
-fn overfull(profile: &Profile, case: &Case) -> Option<String> {
-    let configured = profile.clone().configured(&case.settings).ok()?;
-    let switch = configured.declared.switch()?;
-    let ports = case.dut_ports(&configured.declared).unwrap_or_default();
-    let speed = |name: &str| {
-        let at = case.rig_ports().iter().position(|port| port == name)?;
-        configured.declared.port_speed(*ports.get(at)?)
+/// A rig port to which streams that run at the same time offer more than `pir`, bits in frames counted; over a system of devices,
+/// where they share what is between, all of them.
+fn too_much(context: &Context<'_>, script: &Script, pir: L2Rate) -> Option<String> {
+    let speed = |port: u16| {
+        let dut_port = script.dut_ports.get(usize::from(port)).copied().unwrap_or_default();
+        context.group.declared.port_speed(dut_port).unwrap_or(PortSpeed::G100)
     };
-    let memory = u128::from(switch.buffer.pool.0) + u128::from(switch.buffer.lossy_pool.0);
-    let wanted = case.measure.iter().filter(|one| one.wanted("expect") == Wanted::None);
-    wanted.filter(|one| one.name() == "loss").find_map(|one| {
-        let stream = case.streams.get(one.named("stream"))?;
-        if switch.qos.pfc_enable.contains(&stream.class) {
-            return None;
-        }
-        let line = u128::from(speed(&stream.to)?.bps());
-        let more = offered(&configured, case, &stream.to).checked_sub(line)?;
-        let lasting = together(case, &stream.to)?;
-        let left = more * u128::from(lasting.0) / 8_000_000_000_000;
-        (left > memory).then(|| {
-            let (to, class) = (&stream.to, stream.class);
-            format!(
-                "the streams to {to} offer {left} B more within {lasting} than its line takes, class {class} pauses nobody, and \
-                 the device has {memory} B of memory: some must be lost"
-            )
+    // Nobody knows yet how many frames a searched one sends.
+    let searched = |stream: &StreamSpec| {
+        context.case.streams.get(&stream.name).is_some_and(|of| of.count == Some(Count::Searched))
+    };
+    let whole = context.profile.kind == Kind::System;
+    running(script, &speed).into_iter().find_map(|(_, senders)| {
+        let streams = (0_u16..).zip(&script.streams);
+        let runs = |(id, stream): &(u16, &StreamSpec)| {
+            searched(stream) || senders.contains(&TrafficSource::Stream(*id))
+        };
+        let now: Vec<&StreamSpec> = streams.filter(runs).map(|(_, stream)| stream).collect();
+        let offered = |to: u16| -> u128 {
+            now.iter()
+                .filter(|one| whole || one.to == to)
+                .map(|one| offers(one, speed(one.from)))
+                .sum()
+        };
+        let to = now.iter().map(|one| one.to).find(|&to| offered(to) > u128::from(pir.bps))?;
+        script.ports.get(usize::from(to)).cloned()
+    })
+}
+
+/// Bits a second in frames that a stream offers, sent at a port of that speed.
+fn offers(stream: &StreamSpec, speed: PortSpeed) -> u128 {
+    let gap = match stream.rate {
+        StreamRate::Every(gap) => gap,
+        StreamRate::Load(rate) => rate.pace(stream.on_wire(), speed).gap(),
+    };
+    u128::from(stream.on_wire().0) * PS_PER_BYTE_AT_1_BPS / u128::from(gap.0.max(1))
+}
+
+/// Picoseconds that a byte takes at a bit a second.
+const PS_PER_BYTE_AT_1_BPS: u128 = 8_000_000_000_000;
+
+/// Why no device could keep what the case wants: no loss of a class that pauses nobody, where so much is sent to the port for so long
+/// that not even one that gave it all its memory would hold what the line does not take.
+fn overfull(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
+    let unpaused = |one: &&Measure| {
+        let switch = profile.declared.switch();
+        let class = case.streams.get(one.named("stream")).map(|stream| stream.class);
+        let pausing = switch.zip(class).map(|(of, class)| of.qos.pfc_enable.contains(&class));
+        pausing == Some(false)
+    };
+    let none = |one: &&Measure| one.name() == "loss" && one.wanted("expect") == Wanted::None;
+    let wanted: Vec<&Measure> = case.measure.iter().filter(none).filter(unpaused).collect();
+    if wanted.is_empty() {
+        return None;
+    }
+    let groups = groups(case, &profile.declared).ok()?;
+    groups.into_iter().find_map(|group| {
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        let points = context.points().ok()?;
+        let scripts: Vec<Script> =
+            points.iter().filter_map(|point| context.script(point).ok()).collect();
+        let name = |one: &&Measure| one.named("stream").to_owned();
+        wanted.iter().map(name).find_map(|stream| {
+            scripts.iter().find_map(|script| left_over(&context, script, &stream))
         })
     })
 }
 
-/// How long all streams to a rig port are sent at once; `None` where the case does not say it in plain times.
-fn together(case: &Case, to: &str) -> Option<Dur> {
-    let plain = |amount: &Amount| match amount {
-        Amount::Exactly(dur) => Some(*dur),
-        Amount::Of { .. } | Amount::Swept(_) => None,
+/// What waits for the port to which a stream goes, where it is more than all that the device has to hold it in. Streams of which the
+/// number of frames is given are left out: they may have ended.
+fn left_over(context: &Context<'_>, script: &Script, stream: &str) -> Option<String> {
+    let declared = &context.group.declared;
+    let buffer = &declared.switch()?.buffer;
+    let memory = u128::from(buffer.pool.0) + u128::from(buffer.lossy_pool.0);
+    let of = script.streams.iter().find(|one| one.name == stream)?;
+    let speed = |port: u16| {
+        let dut_port = script.dut_ports.get(usize::from(port)).copied().unwrap_or_default();
+        declared.port_speed(dut_port).unwrap_or(PortSpeed::G100)
     };
-    let own = case.streams.iter().filter(|(_, stream)| stream.to == to);
-    let sent = own.map(|(name, stream)| {
-        let mut starts = case.steps.iter().filter_map(|step| match &step.what {
-            CaseAction::Start { names, lasting } if names.contains(name) => {
-                Some((&step.at, lasting.as_ref()?))
-            }
-            _ => None,
+    let line = u128::from(speed(of.to).bps());
+    let times = running(script, &speed);
+    let ends = times.iter().skip(1).map(|(at, _)| *at).chain([script.length]);
+    let mut waits = 0_u128;
+    let most = times.iter().zip(ends).map(|((from, senders), until)| {
+        let own = (0_u16..).zip(&script.streams).filter(|(id, one)| {
+            one.to == of.to && one.count.is_none() && senders.contains(&TrafficSource::Stream(*id))
         });
-        let (at, lasting) = starts.next().filter(|_| stream.count.is_none())?;
-        let from = plain(at)?;
-        Some((from, from + plain(lasting)?))
+        let offered: u128 = own.map(|(_, one)| offers(one, speed(one.from))).sum();
+        let lasting = u128::from(until.saturating_sub(*from).0);
+        let bytes = |bps: u128| bps * lasting / PS_PER_BYTE_AT_1_BPS;
+        waits = (waits + bytes(offered)).saturating_sub(bytes(line));
+        waits
     });
-    let sent: Vec<(Dur, Dur)> = sent.collect::<Option<_>>()?;
-    let from = sent.iter().map(|(from, _)| *from).max()?;
-    let until = sent.iter().map(|(_, until)| *until).min()?;
-    Some(until.saturating_sub(from))
-}
-
-/// Bits a second in frames that all streams to a rig port offer it; over a system of devices, where they share what is between, all.
-fn offered(profile: &Profile, case: &Case, to: &str) -> u128 {
-    let ports = case.dut_ports(&profile.declared).unwrap_or_default();
-    let speed = |name: &str| {
-        let at = case.rig_ports().iter().position(|port| port == name)?;
-        profile.declared.port_speed(*ports.get(at)?)
-    };
-    let own = case.streams.values().filter(|one| one.to == to || profile.kind == Kind::System);
-    let bps = own.filter_map(|stream| {
-        let gap = match stream.rate {
-            StreamRate::Every(gap) => gap,
-            StreamRate::Load(rate) => rate.pace(stream.size, speed(&stream.from)?).gap(),
-        };
-        Some(u128::from(stream.size.0) * 8_000_000_000_000 / u128::from(gap.0.max(1)))
-    });
-    bps.sum()
+    let most = most.max().filter(|most| *most > memory)?;
+    let port = script.ports.get(usize::from(of.to))?;
+    Some(format!(
+        "the streams to {port} offer {most} B more than its line takes, class {} pauses nobody, and the device has {memory} B of memory: \
+         some must be lost",
+        of.class
+    ))
 }
 
 /// What the case sets of ingress groups on a device whose limits are those of virtual output queues.
@@ -179,7 +226,6 @@ fn apart(profile: &Profile, case: &Case) -> Option<String> {
 mod tests {
     use super::super::applicability;
     use super::*;
-    use rig_units::L2Rate;
 
     fn shape(device: &mut Profile, pir: Option<L2Rate>) {
         let Declared::Switch(switch) = &mut device.declared else { panic!("it is a switch") };
@@ -218,6 +264,39 @@ mod tests {
         applicability::of(&lab, &dut, &case).map(|reach| reach.left_out)
     }
 
+    /// What can be done of a case that wants no marks on a device shaped to 30 Gb/s, its two loads of 24 Gb/s each started so.
+    fn loads(steps: &str, count: &str) -> Result<(), String> {
+        let load = |from: &str, count: &str| {
+            format!("{{from: {from}, to: p3, class: 3, kind: udp, size: 1024B, rate: 25%{count}}}")
+        };
+        let (a, b) = (load("p1", count), load("p2", ""));
+        let text = format!(
+            "about: a\ndevice: switch\ncases:\n  one:\n    why: a\n    source: [a]\n    streams: {{a: {a}, b: {b}}}\n    taps: {{p1: all, p2: all, p3: all}}\n    trials: 1\n    steps: {steps}\n    length: 9ms\n    measure: [ecn.marks: {{stream: a, expect: none}}]\n"
+        );
+        let suite = rig_testcases::read::piped(text.as_bytes(), &measure::Registry);
+        let case = suite.unwrap_or_else(|faults| panic!("{faults:#?}")).cases.remove(0);
+        let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+        lab.duts.truncate(1);
+        shape(&mut lab.duts[0], Some(L2Rate { bps: 30_000_000_000 }));
+        applicability::of(&lab, &lab.duts[0], &case).map(|_| ())
+    }
+
+    #[test]
+    fn loads_that_fit_one_after_the_other_are_not_added_up() {
+        let apart = "[{at: 0ms, start: a, for: 2ms}, {at: 2ms, start: b, for: 2ms}]";
+        assert_eq!(loads(apart, ""), Ok(()));
+        let at_once = "[{at: 0ms, start: a, for: 2ms}, {at: 1999999ns, start: b, for: 2ms}]";
+        let why = loads(at_once, "").expect_err("48 Gb/s for a nanosecond");
+        assert!(why.contains("the streams to p3 offer more"), "{why}");
+    }
+
+    #[test]
+    fn a_load_that_has_sent_its_frames_is_over_and_one_that_is_searched_is_there_all_the_time() {
+        let steps = "[{at: 0ms, start: a}, {at: 5ms, start: b, for: 2ms}]";
+        assert_eq!(loads(steps, ", count: 9"), Ok(()));
+        loads(steps, "").expect_err("it runs to the end");
+    }
+
     const SYSTEM: (&str, &str) = ("system", "two-in-a-row");
     const LOSS: &str = "loss: {stream: load, expect: none}";
 
@@ -228,7 +307,8 @@ mod tests {
             let all = all.filter(|(_, why)| why.as_ref().is_some_and(|why| why.contains("shaped")));
             all.map(|(id, _)| id).collect::<Vec<_>>()
         };
-        assert_eq!(shaped(100_000_000_000), [""; 0], "no slower than the port");
+        // No slower than the port, but where a case makes that faster.
+        assert_eq!(shaped(100_000_000_000), ["headroom::loss-against-speed-broadcom"]);
         let held_back = shaped(30_000_000_000);
         assert!(held_back.contains(&"headroom::response-time-broadcom".to_owned()));
         assert!(!held_back.contains(&"buffers::xoff-threshold-broadcom".to_owned()));

@@ -55,3 +55,36 @@ fn what_no_switch_can_be_is_refused_all_at_once() {
     assert!(unlisted.stderr.contains("`--response`"), "{}", unlisted.stderr);
     assert_eq!(desk.rigctl("size --speed 5Gbps --response 40q").code, 0);
 }
+
+#[test]
+fn what_follows_from_a_pool_that_no_memory_leaves_is_not_sized_and_the_first_lines_say_so() {
+    let desk = Desk::new();
+    let left = desk.rigctl("size --memory 1MB");
+    assert_eq!((left.code, left.stderr.as_str()), (0, ""));
+    let second = left.stdout.lines().nth(1).expect("a second line");
+    assert_eq!(second, "none is enough: buffer.pool; what follows from it is not sized");
+    let row = "queue of all senders at XOFF           -\n";
+    assert!(left.stdout.contains(row), "{}", left.stdout);
+    let why = "it follows from buffer.pool, of which none is enough";
+    assert_eq!(left.stdout.matches(why).count(), 3, "{}", left.stdout);
+    let json = desk.rigctl("size --memory 1MB --format json").stdout;
+    let told: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let figures = told["figures"].as_array().expect("a list").iter();
+    let unsized_ones: Vec<_> = figures.filter(|one| one["value"].is_null()).collect();
+    assert_eq!(unsized_ones.len(), 4, "{json}");
+}
+
+#[test]
+fn a_number_below_zero_is_refused_with_what_the_flag_takes() {
+    let desk = Desk::new();
+    for (command, want) in [
+        ("size --speed -1", "`-1` is not a port speed: want a number and Mbps or Gbps"),
+        ("size --memory -5MB", "`-5MB` is not a size: want a number and B, KB"),
+        ("size --ports -3", "invalid value '-3' for '--ports <N>'"),
+        ("run --seed -1", "invalid value '-1' for '--seed <N>'"),
+    ] {
+        let left = desk.rigctl(command);
+        assert_eq!(left.code, 2, "{command}");
+        assert!(left.stderr.contains(want), "{command}: {}", left.stderr);
+    }
+}

@@ -265,6 +265,15 @@ fn what_a_case_says_of_a_port_stands_over_what_the_setup_says() {
 }
 
 #[test]
+fn what_ends_at_a_nic_does_not_leave_it_again_to_be_counted() {
+    let text = "about: x\ndevice: nic\ncases:\n  it:\n    why: x\n    source: [x]\n    \
+                streams: {load: {from: p1, class: 3, kind: rocev2-write, size: 1024B, every: 10us, count: 9}}\n    \
+                steps: [{at: 0ms, start: load}]\n    measure: [loss: {stream: load, expect: none}]\n";
+    let all = read_text(text).expect_err("a healthy NIC would lose all of it");
+    assert_snapshot!(faults(&all));
+}
+
+#[test]
 fn a_setup_may_speak_of_ports_that_only_some_cases_use() {
     let more = "    streams: {other: {from: p1, to: p3, class: 4, kind: udp, size: 100B, every: 1ms}}\n    steps: [{at: 0ms, start: other}]\n    measure: [{loss: {stream: other}}]\n";
     let suite = RIGHT.replacen("  storms:", "  taps: {p3: all}\n  storms:", 1);

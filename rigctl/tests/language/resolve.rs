@@ -265,6 +265,17 @@ fn loads_that_share_a_port_are_held_against_its_line_rate() {
     assert_snapshot!(two("60%", "40.0001%", together).unwrap_err());
 }
 
+/// Whichever port the last sender of an instant leaves by.
+#[test]
+fn a_port_that_is_asked_for_too_much_is_found_whoever_starts_after_it() {
+    let streams = "victim: {from: p1, to: p2, class: 3, kind: udp, size: 1000B, rate: 60%}, \
+                   more: {from: p1, to: p3, class: 4, kind: udp, size: 1000B, rate: 60%}, \
+                   last: {from: p3, to: p2, class: 4, kind: udp, size: 1000B, rate: 1%}";
+    let said =
+        refused("broadcom", &case(streams, "", "{at: 0ms, start: [victim, more, last]}", LOSS));
+    assert!(said.contains("ask p1 for 120.0000 % of its 100Gbps"), "{said}");
+}
+
 #[test]
 fn a_storm_takes_its_share_of_the_port_it_leaves_by() {
     let full = "victim: {from: p2, to: p1, class: 4, kind: udp, size: 1000B, rate: 100%}";

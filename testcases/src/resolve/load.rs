@@ -1,8 +1,9 @@
 //! Whether a port can carry what a script asks of it at every instant.
 
-use crate::{Action, Case, Script, StreamRate, StreamSpec};
+use crate::running::{TrafficSource, running};
+use crate::{Case, Script, StreamRate, StreamSpec};
 use rig_lab::{Declared, Fault};
-use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate};
+use rig_units::{Bytes, L1_OVERHEAD, PortSpeed, Rate};
 use std::collections::BTreeMap;
 
 /// All of a port, in billionths.
@@ -14,63 +15,28 @@ pub(super) fn check(case: &Case, declared: &Declared, script: &Script) -> Result
         let dut_port = script.dut_ports.get(usize::from(port)).copied().unwrap_or_default();
         declared.port_speed(dut_port).unwrap_or(PortSpeed::G100)
     };
-    // What each running sender takes, by port and sender; storms come after the streams.
-    let mut running: BTreeMap<(u16, u16), (u64, &str)> = BTreeMap::new();
-    // When those end that end by themselves.
-    let mut ends: BTreeMap<(u16, u16), Dur> = BTreeMap::new();
-    let storm_index = |storm: u16| u16::MAX / 2 + storm;
-    for (i, step) in script.steps.iter().enumerate() {
-        ends.retain(|sender, end| {
-            let over = *end <= step.at;
-            if over {
-                running.remove(sender);
-            }
-            !over
-        });
-        let port = match &step.action {
-            Action::StartStream(id) => {
-                let stream = &script.streams[usize::from(*id)];
-                let share = share(stream, speed(stream.from));
-                running.insert((stream.from, *id), (share, &stream.name));
-                if let Some(length) = stream.length(speed(stream.from)) {
-                    ends.insert((stream.from, *id), step.at.saturating_add(length));
+    for (at, senders) in running(script, &speed) {
+        let mut ports: BTreeMap<u16, (u64, Vec<&str>)> = BTreeMap::new();
+        for sender in senders {
+            let (port, share, name) = match sender {
+                TrafficSource::Stream(id) => {
+                    let stream = &script.streams[usize::from(id)];
+                    (stream.from, share(stream, speed(stream.from)), &stream.name)
                 }
-                stream.from
-            }
-            Action::StartStorm(id) => {
-                let storm = &script.storms[usize::from(*id)];
-                let slot = speed(storm.from).slot(storm.on_wire());
-                let share = slot.scaled(WHOLE, storm.every.0).0;
-                running.insert((storm.from, storm_index(*id)), (share, &storm.name));
-                storm.from
-            }
-            Action::StopStream(id) => {
-                running.remove(&(script.streams[usize::from(*id)].from, *id));
-                continue;
-            }
-            Action::StopStorm(id) => {
-                running.remove(&(script.storms[usize::from(*id)].from, storm_index(*id)));
-                continue;
-            }
-            Action::StartFlow(_)
-            | Action::StopFlow(_)
-            | Action::Pfc(_)
-            | Action::LinkDown(_)
-            | Action::LinkUp(_)
-            | Action::Configure(_)
-            | Action::Device(_) => {
-                continue;
-            }
-        };
-        // What stops at this very instant may stand after what starts.
-        let settled = script.steps.get(i + 1).is_none_or(|next| next.at > step.at);
-        let at_port = || running.range((port, 0)..=(port, u16::MAX)).map(|(_, sender)| sender);
-        let total: u64 = at_port().map(|(share, _)| share).sum();
-        if total > WHOLE && settled {
-            let names: Vec<&str> = at_port().map(|&(_, name)| name).collect();
+                TrafficSource::Storm(id) => {
+                    let storm = &script.storms[usize::from(id)];
+                    let slot = speed(storm.from).slot(storm.on_wire());
+                    (storm.from, slot.scaled(WHOLE, storm.every.0).0, &storm.name)
+                }
+            };
+            let (total, names) = ports.entry(port).or_default();
+            *total = total.saturating_add(share);
+            names.push(name);
+        }
+        let over = ports.into_iter().find(|(_, (total, _))| *total > WHOLE);
+        if let Some((port, (total, names))) = over {
             let found = format!(
-                "at {} the senders {} ask {} for {}.{:04} % of its {}",
-                step.at,
+                "at {at} the senders {} ask {} for {}.{:04} % of its {}",
                 names.join(", "),
                 script.ports[usize::from(port)],
                 total / 10_000_000,

@@ -7,15 +7,16 @@ use super::super::measurement::{Known, Red};
 use super::{OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
-use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, is_clear, replies};
+use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, is_clear, replies, timeout};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
+use rig_lab::Rc;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, optional};
 use rig_testcases::{FlowSpec, RoceKind, Verb};
-use rig_units::{Time, Within};
+use rig_units::{Dur, Time, Within};
 
 /// `rc.sender`.
 pub(in super::super) static SENDER: Known = Known {
@@ -158,6 +159,17 @@ fn asked(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Asked>) {
 /// Why a requester of a READ is not judged.
 const OPEN: &str = "a response fills a hole while the question for it may have left and may not, by the declared nak_latency";
 
+/// Why timeouts are not counted.
+const GIVES_UP: &str =
+    "the timer may have run out once more by the trial's end, and may not: a longer trial tells";
+
+/// How a NIC's timer is named and declared, beside how far outside of that one shows.
+fn timer(part: &str, rc: &Rc, off: Dur) -> Option<(String, Within, Dur)> {
+    let waits = timeout(rc)?;
+    let declared = rc.timeout_late.unwrap_or(Within::at_most(waits.width()));
+    Some((format!("{part}.rc.timeout_late"), declared, off))
+}
+
 /// Judges what a NIC says to the packets that reach it.
 fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
     let told = Cell::new(Vec::new());
@@ -175,6 +187,9 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
             }
             let (asked_by, asked) = asked(&end, &seen);
             let answered = rc::requester(rc, reading, &asked, &packets, &sight);
+            if answered.expired.is_some_and(|expired| expired > 0) {
+                told.set(timer(seen.part, rc, sight.busy + sight.bound * 4).into_iter().collect());
+            }
             let text = format!(
                 "{} requests for {} packets: one a message, one a hole, one a timeout",
                 asked.len(),
@@ -253,15 +268,19 @@ fn is_slowed(seen: &Seen<'_>) -> bool {
 
 /// Judges the order in which a NIC sends the packets of a flow.
 fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
-    let told = Cell::new(None);
+    let told = Cell::new([None, None]);
     done.each("rc.sender", name, judged, |trial| {
         let end = End::sender(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
         let Resends { records, came_by, naks, resent } = resends(trial, &end, &seen);
-        if !resent.restarts.is_empty() && end.reads.is_none() && !is_slowed(&seen) {
-            let off = seen.busy * 2 + trial.observation.bound() * 4;
-            let path = format!("{}.rc.resend_latency", seen.part);
-            told.set(Some((path, seen.nic.rc.resend_latency, off)));
+        if end.reads.is_none() && !is_slowed(&seen) {
+            let (rc, off) = (&seen.nic.rc, seen.busy * 2 + trial.observation.bound() * 4);
+            let resends = || (format!("{}.rc.resend_latency", seen.part), rc.resend_latency, off);
+            let [of_naks, of_timer] = told.take();
+            told.set([
+                (!resent.restarts.is_empty()).then(resends).or(of_naks),
+                timer(seen.part, rc, off).filter(|_| !resent.timeouts.is_empty()).or(of_timer),
+            ]);
         }
         if records.is_empty() {
             return Err(trial.doubt(&format!("{name} sent nothing")).into());
@@ -272,8 +291,9 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         );
         Ok(read(&resent.faults, text, &records, &came_by))
     });
-    if let Some(told) = told.take() {
-        judged.resolved("rc.sender", &[told]);
+    let told: Vec<_> = told.take().into_iter().flatten().collect();
+    if !told.is_empty() {
+        judged.resolved("rc.sender", &told);
     }
 }
 
@@ -296,11 +316,13 @@ pub(super) fn holes_and_timeouts(
                     return Err(trial.doubt(OPEN));
                 }
                 let asks = replies(rc, Data::Responses, end.first, &packets).len();
-                [asks, rc::requester(rc, reading, &asked, &packets, &sight(trial, seen)).expired]
+                let answered = rc::requester(rc, reading, &asked, &packets, &sight(trial, seen));
+                [asks, answered.expired.ok_or_else(|| trial.doubt(GIVES_UP))?]
             }
             Verb::Send | Verb::Write => {
                 let Ok(end) = End::sender(trial, name) else { continue };
-                [0, resends(trial, &end, seen).resent.expired()]
+                let expired = resends(trial, &end, seen).resent.expired();
+                [0, expired.ok_or_else(|| trial.doubt(GIVES_UP))?]
             }
         };
         all = [all[0] + holes, all[1] + timeouts];

@@ -3,7 +3,7 @@
 use crate::model::{Cable, End, PortId, Topology};
 use crate::model::{buffer, host, link, mac, pfc_gen, switch, wred};
 use rig_lab::BufferFaults;
-use rig_units::{Dur, PortSpeed, Quanta};
+use rig_units::{Dur, PortSpeed, Quanta, Within};
 
 /// Who sends to whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +140,9 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             size: 43,
             fault: None,
             xon: pfc_gen::Xon::AtOnce,
-            emission: Dur::ZERO,
+            emission: Within::ZERO,
+            resumption: Within::ZERO,
+            seed: 0,
             class_off_by: 0,
         },
         mac: XON_XOFF,

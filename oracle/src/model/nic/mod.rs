@@ -6,6 +6,7 @@
 //! Left out on purpose, where the rule leaves it open: a bound to the packets under way, and more than one READ under way of a
 //! queue pair. PFC holds back what queue pairs send, not CNPs, NAKs and acknowledgements, as in every other host.
 
+mod ack_timer;
 mod answers;
 mod config;
 mod counters;
@@ -179,6 +180,11 @@ impl Nic {
             if let Some(last) = now.0.checked_sub(1) {
                 limit.limiter.catch_up_all(&before.rp, &before.faults.rp, Time(last));
             }
+        }
+        let timer = |rc: &rig_lab::Rc| (rc.timeout, rc.timeout_late);
+        if timer(&before.rc) != timer(&config.rc) {
+            let requesters = self.pairs.iter_mut().filter_map(|pair| pair.requester.as_mut());
+            requesters.for_each(|requester| requester.timer.forget());
         }
         if before.receive != config.receive {
             self.pipeline.forget();

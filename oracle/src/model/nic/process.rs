@@ -327,25 +327,27 @@ impl Nic {
 
     /// Looks whether a queue pair has made no progress for too long.
     fn watched(&mut self, now: Time, slot: u16) {
-        let rc = &self.config.rc;
+        let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
         let pair = &mut self.pairs[usize::from(slot)];
         let Some(requester) = &mut pair.requester else { return };
         requester.is_watched = false;
-        if !requester.is_waiting() || rc.timeout == Dur::ZERO {
+        if !requester.is_waiting() {
             return;
         }
-        let due = requester.idle_since + rc.timeout;
+        let since = requester.idle_since;
+        let Some(due) = requester.timer.due(rc, faults, since, &mut self.draws) else { return };
         if due > now {
             requester.is_watched = true;
             self.later.insert((due, slot, Later::Timeout));
             return;
         }
-        self.counters.local_ack_timeout_err +=
-            u64::from(!self.config.faults.rc.timeout_not_counted);
-        if requester.timed_out(now, rc) {
+        self.counters.local_ack_timeout_err += u64::from(!faults.timeout_not_counted);
+        if requester.timed_out(now, rc)
+            && let Some(due) = requester.timer.due(rc, faults, now, &mut self.draws)
+        {
             requester.is_watched = true;
             pair.prepare();
-            self.later.insert((now + rc.timeout, slot, Later::Timeout));
+            self.later.insert((due, slot, Later::Timeout));
             self.send_queues.enqueue(&mut self.pairs, slot, now);
         }
     }

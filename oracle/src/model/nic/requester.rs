@@ -1,5 +1,6 @@
 //! The sending side of a reliable connection: which packet is next, which are acknowledged, and what is sent again.
 
+use super::ack_timer::AckTimer;
 use super::psn::{Place, place, psn};
 use super::{Flow, Verb};
 use crate::model::packet::{READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD};
@@ -35,6 +36,7 @@ pub(super) struct Requester {
     tries: u8,
     /// Whether somebody will look for progress.
     pub(super) is_watched: bool,
+    pub(super) timer: AckTimer,
 }
 
 /// A packet of a flow.
@@ -67,6 +69,7 @@ impl Requester {
             idle_since: Time::ZERO,
             tries: 0,
             is_watched: false,
+            timer: AckTimer::default(),
         }
     }
 

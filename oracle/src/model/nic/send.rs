@@ -1,8 +1,8 @@
 //! What goes out: which frame is next, from when on, and what follows from its leaving.
 
-use super::{Later, Nic};
+use super::{Later, Nic, ack_timer};
 use crate::model::packet::{Kind, Packet};
-use rig_units::{Dur, Time};
+use rig_units::Time;
 
 /// Where the next frame comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Nic {
         let limit = &mut self.send_queues.limits[usize::from(pair.limit)];
         limit.left(&self.config, now, size);
         self.send_queues.sent(&mut self.pairs, slot);
-        if self.config.rc.timeout > Dur::ZERO {
+        if ack_timer::runs(&self.config.rc) {
             self.watch(slot);
         }
     }
@@ -71,9 +71,11 @@ impl Nic {
     fn watch(&mut self, slot: u16) {
         let Some(requester) = &mut self.pairs[usize::from(slot)].requester else { return };
         if !requester.is_watched && requester.is_waiting() {
-            requester.is_watched = true;
-            let due = requester.idle_since + self.config.rc.timeout;
-            self.later.insert((due, slot, Later::Timeout));
+            let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
+            let since = requester.idle_since;
+            let due = requester.timer.due(rc, faults, since, &mut self.draws);
+            requester.is_watched = due.is_some();
+            self.later.extend(due.map(|due| (due, slot, Later::Timeout)));
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::model::pfc_gen::{self, Xon};
 use crate::model::secy;
 use crate::model::wred;
 use rig_lab::{BufferFaults, DeviceFaults, PfcFaults, SchedulerFaults, Scheduling};
-use rig_units::{Bytes, Dur, PortSpeed, Ppm, Quanta};
+use rig_units::{Bytes, Dur, PortSpeed, Ppm, Quanta, Within};
 
 /// What a switch is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,9 @@ impl Config {
                 size: 64,
                 fault: None,
                 xon: Xon::AtOnce,
-                emission: Dur::ZERO,
+                emission: Within::ZERO,
+                resumption: Within::ZERO,
+                seed: 0,
                 class_off_by: 0,
             },
             mac: mac::Config::prompt(lossless),
@@ -121,7 +123,13 @@ impl Config {
                 size: 64,
                 fault: None,
                 xon: Xon::AtOnce,
-                emission: declared.pfc.emission.unwrap_or(Dur::ZERO),
+                emission: declared.pfc.emission.unwrap_or(Within::ZERO),
+                resumption: declared
+                    .pfc
+                    .resumption
+                    .or(declared.pfc.emission)
+                    .unwrap_or(Within::ZERO),
+                seed: 0,
                 class_off_by: 0,
             },
             mac: mac::Config {
@@ -176,9 +184,10 @@ impl Config {
         self.forwarding_delay + self.macsec.map_or(Dur::ZERO, |macsec| macsec.latency * 2)
     }
 
-    /// What an XOFF takes to leave.
-    pub(super) fn emission(&self) -> Dur {
-        self.pfc.emission + self.macsec.map_or(Dur::ZERO, |macsec| macsec.emission())
+    /// What an XOFF takes to leave, and what an XON takes.
+    pub(super) fn words_take(&self) -> [Within; 2] {
+        let protected = self.macsec.map_or(Dur::ZERO, |macsec| macsec.emission());
+        [self.pfc.emission, self.pfc.resumption].map(|takes| takes + protected.into())
     }
 }
 

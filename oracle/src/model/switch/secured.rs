@@ -49,8 +49,9 @@ impl Switch {
         }
         self.not_before = self.not_before.max(now + self.delay);
         self.delay = config.delay();
+        let [emission, resumption] = config.words_take();
         for port in &mut self.ports {
-            port.pfc.set_emission(config.emission());
+            port.pfc.set_taken(emission, resumption);
         }
     }
 }

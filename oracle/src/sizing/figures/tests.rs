@@ -85,7 +85,28 @@ fn a_memory_that_headroom_fills_leaves_no_pool_and_no_alpha() {
     let with = |memory| Demand { memory: Some(Bytes(memory)), ..demand.clone() };
     assert_eq!(amount(&with(taken + 1), "buffer.pool"), Extent::Size(Bytes(1)));
     assert_eq!(amount(&with(taken), "buffer.pool"), Extent::Impossible);
-    assert_eq!(amount(&with(taken), "buffer.dynamic_th"), Extent::Impossible);
+    for follows in ["buffer.dynamic_th", "queue of all senders at XOFF", "marking before any PFC"] {
+        assert_eq!(amount(&with(taken), follows), Extent::Undefined, "{follows}");
+    }
+    // A pool of one byte, in which no alpha reaches kmax.
+    assert_eq!(amount(&with(taken + 1), "buffer.dynamic_th"), Extent::Impossible);
+    for follows in ["queue of all senders at XOFF", "marking before any PFC"] {
+        assert_eq!(amount(&with(taken + 1), follows), Extent::Undefined, "{follows}");
+    }
+}
+
+#[test]
+fn a_threshold_below_one_frame_is_told() {
+    let numbers = |mbps: u64| {
+        let speed = PortSpeed::from_bps(mbps * 1_000_000).expect("a speed");
+        let all =
+            figures(&Demand { speed, mtu: Bytes(2_000), lossless_mtu: Bytes(2_000), ..usual() });
+        let kmin = all.into_iter().find(|figure| figure.name == "wred.kmin").expect("a figure");
+        kmin.numbers
+    };
+    // 100 KB at 25 Gb/s are 2000 B at 500 Mb/s.
+    assert!(!numbers(500).contains("less than one frame"), "{}", numbers(500));
+    assert!(numbers(400).contains("= 1600B, less than one frame of 2000B"), "{}", numbers(400));
 }
 
 #[test]

@@ -4,8 +4,8 @@
 
 use super::Ready;
 use rig_frames::psn::Psn;
-use rig_lab::Rc;
-use rig_units::{Dur, Time};
+use rig_lab::{AckTimeout, Rc};
+use rig_units::{Dur, Time, Within};
 
 /// Where the rules come from, for reports.
 pub const SOURCE: &str = "IBTA volume 1, chapter 9.7.5 and 9.9 (go-back-N)";
@@ -110,6 +110,17 @@ pub fn is_clear(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> bool {
     nak.width() == Dur::ZERO || of(nak.least()) == of(nak.most())
 }
 
+/// How long a sender waits for an acknowledgement before it sends again: T = 4.096 us x 2^code, and as much more as is declared; from T to 4 T
+/// where nothing is. `None`: for ever. The ends are IBTA volume 1, 9.7.6.1.3.
+pub fn timeout(rc: &Rc) -> Option<Within> {
+    let least = match rc.timeout {
+        AckTimeout::Code(0) => return None,
+        AckTimeout::Code(code) => Dur(4_096_000 << code),
+        AckTimeout::Time(time) => time,
+    };
+    Some(Within::exactly(least) + rc.timeout_late.unwrap_or(Within::at_most(least * 3)))
+}
+
 /// The number before another.
 pub const fn before(psn: Psn) -> Psn {
     Psn::new(psn.get().wrapping_sub(1))
@@ -169,6 +180,23 @@ mod tests {
     fn says(rc: &Rc, first: u32, packets: &[Packet]) -> Vec<(usize, Says, u32)> {
         let all = replies(rc, Data::Requests, Psn::new(first), packets);
         all.iter().map(|reply| (reply.packet, reply.says, reply.psn.get())).collect()
+    }
+
+    #[test]
+    fn a_timer_runs_out_between_one_and_four_times_what_its_code_says_or_as_late_as_is_declared() {
+        let of = |code, timeout_late| {
+            let within = timeout(&Rc { timeout: code, timeout_late, ..rc(1) })?;
+            Some((within.least(), within.most()))
+        };
+        // `ibv_modify_qp` calls 14 67 ms.
+        let t = Dur::ns(67_108_864);
+        assert_eq!(of(AckTimeout::Code(14), None), Some((t, t * 4)));
+        assert_eq!(of(AckTimeout::Code(14), Some(Within::ZERO)), Some((t, t)));
+        let late = Some("1us..3us".parse().unwrap());
+        assert_eq!(of(AckTimeout::Code(14), late), Some((t + Dur::us(1), t + Dur::us(3))));
+        assert_eq!(of(AckTimeout::Code(31), None).map(|(t, _)| t.0), Some(8_796_093_022_208_000));
+        assert_eq!(of(AckTimeout::Time(Dur::us(60)), None), Some((Dur::us(60), Dur::us(240))));
+        assert_eq!(of(AckTimeout::NEVER, None), None);
     }
 
     #[test]

@@ -35,6 +35,8 @@ const TRIED: &[Tried] = &[
             )
         },
     },
+    Tried { path: "pfc.emission", device: "broadcom", measure: "pfc.latency", case: crossed },
+    Tried { path: "pfc.resumption", device: "broadcom", measure: "pfc.latency", case: crossed },
     Tried {
         path: "nic.np.latency",
         device: "gen2",
@@ -61,10 +63,39 @@ const TRIED: &[Tried] = &[
         measure: "rc.sender",
         case: || holed(("p1", "p2"), "rc.sender"),
     },
+    Tried {
+        path: "nic.rc.timeout_late",
+        device: "gen2-to-gen2",
+        measure: "rc.sender",
+        case: || unheard("write", "rc.sender"),
+    },
+    Tried {
+        path: "nic.rc.timeout_late",
+        device: "gen2-to-gen2",
+        measure: "rc.receiver",
+        case: || unheard("read", "rc.receiver"),
+    },
 ];
 
 fn xoff(at: u32) -> String {
     format!("      - {{at: {at}us, pfc: {{from: p2, classes: [3], quanta: 600q}}}}\n")
+}
+
+/// A group that is filled to its XOFF and falls back to its XON, a hundred times.
+fn crossed() -> String {
+    "    dut: {pfcwd: {detection_time: 5000ms}, buffer: {pool: 1000000B, lossy_pool: 1000000B, dynamic_th: -4}}
+    streams: {fill: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 2us, count: 100}}
+    storms: {hold: {from: p2, classes: [3]}}
+    endpoints: {p1: {obeys: none}}
+    trials: 100
+    steps:
+      - {at: 0ms, start: hold}
+      - {at: 100us, start: fill}
+      - {at: 400us, stop: hold}
+    length: 1ms
+    measure: [{pfc.latency: {stream: fill}}]
+"
+    .to_owned()
 }
 
 /// Two hundred packets, each marked and each far from the next.
@@ -87,7 +118,7 @@ fn holed((from, to): (&str, &str), measure: &str) -> String {
         format!("{{on: flow, frames: data, psn: {psn}, do: drop, iteration: 1}}")
     });
     let lost = lost.collect::<Vec<_>>().join(", ");
-    let nic = "{generation: gen2, rc: {ack_every: 1, timeout: 0us}}";
+    let nic = "{generation: gen2, rc: {ack_every: 1, timeout: 0}}";
     format!(
         "    dut: {{nic: {nic}, peer: {nic}}}
     between: {{delay: 500ns, inject: [{lost}]}}
@@ -95,6 +126,21 @@ fn holed((from, to): (&str, &str), measure: &str) -> String {
     steps: [{{at: 0us, start: flow}}]
     length: 1ms
     trials: 10
+    measure: [{{{measure}: {{flow: flow}}}}]
+"
+    )
+}
+
+/// The second of two packets never gets through: seven timeouts in a trial.
+fn unheard(verb: &str, measure: &str) -> String {
+    let nic = "{generation: gen2, rc: {timeout: 1, retries: 7}}";
+    format!(
+        "    dut: {{nic: {nic}, peer: {nic}}}
+    between: {{delay: 500ns, inject: [{{on: flow, frames: data, psn: 1, do: drop}}]}}
+    flows: {{flow: {{nic: p1, to: p2, class: 3, verb: {verb}, message: 1024B, mtu: 1024B, count: 2}}}}
+    steps: [{{at: 0us, start: flow}}]
+    length: 300us
+    trials: 29
     measure: [{{{measure}: {{flow: flow}}}}]
 "
     )
@@ -134,7 +180,9 @@ fn every_field_that_may_hold_a_range_is_tried() {
     let rows = fields::all().filter(|(_, field)| field.holds == Holds::Range);
     let rows: Vec<String> =
         rows.map(|(path, _)| path).filter(|path| !path.starts_with("peer.")).collect();
-    assert_eq!(rows, TRIED.iter().map(|tried| tried.path).collect::<Vec<_>>());
+    let mut tried: Vec<&str> = TRIED.iter().map(|tried| tried.path).collect();
+    tried.dedup();
+    assert_eq!(rows, tried);
 }
 
 #[test]
@@ -156,5 +204,29 @@ fn a_device_inside_its_range_passes_and_one_outside_by_what_is_printed_fails() {
                 assert!(said.fails(tried.measure), "{} of {outside} in {range}", tried.path);
             }
         }
+    }
+}
+
+#[test]
+fn a_timer_of_which_nothing_is_declared_may_take_one_to_four_times_what_its_code_says() {
+    let t = Dur::ns(8_192);
+    for tried in TRIED.iter().filter(|tried| tried.path == "nic.rc.timeout_late") {
+        let [lo, hi] = tried.told(&Value::Null);
+        assert!(lo == Dur::ZERO && t * 3 <= hi && hi < t * 3 + Dur::us(1), "[{lo}, {hi}]");
+        for inside in [Dur::ZERO, t, t * 3] {
+            assert_eq!(tried.run(&Value::Null, Some(inside)).as_seen().wrong(), "", "{inside}");
+        }
+        let late = tried.run(&Value::Null, Some(hi + Dur(1)));
+        assert!(late.as_seen().fails(tried.measure), "late by {hi} and a picosecond");
+        // Sooner than its code says by as little as is printed of what is later.
+        let early = format!("deviation=timeout_runs_early:{}", (hi - t * 3).0.div_ceil(1_000));
+        let early = Ran::with(tried.device, &(tried.case)(), |device| {
+            let never = Setting { path: tried.path.to_owned(), value: Value::Null };
+            device.declared = device.declared.with(&never).expect("a limit");
+            for mutation in [&*early, "nic.rc.timeout_late=0s"] {
+                device.mutate(&mutation.parse().expect("a mutation")).expect("of a NIC");
+            }
+        });
+        assert!(early.as_seen().fails(tried.measure), "early");
     }
 }

@@ -9,7 +9,7 @@ fn holed(measure: &str) -> Ran {
     Ran::of(
         "gen2-to-gen2",
         &format!(
-            "    dut: {{nic: {{generation: gen2, rc: {{ack_every: 1, timeout: 0us}}}}, peer: {{generation: gen2, rc: {{ack_every: 1, timeout: 0us}}}}}}
+            "    dut: {{nic: {{generation: gen2, rc: {{ack_every: 1, timeout: 0}}}}, peer: {{generation: gen2, rc: {{ack_every: 1, timeout: 0}}}}}}
     between: {{delay: 500ns, inject: [{{on: sender, frames: data, psn: 40, do: drop, iteration: 1}}]}}
     flows: {{sender: {{nic: p1, to: p2, class: 3, verb: write, message: 16KiB, mtu: 1024B, count: 6}}}}
     steps: [{{at: 0us, start: sender}}]

@@ -29,8 +29,8 @@ pub struct Answered {
     pub acks: Vec<(usize, Span)>,
     /// The same of NAKs.
     pub naks: Vec<(usize, Span)>,
-    /// Of a READ, how often its requester's timeout ran out.
-    pub expired: usize,
+    /// Of a READ, how often its requester's timeout ran out; `None` where it may have done so once more.
+    pub expired: Option<usize>,
 }
 
 /// Judges what a receiver said to the packets of one queue pair that reached it, in their order. `first`: the number that it

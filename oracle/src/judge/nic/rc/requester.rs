@@ -2,10 +2,11 @@
 
 use super::receiver::{Answer, Answered, receiver};
 use super::{Fault, Sight};
-use crate::spec::nic::rc::{Data, Packet, Says};
+use crate::spec::nic::Ready;
+use crate::spec::nic::rc::{Data, Packet, Says, timeout};
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
-use rig_units::{Dur, Time};
+use rig_units::Time;
 
 /// What is read on one queue pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub fn requester(
     for fault in &mut answered.faults {
         *fault = fault.with_reply(&places);
     }
-    answered.expired = standing.expired + usize::from(standing.gave_up());
+    answered.expired = standing.gave_up().map(|once| standing.expired + usize::from(once));
     if standing.is_overdue() {
         answered.faults.push(Fault::NoTimeout { packet: brought.len().saturating_sub(1) });
     }
@@ -97,7 +98,7 @@ impl Standing<'_> {
             (self.begun, self.since) = (self.begun + 1, Some(ask.at));
             return true;
         }
-        let due = self.due().is_some_and(|due| self.sight.on_time(due.into(), ask.at));
+        let due = self.due().is_some_and(|due| self.sight.on_time(due, ask.at));
         if due && ask.psn == self.expected() {
             (self.since, self.tries) = (Some(ask.at), self.tries + 1);
             self.expired += 1;
@@ -107,16 +108,19 @@ impl Standing<'_> {
     }
 
     /// When the timeout runs out.
-    fn due(&self) -> Option<Time> {
+    fn due(&self) -> Option<Ready> {
         let waits = self.taken < self.begun * self.reading.packets;
-        let timeout = Some(self.rc.timeout).filter(|timeout| waits && *timeout > Dur::ZERO)?;
-        Some(self.since? + timeout)
+        Some(Ready::after(self.since?, timeout(self.rc).filter(|_| waits)?))
     }
 
-    /// Whether the timeout ran out once more, after the last try.
-    fn gave_up(&self) -> bool {
+    /// Whether the timeout ran out once more, after the last try; `None`: it may have, by the end of what was seen.
+    fn gave_up(&self) -> Option<bool> {
         let tried = self.tries >= self.rc.retries.into();
-        tried && self.due().is_some_and(|due| due <= self.sight.until)
+        match self.due().filter(|_| tried) {
+            Some(due) if due.by <= self.sight.until => Some(true),
+            Some(due) if due.from <= self.sight.until => None,
+            _ => Some(false),
+        }
     }
 
     /// Whether it should have asked again by the end of what was seen.
@@ -124,39 +128,48 @@ impl Standing<'_> {
         let late = self.sight.busy + self.sight.blur();
         let more = self.reading.total.is_none_or(|total| self.taken < total);
         more && self.tries < self.rc.retries.into()
-            && self.due().is_some_and(|due| due + late <= self.sight.until)
+            && self.due().is_some_and(|due| due.by + late <= self.sight.until)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_lab::Nic;
+    use rig_lab::{AckTimeout, Nic};
+    use rig_units::{Dur, Within};
+
+    const FOREVER: AckTimeout = AckTimeout::NEVER;
+    const FINITE: AckTimeout = AckTimeout::Time(Dur(500));
 
     const READING: Reading = Reading { first: Psn::new(7), packets: 2, total: Some(4) };
     const EXACT: Sight =
         Sight { bound: Dur::ZERO, busy: Dur::ZERO, allowance: None, until: Time(10_000) };
 
-    fn rc(timeout: u64) -> Rc {
-        Rc { nak_latency: Dur(5).into(), timeout: Dur(timeout), retries: 2, ..Nic::quiet().rc }
+    fn rc(timeout: AckTimeout) -> Rc {
+        Rc { nak_latency: Dur(5).into(), timeout, retries: 2, ..Nic::quiet().rc }
     }
 
-    fn judged(timeout: u64, asked: &[(u64, u32)], brought: &[(u64, u32)]) -> Vec<Fault> {
-        let asked: Vec<Asked> =
-            asked.iter().map(|&(at, psn)| Asked { at: Time(at), psn: Psn::new(psn) }).collect();
-        let brought: Vec<Packet> = brought
-            .iter()
-            .map(|&(at, psn)| Packet { at: Time(at), psn: Psn::new(psn), last: psn % 2 == 0 })
-            .collect();
-        requester(&rc(timeout), &READING, &asked, &brought, &EXACT).faults
+    fn all_asked(asked: &[(u64, u32)]) -> Vec<Asked> {
+        let asked = asked.iter();
+        asked.map(|&(at, psn)| Asked { at: Time(at), psn: Psn::new(psn) }).collect()
+    }
+
+    fn judged(timeout: AckTimeout, asked: &[(u64, u32)], brought: &[(u64, u32)]) -> Vec<Fault> {
+        let packet = |&(at, psn): &(u64, u32)| Packet {
+            at: Time(at),
+            psn: Psn::new(psn),
+            last: psn % 2 == 0,
+        };
+        let brought: Vec<Packet> = brought.iter().map(packet).collect();
+        requester(&rc(timeout), &READING, &all_asked(asked), &brought, &EXACT).faults
     }
 
     const WHOLE: [(u64, u32); 4] = [(100, 7), (110, 8), (200, 9), (210, 10)];
 
     #[test]
     fn one_request_for_each_message_is_right_and_one_more_is_unasked() {
-        assert_eq!(judged(0, &[(0, 7), (150, 9)], &WHOLE), []);
-        let faults = judged(0, &[(0, 7), (150, 9), (160, 9)], &WHOLE);
+        assert_eq!(judged(FOREVER, &[(0, 7), (150, 9)], &WHOLE), []);
+        let faults = judged(FOREVER, &[(0, 7), (150, 9), (160, 9)], &WHOLE);
         assert_eq!(faults, [Fault::Unasked { reply: 2 }]);
     }
 
@@ -166,36 +179,52 @@ mod tests {
         let brought = &brought[..];
         // Number 8 is missing once 9 is there; it comes with what was asked for anew.
         let holed = [(100, 7), (110, 9), (220, 8), (300, 9), (310, 10)];
-        assert_eq!(judged(0, &[(0, 7), (115, 8), (250, 9)], &holed), []);
+        assert_eq!(judged(FOREVER, &[(0, 7), (115, 8), (250, 9)], &holed), []);
         assert_eq!(
-            judged(0, &[(0, 7), (116, 8), (250, 9)], &holed),
+            judged(FOREVER, &[(0, 7), (116, 8), (250, 9)], &holed),
             [Fault::Late { packet: 1, reply: 1 }]
         );
-        assert!(!judged(0, &[(0, 7), (250, 9)], brought).is_empty());
+        assert!(!judged(FOREVER, &[(0, 7), (250, 9)], brought).is_empty());
     }
 
     #[test]
     fn a_request_that_brings_nothing_is_repeated_as_the_timeout_runs_out_and_not_before() {
         let late = [(600, 7), (610, 8), (700, 9), (710, 10)];
-        assert_eq!(judged(500, &[(0, 7), (500, 7), (650, 9)], &late), []);
-        assert_eq!(judged(500, &[(0, 7), (499, 7), (650, 9)], &late).len(), 1);
+        assert_eq!(judged(FINITE, &[(0, 7), (500, 7), (650, 9)], &late), []);
+        assert_eq!(judged(FINITE, &[(0, 7), (499, 7), (650, 9)], &late).len(), 1);
         // One that is never repeated is missed, unless it may give up.
-        assert_eq!(judged(500, &[(0, 7)], &[]), [Fault::NoTimeout { packet: 0 }]);
-        assert_eq!(judged(500, &[(0, 7), (500, 7), (1_000, 7)], &[]), []);
-        assert_eq!(judged(0, &[(0, 7)], &[]), []);
+        assert_eq!(judged(FINITE, &[(0, 7)], &[]), [Fault::NoTimeout { packet: 0 }]);
+        assert_eq!(judged(FINITE, &[(0, 7), (500, 7), (1_000, 7)], &[]), []);
+        assert_eq!(judged(FOREVER, &[(0, 7)], &[]), []);
     }
 
     #[test]
     fn timeouts_are_counted_and_the_one_with_which_it_gives_up() {
-        let expired = |asked: &[(u64, u32)], until: u64| {
-            let asked: Vec<Asked> =
-                asked.iter().map(|&(at, psn)| Asked { at: Time(at), psn: Psn::new(psn) }).collect();
+        let expired = |late: Within, asked: &[(u64, u32)], until: u64| {
             let sight = Sight { until: Time(until), ..EXACT };
-            requester(&rc(500), &READING, &asked, &[], &sight).expired
+            let rc = Rc { timeout_late: Some(late), ..rc(FINITE) };
+            requester(&rc, &READING, &all_asked(asked), &[], &sight).expired
         };
-        assert_eq!(expired(&[(0, 7)], 10_000), 0);
-        assert_eq!(expired(&[(0, 7), (500, 7)], 10_000), 1);
+        let exact = Within::ZERO;
+        assert_eq!(expired(exact, &[(0, 7)], 10_000), Some(0));
+        assert_eq!(expired(exact, &[(0, 7), (500, 7)], 10_000), Some(1));
         let thrice = [(0, 7), (500, 7), (1_000, 7)];
-        assert_eq!((expired(&thrice, 1_499), expired(&thrice, 1_500)), (2, 3));
+        assert_eq!([1_499, 1_500].map(|until| expired(exact, &thrice, until)), [Some(2), Some(3)]);
+        // Where the timer may be late nobody knows yet.
+        let late = Within::at_most(Dur(10));
+        let at = [1_499, 1_500, 1_509, 1_510].map(|until| expired(late, &thrice, until));
+        assert_eq!(at, [Some(2), None, None, Some(3)]);
+    }
+
+    #[test]
+    fn a_timer_that_may_be_late_is_early_before_its_code_says_and_late_after_its_limit() {
+        let late = [(900, 7), (910, 8), (950, 9), (960, 10)];
+        let faults = |asked: u64| {
+            let rc = Rc { timeout_late: Some(Within::at_most(Dur(10))), ..rc(FINITE) };
+            let packet = |(at, psn)| Packet { at: Time(at), psn: Psn::new(psn), last: false };
+            let asked = all_asked(&[(0, 7), (asked, 7), (920, 9)]);
+            requester(&rc, &READING, &asked, &late.map(packet), &EXACT).faults.len()
+        };
+        assert_eq!([499, 500, 510, 511].map(faults), [1, 0, 0, 1]);
     }
 }

@@ -4,11 +4,11 @@
 //! acknowledgement overtakes a sender that went back.
 
 use super::{Fault, Sight};
-use crate::spec::nic::rc::Says;
+use crate::spec::nic::rc::{Says, timeout};
 use rig_capture::Span;
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
-use rig_units::{Dur, Time};
+use rig_units::{Dur, Time, Within};
 
 /// A packet of data that left, with its first bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,14 +39,14 @@ pub struct Resent {
     pub restarts: Vec<(usize, usize, Span)>,
     /// Ways back after a timeout: the packet, and picoseconds without progress.
     pub timeouts: Vec<(usize, Span)>,
-    /// Whether the timeout ran out once more, after the last try: it gave up.
-    pub gave_up: bool,
+    /// Whether the timeout ran out once more, after the last try: it gave up. `None`: it may have, by the end of what was seen.
+    pub gave_up: Option<bool>,
 }
 
 impl Resent {
-    /// How often the timeout ran out.
-    pub fn expired(&self) -> usize {
-        self.timeouts.len() + usize::from(self.gave_up)
+    /// How often the timeout ran out; `None` where it may have done so once more.
+    pub fn expired(&self) -> Option<usize> {
+        Some(self.timeouts.len() + usize::from(self.gave_up?))
     }
 }
 
@@ -56,6 +56,7 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
     let start = Standing { from: Time::ZERO, unacked: first, since: Time::ZERO };
     let mut sender = Sender {
         rc,
+        timeout: timeout(rc),
         sight,
         next: first,
         top: first,
@@ -104,6 +105,8 @@ struct Nak {
 
 struct Sender<'a> {
     rc: &'a Rc,
+    /// How long it waits, if it does not for ever.
+    timeout: Option<Within>,
     sight: &'a Sight,
     /// The number that is next in order, and the first that was never sent.
     next: Psn,
@@ -214,21 +217,25 @@ impl Sender<'_> {
         }
     }
 
+    /// How long it waits now: nothing is under way otherwise, or it waits for ever.
+    fn waits(&self) -> Option<Within> {
+        self.timeout.filter(|_| self.standing().unacked != self.top)
+    }
+
     /// Whether a sender should have gone back for want of progress before `at`.
     fn overdue(&self, at: Time) -> bool {
         let Some(allowance) = self.sight.allowance else { return false };
-        let waits = self.rc.timeout > Dur::ZERO && self.standing().unacked != self.top;
-        let late = self.rc.timeout + self.sight.busy + self.sight.blur() + allowance;
-        waits && self.tries < u32::from(self.rc.retries) && at > self.active + late
+        let Some(timeout) = self.waits() else { return false };
+        let late = timeout.most() + self.sight.busy + self.sight.blur() + allowance;
+        self.tries < u32::from(self.rc.retries) && at > self.active + late
     }
 
     /// Takes a packet for the first after a timeout, if it may be.
     fn timed_out(&mut self, packet: usize, one: &Sent) -> bool {
         let blur = self.sight.blur();
+        let Some(timeout) = self.timeout else { return false };
         let fits = |standing: &&Standing| {
-            self.rc.timeout > Dur::ZERO
-                && standing.unacked == one.psn
-                && one.at + blur >= standing.since + self.rc.timeout
+            standing.unacked == one.psn && one.at + blur >= standing.since + timeout.least()
         };
         let Some(standing) = self.may_stand(one.at).find(fits).copied() else { return false };
         let took = one.at.since(standing.since).unwrap_or(Dur::ZERO);
@@ -249,9 +256,12 @@ impl Sender<'_> {
 
     fn ended(&mut self, sent: usize) {
         let Sight { busy, allowance, until, .. } = *self.sight;
-        let waits = self.rc.timeout > Dur::ZERO && self.standing().unacked != self.top;
         let tried = self.tries >= u32::from(self.rc.retries);
-        self.resent.gave_up = waits && tried && until >= self.active + self.rc.timeout;
+        self.resent.gave_up = match self.waits().filter(|_| tried) {
+            Some(timeout) if until >= self.active + timeout.most() => Some(true),
+            Some(timeout) if until >= self.active + timeout.least() => None,
+            _ => Some(false),
+        };
         let Some(allowance) = allowance else { return };
         let after = self.rc.resend_latency.most() + busy + self.sight.blur() + allowance;
         if let Some(nak) = self.naks.iter().find(|nak| nak.binds && until > nak.at + after) {

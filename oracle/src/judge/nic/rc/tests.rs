@@ -2,7 +2,8 @@ use super::*;
 use crate::spec::nic::rc::{Data, Packet, Says, replies};
 use proptest::prelude::*;
 use rig_frames::psn::Psn;
-use rig_lab::Rc;
+use rig_lab::{AckTimeout, Rc};
+use rig_units::Within;
 use std::collections::BTreeMap;
 
 const EXACT: Sight = Sight {
@@ -14,10 +15,19 @@ const EXACT: Sight = Sight {
 };
 const GAP: u64 = 100;
 const CABLE: u64 = 250;
+const WAITS: u64 = 5_000;
 
 fn rc(ack_every: u16) -> Rc {
     let [ack_latency, nak_latency, resend_latency] = [30, 50, 330].map(|ps| Dur(ps).into());
-    Rc { ack_every, ack_latency, nak_latency, resend_latency, timeout: Dur(5_000), retries: 200 }
+    Rc {
+        ack_every,
+        ack_latency,
+        nak_latency,
+        resend_latency,
+        timeout: AckTimeout::Time(Dur(WAITS)),
+        timeout_late: Some(Within::ZERO),
+        retries: 200,
+    }
 }
 
 /// What one queue pair showed at both its ends.
@@ -58,7 +68,7 @@ fn trace(rc: &Rc, first: Psn, total: u32, lost: &[bool]) -> Trace {
         match what {
             What::Slot if unacked == total => break,
             What::Slot => {
-                if unacked < top && at >= since + rc.timeout.0 {
+                if unacked < top && at >= since + WAITS {
                     (next, since) = (unacked, at);
                 }
                 if next < total {
@@ -267,14 +277,26 @@ fn a_lost_tail_is_sent_again_after_the_timeout_and_not_before() {
     let lost = trace.sent.iter().filter(|sent| sent.psn == Psn::new(9)).count();
     assert_eq!((lost, both(&rc, first, &trace)), (2, Vec::new()));
     let of = |rc: &Rc, sent: &[Sent]| sender(rc, first, sent, &trace.came, &EXACT).faults;
-    let longer = Rc { timeout: Dur(5_200), ..rc };
+    let longer = Rc { timeout: AckTimeout::Time(Dur(5_200)), ..rc };
     assert_eq!(of(&longer, &trace.sent), [Fault::Unprompted { packet: 3 }]);
     let cut = sender(&rc, first, &trace.sent[..3], &trace.came[..2], &EXACT);
     assert_eq!(cut.faults, [Fault::NoTimeout { packet: 2 }]);
-    let never = Rc { timeout: Dur::ZERO, ..rc };
+    let never = Rc { timeout: AckTimeout::NEVER, ..rc };
     assert_eq!(of(&never, &trace.sent), [Fault::Unprompted { packet: 3 }]);
     let none = Rc { retries: 0, ..rc };
     assert_eq!(of(&none, &trace.sent), [Fault::TooMany { packet: 3 }]);
+    // As late as the standard has it: up to 4 x 5000, a slot that it waits for, and the one that it is compared with.
+    let standard = Rc { timeout_late: None, ..rc };
+    let since = trace.came[1].at;
+    let after = |took: u64| {
+        let mut sent = trace.sent.clone();
+        sent[3].at = since + Dur(took);
+        let sight = Sight { until: sent[3].at, ..EXACT };
+        sender(&standard, first, &sent, &trace.came[..2], &sight).faults
+    };
+    assert_eq!([after(5_000), after(4 * 5_000 + 2 * GAP)], [[], []]);
+    assert_eq!(after(4_999), [Fault::Unprompted { packet: 3 }]);
+    assert_eq!(after(4 * 5_000 + 2 * GAP + 1), [Fault::NoTimeout { packet: 3 }]);
 }
 
 /// What is done to the replies of a receiver that keeps the rule.

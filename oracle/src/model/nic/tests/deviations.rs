@@ -6,6 +6,7 @@ use crate::model::nic::rp::{Limiter, ONE};
 use crate::model::nic::{Config, Flow, Verb};
 use crate::model::packet::{Kind, Packet};
 use crate::model::tap::NoTap;
+use rig_lab::AckTimeout;
 use rig_units::{Bytes, Dur, L2Rate, Ppm};
 
 /// What a NIC that does right shows, and one with a deviation does.
@@ -305,7 +306,7 @@ fn ack_counts_for_one_leaves_those_before_it_open() {
 #[test]
 fn timeout_not_restarted_sends_again_too_early() {
     let sent = |mut config: Config| {
-        config.rc.timeout = Dur::us(20);
+        config.rc.timeout = AckTimeout::Time(Dur::us(20));
         let mut bench = bench(&config);
         bench.network.start_flow(NIC, &Flow { count: Some(2), ..flow(1) });
         bench.run(Dur::us(10));
@@ -345,9 +346,22 @@ fn implied_nak_not_counted_asks_all_the_same() {
 }
 
 #[test]
+fn timeout_runs_early_sends_again_before_its_time() {
+    let again = |mut config: Config| {
+        config.rc.timeout = AckTimeout::Code(2);
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
+        bench.run(Dur::us(30));
+        let sent = bench.received(Kind::Data);
+        sent[1].left().since(sent[0].left())
+    };
+    assert_eq!(both("timeout_runs_early", again), [16_384, 15_384].map(|ns| Some(Dur::ns(ns))));
+}
+
+#[test]
 fn timeout_not_counted_sends_again_all_the_same() {
     let counted = |mut config: Config| {
-        (config.rc.timeout, config.rc.retries) = (Dur::us(20), 2);
+        (config.rc.timeout, config.rc.retries) = (AckTimeout::Time(Dur::us(20)), 2);
         let mut bench = bench(&config);
         bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
         bench.run(Dur::us(100));
@@ -374,7 +388,7 @@ fn cnp_without_mark_answers_what_is_capable_and_not_marked() {
 #[test]
 fn tries_not_reset_gives_up_after_progress() {
     let sent = |mut config: Config| {
-        (config.rc.timeout, config.rc.retries) = (Dur::us(20), 1);
+        (config.rc.timeout, config.rc.retries) = (AckTimeout::Time(Dur::us(20)), 1);
         let mut bench = bench(&config);
         bench.network.start_flow(NIC, &Flow { count: Some(2), ..flow(1) });
         bench.run(Dur::us(30));

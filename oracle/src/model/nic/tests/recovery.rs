@@ -3,6 +3,7 @@
 use super::bench::*;
 use crate::model::nic::{Flow, Verb};
 use crate::model::packet::{Kind, Packet};
+use rig_lab::AckTimeout;
 use rig_units::{Dur, Time};
 
 #[test]
@@ -70,7 +71,7 @@ fn a_sender_goes_back_to_what_a_nak_names() {
 #[test]
 fn without_progress_it_sends_again_and_gives_up_in_the_end() {
     let mut config = config();
-    (config.rc.timeout, config.rc.retries) = (Dur::us(100), 2);
+    (config.rc.timeout, config.rc.retries) = (AckTimeout::Time(Dur::us(100)), 2);
     let mut bench = bench(&config);
     bench.network.start_flow(NIC, &Flow { count: Some(2), ..flow(1) });
     bench.run(Dur::us(50));
@@ -83,6 +84,24 @@ fn without_progress_it_sends_again_and_gives_up_in_the_end() {
     assert_eq!(data[2].left(), ack + Dur::us(100));
     assert_eq!(data[3].left(), ack + Dur::us(200));
     assert_eq!(bench.network.nic(NIC).unwrap().counters().local_ack_timeout_err, 3);
+}
+
+#[test]
+fn a_timer_that_nothing_is_declared_of_runs_out_anywhere_from_one_to_four_times_what_its_code_says()
+{
+    let mut config = config();
+    (config.rc.timeout, config.rc.timeout_late) = (AckTimeout::Code(1), None);
+    config.rc.retries = 200;
+    let mut bench = bench(&config);
+    bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
+    bench.run(Dur::ms(4));
+    let sent = bench.received(Kind::Data);
+    let waits: Vec<Dur> =
+        sent.windows(2).filter_map(|two| two[1].left().since(two[0].left())).collect();
+    let t = Dur::ns(8_192);
+    assert!(waits.len() > 150 && waits.iter().all(|wait| (t..=t * 4).contains(wait)), "{waits:?}");
+    let (least, most) = (waits.iter().min().unwrap(), waits.iter().max().unwrap());
+    assert!(*least < t + t / 10 && *most > t * 4 - t / 10, "{least} {most}");
 }
 
 #[test]

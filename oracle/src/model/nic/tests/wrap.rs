@@ -5,13 +5,14 @@ use crate::model::nic::{Flow, Verb};
 use crate::model::packet::{Kind, Packet};
 use crate::model::tap::Dir;
 use proptest::prelude::*;
+use rig_lab::AckTimeout;
 use rig_units::{Dur, Time};
 
 /// What passes the rig while a NIC sends from number `psn` on and is told of a hole, and while it receives with holes; numbers
 /// counted from `psn`.
 fn played(psn: u32, verb: Verb, lost: u32) -> Vec<(Time, Dir, Kind, u32, u16)> {
     let mut config = config();
-    config.rc.timeout = Dur::us(7);
+    config.rc.timeout = AckTimeout::Time(Dur::us(7));
     let mut bench = bench(&config);
     bench.network.start_flow(NIC, &Flow { verb, message: 5_000, count: Some(20), psn, ..flow(1) });
     let number = |offset: u32| psn.wrapping_add(offset) & 0xff_ffff;

@@ -1,0 +1,54 @@
+//! The timer of a requester: when it runs out without progress.
+
+use crate::model::chance::Draws;
+use rig_lab::{AckTimeout, Rc, RcFaults};
+use rig_units::{Dur, Time, Within};
+
+/// The unit of what codes say.
+const UNIT: Dur = Dur::ns(4_096);
+
+/// From when on it runs, and how long.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct AckTimer(Option<(Time, Dur)>);
+
+impl AckTimer {
+    /// When it runs out, started at `since`: later by another length of time each time that it starts. [`None`] where it does not run.
+    pub(super) fn due(
+        &mut self,
+        rc: &Rc,
+        faults: &RcFaults,
+        since: Time,
+        draws: &mut Draws,
+    ) -> Option<Time> {
+        let interval = interval(rc.timeout)?;
+        let wait = match self.0 {
+            Some((started, wait)) if started == since => wait,
+            _ => {
+                let late = rc.timeout_late.unwrap_or(Within::at_most(interval * 3));
+                let early = Dur::ns(faults.timeout_runs_early.unwrap_or(0).into());
+                interval.saturating_sub(early) + draws.next(late)
+            }
+        };
+        self.0 = Some((since, wait));
+        Some(since + wait)
+    }
+
+    /// What it was set to is no more.
+    pub(super) const fn forget(&mut self) {
+        self.0 = None;
+    }
+}
+
+/// Whether a requester has a timer at all.
+#[inline]
+pub(super) fn runs(rc: &Rc) -> bool {
+    rc.timeout != AckTimeout::NEVER
+}
+
+fn interval(timeout: AckTimeout) -> Option<Dur> {
+    match timeout {
+        AckTimeout::Code(0) => None,
+        AckTimeout::Code(code) => Some(UNIT * 2_u64.pow(code.into())),
+        AckTimeout::Time(time) => Some(time),
+    }
+}
