@@ -144,8 +144,8 @@ fn overfull(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     })
 }
 
-/// What waits for the port to which a stream goes, where it is more than all that the device has to hold it in. Streams of which the
-/// number of frames is given are left out: they may have ended.
+/// What of a stream's class waits for its port, where it is more than all that the device has to hold it in. Streams of which the number of
+/// frames is given are left out: they may have ended.
 fn left_over(context: &Context<'_>, script: &Script, stream: &str) -> Option<String> {
     let declared = &context.group.declared;
     let buffer = &declared.switch()?.buffer;
@@ -160,8 +160,10 @@ fn left_over(context: &Context<'_>, script: &Script, stream: &str) -> Option<Str
     let ends = times.iter().skip(1).map(|(at, _)| *at).chain([script.length]);
     let mut waits = 0_u128;
     let most = times.iter().zip(ends).map(|((from, senders), until)| {
+        // Those of other classes wait elsewhere, and a pause may hold them.
         let own = (0_u16..).zip(&script.streams).filter(|(id, one)| {
-            one.to == of.to && one.count.is_none() && senders.contains(&TrafficSource::Stream(*id))
+            let runs = one.count.is_none() && senders.contains(&TrafficSource::Stream(*id));
+            (one.to, one.class) == (of.to, of.class) && runs
         });
         let offered: u128 = own.map(|(_, one)| offers(one, speed(one.from))).sum();
         let lasting = u128::from(until.saturating_sub(*from).0);
