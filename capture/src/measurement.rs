@@ -91,6 +91,12 @@ impl Span {
         self.lo <= other.hi && other.lo <= self.hi
     }
 
+    /// The smallest one that holds both.
+    #[must_use]
+    pub fn hull(self, other: Span) -> Span {
+        Span { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
+    }
+
     /// The same interval, `dur` picoseconds later.
     pub const fn later(self, dur: Dur) -> Span {
         Span { lo: self.lo + dur.0, hi: self.hi + dur.0 }

@@ -12,12 +12,14 @@ pub mod lint;
 pub mod measure;
 pub mod model;
 pub mod prediction;
+pub mod resolution;
 pub mod sizing;
 pub mod spec;
 pub mod trials;
 pub mod verdict;
 
 pub use prediction::Prediction;
+pub use resolution::{Alike, Resolution};
 pub use verdict::{
     Answer, Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable, Taken, Verdict,
 };

@@ -1,6 +1,6 @@
 //! What a case concludes, and what led to it.
 
-use crate::Prediction;
+use crate::{Prediction, Resolution};
 use core::fmt;
 use rig_capture::{FrameRef, Reading, Span, Unit};
 
@@ -74,8 +74,8 @@ pub struct Judgement {
     pub taken: Vec<Taken>,
     /// What it looked at.
     pub looked: Looked,
-    /// What could not have been told apart: `pfcwd.detection_time in (900ms, 1s]`; empty where there is no such thing.
-    pub resolution: String,
+    /// How small a departure it shows.
+    pub resolution: Resolution,
     /// Every departure, one a trial at most.
     pub findings: Vec<Finding>,
 }

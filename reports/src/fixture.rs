@@ -6,7 +6,7 @@ use crate::{
 use rig_capture::analyse::timeline::Timeline;
 use rig_capture::{FrameRef, Reading, Span, Unit};
 use rig_oracle::{
-    Curve, CurvePoint, Doubt, Finding, Judgement, Looked, Prediction, Taken, Verdict,
+    Curve, CurvePoint, Doubt, Finding, Judgement, Looked, Prediction, Resolution, Taken, Verdict,
 };
 use rig_testcases::CaseId;
 use rig_units::{Dur, Time};
@@ -100,7 +100,13 @@ pub(crate) fn detection(d: u64, lo: u64, hi: u64) -> Judgement {
         trials: 10,
         taken: spread_over(lo * US, hi * US),
         looked: Looked { count: 10, of: "storms" },
-        resolution: format!("pfcwd.detection_time in ({}ms, {}ms]", (n - 1) * 100, n * 100),
+        resolution: Resolution::of_text(&format!(
+            "anything outside of {}ms to {}ms shows; alike: pfcwd.detection_time in ({}ms, {}ms]",
+            n * 100,
+            (n + 1) * 100,
+            (n - 1) * 100,
+            n * 100
+        )),
         findings: Vec::new(),
     }
 }
@@ -133,7 +139,7 @@ pub(crate) fn loss(lost: u64) -> Judgement {
         trials: 10,
         taken: (1..=10).map(|trial| Taken { trial, span: Span::exactly(lost) }).collect(),
         looked: Looked { count: 1_200, of: "frames" },
-        resolution: String::new(),
+        resolution: Resolution::certain(Unit::Frames, Span::exactly(0), 0),
         findings: Vec::new(),
     }
 }
@@ -381,7 +387,7 @@ pub(crate) fn hostile() -> Run {
             judgements: vec![Judgement {
                 subject: text(),
                 point: text(),
-                resolution: text(),
+                resolution: Resolution::of_text(&text()),
                 prediction: Prediction { text: text(), ..judgement.prediction },
                 ..judgement
             }],

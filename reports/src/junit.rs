@@ -64,6 +64,7 @@ fn test_case(report: &CaseReport, seed: u64) -> TestCase {
         case.add_properties([
             (format!("uncertainty[{name}]"), uncertainty),
             (format!("predicted[{name}]"), figure::span(prediction.unit, prediction.span)),
+            (format!("resolution[{name}]"), printable(&judgement.resolution.to_string())),
         ]);
     }
     for left_out in &report.left_out {

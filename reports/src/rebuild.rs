@@ -8,7 +8,7 @@ use crate::results::{Case, Curve, Finding, Measurement};
 use crate::{Run, RunEvent, Unreadable};
 use rig_capture::{FrameRef, Reading, Span, Unit};
 use rig_oracle::verdict::{CurvePoint, Doubt, Looked};
-use rig_oracle::{Judgement, Prediction, Taken, Verdict};
+use rig_oracle::{Judgement, Prediction, Resolution, Taken, Verdict};
 use rig_testcases::CaseId;
 use rig_units::Dur;
 use serde::Deserialize;
@@ -270,7 +270,7 @@ impl Words {
                 .map(|one| Taken { trial: one.trial, span: span(one.lo, one.hi) })
                 .collect(),
             looked: Looked { count: of.looked, of: self.fixed(of.looked_at) },
-            resolution: of.resolution,
+            resolution: Resolution::of_text(&of.resolution),
             findings: Vec::new(),
         }
     }

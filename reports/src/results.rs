@@ -175,7 +175,7 @@ pub struct Measurement {
     /// What they are, such as `frames`.
     #[serde(default)]
     pub looked_at: String,
-    /// What could not have been told apart; empty where there is no such thing.
+    /// How small a departure it shows, of the value and of what is declared of the device; why there is none, where there is none.
     pub resolution: String,
 }
 

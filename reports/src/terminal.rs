@@ -174,9 +174,7 @@ impl Terminal {
         let text =
             format!("{name}: {measured} ({known}), predicted {predicted}{formula}, {looked}");
         self.under(lines, &text);
-        if !resolution.is_empty() {
-            self.under(lines, &format!("  cannot tell apart: {}", printable(resolution)));
-        }
+        self.under(lines, &format!("  resolution: {}", printable(&resolution.to_string())));
     }
 
     fn finish(&mut self, finished: &Finished) -> Shown {

@@ -4,6 +4,7 @@ mod arguments;
 mod capture;
 mod compare;
 mod format;
+mod guest;
 mod lint;
 mod size;
 mod stream;
@@ -12,6 +13,7 @@ pub use arguments::arguments;
 pub use capture::{CaptureFlags, CaptureKind};
 pub use compare::{AllowFlags, CompareArgs};
 pub use format::Format;
+pub use guest::{GuestArgs, GuestCommand, PerftestArgs};
 pub use lint::LintArgs;
 pub use size::SizeArgs;
 pub use stream::StreamFlags;
@@ -100,6 +102,9 @@ pub enum Command {
     /// The emulated device on real ports, as a process of its own.
     #[command(subcommand)]
     Dut(DutCommand),
+    /// Linux in a virtual machine as a device that nobody here wrote.
+    #[command(subcommand)]
+    Guest(GuestCommand),
     /// Send any stream by hand, to a port or to a file.
     #[command(after_help = GEN_HELP)]
     Gen(Box<GenArgs>),

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Restore(args) => commands::restore::restore(&args),
         Command::Dut(DutCommand::Serve(args)) => commands::dut::serve(&args),
+        Command::Guest(what) => commands::guest::guest(&what),
         Command::Gen(args) => commands::generate::generate(&args),
         Command::Bench(what) => commands::bench::bench(&what),
     };

@@ -4,7 +4,7 @@
 //! Capabilities are a thread's, and a new thread has those of its maker: what is kept for good is settled before there is a
 //! second one.
 
-use crate::cli::{BenchCommand, Command, DutCommand};
+use crate::cli::{BenchCommand, Command, DutCommand, GuestCommand};
 use crate::stderr;
 use core::fmt::{self, Write as _};
 use core::marker::PhantomData;
@@ -165,13 +165,15 @@ impl Work {
             | Command::Size(_)
             | Command::Schema(_)
             | Command::Bench(BenchCommand::Oracle(_) | BenchCommand::Frames(_)) => Reading,
-            Command::Report(_) => Writing,
+            Command::Report(_) | Command::Guest(GuestCommand::Build(_)) => Writing,
             Command::Restore(_) => Restoring,
             Command::Dut(DutCommand::Serve(_)) => Opening,
             Command::Gen(args) if args.port.is_none() => Writing,
             Command::Gen(_) => Opening,
             Command::Bench(BenchCommand::Tx(args)) if args.against_testpmd => Dpdk,
-            Command::Doctor(_) | Command::Bench(_) => Ports,
+            Command::Doctor(_) | Command::Bench(_) | Command::Guest(GuestCommand::Perftest(_)) => {
+                Ports
+            }
         }
     }
 

@@ -17,6 +17,11 @@ pub fn journals() -> PathBuf {
     .join("journal")
 }
 
+/// The folder of the image of a guest, beside that of the journals.
+pub fn guest() -> PathBuf {
+    journals().with_file_name("guest")
+}
+
 fn folder(root: bool, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
     if let Some(named) = variable(VARIABLE) {
         return named;

@@ -3,7 +3,7 @@
 
 use rig_lab::Lab;
 use rig_oracle::Verdict;
-use rig_oracle::measure::{self, Needs, Red, Registry};
+use rig_oracle::measure::{self, Needs, Red, Registry, Tells};
 use rig_testcases::vocabulary::{Argument, Entry, Need};
 use rig_testcases::{Case, Measure, Suite, Vocabulary, Wanted};
 use rigctl::mutation;
@@ -165,13 +165,19 @@ fn section(measure: &Measure) -> String {
         Red::Mutated(case, mutation) => format!("`{case}` with `--mutate {mutation}`"),
         Red::Written => "a case that stands with the test (`rigctl/tests/fires.rs`)".to_owned(),
     };
+    let tells = match known.tells {
+        Tells::Each(thing) => format!("exact, each {thing}"),
+        Tells::Width(by) => format!("as wide as its readings, by {by}"),
+        Tells::Chance(by) => format!("at a power of 0.99, by {by}"),
+        Tells::Unsaid => panic!("{name} does not say how small a departure it shows"),
+    };
     let rows = fields.iter().map(|field| {
         let must = if matches!(field.need, Need::Required(_)) { "yes" } else { "" };
         format!("| `{}` | {must} | {} |\n", field.key, field.about)
     });
     format!(
         "## `{name}`\n\n{about}\n\n| key | must | what it says |\n| --- | --- | --- |\n{}\n- held against: {source}\n\
-         - rests on: {needs}\n- seen to turn red by itself: {red}\n\n",
+         - rests on: {needs}\n- resolution: {tells}\n- seen to turn red by itself: {red}\n\n",
         rows.collect::<String>()
     )
 }

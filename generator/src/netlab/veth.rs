@@ -2,9 +2,11 @@
 
 use super::namespace::{LabError, Namespace};
 use crate::netlink::{Route, named, set_up};
+use core::net::Ipv4Addr;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
-use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkInfo};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
 /// One end of a pair.
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +75,28 @@ impl Namespace {
         link.attributes.push(LinkAttribute::Mtu(mtu));
         let tried = format!("set the MTU of {name} to {mtu}");
         self.change(RouteNetlinkMessage::SetLink(link), 0, tried)
+    }
+
+    /// Gives an interface an address of IPv4, with so many bits of it naming the network.
+    ///
+    /// # Errors
+    /// There is none of that name, it has the address, or the process may not.
+    pub fn set_address(&self, name: &str, address: Ipv4Addr, prefix: u8) -> Result<(), LabError> {
+        let tried = format!("give {name} the address {address}/{prefix}");
+        let answer = self.run(|| {
+            let route = Route::open()?;
+            let mut message = AddressMessage::default();
+            message.header.family = AddressFamily::Inet;
+            message.header.prefix_len = prefix;
+            message.header.index = route.link_named(name)?.header.index;
+            message.attributes.extend([
+                AddressAttribute::Local(address.into()),
+                AddressAttribute::Address(address.into()),
+            ]);
+            let flags = NLM_F_CREATE | NLM_F_EXCL;
+            route.tell(RouteNetlinkMessage::NewAddress(message), flags)
+        })?;
+        answer.map_err(|errno| LabError { tried, errno })
     }
 
     /// Removes an interface, and with it the other end of its pair.

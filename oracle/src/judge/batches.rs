@@ -41,6 +41,13 @@ impl Mean {
     pub fn hi(&self) -> f64 {
         self.mean + self.off
     }
+
+    /// How far a mean is from a limit that its bounds, at `alpha`, exclude with the power that trials are planned for. Of few readings
+    /// Student's distribution has the longer tail at `alpha`, so that it is less.
+    pub fn told(&self, alpha: f64) -> f64 {
+        let missed = 2.0 * (1.0 - stats::POWER);
+        self.off * (1.0 + stats::normal_beyond(missed) / stats::normal_beyond(alpha.min(0.3)))
+    }
 }
 
 /// The means of several series that are alike but for chance: each has a mean of its own, and all have one variance. `series` holds

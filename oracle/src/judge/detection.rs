@@ -4,7 +4,7 @@
 use super::{Fired, Grid, Phase, Seen, Subject, stats};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use crate::verdict::Taken;
-use crate::{Finding, Judgement, Prediction};
+use crate::{Finding, Judgement, Prediction, Resolution};
 use rig_capture::{Reading, Span, Unit};
 use rig_units::Dur;
 
@@ -44,8 +44,10 @@ pub fn judge(
     };
     let frames = detections().next().map(|at| at.frames.clone()).unwrap_or_default();
     let reading = Reading { unit: prediction.unit, span, frames };
-    let resolution = rule.detection_resolution();
-    let taken = trials.iter().map(|seen| taken(seen, never(&prediction))).collect();
+    let taken: Vec<Taken> = trials.iter().map(|seen| taken(seen, never(&prediction))).collect();
+    let resolution = Resolution::of_each(prediction.unit, prediction.span, &taken)
+        .with([rule.detection_resolution()])
+        .with(Grid::alike(rule, trials));
     Judgement {
         taken,
         ..subject.judgement(reading, prediction, trials.len(), resolution, findings)

@@ -5,7 +5,7 @@ use super::stats;
 use super::{Fired, Grid, Seen, Subject};
 use crate::spec::pfcwd::{Chance, Rule, Stimulus};
 use crate::verdict::Taken;
-use crate::{Finding, Judgement};
+use crate::{Finding, Judgement, Resolution};
 use rig_capture::{Reading, Span, Unit};
 use rig_units::Dur;
 
@@ -54,7 +54,8 @@ pub fn judge(
         span: measured(rule, stimulus, storms, grid, limits),
         frames: frames.unwrap_or_default(),
     };
-    let resolution = rule.detection_resolution();
+    let resolution = told(reading.span, prediction.span, (storms, grid), limits.alpha)
+        .with([rule.detection_resolution()]);
     let taken = storms.trials.iter().map(|seen| {
         let fired = if seen.detection().is_some() { 1_000_000 } else { 0 };
         Taken { trial: seen.trial, span: Span::exactly(fired) }
@@ -62,6 +63,27 @@ pub fn judge(
     let taken = taken.collect();
     let trials = storms.trials.len();
     Judgement { taken, ..subject.judgement(reading, prediction, trials, resolution, findings) }
+}
+
+/// Which chances show. On a known grid storms lie just before and just after the phase at which they cease to be detected, and enclose
+/// it: what is outside of that is seen. Else they are counted.
+fn told(
+    measured: Span,
+    predicted: Span,
+    (storms, grid): (&Storms, &Grid),
+    alpha: f64,
+) -> Resolution {
+    let certain = predicted == Span::exactly(0) || predicted == Span::exactly(1_000_000);
+    if certain && !storms.trials.is_empty() {
+        return Resolution::yes_or_no();
+    }
+    if grid.phase().is_some() {
+        return Resolution::certain(Unit::Ppm, predicted.hull(measured), 0);
+    }
+    let (n, _) = counts(&storms.trials);
+    let share = |ppm: u64| share(Chance { of: ppm.into(), out_of: 1_000_000 });
+    let (lo, hi) = stats::told(n, (share(predicted.lo), share(predicted.hi)), alpha, stats::POWER);
+    Resolution::likely(Unit::Ppm, Span { lo: ppm(lo, f64::floor), hi: ppm(hi, f64::ceil) })
 }
 
 /// Why a storm that nothing detected does not show that nothing does: the trial was over before its pause and before the latest

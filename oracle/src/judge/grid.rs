@@ -5,10 +5,10 @@
 //! their distances tell the P that the device really has.
 
 use super::{Seen, Sighting};
-use crate::Finding;
 use crate::spec::pfcwd::{Rule, jitter};
+use crate::{Alike, Finding};
 use rig_capture::{FrameRef, Span};
-use rig_units::{Dur, Ppm, Time};
+use rig_units::{Dur, Ppm, Time, Within};
 
 /// How far a clock may be off: what IEEE 802.3 asks of the oscillator of a port.
 const CLOCK: Ppm = Ppm(100);
@@ -115,6 +115,29 @@ impl Grid {
             Some(Poll { at, trial: seen.trial, frames: frames.clone() })
         };
         Grid::of(rule, &trials.iter().filter_map(poll).collect::<Vec<_>>())
+    }
+
+    /// The poll intervals that these detections do not tell from the declared one: clocks that drift apart explain as much, and as much as
+    /// two readings leave open, over the intervals between them. `None`: nothing tells.
+    pub fn alike(rule: &Rule, trials: &[Seen]) -> Option<Alike> {
+        if !rule.on_a_grid() || !matches!(Grid::of_trials(rule, trials), Grid::Known(_)) {
+            return None;
+        }
+        let p = rule.poll_interval;
+        let at = |seen: &Seen| {
+            let after = seen.detection()?.after;
+            let start = seen.storm_start.0;
+            Some(Span { lo: start + after.lo, hi: start + after.hi })
+        };
+        let polls: Vec<Span> =
+            trials.iter().filter_map(at).filter(|at| at.hi - at.lo < p.0 / 2).collect();
+        let open = polls.windows(2).map(|pair| {
+            let intervals = (pair[0].lo.abs_diff(pair[1].lo) / p.0).max(1);
+            (pair[0].hi - pair[0].lo + pair[1].hi - pair[1].lo).div_ceil(intervals)
+        });
+        let drift = p.0.div_ceil(1_000_000) * u64::from(DRIFT.0);
+        let off = Dur(open.min()? + drift);
+        Some(Alike::of_time("pfcwd.poll_interval", Within::exactly(p), off))
     }
 
     /// The phase, if it is known.

@@ -6,6 +6,7 @@
 //! this holds, too, where frames that are dropped leave the queue emptier for those behind.
 
 use super::likelihood::{self, Bin};
+use super::stats;
 use crate::spec::wred::{Burst, chance};
 use rig_lab::Curve;
 use rig_units::{Bytes, Ppm};
@@ -25,18 +26,29 @@ impl Corner {
     /// All of them.
     pub const ALL: [Corner; 3] = [Corner::Kmin, Corner::Kmax, Corner::Pmax];
 
-    /// The curve with this corner at `times` millionths of itself; `None`: it is none, or the same.
-    fn at(self, curve: &Curve, times: u64) -> Option<Curve> {
-        let scaled = |value: u64| value * times / 1_000_000;
+    /// Where it is on a curve: in bytes, `pmax` in millionths.
+    pub const fn of(self, curve: &Curve) -> u64 {
+        match self {
+            Corner::Kmin => curve.kmin.0,
+            Corner::Kmax => curve.kmax.0,
+            Corner::Pmax => curve.pmax.0 as u64,
+        }
+    }
+
+    /// The curve with this corner elsewhere; `None`: it is none, or the same.
+    fn set(self, curve: &Curve, value: u64) -> Option<Curve> {
         let mut moved = *curve;
         match self {
-            Corner::Kmin => moved.kmin = Bytes(scaled(curve.kmin.0)),
-            Corner::Kmax => moved.kmax = Bytes(scaled(curve.kmax.0)),
-            Corner::Pmax => {
-                moved.pmax = Ppm(u32::try_from(scaled(curve.pmax.0.into())).unwrap_or(u32::MAX));
-            }
+            Corner::Kmin => moved.kmin = Bytes(value),
+            Corner::Kmax => moved.kmax = Bytes(value),
+            Corner::Pmax => moved.pmax = Ppm(u32::try_from(value).unwrap_or(u32::MAX)),
         }
         (moved.kmin <= moved.kmax && moved.pmax <= Ppm::ONE && moved != *curve).then_some(moved)
+    }
+
+    /// The curve with this corner at `times` millionths of itself; `None`: it is none, or the same.
+    fn at(self, curve: &Curve, times: u64) -> Option<Curve> {
+        self.set(curve, self.of(curve) * times / 1_000_000)
     }
 
     /// The curve with this corner less and more by each of these parts of itself.
@@ -64,6 +76,116 @@ pub fn judge(bins: &[Bin], declared: &Curve, others: &[Curve], alpha: f64) -> Op
     });
     let likely = |curve: &Curve| likelihood::ln_likelihood_of(&counts, &shares(curve));
     better.copied().max_by(|a, b| likely(a).total_cmp(&likely(b)))
+}
+
+/// Either way from the declared value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shift {
+    /// Smaller.
+    Less,
+    /// Greater.
+    More,
+}
+
+/// The value nearest to the declared one, on one side of it, of which frames at the depths of `bins` make [`judge`] speak for one of
+/// `others` with the power that trials are planned for; `None`: none does. By mean and spread of the logarithm, taken to be normal, and
+/// by what is out of the question as declared and yet happens.
+pub fn told(
+    bins: &[Bin],
+    (corner, declared): (Corner, &Curve),
+    others: &[Curve],
+    alpha: f64,
+    side: Shift,
+) -> Option<u64> {
+    let bar = -(alpha / many(others)).ln();
+    let shares = |curve: &Curve| -> Vec<f64> {
+        bins.iter().map(|bin| chance(curve, bin.depth).share()).collect()
+    };
+    let own = shares(declared);
+    let odds: Vec<Vec<Odds>> = others
+        .iter()
+        .map(|other| own.iter().zip(shares(other)).map(|(&p, other)| Odds::of(p, other)).collect())
+        .collect();
+    let shows = |curve: &Curve| {
+        let device = shares(curve);
+        betrayed(bins, &own, &device) || odds.iter().any(|odds| speaks(bins, odds, &device, bar))
+    };
+    let is_told = |value: u64| corner.set(declared, value).is_some_and(|curve| shows(&curve));
+    let from = corner.of(declared);
+    let at = |off: u64| match side {
+        Shift::Less => from.checked_sub(off),
+        Shift::More => Some(from + off),
+    };
+    // Ever further away until one is told, then in between.
+    let steps = core::iter::successors(Some((from / 1_000).max(1)), |off| {
+        Some(off + (off / 2).max(1)).filter(|off| *off <= from.max(1) * 2)
+    });
+    let mut near = 0;
+    for off in steps {
+        let Some(value) = at(off) else { break };
+        if !is_told(value) {
+            near = off;
+            continue;
+        }
+        let mut far = off;
+        while far - near > (far / 100).max(1) {
+            let middle = u64::midpoint(near, far);
+            if at(middle).is_some_and(is_told) { far = middle } else { near = middle }
+        }
+        return at(far);
+    }
+    None
+}
+
+/// What a frame adds to the logarithm of the likelihood under another chance over that under the declared one.
+#[derive(Debug, Clone, Copy)]
+struct Odds {
+    marked: f64,
+    unmarked: f64,
+}
+
+impl Odds {
+    fn of(declared: f64, other: f64) -> Odds {
+        // What is out of the question as declared is judged apart.
+        if declared <= 0.0 || declared >= 1.0 {
+            return Odds { marked: 0.0, unmarked: 0.0 };
+        }
+        let (marked, unmarked) = (other / declared, (1.0 - other) / (1.0 - declared));
+        Odds { marked: marked.ln(), unmarked: unmarked.ln() }
+    }
+}
+
+/// Whether the logarithm reaches `bar` with the power that trials are planned for, on a device of these chances.
+fn speaks(bins: &[Bin], odds: &[Odds], device: &[f64], bar: f64) -> bool {
+    let (mut mean, mut variance) = (0.0, 0.0);
+    for ((bin, odds), &q) in bins.iter().zip(odds).zip(device) {
+        let frames = f64::from(bin.frames);
+        let weigh = |chance: f64, ln: f64| if chance > 0.0 { chance * ln } else { 0.0 };
+        let at = weigh(q, odds.marked) + weigh(1.0 - q, odds.unmarked);
+        if !at.is_finite() {
+            return false;
+        }
+        let spread = |chance: f64, ln: f64| weigh(chance, (ln - at).powi(2));
+        mean += frames * at;
+        variance += frames * (spread(q, odds.marked) + spread(1.0 - q, odds.unmarked));
+    }
+    let z = stats::normal_beyond(2.0 * (1.0 - stats::POWER));
+    mean - z * f64::sqrt(variance) >= bar
+}
+
+/// Whether a device of these chances does with that power what is out of the question as declared: one frame is enough.
+fn betrayed(bins: &[Bin], declared: &[f64], device: &[f64]) -> bool {
+    let seldom = bins.iter().zip(declared).zip(device).map(|((bin, &p), &q)| {
+        let betrays = if p <= 0.0 {
+            q
+        } else if p >= 1.0 {
+            1.0 - q
+        } else {
+            0.0
+        };
+        f64::from(bin.frames) * (-betrays).ln_1p()
+    });
+    seldom.sum::<f64>() <= (1.0 - stats::POWER).ln()
 }
 
 /// About how many repetitions of a burst it takes until [`judge`] tells that any corner is off by the part `by` of itself, of
@@ -150,6 +272,19 @@ mod tests {
                 let found = (0..40).filter(|&seed| told(moved, corner, seed).is_some()).count();
                 // 36 of 40 are planned for; with a chance of 1e-3 it is fewer than 30.
                 assert!(found >= 30, "{corner:?} {moved:?}: {found} of 40 after {times}");
+            }
+            for side in [Shift::Less, Shift::More] {
+                let bins = shown(&burst, burst.curve, times, &mut Draws::new(7));
+                let near = super::told(&bins, (corner, &burst.curve), &others(corner), alpha, side);
+                let Some(at) = near.and_then(|near| corner.set(&burst.curve, near)) else {
+                    panic!("{corner:?} {side:?} is not told")
+                };
+                // What is planned for 5 % at a power of 0.9 tells less at one of 0.99, and not half as much.
+                assert!(
+                    corner.of(&at).abs_diff(corner.of(&burst.curve)) * 10 < corner.of(&burst.curve)
+                );
+                let found = (0..100).filter(|&seed| told(at, corner, seed).is_some()).count();
+                assert!(found >= 95, "{corner:?} {side:?}: {found} of 100");
             }
             let accused = (0..200).filter_map(|seed| told(burst.curve, corner, seed)).count();
             assert_eq!(accused, 0, "{corner:?}");

@@ -5,7 +5,7 @@ use super::detection::{hull, show, too_soon};
 use super::{Grid, Phase, Seen, Sighting, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus, Storm};
 use crate::verdict::Taken;
-use crate::{Finding, Judgement, Prediction};
+use crate::{Finding, Judgement, Prediction, Resolution};
 use rig_capture::{Reading, Span, Unit};
 use rig_lab::RuleFamily;
 use rig_units::{Dur, Time};
@@ -44,7 +44,6 @@ pub fn judge(
     };
     let frames = restored().next().map(|at| at.frames.clone()).unwrap_or_default();
     let reading = Reading { unit: prediction.unit, span, frames };
-    let resolution = rule.restoration_resolution().unwrap_or_default();
     let whether = prediction.unit == Unit::Ppm;
     let taken = stormed.iter().map(|seen| {
         let span = match &seen.restored {
@@ -53,7 +52,9 @@ pub fn judge(
         };
         Taken { trial: seen.trial, span }
     });
-    let taken = taken.collect();
+    let taken: Vec<Taken> = taken.collect();
+    let resolution = Resolution::of_each(prediction.unit, prediction.span, &taken)
+        .with(rule.restoration_resolution());
     Judgement {
         taken,
         ..subject.judgement(reading, prediction, stormed.len(), resolution, findings)

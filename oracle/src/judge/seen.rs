@@ -1,6 +1,6 @@
 //! What one trial showed of the watchdog, and what a judgement is about.
 
-use crate::{Finding, Judgement, Looked, Prediction};
+use crate::{Finding, Judgement, Looked, Prediction, Resolution};
 use rig_capture::{FrameRef, Reading, Span};
 use rig_units::{Dur, Time};
 
@@ -79,7 +79,7 @@ impl Subject {
         reading: Reading,
         prediction: Prediction,
         trials: usize,
-        resolution: String,
+        resolution: Resolution,
         findings: Vec<Finding>,
     ) -> Judgement {
         Judgement {

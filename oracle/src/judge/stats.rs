@@ -77,6 +77,17 @@ pub fn sample_size(alpha: f64, power: f64, p0: f64, p1: f64) -> Option<u32> {
     })
 }
 
+/// The chances outside of which `n` trials contradict every one from `lo` to `hi` with the given power, at a false-alarm chance of
+/// `alpha`: the nearest below and above. Where none is so far off that it does, 0 and 1.
+pub fn told(n: u32, (lo, hi): (f64, f64), alpha: f64, power: f64) -> (f64, f64) {
+    let ks = || 0..=n;
+    let most = ks().rev().find(|&k| at_most(n, k, lo) < alpha / 2.0);
+    let least = ks().find(|&k| at_least(n, k, hi) < alpha / 2.0);
+    let below = most.map_or(0.0, |k| root(|p| at_most(n, k, p) < power));
+    let above = least.map_or(1.0, |k| root(|p| at_least(n, k, p) >= power));
+    (below, above)
+}
+
 /// A number of draws; `x` is whole, and far below what a float holds exactly.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cast saturates")]
 pub(super) fn whole(x: f64) -> u32 {
@@ -226,6 +237,18 @@ mod tests {
         let fewer = (0..n).find(|&k| at_least(n - 1, k, 0.1) < 5e-4).unwrap();
         assert!(at_least(n - 1, fewer, 0.5) < 0.99);
         assert!(sample_size(1e-6, 0.99, 0.5, 0.501).is_none());
+    }
+
+    #[test]
+    fn what_is_told_is_what_a_sample_of_that_size_is_planned_for() {
+        let n = sample_size(1e-6, 0.99, 0.25, 0.75).unwrap();
+        let (below, above) = told(n, (0.25, 0.25), 1e-6, 0.99);
+        assert!((0.7..=0.75).contains(&above), "{n}: {above}");
+        // Of so few, not even none at all contradicts a quarter.
+        assert!(below.abs() < 1e-9, "{below}");
+        // One exception to a certainty is enough, so it has to come but for one time in a hundred: 1 - p^7 = 0.99.
+        let (below, _) = told(7, (1.0, 1.0), 1e-6, 0.99);
+        assert!((below - 0.01_f64.powf(1.0 / 7.0)).abs() < 1e-6, "{below}");
     }
 
     #[test]

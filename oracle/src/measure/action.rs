@@ -2,7 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, looked};
-use super::measurement::{Known, Needs, Red, seen_in, subject};
+use super::measurement::{Known, Needs, Red, Tells, seen_in, subject};
 use super::watchdog::subject::Subject;
 use super::watchdog::{seen_whole, watch};
 use crate::judge::answers::NOT_MEASURED;
@@ -27,6 +27,7 @@ pub(super) static ACTION: Known = Known {
         ..Entry::USUAL
     },
     needs: |_| Needs::Events,
+    tells: Tells::Each("frame that meets the stormed queue"),
     red: Red::Mutated("isolation-of-queue-and-port-broadcom", "deviation=drop_leaks"),
     on: seen_in,
     expected: |_, context, _| {

@@ -5,7 +5,7 @@ use super::blame;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Unread, looked};
 use super::legs::{Leg, legs};
-use super::measurement::{Known, Red, prediction};
+use super::measurement::{Known, Red, Tells, prediction};
 use super::watermark_tables::held;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -36,6 +36,7 @@ pub(super) static BACKPRESSURE: Known = Known {
         )],
         ..Entry::USUAL
     },
+    tells: Tells::Width("the frames that may have been the last to arrive when XOFF fell due"),
     red: Red::Mutated("pfc-spreads-hop-by-hop", "far/buffer.dynamic_th=-1"),
     at_line_rate: true,
     expected: |measure, context, points| {

@@ -2,7 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
-use super::measurement::{Known, Needs, Placement, Red};
+use super::measurement::{Known, Needs, Placement, Red, Tells};
 use crate::Prediction;
 use crate::spec::pfcwd::accepts;
 use crate::trials::context::Context;
@@ -29,6 +29,7 @@ pub(super) static TRIED: Known = Known {
         ..Entry::USUAL
     },
     needs: |_| Needs::Settings,
+    tells: Tells::Each("setting"),
     red: Red::Mutated("limits-refused-broadcom", "deviation=accepts_out_of_range"),
     on: |_| String::new(),
     expected: |measure, context, _| {

@@ -3,7 +3,7 @@
 use super::checks;
 use super::judge_context::JudgeContext;
 use super::judged::{Judged, looked};
-use super::measurement::{Known, Needs, Red, by_source, seen_in, subject};
+use super::measurement::{Known, Needs, Red, Tells, by_source, seen_in, subject};
 use super::watchdog::see::sightings;
 use super::watchdog::watch;
 use crate::measure::watchdog::subject::{Places, Subject};
@@ -41,6 +41,7 @@ pub(super) static COUNTERS: Known = Known {
         ..Entry::USUAL
     },
     needs: |_| Needs::Counters,
+    tells: Tells::Each("counter"),
     red: Red::Mutated("storm-counters-broadcom", "deviation=counters_off"),
     on: seen_in,
     expected: |_, _, _| by_source("each counter of the queue grown by what the wire shows", SOURCE),

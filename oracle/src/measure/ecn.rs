@@ -2,7 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, looked};
-use super::measurement::{Known, Red};
+use super::measurement::{Known, Red, Tells};
 use crate::Prediction;
 use crate::spec::wred::{self, Burst, Class, Fate};
 use crate::trials::trial::Trial;
@@ -62,6 +62,7 @@ pub(super) static MARKS: Known = Known {
         looks: &OF_QUEUE,
         ..Entry::USUAL
     },
+    tells: Tells::Each("frame"),
     red: Red::Mutated("marked-before-stays-marked-broadcom", "deviation=clears_ce"),
     expected: |measure, _, _| vec![("wanted", marked(measure.wanted("expect"), u64::MAX).text)],
     judge: |measure, done, judged| {

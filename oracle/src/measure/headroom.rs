@@ -4,13 +4,13 @@ use super::ahead::ahead;
 use super::blame;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{At, Judged, Unread, looked};
-use super::measurement::{Known, Red, by_formula};
-use crate::Prediction;
+use super::measurement::{Known, Red, Tells, by_formula};
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer;
 use crate::spec::in_flight::{self, InFlight};
 use crate::trials::trial::Trial;
 use crate::verdict::{Finding, Judgement, Looked};
+use crate::{Prediction, Resolution};
 use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
 use rig_capture::{Dir, Reading, Span, Unit};
 use rig_testcases::Wanted;
@@ -28,6 +28,7 @@ pub(super) static XOFF_LATENCY: Known = Known {
         looks: &[Looks::FOLLOWS],
         ..Entry::USUAL
     },
+    tells: Tells::Width("the timestamps of both frames"),
     red: Red::Mutated("xoff-and-xon-at-once-broadcom", "deviation=xon_late"),
     expected: |_, _, _| {
         by_formula(
@@ -69,6 +70,7 @@ pub(super) static HEADROOM_LOSS: Known = Known {
         looks: &[Looks::FOLLOWS],
         ..Entry::USUAL
     },
+    tells: Tells::Each("frame"),
     red: Red::Mutated("loss-against-response-broadcom", "buffer.xoff=x0.9"),
     expected: |_, _, _| {
         by_formula(
@@ -237,6 +239,7 @@ fn somewhere(done: &JudgeContext<'_>, stream: &str, from: usize, judged: &mut Ju
         subject: format!("{stream}, worst phase"),
         prediction,
         findings: finding.into_iter().collect(),
+        resolution: Resolution::yes_or_no(),
         looked,
         ..worst
     };

@@ -1,7 +1,6 @@
 //! Trials that are over, and what judges them by one number each.
 
 use super::judged::{At, Judged, Unread};
-use crate::Prediction;
 use crate::trials::ask::Role;
 use crate::trials::cited::frame;
 use crate::trials::context::Context;
@@ -10,6 +9,7 @@ use crate::trials::points::Point;
 use crate::trials::trial::Trial;
 use crate::trials::values::Values;
 use crate::verdict::{Curve, CurvePoint, Doubt, Finding, Judgement, Looked, NotApplicable, Taken};
+use crate::{Prediction, Resolution};
 use rig_capture::{Observation, Reading, Span, Unit};
 use rig_testcases::{Amount, Lookup, Measure, Script, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
@@ -254,6 +254,9 @@ pub(super) fn judgement(
     }
     let span = hull(&mut all.iter().map(|(_, read)| read.span));
     let frames = findings.first().map(|finding| finding.frames.clone()).unwrap_or_default();
+    let taken: Vec<Taken> =
+        all.iter().map(|(trial, read)| Taken { trial: *trial, span: read.span }).collect();
+    let wanted = hull(&mut all.iter().map(|(_, read)| read.want.span));
     Some(Judgement {
         measure,
         subject: on.to_owned(),
@@ -261,12 +264,12 @@ pub(super) fn judgement(
         reading: Reading { unit, span, frames },
         prediction,
         trials: u32::try_from(all.len()).unwrap_or(u32::MAX),
-        taken: all.iter().map(|(trial, read)| Taken { trial: *trial, span: read.span }).collect(),
+        resolution: Resolution::of_each(unit, wanted, &taken),
+        taken,
         looked: Looked {
             count: all.iter().map(|(_, read)| read.looked.count).sum(),
             ..first.looked
         },
-        resolution: String::new(),
         findings,
     })
 }

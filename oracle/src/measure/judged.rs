@@ -4,6 +4,7 @@
 use crate::judge::answers::{self, Answers, NOT_MEASURED};
 use crate::trials::table::{self, Table};
 use crate::verdict::{Answer, Curve, Doubt, Judgement, Looked, NotApplicable};
+use crate::{Alike, Resolution};
 use rig_units::{Dur, Within};
 
 /// Why a trial shows no number.
@@ -111,17 +112,27 @@ impl Judged {
     /// Says of what was filed of `measure` within which values of parameters devices cannot be told apart for certain: each with what
     /// is declared of it, and how far outside of that one shows wherever it is measured.
     pub(super) fn resolved(&mut self, measure: &str, parameters: &[(String, Within, Dur)]) {
-        let told = parameters.iter().map(|(parameter, declared, off)| {
-            let ends = [declared.least().saturating_sub(*off), declared.most() + *off];
-            format!("{parameter} in [{}, {}]", ends[0], ends[1])
-        });
-        self.tells(measure, &told.collect::<Vec<_>>().join("; "));
+        let told = parameters
+            .iter()
+            .map(|(parameter, declared, off)| Alike::of_time(parameter, *declared, *off));
+        let told: Vec<Alike> = told.collect();
+        for one in self.judgements.iter_mut().filter(|one| one.measure == measure) {
+            one.resolution.alike.clone_from(&told);
+        }
+    }
+
+    /// The same of what was filed of `measure` on `subject` alone.
+    pub(super) fn alike(&mut self, (measure, subject): (&str, &str), alike: &Alike) {
+        let own = |one: &&mut Judgement| (one.measure, one.subject.as_str()) == (measure, subject);
+        for one in self.judgements.iter_mut().filter(own) {
+            one.resolution.alike = vec![alike.clone()];
+        }
     }
 
     /// Says of what was filed of `measure` from how much on a departure shows, in words.
     pub(super) fn tells(&mut self, measure: &str, told: &str) {
         for one in self.judgements.iter_mut().filter(|one| one.measure == measure) {
-            told.clone_into(&mut one.resolution);
+            one.resolution = Resolution::of_text(told).with(one.resolution.alike.drain(..));
         }
     }
 

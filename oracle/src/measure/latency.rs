@@ -7,7 +7,7 @@
 use super::judge_context::TrialReading;
 use super::judged::looked;
 use super::legs::{Leg, legs};
-use super::measurement::{Known, Red, prediction};
+use super::measurement::{Known, Red, Tells, prediction};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::trials::context::Context;
@@ -36,6 +36,7 @@ pub(super) static LATENCY: Known = Known {
     },
     // What was read surely holds the value: nothing is called faulty by chance.
     ways: 0,
+    tells: Tells::Width("the timestamps of both ports"),
     red: Red::Mutated("forwarding-latency-broadcom", "deviation=latency_grows"),
     // A shaped port may hold a frame back that finds it idle: it lacks tokens.
     at_line_rate: true,

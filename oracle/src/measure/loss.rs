@@ -5,7 +5,7 @@ use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::Judged;
 use super::legs::{Leg, legs};
 use super::limits;
-use super::measurement::{Known, Red};
+use super::measurement::{Known, Red, Tells};
 use crate::Prediction;
 use crate::judge::Seen;
 use crate::judge::answers::NOT_MEASURED;
@@ -82,6 +82,7 @@ pub(super) static LOSS: Known = Known {
         senders: Senders::Obey(predicted_of),
         ..Entry::USUAL
     },
+    tells: Tells::Each("frame"),
     red: Red::Mutated("isolation-of-queue-and-port-broadcom", "deviation=drop_spreads_to_queue"),
     // What waits for tokens at the end of a trial is not lost, and nobody sees it wait.
     at_line_rate: true,

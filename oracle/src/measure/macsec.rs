@@ -3,7 +3,7 @@
 use super::checks;
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, Unread, looked};
-use super::measurement::{Known, Needs, Red, by_source, seen_in};
+use super::measurement::{Known, Needs, Red, Tells, by_source, seen_in};
 use crate::Prediction;
 use crate::spec::macsec::{self, Arrival, Fate, Outcome};
 use crate::trials::trial::Trial;
@@ -28,6 +28,7 @@ pub(super) static COUNTERS: Known = Known {
         ..Entry::USUAL
     },
     needs: |_| Needs::Counters,
+    tells: Tells::Each("counter"),
     red: Red::Mutated("replay-window-to-the-frame", "deviation=macsec_late_counted_as_ok"),
     expected: |measure, _, _| by_source(measure.entry.about, macsec::SOURCE),
     judge: |measure, done, judged| counters(done, measure.named("port"), judged),
@@ -44,6 +45,7 @@ pub(super) static FRAMES: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
+    tells: Tells::Each("frame"),
     red: Red::Mutated("rekey-while-paused", "deviation=macsec_an_not_switched"),
     expected: |measure, _, _| by_source(measure.entry.about, "IEEE 802.1AE clause 9, 10.5"),
     judge: |measure, done, judged| frames(done, measure.named("port"), judged),
@@ -64,6 +66,7 @@ pub(super) static PFC: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
+    tells: Tells::Each("frame that met the storm"),
     red: Red::Mutated("forged-pfc-refused", "deviation=macsec_bad_frame_pauses"),
     on: seen_in,
     expected: |_, context, _| {

@@ -48,6 +48,19 @@ pub enum Red {
     Written,
 }
 
+/// How small a departure its judgements show, and what that follows from; each of them says it in figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tells {
+    /// Each of the things that it looks at, by itself: one that is off shows.
+    Each(&'static str),
+    /// A value that is off by more than its readings leave open: what makes them as wide as they are.
+    Width(&'static str),
+    /// What chance has a part in, with the power that trials are planned for: by how much is seen.
+    Chance(&'static str),
+    /// It does not say. No measure of the registry does so.
+    Unsaid,
+}
+
 /// A line of what is expected: a heading of `explain`, and its text.
 pub type Expected = (&'static str, String);
 
@@ -66,6 +79,8 @@ pub struct Known {
     pub needs: fn(&Measure) -> Needs,
     /// In how many ways it may call a device faulty by chance, each of which spends of the budget of false alarms.
     pub ways: usize,
+    /// How small a departure its judgements show.
+    pub tells: Tells,
     /// The run that was seen to fail by it.
     pub red: Red,
     /// What it looks at, for people.
@@ -98,6 +113,7 @@ impl Known {
         entry: Entry::USUAL,
         needs: |_| Needs::Wire,
         ways: 1,
+        tells: Tells::Unsaid,
         red: Red::Written,
         on: first_named,
         expected: |_, _, _| Vec::new(),

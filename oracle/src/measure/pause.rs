@@ -3,7 +3,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, looked};
-use super::measurement::{Known, Red, by_formula, by_source};
+use super::measurement::{Known, Red, Tells, by_formula, by_source};
 use super::throughput::sends_all_the_time;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -32,6 +32,7 @@ pub(super) static RESPONSE: Known = Known {
         looks: &[EVERY_FRAME_OUT],
         ..Entry::USUAL
     },
+    tells: Tells::Width("the timestamps of both frames; a frame of the load"),
     red: Red::Mutated("response-time-broadcom", "pfc.response=x1.1"),
     expected: |_, context, _| {
         let declared = context.switch();
@@ -56,6 +57,7 @@ pub(super) static PAUSE: Known = Known {
         looks: &[EVERY_FRAME_OUT],
         ..Entry::USUAL
     },
+    tells: Tells::Width("the timestamps of both frames"),
     red: Red::Mutated("pause-time-broadcom", "pfc.response=x2"),
     expected: |_, _, _| {
         by_formula("idle for q x 512 bit times less the response, up to a frame less", "F1, F2")
@@ -76,6 +78,7 @@ pub(super) static DUTY: Known = Known {
         about_gaps: true,
         ..Entry::USUAL
     },
+    tells: Tells::Width("a frame at either end of the time"),
     red: Red::Mutated(
         "pause-restarts-with-every-frame-broadcom",
         "deviation=pause_time_not_restarted",

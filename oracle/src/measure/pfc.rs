@@ -5,20 +5,21 @@ use super::judge_context::{JudgeContext, TrialReading, show, wanted};
 use super::judged::{Judged, Unread, looked};
 use super::legs::legs;
 use super::limits;
-use super::measurement::{Known, Needs, Red, by_source};
+use super::measurement::{Known, Needs, Red, Tells, by_source};
 use super::{blame, checks};
-use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::share::shaped;
 use crate::trials::context::switch_of;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
+use crate::{Alike, Prediction};
+use core::cell::Cell;
 use rig_capture::analyse;
 use rig_capture::{Dir, DutCounter, Span, Unit, What};
 use rig_testcases::vocabulary::{Entry, Kind, Looks, PORT, optional, required};
 use rig_testcases::{Action, Measure, Script, StreamSpec, Wanted};
-use rig_units::{Dur, Quanta, Time};
+use rig_units::{Dur, Quanta, Time, Within};
 
 /// `pfc.sent`.
 pub(super) static SENT: Known = Known {
@@ -52,6 +53,9 @@ pub(super) static SENT: Known = Known {
         ..Entry::USUAL
     },
     needs: |measure| if measure.says("after") { Needs::Events } else { Needs::Wire },
+    tells: Tells::Width(
+        "the timestamps of both frames, and other frames that either may have waited for; each frame by itself where they are counted",
+    ),
     red: Red::Mutated(
         "pfc-ends-when-the-drop-begins-broadcom",
         "deviation=pfc_continues_after_drop",
@@ -105,6 +109,7 @@ pub(super) static FORMAT: Known = Known {
         looks: &[Looks::PFC],
         ..Entry::USUAL
     },
+    tells: Tells::Each("PFC frame"),
     red: Red::Mutated("pfc-frame-format-broadcom", "deviation=malformed_pfc"),
     expected: |measure, _, _| by_source(measure.entry.about, measure.entry.source),
     judge: |measure, done, judged| format(done, measure.named("port"), judged),
@@ -123,6 +128,7 @@ pub(super) static COUNTERS: Known = Known {
         ..Entry::USUAL
     },
     needs: |_| Needs::Counters,
+    tells: Tells::Each("counter"),
     red: Red::Mutated("pfc-counted-as-pfc-broadcom", "deviation=counter_counts_pfc_as_data"),
     on: |measure| format!("{} class {}", measure.named("port"), class_of(measure)),
     expected: |measure, _, _| by_source(measure.entry.about, DutCounter::PFC_SOURCE),
@@ -300,7 +306,8 @@ fn draining(done: &JudgeContext<'_>, trial: &Trial, storm: &str) -> Dur {
 
 /// How soon an XOFF is followed by the next word: the declared refresh, behind what may be ahead of it at the port.
 fn repeated(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged) {
-    done.each("pfc.sent", &format!("{port} class {class} repeated"), judged, |trial| {
+    let (told, on) = (Cell::new(None), format!("{port} class {class} repeated"));
+    done.each("pfc.sent", &on, judged, |trial| {
         let index = trial.port(port)?;
         let declared = switch_of(done.context.behind(&trial.script, index));
         if falls_silent(&trial.script, index, class) {
@@ -336,11 +343,18 @@ fn repeated(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged)
             source: "IEEE 802.1Q clause 36; the declared refresh",
         };
         let span = Span { lo: gap.saturating_sub(slack).0, hi: (gap + slack).0 };
+        // Either word may have waited, and the stamps of both gaps are off.
+        let off = ahead * 2 + slack * 2;
+        let alike = again.then(|| Alike::of_time("pfc.refresh", Within::exactly(refresh), off));
+        told.set(alike.or(told.take()));
         let other = blame::other_class(trial, index, class);
         let got = other.map(|other| format!("{}, and {other}", show(Unit::Ps, span)));
         let looked = looked(sent.xoff.len(), "XOFFs");
         Ok(TrialReading { span, want, got, records: records.to_vec(), looked })
     });
+    if let Some(told) = told.take() {
+        judged.alike(("pfc.sent", &on), &told);
+    }
 }
 
 /// Whether the device may stop sending PFC for a class of a port without an XON: where the class is stormed, an action

@@ -3,8 +3,7 @@
 use super::blame;
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
-use super::measurement::{Known, prediction};
-use crate::Prediction;
+use super::measurement::{Known, Tells, prediction};
 use crate::judge::{Found, Search};
 use crate::trials::ask::Role;
 use crate::trials::context::Context;
@@ -14,6 +13,7 @@ use crate::trials::table::Table;
 use crate::trials::threshold_search::{Event, Mark, Stage};
 use crate::trials::trial::Trial;
 use crate::verdict::{Curve, CurvePoint};
+use crate::{Prediction, Resolution};
 use rig_capture::{Span, Unit};
 use rig_testcases::StreamSpec;
 use std::collections::BTreeMap;
@@ -32,6 +32,7 @@ use sought::{Searched, Sought};
 impl Known {
     /// What is the same of every search.
     const SEARCH: Known = Known {
+        tells: Tells::Each("frame: it ends between two numbers that follow one another"),
         on: |measure| measure.searches().join(", then "),
         expected: |measure, context, _| {
             let search = Searched::asked(measure);
@@ -139,6 +140,7 @@ fn one(
     let records = shown.map(|trial| evidence(&trial.whole(), stage)).unwrap_or_default();
     let number = shown.map_or(first.number, Kept::number);
     let looked = looked(tried.len(), "numbers that were tried");
+    let wanted = want.span;
     let read = TrialReading { span, want, got, records, looked };
     let on = stage.streams.join(" and ");
     let place = done.context.group.label.clone();
@@ -147,16 +149,17 @@ fn one(
         judgement.trials = u32::try_from(tried.len()).unwrap_or(u32::MAX);
         // It rests on all trials together.
         judgement.taken.clear();
+        let resolution = Resolution::certain(Unit::Frames, wanted, span.hi - span.lo);
         judgement.resolution = match (found, leaks) {
-            (Found::At(span), 0) => format!("not with {}, with {}", span.lo - 1, span.hi),
-            (Found::At(span), leaks) => {
-                format!(
-                    "not with {}, with {}; {leaks} frames leaked out of held queues",
-                    span.lo - 1,
-                    span.hi
-                )
+            (Found::At(span), 0) => {
+                resolution.beside(&format!("not with {}, with {}", span.lo - 1, span.hi))
             }
-            (Found::Never { .. }, _) => String::new(),
+            (Found::At(span), leaks) => resolution.beside(&format!(
+                "not with {}, with {}; {leaks} frames leaked out of held queues",
+                span.lo - 1,
+                span.hi
+            )),
+            (Found::Never { .. }, _) => resolution,
         };
         judged.file(At::Whole, judgement);
     }

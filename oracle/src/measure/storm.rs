@@ -2,7 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
-use super::measurement::{Expected, Known, Red};
+use super::measurement::{Expected, Known, Red, Tells};
 use crate::Prediction;
 use crate::trials::context::Context;
 use crate::trials::points::Point;
@@ -24,6 +24,7 @@ pub(super) static COVERAGE: Known = Known {
         about_gaps: true,
         ..Entry::USUAL
     },
+    tells: Tells::Width("the timestamps of its frames"),
     red: Red::Written,
     expected: |measure, context, points| {
         expected(context, measure.named("storm"), points).unwrap_or_default()

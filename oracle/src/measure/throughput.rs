@@ -3,7 +3,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading};
 use super::limits;
-use super::measurement::{Known, Red, by_formula};
+use super::measurement::{Known, Red, Tells, by_formula};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::share::{Offer, shares_between};
@@ -56,6 +56,7 @@ pub(super) static THROUGHPUT: Known = Known {
         senders: Senders::InTime(named),
         ..Entry::USUAL
     },
+    tells: Tells::Width("a frame at either end and both timestamps, over the time between them"),
     red: Red::Mutated("shares-after-a-storm", "deviation=weights_ignored"),
     expected: |measure, context, _| {
         let (from, until) = measure.instants();

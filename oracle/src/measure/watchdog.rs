@@ -5,7 +5,7 @@ use self::subject::Subject;
 use self::watch::Watch;
 use super::judge_context::JudgeContext;
 use super::judged::{At, Judged};
-use super::measurement::{Known, Needs, Placement, Red, seen_in, subject};
+use super::measurement::{Known, Needs, Placement, Red, Tells, seen_in, subject};
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::fired::{self, Limits, Storms};
 use crate::judge::{self, Fired, Grid, Seen, detection, ramp, restoration};
@@ -66,6 +66,9 @@ pub(super) static DETECTION: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
+    tells: Tells::Width(
+        "how exactly the stream shows the action; of a declared time only the number of polls shows",
+    ),
     red: Red::Mutated("detection-time-is-the-poll-interval-broadcom", "pfcwd.detection_time=x2"),
     expected: |measure, context, _| expected::detection(context, measure.arguments.dur("at_most")),
     judge: |measure, done, judged| {
@@ -90,6 +93,9 @@ pub(super) static RESTORATION: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
+    tells: Tells::Width(
+        "how exactly the stream shows the end of the action; of a declared time only the number of polls shows",
+    ),
     red: Red::Mutated(
         "late-frame-restarts-the-restoration-time-broadcom",
         "deviation=late_frame_does_not_restart",
@@ -118,6 +124,9 @@ pub(super) static FIRED: Known = Known {
         senders: Senders::Obey(named),
         ..Entry::USUAL
     },
+    tells: Tells::Chance(
+        "storms just before and just after the phase of the polls at which they cease to be detected enclose it; without a grid of polls, as far as counts tell",
+    ),
     red: Red::Mutated("storm-as-long-as-the-worst-case-broadcom", "pfcwd.detection_time=x2"),
     expected: |measure, context, points| expected::fired(context, always(measure), points),
     judge: |measure, done, judged| {

@@ -8,7 +8,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, Unread};
-use super::measurement::{Known, Needs, Red, by_source};
+use super::measurement::{Known, Needs, Red, Tells, by_source};
 use super::watermarks;
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
@@ -56,6 +56,7 @@ pub(super) static COPIES: Known = Known {
         ..Entry::USUAL
     },
     needs: |_| Needs::Counters,
+    tells: Tells::Each("byte, between what may have been copied at the latest and at the earliest"),
     red: Red::Mutated("clear-of-the-user-copy-broadcom", "deviation=watermark_clear_clears_all"),
     expected: |measure, _, _| by_source(measure.entry.about, watermark::SOURCE),
     judge: |measure, done, judged| judge(done, measure.named("stream"), judged),

@@ -2,7 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged};
-use super::measurement::{Known, Needs, Red, by_formula};
+use super::measurement::{Known, Needs, Red, Tells, by_formula};
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer::{self, Others};
@@ -26,6 +26,7 @@ pub(super) static WATERMARKS: Known = Known {
         ..Entry::USUAL
     },
     needs: |_| Needs::Counters,
+    tells: Tells::Each("counter after each number of frames"),
     red: Red::Mutated("xoff-threshold-broadcom", "deviation=watermark_not_cleared"),
     expected: |measure, _, _| by_formula(measure.entry.about, measure.entry.source),
     judge: |measure, done, judged| judge(done, measure.named("stream"), judged),

@@ -5,7 +5,7 @@ use super::ahead::ahead;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::looked;
 use super::limits;
-use super::measurement::{Known, Red, by_formula};
+use super::measurement::{Known, Red, Tells, by_formula};
 use super::throughput::{SHARING, ends_after_it_begins, granted, sends_all_the_time};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -36,6 +36,9 @@ pub(super) static WITHHELD: Known = Known {
         senders: Senders::InTime(named),
         ..Entry::USUAL
     },
+    tells: Tells::Width(
+        "a frame of each source at either end of the time, or one whose fate is open",
+    ),
     red: Red::Mutated("loss-of-lossy-queues-broadcom", "deviation=egress_rate_low"),
     expected: |measure, _, _| by_formula(measure.entry.about, "F11, F12: 1 - granted / offered"),
     judge: |measure, done, judged| {

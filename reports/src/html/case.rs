@@ -140,7 +140,7 @@ fn formulas(judgements: &[Judgement]) -> String {
             esc(place),
             esc(prediction.formula),
             esc(&prediction.text),
-            esc(resolution),
+            esc(&resolution.to_string()),
             looked.count,
             esc(looked.of),
         );
@@ -152,7 +152,7 @@ fn formulas(judgements: &[Judgement]) -> String {
     let sources =
         sources.iter().map(|(formula, source)| format!("<b>{}</b> {}", esc(formula), esc(source)));
     format!(
-        "<table class=\"formulas\">\n<thead><tr><th>Measure</th><th>Formula</th><th>Cannot tell apart</th><th class=\"number\">Trials</th><th class=\"number\">Looked at</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n<p class=\"sources\">{}</p>\n",
+        "<table class=\"formulas\">\n<thead><tr><th>Measure</th><th>Formula</th><th>Resolution</th><th class=\"number\">Trials</th><th class=\"number\">Looked at</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n<p class=\"sources\">{}</p>\n",
         sources.collect::<Vec<_>>().join("<br/>"),
     )
 }

@@ -128,7 +128,7 @@ impl Measurement {
             readings: taken.iter().map(Reading::of).collect(),
             looked: looked.count,
             looked_at: looked.of.to_owned(),
-            resolution: resolution.clone(),
+            resolution: resolution.to_string(),
         }
     }
 }

@@ -111,12 +111,13 @@ Starting 1 case, lab emulated (virtual), seed 7307
  Mutated pfcwd.detection_time=x1.5
     PASS [   1.204s] (1/1) pfcwd::detection-latency-broadcom
          pfcwd.detection storm@p2 class 3, pfcwd.detection_time=200ms: 203.41ms to 298.1ms (spread 94.689ms over 10 trials, each ±500ns), predicted 200ms to under 300ms (F13), 10 storms
-           cannot tell apart: pfcwd.detection_time in (100ms, 200ms]
+           resolution: anything outside of 200ms to 300ms shows; alike: pfcwd.detection_time in (100ms, 200ms]
          pfcwd.detection storm@p2 class 3, pfcwd.detection_time=250ms: 301ms to 397.5ms (spread 96.499ms over 10 trials, each ±500ns), predicted 300ms to under 400ms (F13), 10 storms
-           cannot tell apart: pfcwd.detection_time in (200ms, 300ms]
+           resolution: anything outside of 300ms to 400ms shows; alike: pfcwd.detection_time in (200ms, 300ms]
          pfcwd.detection storm@p2 class 3, pfcwd.detection_time=1000ms: 1001.5ms to 1096ms (spread 94.499ms over 10 trials, each ±500ns), predicted 1000ms to under 1100ms (F13), 10 storms
-           cannot tell apart: pfcwd.detection_time in (900ms, 1000ms]
+           resolution: anything outside of 1000ms to 1100ms shows; alike: pfcwd.detection_time in (900ms, 1000ms]
          loss neighbour: 0 frames (spread 0 frames over 10 trials, each exact), predicted 0 frames (F10), 1200 frames
+           resolution: exact: anything but 0 shows
 ");
 }
 

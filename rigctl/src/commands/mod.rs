@@ -9,6 +9,7 @@ pub mod dut;
 pub mod explain;
 pub(crate) mod figures;
 pub mod generate;
+pub mod guest;
 pub mod input;
 pub mod lint;
 pub mod list;

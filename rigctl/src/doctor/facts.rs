@@ -50,6 +50,8 @@ pub struct Machine {
     pub dpdk: Dpdk,
     /// Where tshark is.
     pub tshark: Option<String>,
+    /// What guests need and is not there, each with the package that has it.
+    pub guest_lacks: Vec<(&'static str, &'static str)>,
 }
 
 /// By how much sleeps ended late.

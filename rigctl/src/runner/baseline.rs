@@ -38,9 +38,8 @@ pub fn run(rig: &Rig<'_>, cases: &[&Case], jobs: usize) -> Healthy {
                 healthy.not_green.push(report.id.to_string());
             }
             for judgement in report.judgements {
-                let told = judgement.resolution.split("; ");
-                for (parameter, bracket) in told.filter_map(|one| one.split_once(" in ")) {
-                    brackets.entry(parameter.to_owned()).or_default().insert(bracket.to_owned());
+                for alike in judgement.resolution.alike {
+                    brackets.entry(alike.parameter.clone()).or_default().insert(alike.values());
                 }
             }
         },

@@ -81,6 +81,13 @@ pub(crate) const CHECKS: &[Check] = &[
         round: agreement,
     },
     Check {
+        name: "resolution",
+        about: "devices just outside of what a measurement says that it does not tell apart, each at a hundred seeds",
+        share: 1,
+        rounds: Some(|| 1),
+        round: resolution,
+    },
+    Check {
         name: "figures",
         about: "what the statistics of the judge promise, counted over simulated devices",
         share: 1,
@@ -158,6 +165,11 @@ fn fuzz(round: u64) -> Round {
 fn agreement(_: u64) -> Round {
     let test = words("--package rigctl --test agreement --locked");
     Round::Test(test, vec![("RIG_AGREE_ON_EVERY_FAMILY", "1".to_owned())])
+}
+
+fn resolution(_: u64) -> Round {
+    let test = words("--package rigctl --test resolution --locked -- --nocapture");
+    Round::Test(test, vec![("RIG_RESOLUTION_SEEDS", "100".to_owned())])
 }
 
 fn figures(_: u64) -> Round {

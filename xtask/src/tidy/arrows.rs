@@ -24,6 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "rig-oracle",
         ],
     ),
+    ("guests", &["rig-units", "rig-frames", "rig-generator", "rig-capture"]),
     ("reports", &["rig-units", "rig-testcases", "rig-capture", "rig-oracle"]),
     ("xtask", &[]),
 ];

@@ -3,7 +3,7 @@
 use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
-use super::super::measurement::{Known, Needs, Red, by_source};
+use super::super::measurement::{Known, Needs, Red, Tells, by_source};
 use super::draws::Rule;
 use super::{Fate, OF_QUEUE, Span, visits, wred};
 use rig_capture::DutCounter;
@@ -21,6 +21,7 @@ pub(in super::super) static COUNTERS: Known = Known {
         ..Entry::USUAL
     },
     needs: |_| Needs::Counters,
+    tells: Tells::Each("counter"),
     red: Red::Mutated("marked-before-stays-marked-broadcom", "deviation=ce_not_counted"),
     expected: |measure, _, _| by_source(measure.entry.about, DutCounter::ECN_SOURCE),
     judge: |measure, done, judged| judge(done, measure.named("stream"), judged),

@@ -5,14 +5,16 @@ mod corners;
 
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
-use super::super::measurement::{Expected, Known, Red, by_formula};
+use super::super::measurement::{Expected, Known, Red, Tells, by_formula};
 use super::draws::{Draw, Rule, draws};
 use super::{Class, Ecn};
 use super::{Fate, OF_QUEUE, Prediction, Span, Unit, wred};
+use crate::Resolution;
 use crate::judge::likelihood::{self, Bin, Verdict};
 use crate::judge::marking_fit::{self, Fit};
 use crate::judge::tally::Tally;
 use crate::judge::{pairs, stats};
+use crate::resolution::widened;
 use crate::trials::context::Context;
 use crate::trials::points::Point;
 use crate::trials::table::Table;
@@ -60,6 +62,7 @@ pub(in super::super) static CURVE: Known = Known {
     },
     // Three corners, marks, pairs and the point of marking; certain frames spend nothing.
     ways: 6,
+    tells: Tells::Chance("the frames that were seen at each depth"),
     red: Red::Mutated("corners-to-the-cell-broadcom", "wred.kmax=x1.1"),
     expected: |measure, context, _| expected(context, measure.names("streams")),
     judge: |measure, done, judged| judge(done, measure.names("streams"), judged),
@@ -231,7 +234,13 @@ impl Sample<'_> {
         }
     }
 
-    fn push(&self, what: &str, (trial, read): (u32, TrialReading), judged: &mut Judged) {
+    fn push(
+        &self,
+        what: &str,
+        (trial, read): (u32, TrialReading),
+        resolution: Resolution,
+        judged: &mut Judged,
+    ) {
         let on = [self.on.as_str(), what].join(", ");
         if let Some(mut judgement) =
             judgement("ecn.curve", &on, self.place.clone(), &[(trial, read)])
@@ -239,6 +248,7 @@ impl Sample<'_> {
             judgement.trials = self.trials;
             // It rests on all trials together.
             judgement.taken.clear();
+            judgement.resolution = resolution;
             judged.file(self.at, judgement);
         }
     }
@@ -273,7 +283,8 @@ impl Sample<'_> {
         });
         let read =
             TrialReading { span: Span::exactly(count), want, got, records, looked: self.looked() };
-        self.push("where nothing is left to chance", (trial, read), judged);
+        let each = Resolution::certain(Unit::Frames, Span::exactly(0), 0);
+        self.push("where nothing is left to chance", (trial, read), each, judged);
     }
 
     /// How many in all. Where depths are open, the least that the least chances allow to the most that the greatest do.
@@ -309,7 +320,8 @@ impl Sample<'_> {
             records: Vec::new(),
             looked: looked(drawn.len(), "frames"),
         };
-        self.push(self.done_to(), (drawn[0].trial, read), judged);
+        let resolution = told(Unit::Frames, span, (&least, &most));
+        self.push(self.done_to(), (drawn[0].trial, read), resolution, judged);
     }
 
     /// Whether each frame is drawn for by itself.
@@ -319,7 +331,8 @@ impl Sample<'_> {
         else {
             return;
         };
-        let bounds = Tally::of_pairs(once, self.trials).bounds(self.done.alpha);
+        let tally = Tally::of_pairs(once, self.trials);
+        let bounds = tally.bounds(self.done.alpha);
         let taken: Vec<bool> = self.draws.iter().map(|draw| draw.taken).collect();
         let pairs: u64 = taken.chunks(once.len()).map(pairs::pairs).sum();
         let span = Span { lo: *bounds.start(), hi: *bounds.end() };
@@ -336,7 +349,8 @@ impl Sample<'_> {
             looked: self.looked(),
         };
         let what = format!("{} one after the other", self.done_to());
-        self.push(&what, (self.draws[0].trial, read), judged);
+        let resolution = told(Unit::Count, span, (&tally, &tally));
+        self.push(&what, (self.draws[0].trial, read), resolution, judged);
     }
 
     /// Whether marks follow the depth at the declared point, rather than at the other one.
@@ -376,7 +390,8 @@ impl Sample<'_> {
             records: Vec::new(),
             looked: self.looked(),
         };
-        self.push("point of marking", (self.draws[0].trial, read), judged);
+        let resolution = Resolution::yes_or_no();
+        self.push("point of marking", (self.draws[0].trial, read), resolution, judged);
     }
 
     /// Frames by the depth that decides about them.
@@ -423,6 +438,14 @@ impl Sample<'_> {
         let x = x.trim().to_owned();
         Curve { measure: "ecn.curve", x, x_unit: Unit::Bytes, unit: Unit::Ppm, points, fitted }
     }
+}
+
+/// The counts on the average that show where chance gives every one within `span` on a healthy device: those that come out of it, up or
+/// down, with the power that trials are planned for. A count varies as a healthy device's.
+fn told(unit: Unit, span: Span, (least, most): (&Tally, &Tally)) -> Resolution {
+    let z = stats::normal_beyond(2.0 * (1.0 - stats::POWER));
+    let off = |tally: &Tally| ceil(z * tally.variance().sqrt());
+    Resolution::likely(unit, widened(span, off(least), off(most)))
 }
 
 fn depth(draw: &Draw) -> String {

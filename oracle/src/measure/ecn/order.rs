@@ -2,7 +2,7 @@
 
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
-use super::super::measurement::{Known, Red};
+use super::super::measurement::{Known, Red, Tells};
 use super::{OF_QUEUE, Prediction, Span, Unit, visits};
 use rig_capture::Dir;
 use rig_testcases::Measure;
@@ -27,6 +27,7 @@ pub(in super::super) static ORDER: Known = Known {
         looks: &OF_QUEUE,
         ..Entry::USUAL
     },
+    tells: Tells::Each("order of two frames"),
     red: Red::Mutated("marks-before-pauses-broadcom", "deviation=depth_averaged:15"),
     expected: |measure, _, _| {
         let text = match first(measure) {

@@ -3,7 +3,7 @@
 
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread};
-use super::super::measurement::{Known, Red, by_source, in_words};
+use super::super::measurement::{Known, Red, Tells, by_source, in_words};
 use super::Seen;
 use super::rc::{End, says};
 use crate::Prediction;
@@ -42,6 +42,7 @@ pub(in super::super) static GOODPUT: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
+    tells: Tells::Width("the timestamps of both ends, over the time between them"),
     red: Red::Mutated("rate-over-a-long-way", "nic.rp.timer=x2"),
     expected: |measure, _, _| in_words(wanted(measure)),
     judge: |measure, done, judged| goodput(done, measure, judged),
@@ -100,6 +101,7 @@ pub(in super::super) static COMPLETION: Known = Known {
         sense: somebody_acknowledges,
         ..Entry::USUAL
     },
+    tells: Tells::Each("message"),
     red: Red::Written,
     expected: |measure, _, _| {
         let all = match measure.arguments.whole("unfinished").unwrap_or(0) {

@@ -3,7 +3,7 @@
 use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
-use super::super::measurement::{Known, Needs, Red, by_source};
+use super::super::measurement::{Known, Needs, Red, Tells, by_source};
 use super::{OF_NIC, Seen, rc};
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::Reached;
@@ -22,6 +22,7 @@ pub(in super::super) static COUNTERS: Known = Known {
         ..OF_NIC
     },
     needs: |_| Needs::Counters,
+    tells: Tells::Each("counter"),
     red: Red::Mutated("one-cnp-an-interval", "deviation=cnp_not_counted"),
     expected: |measure, _, _| by_source(measure.entry.about, SOURCE),
     judge: |measure, done, judged| judge(done, measure.named("port"), judged),

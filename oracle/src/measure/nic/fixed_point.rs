@@ -4,15 +4,16 @@
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Known, Red};
+use super::super::measurement::{Known, Red, Tells};
 use super::shares::{Runs, ppm, runs, span};
-use crate::Prediction;
 use crate::judge::batches::{self, Mean};
 use crate::judge::nic::growth::{Growth, growth};
+use crate::resolution::widened;
 use crate::spec::nic::fluid::{self, Incast, Rest};
 use crate::trials::table::Table;
 use crate::trials::trial::Trial;
 use crate::verdict::{Curve, CurvePoint, Doubt};
+use crate::{Prediction, Resolution};
 use rig_capture::analyse::Carried;
 use rig_capture::{Span, Unit};
 use rig_lab::Fault;
@@ -65,6 +66,7 @@ pub(in super::super) static FIXED_POINT: Known = Known {
         sense: something_marks,
         ..Entry::USUAL
     },
+    tells: Tells::Chance("the batches that were seen, and how alike neighbours are"),
     red: Red::Mutated("more-senders-are-marked-more", "nic.rp.enable=false"),
     on: |measure| Window::flows_of(&measure.windows()).join(" and "),
     expected: |measure, _, _| {
@@ -88,7 +90,7 @@ fn judge(done: &JudgeContext<'_>, windows: &[Window], judged: &mut Judged) {
         match rests(done, index, &trial, windows) {
             Ok(rests) => {
                 rests.iter().for_each(|seen| judged.table(seen.table.clone()));
-                tell(&rests, (At::Point(index), &place), judged);
+                tell(&rests, (At::Point(index), &place), done.alpha, judged);
             }
             Err(doubt) => judged.doubt(At::Point(index), doubt),
         }
@@ -227,7 +229,7 @@ impl Part {
     }
 }
 
-fn tell(rests: &[Seen], (at, place): (At, &str), judged: &mut Judged) {
+fn tell(rests: &[Seen], (at, place): (At, &str), alpha: f64, judged: &mut Judged) {
     for part in [Part::Marked, Part::Cnps] {
         let before = core::iter::once(None).chain(rests.iter().map(Some));
         for (seen, before) in rests.iter().zip(before) {
@@ -237,6 +239,12 @@ fn tell(rests: &[Seen], (at, place): (At, &str), judged: &mut Judged) {
                 one.trials = seen.trials;
                 // It rests on all trials together.
                 one.taken.clear();
+                let told = ppm(part.of(seen).told(alpha));
+                let span = widened(one.prediction.span, told, 0);
+                one.resolution = match before {
+                    Some(_) => Resolution::likely(part.unit(), span),
+                    None => Resolution::none("others are held against it"),
+                };
                 judged.file(at, one);
             }
         }

@@ -3,16 +3,17 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Known, Red, by_source};
+use super::super::measurement::{Known, Red, Tells, by_source};
 use super::{OF_NIC, Seen};
-use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::np::{Checked, Cnp, Fault, Latency, Sight, check};
 use crate::spec::nic::np::{Mark, SOURCE, answered};
 use crate::spec::nic::rc::{Data, Packet, Says, replies};
 use crate::trials::trial::Trial;
 use crate::verdict::{Curve, CurvePoint, Doubt, Looked};
+use crate::{Alike, Prediction};
 use core::cell::Cell;
+use core::ops::Bound;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
@@ -31,6 +32,7 @@ pub(in super::super) static ANSWERS: Known = Known {
         source: "DCQCN 3.1; IBTA volume 1 A17",
         ..OF_NIC
     },
+    tells: Tells::Each("mark"),
     red: Red::Mutated("packet-numbers-that-wrap", "deviation=cnp_wrong_qp"),
     expected: |_, context, _| {
         let np = &context.nics().nic.np;
@@ -59,6 +61,7 @@ pub(in super::super) static LATENCY: Known = Known {
         source: "the declared latency",
         ..OF_NIC
     },
+    tells: Tells::Width("the timestamps of both frames, and which mark a CNP answers"),
     red: Red::Mutated("mark-to-cnp", "nic.np.latency=x1.1"),
     expected: |_, context, _| {
         let latency = context.nics().nic.np.latency;
@@ -76,6 +79,7 @@ pub(in super::super) static INTERVAL: Known = Known {
         source: "DCQCN 3.1; IBTA volume 1 A17",
         ..OF_NIC
     },
+    tells: Tells::Width("the distance of marks: an interval shows rounded up to it"),
     red: Red::Mutated("hidden-minimum-interval", "deviation=cnp_hidden_interval"),
     expected: |_, context, _| {
         let interval = context.nics().nic.np.interval;
@@ -93,6 +97,7 @@ pub(in super::super) static FORMAT: Known = Known {
         source: "IBTA volume 1 A17",
         ..OF_NIC
     },
+    tells: Tells::Each("CNP"),
     red: Red::Mutated("form-of-a-cnp", "deviation=cnp_reserved_set"),
     expected: |_, context, _| {
         let np = &context.nics().nic.np;
@@ -350,6 +355,7 @@ fn shown(declared: Within) -> String {
 
 /// Judges the least time between two marks of one scope that are answered.
 fn interval(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
+    let told = Cell::new(None);
     done.each("cnp.interval", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let traffic = Traffic::of(trial, &seen);
@@ -373,6 +379,7 @@ fn interval(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
             return Err(unanswered(trial).into());
         };
         let blur = traffic.sight.bound * 2;
+        told.set(Some(alike(&format!("{}.np.interval", seen.part), np, &marks, blur)));
         let want = Prediction {
             unit: Unit::Ps,
             span: Span { lo: least.saturating_sub(blur).0, hi: (least + blur).0 },
@@ -387,6 +394,36 @@ fn interval(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         let looked = looked(pairs, "intervals");
         Ok(TrialReading { span, want, got: None, records: Vec::new(), looked })
     });
+    if let Some(told) = told.take() {
+        judged.alike(("cnp.interval", port), &told);
+    }
+}
+
+/// The intervals by which the same of these marks would be answered: longer than any mark that is not comes after one that is, and no
+/// longer than any that is.
+fn alike(parameter: &str, np: &Np, marks: &[Mark], blur: Dur) -> Alike {
+    let answered: Vec<usize> = answered(np, marks).iter().map(|answer| answer.mark).collect();
+    let mut last: BTreeMap<u16, Time> = BTreeMap::new();
+    let (mut least, mut most) = (None, None);
+    for (index, mark) in marks.iter().enumerate() {
+        let scope = mark.scoped(np.scope);
+        let apart = last.get(&scope).and_then(|before| mark.at.since(*before));
+        if answered.contains(&index) {
+            last.insert(scope, mark.at);
+            most = most.into_iter().chain(apart).min();
+        } else {
+            least = least.into_iter().chain(apart).max();
+        }
+    }
+    let least = least.map(|apart: Dur| apart.saturating_sub(blur).0);
+    let most = most.map(|apart: Dur| (apart + blur).0);
+    Alike {
+        parameter: parameter.to_owned(),
+        unit: Unit::Ps,
+        least: least.map_or(Bound::Unbounded, Bound::Excluded),
+        most: most.map_or(Bound::Unbounded, Bound::Included),
+        certain: true,
+    }
 }
 
 /// Judges the form of every CNP.

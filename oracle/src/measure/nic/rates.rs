@@ -3,7 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Known, Red, by_source};
+use super::super::measurement::{Known, Red, Tells, by_source};
 use super::OF_FLOW;
 use super::rp::{Limited, SOURCE};
 use crate::Prediction;
@@ -21,6 +21,7 @@ pub(in super::super) static LEAST: Known = Known {
         source: "DCQCN 3.1",
         ..OF_FLOW
     },
+    tells: Tells::Width("the timestamps of the packets that show the rate"),
     red: Red::Mutated("minimum-rate", "deviation=min_rate_ignored"),
     expected: |_, context, _| {
         let least = context.nics().nic.rp.min_rate;
@@ -38,6 +39,7 @@ pub(in super::super) static FINAL: Known = Known {
         source: "DCQCN 3.1",
         ..OF_FLOW
     },
+    tells: Tells::Width("the timestamps of the packets that show the rate"),
     red: Red::Mutated("additive-increase", "nic.rp.ai_rate=x1.1"),
     expected: |_, _, _| by_source("what cuts and increases come to", SOURCE),
     judge: |measure, done, judged| rate(done, measure.named("flow"), Which::Final, judged),
@@ -52,6 +54,7 @@ pub(in super::super) static BURSTS: Known = Known {
         source: "the declared burst",
         ..OF_FLOW
     },
+    tells: Tells::Each("packet"),
     red: Red::Mutated("packets-or-bursts", "nic.rp.limiting=packet"),
     expected: |_, context, _| {
         let rp = &context.nics().nic.rp;

@@ -3,7 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Known, Red};
+use super::super::measurement::{Known, Red, Tells};
 use super::{OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
@@ -26,6 +26,7 @@ pub(in super::super) static SENDER: Known = Known {
         source: "IBTA volume 1, chapter 9.7.5 and 9.9",
         ..OF_FLOW
     },
+    tells: Tells::Each("packet; one that is off by more than the port and the timestamps explain"),
     red: Red::Mutated("lost-packet", "nic.rc.resend_latency=x1.5"),
     expected: |_, _, _| {
         told("numbers in order; after a NAK from the one that it names", "go-back-N", SOURCE)
@@ -54,6 +55,7 @@ pub(in super::super) static RECEIVER: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
+    tells: Tells::Each("reply; one that is off by more than the port and the timestamps explain"),
     red: Red::Mutated("hole-and-nak", "deviation=nak_repeated"),
     expected: |_, _, _| {
         told("an acknowledgement as often as declared, one NAK for each hole", "go-back-N", SOURCE)

@@ -3,7 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
-use super::super::measurement::{Known, Red, prediction};
+use super::super::measurement::{Known, Red, Tells, prediction};
 use super::{OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -28,6 +28,7 @@ pub(in super::super) static FOLLOWS: Known = Known {
         source: "DCQCN 3.1",
         ..OF_FLOW
     },
+    tells: Tells::Width("what a device may round, and the timestamps"),
     red: Red::Mutated("cuts-in-a-row", "deviation=alpha_not_raised"),
     expected: |_, _, _| {
         told(
@@ -48,6 +49,7 @@ pub(in super::super) static CUT: Known = Known {
         source: "DCQCN 3.1",
         ..OF_FLOW
     },
+    tells: Tells::Width("the timestamps of the two packets that show the rate"),
     red: Red::Mutated("cut-against-alpha", "nic.rp.initial_alpha=x0.9"),
     expected: |_, context, _| {
         let line = context.group.declared.port_speed(0).unwrap_or(PortSpeed::G100);
@@ -66,6 +68,7 @@ pub(in super::super) static REACTION: Known = Known {
         source: "the declared latency",
         ..OF_FLOW
     },
+    tells: Tells::Width("the gap between two packets"),
     red: Red::Mutated("latency-of-a-cut", "nic.rp.latency=x1.5"),
     expected: |_, context, _| prediction(&reacts(&context.nics().nic.rp, Dur::ZERO)),
     judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),

@@ -2,14 +2,15 @@
 
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
-use super::super::measurement::{Known, Red, in_words};
-use crate::Prediction;
+use super::super::measurement::{Known, Red, Tells, in_words};
 use crate::judge::batches::Mean;
 use crate::judge::nic::shares::{self, Equal};
+use crate::resolution::widened;
 use crate::spec::nic::fluid;
 use crate::trials::table::Table;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
+use crate::{Prediction, Resolution};
 use rig_capture::analyse::{Carried, carried};
 use rig_capture::{Dir, Span, Unit, What};
 use rig_frames::ip::Ecn;
@@ -47,6 +48,7 @@ pub(in super::super) static SHARES: Known = Known {
         looks: &[Looks::EVERY_FRAME],
         ..Entry::USUAL
     },
+    tells: Tells::Chance("the batches that were seen, and how alike neighbours are"),
     red: Red::Written,
     expected: |measure, _, _| in_words(wanted(&window(measure), within(measure))),
     judge: |measure, done, judged| judge(done, &window(measure), within(measure), judged),
@@ -162,7 +164,9 @@ fn judge(done: &JudgeContext<'_>, window: &Window, within: Ppm, judged: &mut Jud
                 one.trials = trials;
                 // It rests on all trials together.
                 one.taken.clear();
-                one.resolution = jain(&sent);
+                let told = ppm(mean.told(done.alpha));
+                let span = widened(one.prediction.span, told, told);
+                one.resolution = Resolution::likely(Unit::Ppm, span).beside(&jain(&sent));
                 judged.file(At::Point(index), one);
             }
         }
@@ -235,7 +239,8 @@ fn starved(
             };
             all.push((trial.number, read));
         }
-        if let Some(one) = judgement("rate.shares", flow, place.to_owned(), &all) {
+        if let Some(mut one) = judgement("rate.shares", flow, place.to_owned(), &all) {
+            one.resolution = Resolution::yes_or_no();
             judged.file(At::Point(index), one);
         }
     }

@@ -20,7 +20,7 @@ pub(super) fn detection(context: &Context<'_>, at_most: Option<Dur>) -> Vec<Expe
     all.extend(at_most.map(|limit| {
         ("wanted", format!("at most {limit}: the case asks for more than the oracle"))
     }));
-    all.push(("resolution", watch.rule.detection_resolution()));
+    all.push(("resolution", watch.rule.detection_resolution().to_string()));
     all
 }
 
@@ -36,7 +36,7 @@ pub(super) fn restoration(context: &Context<'_>) -> Vec<Expected> {
     {
         all.push(("recovery", predicted.text));
     }
-    all.extend(rule.restoration_resolution().map(|resolution| ("resolution", resolution)));
+    all.extend(rule.restoration_resolution().map(|alike| ("resolution", alike.to_string())));
     all
 }
 
@@ -67,7 +67,7 @@ pub(super) fn fired(
         }
     }
     if shown.len() > 1 {
-        all.push(("resolution", watch.rule.detection_resolution()));
+        all.push(("resolution", watch.rule.detection_resolution().to_string()));
     }
     all
 }

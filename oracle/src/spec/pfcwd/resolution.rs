@@ -1,33 +1,44 @@
 //! What cannot be told apart from outside: at one poll interval only the number of polls shows.
 
 use super::{Polls, Rule};
+use crate::Alike;
+use core::ops::Bound;
+use rig_capture::Unit;
 use rig_lab::Charge;
 use rig_units::Dur;
 
 impl Rule {
     /// The detection times that give the same n as the declared one: `pfcwd.detection_time in (100ms, 200ms]`.
-    pub fn detection_resolution(&self) -> String {
+    pub fn detection_resolution(&self) -> Alike {
         let Polls { fewest, most } = self.polls();
         let p = self.poll_interval;
         let floor = most == u64::from(self.min_samples);
         match self.charge {
             Charge::Interval => {
                 let from = if floor { Dur::ZERO } else { p * (most - 1) };
-                format!("pfcwd.detection_time in ({from}, {}]", p * most)
+                alike("pfcwd.detection_time", Bound::Excluded(from), Bound::Included(p * most))
             }
             Charge::Elapsed => {
                 // 0.99 D in [(n-1)P, nP); whole microseconds, outwards.
                 let over = |dur: Dur, up: u64| Dur::us((dur.scaled(100, 99).0 + up) / 1_000_000);
                 let from = if floor { Dur::ZERO } else { over(p * (fewest - 1), 0) };
                 let until = over(self.longest_interval() * most, 999_999);
-                format!("pfcwd.detection_time in [{from}, {until})")
+                alike("pfcwd.detection_time", Bound::Included(from), Bound::Excluded(until))
             }
         }
     }
 
     /// The restoration times that give the same m as the declared one; `None` when it never restores.
-    pub fn restoration_resolution(&self) -> Option<String> {
+    pub fn restoration_resolution(&self) -> Option<Alike> {
         let (m, p) = (self.quiet_polls()?, self.poll_interval);
-        Some(format!("pfcwd.restoration_time in ({}, {}]", p * (m - 1), p * m))
+        let ends = (Bound::Excluded(p * (m - 1)), Bound::Included(p * m));
+        Some(alike("pfcwd.restoration_time", ends.0, ends.1))
     }
+}
+
+/// Lengths of time that only the number of polls would tell apart: for certain, as each poll is seen.
+fn alike(parameter: &str, least: Bound<Dur>, most: Bound<Dur>) -> Alike {
+    let ps = |end: Bound<Dur>| end.map(|dur| dur.0);
+    let parameter = parameter.to_owned();
+    Alike { parameter, unit: Unit::Ps, least: ps(least), most: ps(most), certain: true }
 }

@@ -37,6 +37,7 @@ pub fn machine() -> Machine {
         hugepages: hugepages(&read("/proc/meminfo")),
         dpdk: dpdk(),
         tshark: found("tshark"),
+        guest_lacks: rig_guests::image::missing(),
     }
 }
 

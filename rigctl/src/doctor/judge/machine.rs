@@ -3,6 +3,7 @@
 use super::super::facts::{Dpdk, Machine, PortFacts};
 use super::port::shown;
 use super::{Check, Needs, State, Wire, check, missing};
+use rig_guests::GuestFault;
 
 /// The oldest kernel on which a port opens.
 const OLDEST: (u32, u32) = (5, 18);
@@ -188,7 +189,16 @@ pub(super) fn others(machine: &Machine) -> Vec<Check> {
         )
         .mend("sudo apt-get install tshark"),
     };
-    vec![dpdk, pages, tshark]
+    let guests = match machine.guest_lacks.as_slice() {
+        [] => check("guests", State::Ok, "Linux in a virtual machine can be built and booted"),
+        lacks => {
+            let files: Vec<&str> = lacks.iter().map(|(file, _)| *file).collect();
+            let says = format!("no {}; only `rigctl guest` needs them", files.join(", "));
+            check("guests", State::Note, says)
+                .mend(format!("sudo apt-get install {}", GuestFault::packages(lacks)))
+        }
+    };
+    vec![dpdk, pages, tshark, guests]
 }
 
 /// The first two numbers of a release.

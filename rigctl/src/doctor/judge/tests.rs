@@ -29,6 +29,7 @@ fn machine() -> Machine {
             shim: Some("/usr/lib/librig_dpdk.so".to_owned()),
         },
         tshark: Some("/usr/bin/tshark".to_owned()),
+        guest_lacks: Vec::new(),
     }
 }
 
@@ -109,6 +110,7 @@ fn poor() -> Facts {
         hugepages: Hugepages::default(),
         dpdk: Dpdk::default(),
         tshark: None,
+        guest_lacks: vec![("qemu-system-x86_64", "qemu-system-x86"), ("ib_send_bw", "perftest")],
     };
     Facts {
         machine,

@@ -1,6 +1,7 @@
 //! Every field that may hold a range: a device anywhere inside of it passes, and one outside by what a measure prints of itself fails.
 
 use super::given::Ran;
+use core::ops::Bound;
 use rig_lab::field::Holds;
 use rig_lab::{Mutation, Profile, Setting, fields};
 use rig_units::Dur;
@@ -166,12 +167,13 @@ impl Tried {
         let said = self.run(range, None).as_seen();
         assert_eq!(said.wrong(), "", "{} drawn from {range}", self.path);
         let one = said.of(self.measure).next().expect("it was judged");
-        let within = one.resolution.split("; ").find_map(|one| {
-            let ends = one.strip_prefix(self.path)?.strip_prefix(" in [")?.strip_suffix(']')?;
-            let (lo, hi) = ends.split_once(", ")?;
-            Some([lo.parse().ok()?, hi.parse().ok()?])
-        });
-        within.unwrap_or_else(|| panic!("{} prints `{}`", self.measure, one.resolution))
+        let alike = one.resolution.alike.iter().find(|alike| alike.parameter == self.path);
+        let end = |end: Bound<u64>| match end {
+            Bound::Included(end) => Dur(end),
+            Bound::Excluded(_) | Bound::Unbounded => Dur::ZERO,
+        };
+        let alike = alike.map(|alike| [end(alike.least), end(alike.most)]);
+        alike.unwrap_or_else(|| panic!("{} prints `{}`", self.measure, one.resolution))
     }
 }
 

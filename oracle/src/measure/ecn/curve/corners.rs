@@ -5,14 +5,16 @@
 use super::super::super::judge_context::TrialReading;
 use super::super::super::judge_context::judgement;
 use super::super::super::judged::Judged;
-use super::super::{Span, Unit};
+use super::super::{Fate, Span, Unit};
 use super::{Sample, ceil, floor};
 use crate::judge::likelihood::Bin;
 use crate::judge::marking_fit::{Estimate, Fit};
-use crate::judge::moved::{self, Corner};
+use crate::judge::moved::{self, Corner, Shift};
 use crate::trials::effort::Effort;
 use crate::verdict::Finding;
-use rig_lab::Curve;
+use crate::{Alike, Resolution};
+use core::ops::Bound;
+use rig_lab::{Color, Curve};
 
 /// What a corner is called, what it is counted in, and where it is on a curve.
 const fn told(corner: Corner, curve: &Curve) -> (&'static str, Unit, u64) {
@@ -81,7 +83,43 @@ impl Sample<'_> {
         one.trials = self.trials;
         // It rests on all trials together.
         one.taken.clear();
-        one.resolution = format!("{what} {shown}");
+        one.resolution = self.told((corner, what, unit), curve, bins, &others);
         judged.file(self.at, one);
+    }
+
+    /// Which values of a corner the frames that were seen do not tell from the declared one.
+    fn told(
+        &self,
+        (corner, what, unit): (Corner, &str, Unit),
+        curve: &Curve,
+        bins: &[Bin],
+        others: &[Curve],
+    ) -> Resolution {
+        let least = moved::told(bins, (corner, curve), others, self.done.alpha, Shift::Less);
+        let most = moved::told(bins, (corner, curve), others, self.done.alpha, Shift::More);
+        let span = Span {
+            lo: least.map_or(0, |least| least + 1),
+            hi: most.map_or(u64::MAX, |most| most - 1),
+        };
+        let end = |value: Option<u64>| value.map_or(Bound::Unbounded, Bound::Excluded);
+        let alike = Alike {
+            parameter: format!("{}.{what}", self.curve_of()),
+            unit,
+            least: end(least),
+            most: end(most),
+            certain: false,
+        };
+        Resolution::likely(unit, span).with([alike])
+    }
+
+    /// The path of the curve that its frames go by.
+    const fn curve_of(&self) -> &'static str {
+        let wred = &self.rule.declared.wred;
+        match (self.rule.fate, self.rule.class.color) {
+            (Fate::Drop, _) if wred.drop.is_some() => "wred.drop",
+            (_, Color::Yellow) if wred.yellow.is_some() => "wred.yellow",
+            (_, Color::Red) if wred.red.is_some() => "wred.red",
+            _ => "wred",
+        }
     }
 }

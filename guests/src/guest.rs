@@ -1,0 +1,229 @@
+//! A guest that runs: booted, asked for what its programs say, and ended.
+
+use crate::{GuestFault, Image};
+use core::net::Ipv4Addr;
+use core::time::Duration;
+use rig_frames::MacAddr;
+use rig_generator::netlab::Namespace;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+/// The interface of the rig's namespace at which the guest's NIC hangs. QEMU makes it, and it goes with QEMU.
+pub const TAP: &str = "guest0";
+/// Address of the rig on it.
+pub const RIG: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
+/// Address of the guest.
+pub const GUEST: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
+/// Length of the prefix that both share.
+pub const PREFIX: u8 = 24;
+/// Of the guest's NIC: locally administered.
+pub const MAC: MacAddr = MacAddr([0x52, 0x54, 0, 0, 0, 2]);
+
+/// How long a guest may be silent while it boots. Without KVM, on a machine that does much else, it is slow.
+const BOOTS: Duration = Duration::from_secs(300);
+/// Lines of the console that a fault quotes.
+const QUOTED: usize = 12;
+
+/// A running guest. It ends when this is dropped, and when the process ends, however it does.
+#[derive(Debug)]
+pub struct Guest {
+    namespace: Arc<Namespace>,
+    ask: ChildStdin,
+    said: Receiver<String>,
+    console: PathBuf,
+    release: String,
+    end: Option<Sender<()>>,
+    keeper: Option<JoinHandle<()>>,
+}
+
+/// What a command in a guest came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellOutput {
+    /// Its exit status.
+    pub status: u8,
+    /// What it wrote to standard output and standard error, in lines.
+    pub lines: Vec<String>,
+}
+
+impl Guest {
+    /// Boots `image` with its NIC on a tap in a namespace of its own, and waits until it is ready. `console` is the file in
+    /// which stays what its kernel says.
+    ///
+    /// # Errors
+    /// The process may make no namespace; QEMU does not start; the guest does not become ready.
+    pub fn boot(image: &Image, console: &Path) -> Result<Guest, GuestFault> {
+        let lab = |error| GuestFault::failed("make a network for the guest", error);
+        let namespace = Arc::new(Namespace::new().map_err(lab)?);
+        let (end, ended) = mpsc::channel::<()>();
+        let (told, started) = mpsc::channel();
+        let (inside, mut qemu) = (Arc::clone(&namespace), qemu(image, console));
+        // QEMU gets a signal when the thread that started it ends: this one ends with the process, or after QEMU.
+        let keeper = thread::spawn(move || {
+            let child = inside
+                .enter()
+                .map_err(|error| error.to_string())
+                .and_then(|()| qemu.spawn().map_err(|error| error.to_string()));
+            match child {
+                Ok(mut child) => {
+                    let _whoever_boots_waits =
+                        told.send(Ok((child.stdin.take(), child.stdout.take())));
+                    let _dropped = ended.recv();
+                    finish(&mut child);
+                }
+                Err(why) => drop(told.send(Err(why))),
+            }
+        });
+        let started = started.recv().unwrap_or_else(|gone| Err(gone.to_string()));
+        let (ask, said) = match started {
+            Ok((Some(ask), Some(said))) => (ask, said),
+            Ok(_) => {
+                return Err(GuestFault::failed(
+                    "start QEMU",
+                    "it has no standard input and output",
+                ));
+            }
+            Err(why) => return Err(GuestFault::failed("start QEMU", why)),
+        };
+        let (line, lines) = mpsc::channel();
+        thread::spawn(move || {
+            let read = BufReader::new(said).lines().map_while(Result::ok);
+            read.take_while(|text| line.send(text.trim_end_matches('\r').to_owned()).is_ok())
+                .for_each(drop);
+        });
+        let mut guest = Guest {
+            namespace,
+            ask,
+            said: lines,
+            console: console.to_owned(),
+            release: String::new(),
+            end: Some(end),
+            keeper: Some(keeper),
+        };
+        guest.wake()?;
+        Ok(guest)
+    }
+
+    /// Waits until it is ready, and gives the rig its address.
+    fn wake(&mut self) -> Result<(), GuestFault> {
+        let (_, answer) = self.answer("boot", BOOTS)?;
+        let release = answer.strip_prefix("ready ");
+        let release = release
+            .ok_or_else(|| GuestFault::failed("use the guest", format!("it has {answer}")))?;
+        self.release = release.to_owned();
+        let lab = |error| GuestFault::failed("make a network for the guest", error);
+        self.namespace.set_up(TAP, true).map_err(lab)?;
+        self.namespace.set_address(TAP, RIG, PREFIX).map_err(lab)
+    }
+
+    /// The release of its kernel.
+    pub fn release(&self) -> &str {
+        &self.release
+    }
+
+    /// The network that its tap is in.
+    pub fn namespace(&self) -> Arc<Namespace> {
+        Arc::clone(&self.namespace)
+    }
+
+    /// Runs one line of shell in it, and waits for its end, but not longer than `patience`.
+    ///
+    /// # Errors
+    /// The guest ended or is silent.
+    pub fn run(&mut self, command: &str, patience: Duration) -> Result<ShellOutput, GuestFault> {
+        let asked =
+            writeln!(self.ask, "{}", command.replace('\n', "; ")).and_then(|()| self.ask.flush());
+        asked
+            .map_err(|error| GuestFault::failed(format!("run `{command}` in the guest"), error))?;
+        let (lines, status) = self.answer(command, patience)?;
+        let status = status.parse();
+        let status = status
+            .map_err(|error| GuestFault::failed(format!("read how `{command}` ended"), error))?;
+        Ok(ShellOutput { status, lines })
+    }
+
+    /// Counters of its RoCE NIC by their names in `hw_counters`.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn counters(&mut self) -> Result<Vec<(String, u64)>, GuestFault> {
+        let read = "cd /sys/class/infiniband/rxe0/ports/1/hw_counters && grep . *";
+        let ran = self.run(read, BOOTS)?;
+        let one = |line: &String| {
+            let (name, value) = line.split_once(':')?;
+            Some((name.to_owned(), value.parse().ok()?))
+        };
+        Ok(ran.lines.iter().filter_map(one).collect())
+    }
+
+    /// Lines behind `|`, and what stands behind the `=` that ends them.
+    fn answer(
+        &self,
+        during: &str,
+        patience: Duration,
+    ) -> Result<(Vec<String>, String), GuestFault> {
+        let mut lines = Vec::new();
+        loop {
+            let Ok(line) = self.said.recv_timeout(patience) else {
+                let (during, console) = (during.to_owned(), last(&self.console));
+                return Err(GuestFault::Lost { during, console });
+            };
+            if let Some(text) = line.strip_prefix('|') {
+                lines.push(text.to_owned());
+            } else if let Some(status) = line.strip_prefix('=') {
+                return Ok((lines, status.trim().to_owned()));
+            }
+        }
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        if let Some(keeper) = self.keeper.take() {
+            let _it_only_waits = keeper.join();
+        }
+    }
+}
+
+/// QpPair QEMU, and waits until it is gone.
+fn finish(child: &mut Child) {
+    let _ended_already = child.kill();
+    let _gone = child.wait();
+}
+
+/// QEMU by software emulation, with a console in a file and the line for commands on its standard input and output. A kernel
+/// that panics ends it.
+fn qemu(image: &Image, console: &Path) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]);
+    command.args(["-accel", "tcg", "-cpu", "max", "-m", "384", "-smp", "1", "-no-reboot"]);
+    command.args(["-display", "none", "-monitor", "none", "-nic", "none"]);
+    command.arg("-kernel").arg(&image.kernel).arg("-initrd").arg(&image.initrd);
+    command.arg("-append").arg(format!("console=ttyS0 quiet panic=-1 rig.ip={GUEST}/{PREFIX}"));
+    command.arg("-serial").arg(format!("file:{}", console.display()));
+    command.args(["-serial", "stdio"]);
+    let tap = format!("tap,id=n0,ifname={TAP},script=no,downscript=no,vnet_hdr=off");
+    let nic = format!("virtio-net-pci,netdev=n0,mac={MAC},romfile=");
+    command.args(["-netdev", &tap, "-device", &nic]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    // What QEMU itself has to say stands beside the console.
+    let beside = fs::File::create(console.with_extension("qemu"));
+    command.stderr(beside.map_or_else(|_| Stdio::null(), Stdio::from));
+    command
+}
+
+/// The last lines of a console, and what QEMU said.
+fn last(console: &Path) -> String {
+    let read =
+        |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let text = read(&console.with_extension("qemu")).unwrap_or_default()
+        + &read(console).unwrap_or_default();
+    let lines: Vec<&str> =
+        text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(QUOTED)..].join("\n")
+}

@@ -1,0 +1,12 @@
+//! The rig as one end of reliable connections with a real NIC: who answers, who asks, what is lost on the way, and the thread
+//! that moves frames.
+
+mod responder;
+mod rules;
+mod station;
+#[cfg(test)]
+mod tests;
+
+pub use responder::{QpPair, Responder, ResponderCounts};
+pub use rules::{PacketRule, RuleKind};
+pub use station::{Exchanged, FrameTap, PeerCounts, Station};

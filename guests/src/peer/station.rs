@@ -1,0 +1,264 @@
+//! The thread that moves frames between an interface and the responders behind it.
+
+use super::{PacketRule, QpPair, Responder, ResponderCounts, RuleKind};
+use crate::GuestFault;
+use core::net::Ipv4Addr;
+use rig_frames::ip::Ip;
+use rig_frames::packet::{self, Packet, RoceFrame};
+use rig_frames::roce::Opcode;
+use rig_frames::udp;
+use rig_generator::clock::{Clock as _, Wall};
+use rig_generator::netlab::Namespace;
+use rig_generator::port::{Backend, Config, Port, PortError};
+use rig_units::{Dur, Time};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+/// How long the thread sleeps where nothing comes.
+const NAP: Dur = Dur::ms(5);
+/// Frames that can wait to leave: a long READ is answered at a stretch.
+const SLOTS: u32 = 4_096;
+
+/// What became of one connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeerCounts {
+    /// Its two ends.
+    pub ends: QpPair,
+    /// What its responder took.
+    pub taken: ResponderCounts,
+    /// Packets of requests that arrived, whatever was done to them.
+    pub requests: u64,
+    /// Of those, the ones that a rule lost.
+    pub dropped: u64,
+    /// Those whose ICRC was wrong, which a responder drops.
+    pub wrong_icrc: u64,
+    /// Answers that a rule lost.
+    pub withheld: u64,
+}
+
+/// Everything that passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchanged {
+    /// Connections, in the order in which they were met.
+    pub connections: Vec<PeerCounts>,
+    /// Frames that the port lost on the way in or out: with any, no count is right.
+    pub lost: u64,
+}
+
+/// Where each frame of RoCE is told: when, whether the rig sent it, its bytes without FCS. What a rule loses is not told.
+pub type FrameTap = Box<dyn FnMut(Time, bool, &[u8]) + Send>;
+
+/// The thread, under way.
+#[derive(Debug)]
+pub struct Station {
+    new: Sender<(QpPair, Vec<PacketRule>)>,
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Result<Exchanged, GuestFault>>,
+}
+
+impl Station {
+    /// Opens `interface` and begins to answer for connections as they are met.
+    ///
+    /// # Errors
+    /// The port does not open, or another has UDP port 4791.
+    pub fn start(
+        namespace: &Namespace,
+        interface: &str,
+        own: Ipv4Addr,
+        record: FrameTap,
+    ) -> Result<Station, GuestFault> {
+        let config = Config { backend: Backend::AfPacket, slots: SLOTS, ..Config::new(interface) };
+        let opened = namespace.run(|| {
+            // The kernel would tell a NIC that nobody listens.
+            let socket =
+                UdpSocket::bind((own, udp::ROCE_PORT)).map_err(|error| error.to_string())?;
+            let port = Port::open(&config).map_err(|error| error.to_string())?;
+            Ok((port, socket))
+        });
+        let opened = opened.map_err(|error| error.to_string()).and_then(|opened| opened);
+        let (port, socket) = opened
+            .map_err(|why| GuestFault::failed(format!("send and receive by {interface}"), why))?;
+        let (new, met) = mpsc::channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            let _nobody_reads_it = socket;
+            let mut work = Work {
+                port,
+                clock: Wall::start(),
+                met,
+                lines: Vec::new(),
+                out: VecDeque::new(),
+                lost: 0,
+                record,
+            };
+            let done = work.run(&stopped);
+            done.map_err(|error| GuestFault::failed("move frames", error)).map(|()| work.passed())
+        });
+        Ok(Station { new, stop, thread })
+    }
+
+    /// Answers for a connection from here on, with these rules.
+    ///
+    /// # Errors
+    /// The thread has given up.
+    pub fn meet(&self, ends: QpPair, rules: Vec<PacketRule>) -> Result<(), GuestFault> {
+        self.new
+            .send((ends, rules))
+            .map_err(|gone| GuestFault::failed("answer for a connection", gone))
+    }
+
+    /// QpPair it; what passed.
+    ///
+    /// # Errors
+    /// The port gave up meanwhile.
+    pub fn finish(self) -> Result<Exchanged, GuestFault> {
+        self.stop.store(true, Ordering::SeqCst);
+        let done = self.thread.join();
+        done.unwrap_or_else(|_| Err(GuestFault::failed("move frames", "the thread panicked")))
+    }
+}
+
+/// One connection.
+struct Line {
+    ends: QpPair,
+    rules: Vec<PacketRule>,
+    responder: Responder,
+    /// Copies of each packet that arrived, by its number from the first.
+    copies: BTreeMap<u32, u32>,
+    moved: PeerCounts,
+}
+
+struct Work {
+    port: Port,
+    clock: Wall,
+    met: Receiver<(QpPair, Vec<PacketRule>)>,
+    lines: Vec<Line>,
+    out: VecDeque<RoceFrame>,
+    lost: u64,
+    record: FrameTap,
+}
+
+impl Work {
+    fn run(&mut self, stop: &AtomicBool) -> Result<(), PortError> {
+        let mut arrived = Vec::new();
+        let mut bytes = Vec::new();
+        while !stop.load(Ordering::SeqCst) {
+            let clock = self.clock;
+            let frames = self.port.rx.poll(&mut |frame, stamp| {
+                arrived.push((clock.at(stamp.at), frame.to_vec()));
+            })?;
+            // Who is met is told before their peer is, so before any frame of theirs.
+            while let Ok((ends, rules)) = self.met.try_recv() {
+                self.lines.push(Line::new(ends, rules));
+            }
+            for (at, frame) in arrived.drain(..) {
+                self.take(at, frame);
+            }
+            self.send(&mut bytes)?;
+            if frames == 0 && self.out.is_empty() {
+                self.port.rx.wait(NAP)?;
+            }
+        }
+        let stats = self.port.rx.stats()?;
+        self.lost += stats.rx_dropped;
+        Ok(())
+    }
+
+    fn passed(self) -> Exchanged {
+        let of = |line: Line| PeerCounts { taken: line.responder.taken(), ..line.moved };
+        Exchanged { connections: self.lines.into_iter().map(of).collect(), lost: self.lost }
+    }
+
+    fn take(&mut self, at: Time, mut bytes: Vec<u8>) {
+        let Ok(Packet::Roce { frame, icrc_ok }) = packet::parse(&bytes) else { return };
+        let line = self.lines.iter_mut().find(|line| line.is_of(&frame));
+        let Some(line) = line.filter(|_| is_request(frame.bth.opcode)) else {
+            (self.record)(at, false, &bytes);
+            return;
+        };
+        line.moved.requests += 1;
+        let packet = frame.bth.psn.ahead_of(line.ends.peer_psn).unwrap_or(u32::MAX);
+        let copy = line.copies.entry(packet).or_default();
+        *copy += 1;
+        let copy = *copy;
+        let ruled = |kind| line.rules.iter().any(|rule| rule.applies(kind, packet, copy));
+        if ruled(RuleKind::Drop) {
+            line.moved.dropped += 1;
+            return;
+        }
+        let corrupt = ruled(RuleKind::Corrupt);
+        if corrupt {
+            // The last byte of the ICRC: no trailer follows what is as long as a request with data.
+            if let Some(last) = bytes.last_mut() {
+                *last ^= 0xff;
+            }
+        }
+        (self.record)(at, false, &bytes);
+        if corrupt || !icrc_ok {
+            line.moved.wrong_icrc += 1;
+            return;
+        }
+        let withhold = ruled(RuleKind::Withhold);
+        let mut answers = Vec::new();
+        line.responder.on(&frame, &mut answers);
+        if withhold {
+            line.moved.withheld += answers.len() as u64;
+        } else {
+            self.out.extend(answers);
+        }
+    }
+
+    fn send(&mut self, bytes: &mut Vec<u8>) -> Result<(), PortError> {
+        let tx = &mut self.port.tx;
+        while let Some(frame) = self.out.front() {
+            let Some(mut slot) = tx.alloc() else { break };
+            frame.emit_into(bytes);
+            tx.bytes(&mut slot)[..bytes.len()].copy_from_slice(bytes);
+            tx.stage(slot, bytes.len());
+            self.out.pop_front();
+            (self.record)(self.clock.now(), true, bytes);
+        }
+        tx.publish();
+        self.lost += tx.kick()?.lost;
+        Ok(())
+    }
+}
+
+impl Line {
+    fn new(ends: QpPair, rules: Vec<PacketRule>) -> Line {
+        let moved = PeerCounts {
+            ends,
+            taken: ResponderCounts::default(),
+            requests: 0,
+            dropped: 0,
+            wrong_icrc: 0,
+            withheld: 0,
+        };
+        Line { ends, rules, responder: Responder::new(ends), copies: BTreeMap::new(), moved }
+    }
+
+    /// Whether a frame comes from the peer of this connection.
+    fn is_of(&self, frame: &RoceFrame) -> bool {
+        let from = matches!(frame.path.ip, Ip::V4(ip) if ip.src == self.ends.peer_ip);
+        from && frame.bth.dest_qp == self.ends.own
+    }
+}
+
+/// Whether a responder gets it.
+fn is_request(opcode: Opcode) -> bool {
+    !matches!(
+        opcode,
+        Opcode::RcReadResponseFirst
+            | Opcode::RcReadResponseMiddle
+            | Opcode::RcReadResponseLast
+            | Opcode::RcReadResponseOnly
+            | Opcode::RcAcknowledge
+            | Opcode::RcAtomicAcknowledge
+            | Opcode::Cnp
+    )
+}

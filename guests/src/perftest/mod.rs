@@ -1,0 +1,11 @@
+//! What two perftests say to each other over TCP before, between and after their RDMA, so that the rig can be either.
+//!
+//! Read off recordings of perftest 4.5+0.17 (its version 6.06) and held against its source (`perftest_communication.c`).
+
+mod exchange;
+mod server;
+#[cfg(test)]
+mod tests;
+
+pub use exchange::{BadExchange, Destination, Opening};
+pub use server::serve;

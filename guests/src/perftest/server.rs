@@ -1,0 +1,82 @@
+//! The rig as a perftest server: it answers what a client says, in the client's order.
+
+use super::exchange::{DESTINATION, DONE, Destination, FIGURE, Kind, Opening};
+use std::collections::BTreeMap;
+use std::io;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+
+/// Talks to a client until it says that it is done. `meet` is asked once for each of its queue pairs, before the client knows
+/// where to send to: it makes ready whoever answers there, and says where that is.
+///
+/// A server does not know which program its client is: the client sends first, and what it sends says what is to be answered.
+///
+/// # Errors
+/// The line breaks, or what comes is nothing that perftest says.
+pub async fn serve(
+    line: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    mut meet: impl FnMut(&Opening, &Destination) -> io::Result<Destination>,
+) -> io::Result<Opening> {
+    let opening = opened(line).await?;
+    let mut met: BTreeMap<u32, Destination> = BTreeMap::new();
+    loop {
+        let mut begin = [0; DONE.len()];
+        line.read_exact(&mut begin).await?;
+        match Kind::of(begin) {
+            Kind::Done => {
+                line.write_all(&DONE).await?;
+                line.flush().await?;
+                return Ok(opening);
+            }
+            Kind::Figure => {
+                let mut figure = [0; FIGURE];
+                figure[..begin.len()].copy_from_slice(&begin);
+                line.read_exact(&mut figure[begin.len()..]).await?;
+                // What a server measured of one side's traffic is nothing: the client shows its own.
+                line.write_all(&figure).await?;
+            }
+            Kind::Destination => {
+                let theirs = rest(line, begin).await?;
+                let ours = match met.get(&theirs.qpn.get()) {
+                    Some(known) => *known,
+                    None => {
+                        let ours = meet(&opening, &theirs)?;
+                        met.insert(theirs.qpn.get(), ours);
+                        ours
+                    }
+                };
+                line.write_all(&ours.emit()).await?;
+            }
+        }
+        line.flush().await?;
+    }
+}
+
+/// The opening, each part answered by itself: the smaller of two is what both use, so the client's own is agreed to.
+async fn opened(line: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> io::Result<Opening> {
+    let version: [u8; 16] = echoed(line).await?;
+    let cycle_buffer = u32::from_be_bytes(echoed(line).await?);
+    let cache_line = u32::from_be_bytes(echoed(line).await?);
+    let mtu = Opening::mtu_of(echoed(line).await?).map_err(io::Error::other)?;
+    Ok(Opening { version, cycle_buffer, cache_line, mtu })
+}
+
+async fn echoed<const N: usize>(
+    line: &mut (impl AsyncRead + AsyncWrite + Unpin),
+) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    line.read_exact(&mut bytes).await?;
+    line.write_all(&bytes).await?;
+    line.flush().await?;
+    Ok(bytes)
+}
+
+/// A destination whose beginning has been read.
+pub(super) async fn rest(
+    line: &mut (impl AsyncRead + Unpin),
+    begin: [u8; 5],
+) -> io::Result<Destination> {
+    let mut bytes = [0; DESTINATION];
+    bytes[..begin.len()].copy_from_slice(&begin);
+    line.read_exact(&mut bytes[begin.len()..]).await?;
+    Destination::parse(&bytes).map_err(io::Error::other)
+}

@@ -1,0 +1,143 @@
+//! The exchange against recordings of two perftests that nobody here wrote.
+
+use super::exchange::{BadExchange, DESTINATION, Kind};
+use super::{Destination, Opening, serve};
+use proptest::prelude::*;
+use rig_frames::psn::Psn;
+use rig_frames::roce::Qpn;
+use std::io;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+const RECORDED: &str = include_str!("recorded.txt");
+
+/// What one side said, message by message.
+fn messages(program: &str, side: char) -> Vec<Vec<u8>> {
+    let from =
+        RECORDED.split("= ").find_map(|part| part.strip_prefix(program)).expect("it is recorded");
+    let lines = from.lines().filter_map(|line| line.strip_prefix(side)?.strip_prefix(' '));
+    lines
+        .map(|line| match line.strip_prefix("0x") {
+            Some(hex) => (0..hex.len())
+                .step_by(2)
+                .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex"))
+                .collect(),
+            None => [line.as_bytes(), b"\0"].concat(),
+        })
+        .collect()
+}
+
+fn destination(message: &[u8]) -> Option<Destination> {
+    Destination::parse(message.try_into().ok()?).ok()
+}
+
+/// Serves what a recorded client said; what the server said, whom it met, and how it ended.
+fn served(said: &[Vec<u8>], ours: Destination) -> (Vec<u8>, Vec<Destination>, io::Result<Opening>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async {
+        let (mut client, mut server) = tokio::io::duplex(1 << 16);
+        client.write_all(&said.concat()).await.expect("there is room");
+        client.shutdown().await.expect("it ends");
+        let mut met = Vec::new();
+        let ended = serve(&mut server, |_, theirs| {
+            met.push(*theirs);
+            Ok(ours)
+        })
+        .await;
+        drop(server);
+        let mut answered = Vec::new();
+        client.read_to_end(&mut answered).await.expect("it was said");
+        (answered, met, ended)
+    })
+}
+
+#[test]
+fn the_rig_answers_recorded_clients_as_their_servers_did() {
+    for program in ["ib_send_bw", "ib_write_bw", "ib_read_bw", "ib_atomic_bw"] {
+        let (client, server) = (messages(program, '>'), messages(program, '<'));
+        let ours = server.iter().find_map(|said| destination(said)).expect("it said where");
+        let theirs = client.iter().find_map(|said| destination(said)).expect("it said where");
+        let (answered, met, ended) = served(&client, ours);
+        let opening = ended.expect("both were done");
+        assert_eq!(
+            (opening.cycle_buffer, opening.cache_line, opening.mtu_bytes()),
+            (4096, 64, 1024)
+        );
+        assert_eq!(met, [theirs], "{program}: it is met once");
+        let figure = |message: &[u8]| message.len() == 8;
+        let mut rest = &answered[..];
+        for want in &server {
+            let (got, behind) = rest.split_at(want.len());
+            // A server's figures are its own.
+            assert!(figure(want) || got == want, "{program}: {got:x?}, recorded {want:x?}");
+            rest = behind;
+        }
+        assert_eq!(rest, b"", "{program}");
+    }
+}
+
+#[test]
+fn a_client_that_goes_away_or_speaks_otherwise_is_told() {
+    let client = messages("ib_write_bw", '>');
+    let ours = destination(&messages("ib_write_bw", '<')[4]).expect("a destination");
+    for cut in 0..client.len() - 1 {
+        let (_, _, ended) = served(&client[..cut], ours);
+        assert_eq!(ended.map_err(|error| error.kind()), Err(io::ErrorKind::UnexpectedEof), "{cut}");
+    }
+    let mut odd = client.clone();
+    odd[3] = b"9\0".to_vec();
+    let (_, _, ended) = served(&odd, ours);
+    assert_eq!(ended.expect_err("no such MTU").to_string(), "path MTU at byte 0: got 9\\0");
+}
+
+#[test]
+fn golden_bytes_of_a_destination_both_ways() {
+    let golden = &messages("ib_write_bw", '>')[4];
+    let of = Destination {
+        lid: 0,
+        out_reads: 1,
+        qpn: Qpn::new(0x12).expect("24 bits"),
+        psn: Psn::new(0x43_7dbf),
+        rkey: 0x3a0,
+        virtual_address: 0x559e_744b_d000,
+        gid: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0x0a, 0x4d, 0, 3],
+        srqn: 0,
+    };
+    assert_eq!(destination(golden), Some(of));
+    assert_eq!(of.emit()[..], golden[..]);
+}
+
+#[test]
+fn a_field_that_is_no_number_is_named_with_its_place() {
+    let mut line: [u8; DESTINATION] =
+        messages("ib_read_bw", '>')[4][..].try_into().expect("a line");
+    line[12] = b'z';
+    let bad = Destination::parse(&line).expect_err("z is no digit");
+    assert_eq!(bad, BadExchange { field: "QPN", offset: 10, found: "00z013:".to_owned() });
+}
+
+proptest! {
+    #[test]
+    fn any_line_is_refused_or_is_what_it_was(at in 0..DESTINATION, byte: u8) {
+        let mut line: [u8; DESTINATION] = messages("ib_write_bw", '>')[4][..].try_into().expect("a line");
+        line[at] = byte;
+        if let Ok(of) = Destination::parse(&line) {
+            prop_assert_eq!(of.emit()[..].to_vec(), line.to_ascii_lowercase());
+        }
+    }
+
+    #[test]
+    fn any_client_is_served_to_an_end(said in prop::collection::vec(any::<u8>(), 0..600)) {
+        let opening = messages("ib_send_bw", '>');
+        let ours = destination(&messages("ib_send_bw", '<')[4]).expect("a destination");
+        let (_, _, _) = served(&[opening[..4].concat(), said.clone()], ours);
+        let (_, _, _) = served(&[said], ours);
+    }
+
+    #[test]
+    fn no_figure_that_is_reported_looks_like_another_message(value in 0.0_f64..1e12, count in 0_u64..1 << 48) {
+        for bytes in [value.to_be_bytes(), count.to_be_bytes()] {
+            let begin: [u8; 5] = bytes[..5].try_into().expect("five");
+            prop_assert_eq!(Kind::of(begin), Kind::Figure);
+        }
+    }
+}

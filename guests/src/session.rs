@@ -1,0 +1,173 @@
+//! One unmodified perftest in a guest, with the rig at its other end.
+
+use crate::GuestFault;
+use crate::guest::{Guest, RIG, ShellOutput, TAP};
+use crate::peer::{Exchanged, FrameTap, PacketRule, QpPair, Station};
+use crate::perftest::{Destination, Opening, serve};
+use core::net::Ipv4Addr;
+use core::time::Duration;
+use rig_frames::psn::Psn;
+use rig_frames::roce::Qpn;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::mpsc;
+use std::thread;
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
+
+/// Where perftest's servers listen, unless they are told otherwise.
+const PORT: u16 = 18_515;
+/// How long a program may take. Without KVM, on a machine that does much else, a guest is slow.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// Programs whose client asks and whose server answers: in the others both ask.
+pub const PROGRAMS: [&str; 5] =
+    ["ib_send_bw", "ib_write_bw", "ib_read_bw", "ib_atomic_bw", "ib_read_lat"];
+/// Queue pair of the first connection of a session: above those that are for management.
+const FIRST_QP: u32 = 0x100;
+/// Number of the first packet that the rig would send.
+const FIRST_PSN: u32 = 0x0a_5a5a;
+/// What a peer is told of memory: nothing is protected.
+const RKEY: u32 = 0x1_0001;
+const MEMORY: u64 = 0x7f00_0000_0000;
+
+/// What is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Perftest {
+    /// A name of [`PROGRAMS`].
+    pub program: String,
+    /// Flags of perftest's own, beside those for device, GID and port.
+    pub flags: Vec<String>,
+    /// What is done to packets, of each of its connections.
+    pub rules: Vec<PacketRule>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Came {
+    /// How the program ended, and what it said.
+    pub ran: ShellOutput,
+    /// What passed at the rig.
+    pub passed: Exchanged,
+    /// By how much each counter of the guest's NIC grew, by its name in `hw_counters`.
+    pub counters: BTreeMap<String, u64>,
+    /// Why the rig's side of the exchange ended early; `None` where both sides were done.
+    pub unfinished: Option<String>,
+}
+
+impl Perftest {
+    /// The first of these flags that is none for a shell's eyes: flags of perftest are letters, digits, `-`, `_`, `.` and `=`.
+    pub fn odd(flags: &[String]) -> Option<&String> {
+        let plain = |word: &String| {
+            word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.=".contains(letter))
+        };
+        flags.iter().find(|word| !plain(word))
+    }
+
+    /// Runs it in `guest`: the guest's program is the client, and asks.
+    ///
+    /// # Errors
+    /// A guest that is lost; a port of the rig that breaks.
+    pub fn run(&self, guest: &mut Guest, record: FrameTap) -> Result<Came, GuestFault> {
+        let namespace = guest.namespace();
+        let station = Station::start(&namespace, TAP, RIG, record)?;
+        let before = guest.counters()?;
+        let (bound, listens) = mpsc::channel();
+        let (over, ended) = oneshot::channel();
+        let (ran, unfinished) = thread::scope(|scope| {
+            let server = scope.spawn(|| {
+                let served = namespace.run(|| self.serve(&station, &bound, ended));
+                served.map_err(|error| error.to_string()).and_then(|served| served)
+            });
+            let command = format!(
+                "timeout {} {} -d rxe0 -x 1 -F --port {PORT} {} {RIG}",
+                PATIENCE.as_secs(),
+                self.program,
+                self.flags.join(" ")
+            );
+            // Where it does not listen the server has ended, and says why.
+            let ran = match listens.recv() {
+                Ok(()) => Some(guest.run(&command, PATIENCE * 2)),
+                Err(_) => None,
+            };
+            drop(over);
+            let served = server.join().unwrap_or_else(|_| Err("it panicked".to_owned()));
+            (ran, served.err())
+        });
+        let passed = station.finish();
+        let Some(ran) = ran else {
+            let why = unfinished.unwrap_or_default();
+            return Err(GuestFault::failed("listen for perftest", why));
+        };
+        let (ran, passed) = (ran?, passed?);
+        let before: BTreeMap<String, u64> = before.into_iter().collect();
+        let grew = |(name, now): (String, u64)| {
+            let by = now.wrapping_sub(before.get(&name).copied().unwrap_or_default());
+            (name, by)
+        };
+        let counters = guest.counters()?.into_iter().map(grew).collect();
+        Ok(Came { ran, passed, counters, unfinished })
+    }
+
+    /// The rig's side of the exchange, until both are done or the program has ended.
+    fn serve(
+        &self,
+        station: &Station,
+        bound: &mpsc::Sender<()>,
+        ended: oneshot::Receiver<()>,
+    ) -> Result<(), String> {
+        let runtime = Builder::new_current_thread().enable_io().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let talk = async {
+            let listener = TcpListener::bind((RIG, PORT)).await?;
+            let _whoever_asks_waits = bound.send(());
+            let (mut line, _) = listener.accept().await?;
+            line.set_nodelay(true)?;
+            let mut next = FIRST_QP;
+            serve(&mut line, |opening, theirs| {
+                let own =
+                    Qpn::new(next).ok_or_else(|| io::Error::other("no queue pair is left"))?;
+                next += 1;
+                let ends = ends(own, opening, theirs);
+                station.meet(ends, self.rules.clone()).map_err(io::Error::other)?;
+                Ok(ours(&ends, theirs))
+            })
+            .await
+        };
+        runtime.block_on(async {
+            tokio::select! {
+                // A program that is done has said so before it ended.
+                biased;
+                served = talk => served.map(drop).map_err(|error| error.to_string()),
+                _ = ended => Err("the program ended before the exchange did".to_owned()),
+            }
+        })
+    }
+}
+
+fn ends(own: Qpn, opening: &Opening, theirs: &Destination) -> QpPair {
+    let [.., a, b, c, d] = theirs.gid;
+    QpPair {
+        own,
+        peer: theirs.qpn,
+        peer_psn: theirs.psn,
+        own_psn: Psn::new(FIRST_PSN),
+        own_ip: RIG,
+        peer_ip: Ipv4Addr::new(a, b, c, d),
+        mtu: opening.mtu_bytes(),
+    }
+}
+
+/// What the peer is told of the rig's end.
+fn ours(ends: &QpPair, theirs: &Destination) -> Destination {
+    Destination {
+        lid: 0,
+        out_reads: theirs.out_reads,
+        qpn: ends.own,
+        psn: ends.own_psn,
+        rkey: RKEY,
+        virtual_address: MEMORY,
+        gid: ends.own_ip.to_ipv6_mapped().octets(),
+        srqn: 0,
+    }
+}

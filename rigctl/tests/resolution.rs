@@ -1,0 +1,121 @@
+//! What a measurement says of itself is true: a device that is just outside of the values that it does not tell apart fails, at 95 of 100
+//! seeds or more, and one half as far off less often. A seed each here; at night a hundred, by `RIG_RESOLUTION_SEEDS`.
+
+use core::ops::Bound;
+use rig_capture::Unit;
+use rig_lab::Lab;
+use rig_oracle::measure::Registry;
+use rig_oracle::{Alike, Verdict};
+use rig_testcases::Case;
+use rig_units::Dur;
+use rigctl::mutation;
+use rigctl::runner::case::{self, Ran, Rig};
+use rigctl::stop::Stop;
+
+/// A numeric field, and a bundled case that is as fine as any for it.
+struct Held {
+    field: &'static str,
+    case: &'static str,
+    /// What the case has its device set to, in the unit in which it is told.
+    declared: u64,
+    /// Whether it shows rounded to something that the stimulus sets: then half of that may show, or not.
+    whole: bool,
+}
+
+const US: u64 = 1_000_000;
+
+const HELD: &[Held] = &[
+    held("wred.kmin", "ecn::curve-up-to-certainty-broadcom", 50_000),
+    held("wred.kmax", "ecn::curve-up-to-certainty-broadcom", 300_000),
+    held("wred.pmax", "ecn::curve-up-to-certainty-broadcom", 1_000_000),
+    held(
+        "pfcwd.poll_interval",
+        "pfcwd::detection-time-is-the-poll-interval-broadcom",
+        100_000 * US,
+    ),
+    held("pfc.refresh", "headroom::xoff-refreshed-broadcom", 100 * US),
+    held("nic.rc.nak_latency", "recovery::the-other-way", US),
+    Held { whole: true, ..held("nic.np.interval", "cnp::mark-after-a-silence", 50 * US) },
+];
+
+const fn held(field: &'static str, case: &'static str, declared: u64) -> Held {
+    Held { field, case, declared, whole: false }
+}
+
+impl Held {
+    fn run(&self, (lab, case): (&Lab, &Case), seed: u64, value: Option<String>) -> Ran {
+        let mut lab = lab.clone();
+        if let Some(value) = value {
+            let text = format!("{}={value}", self.field);
+            mutation::apply(&mut lab, &[text]).unwrap_or_else(|faults| panic!("{faults:?}"));
+        }
+        let stop = Stop::default();
+        case::run(&Rig::of(&lab, &[case], seed, &stop), case)
+    }
+
+    /// At how many seeds a device with this value fails.
+    fn killed(&self, on: (&Lab, &Case), seeds: u64, (unit, value): (Unit, u64)) -> u64 {
+        let text = match unit {
+            Unit::Ps => Dur(value).to_string(),
+            Unit::Bytes => format!("{value}B"),
+            Unit::Ppm => format!("{value}ppm"),
+            Unit::Frames | Unit::Bps | Unit::Count => panic!("{} is no such field", self.field),
+        };
+        let fails = |seed: &u64| {
+            let ran = self.run(on, *seed, Some(text.clone()));
+            matches!(ran.report.verdict, Verdict::Fail(_))
+        };
+        u64::try_from((1..=seeds).filter(fails).count()).unwrap_or(0)
+    }
+
+    /// What the healthy device's measurements do not tell apart; the narrowest of them.
+    fn alike(&self, on: (&Lab, &Case)) -> Alike {
+        let ran = self.run(on, 1, None);
+        assert_eq!(ran.report.verdict, Verdict::Pass, "{}", self.case);
+        let all = ran.report.judgements.into_iter().flat_map(|one| one.resolution.alike);
+        let width = |one: &Alike| end(one.most, 0, u64::MAX) - end(one.least, 0, 0);
+        let own = all.filter(|alike| alike.parameter == self.field && alike.holds(self.declared));
+        own.min_by_key(width)
+            .unwrap_or_else(|| panic!("{} says nothing of {}", self.case, self.field))
+    }
+}
+
+/// An end of what is alike, or `by` further where that is alike, too.
+fn end(end: Bound<u64>, by: i64, unbounded: u64) -> u64 {
+    match end {
+        Bound::Included(value) => value.saturating_add_signed(by),
+        Bound::Excluded(value) => value,
+        Bound::Unbounded => unbounded,
+    }
+}
+
+#[test]
+fn a_device_just_outside_of_what_is_alike_fails_and_one_half_as_far_off_less_often() {
+    let suites = rig_testcases::read::bundled(&Registry).expect("the bundled catalogue");
+    let lab = rig_lab::read::lab(None).expect("the bundled lab");
+    let seeds = std::env::var("RIG_RESOLUTION_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
+    let seeds = seeds.unwrap_or(1);
+    for held in HELD {
+        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let case = cases.find(|case| case.id.to_string() == held.case);
+        let on = (&lab, case.unwrap_or_else(|| panic!("there is no {}", held.case)));
+        let alike = held.alike(on);
+        let bounded = |bound: Bound<u64>| bound != Bound::Unbounded;
+        assert!(bounded(alike.least) || bounded(alike.most), "{alike}");
+        for (bound, by) in [(alike.least, -1), (alike.most, 1)] {
+            if !bounded(bound) {
+                continue;
+            }
+            let (outside, half) =
+                (end(bound, by, 0), u64::midpoint(end(bound, by, 0), held.declared));
+            let [outside, half] =
+                [outside, half].map(|value| (value, held.killed(on, seeds, (alike.unit, value))));
+            println!(
+                "{alike}: {} fails at {} of {seeds} seeds, {} at {}",
+                outside.0, outside.1, half.0, half.1
+            );
+            assert!(outside.1 * 100 >= seeds * 95, "{alike}: {outside:?} of {seeds}");
+            assert!(held.whole || half.1 < outside.1, "{alike}: {half:?} as often as {outside:?}");
+        }
+    }
+}
