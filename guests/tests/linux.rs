@@ -3,9 +3,13 @@
 use rig_capture::connection::{Connection, Finder, Operation};
 use rig_frames::packet::{self, Packet};
 use rig_generator::netlab::Namespace;
+use rig_generator::port::Mono;
 use rig_guests::{Came, Guest, GuestFault, Image, Perftest};
+use rig_units::Dur;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// A guest, or `None` with a word on stderr where this machine can have none.
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
@@ -32,7 +36,71 @@ fn guest() -> Option<Guest> {
             return None;
         }
     };
-    Some(Guest::boot(&image, &folder.join("console")).expect("a guest"))
+    Some(
+        Guest::boot(
+            &image,
+            &folder.join(if std::env::var_os(CHILD).is_some() {
+                "console-of-child"
+            } else {
+                "console"
+            }),
+        )
+        .expect("a guest"),
+    )
+}
+
+/// Set for a child of this test, which boots a guest and waits to be killed.
+const CHILD: &str = "RIG_TEST_GUEST_CHILD";
+
+/// Nothing, but in a child: there it boots a guest.
+#[test]
+fn a_child_of_the_test_below_boots_a_guest() {
+    if std::env::var_os(CHILD).is_some()
+        && let Some(mut guest) = guest()
+    {
+        let _until_killed = guest.run("sleep 3600", Duration::from_secs(3_600));
+    }
+}
+
+/// The number of the QEMU that process `parent` has started, and whether it still runs.
+fn qemu_of(parent: u32) -> Option<u32> {
+    let all = std::fs::read_dir("/proc").expect("every Linux has it").flatten();
+    let mut numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.find(|&number| {
+        let (name, started_by) = (field(number, "Name"), field(number, "PPid"));
+        name.is_some_and(|name| name.starts_with("qemu"))
+            && started_by.and_then(|by| by.parse().ok()) == Some(parent)
+    })
+}
+
+/// A field of what the kernel says of a process.
+fn field(process: u32, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+    lines.find(|(field, _)| *field == name).map(|(_, value)| value.trim().to_owned())
+}
+
+/// Kills a process that has booted a guest, and sees the guest end with it.
+fn a_guest_ends_with_a_rig_that_is_killed() {
+    let test = std::env::current_exe().expect("it runs");
+    let mut command = Command::new(test);
+    command.args(["--exact", "a_child_of_the_test_below_boots_a_guest"]).env(CHILD, "1");
+    let mut child = command.stdout(Stdio::null()).spawn().expect("it starts");
+    let qemu = loop {
+        if let Some(qemu) = qemu_of(child.id()) {
+            break qemu;
+        }
+        assert_eq!(child.try_wait().expect("it is ours"), None, "no guest was started");
+        std::thread::yield_now();
+    };
+    child.kill().expect("it runs");
+    child.wait().expect("it ended");
+    // Gone, or dead until somebody asks how it ended.
+    let killed = Mono::now();
+    while field(qemu, "State").is_some_and(|state| !state.starts_with('Z')) {
+        assert!(Mono::now().since(killed) < Some(Dur::s(60)), "QEMU {qemu} goes on by itself");
+        std::thread::yield_now();
+    }
 }
 
 /// Runs a program; what came of it, and what the frames show.
@@ -88,6 +156,7 @@ const FLAGS: &str = "-n 40 -s 8192 -m 1024";
 #[test]
 fn an_unmodified_perftest_completes_against_the_rig_and_recovers_from_what_is_lost() {
     let Some(mut guest) = guest() else { return };
+    a_guest_ends_with_a_rig_that_is_killed();
     let guest = &mut guest;
 
     // Nothing is lost: each message once, and nothing comes again.

@@ -3,6 +3,7 @@
 mod arguments;
 mod capture;
 mod compare;
+mod effort;
 mod format;
 mod guest;
 mod lint;
@@ -12,6 +13,7 @@ mod stream;
 pub use arguments::arguments;
 pub use capture::{CaptureFlags, CaptureKind};
 pub use compare::{AllowFlags, CompareArgs};
+pub use effort::{CheckArgs, EffortLevel};
 pub use format::Format;
 pub use guest::{GuestArgs, GuestCommand, PerftestArgs};
 pub use lint::LintArgs;
@@ -69,7 +71,7 @@ pub enum Command {
     Run(RunArgs),
     /// Read and resolve test cases and the lab, run nothing.
     #[command(after_help = EXIT_CODES)]
-    Check(Selection),
+    Check(CheckArgs),
     /// List cases, one a line: the device that each would run on, what cannot be had of it in the lab, or why it is skipped.
     List(Selection),
     /// Tell what a case does: stimulus, formula, source.
@@ -138,6 +140,9 @@ pub struct RunArgs {
     /// Everything random follows from this number (decimal, 64 bits); without it one is drawn and printed.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// How much the run takes upon itself: trials where a case does not say how many.
+    #[arg(long, value_enum, default_value_t = EffortLevel::Standard)]
+    pub effort: EffortLevel,
     /// Cases that run side by side; without it one per core. Changes no result.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,

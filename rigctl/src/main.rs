@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     confine(&command);
     let exit = match command {
         Command::Run(args) => commands::run::run(&args),
-        Command::Check(selection) => commands::check::check(&selection),
+        Command::Check(args) => commands::check::check(&args),
         Command::List(selection) => commands::list::list(&selection),
         Command::Mutants(args) => commands::mutants::mutants(&args),
         Command::Explain(args) => commands::explain::explain(&args),

@@ -18,8 +18,9 @@ struct Held {
     case: &'static str,
     /// What the case has its device set to, in the unit in which it is told.
     declared: u64,
-    /// Whether it shows rounded to something that the stimulus sets: then half of that may show, or not.
-    whole: bool,
+    /// Whether half of it may show as often: it is rounded to what the stimulus sets, or other judgements see it,
+    /// or what may hide it seldom does.
+    coarse: bool,
 }
 
 const US: u64 = 1_000_000;
@@ -28,18 +29,21 @@ const HELD: &[Held] = &[
     held("wred.kmin", "ecn::curve-up-to-certainty-broadcom", 50_000),
     held("wred.kmax", "ecn::curve-up-to-certainty-broadcom", 300_000),
     held("wred.pmax", "ecn::curve-up-to-certainty-broadcom", 1_000_000),
-    held(
-        "pfcwd.poll_interval",
-        "pfcwd::detection-time-is-the-poll-interval-broadcom",
-        100_000 * US,
-    ),
+    Held {
+        coarse: true,
+        ..held(
+            "pfcwd.poll_interval",
+            "pfcwd::detection-time-near-a-multiple-broadcom",
+            100_000 * US,
+        )
+    },
     held("pfc.refresh", "headroom::xoff-refreshed-broadcom", 100 * US),
-    held("nic.rc.nak_latency", "recovery::the-other-way", US),
-    Held { whole: true, ..held("nic.np.interval", "cnp::mark-after-a-silence", 50 * US) },
+    Held { coarse: true, ..held("nic.rc.nak_latency", "recovery::the-other-way", US) },
+    Held { coarse: true, ..held("nic.np.interval", "cnp::mark-after-a-silence", 50 * US) },
 ];
 
 const fn held(field: &'static str, case: &'static str, declared: u64) -> Held {
-    Held { field, case, declared, whole: false }
+    Held { field, case, declared, coarse: false }
 }
 
 impl Held {
@@ -115,7 +119,10 @@ fn a_device_just_outside_of_what_is_alike_fails_and_one_half_as_far_off_less_oft
                 outside.0, outside.1, half.0, half.1
             );
             assert!(outside.1 * 100 >= seeds * 95, "{alike}: {outside:?} of {seeds}");
-            assert!(held.whole || half.1 < outside.1, "{alike}: {half:?} as often as {outside:?}");
+            // Of one seed chance may show the half, too.
+            let halved = outside.0.abs_diff(held.declared) > 1;
+            let tells = halved && !held.coarse && (alike.certain || seeds >= 100);
+            assert!(!tells || half.1 < outside.1, "{alike}: {half:?} as often as {outside:?}");
         }
     }
 }

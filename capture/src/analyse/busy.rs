@@ -1,7 +1,6 @@
 //! What a port of the device was doing just before a frame: back-to-back frames leave open when the first of them could
 //! have started, an idle wire does not.
 
-use super::ActionView;
 use crate::passage::start;
 use crate::{Dir, Observation, Record, Span, What};
 use rig_units::{Bytes, Dur, L2Rate, Quanta};
@@ -95,7 +94,7 @@ pub(crate) fn xon_or_silence(
     observation: &Observation,
     (port, class): (u16, u8),
     during: Range<u64>,
-    view: &ActionView,
+    (refresh, resumption): (Dur, Dur),
 ) -> Option<(Span, Vec<usize>)> {
     let trace = &observation.ports[usize::from(port)];
     let busy = Busy::of(observation, port);
@@ -115,7 +114,7 @@ pub(crate) fn xon_or_silence(
         }
         match xoff {
             Some((_, xoff)) if quanta == Quanta(0) && at.lo > during.start => {
-                let lo = at.lo.saturating_sub(view.resumption.0);
+                let lo = at.lo.saturating_sub(resumption.0);
                 return Some((Span { lo, ..at }, vec![xoff, record]));
             }
             _ if quanta == Quanta(0) => xoff = None,
@@ -125,7 +124,7 @@ pub(crate) fn xon_or_silence(
     let (last, record) = xoff?;
     // One more frame may have been on the wire when the refresh fell due.
     let longest = observation.records.iter().map(Record::on_wire).max()?;
-    let due = last.hi + view.refresh.0 + trace.speed.slot(longest).0;
+    let due = last.hi + refresh.0 + trace.speed.slot(longest).0;
     let silent = due < during.end && last.hi > during.start;
     silent.then(|| (Span { lo: last.lo, hi: due }, vec![record]))
 }

@@ -97,7 +97,12 @@ impl Scene<'_> {
             let sender = self.script.streams[usize::from(self.stream)].from;
             let class = self.script.streams[usize::from(self.stream)].class;
             let during = self.storm.first_xoff.hi..self.storm.pause_end.lo;
-            let seen = xon_or_silence(self.observation, (sender, class), during, self.view);
+            let seen = xon_or_silence(
+                self.observation,
+                (sender, class),
+                during,
+                (self.view.refresh, self.view.resumption),
+            );
             if let Some((span, frames)) = seen {
                 return Sighting::At { span, frames: self.with_storm(&frames) };
             }

@@ -101,7 +101,7 @@ fn crossed(frame: u64, emission: Within, wait: Dur) -> String {
 /// What a device takes for a word to its sender.
 fn taken(declared: Within) -> String {
     let takes = declared != Within::ZERO;
-    takes.then(|| format!(" after the declared {declared}")).unwrap_or_default()
+    if takes { format!(" after the declared {declared}") } else { String::new() }
 }
 
 /// How long a PFC frame may have to wait for one that is being sent out of the port that it leaves by.

@@ -153,7 +153,7 @@ fn under_way(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> u64 {
         delays: in_flight::delays(
             (declared.emission().most().max(declared.resumption().most()) + declared.transit())
                 .into(),
-            Span { lo: response.0, hi: response.0 },
+            Span { lo: response.0, hi: (response + done.bound() * 2).0 },
         ),
     };
     flight.frames().hi

@@ -13,11 +13,49 @@ pub struct Effort {
     pub latency: u32,
     /// By which part of itself a corner of a marking curve is off where that is to be noticed.
     pub corner: Ppm,
+    /// Trials at each point where neither the case nor a judgement says: what shows in every other one is missed by all of them in one
+    /// run of 2 to the power of this.
+    pub each: u32,
+}
+
+/// What a user asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// The least that shows anything much.
+    Quick,
+    /// What the catalogue is made for.
+    Standard,
+    /// The most; what shows in every other trial is found with a power of 0.99, too.
+    Thorough,
+}
+
+impl Level {
+    /// In virtual time.
+    pub const fn usual(self) -> Effort {
+        match self {
+            Level::Quick => Effort { each: 2, ..Effort::LADDER[5] },
+            Level::Standard => Effort::USUAL,
+            Level::Thorough => Effort { each: 7, ..Effort::LADDER[0] },
+        }
+    }
+
+    /// In real time, from the most to the least: the first that fits into the budget is taken.
+    pub fn ladder(self) -> Vec<Effort> {
+        match self {
+            Level::Quick => vec![self.usual(), Effort::LADDER[6]],
+            Level::Standard => Effort::LADDER.to_vec(),
+            Level::Thorough => [self.usual()].into_iter().chain(Effort::LADDER).collect(),
+        }
+    }
 }
 
 impl Effort {
     /// In virtual time.
-    pub const USUAL: Effort = Effort { resolution: 500_000, latency: 10, corner: Ppm(50_000) };
+    pub const USUAL: Effort = Effort::of(500_000, 10, 50_000);
+
+    const fn of(resolution: u32, latency: u32, corner: u32) -> Effort {
+        Effort { resolution, latency, corner: Ppm(corner), each: 3 }
+    }
 
     /// The parts by which a corner may be off that any effort is to notice.
     pub const PARTS: [Ppm; 7] = {
@@ -32,12 +70,33 @@ impl Effort {
 
     /// From the most to the least.
     pub const LADDER: [Effort; 7] = [
-        Effort { resolution: 300_000, latency: 20, corner: Ppm(30_000) },
-        Effort { resolution: 400_000, latency: 14, corner: Ppm(40_000) },
+        Effort::of(300_000, 20, 30_000),
+        Effort::of(400_000, 14, 40_000),
         Effort::USUAL,
-        Effort { resolution: 600_000, latency: 8, corner: Ppm(80_000) },
-        Effort { resolution: 700_000, latency: 6, corner: Ppm(150_000) },
-        Effort { resolution: 800_000, latency: 4, corner: Ppm(300_000) },
-        Effort { resolution: 900_000, latency: 2, corner: Ppm(500_000) },
+        Effort::of(600_000, 8, 80_000),
+        Effort::of(700_000, 6, 150_000),
+        Effort::of(800_000, 4, 300_000),
+        Effort::of(900_000, 2, 500_000),
     ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_planned_and_standard_is_what_it_always_was() {
+        let [quick, standard, thorough] =
+            [Level::Quick, Level::Standard, Level::Thorough].map(Level::usual);
+        assert_eq!(standard, Effort::USUAL);
+        assert!(quick.each < standard.each && quick.latency < standard.latency);
+        assert!(thorough.resolution < standard.resolution && thorough.corner < standard.corner);
+        // What shows in every other trial is missed by all of them once in a hundred times at most.
+        assert!(2_u32.pow(thorough.each) >= 100 && 2_u32.pow(thorough.each - 1) < 100);
+        assert_eq!(Level::Standard.ladder(), Effort::LADDER);
+        for level in [Level::Quick, Level::Thorough] {
+            assert_eq!(level.ladder()[0], level.usual());
+            assert_eq!(level.ladder().last(), Effort::LADDER.last());
+        }
+    }
 }

@@ -128,23 +128,26 @@ fn on_device(
     let groups = groups(case, &profile.declared);
     let groups = groups.map_err(|bad| Bad::of(format!("{}: {bad}", case.id)))?;
     let several = groups.len() > 1;
+    let mut told = None;
     for group in groups {
-        configuration(page, lab, profile, case, (group, several))?;
+        configuration(page, lab, profile, case, (group, several), &mut told)?;
     }
     Ok(())
 }
 
-/// One configuration: stimulus and predictions.
+/// One configuration: stimulus and predictions. `told` is the last stimulus that was told in full, and of which configuration.
 fn configuration(
     page: &mut Page,
     lab: &Lab,
     profile: &Profile,
     case: &Case,
     (group, several): (Group, bool),
+    told: &mut Option<(String, Page)>,
 ) -> Result<(), Bad> {
     page.line("");
+    let label = group.label.clone();
     if several {
-        page.line(&format!("With {}", group.label));
+        page.line(&format!("With {label}"));
     }
     page.field("configured", &settings(&group.settings));
     let context = measure::context(lab, profile, case, group, Seed::of_run(0));
@@ -168,7 +171,17 @@ fn configuration(
                 bad.faults(&[*fault]);
                 bad
             })?;
-            stimulus(page, &script, &context, point);
+            let mut own = Page::default();
+            stimulus(&mut own, &script, &context, point);
+            match told {
+                Some((as_with, same)) if *same == own => {
+                    page.field("stimulus", &format!("as with {as_with}"));
+                }
+                _ => {
+                    page.add(&own);
+                    *told = Some((label.clone(), own));
+                }
+            }
         }
     }
     page.heading("measured");

@@ -2,7 +2,7 @@
 
 use super::input::{Bad, Input};
 use super::restore;
-use crate::cli::{Format, Keep, RunArgs};
+use crate::cli::{EffortLevel, Format, Keep, RunArgs};
 use crate::executor::Benches;
 use crate::executor::wire::{Serve, Start};
 use crate::fence::{self, Gap};
@@ -25,7 +25,6 @@ use crate::wall::{self, Stopwatch};
 use crate::{stderr, stdout};
 use rig_dut::{DeviceLock, Journal, device_lock};
 use rig_lab::{Backend, ControlName, Lab, Transport};
-use rig_oracle::trials::effort::Effort;
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Run, RunEvent, Shown, Started, Terminal, Wall,
@@ -138,10 +137,10 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     });
     let planned = benches.as_ref().and_then(|benches| {
         let only = input.only_dut.as_deref();
-        estimate::planned(&input.lab, only, &cases, benches.whole())
+        estimate::planned(&input.lab, only, &cases, (args.effort.plans(), benches.whole()))
     });
-    let (effort, planned) =
-        planned.map_or((Effort::USUAL, None), |(effort, budget)| (effort, Some(budget)));
+    let (effort, planned) = planned
+        .map_or((args.effort.plans().usual(), None), |(effort, budget)| (effort, Some(budget)));
     if let (Some(benches), Some(planned)) = (&benches, &planned) {
         // On each bench the lab's budget once more: a machine that stalls makes the run longer by as much at most.
         let benches_of_it = u64::try_from(benches.most()).unwrap_or(1);
@@ -345,7 +344,13 @@ fn flags(args: &RunArgs) -> String {
     let lab = args.selection.lab.iter().map(|lab| format!(" --lab {}", lab.display()));
     let dut = args.selection.dut.iter().map(|dut| format!(" --dut {dut}"));
     let mutate = args.mutate.iter().map(|mutation| format!(" --mutate {mutation}"));
-    lab.chain(dut).chain(mutate).collect()
+    let effort = match args.effort {
+        EffortLevel::Quick => " --effort quick",
+        EffortLevel::Standard => "",
+        EffortLevel::Thorough => " --effort thorough",
+    };
+    let effort = core::iter::once(effort.to_owned());
+    lab.chain(dut).chain(mutate).chain(effort).collect()
 }
 
 /// Everything that hears of the run.

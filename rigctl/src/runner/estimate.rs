@@ -8,7 +8,7 @@ use crate::executor::wire::Share;
 use rig_generator::Program;
 use rig_lab::{Lab, Profile, Transport};
 use rig_oracle::measure;
-use rig_oracle::trials::effort::Effort;
+use rig_oracle::trials::effort::{Effort, Level};
 use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
 use rig_reports::Budget;
@@ -26,7 +26,7 @@ pub fn planned(
     lab: &Lab,
     only: Option<&str>,
     cases: &[&Case],
-    whole: Share,
+    (level, whole): (Level, Share),
 ) -> Option<(Effort, Budget)> {
     let (side_by_side, budget) = match &lab.transport {
         Transport::Virtual => return None,
@@ -41,7 +41,8 @@ pub fn planned(
         });
         Load::sum(each).takes(side_by_side, whole)
     };
-    let tried = Effort::LADDER.map(|effort| (effort, estimate(effort)));
+    let tried: Vec<_> =
+        level.ladder().into_iter().map(|effort| (effort, estimate(effort))).collect();
     let fits = tried.iter().find(|(_, takes)| *takes <= budget);
     let (effort, takes) = *fits.unwrap_or(&tried[tried.len() - 1]);
     let planned = Budget {
@@ -53,9 +54,27 @@ pub fn planned(
     Some((effort, planned))
 }
 
+/// How many trials each case is planned to have, and how long they last one after the other, in the time of the lab; `None` of a case
+/// that is skipped.
+pub fn each(
+    lab: &Lab,
+    only: Option<&str>,
+    cases: &[&Case],
+    effort: Effort,
+) -> Vec<Option<(u64, Dur)>> {
+    let alpha = budget::each(cases);
+    let one = |case: &&Case| {
+        let (profile, reach) = choose(lab, only, case).ok()?;
+        let load = of_case(lab, profile, &reach.case, (alpha, effort, Share(u64::MAX)));
+        Some((load.trials, load.time))
+    };
+    cases.iter().map(one).collect()
+}
+
 /// What cases take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Load {
+    trials: u64,
     /// One after the other.
     time: Dur,
     /// The same, each moment counted with the share of the machine that it takes, in millionths.
@@ -67,6 +86,7 @@ struct Load {
 impl Load {
     fn sum(cases: impl Iterator<Item = Load>) -> Load {
         cases.fold(Load::default(), |sum, case| Load {
+            trials: sum.trials.saturating_add(case.trials),
             time: sum.time.saturating_add(case.time),
             work: sum.work.saturating_add(case.work),
             longest: sum.longest.max(case.longest),
@@ -103,6 +123,7 @@ fn of_case(
         let time = (mean + turn / 2).saturating_mul(trials.into()).saturating_add(turn + BOOT);
         let program = Program::of(first, &speeds(first, &context.group.declared));
         let share = program.map_or(Share::default(), |program| Share::of(first, &program));
+        load.trials += u64::from(trials);
         load.time = load.time.saturating_add(time);
         load.work += u128::from(time.0) * u128::from(share.min(whole).0);
     }
@@ -131,7 +152,7 @@ mod tests {
         // The suite that the budget of the bundled lab is for.
         let own = suites.iter().filter(|suite| suite.name == "pfcwd");
         let cases: Vec<&Case> = own.flat_map(|suite| &suite.cases).collect();
-        planned(&veth(budget), None, &cases, WHOLE).expect("a lab in real time")
+        planned(&veth(budget), None, &cases, (Level::Standard, WHOLE)).expect("a lab in real time")
     }
 
     #[test]
@@ -161,12 +182,13 @@ mod tests {
     #[test]
     fn virtual_time_has_no_budget() {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
-        assert!(planned(&lab, None, &[], WHOLE).is_none());
+        assert!(planned(&lab, None, &[], (Level::Standard, WHOLE)).is_none());
     }
 
     #[test]
     fn what_takes_the_whole_machine_is_not_side_by_side_with_anything() {
         let case = |share: u64| Load {
+            trials: 1,
             time: Dur::s(10),
             work: u128::from(Dur::s(10).0) * u128::from(share),
             longest: Dur::s(10),

@@ -32,9 +32,6 @@ struct Anywhere {
     done: u32,
 }
 
-/// Trials at each point when neither the case nor a judgement says: what shows in every other one is missed by all of them in one
-/// run of 2^3.
-const DEFAULT_TRIALS: u32 = 3;
 /// The chance with which a corner that is off by as much as the effort says is to be noticed.
 const POWER: Ppm = Ppm(990_000);
 /// More bursts than these are not planned: a case that wants them says so.
@@ -87,9 +84,9 @@ fn each(context: &Context<'_>, points: &[Point], alpha: f64, effort: Effort) -> 
             )
         }
         None => {
-            let missed = 2_u32.pow(DEFAULT_TRIALS);
+            let missed = 2_u32.pow(effort.each);
             let why = format!("what shows in every other one is missed in one run of {missed}");
-            (DEFAULT_TRIALS, why)
+            (effort.each, why)
         }
     }
 }
@@ -108,7 +105,7 @@ fn bursts(context: &Context<'_>, points: &[Point], alpha: f64, effort: Effort) -
         let power = f64::from(POWER.0) / 1e6;
         moved::repetitions(&burst, effort.corner, 2 * Effort::PARTS.len(), (alpha, power))
     });
-    needed.max().map(|needed| needed.clamp(DEFAULT_TRIALS, MOST_BURSTS))
+    needed.max().map(|needed| needed.clamp(effort.each, MOST_BURSTS))
 }
 
 impl Placer for Searching {

@@ -4,7 +4,7 @@ use rig_reports::printable;
 use std::fmt::Write as _;
 
 /// Text in two columns: names on the left, what they are on the right, broken at blanks.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Page(String);
 
 impl Page {
@@ -15,6 +15,11 @@ impl Page {
 
     pub(super) fn into_text(self) -> String {
         self.0
+    }
+
+    /// What another page says, behind all else.
+    pub(super) fn add(&mut self, other: &Page) {
+        self.0.push_str(&other.0);
     }
 
     pub(super) fn line(&mut self, text: &str) {

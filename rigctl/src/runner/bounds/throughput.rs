@@ -1,8 +1,8 @@
 //! What streams that share a port get of it.
 
 use super::given::{Ran, Seen, Word};
-use rig_capture::{Dir, Span, What};
-use rig_units::Time;
+use rig_capture::{Dir, Provenance, Span, What};
+use rig_units::{Dur, Time};
 
 /// A quarter of 100 Gb/s in frames of 1024 B, and perhaps a tenth beside it.
 fn quarter(beside: &str) -> Ran {
@@ -239,4 +239,14 @@ fn what_pfc_holds_back_of_a_lossless_queue_is_what_it_is_not_granted_give_or_tak
             assert_eq!(less(subject, by), passes, "{subject} without {by} frames");
         }
     }
+    // A rig whose stamps are off obeys so much later, and what it sends until then each source may hold more or less.
+    let rough = ran.changed(|seen| {
+        for trace in &mut seen.observation.ports {
+            trace.provenance = Provenance::Software { bound: Dur::us(5) };
+        }
+    });
+    let want = |subject: &str| rough.about("share.withheld", subject).1;
+    assert_eq!(want("queue 3"), Span { lo: 500_000, hi: 500_001 });
+    let one = want("one");
+    assert!(one.lo < 464_333 && one.hi > 535_668, "{one:?}");
 }

@@ -1,0 +1,195 @@
+//! Each reason at its bound: what still holds, and the first that does not.
+
+use super::super::applicability;
+use super::*;
+
+fn shape(device: &mut Profile, pir: Option<L2Rate>) {
+    let Declared::Switch(switch) = &mut device.declared else { panic!("it is a switch") };
+    switch.scheduler.pir = pir;
+}
+
+/// What can be done of each bundled case for the first device of the default lab, shaped to so many bits a second.
+fn shaped_to(bps: u64) -> Vec<(String, Option<String>)> {
+    let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+    lab.duts.truncate(1);
+    shape(&mut lab.duts[0], Some(L2Rate { bps }));
+    let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
+    let cases = suites.into_iter().flat_map(|suite| suite.cases);
+    let cases = cases.filter(|case| case.suits(&lab.duts[0]).is_ok());
+    let why =
+        |case: Case| (case.id.to_string(), applicability::of(&lab, &lab.duts[0], &case).err());
+    cases.map(why).collect()
+}
+
+/// What of a case of one stream from p1 to p3 can be done on the device of that name in the default lab.
+fn on(
+    (kind, device): (&str, &str),
+    (settings, measure): (&str, &str),
+    change: impl FnOnce(&mut Profile),
+) -> Result<Vec<String>, String> {
+    let text = format!(
+        "about: a\ndevice: {kind}\ncases:\n  one:\n    why: a\n    source: [a]\n    dut: {settings}\n    streams: {{load: {{from: p1, to: p3, class: 3, kind: udp, size: 64B, every: 1ms, count: 9}}}}\n    taps: {{p3: all}}\n    trials: 1\n    steps: [{{at: 0ms, start: load}}]\n    length: 9ms\n    measure: [{measure}]\n"
+    );
+    let suite = rig_testcases::read::piped(text.as_bytes(), &measure::Registry);
+    let case = suite.unwrap_or_else(|faults| panic!("{faults:#?}")).cases.remove(0);
+    let lab = rig_lab::read::lab(None).expect("the bundled lab");
+    let dut = lab.duts.iter().find(|dut| dut.name == device).expect("a device");
+    let mut dut = dut.clone();
+    change(&mut dut);
+    assert_eq!(case.suits(&dut), Ok(()));
+    applicability::of(&lab, &dut, &case).map(|reach| reach.left_out)
+}
+
+/// What can be done of a case that wants no marks on a device shaped to 30 Gb/s, its two loads of 24 Gb/s each started so.
+fn loads(steps: &str, count: &str) -> Result<(), String> {
+    let load = |from: &str, count: &str| {
+        format!("{{from: {from}, to: p3, class: 3, kind: udp, size: 1024B, rate: 25%{count}}}")
+    };
+    let (a, b) = (load("p1", count), load("p2", ""));
+    let text = format!(
+        "about: a\ndevice: switch\ncases:\n  one:\n    why: a\n    source: [a]\n    streams: {{a: {a}, b: {b}}}\n    taps: {{p1: all, p2: all, p3: all}}\n    trials: 1\n    steps: {steps}\n    length: 9ms\n    measure: [ecn.marks: {{stream: a, expect: none}}]\n"
+    );
+    let suite = rig_testcases::read::piped(text.as_bytes(), &measure::Registry);
+    let case = suite.unwrap_or_else(|faults| panic!("{faults:#?}")).cases.remove(0);
+    let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+    lab.duts.truncate(1);
+    shape(&mut lab.duts[0], Some(L2Rate { bps: 30_000_000_000 }));
+    applicability::of(&lab, &lab.duts[0], &case).map(|_| ())
+}
+
+#[test]
+fn loads_that_fit_one_after_the_other_are_not_added_up() {
+    let apart = "[{at: 0ms, start: a, for: 2ms}, {at: 2ms, start: b, for: 2ms}]";
+    assert_eq!(loads(apart, ""), Ok(()));
+    let at_once = "[{at: 0ms, start: a, for: 2ms}, {at: 1999999ns, start: b, for: 2ms}]";
+    let why = loads(at_once, "").expect_err("48 Gb/s for a nanosecond");
+    assert!(why.contains("the streams to p3 offer more"), "{why}");
+}
+
+#[test]
+fn a_load_that_has_sent_its_frames_is_over_and_one_that_is_searched_is_there_all_the_time() {
+    let steps = "[{at: 0ms, start: a}, {at: 5ms, start: b, for: 2ms}]";
+    assert_eq!(loads(steps, ", count: 9"), Ok(()));
+    loads(steps, "").expect_err("it runs to the end");
+}
+
+const SYSTEM: (&str, &str) = ("system", "two-in-a-row");
+const LOSS: &str = "loss: {stream: load, expect: none}";
+
+#[test]
+fn what_is_predicted_at_line_rate_is_not_asked_of_a_shaped_port() {
+    let shaped = |bps: u64| {
+        let all = shaped_to(bps).into_iter();
+        let all = all.filter(|(_, why)| why.as_ref().is_some_and(|why| why.contains("shaped")));
+        all.map(|(id, _)| id).collect::<Vec<_>>()
+    };
+    // No slower than the port, but where a case makes that faster.
+    assert_eq!(shaped(100_000_000_000), ["headroom::loss-against-speed-broadcom"]);
+    let held_back = shaped(30_000_000_000);
+    assert!(held_back.contains(&"headroom::response-time-broadcom".to_owned()));
+    assert!(!held_back.contains(&"buffers::xoff-threshold-broadcom".to_owned()));
+}
+
+#[test]
+fn a_load_that_the_line_carries_and_the_shaper_does_not_shows_no_fault_of_the_device() {
+    let of = |all: &[(String, Option<String>)], id: &str| {
+        let own = all.iter().find(|(own, _)| own == id);
+        own.expect("it suits").1.clone().unwrap_or_default()
+    };
+    let (ample, scarce) = (shaped_to(97_000_000_000), shaped_to(30_000_000_000));
+    // Twice 49 % of 100 Gb/s with 20 B beside each frame.
+    let marks = "ecn::none-under-a-load-that-fits-broadcom";
+    assert_eq!(of(&ample, marks), "");
+    assert_eq!(
+        of(&scarce, marks),
+        "its ports are shaped to 30Gbps-L2, the streams to p2 offer more, and that there is no ecn.marks holds of a load that fits"
+    );
+    for id in [
+        "headroom::pause-stays-on-its-link-broadcom",
+        "pfcwd::restoration-of-forward-broadcom",
+        "buffers::slow-receiver-with-dynamic-sharing-broadcom",
+    ] {
+        assert!(of(&scarce, id).contains("shaped"), "{id}");
+    }
+}
+
+#[test]
+fn limits_of_ingress_groups_are_not_set_on_virtual_output_queues() {
+    let set = ("{buffer: {port_dynamic_th: -1}}", LOSS);
+    assert_eq!(on(("switch", "broadcom"), set, |_| {}), Ok(Vec::new()));
+    let why = "its limits are those of virtual output queues, and buffer.port_dynamic_th is of ingress groups";
+    assert_eq!(on(("switch", "voq"), set, |_| {}), Err(why.to_owned()));
+}
+
+#[test]
+fn a_case_on_a_system_in_which_no_stream_leaves_its_switch_shows_nothing_of_it() {
+    assert_eq!(on(SYSTEM, ("{}", LOSS), |_| {}), Ok(Vec::new()));
+    // p3 is at the near switch, too.
+    let at_one = on(SYSTEM, ("{}", LOSS), |whole| {
+        let system = whole.system.as_mut().expect("it is one");
+        system.ports[2] = rig_lab::DevicePort { device: 0, port: 2 };
+    });
+    let why = "no stream that it measures goes over a link between two devices of two-in-a-row, as the rig is cabled";
+    assert_eq!(at_one, Err(why.to_owned()));
+}
+
+#[test]
+fn a_shaper_of_any_device_of_a_system_counts() {
+    let latency = ("{}", "latency: {stream: load}");
+    assert_eq!(on(SYSTEM, latency, |_| {}), Ok(Vec::new()));
+    for device in [0, 1] {
+        let shaped = on(SYSTEM, latency, |whole| {
+            let system = whole.system.as_mut().expect("it is one");
+            let pir = Some(L2Rate { bps: 30_000_000_000 });
+            shape(&mut system.devices[device], pir);
+        });
+        let why =
+            "its ports are shaped to 30Gbps-L2, and latency is predicted of ports at line rate";
+        assert_eq!(shaped, Err(why.to_owned()));
+    }
+}
+
+#[test]
+fn a_shaper_or_a_limit_that_a_sweep_sets_counts_as_one_that_the_case_sets() {
+    let swept = |device: &str, sweep: &str, measure: &str| {
+        let settings = format!("{{}}\n    sweep: {{{sweep}}}");
+        on(("switch", device), (&settings, measure), |_| {})
+    };
+    let latency = "latency: {stream: load}";
+    let shaped = swept("broadcom", "dut.scheduler.pir: [100Gbps-L2, 30Gbps-L2]", latency);
+    let why = "its ports are shaped to 30Gbps-L2, and latency is predicted of ports at line rate";
+    assert_eq!(shaped, Err(why.to_owned()));
+    assert_eq!(swept("broadcom", "dut.scheduler.pir: [100Gbps-L2]", latency), Ok(Vec::new()));
+    let why = "its limits are those of virtual output queues, and buffer.port_dynamic_th is of ingress groups";
+    let limits = "dut.buffer.port_dynamic_th: [-1]";
+    assert_eq!(swept("voq", limits, LOSS), Err(why.to_owned()));
+    assert_eq!(swept("broadcom", limits, LOSS), Ok(Vec::new()));
+}
+
+#[test]
+fn a_case_with_macsec_is_for_labs_with_keys_as_long_as_its_suite_asks_for() {
+    let why = |bytes: Option<usize>, suite: &str, enable: bool| {
+        let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let secret = |bytes: usize| rig_lab::Secret::from_hex(&"5a".repeat(bytes)).expect("digits");
+        let keys = |bytes| Keys {
+            saks: core::array::from_fn(|_| secret(bytes)),
+            salt: secret(Keys::SALT),
+        };
+        lab.keys = bytes.map(keys);
+        let settings = vec![
+            Setting { path: "macsec.enable".to_owned(), value: enable.into() },
+            Setting { path: "macsec.cipher_suite".to_owned(), value: suite.into() },
+        ];
+        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
+        let mut cases = suites.into_iter().flat_map(|suite| suite.cases);
+        let case = cases.find(|case| case.suits(&lab.duts[0]).is_ok()).expect("a case");
+        keyless(&lab, &lab.duts[0], &Case { settings, ..case })
+    };
+    let none = "its ports speak MACsec, and the lab has no keys (macsec: in the lab file)";
+    assert_eq!(why(None, "GCM-AES-128", true), Some(none.to_owned()));
+    assert_eq!(why(None, "GCM-AES-128", false), None);
+    assert_eq!(why(Some(16), "GCM-AES-128", true), None);
+    let short = "its cipher suite has keys of 32 bytes, and the lab's have 16";
+    assert_eq!(why(Some(16), "GCM-AES-256", true), Some(short.to_owned()));
+    assert_eq!(why(Some(32), "GCM-AES-256", true), None);
+}
