@@ -95,7 +95,7 @@ pub(super) struct Limited<'a> {
     pub(super) line: PortSpeed,
     pub(super) bound: Dur,
     pub(super) allowance: Dur,
-    /// The CNPs.
+    /// What reached it, each CNP with its arrival and with what is predicted of it.
     pub(super) cnps: Vec<Told>,
     /// Records, departures and sizes of the packets.
     pub(super) frames: Vec<(usize, Time, Bytes)>,
