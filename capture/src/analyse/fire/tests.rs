@@ -303,11 +303,13 @@ fn the_alert_action_shows_in_events_only() {
     assert_eq!(see(&observation), Sighting::Never);
     observation.events = Some(vec![event("Ethernet4", CLASS)]);
     assert_eq!(see(&observation).span(), Some(around(at, Dur::us(40))));
-    // One that may have come before the storm, and may not, counts.
-    let start = observation.records[0].at;
-    let early = DutEvent { at: start, ..event("Ethernet4", CLASS) };
-    observation.events = Some(vec![early]);
-    assert_eq!(see(&observation).span(), Some(around(start, Dur::us(40))));
+    // One that may have come before the storm, and may not, counts; one that surely came before it does not.
+    let mut early = |by: Dur| {
+        let at = Time::ZERO + START - by;
+        observation.events = Some(vec![DutEvent { at, ..event("Ethernet4", CLASS) }]);
+        see(&observation).span() == Some(around(at, Dur::us(40)))
+    };
+    assert!(early(Dur::us(30)) && !early(Dur::us(50)));
 }
 
 fn around(at: Time, off: Dur) -> Span {
