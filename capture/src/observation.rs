@@ -194,6 +194,8 @@ impl Counters {
 pub struct DutEvent {
     /// When, on the rig's clock, from the start of the trial.
     pub at: Time,
+    /// How far off that may be, either way: what is known of the clock that it was read from.
+    pub off: Dur,
     /// The device's port, by its own name.
     pub port: String,
     /// Traffic class, 0 to 7.

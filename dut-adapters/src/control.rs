@@ -106,7 +106,7 @@ pub trait Control: fmt::Debug + Send {
     ///
     /// # Errors
     /// The device is lost.
-    fn events(&mut self) -> Result<Events, ControlError> {
+    fn events(&mut self) -> Result<Vec<DutEvent>, ControlError> {
         Err(self.lacks(Ability::Events))
     }
 
@@ -157,13 +157,4 @@ pub struct Readings {
     pub age: Dur,
     /// What the device calls those that it has other names for.
     pub vendor: BTreeMap<String, String>,
-}
-
-/// What a device reported.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Events {
-    /// Each, in order.
-    pub all: Vec<DutEvent>,
-    /// How far off their instants are, at most.
-    pub bound: Dur,
 }

@@ -1,8 +1,6 @@
 //! The model as a device under test, in virtual time: the stand-in for hardware at a desk.
 
-use crate::control::{
-    Ability, Capabilities, Control, ControlError, Events, Order, Readings, Refused,
-};
+use crate::control::{Ability, Capabilities, Control, ControlError, Order, Readings, Refused};
 use rig_capture::{DutEvent, DutEventKind};
 use rig_lab::{Declared, Profile, Setting};
 use rig_oracle::model::dut::{self, Rig};
@@ -134,12 +132,13 @@ impl Control for Emulated {
         Ok(Readings { values, ..Readings::default() })
     }
 
-    fn events(&mut self) -> Result<Events, ControlError> {
+    fn events(&mut self) -> Result<Vec<DutEvent>, ControlError> {
         let fresh = &self.dut.events()[self.heard..];
         self.heard += fresh.len();
         let dut = &self.dut;
         let event = |acted: &dut::Acted| DutEvent {
             at: acted.at,
+            off: Dur::ZERO,
             port: dut.port_name(acted.device, acted.port),
             class: acted.class,
             kind: match acted.event {
@@ -147,7 +146,7 @@ impl Control for Emulated {
                 Event::Restore => DutEventKind::Restore,
             },
         };
-        Ok(Events { all: fresh.iter().map(event).collect(), bound: Dur::ZERO })
+        Ok(fresh.iter().map(event).collect())
     }
 
     fn order(&mut self, order: Order) -> Result<(), ControlError> {

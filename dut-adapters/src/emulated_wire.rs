@@ -6,7 +6,7 @@
 mod start;
 
 use crate::control::{
-    Ability, Capabilities, Control, ControlError, Events, Health, Lost, Order, Readings, Refused,
+    Ability, Capabilities, Control, ControlError, Health, Lost, Order, Readings, Refused,
 };
 use crate::protocol::{self, Answer, Ask, Happened, Hello, PROTOCOL, VERSION};
 use crate::serve::Place;
@@ -74,7 +74,7 @@ pub trait Answers: fmt::Debug + Send {
 impl EmulatedWire {
     /// What it can do: everything. It tells instants to the nanosecond, on the clock of the rig's own ports.
     pub const CAPABILITIES: Capabilities =
-        Capabilities { offered: &Ability::ALL, clock_bound: Dur::ZERO };
+        Capabilities { offered: &Ability::ALL, clock_bound: Dur::ns(1) };
 
     /// The device that is served at `place`.
     ///
@@ -293,17 +293,17 @@ impl Control for EmulatedWire {
         }
     }
 
-    fn events(&mut self) -> Result<Events, ControlError> {
+    fn events(&mut self) -> Result<Vec<DutEvent>, ControlError> {
         let events = match self.ask("events", &Ask::Events)? {
             Answer::Events { events } => events,
             other => return Err(self.odd("events", &other)),
         };
+        let off = EmulatedWire::CAPABILITIES.clock_bound;
         let event = |Happened { at_ns, port, class, what }| {
             let at = Time::ZERO + Mono(at_ns).since(self.zero).unwrap_or_default();
-            DutEvent { at, port, class, kind: what }
+            DutEvent { at, off, port, class, kind: what }
         };
-        let bound = EmulatedWire::CAPABILITIES.clock_bound;
-        Ok(Events { all: events.into_iter().map(event).collect(), bound })
+        Ok(events.into_iter().map(event).collect())
     }
 
     fn health(&mut self) -> Result<Health, ControlError> {

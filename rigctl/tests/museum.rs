@@ -9,26 +9,29 @@ use rigctl::stop::Stop;
 
 const PAGE: &str = include_str!("../../docs/museum.md");
 
-/// The last two columns of each row of the page's table, without their quotes: how the device is broken, and the case.
-fn exhibits() -> Vec<(&'static str, &'static str)> {
-    let of = |line: &'static str| {
+/// How the device is broken, the case, and the measure that tells.
+type Exhibit = [&'static str; 3];
+
+/// The last three columns of each row of the page's table, without their quotes.
+fn exhibits() -> Vec<Exhibit> {
+    let of = |line: &'static str| -> Exhibit {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let [who, _, broken, case] = cells[..] else { panic!("four columns: {line}") };
+        let [who, _, broken, case, measure] = cells[..] else { panic!("five columns: {line}") };
         assert!(who.contains("](https://"), "an exhibit has a link: {who}");
-        Some((broken.strip_prefix('`')?.strip_suffix('`')?, case.trim_matches('`')))
+        [broken, case, measure].map(|cell| cell.trim_matches('`'))
     };
-    PAGE.lines().filter(|line| line.starts_with("| [")).filter_map(of).collect()
+    PAGE.lines().filter(|line| line.starts_with("| [")).map(of).collect()
 }
 
 #[test]
-fn every_exhibit_fails_its_case_which_passes_on_a_healthy_device() {
+fn every_exhibit_fails_its_case_by_its_measure_and_a_healthy_device_passes() {
     let suites =
         rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
     let exhibits = exhibits();
     assert_eq!(exhibits.len(), 9);
     let stop = Stop::default();
-    for (broken, id) in exhibits {
+    for [broken, id, measure] in exhibits {
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);
         let case: &Case =
             cases.find(|case| case.id.to_string() == id).unwrap_or_else(|| panic!("no case {id}"));
@@ -40,6 +43,8 @@ fn every_exhibit_fails_its_case_which_passes_on_a_healthy_device() {
             .unwrap_or_else(|why| panic!("{broken}: {why:?}"));
         let rig = Rig::of(&lab, &[case], 1, &stop);
         let verdict = case::run(&rig, case).report.verdict;
-        assert!(matches!(verdict, Verdict::Fail(_)), "{id} on {broken}: {verdict:?}");
+        let Verdict::Fail(findings) = verdict else { panic!("{id} on {broken}: {verdict:?}") };
+        let told = findings.iter().any(|finding| finding.rule == measure);
+        assert!(told, "{id} on {broken} is not told by {measure}: {findings:?}");
     }
 }

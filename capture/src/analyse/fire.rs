@@ -50,7 +50,8 @@ pub fn fired(
     scene.fired()
 }
 
-/// The first event of `kind` for a class of the device's port behind rig port `port`, at or after `since`.
+/// The first event of `kind` for a class of the device's port behind rig port `port` that may have been at or after `since`: where its
+/// clock surely has it.
 pub fn by_event(
     observation: &Observation,
     port: u16,
@@ -64,11 +65,12 @@ pub fn by_event(
     };
     let name = &observation.ports[usize::from(port)].dut_port;
     let first = events.iter().find(|event| {
-        event.kind == kind && event.class == class && event.at >= since && event.port == *name
+        let own = event.kind == kind && event.class == class && event.port == *name;
+        own && event.at + event.off >= since
     });
-    first.map_or(Sighting::Never, |event| Sighting::At {
-        span: Span::exactly(event.at.0),
-        frames: Vec::new(),
+    first.map_or(Sighting::Never, |event| {
+        let span = Span { lo: event.at.saturating_sub(event.off).0, hi: (event.at + event.off).0 };
+        Sighting::At { span, frames: Vec::new() }
     })
 }
 

@@ -27,7 +27,7 @@ fn stormed() -> Emulated {
 /// When it was detected until then.
 fn detected(dut: &mut Emulated, until: Dur) -> Vec<Time> {
     dut.run_until(Time::ZERO + until, &mut NoTap);
-    let events = dut.events().expect("it is here").all.into_iter();
+    let events = dut.events().expect("it is here").into_iter();
     events.filter(|event| event.kind == DutEventKind::Storm).map(|event| event.at).collect()
 }
 

@@ -272,9 +272,9 @@ impl<C: Clock> Served<C> {
                 Err(refused) => Answer::Refused { why: refused.to_string() },
             },
             Ask::Events => {
-                let events = self.device.emulated.events().unwrap_or_default().all;
+                let events = self.device.emulated.events().unwrap_or_default();
                 let epoch_ns = self.epoch_ns();
-                let happened = |DutEvent { at, port, class, kind }| {
+                let happened = |DutEvent { at, port, class, kind, .. }| {
                     let at_ns = epoch_ns + at.0 / 1_000;
                     Happened { at_ns, port, class, what: kind }
                 };

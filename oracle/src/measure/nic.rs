@@ -15,7 +15,7 @@ use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::Nic;
 use rig_testcases::vocabulary::{Entry, FLOW, Looks, NIC};
-use rig_units::{Bytes, Dur};
+use rig_units::{Bytes, Dur, Time};
 
 /// What most measures of a NIC are: of every frame at its port.
 const OF_NIC: Entry = Entry { fields: &[NIC], looks: &[Looks::EVERY_FRAME], ..Entry::USUAL };
@@ -29,7 +29,10 @@ struct Seen<'a> {
     part: &'static str,
     /// What it is configured to.
     nic: &'a Nic,
+    /// As the wire shows it.
     reached: Vec<Reached>,
+    /// When the declared receive pipeline lets each of them pass: a prediction, by their places.
+    passes: Vec<Time>,
     left: Vec<Left>,
     /// How long a frame of its own may keep another from leaving, at most.
     busy: Dur,
@@ -48,11 +51,16 @@ impl<'a> Seen<'a> {
         const SMALL: Bytes = Bytes(78);
         let busy = speed.slot(Bytes(longest.into())) + speed.slot(SMALL) * (2 * connections);
         let nic = declared.behind(behind).expect("a NIC behind each port");
-        let mut reached = nic::reached(observation, port, &script.streams);
+        let reached = nic::reached(observation, port, &script.streams);
         let frames: Vec<_> = reached.iter().map(|one| (one.at, one.connection)).collect();
-        for (one, at) in reached.iter_mut().zip(pipeline::passed(&nic.receive, &frames)) {
-            one.at = at;
-        }
-        Seen { part: if behind == 0 { "nic" } else { "peer" }, nic, reached, left, busy }
+        let passes = pipeline::passed(&nic.receive, &frames);
+        let part = if behind == 0 { "nic" } else { "peer" };
+        Seen { part, nic, reached, passes, left, busy }
+    }
+
+    /// What reached it, each with the instant from which the rule has it there. For what is predicted alone: what is measured begins with
+    /// the frame on the wire.
+    fn counted(&self) -> impl Iterator<Item = (&Reached, Time)> {
+        self.reached.iter().zip(self.passes.iter().copied())
     }
 }

@@ -128,7 +128,7 @@ impl VirtualLab {
         self.spooled = spool.map(Spool::finish);
         let since =
             |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });
-        let events = Some(self.dut.events()?.all.into_iter().filter_map(since).collect());
+        let events = Some(self.dut.events()?.into_iter().filter_map(since).collect());
         let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds).map(
             |((&index, name), speed)| PortTrace {
                 name: name.clone(),

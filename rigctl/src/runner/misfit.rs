@@ -15,6 +15,7 @@ use rig_units::{L2Rate, PortSpeed};
 pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     keyless(lab, profile, case)
         .or_else(|| shaped(lab, profile, case))
+        .or_else(|| overfull(lab, profile, case))
         .or_else(|| misplaced(profile, case))
         .or_else(|| apart(profile, case))
 }
@@ -82,13 +83,6 @@ fn too_much(context: &Context<'_>, script: &Script, pir: L2Rate) -> Option<Strin
         let dut_port = script.dut_ports.get(usize::from(port)).copied().unwrap_or_default();
         context.group.declared.port_speed(dut_port).unwrap_or(PortSpeed::G100)
     };
-    let offers = |stream: &StreamSpec| {
-        let gap = match stream.rate {
-            StreamRate::Every(gap) => gap,
-            StreamRate::Load(rate) => rate.pace(stream.on_wire(), speed(stream.from)).gap(),
-        };
-        u128::from(stream.on_wire().0) * 8_000_000_000_000 / u128::from(gap.0.max(1))
-    };
     // Nobody knows yet how many frames a searched one sends.
     let searched = |stream: &StreamSpec| {
         context.case.streams.get(&stream.name).is_some_and(|of| of.count == Some(Count::Searched))
@@ -101,11 +95,89 @@ fn too_much(context: &Context<'_>, script: &Script, pir: L2Rate) -> Option<Strin
         };
         let now: Vec<&StreamSpec> = streams.filter(runs).map(|(_, stream)| stream).collect();
         let offered = |to: u16| -> u128 {
-            now.iter().filter(|one| whole || one.to == to).map(|one| offers(one)).sum()
+            now.iter()
+                .filter(|one| whole || one.to == to)
+                .map(|one| offers(one, speed(one.from)))
+                .sum()
         };
         let to = now.iter().map(|one| one.to).find(|&to| offered(to) > u128::from(pir.bps))?;
         script.ports.get(usize::from(to)).cloned()
     })
+}
+
+/// Bits a second in frames that a stream offers, sent at a port of that speed.
+fn offers(stream: &StreamSpec, speed: PortSpeed) -> u128 {
+    let gap = match stream.rate {
+        StreamRate::Every(gap) => gap,
+        StreamRate::Load(rate) => rate.pace(stream.on_wire(), speed).gap(),
+    };
+    u128::from(stream.on_wire().0) * PS_PER_BYTE_AT_1_BPS / u128::from(gap.0.max(1))
+}
+
+/// Picoseconds that a byte takes at a bit a second.
+const PS_PER_BYTE_AT_1_BPS: u128 = 8_000_000_000_000;
+
+/// Why no device could keep what the case wants: no loss of a class that pauses nobody, where so much is sent to the port for so long
+/// that not even one that gave it all its memory would hold what the line does not take.
+fn overfull(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
+    let unpaused = |one: &&Measure| {
+        let switch = profile.declared.switch();
+        let class = case.streams.get(one.named("stream")).map(|stream| stream.class);
+        let pausing = switch.zip(class).map(|(of, class)| of.qos.pfc_enable.contains(&class));
+        pausing == Some(false)
+    };
+    let none = |one: &&Measure| one.name() == "loss" && one.wanted("expect") == Wanted::None;
+    let wanted: Vec<&Measure> = case.measure.iter().filter(none).filter(unpaused).collect();
+    if wanted.is_empty() {
+        return None;
+    }
+    let groups = groups(case, &profile.declared).ok()?;
+    groups.into_iter().find_map(|group| {
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        let points = context.points().ok()?;
+        let scripts: Vec<Script> =
+            points.iter().filter_map(|point| context.script(point).ok()).collect();
+        let name = |one: &&Measure| one.named("stream").to_owned();
+        wanted.iter().map(name).find_map(|stream| {
+            scripts.iter().find_map(|script| left_over(&context, script, &stream))
+        })
+    })
+}
+
+/// What of a stream's class waits for its port, where it is more than all that the device has to hold it in. Streams of which the number of
+/// frames is given are left out: they may have ended.
+fn left_over(context: &Context<'_>, script: &Script, stream: &str) -> Option<String> {
+    let declared = &context.group.declared;
+    let buffer = &declared.switch()?.buffer;
+    let memory = u128::from(buffer.pool.0) + u128::from(buffer.lossy_pool.0);
+    let of = script.streams.iter().find(|one| one.name == stream)?;
+    let speed = |port: u16| {
+        let dut_port = script.dut_ports.get(usize::from(port)).copied().unwrap_or_default();
+        declared.port_speed(dut_port).unwrap_or(PortSpeed::G100)
+    };
+    let line = u128::from(speed(of.to).bps());
+    let times = running(script, &speed);
+    let ends = times.iter().skip(1).map(|(at, _)| *at).chain([script.length]);
+    let mut waits = 0_u128;
+    let most = times.iter().zip(ends).map(|((from, senders), until)| {
+        // Those of other classes wait elsewhere, and a pause may hold them.
+        let own = (0_u16..).zip(&script.streams).filter(|(id, one)| {
+            let runs = one.count.is_none() && senders.contains(&TrafficSource::Stream(*id));
+            (one.to, one.class) == (of.to, of.class) && runs
+        });
+        let offered: u128 = own.map(|(_, one)| offers(one, speed(one.from))).sum();
+        let lasting = u128::from(until.saturating_sub(*from).0);
+        let bytes = |bps: u128| bps * lasting / PS_PER_BYTE_AT_1_BPS;
+        waits = (waits + bytes(offered)).saturating_sub(bytes(line));
+        waits
+    });
+    let most = most.max().filter(|most| *most > memory)?;
+    let port = script.ports.get(usize::from(of.to))?;
+    Some(format!(
+        "the streams to {port} offer {most} B more than its line takes, class {} pauses nobody, and the device has {memory} B of memory: \
+         some must be lost",
+        of.class
+    ))
 }
 
 /// What the case sets of ingress groups on a device whose limits are those of virtual output queues.

@@ -294,6 +294,7 @@ fn the_alert_action_shows_in_events_only() {
     let at = Time::ZERO + Dur::ms(223);
     let event = |port: &str, class| DutEvent {
         at,
+        off: Dur::us(40),
         port: port.to_owned(),
         class,
         kind: DutEventKind::Storm,
@@ -301,7 +302,18 @@ fn the_alert_action_shows_in_events_only() {
     observation.events = Some(vec![event("Ethernet0", CLASS), event("Ethernet4", 4)]);
     assert_eq!(see(&observation), Sighting::Never);
     observation.events = Some(vec![event("Ethernet4", CLASS)]);
-    assert_eq!(see(&observation).span(), Some(Span::exactly(at.0)));
+    assert_eq!(see(&observation).span(), Some(around(at, Dur::us(40))));
+    // One that may have come before the storm, and may not, counts; one that surely came before it does not.
+    let mut early = |by: Dur| {
+        let at = Time::ZERO + START - by;
+        observation.events = Some(vec![DutEvent { at, ..event("Ethernet4", CLASS) }]);
+        see(&observation).span() == Some(around(at, Dur::us(40)))
+    };
+    assert!(early(Dur::us(30)) && !early(Dur::us(50)));
+}
+
+fn around(at: Time, off: Dur) -> Span {
+    Span { lo: (at - off).0, hi: (at + off).0 }
 }
 
 proptest! {

@@ -106,13 +106,24 @@ impl Fault {
     }
 }
 
+/// How long a CNP took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Latency {
+    /// The CNP, by index.
+    pub cnp: usize,
+    /// The first and the last of the marks that it may answer, by index.
+    pub marks: [usize; 2],
+    /// Picoseconds from any of them.
+    pub span: Span,
+}
+
 /// What CNPs come to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Checked {
     /// All departures.
     pub faults: Vec<Fault>,
-    /// From a mark to its CNP, for every CNP that has one: the CNP's index, and picoseconds.
-    pub latencies: Vec<(usize, Span)>,
+    /// From the instant at which a mark counts to its CNP, for every CNP that has one, in picoseconds.
+    pub latencies: Vec<Latency>,
     /// The least time between two marks of one scope that were both answered, in picoseconds; `None`: no scope had two.
     pub interval: Option<Span>,
 }
@@ -120,7 +131,7 @@ pub struct Checked {
 impl Checked {
     /// The least and the greatest latency; `None`: no mark was answered.
     pub fn latency(&self) -> Option<Span> {
-        let all = self.latencies.iter().map(|(_, span)| *span);
+        let all = self.latencies.iter().map(|one| one.span);
         all.reduce(|a, b| Span { lo: a.lo.min(b.lo), hi: a.hi.max(b.hi) })
     }
 

@@ -6,7 +6,7 @@ use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, by_source};
 use super::{OF_NIC, Seen};
 use crate::judge::answers::NOT_MEASURED;
-use crate::judge::nic::np::{Checked, Cnp, Fault, Sight, check};
+use crate::judge::nic::np::{Checked, Cnp, Fault, Latency, Sight, check};
 use crate::spec::nic::np::{Mark, SOURCE, answered};
 use crate::spec::nic::rc::{Data, Packet, Says, replies};
 use crate::trials::trial::Trial;
@@ -110,9 +110,19 @@ pub(in super::super) static FORMAT: Known = Known {
     ..Known::USUAL
 };
 
+/// What reached a NIC as a mark.
+struct Came {
+    /// Its record.
+    record: usize,
+    /// When its last bit arrived, on the wire.
+    at: Time,
+    /// What the rule takes it for.
+    mark: Mark,
+}
+
 /// The marks that reached a NIC and the CNPs that left it, each with its record.
 struct Traffic {
-    marks: Vec<(usize, Mark)>,
+    marks: Vec<Came>,
     cnps: Vec<(usize, Cnp)>,
     sight: Sight,
 }
@@ -124,13 +134,13 @@ impl Traffic {
             RoceKind::Ack => seen.nic.np.ack_earns,
             RoceKind::Nak | RoceKind::Cnp { .. } | RoceKind::ReadRequest => false,
         };
-        let marks = seen.reached.iter().filter(|reached| reached.ce && earns(reached.kind));
-        let marks = marks.map(|reached| {
+        let marks = seen.counted().filter(|(reached, _)| reached.ce && earns(reached.kind));
+        let marks = marks.map(|(reached, passes)| {
             let Reached { record, at, connection: qp, address, .. } = *reached;
-            (record, Mark { at, qp, from: address.into() })
+            Came { record, at, mark: Mark { at: passes, qp, from: address.into() } }
         });
-        let mut marks: Vec<(usize, Mark)> = marks.chain(of_naks(seen)).collect();
-        marks.sort_by_key(|(_, mark)| mark.at);
+        let mut marks: Vec<Came> = marks.chain(of_naks(seen)).collect();
+        marks.sort_by_key(|came| came.mark.at);
         let cnps = seen.left.iter().filter(|left| matches!(left.roce.kind, RoceKind::Cnp { .. }));
         let cnps = cnps.map(|left| (left.record, Cnp { at: left.at, qp: left.roce.connection }));
         let sight = Sight {
@@ -142,19 +152,30 @@ impl Traffic {
     }
 
     fn check(&self, seen: &Seen<'_>) -> Checked {
-        let marks: Vec<Mark> = self.marks.iter().map(|(_, mark)| *mark).collect();
+        let marks = self.rule();
         let cnps: Vec<Cnp> = self.cnps.iter().map(|(_, cnp)| *cnp).collect();
         check(&seen.nic.np, &marks, &cnps, &self.sight)
     }
 
+    /// What the rule takes the marks for.
+    fn rule(&self) -> Vec<Mark> {
+        self.marks.iter().map(|came| came.mark).collect()
+    }
+
+    /// How long the receive pipeline holds a mark.
+    fn held(&self, mark: usize) -> Dur {
+        let Came { at, mark, .. } = self.marks[mark];
+        mark.at - at
+    }
+
     /// The records that show a fault, and what it is.
     fn told(&self, fault: Fault) -> (Vec<usize>, String) {
-        let mark = |index: usize| self.marks[index].0;
+        let mark = |index: usize| self.marks[index].record;
         let cnp = |index: usize| self.cnps[index].0;
         match fault {
             Fault::Missing { mark: one } => (vec![mark(one)], "a mark without a CNP".to_owned()),
             Fault::TooSoon { before, mark: one, cnp: of } => {
-                let apart = self.marks[one].1.at.since(self.marks[before].1.at);
+                let apart = self.marks[one].mark.at.since(self.marks[before].mark.at);
                 let apart = Unit::Ps.show(apart.unwrap_or_default().0);
                 let records = vec![mark(before), mark(one), cnp(of)];
                 (records, format!("a CNP for a mark {apart} after one that was answered"))
@@ -176,26 +197,27 @@ impl Traffic {
 }
 
 /// The packets that show a hole, where each NAK counts as a mark.
-fn of_naks(seen: &Seen<'_>) -> Vec<(usize, Mark)> {
-    let mut connections: BTreeMap<u16, Vec<&Reached>> = BTreeMap::new();
-    for one in seen.reached.iter().filter(|_| seen.nic.np.nak_earns) {
-        connections.entry(one.connection).or_default().push(one);
+fn of_naks(seen: &Seen<'_>) -> Vec<Came> {
+    let mut connections: BTreeMap<u16, Vec<(&Reached, Time)>> = BTreeMap::new();
+    for (one, passes) in seen.counted().filter(|_| seen.nic.np.nak_earns) {
+        connections.entry(one.connection).or_default().push((one, passes));
     }
     let mut marks = Vec::new();
     for (connection, all) in connections {
-        let from = all.first().map_or(0, |one| one.address.into());
-        let packets = all.iter().filter_map(|one| match one.kind {
+        let from = all.first().map_or(0, |(one, _)| one.address.into());
+        let packets = all.iter().filter_map(|&(one, at)| match one.kind {
             RoceKind::Data { last, response: false, .. } => {
-                Some((one.record, Packet { at: one.at, psn: Psn::new(one.psn), last }))
+                Some((one, Packet { at, psn: Psn::new(one.psn), last }))
             }
             _ => None,
         });
-        let (records, packets): (Vec<usize>, Vec<Packet>) = packets.unzip();
+        let (reached, packets): (Vec<&Reached>, Vec<Packet>) = packets.unzip();
         let Some(first) = packets.first().map(|packet| packet.psn) else { continue };
         for reply in replies(&seen.nic.rc, Data::Requests, first, &packets) {
             if reply.says == Says::Nak {
-                let at = packets[reply.packet].at;
-                marks.push((records[reply.packet], Mark { at, qp: connection, from }));
+                let Reached { record, at, .. } = *reached[reply.packet];
+                let mark = Mark { at: packets[reply.packet].at, qp: connection, from };
+                marks.push(Came { record, at, mark });
             }
         }
     }
@@ -204,7 +226,7 @@ fn of_naks(seen: &Seen<'_>) -> Vec<(usize, Mark)> {
 
 /// How many CNPs there were by the time of each, beside how many were due.
 fn counted(traffic: &Traffic, np: &Np, x: String) -> Option<Curve> {
-    let marks: Vec<Mark> = traffic.marks.iter().map(|(_, mark)| *mark).collect();
+    let marks = traffic.rule();
     let due = answered(np, &marks);
     let count = |count: usize| Span::exactly(u64::try_from(count).unwrap_or(u64::MAX));
     let points = traffic.cnps.iter().enumerate().map(|(index, (_, cnp))| CurvePoint {
@@ -240,7 +262,7 @@ fn answers(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.answers", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let traffic = Traffic::of(trial, &seen);
-        let marks: Vec<Mark> = traffic.marks.iter().map(|(_, mark)| *mark).collect();
+        let marks = traffic.rule();
         let wanted = answered(&seen.nic.np, &marks).len();
         let faults = traffic.check(&seen).faults;
         let first = faults.first().map(|fault| traffic.told(*fault));
@@ -262,7 +284,7 @@ fn answers(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         // What is not marked might have been answered, too. What came too late for an answer within the trial shows nothing.
         let latest = seen.nic.np.latency.most() + seen.busy;
         let end = Time::ZERO + trial.observation.length;
-        let in_time = seen.reached.iter().filter(|one| one.at + latest <= end);
+        let in_time = seen.passes.iter().filter(|passes| **passes + latest <= end);
         let looked = looked(in_time.count(), "frames that reached the NIC in time for an answer");
         Ok(TrialReading { span, want, got, records, looked })
     });
@@ -275,25 +297,46 @@ fn latency(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let traffic = Traffic::of(trial, &seen);
         let checked = traffic.check(&seen);
-        let Some(span) = checked.latency() else { return Err(unanswered(trial).into()) };
+        if checked.latencies.is_empty() {
+            return Err(unanswered(trial).into());
+        }
         let declared = seen.nic.np.latency;
         // One CNP that nobody can mistake for another's shows a device that is off by more than the port explains.
         let (blur, busy) = (traffic.sight.bound * 4, seen.busy);
-        let alone = checked.latencies.iter().all(|(_, span)| Dur(span.hi - span.lo) <= blur);
+        let alone = checked.latencies.iter().all(|one| Dur(one.span.hi - one.span.lo) <= blur);
         told.set(alone.then(|| (format!("{}.np.latency", seen.part), declared, busy + blur)));
+        // From the wire on: what the pipeline takes is predicted, not taken off.
+        let of = |one: &Latency| {
+            let [first, last] = one.marks.map(|mark| traffic.held(mark).0);
+            let (least, most) = (first.min(last), first.max(last));
+            let measured = Span { lo: one.span.lo + least, hi: one.span.hi + most };
+            let predicted =
+                Span { lo: declared.least().0 + least, hi: (declared.most() + busy).0 + most };
+            (measured, predicted)
+        };
+        let all: Vec<(Span, Span)> = checked.latencies.iter().map(of).collect();
+        let hull = |a: Span, b: Span| Span { lo: a.lo.min(b.lo), hi: a.hi.max(b.hi) };
+        let whole = all.iter().copied().reduce(|a, b| (hull(a.0, b.0), hull(a.1, b.1)));
+        // One that departs from what is predicted of it says more than all of them together.
+        let off = all.iter().position(|(measured, predicted)| !measured.meets(*predicted));
+        let (span, predicted) =
+            off.map(|at| all[at]).or(whole).unwrap_or((Span::exactly(0), Span::exactly(0)));
+        let holds = all.iter().any(|(_, predicted)| predicted.lo > declared.least().0);
+        let behind = if holds { ", behind what the receive pipeline takes" } else { "" };
         let want = Prediction {
             unit: Unit::Ps,
-            span: Span { lo: declared.least().0, hi: (declared.most() + busy).0 },
+            span: predicted,
             formula: "np.latency, and behind what the port is sending",
             text: format!(
-                "a CNP {} after its mark, up to {} later where the port is busy",
+                "a CNP {} after its mark{behind}, up to {} later where the port is busy",
                 shown(declared),
                 Unit::Ps.show(busy.0)
             ),
             source: "the declared latency",
         };
-        let cited = checked.latencies.iter().max_by_key(|(_, span)| span.hi);
-        let records = cited.map(|(cnp, _)| traffic.cnps[*cnp].0).into_iter().collect();
+        let latest = checked.latencies.iter().max_by_key(|one| one.span.hi);
+        let cited = off.map(|at| &checked.latencies[at]).or(latest);
+        let records = cited.map(|one| traffic.cnps[one.cnp].0).into_iter().collect();
         let looked = looked(checked.latencies.len(), "CNPs");
         Ok(TrialReading { span, want, got: None, records, looked })
     });
@@ -316,7 +359,7 @@ fn interval(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.interval", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         let traffic = Traffic::of(trial, &seen);
-        let marks: Vec<Mark> = traffic.marks.iter().map(|(_, mark)| *mark).collect();
+        let marks = traffic.rule();
         let np = &seen.nic.np;
         let mut last: BTreeMap<u16, Time> = BTreeMap::new();
         let (mut least, mut pairs) = (None, 0);

@@ -140,10 +140,10 @@ fn sight(trial: &Trial, seen: &Seen<'_>) -> Sight {
 
 /// What reached an end that receives, in order, each with its record.
 fn packets(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Packet>) {
-    let reached = seen.reached.iter().filter(|one| one.connection == end.connection);
-    let data = reached.filter_map(|one| match one.kind {
+    let reached = seen.counted().filter(|(one, _)| one.connection == end.connection);
+    let data = reached.filter_map(|(one, at)| match one.kind {
         RoceKind::Data { last, response, .. } if response == end.reads.is_some() => {
-            let packet = Packet { at: one.at, psn: Psn::new(one.psn), last };
+            let packet = Packet { at, psn: Psn::new(one.psn), last };
             Some((one.record, packet))
         }
         _ => None,
@@ -243,12 +243,11 @@ fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
         data.map(|one| (one.record, Sent { at: one.at, psn: Psn::new(one.roce.psn) })).unzip();
     let mut again = end.again();
     let (came_by, came): (Vec<usize>, Vec<Event>) = seen
-        .reached
-        .iter()
-        .filter(|one| own(one.connection))
-        .filter_map(|one| {
+        .counted()
+        .filter(|(one, _)| own(one.connection))
+        .filter_map(|(one, at)| {
             let says = says(one.kind).or_else(|| again(one.kind, one.psn))?;
-            Some((one.record, Event { at: one.at, says, psn: Psn::new(one.psn) }))
+            Some((one.record, Event { at, says, psn: Psn::new(one.psn) }))
         })
         .unzip();
     let slowed = is_slowed(seen);

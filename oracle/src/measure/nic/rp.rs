@@ -70,13 +70,24 @@ pub(in super::super) static REACTION: Known = Known {
     },
     tells: Tells::Width("the gap between two packets"),
     red: Red::Mutated("latency-of-a-cut", "nic.rp.latency=x1.5"),
-    expected: |_, context, _| prediction(&reacts(&context.nics().nic.rp)),
+    expected: |_, context, _| prediction(&reacts(&context.nics().nic.rp, Dur::ZERO)),
     judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),
     ..Known::USUAL
 };
 
 pub(super) const SOURCE: &str =
     "DCQCN: Zhu et al., SIGCOMM'15, section 3; docs/nic.md, reaction point";
+
+/// A CNP for a limiter.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    /// Its record.
+    record: usize,
+    /// When it arrived, on the wire.
+    at: Time,
+    /// When the declared receive pipeline lets it pass.
+    passes: Time,
+}
 
 /// What one limiter was told and did.
 pub(super) struct Limited<'a> {
@@ -86,8 +97,8 @@ pub(super) struct Limited<'a> {
     pub(super) line: PortSpeed,
     pub(super) bound: Dur,
     pub(super) allowance: Dur,
-    /// Records and arrivals of the CNPs.
-    pub(super) cnps: Vec<(usize, Time)>,
+    /// What reached it, each CNP with its arrival and with what is predicted of it.
+    pub(super) cnps: Vec<Told>,
     /// Records, departures and sizes of the packets.
     pub(super) frames: Vec<(usize, Time, Bytes)>,
 }
@@ -108,8 +119,9 @@ impl<'a> Limited<'a> {
             (Scope::Port, Some(_)) => true,
             (Scope::DestIp | Scope::Port, None) => false,
         };
-        let told = seen.reached.iter().filter(|one| matches!(one.kind, RoceKind::Cnp { .. }));
-        let cnps = told.filter(|one| own(one.connection)).map(|one| (one.record, one.at));
+        let told = seen.counted().filter(|(one, _)| matches!(one.kind, RoceKind::Cnp { .. }));
+        let cnps = told.filter(|(one, _)| own(one.connection));
+        let cnps = cnps.map(|(one, passes)| Told { record: one.record, at: one.at, passes });
         let data = seen.left.iter().filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
         let frames = data.filter(|one| own(one.roce.connection));
         let frames = frames.map(|one| (one.record, one.at, Bytes(one.roce.size.into())));
@@ -143,7 +155,7 @@ impl<'a> Limited<'a> {
     }
 
     pub(super) fn follow(&self) -> Followed {
-        let cnps: Vec<Time> = self.cnps.iter().map(|(_, at)| *at).collect();
+        let cnps: Vec<Time> = self.cnps.iter().map(|cnp| cnp.passes).collect();
         let frames: Vec<(Time, Bytes)> =
             self.frames.iter().map(|&(_, at, bytes)| (at, bytes)).collect();
         let allowance = Some(self.allowance);
@@ -154,8 +166,8 @@ impl<'a> Limited<'a> {
     /// Whether something is sent once the first CNP takes effect, if there is one.
     pub(super) fn takes_effect(&self, trial: &Trial, flow: &str) -> Result<(), Doubt> {
         let (first, last) = (self.cnps.first(), self.frames.last());
-        let (Some((_, cnp)), Some((_, last, _))) = (first, last) else { return Ok(()) };
-        if *last >= *cnp + self.rp.latency.most() {
+        let (Some(cnp), Some((_, last, _))) = (first, last) else { return Ok(()) };
+        if *last >= cnp.passes + self.rp.latency.most() {
             return Ok(());
         }
         let why = format!("{flow} sent nothing after a CNP took effect");
@@ -173,11 +185,11 @@ impl<'a> Limited<'a> {
         Span { lo: sent(most), hi: sent(least) }
     }
 
-    /// From when on something else than the first CNP, which arrived at `cnp`, may have changed the rate: the next one, the timer, or so
+    /// From when on something else than the first CNP, `cnp`, may have changed the rate: the next one, the timer, or so
     /// many bytes.
-    fn next_change(&self, cnp: Time) -> Option<Time> {
-        let effect = cnp + self.rp.latency.least();
-        let second = self.cnps.get(1).map(|(_, at)| *at + self.rp.latency.least());
+    fn next_change(&self, cnp: Told) -> Option<Time> {
+        let effect = cnp.passes + self.rp.latency.least();
+        let second = self.cnps.get(1).map(|cnp| cnp.passes + self.rp.latency.least());
         let every = Some(self.rp.byte_counter).filter(|every| *every > Bytes(0));
         let mut sent = 0;
         let mut counted =
@@ -191,14 +203,14 @@ impl<'a> Limited<'a> {
     }
 
     /// The first packet behind which the port was idle: it, and the one before. Only after the first CNP.
-    pub(super) fn held(&self, trial: &Trial) -> Result<(Time, usize), Doubt> {
-        let Some(&(_, cnp)) = self.cnps.first() else {
+    pub(super) fn held(&self, trial: &Trial) -> Result<(Told, usize), Doubt> {
+        let Some(&cnp) = self.cnps.first() else {
             return Err(trial.doubt("no CNP was sent"));
         };
         let pairs = self.frames.windows(2).enumerate();
         let mut idle = pairs.filter(|(_, pair)| {
             let free = pair[0].1 + self.line.slot(pair[0].2) + self.bound * 2;
-            pair[1].1 > free && pair[0].1 > cnp
+            pair[1].1 > free && pair[0].1 > cnp.at
         });
         let first = idle.next().map(|(index, _)| index).filter(|index| *index > 0);
         first.map(|index| (cnp, index)).ok_or_else(|| trial.doubt("no packet was held back"))
@@ -313,7 +325,7 @@ fn alphas(limited: &Limited<'_>, points: &[Point], x: String) -> Option<Curve> {
         };
         Span { lo: cut(before.lo, after.hi), hi: cut(before.hi, after.lo) }
     };
-    let effects = limited.cnps.iter().map(|(_, at)| *at + limited.rp.latency.most());
+    let effects = limited.cnps.iter().map(|cnp| cnp.passes + limited.rp.latency.most());
     let at_cut = effects.filter_map(|effect| {
         let next = points.partition_point(|point| point.at < effect);
         let [before, after] = [points.get(next.checked_sub(1)?)?, points.get(next)?];
@@ -340,15 +352,15 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     let told = Cell::new(None);
     done.each("rate.cut", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
-        let Some(&(record, cnp)) = limited.cnps.first() else {
+        let Some(&cnp) = limited.cnps.first() else {
             return Err(trial.doubt("no CNP was sent").into());
         };
         limited.takes_effect(trial, flow)?;
         let curve = limited.follow().curve;
         let until = limited.next_change(cnp);
-        let alone = |point: &&Point| point.at >= cnp && until.is_none_or(|next| point.at < next);
+        let alone = |point: &&Point| point.at >= cnp.at && until.is_none_or(|next| point.at < next);
         // One that does not cut holds nothing back: then what follows the CNP's effect shows that.
-        let effect = cnp + limited.rp.latency.most() + limited.bound * 2;
+        let effect = cnp.passes + limited.rp.latency.most() + limited.bound * 2;
         let held = curve.iter().filter(alone).find(|point| point.held);
         let shown = held.or_else(|| curve.iter().filter(alone).find(|point| point.at >= effect));
         let Some(point) = shown else {
@@ -374,7 +386,7 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             source: SOURCE,
         };
         let sent = limited.frames.iter().find(|(_, at, _)| *at == point.at);
-        let records = [record].into_iter().chain(sent.map(|(record, ..)| *record)).collect();
+        let records = [cnp.record].into_iter().chain(sent.map(|(record, ..)| *record)).collect();
         Ok(TrialReading { span: measured, want, got: None, records, looked: looked(1, "cuts") })
     });
     if let Some(open) = told.take() {
@@ -389,17 +401,18 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     }
 }
 
-/// How soon a CNP takes effect.
-fn reacts(rp: &Rp) -> Prediction {
+/// How soon a CNP takes effect that the receive pipeline holds for so long.
+fn reacts(rp: &Rp, held: Dur) -> Prediction {
+    let [least, most] = [rp.latency.least(), rp.latency.most()];
     Prediction {
         unit: Unit::Ps,
-        span: Span { lo: rp.latency.least().0, hi: rp.latency.most().0 },
-        formula: "rp.latency; seen between two packets",
+        span: Span { lo: (held + least).0, hi: (held + most).0 },
+        formula: "what the receive pipeline takes and rp.latency; seen between two packets",
         text: match rp.latency.width() {
             Dur::ZERO => {
-                format!("{} after the last bit of the CNP", Unit::Ps.show(rp.latency.least().0))
+                format!("{} after the last bit of the CNP", Unit::Ps.show((held + least).0))
             }
-            _ => format!("{} after the last bit of the CNP", rp.latency),
+            _ => format!("{} after {held} of the receive pipeline", rp.latency),
         },
         source: "the declared latency",
     }
@@ -411,7 +424,7 @@ fn reaction(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("rate.reaction", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
         let (cnp, held) = limited.held(trial)?;
-        let since = |index: usize| limited.frames[index].1.since(cnp);
+        let since = |index: usize| limited.frames[index].1.since(cnp.at);
         let blur = limited.bound * 2;
         // The packet before still had the old rate behind it, this one has the new.
         let lo = since(held - 1).map_or(0, |since| since.saturating_sub(blur).0 + 1);
@@ -421,8 +434,8 @@ fn reaction(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let open = Dur(span.hi - span.lo + 1);
         let open = told.take().map_or(open, |(.., before)| before.max(open));
         told.set(Some((of, limited.rp.latency, open)));
-        let want = reacts(limited.rp);
-        let records = vec![limited.cnps[0].0, limited.frames[held].0];
+        let want = reacts(limited.rp, cnp.passes - cnp.at);
+        let records = vec![cnp.record, limited.frames[held].0];
         Ok(TrialReading { span, want, got: None, records, looked: looked(1, "cuts") })
     });
     if let Some(told) = told.take() {

@@ -15,7 +15,7 @@ pub const SOURCE: &str = "DCQCN: Zhu et al., SIGCOMM'15, 3.1 (NP); RoCEv2, IBTA 
 /// A packet that is marked, or a NAK that counts as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
-    /// When its last bit arrived.
+    /// When it counts as arrived: behind the receive pipeline.
     pub at: Time,
     /// The sender's queue pair.
     pub qp: u16,

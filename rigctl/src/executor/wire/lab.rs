@@ -149,7 +149,7 @@ impl WireLab {
             Tape::new((script, stop), origin, self.bench.next, instant, self.bench.bound);
         tape.ledger = tape.ledger.onto(self.spool.take().map(|onto| Spool::held(onto, script)));
         tape.disk = self.disk.take();
-        tape.unseen.before(read, &earlier.all);
+        tape.unseen.before(read, &earlier);
         let mut trial = Trial { lab: self, script, program: &program, tape, config: Vec::new() };
         let ran = trial.run(origin);
         let stopped = trial.stop();
@@ -187,9 +187,9 @@ impl WireLab {
         let on_its_way = transit + self.cable * 2 + slowest * 2 + behind;
         unseen.after(origin + script.length + on_its_way, read);
         self.bench.pacer.run_until(read, &mut unseen)?;
-        unseen.events(origin, happened.as_ref().map_or(&[], |events| &events.all));
-        let told_within = happened.as_ref().map_or(Dur::ZERO, |events| events.bound);
-        let events = happened.map(|events| since(origin, events.all));
+        unseen.events(origin, happened.as_deref().unwrap_or_default());
+        let told = happened.iter().flatten().map(|event| event.off);
+        let told_within = told.max().unwrap_or_default();
         // Only now: nothing is due any more, and the device has been read.
         self.spooled = spool.map(Spool::finish);
         // How far off the instants of this trial may be is measured, frame by frame, at both ends; where nobody measures at
@@ -200,13 +200,16 @@ impl WireLab {
             }
             None => bound,
         };
+        // A device that is late tells when it should have acted: the wire shows it later.
+        let within = off.min(bound);
+        let events = happened.map(|events| since(origin, events, within));
         let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds).map(
             |((&index, name), speed)| PortTrace {
                 name: name.clone(),
                 speed,
                 dut_port: declared.name_of(index),
                 cable: self.cable,
-                provenance: Provenance::Software { bound: off.min(bound) },
+                provenance: Provenance::Software { bound: within },
             },
         );
         let mut counters = Counters::read(before.values, after.values);
@@ -299,9 +302,12 @@ impl WireLab {
     }
 }
 
-/// Events on the trial's clock; those before it left out.
-fn since(origin: Time, events: Vec<DutEvent>) -> Vec<DutEvent> {
-    let since = |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });
+/// Events on the trial's clock, none of them known better than to within `off`; those before it left out.
+fn since(origin: Time, events: Vec<DutEvent>, off: Dur) -> Vec<DutEvent> {
+    let since = |event: DutEvent| {
+        let at = Time(event.at.since(origin)?.0);
+        Some(DutEvent { at, off: event.off.max(off), ..event })
+    };
     events.into_iter().filter_map(since).collect()
 }
 

@@ -70,7 +70,8 @@ mod tests {
     }
 
     fn event(ms: u64) -> DutEvent {
-        DutEvent { at: at(ms), port: "Ethernet0".to_owned(), class: 3, kind: DutEventKind::Storm }
+        let port = "Ethernet0".to_owned();
+        DutEvent { at: at(ms), off: Dur::ZERO, port, class: 3, kind: DutEventKind::Storm }
     }
 
     #[test]

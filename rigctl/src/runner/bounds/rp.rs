@@ -45,7 +45,7 @@ fn a_cut_takes_effect_between_two_packets_to_the_picosecond() {
 }
 
 #[test]
-fn a_packet_that_is_a_picosecond_off_does_not_follow_its_rate() {
+fn a_packet_off_by_more_than_a_device_rounds_does_not_follow_its_rate() {
     let ran = cut("rate.follows");
     assert_eq!(ran.as_seen().word("rate.follows"), Word::Pass);
     let moved = |nth: usize, by: i64| {
@@ -58,25 +58,52 @@ fn a_packet_that_is_a_picosecond_off_does_not_follow_its_rate() {
     };
     let last = ran.as_seen_count(|seen| packets(seen).len()) - 5;
     let last = usize::try_from(last).expect("a count");
-    for nth in [20, last] {
-        assert!(moved(nth, 1), "packet {nth} late");
-        assert!(moved(nth, -1), "packet {nth} early");
+    // The port itself rounds nothing; a rate that holds packets back makes gaps of whole picoseconds, rounded either way.
+    for (nth, off) in [(20, 1), (last, 2)] {
+        assert!(moved(nth, off), "packet {nth} late");
+        assert!(moved(nth, -off), "packet {nth} early");
     }
+    assert!(!moved(last, 1) && !moved(last, -1));
 }
 
 #[test]
 fn a_first_cut_leaves_half_of_the_rate() {
-    for (measure, want) in [("rate.cut", 500_000), ("rate.least", 50_000_000_000)] {
+    for (measure, half, one) in [("rate.cut", 500_000, 1), ("rate.least", 50_000_000_000, 100_000)]
+    {
         let ran = cut(measure);
-        assert_eq!(ran.as_seen().spans(measure).1, Span::exactly(want));
+        let (read, want) = ran.as_seen().spans(measure);
+        assert_eq!(read, Span::exactly(half));
+        // Some millionths of it, for what a device rounds.
+        assert!(want.lo < half && half < want.hi && want.hi - want.lo <= 8 * one, "{want:?}");
         assert_eq!(ran.as_seen().word(measure), Word::Pass);
     }
 }
 
 #[test]
-fn the_last_rate_is_that_of_the_last_two_packets_to_the_picosecond() {
+fn a_first_cut_that_is_off_by_its_resolution_is_told_and_so_is_none() {
+    let ran = cut("rate.cut");
+    // From the first packet that is held back on, each later by so much more.
+    let slower = |by: i64| {
+        let said = ran.changed(|seen| {
+            let all = packets(seen);
+            let at = |one: usize| seen.observation.records[one].at.0;
+            let held = (1..all.len()).find(|&nth| at(all[nth]) - at(all[nth - 1]) > 100_000);
+            for (nth, &one) in (1..).zip(&all[held.expect("a cut")..]) {
+                seen.shift(one, nth * by);
+            }
+        });
+        said.word("rate.cut")
+    };
+    assert_eq!([slower(0), slower(1), slower(-1)], [Word::Pass, Word::Pass, Word::Pass]);
+    for by in [-2, 2, -80_000] {
+        assert!(matches!(slower(by), Word::Fail(_)), "{by}: {:?}", slower(by));
+    }
+}
+
+#[test]
+fn the_last_rate_is_that_of_the_last_two_packets_to_what_a_device_rounds() {
     let ran = cut("rate.final");
-    assert_eq!(ran.as_seen().spans("rate.final").1, Span::exactly(50_000_000_000));
+    assert_eq!(ran.as_seen().spans("rate.final").0, Span::exactly(50_000_000_000));
     let moved = |by: i64| {
         let said = ran.changed(|seen| {
             let last = *packets(seen).last().expect("packets");
@@ -84,8 +111,8 @@ fn the_last_rate_is_that_of_the_last_two_packets_to_the_picosecond() {
         });
         said.word("rate.final")
     };
-    assert_eq!(moved(0), Word::Pass);
-    for by in [-1, 1] {
+    assert_eq!([moved(0), moved(1), moved(-1)], [Word::Pass, Word::Pass, Word::Pass]);
+    for by in [-2, 2] {
         assert!(matches!(moved(by), Word::Fail(_)), "{by}: {:?}", moved(by));
     }
 }

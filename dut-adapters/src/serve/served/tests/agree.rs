@@ -102,7 +102,7 @@ fn in_virtual_time(profile: &Profile, seed: u64) -> Virtual {
     dut.run_until(END, &mut tap);
     sent.sort();
     received.sort();
-    let events = dut.events().expect("an emulated device tells").all;
+    let events = dut.events().expect("an emulated device tells");
     Virtual { sent, received, events }
 }
 

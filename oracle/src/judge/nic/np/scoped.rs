@@ -1,6 +1,6 @@
 //! The marks and CNPs of one scope.
 
-use super::{Checked, Cnp, Fault, Sight};
+use super::{Checked, Cnp, Fault, Latency, Sight};
 use crate::spec::nic::Ready;
 use crate::spec::nic::np::Mark;
 use rig_capture::Span;
@@ -96,7 +96,8 @@ impl<'a> Scoped<'a> {
                 lo: cnp.at.0.saturating_sub(hi + blur),
                 hi: (cnp.at.0 + blur).saturating_sub(lo),
             };
-            checked.latencies.push((*index, latency));
+            let marks = [self.marks[first].0, self.marks[latest].0];
+            checked.latencies.push(Latency { cnp: *index, marks, span: latency });
             if let (Some(Some(before)), Some(Some(after))) = (last.first(), last.last()) {
                 let (before, after) = (self.at(*before).0, self.at(*after).0);
                 let lo = lo.saturating_sub(after + blur);
