@@ -73,6 +73,7 @@ const TRIED: &[Tried] = &[
         path: "nic.rp.latency",
         device: "gen2",
         measure: "rate.reaction",
+        ends: SHORT,
         case: || {
             "    dut: {nic: {generation: gen2, rp: {enable: true, limiting: packet}}}
     flows: {flow: {nic: p1, class: 3, verb: write, message: 64KiB, mtu: 1024B}}
