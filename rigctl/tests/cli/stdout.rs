@@ -52,6 +52,8 @@ const COMMANDS: &[(&str, i32)] = &[
     ("gen --to gen.pcapng --stream kind=udp,size=256B,every=10us,count=5", 0),
     ("gen --to gen.pcapng --stream kind=udp,size=256B,every=10us,count=5 --format json", 0),
     ("bench frames", 0),
+    ("guest build --help", 0),
+    ("guest perftest --help", 0),
 ];
 
 fn desk() -> Desk {

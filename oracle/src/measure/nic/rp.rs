@@ -355,6 +355,9 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let Some(&cnp) = limited.cnps.first() else {
             return Err(trial.doubt("no CNP was sent").into());
         };
+        if !limited.rp.enable {
+            return Err(trial.doubt("the reaction point is off: there is no cut").into());
+        }
         limited.takes_effect(trial, flow)?;
         let curve = limited.follow().curve;
         let until = limited.next_change(cnp);
@@ -373,6 +376,11 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let of = |span: Span| Span { lo: ppm(span.lo), hi: ppm(span.hi) };
         let want = of(limited.after_first_cut(point.bytes));
         let measured = of(point.measured);
+        // A packet that nothing held back may have come late for reasons of the application's: its rate is the least that was allowed.
+        let measured = Span {
+            hi: if point.held { measured.hi } else { ppm(limited.line.bps()).max(measured.hi) },
+            ..measured
+        };
         told.set(Some(measured.hi - measured.lo + want.hi - want.lo));
         let want = Prediction {
             unit: Unit::Ppm,
