@@ -1,6 +1,6 @@
 //! The reaction point: between what rates one limiter is, after what it was told and has sent (`docs/nic.md`, Reaction point).
 //!
-//! Between two changes of its target a limiter has one closed form ([`forms`](super::forms)): what is kept here is where that
+//! Between two changes of its target a limiter has one closed form ([`forms`]): what is kept here is where that
 //! began, and how many increases there were since.
 
 use super::alpha::Alpha;
