@@ -47,8 +47,9 @@ fn compare(root: &Path, revision: &str, named: &BTreeSet<String>) -> Result<bool
     for lab in now.iter().filter(|lab| !before.contains(lab)) {
         println!("{lab} is new: there is nothing to compare it with");
     }
-    let theirs = scratch.built()?;
-    let ours = scratch::build(root, &root.join("target"))?;
+    let ours = scratch.built(root, &root.join("target"), "now")?;
+    // What was built stays where all builds are: the next time less is left to do.
+    let theirs = scratch.built(scratch.tree(), &root.join("target/same-results"), "before")?;
     for lab in now.iter().filter(|lab| before.contains(lab)) {
         for seed in SEEDS {
             let before = scratch.results(&theirs, scratch.tree(), lab, seed)?;

@@ -32,9 +32,16 @@ impl Scratch {
         command
     }
 
-    /// The rig of the revision. What was built stays in the folder that all builds are in: the next time less is left to do.
-    pub(super) fn built(&self) -> Result<PathBuf, String> {
-        build(&self.tree, &self.root.join("target/same-results"))
+    /// The rig that is built from a tree, apart from where it was built: whoever builds there meanwhile changes nothing.
+    pub(super) fn built(&self, tree: &Path, into: &Path, name: &str) -> Result<PathBuf, String> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.current_dir(tree).args(["build", "--package", "rigctl", "--locked"]);
+        command.arg("--target-dir").arg(into);
+        done(command)?;
+        let rig = self.place.join(name);
+        fs::copy(into.join("debug/rigctl"), &rig).map_err(|why| format!("{name}: {why}"))?;
+        Ok(rig)
     }
 
     /// What a run of the catalogue of `tree` writes.
@@ -65,16 +72,6 @@ impl Drop for Scratch {
         let _gone = done(self.git(&["worktree", "remove", "--force", &tree]));
         let _gone = fs::remove_dir_all(&self.place);
     }
-}
-
-/// The rig that is built from a tree.
-pub(super) fn build(tree: &Path, into: &Path) -> Result<PathBuf, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.current_dir(tree).args(["build", "--package", "rigctl", "--locked", "--target-dir"]);
-    command.arg(into);
-    done(command)?;
-    Ok(into.join("debug/rigctl"))
 }
 
 /// Runs it to its end.
