@@ -4,6 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// How each place is called, before the number of the process.
+const NAME: &str = "same-results-";
+
 /// The tree of a revision, and where runs write beside it.
 #[derive(Debug)]
 pub(super) struct Scratch {
@@ -14,22 +17,22 @@ pub(super) struct Scratch {
 
 impl Scratch {
     pub(super) fn of(root: &Path, revision: &str) -> Result<Scratch, String> {
-        let place = std::env::temp_dir().join(format!("same-results-{}", std::process::id()));
+        let temporary = std::env::temp_dir();
+        left_over(&temporary).iter().for_each(|place| discard(root, place));
+        let place = temporary.join(format!("{NAME}{}", std::process::id()));
         fs::create_dir_all(&place).map_err(|why| format!("{}: {why}", place.display()))?;
         let scratch = Scratch { root: root.to_owned(), tree: place.join("tree"), place };
-        let tree = scratch.tree.display().to_string();
-        done(scratch.git(&["worktree", "add", "--detach", &tree, revision]))?;
+        let mut git = Command::new("git");
+        git.current_dir(root)
+            .args(["worktree", "add", "--detach"])
+            .arg(&scratch.tree)
+            .arg(revision);
+        done(git)?;
         Ok(scratch)
     }
 
     pub(super) fn tree(&self) -> &Path {
         &self.tree
-    }
-
-    fn git(&self, args: &[&str]) -> Command {
-        let mut command = Command::new("git");
-        command.current_dir(&self.root).args(args);
-        command
     }
 
     /// The rig that is built from a tree, apart from where it was built: whoever builds there meanwhile changes nothing.
@@ -68,10 +71,28 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let tree = self.tree.display().to_string();
-        let _gone = done(self.git(&["worktree", "remove", "--force", &tree]));
-        let _gone = fs::remove_dir_all(&self.place);
+        discard(&self.root, &self.place);
     }
+}
+
+/// Removes a place, and the tree in it.
+fn discard(root: &Path, place: &Path) {
+    let tree = place.join("tree");
+    let mut git = Command::new("git");
+    git.current_dir(root).args(["worktree", "remove", "--force"]).arg(&tree);
+    let _gone = done(git);
+    let _gone = fs::remove_dir_all(place);
+}
+
+/// Places of runs that were broken off: the process that each is named after is there no longer.
+fn left_over(temporary: &Path) -> Vec<PathBuf> {
+    let is_over = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let process = name.strip_prefix(NAME).and_then(|id| id.parse::<u32>().ok());
+        process.is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists())
+    };
+    let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(is_over).collect()
 }
 
 /// Runs it to its end.
@@ -82,4 +103,21 @@ fn done(mut command: Command) -> Result<(), String> {
     }
     let told = String::from_utf8_lossy(&said.stderr).trim_end().to_owned();
     Err(format!("{:?}: {}: {told}", command.get_program(), said.status))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_left_over_when_its_process_is_gone() {
+        let temporary = std::env::temp_dir().join(format!("left-over-{}", std::process::id()));
+        let place = |process: u32| temporary.join(format!("{NAME}{process}"));
+        let gone = place(u32::MAX);
+        for place in [&gone, &place(std::process::id()), &temporary.join("same-results-of-mine")] {
+            fs::create_dir_all(place).expect("a folder");
+        }
+        assert_eq!(left_over(&temporary), [gone]);
+        fs::remove_dir_all(&temporary).expect("it was made here");
+    }
 }
