@@ -5,11 +5,12 @@ use super::blame;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{At, Judged, Unread, looked};
 use super::measurement::{Known, Red, Tells, by_formula};
+use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer;
 use crate::spec::in_flight::{self, InFlight};
 use crate::trials::trial::Trial;
-use crate::verdict::{Finding, Judgement, Looked};
+use crate::verdict::{Doubt, Finding, Judgement, Looked};
 use crate::{Prediction, Resolution};
 use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
 use rig_capture::{Dir, Reading, Span, Unit};
@@ -282,6 +283,14 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         }
         let (fit, come) = (drop - xoff - 1, Span { lo: come.lo.min(most), hi: come.hi.min(most) });
         let predicted = Span { lo: come.lo.saturating_sub(fit), hi: come.hi.saturating_sub(fit) };
+        // The case takes for granted that all of it fits: of a device that declares otherwise it wants what no device can do.
+        if expect == Wanted::None && predicted.hi > 0 {
+            let why = format!(
+                "up to {} frames come after the crossing one by what is declared, and {fit} of them fit: that none is lost may not be wanted of it",
+                come.hi
+            );
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         let want = Prediction {
             unit: Unit::Frames,
             // Whatever may come is to fit.

@@ -47,7 +47,7 @@ pub use measurement::{Expected, Expects, Known, LateLimits, Needs, Placement, Re
 pub use registry::{Registry, of};
 pub use search::happened;
 pub use void::{as_planned, void};
-pub use watchdog::see::see;
+pub use watchdog::see::{Counting, see};
 pub use watchdog::subject::{Places, Subject};
 pub use watchdog::watch::Fires;
 pub use watchdog::{before, in_focus, longest_turn, marks, placer, rests, start, too_rare, turn};

@@ -1,6 +1,6 @@
 //! Detection, restoration and the trigger ramp of the watchdog.
 
-use self::see::see;
+use self::see::{Counting, see};
 use self::subject::Subject;
 use self::watch::Watch;
 use super::judge_context::JudgeContext;
@@ -185,7 +185,8 @@ pub(super) fn seen(context: &Context<'_>, trial: &Trial, subject: &Subject) -> R
         reason: "not-observable",
         detail: format!("{} and {} are not in the script", subject.storm, subject.stream),
     })?;
-    see(trial.number, &trial.script, &trial.observation, places, &view, watch.rule.family)
+    let rule = Counting { family: watch.rule.family, xon_counts: context.switch().pfc.xon_counts };
+    see(trial.number, &trial.script, &trial.observation, places, &view, rule)
 }
 
 /// Judges one measure.

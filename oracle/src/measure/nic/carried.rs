@@ -230,6 +230,11 @@ fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
     done.each("rate.goodput", flow, judged, |trial| {
         let carried = Carried::of(done, trial, flow)?;
         let want = wanted(measure);
+        let line = trial.observation.ports[usize::from(carried.spec.nic)].speed;
+        if want.span.lo > line.bps() {
+            let why = format!("{} of {line} is more than there is", want.text);
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         if want.span.lo == 0 && carried.hangs() {
             let why = format!("{flow} got nothing through for the latter half of its time: that it is slow shows nothing");
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());

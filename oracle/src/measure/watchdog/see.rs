@@ -8,7 +8,16 @@ use rig_capture::analyse::{self, ActionView, Sighting};
 use rig_capture::{Dir, Observation, Span};
 use rig_lab::RuleFamily;
 use rig_testcases::{Action, Script};
-use rig_units::{Dur, Time};
+use rig_units::{Dur, Quanta, Time};
+
+/// How the device tells when a storm is over.
+#[derive(Debug, Clone, Copy)]
+pub struct Counting {
+    /// By which rule.
+    pub family: RuleFamily,
+    /// Whether a frame that releases counts as one that came, where it goes by frames.
+    pub xon_counts: bool,
+}
 
 /// Reads trial `number` of the storm at `places`.
 ///
@@ -20,7 +29,7 @@ pub fn see(
     observation: &Observation,
     places: Places,
     view: &ActionView,
-    family: RuleFamily,
+    rule: Counting,
 ) -> Result<Seen, Doubt> {
     let Places { storm, class, .. } = places;
     let doubt =
@@ -38,7 +47,7 @@ pub fn see(
         after: since_start(span),
         frames: frames.iter().copied().map(frame).collect(),
     };
-    let (acted, ended) = sightings(script, observation, places, view, family);
+    let (acted, ended) = sightings(script, observation, places, view, rule.family);
     let fired = match acted {
         Sighting::At { span, frames } => Fired::At(sighting(span, &frames)),
         Sighting::Never => Fired::Never,
@@ -50,7 +59,8 @@ pub fn see(
         Sighting::At { span, frames } => Some(sighting(span, &frames)),
         Sighting::Never | Sighting::NotObservable(_) | Sighting::Void(_) => None,
     };
-    let last = last_pfc(observation, script, places).unwrap_or(Time(coverage.last_xoff.middle()));
+    let last = last_pfc(observation, script, places, rule.xon_counts)
+        .unwrap_or(Time(coverage.last_xoff.middle()));
     // Nothing shows after the last frame that is sent to the queue.
     let end = Time::ZERO + observation.length;
     let watched = |stream: u16| {
@@ -108,11 +118,18 @@ pub(crate) fn sightings(
     (acted, ended)
 }
 
-/// When the last PFC frame of the storm's port and class reached the device, frames sent by hand included.
-fn last_pfc(observation: &Observation, script: &Script, places: Places) -> Option<Time> {
+/// When the last PFC frame of the storm's port and class that the device counts reached it, frames sent by hand included.
+fn last_pfc(
+    observation: &Observation,
+    script: &Script,
+    places: Places,
+    xon_counts: bool,
+) -> Option<Time> {
     let port = script.storms[usize::from(places.storm)].from;
     let own = observation.records.iter().rev().find(|record| {
-        record.port == port && record.dir == Dir::Tx && record.what.pauses(places.class).is_some()
+        let quanta = record.what.pauses(places.class);
+        let counts = quanta.is_some_and(|quanta| xon_counts || quanta > Quanta(0));
+        record.port == port && record.dir == Dir::Tx && counts
     });
     own.map(|record| record.at + observation.ports[usize::from(port)].cable)
 }

@@ -10,7 +10,7 @@ use rig_capture::{Dir, Observation, Span, What};
 use rig_lab::{Profile, RuleFamily};
 use rig_oracle::judge::Fired;
 use rig_oracle::measure::Places;
-use rig_oracle::measure::see;
+use rig_oracle::measure::{Counting, see};
 use rig_testcases::Script;
 use rig_units::Time;
 
@@ -29,7 +29,8 @@ impl Analysis {
             .map(|void| format!("{}: {}", void.reason, void.detail));
         let guarded = device.family().zip(device.declared.switch());
         let watchdog = guarded.map_or_else(Vec::new, |(family, switch)| {
-            watchdog(capture, &ActionView::from(switch), family)
+            let rule = Counting { family, xon_counts: switch.pfc.xon_counts };
+            watchdog(capture, &ActionView::from(switch), rule)
         });
         let delays = Delays::from(&device.declared);
         let mut notes = notes.clone();
@@ -150,7 +151,7 @@ fn pfc(observation: &Observation, index: u16) -> Option<Pfc> {
 }
 
 /// Every storm with every stream that leaves through the queue that it pauses.
-fn watchdog(capture: &Capture, view: &ActionView, family: RuleFamily) -> Vec<Watchdog> {
+fn watchdog(capture: &Capture, view: &ActionView, rule: Counting) -> Vec<Watchdog> {
     let Capture { observation, script, kept, .. } = capture;
     let mut all = Vec::new();
     for (storm, of) in (0_u16..).zip(&script.storms) {
@@ -161,7 +162,7 @@ fn watchdog(capture: &Capture, view: &ActionView, family: RuleFamily) -> Vec<Wat
             if during {
                 let places = Places { storm, stream, shown_by: stream, class: spec.class };
                 let whole = kept[usize::from(stream)] == Kept::Whole;
-                all.push(one(observation, script, (places, whole), view, family));
+                all.push(one(observation, script, (places, whole), view, rule));
             }
         }
     }
@@ -184,9 +185,9 @@ fn one(
     script: &Script,
     (places, whole): (Places, bool),
     view: &ActionView,
-    family: RuleFamily,
+    rule: Counting,
 ) -> Watchdog {
-    let restoration_from = match family {
+    let restoration_from = match rule.family {
         RuleFamily::IntervalCounter => Anchor::Detection,
         RuleFamily::Broadcom
         | RuleFamily::Mellanox
@@ -204,7 +205,7 @@ fn one(
     if !whole {
         return nothing("frames of it are not in the file, so none that is missing shows anything");
     }
-    let seen = match see(1, script, observation, places, view, family) {
+    let seen = match see(1, script, observation, places, view, rule) {
         Ok(seen) => seen,
         Err(doubt) => return nothing(doubt.detail.trim_start_matches("trial 1: ")),
     };

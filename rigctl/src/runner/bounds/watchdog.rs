@@ -3,6 +3,7 @@
 use super::given::{Ran, Seen, Word};
 use super::storm::missing;
 use rig_capture::{Dir, Span};
+use rig_lab::Declared;
 use rig_units::{Dur, PortSpeed, Quanta};
 
 /// A storm that starts at 200 ms and lasts so long, on the queue that a frame goes to every 500 us.
@@ -55,6 +56,31 @@ pub(super) fn restored_later(seen: &mut Seen<'_>, by: i64) {
 
 /// What is wanted of either.
 const WANT: Span = Span { lo: Dur::ms(200).0, hi: Dur::ms(300).0 - 1 };
+
+/// A frame that releases comes 150 ms after the storm: a restoration of 200 ms begins anew with it where it counts, and only there.
+#[test]
+fn a_frame_that_releases_is_none_of_the_storm_where_the_device_does_not_count_it() {
+    let text = format!(
+        "    dut: {{pfcwd: {{detection_time: 200ms, restoration_time: 200ms, poll_interval: 100ms, action: drop}}}}
+    streams: {{victim: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 500us}}}}
+    storms: {{storm: {{from: p2, classes: [3]}}}}
+    trials: 1
+    steps:
+      - {{at: 0ms, start: victim}}
+      - {{at: 200ms, start: storm, for: 400ms}}
+      - {{at: 750ms, pfc: {{from: p2, classes: [3], quanta: 0q}}}}
+    measure: [{{{RESTORATION}}}}}]
+"
+    );
+    for counts in [true, false] {
+        let ran = Ran::with("broadcom", &text, |profile| {
+            if let Declared::Switch(switch) = &mut profile.declared {
+                switch.pfc.xon_counts = counts;
+            }
+        });
+        assert_eq!(ran.as_seen().word("pfcwd.restoration"), Word::Pass, "{counts}");
+    }
+}
 
 #[test]
 fn a_detection_holds_the_bounds_of_the_rule_to_the_picosecond() {
