@@ -36,6 +36,8 @@ struct Seen<'a> {
     left: Vec<Left>,
     /// How far its clock and the rig's may be apart.
     apart: Apart,
+    /// How far off an instant at its port may be: by the stamp, and by what the longest frame takes of its clock.
+    bound: Dur,
     /// How long a frame of its own may keep another from leaving, at most.
     busy: Dur,
 }
@@ -59,7 +61,8 @@ impl<'a> Seen<'a> {
         let part = if behind == 0 { "nic" } else { "peer" };
         let apart = done.context.apart();
         let busy = apart.most(busy);
-        Seen { part, nic, reached, passes, left, apart, busy }
+        let bound = observation.bound() + Dur(apart.part(speed.slot(Bytes(longest.into())).0));
+        Seen { part, nic, reached, passes, left, apart, bound, busy }
     }
 
     /// What reached it, each with the instant from which the rule has it there. For what is predicted alone: what is measured begins with

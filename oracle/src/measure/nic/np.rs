@@ -144,7 +144,7 @@ impl Traffic {
         let cnps = seen.left.iter().filter(|left| matches!(left.roce.kind, RoceKind::Cnp { .. }));
         let cnps = cnps.map(|left| (left.record, Cnp { at: left.at, qp: left.roce.connection }));
         let sight = Sight {
-            bound: trial.observation.bound(),
+            bound: seen.bound,
             busy: seen.busy,
             until: Time::ZERO + trial.script.length,
             apart: seen.apart,

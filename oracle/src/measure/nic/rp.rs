@@ -150,7 +150,7 @@ impl<'a> Limited<'a> {
             part: seen.part,
             rp,
             line,
-            bound: trial.observation.bound(),
+            bound: seen.bound,
             drift: Dur(seen.apart.part(trial.script.length.0)),
             apart: seen.apart,
             allowance: seen.apart.most(turns + under_way),
@@ -253,6 +253,10 @@ fn follows(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             return Err(trial.doubt(&format!("{flow} sent no two packets")).into());
         }
         limited.takes_effect(trial, flow)?;
+        if limited.drift > Dur::ZERO && limited.rp.limiting == Limiting::Burst {
+            let why = "with which packet a burst begins is not known by clocks that may be apart";
+            return Err(trial.doubt(why).into());
+        }
         if followed.lost > 0 {
             let why = format!("stamps leave too many orders open for {} packets", followed.lost);
             return Err(trial.doubt(&why).into());

@@ -17,7 +17,7 @@ pub(super) fn rule(family: RuleFamily, d: u64, p: u64, r: Option<u64>) -> Rule {
         min_samples: 1,
         jitter: Jitter::None,
         action_latency: Within::ZERO,
-        apart: rig_units::Apart::NOT,
+        apart: Apart::NOT,
     }
 }
 
@@ -278,7 +278,7 @@ fn the_limits_of_a_configuration_are_those_of_orchagent_and_yang() {
 #[test]
 fn by_a_clock_that_may_be_off_every_form_widens_and_there_is_no_grid() {
     let right = rule(RuleFamily::Broadcom, 200, 100, Some(200));
-    let apart = rig_units::Apart::of(rig_units::Ppm(100), rig_units::Ppm(0));
+    let apart = Apart::of(rig_units::Ppm(100), rig_units::Ppm(0));
     let off = Rule { apart, ..right };
     let shown = |window: Option<Window>| window.expect("a window").to_string();
     let want = "199.98ms <= T < 300.030003001ms";
