@@ -19,11 +19,6 @@ impl Apart {
         Apart(Ppm(one.0.saturating_add(other.0).min(Apart::WHOLE - 1)))
     }
 
-    /// By how much they may be apart.
-    pub const fn ppm(self) -> Ppm {
-        self.0
-    }
-
     /// The shortest that the other shows of `time`.
     pub fn least(self, time: Dur) -> Dur {
         time.scaled((Apart::WHOLE - self.0.0).into(), Apart::WHOLE.into())
@@ -63,7 +58,7 @@ mod tests {
         // 100 ms / (1 - 0.00015) = 100.015002250... ms, to the next picosecond.
         assert_eq!(apart.most(Dur::ms(100)), Dur(100_015_002_251));
         assert_eq!(apart.part(1_000_000), 151);
-        assert_eq!(Apart::of(Ppm(u32::MAX), Ppm(1)).ppm(), Ppm(999_999));
+        assert_eq!(Apart::of(Ppm(u32::MAX), Ppm(1)), Apart(Ppm(999_999)));
     }
 
     #[test]
