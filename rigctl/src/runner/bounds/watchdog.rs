@@ -69,7 +69,7 @@ fn a_frame_that_releases_is_none_of_the_storm_where_the_device_does_not_count_it
       - {{at: 0ms, start: victim}}
       - {{at: 200ms, start: storm, for: 400ms}}
       - {{at: 750ms, pfc: {{from: p2, classes: [3], quanta: 0q}}}}
-    measure: [{{{RESTORATION}}}}}]
+    measure: [{{{RESTORATION}}}]
 "
     );
     for counts in [true, false] {
