@@ -11,7 +11,7 @@ use rig_units::{Dur, Time};
 /// What the ASIC knows of a class at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paused {
-    /// When.
+    /// The instant of which the rest is told, on the engine's clock.
     pub at: Time,
     /// Since when it has been paused without a break; `None` where it is not.
     pub since: Option<Time>,

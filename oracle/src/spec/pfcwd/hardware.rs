@@ -5,13 +5,10 @@
 //! Each timer runs out t later than it is set to, t anew within a declared range: ticks of a clock that runs on, and where between
 //! two of them a pause begins nobody says. A pause that ends as the timer runs out is no storm.
 
-use super::{Chance, End, Rule, Window};
+use super::{End, Rule, Window};
 use crate::Alike;
 use rig_lab::RuleFamily;
 use rig_units::{Dur, Within};
-
-/// Where the hardware's forms come from, for reports.
-pub(super) const HARDWARE_SOURCE: &str = "SAI saiswitch.h, PFC_TC_DLD_INTERVAL and PFC_TC_DLR_INTERVAL; SONiC pfc_hardware_recovery_hld.md 0.2";
 
 /// Whether the recovery of a family lasts its time whatever the storm does, and so counts from the detection.
 pub const fn recovers(family: RuleFamily) -> bool {
@@ -40,15 +37,6 @@ impl Rule {
     pub(super) fn outlasts(&self, length: Dur) -> Option<bool> {
         let Window { from, until } = self.runs_out(self.detection_time);
         if length <= from.value() { Some(false) } else { (length > until.value()).then_some(true) }
-    }
-
-    /// The least and the greatest chance of that: nothing is declared of how the lags lie within their range.
-    pub(super) fn outlasting(&self, length: Dur) -> (Chance, Chance) {
-        let sure = |yes: bool| Chance { of: u128::from(yes), out_of: 1 };
-        match self.outlasts(length) {
-            Some(yes) => (sure(yes), sure(yes)),
-            None => (sure(false), sure(true)),
-        }
     }
 
     /// The times that a timer may be set to and look as declared, where instants are known to within `blur`: what is timed lies

@@ -40,6 +40,9 @@ pub const SOURCE: &str = "recorded from sonic-swss e6b0c5b5, pfc_detect_*.lua an
 pub const INTERVAL_COUNTER_SOURCE: &str =
     "PFC deadlock detection: N checks of T ms each saw a pause (systems.md B4)";
 
+/// Where the hardware's forms come from, for reports.
+pub const HARDWARE_SOURCE: &str = "SAI saiswitch.h, PFC_TC_DLD_INTERVAL and PFC_TC_DLR_INTERVAL; SONiC pfc_hardware_recovery_hld.md 0.2";
+
 /// Everything of a declared watchdog that decides when it acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
@@ -187,7 +190,7 @@ impl Rule {
             | RuleFamily::Cisco8000
             | RuleFamily::Barefoot => SOURCE,
             RuleFamily::IntervalCounter => INTERVAL_COUNTER_SOURCE,
-            RuleFamily::Hardware => hardware::HARDWARE_SOURCE,
+            RuleFamily::Hardware => HARDWARE_SOURCE,
         }
     }
 }

@@ -221,6 +221,15 @@ impl Rule {
         (least, Chance::of(greatest, p))
     }
 
+    /// The least and the greatest chance that a timer runs out within `length`: nothing is declared of how the lags lie within their range.
+    fn outlasting(&self, length: Dur) -> (Chance, Chance) {
+        let sure = |yes: bool| Chance { of: u128::from(yes), out_of: 1 };
+        match self.outlasts(length) {
+            Some(yes) => (sure(yes), sure(yes)),
+            None => (sure(false), sure(true)),
+        }
+    }
+
     /// With x = P - phase, the poll that ends the broken interval is true when no frame left in the last x before the
     /// storm: probability 1 - x/g for x below the head start. Then a pause above nP - x fires, else one above
     /// (n+1)P - x. The integral over x, times 2gP.
