@@ -36,6 +36,7 @@ fn rule(trace: &Trace) -> Rule {
         jitter: Jitter::None,
         action_latency: Within::ZERO,
         timer_lag: Within::ZERO,
+        apart: rig_units::Apart::NOT,
     }
 }
 

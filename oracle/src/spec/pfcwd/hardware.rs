@@ -35,7 +35,7 @@ impl Rule {
 
     /// Whether a pause of `length` is detected; `None` where it depends on when the timer runs out.
     pub(super) fn outlasts(&self, length: Dur) -> Option<bool> {
-        let Window { from, until } = self.runs_out(self.detection_time);
+        let Window { from, until } = self.runs_out(self.detection_time).seen(self.apart);
         if length <= from.value() { Some(false) } else { (length > until.value()).then_some(true) }
     }
 
@@ -47,13 +47,15 @@ impl Rule {
         time: Dur,
         (actions, blur): (u64, Dur),
     ) -> Alike {
-        let off = self.timer_lag.width() + self.latency().width() * actions + blur;
+        let clocks = self.apart.most(time) - self.apart.least(time);
+        let off = self.timer_lag.width() + self.latency().width() * actions + blur + clocks;
         Alike::of_time(parameter, Within::exactly(time), off)
     }
 
     /// The lags that look as declared, the same.
     pub fn lags_alike(&self, blur: Dur) -> Option<Alike> {
-        let off = self.latency().width() + blur;
+        let time = self.detection_time;
+        let off = self.latency().width() + blur + self.apart.most(time) - self.apart.least(time);
         (!self.is_polled()).then(|| Alike::of_time("pfcwd.timer_lag", self.timer_lag, off))
     }
 

@@ -9,7 +9,9 @@
 //!
 //! What a poll decides takes effect L later, as declared (`pfcwd.action_latency`); L counts from each decision anew.
 //!
-//! Under jitter a poll comes P to P + j after the one before; every form then widens poll by poll.
+//! Under jitter a poll comes P to P + j after the one before; every form then widens poll by poll. P and j are counted by the device's own
+//! clock: by another one, which may be apart from it, every length of time that a form allows is as much shorter at its least and longer
+//! at its most, and the polls lie on no grid.
 //!
 //! A watchdog in hardware has timers of its own instead of polls (F18, `hardware.rs`).
 
@@ -32,7 +34,7 @@ pub use trigger::Chance;
 pub use window::{End, Window};
 
 use rig_lab::{Action, Charge, Jitter, Pfcwd, RuleFamily};
-use rig_units::{Dur, Within};
+use rig_units::{Apart, Dur, Within};
 
 /// Where the forms come from, for reports.
 pub const SOURCE: &str = "recorded from sonic-swss e6b0c5b5, pfc_detect_*.lua and pfc_restore*.lua (pfcwd-traces/README.md)";
@@ -66,6 +68,8 @@ pub struct Rule {
     pub action_latency: Within,
     /// t: by how much later than it is set to a timer in hardware runs out.
     pub timer_lag: Within,
+    /// How far the clock that it counts P by may be from the one that it is seen by.
+    pub apart: Apart,
 }
 
 /// What the guarded queue carries while the storm is on.
@@ -106,6 +110,7 @@ impl Rule {
             jitter: declared.jitter,
             action_latency: declared.action_latency.unwrap_or(Within::ZERO),
             timer_lag: declared.timer_lag.unwrap_or(Within::ZERO),
+            apart: Apart::NOT,
         }
     }
 
@@ -137,7 +142,9 @@ impl Rule {
 
     /// Whether what decides is polls that are always exactly P apart, so that all of them lie on one grid.
     pub fn on_a_grid(&self) -> bool {
-        self.is_polled() && self.longest_interval() == self.poll_interval
+        self.is_polled()
+            && self.longest_interval() == self.poll_interval
+            && self.apart == Apart::NOT
     }
 
     /// Fewest intervals of `each` whose sum exceeds 0.99 D.

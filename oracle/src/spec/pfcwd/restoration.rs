@@ -27,19 +27,20 @@ impl Rule {
     pub fn restoration(&self, tail: Dur, stimulus: &Stimulus) -> Option<Window> {
         let (p, long) = (self.poll_interval, self.longest_interval());
         if self.alerts() {
-            return Some(self.alert_ends(tail, stimulus));
+            return Some(self.alert_ends(tail, stimulus).seen(self.apart));
         }
         let m = self.quiet_polls()?;
-        let acts = |from: Dur, until: Dur| Window::half_open(from, until).delayed(self.latency());
+        let acts = |from: Dur, until: Dur| {
+            Window::half_open(from, until).seen(self.apart).delayed(self.latency())
+        };
         Some(match self.family {
             RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => {
                 acts(p * m, long * (m + 1))
             }
             RuleFamily::Cisco8000 => acts(tail + p * (m - 1), tail + long * m),
             RuleFamily::Hardware => {
-                let last =
-                    self.runs_out(self.restoration_time?).later(tail).delayed(self.latency());
-                Window { from: End::Closed(Dur::ZERO), ..last }
+                let last = self.runs_out(self.restoration_time?).seen(self.apart).later(tail);
+                Window { from: End::Closed(Dur::ZERO), ..last.delayed(self.latency()) }
             }
             RuleFamily::IntervalCounter => {
                 let acted = acts(Dur::ZERO, tail + long * (m + 1));
@@ -113,8 +114,8 @@ impl Rule {
         // Either may come early where the other comes late.
         let off = self.latency().width();
         let window = Window {
-            from: End::Closed(from.value().saturating_sub(off)),
-            until: End::Closed(until.value() + off),
+            from: End::Closed(self.apart.least(from.value()).saturating_sub(off)),
+            until: End::Closed(self.apart.most(until.value()) + off),
         };
         let form = if self.is_polled() { "mP" } else { "R + t" };
         Some(Prediction {
@@ -157,9 +158,10 @@ impl Rule {
     pub fn restores(&self, storm: &Storm, stimulus: &Stimulus) -> Option<Window> {
         let Storm { last_frame, pause_end, detected } = *storm;
         let (p, long) = (self.poll_interval, self.longest_interval());
-        let polls = |fewest: u64| Window {
-            from: End::Closed(detected + p * fewest),
-            until: End::Closed(detected + long * fewest),
+        let within = |window: Window, from: Dur| window.seen(self.apart).later(from);
+        let polls = |fewest: u64| {
+            let (from, until) = (End::Closed(p * fewest), End::Closed(long * fewest));
+            within(Window { from, until }, detected)
         };
         if self.alerts() {
             // Mellanox and barefoot forget their counters as they report, so the next poll only takes new ones.
@@ -167,7 +169,7 @@ impl Rule {
             return Some(if pause_end <= detected {
                 polls(if forgets { 2 } else { 1 })
             } else {
-                self.alert_ends(Dur::ZERO, stimulus).later(pause_end)
+                within(self.alert_ends(Dur::ZERO, stimulus), pause_end)
             });
         }
         let m = self.quiet_polls()?;
@@ -176,11 +178,13 @@ impl Rule {
             RuleFamily::Broadcom if seen => polls(m),
             RuleFamily::Mellanox | RuleFamily::Barefoot if seen => polls(m + 1),
             RuleFamily::Cisco8000 if pause_end <= detected => polls(m),
-            RuleFamily::Cisco8000 => Window::half_open(p * (m - 1), long * m).later(pause_end),
+            RuleFamily::Cisco8000 => within(Window::half_open(p * (m - 1), long * m), pause_end),
             RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => {
-                Window::half_open(p * m, long * (m + 1)).later(last_frame)
+                within(Window::half_open(p * m, long * (m + 1)), last_frame)
             }
-            RuleFamily::IntervalCounter | RuleFamily::Hardware => self.recovery()?.later(detected),
+            RuleFamily::IntervalCounter | RuleFamily::Hardware => {
+                within(self.recovery()?, detected)
+            }
         };
         Some(decided.delayed(self.latency()))
     }
