@@ -188,7 +188,7 @@ fn one(
     rule: Counting,
 ) -> Watchdog {
     let restoration_from = match rule.family {
-        RuleFamily::IntervalCounter => Anchor::Detection,
+        RuleFamily::IntervalCounter | RuleFamily::Hardware => Anchor::Detection,
         RuleFamily::Broadcom
         | RuleFamily::Mellanox
         | RuleFamily::Cisco8000
