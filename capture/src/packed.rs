@@ -4,7 +4,7 @@
 //! Most frames of a trial differ from an earlier one in their instant and their number only, and both go on evenly. So each record
 //! is the index of its shape, and by how much its instant and its numbers are off from going on as they did; runs of that deflate
 //! to next to nothing. Whatever a record is besides stands in its shape: a new field needs no code here. Of counters the names are the
-//! same in every trial, and most values never change.
+//! same in every trial, and most of them stay at nothing: only the others are kept.
 
 use crate::observation::Names;
 use crate::{Counters, Loads, Record, What};
@@ -20,7 +20,7 @@ use std::io::{Read, Write};
 pub struct Packed {
     records: usize,
     shapes: Box<[Record]>,
-    bytes: Box<[u8]>,
+    bytes: Small,
 }
 
 /// What goes on from one record of a shape to the next: instant, number of its stream or connection, packet number of MACsec.
@@ -73,13 +73,13 @@ impl Packed {
             tracks[index].off(now).into_iter().for_each(|off| put(&mut bytes, zigzag(off)));
         }
         let shapes = shapes.into_boxed_slice();
-        Packed { records: records.len(), shapes, bytes: deflated(&bytes) }
+        Packed { records: records.len(), shapes, bytes: Small::of(bytes) }
     }
 
     /// Every record, in the order in which they were packed.
     pub fn records(&self) -> Vec<Record> {
         let mut tracks = vec![Track::default(); self.shapes.len()];
-        let mut bytes = inflated(&self.bytes);
+        let mut bytes = self.bytes.whole();
         let one = |_| {
             let index = usize::try_from(take(&mut bytes)).unwrap_or(usize::MAX);
             let off = core::array::from_fn(|_| unzigzag(take(&mut bytes)));
@@ -95,34 +95,44 @@ pub struct PackedCounters {
     /// All but the values.
     rest: Counters,
     count: usize,
-    /// Of each: at which ends it is known, what it was before, and by how much it grew.
-    values: Box<[u8]>,
+    /// How many of them are not [`IDLE`].
+    busy: usize,
+    /// Of each of those: how many idle ones come before it, at which ends it is known, what it was before, and by how much it grew.
+    values: Small,
 }
+
+/// What nearly all counters of a device of many ports are.
+const IDLE: [Option<u64>; 2] = [Some(0); 2];
 
 impl PackedCounters {
     /// The same counters, small. `names` are those of the trial before: as a rule they are these.
     pub fn of(mut counters: Counters, names: &mut Names) -> PackedCounters {
         counters.share(names);
         let values = counters.take();
-        let mut bytes = Vec::new();
-        for [before, after] in &values {
+        let (mut bytes, mut busy, mut from) = (Vec::new(), 0, 0);
+        for (at, [before, after]) in values.iter().enumerate().filter(|(_, one)| **one != IDLE) {
+            put(&mut bytes, u64::try_from(at - from).unwrap_or(u64::MAX));
+            (busy, from) = (busy + 1, at + 1);
             put(&mut bytes, u64::from(before.is_some()) | u64::from(after.is_some()) << 1);
             let [before, after] = [before, after].map(|value| value.unwrap_or(0));
             put(&mut bytes, before);
             put(&mut bytes, after.wrapping_sub(before));
         }
-        PackedCounters { rest: counters, count: values.len(), values: deflated(&bytes) }
+        PackedCounters { rest: counters, count: values.len(), busy, values: Small::of(bytes) }
     }
 
     /// Every sample, in the order in which they were taken.
     pub fn counters(&self) -> Counters {
-        let mut bytes = inflated(&self.values);
-        let one = |_| {
+        let mut bytes = self.values.whole();
+        let (mut values, mut from) = (vec![IDLE; self.count], 0);
+        for _ in 0..self.busy {
+            let at = from + usize::try_from(take(&mut bytes)).unwrap_or(usize::MAX);
             let (known, before) = (take(&mut bytes), take(&mut bytes));
             let after = take(&mut bytes).wrapping_add(before);
-            [(known & 1 == 1).then_some(before), (known & 2 == 2).then_some(after)]
-        };
-        self.rest.with((0..self.count).map(one).collect())
+            values[at] = [(known & 1 == 1).then_some(before), (known & 2 == 2).then_some(after)];
+            from = at + 1;
+        }
+        self.rest.with(values)
     }
 }
 
@@ -130,7 +140,7 @@ impl PackedCounters {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedLoads {
     count: usize,
-    numbers: Box<[u8]>,
+    numbers: Small,
 }
 
 impl PackedLoads {
@@ -138,27 +148,56 @@ impl PackedLoads {
     pub fn of(loads: &Loads) -> PackedLoads {
         let (numbers, mut bytes) = (loads.numbers(), Vec::new());
         numbers.iter().for_each(|number| put(&mut bytes, *number));
-        PackedLoads { count: numbers.len(), numbers: deflated(&bytes) }
+        PackedLoads { count: numbers.len(), numbers: Small::of(bytes) }
     }
 
     /// The sums.
     pub fn loads(&self) -> Loads {
-        let mut bytes = inflated(&self.numbers);
+        let mut bytes = self.numbers.whole();
         Loads::of_numbers(&mut (0..self.count).map(|_| take(&mut bytes)))
     }
 }
 
-fn deflated(bytes: &[u8]) -> Box<[u8]> {
-    let mut small = DeflateEncoder::new(Vec::new(), Compression::fast());
-    let bytes = small.write_all(bytes).and_then(|()| small.finish());
-    bytes.expect("memory takes everything").into_boxed_slice()
+/// Bytes, kept small.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Small {
+    /// So few that setting up to deflate them, which takes some hundred kilobytes, would be most of the work.
+    Few(Box<[u8]>),
+    Deflated(Box<[u8]>),
 }
 
-/// What was deflated here.
-fn inflated(small: &[u8]) -> impl Iterator<Item = u8> + use<> {
-    let mut bytes = Vec::new();
-    DeflateDecoder::new(small).read_to_end(&mut bytes).expect("`deflated` made it");
-    bytes.into_iter()
+/// So many bytes are few.
+const FEW: usize = 256;
+
+impl Small {
+    fn of(bytes: Vec<u8>) -> Small {
+        if bytes.len() <= FEW {
+            return Small::Few(bytes.into_boxed_slice());
+        }
+        let mut small = DeflateEncoder::new(Vec::new(), Compression::fast());
+        let bytes = small.write_all(&bytes).and_then(|()| small.finish());
+        Small::Deflated(bytes.expect("memory takes everything").into_boxed_slice())
+    }
+
+    /// The bytes that it was made of.
+    fn whole(&self) -> impl Iterator<Item = u8> + use<> {
+        let bytes = match self {
+            Small::Few(bytes) => bytes.to_vec(),
+            Small::Deflated(bytes) => {
+                let mut whole = Vec::new();
+                DeflateDecoder::new(&**bytes).read_to_end(&mut whole).expect("`of` made it");
+                whole
+            }
+        };
+        bytes.into_iter()
+    }
+
+    /// How many bytes are kept.
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        let (Small::Few(bytes) | Small::Deflated(bytes)) = self;
+        bytes.len()
+    }
 }
 
 /// A record without what goes on, and that.

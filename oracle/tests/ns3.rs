@@ -59,7 +59,7 @@ fn measure(row: &Row) -> Measured {
     }
     let window = (end - middle).0 as f64;
     let paused = (paused_for(&network) - paused_before).0 as f64 / window / f64::from(senders);
-    let dropped = network.snapshot(0).into_iter().filter(|(name, _)| name.contains("DROPPED"));
+    let dropped = network.snapshot(0).filter(|(name, _)| name.contains("DROPPED"));
     Measured {
         queue_kb: queued / samples / 1e3,
         pauses_per_s: f64::from(xoff) / window * 1e12,

@@ -8,10 +8,14 @@ use rig_testcases::{Case, Suite};
 use rigctl::mutation;
 use rigctl::runner::case::Rig;
 use rigctl::runner::mutants::per_case::{Worth, worth};
-use rigctl::runner::mutants::{self, Fate};
+use rigctl::runner::mutants::{self, Fate, Tried};
 use rigctl::runner::pool::{News, default_jobs, in_order};
 use rigctl::stop::Stop;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Both tests over the whole catalogue take the same lab, seed and cases: what a case does on a mutant is found out once.
+static TRIED: LazyLock<Tried> = LazyLock::new(Tried::default);
 
 fn catalogue() -> (Vec<Suite>, Lab) {
     let suites =
@@ -46,7 +50,7 @@ fn every_case_is_turned_red_by_a_wrong_device_alone() {
     let all = mutants::every(&lab, &suites);
     let worths = side_by_side(cases.len(), |index| {
         let (suite, case) = cases[index];
-        worth(&rig, suite, case, &all, false)
+        worth(&rig, suite, case, &all, false, &TRIED)
     });
     let idle: Vec<String> = cases
         .iter()
@@ -99,9 +103,10 @@ fn a_case_that_wrongly_says_that_nothing_turns_it_red_is_found_when_all_are_trie
     let suite = suites.iter().find(|suite| suite.name == "recovery").expect("its suite");
     let stop = Stop::default();
     let rig = rig(&lab, &stop, &[&case]);
-    let spared = worth(&rig, suite, &case, &all, false);
+    let known = Tried::default();
+    let spared = worth(&rig, suite, &case, &all, false, &known);
     assert!(matches!(spared, Ok(Worth::Spared { tried: 1, .. })), "{spared:?}");
-    let Ok(Worth::SparedWrongly { by }) = worth(&rig, suite, &case, &all, true) else {
+    let Ok(Worth::SparedWrongly { by }) = worth(&rig, suite, &case, &all, true, &known) else {
         panic!("it was believed")
     };
     assert!(by.iter().any(|text| text == "deviation=read_asks_one_psn_late"), "{by:?}");
@@ -118,10 +123,11 @@ fn what_was_not_tried_to_the_end_is_neither_a_survivor_nor_idle() {
     let mutant = all.iter().find(|of| of.text == "deviation=read_asks_one_psn_late");
     let stop = Stop::default();
     stop.hurry();
+    let known = Tried::default();
     let rig = rig(&lab, &stop, &[case]);
-    let fate = mutants::try_one(&rig, &[case], mutant.expect("a mutant"));
+    let fate = mutants::try_one(&rig, &[case], mutant.expect("a mutant"), &known);
     assert_eq!(fate, Ok(Fate::BrokenOff { after: 0 }));
-    assert_eq!(worth(&rig, suite, case, &all, false), Ok(Worth::BrokenOff { tried: 0 }));
+    assert_eq!(worth(&rig, suite, case, &all, false, &known), Ok(Worth::BrokenOff { tried: 0 }));
 }
 
 /// Whatever breaks in a part that a suite says it covers, a case of that suite notices.
@@ -145,7 +151,7 @@ fn each_suite_notices_alone_what_it_covers() {
     let fates = side_by_side(claims.len(), |index| {
         let (suite, mutant) = &claims[index];
         let own: Vec<&Case> = suite.cases.iter().collect();
-        mutants::try_one(&rig, &own, mutant)
+        mutants::try_one(&rig, &own, mutant, &TRIED)
     });
     let missed: Vec<String> = claims
         .iter()
@@ -165,10 +171,11 @@ fn mutants_of_what_a_lab_has_not_are_not_applicable() {
     let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
     let stop = Stop::default();
     let rig = rig(&lab, &stop, &cases);
+    let known = Tried::default();
     let fate = |text: &str| {
         let all = mutants::every(&lab, &suites);
         let mutant = all.into_iter().find(|mutant| mutant.text == text).expect(text);
-        mutants::try_one(&rig, &cases, &mutant)
+        mutants::try_one(&rig, &cases, &mutant, &known)
     };
     let because = |text: &str| match fate(text) {
         Ok(Fate::NotApplicable { because }) => because,
@@ -182,7 +189,7 @@ fn mutants_of_what_a_lab_has_not_are_not_applicable() {
     let all = mutants::every(&rig.lab.clone(), &suites);
     let of_nics = all.iter().filter(|mutant| mutant.text.starts_with("nic."));
     for mutant in of_nics {
-        let fate = mutants::try_one(&rig, &switches, mutant);
+        let fate = mutants::try_one(&rig, &switches, mutant, &known);
         assert!(matches!(fate, Ok(Fate::NotApplicable { .. })), "{}: {fate:?}", mutant.text);
     }
 }

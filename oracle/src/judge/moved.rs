@@ -97,7 +97,10 @@ pub fn told(
     alpha: f64,
     side: Shift,
 ) -> Option<u64> {
-    let bar = -(alpha / many(others)).ln();
+    let bar = Bar {
+        odds: -(alpha / many(others)).ln(),
+        z: stats::normal_beyond(2.0 * (1.0 - stats::POWER)),
+    };
     let shares = |curve: &Curve| -> Vec<f64> {
         bins.iter().map(|bin| chance(curve, bin.depth).share()).collect()
     };
@@ -108,7 +111,7 @@ pub fn told(
         .collect();
     let shows = |curve: &Curve| {
         let device = shares(curve);
-        betrayed(bins, &own, &device) || odds.iter().any(|odds| speaks(bins, odds, &device, bar))
+        betrayed(bins, &own, &device) || odds.iter().any(|odds| speaks(bins, odds, &device, &bar))
     };
     let is_told = |value: u64| corner.set(declared, value).is_some_and(|curve| shows(&curve));
     let from = corner.of(declared);
@@ -155,8 +158,15 @@ impl Odds {
     }
 }
 
-/// Whether the logarithm reaches `bar` with the power that trials are planned for, on a device of these chances.
-fn speaks(bins: &[Bin], odds: &[Odds], device: &[f64], bar: f64) -> bool {
+/// What a logarithm of likelihoods has to reach.
+struct Bar {
+    odds: f64,
+    /// With the power that trials are planned for: by so many times its spread.
+    z: f64,
+}
+
+/// Whether the logarithm reaches `bar` on a device of these chances.
+fn speaks(bins: &[Bin], odds: &[Odds], device: &[f64], bar: &Bar) -> bool {
     let (mut mean, mut variance) = (0.0, 0.0);
     for ((bin, odds), &q) in bins.iter().zip(odds).zip(device) {
         let frames = f64::from(bin.frames);
@@ -169,8 +179,7 @@ fn speaks(bins: &[Bin], odds: &[Odds], device: &[f64], bar: f64) -> bool {
         mean += frames * at;
         variance += frames * (spread(q, odds.marked) + spread(1.0 - q, odds.unmarked));
     }
-    let z = stats::normal_beyond(2.0 * (1.0 - stats::POWER));
-    mean - z * f64::sqrt(variance) >= bar
+    mean - bar.z * f64::sqrt(variance) >= bar.odds
 }
 
 /// Whether a device of these chances does with that power what is out of the question as declared: one frame is enough.

@@ -21,9 +21,11 @@ fn ln_factorials(n: u32) -> Vec<f64> {
 
 /// The sum of the probabilities of exactly `k` of `n` at `p`, for each `k` given.
 fn sum(n: u32, ks: core::ops::RangeInclusive<u32>, p: f64, ln_factorials: &[f64]) -> f64 {
-    let part = |count: u32, p: f64| if count == 0 { 0.0 } else { f64::from(count) * p.ln() };
+    // Both logarithms once: they are what most of the time would go to.
+    let (ln_p, ln_rest) = (p.ln(), (1.0 - p).ln());
+    let part = |count: u32, ln: f64| if count == 0 { 0.0 } else { f64::from(count) * ln };
     let ln = |k: u32| ln_factorials[usize::try_from(k).unwrap_or(usize::MAX)];
-    let term = |k: u32| ln(n) - ln(k) - ln(n - k) + part(k, p) + part(n - k, 1.0 - p);
+    let term = |k: u32| ln(n) - ln(k) - ln(n - k) + part(k, ln_p) + part(n - k, ln_rest);
     ks.map(|k| term(k).exp()).sum::<f64>().min(1.0)
 }
 
@@ -40,8 +42,9 @@ pub fn at_most(n: u32, k: u32, p: f64) -> f64 {
 /// Bounds that hold the probability behind `k` of `n` with confidence `1 - alpha`, half of alpha on each side (Clopper
 /// and Pearson, Biometrika 26, 1934).
 pub fn clopper_pearson(n: u32, k: u32, alpha: f64) -> (f64, f64) {
-    let lo = if k == 0 { 0.0 } else { root(|p| at_least(n, k, p) > alpha / 2.0) };
-    let hi = if k >= n { 1.0 } else { root(|p| at_most(n, k, p) < alpha / 2.0) };
+    let factorials = ln_factorials(n);
+    let lo = if k == 0 { 0.0 } else { root(|p| sum(n, k..=n, p, &factorials) > alpha / 2.0) };
+    let hi = if k >= n { 1.0 } else { root(|p| sum(n, 0..=k, p, &factorials) < alpha / 2.0) };
     (lo, hi)
 }
 
@@ -80,6 +83,9 @@ pub fn sample_size(alpha: f64, power: f64, p0: f64, p1: f64) -> Option<u32> {
 /// The chances outside of which `n` trials contradict every one from `lo` to `hi` with the given power, at a false-alarm chance of
 /// `alpha`: the nearest below and above. Where none is so far off that it does, 0 and 1.
 pub fn told(n: u32, (lo, hi): (f64, f64), alpha: f64, power: f64) -> (f64, f64) {
+    let factorials = ln_factorials(n);
+    let at_least = |n, k, p| sum(n, k..=n, p, &factorials);
+    let at_most = |n, k, p| sum(n, 0..=k, p, &factorials);
     let ks = || 0..=n;
     let most = ks().rev().find(|&k| at_most(n, k, lo) < alpha / 2.0);
     let least = ks().find(|&k| at_least(n, k, hi) < alpha / 2.0);

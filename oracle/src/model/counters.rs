@@ -5,7 +5,6 @@ use super::mac::Pauses;
 use super::wred;
 use rig_capture::DutCounter;
 use rig_units::Time;
-use std::collections::BTreeMap;
 
 /// What passed one port in one class; PFC frames are counted elsewhere. One cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,17 +74,13 @@ pub(crate) struct PortShown {
 }
 
 impl PortShown {
-    /// Adds all of it under SONiC's names, for the port called `port`.
-    pub(crate) fn name(&self, port: &str, into: &mut BTreeMap<String, u64>) {
-        into.extend(self.all().map(|(counter, value)| (counter.of(port, 0), value)));
-    }
-
     /// One of it, by what follows the port in its name.
     pub(crate) fn find(&self, counter: &str) -> Option<u64> {
         found(&self.all(), counter)
     }
 
-    const fn all(&self) -> [(DutCounter, u64); 3] {
+    /// All of it.
+    pub(crate) const fn all(&self) -> [(DutCounter, u64); 3] {
         [
             (DutCounter::PortReceived, self.received),
             (DutCounter::PortSent, self.sent),
@@ -94,17 +89,13 @@ impl PortShown {
     }
 }
 
-/// Adds the watermarks of the pools under SONiC's names.
-pub(crate) fn name_pools(pools: &Pools, into: &mut BTreeMap<String, u64>) {
-    into.extend(pools_shown(pools).map(|(counter, value)| (counter.name().to_owned(), value)));
-}
-
-/// One of them.
+/// One of the watermarks of the pools.
 pub(crate) fn pool(pools: &Pools, name: &str) -> Option<u64> {
     found(&pools_shown(pools), name)
 }
 
-const fn pools_shown(pools: &Pools) -> [(DutCounter, u64); 4] {
+/// All of them.
+pub(crate) const fn pools_shown(pools: &Pools) -> [(DutCounter, u64); 4] {
     let Pools { ingress, egress_lossless, egress_lossy, headroom } = pools;
     [
         (DutCounter::IngressPoolMost, ingress.peak()),
@@ -119,10 +110,9 @@ fn found(all: &[(DutCounter, u64)], wanted: &str) -> Option<u64> {
 }
 
 impl Shown {
-    /// Adds all of it under SONiC's names, for `class` of the port called `port`.
-    pub(crate) fn name(&self, port: &str, class: u8, into: &mut BTreeMap<String, u64>) {
-        let all = self.of_port().into_iter().chain(self.of_queue());
-        into.extend(all.map(|(counter, value)| (counter.of(port, class), value)));
+    /// All of it.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (DutCounter, u64)> + use<> {
+        self.of_port().into_iter().chain(self.of_queue())
     }
 
     /// One of it, by what follows the port in its name, and the class where the table is by queue.

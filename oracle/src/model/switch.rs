@@ -17,6 +17,7 @@ use super::ring::Ring;
 use super::secy::SecY;
 use super::wred::{Fate, Wred};
 use rig_units::{Dur, PortSpeed, Time};
+use std::sync::OnceLock;
 
 mod config;
 mod early;
@@ -118,6 +119,8 @@ pub struct Switch {
     /// The MACsec entity of each port; none where the switch does not speak MACsec.
     secys: Vec<SecY>,
     names: Vec<String>,
+    /// Those of its counters, once somebody has read them.
+    counter_names: OnceLock<look::Names>,
     /// Ports whose senders were told to go on together with another.
     also: Vec<usize>,
 }
@@ -183,6 +186,7 @@ impl Switch {
                 .flat_map(|macsec| vec![SecY::new(macsec); config.ports.len()])
                 .collect(),
             names: config.ports.iter().map(|(name, _)| name.clone()).collect(),
+            counter_names: OnceLock::new(),
             also: Vec::new(),
         }
     }

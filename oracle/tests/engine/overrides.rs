@@ -4,6 +4,7 @@ use crate::rig::*;
 use rig_oracle::model::network::Delivered;
 use rig_oracle::model::{Dir, Kind, Network, Stream, switch};
 use rig_units::{Bytes, Dur, Time};
+use std::collections::BTreeMap;
 
 /// Hosts 0 and 1 send class 3 (and host 0 class 4 too) to host 2, which storms class 3. The backlog has filled up.
 fn stormed() -> (Network, Trace) {
@@ -210,7 +211,7 @@ fn a_device_on_real_ports_is_fed_frame_by_frame() {
 fn counters_carry_sonics_names() {
     let (mut network, _) = stormed();
     network.discard_backlog(2, 3);
-    let all = network.snapshot(0);
+    let all: BTreeMap<&str, u64> = network.snapshot(0).collect();
     for name in [
         "Ethernet8 SAI_PORT_STAT_PFC_3_RX_PKTS",
         "Ethernet0 SAI_PORT_STAT_PFC_3_TX_PKTS",

@@ -126,10 +126,5 @@ pub(crate) fn run<Q: EventQueue>(network: &mut Network<Q>, dur: Dur, trace: &mut
 
 /// Sum of all counters of the switch whose name contains `name`.
 pub(crate) fn total<Q: EventQueue>(network: &Network<Q>, name: &str) -> u64 {
-    network
-        .snapshot(0)
-        .into_iter()
-        .filter(|(counter, _)| counter.contains(name))
-        .map(|(_, n)| n)
-        .sum()
+    network.snapshot(0).filter(|(counter, _)| counter.contains(name)).map(|(_, n)| n).sum()
 }

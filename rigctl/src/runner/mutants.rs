@@ -3,14 +3,16 @@
 mod lacking;
 mod likely;
 pub mod per_case;
+mod tried;
 
-use super::case::{self, Rig};
+pub use tried::Tried;
+
+use super::case::Rig;
 use super::choose::choose;
 use crate::mutation;
 use rig_lab::field::Field;
 use rig_lab::fields;
 use rig_lab::{Declared, Deviation, Kind, Lab, Mutation, Part, Profile};
-use rig_oracle::Verdict;
 use rig_oracle::spec::pfcwd::{Rule, Stimulus};
 use rig_oracle::trials::points::groups;
 use rig_testcases::{Case, CaseId, Suite};
@@ -132,14 +134,17 @@ pub fn every(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
 ///
 /// # Errors
 /// When the mutation fits no device of the lab.
-pub fn try_one(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Result<Fate, String> {
+pub fn try_one(
+    rig: &Rig<'_>,
+    cases: &[&Case],
+    mutant: &Mutant,
+    known: &Tried,
+) -> Result<Fate, String> {
     if let Some(because) = lacking::lacking(rig, cases, mutant) {
         return Ok(Fate::NotApplicable { because });
     }
-    let lab = broken(rig.lab, &mutant.text)?;
-    let broken = Rig { lab: &lab, ..*rig };
     for (tried, case) in ordered(cases, mutant).into_iter().enumerate() {
-        if let Verdict::Fail(_) = case::run(&broken, case).report.verdict {
+        if known.fails(rig, case, &mutant.text)? {
             return Ok(Fate::Killed { by: case.id.clone(), after: tried + 1 });
         }
         // The case that runs as the request comes may have been broken off.
@@ -152,9 +157,9 @@ pub fn try_one(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Result<Fate, 
 }
 
 /// The lab with the mutant in every device.
-fn broken(lab: &Lab, text: &String) -> Result<Lab, String> {
+fn broken(lab: &Lab, text: &str) -> Result<Lab, String> {
     let mut lab = lab.clone();
-    mutation::apply(&mut lab, std::slice::from_ref(text)).map_err(|faults| faults.join("; "))?;
+    mutation::apply(&mut lab, &[text.to_owned()]).map_err(|faults| faults.join("; "))?;
     Ok(lab)
 }
 

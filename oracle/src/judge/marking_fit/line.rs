@@ -17,8 +17,6 @@ pub(super) enum Fixed {
     Nothing,
     /// kmin is this.
     Kmin(f64),
-    /// The chance at a depth is this: the depth and the chance.
-    Through(f64, f64),
 }
 
 /// A line that is the most likely one.
@@ -81,19 +79,25 @@ impl<'a> Line<'a> {
                 let (_, kmin) = greatest(0.0, self.most_kmin(), likely);
                 self.most(Fixed::Kmin(kmin))
             }
-            Fixed::Through(at, share) => {
-                let slope = |kmin: f64| share / (at - kmin);
-                let (ln_likelihood, kmin) = greatest(0.0, self.most_kmin().min(at), |kmin| {
-                    self.ln_likelihood(slope(kmin), kmin)
-                });
-                Best { ln_likelihood, slope: slope(kmin), kmin }
-            }
         }
+    }
+
+    /// Whether the most likely line from this `kmin` reaches a bar.
+    fn reaches_from(&self, kmin: f64, bar: f64) -> bool {
+        let likely = |slope| self.ln_likelihood(slope, kmin);
+        reaches((0.0, self.most_slope(kmin)), bar, likely, |slope| slope)
+    }
+
+    /// Whether the most likely line with this chance at a depth does.
+    fn reaches_through(&self, (at, share): (f64, f64), bar: f64) -> bool {
+        let slope = |kmin: f64| share / (at - kmin);
+        let likely = |kmin| self.ln_likelihood(slope(kmin), kmin);
+        reaches((0.0, self.most_kmin().min(at)), bar, likely, slope)
     }
 
     /// The values of kmin that keep the likelihood above a bar which `best` reaches.
     pub(super) fn kmins(&self, best: &Best, bar: f64) -> (f64, f64) {
-        let likely = |kmin: f64| self.most(Fixed::Kmin(kmin)).ln_likelihood >= bar;
+        let likely = |kmin: f64| self.reaches_from(kmin, bar);
         // Without a mark below the jump kmin may be just below it.
         let marked = self.below.iter().any(|bin| bin.marked > 0);
         let hi = if marked { edge(best.kmin, self.most_kmin(), likely) } else { self.jump().1 };
@@ -104,8 +108,7 @@ impl<'a> Line<'a> {
     pub(super) fn pmaxs(&self, best: &Best, bar: f64) -> (f64, f64) {
         let (from, to) = self.jump();
         let at = |end: f64| (best.slope * (end - best.kmin)).clamp(0.0, 1.0);
-        let likely =
-            |end: f64| move |share: f64| self.most(Fixed::Through(end, share)).ln_likelihood >= bar;
+        let likely = |end: f64| move |share: f64| self.reaches_through((end, share), bar);
         // The chance grows on the way from one depth to the next; with none above it may grow to anything.
         let lo = edge(at(from), 0.0, likely(from));
         let hi = if to.is_finite() { edge(at(to), 1.0, likely(to)) } else { 1.0 };
@@ -113,10 +116,12 @@ impl<'a> Line<'a> {
     }
 }
 
+/// The part of an interval that golden sections leave.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
 /// The greatest value of a function with one maximum, and where it is: by golden sections. At the ends it may be undefined, or
 /// minus infinity.
 fn greatest(from: f64, to: f64, f: impl Fn(f64) -> f64) -> (f64, f64) {
-    const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let (mut lo, mut hi) = (from, to);
     let (mut a, mut b) = (hi - GOLDEN * (hi - lo), lo + GOLDEN * (hi - lo));
     let (mut at_a, mut at_b) = (f(a), f(b));
@@ -137,6 +142,48 @@ fn greatest(from: f64, to: f64, f: impl Fn(f64) -> f64) -> (f64, f64) {
     ends.into_iter().fold((f64::NEG_INFINITY, from), better)
 }
 
+/// Whether [`greatest`] comes to `bar` or more. It is known as soon as one value does, or as soon as none can: `f` is concave in `x`,
+/// and so lies below each of its chords where that is prolonged.
+fn reaches(
+    (from, to): (f64, f64),
+    bar: f64,
+    f: impl Fn(f64) -> f64,
+    x: impl Fn(f64) -> f64,
+) -> bool {
+    // What a prolonged chord is off by at most, for rounding.
+    let clear = bar - 1e-6 * bar.abs().max(1.0);
+    let (mut lo, mut hi) = (from, to);
+    let (mut at_lo, mut at_hi) = (None, None);
+    let (mut a, mut b) = (hi - GOLDEN * (hi - lo), lo + GOLDEN * (hi - lo));
+    let (mut at_a, mut at_b) = (f(a), f(b));
+    for _ in 0..STEPS {
+        if at_a >= bar || at_b >= bar {
+            return true;
+        }
+        let prolonged = |(p, at_p): (f64, f64), (q, at_q): (f64, f64), to: f64| {
+            at_q + ((at_q - at_p) / (x(q) - x(p)) * (x(to) - x(q))).max(0.0)
+        };
+        let outside = prolonged((b, at_b), (a, at_a), lo).max(prolonged((a, at_a), (b, at_b), hi));
+        // Of what cannot be nothing follows.
+        let below = |at: f64| at.is_finite() && at < clear;
+        let left = at_lo.is_some_and(|at_lo| below(prolonged((lo, at_lo), (a, at_a), b)));
+        let right = at_hi.is_some_and(|at_hi| below(prolonged((hi, at_hi), (b, at_b), a)));
+        if below(outside) && (left || right) {
+            return false;
+        }
+        if at_a > at_b || (at_a == at_b && at_a == f64::NEG_INFINITY) {
+            (hi, at_hi, b, at_b) = (b, Some(at_b), a, at_a);
+            a = hi - GOLDEN * (hi - lo);
+            at_a = f(a);
+        } else {
+            (lo, at_lo, a, at_a) = (a, Some(at_a), b, at_b);
+            b = lo + GOLDEN * (hi - lo);
+            at_b = f(b);
+        }
+    }
+    [at_a, at_b, f(from), f(to)].into_iter().any(|value| value >= bar)
+}
+
 /// How far from `inside` towards `end` a condition holds that holds inside and, once it fails, fails for good.
 fn edge(inside: f64, end: f64, holds: impl Fn(f64) -> bool) -> f64 {
     if holds(end) {
@@ -149,4 +196,46 @@ fn edge(inside: f64, end: f64, holds: impl Fn(f64) -> bool) -> f64 {
     }
     // Outwards: an interval that is a little too long is none too short.
     no
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::fixture::Draws;
+
+    /// What is known early is what comes of looking to the end, for bars around what there is, and however few frames there are.
+    #[test]
+    fn a_bar_is_reached_where_the_greatest_value_is_no_less() {
+        let (mut reached, mut missed) = (0, 0);
+        for seed in 0..60 {
+            let mut draws = Draws::new(seed);
+            let frames = [1, 7, 400][usize::try_from(seed % 3).unwrap()];
+            let bin = |behind: u32| {
+                let share = f64::from(behind.saturating_sub(12)) / 60.0;
+                let marked = (0..frames).map(|_| u32::from(draws.share() < share)).sum();
+                Bin { depth: u64::from(behind) * 1_040, frames, marked }
+            };
+            let bins: Vec<Bin> = (0..40).map(bin).collect();
+            let line = Line::below(&bins, bins.len());
+            let top = line.most(Fixed::Nothing).ln_likelihood;
+            for off in [0.0, 0.1, 3.0, 12.0, 1_000.0] {
+                let bar = top - off;
+                let mut same = |got: bool, want: bool, what: &str| {
+                    assert_eq!(got, want, "{seed}: {off} below the top, {what}");
+                    *if want { &mut reached } else { &mut missed } += 1;
+                };
+                for part in 0..=20 {
+                    let kmin = line.most_kmin() * f64::from(part) / 20.0;
+                    let want = line.most(Fixed::Kmin(kmin)).ln_likelihood >= bar;
+                    same(line.reaches_from(kmin, bar), want, "from kmin");
+                    let (at, share) = (line.jump().0, f64::from(part) / 20.0);
+                    let slope = |kmin: f64| share / (at - kmin);
+                    let likely = |kmin: f64| line.ln_likelihood(slope(kmin), kmin);
+                    let (most, _) = greatest(0.0, line.most_kmin().min(at), likely);
+                    same(line.reaches_through((at, share), bar), most >= bar, "through the end");
+                }
+            }
+        }
+        assert!(reached > 1_000 && missed > 1_000, "{reached} and {missed}");
+    }
 }

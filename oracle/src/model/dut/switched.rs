@@ -254,7 +254,8 @@ impl Body for Switched {
 
     /// Those of the switch under SONiC's names, and for each guarded queue `PFC_WD_QUEUE_STATS_*`.
     fn name(&self, network: &Network, into: &mut BTreeMap<String, u64>) {
-        into.append(&mut network.snapshot(self.at));
+        let own = network.snapshot(self.at);
+        into.append(&mut own.map(|(name, value)| (name.to_owned(), value)).collect());
         self.watermarks.name(into);
         for guard in &self.guards {
             guard.stats(network).name(&Switch::port_name(guard.at.port), guard.class, into);

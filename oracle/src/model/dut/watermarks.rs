@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 pub(super) struct Watermarks {
     loops: Option<Loops>,
     faults: BufferFaults,
+    /// Each with the name of its table before those of the counters: `USER_WATERMARKS Ethernet0:3 SAI_...`.
     copies: BTreeMap<WatermarkCopy, BTreeMap<String, u64>>,
 }
 
@@ -70,17 +71,20 @@ impl Watermarks {
     }
 
     fn read(&mut self, switch: u16, network: &mut Network) {
-        let is_watermark = |name: &String| name.ends_with("WATERMARK_BYTES");
-        let read: Vec<_> =
-            network.snapshot(switch).into_iter().filter(|(name, _)| is_watermark(name)).collect();
-        network.clear_watermarks(switch);
-        for (_, copy) in WatermarkCopy::NAMES {
+        let is_watermark = |(name, _): &(&str, u64)| name.ends_with("WATERMARK_BYTES");
+        let read: Vec<(&str, u64)> = network.snapshot(switch).filter(is_watermark).collect();
+        for (table, copy) in WatermarkCopy::NAMES {
             let copy = self.copies.entry(copy).or_default();
-            for (name, value) in &read {
-                let most = copy.entry(name.clone()).or_default();
+            if copy.is_empty() {
+                let named = |(name, _): &(&str, u64)| (format!("{table} {name}"), 0);
+                copy.extend(read.iter().map(named));
+            }
+            // A switch has the same ones for life, and both are in the order of their names.
+            for (most, (_, value)) in copy.values_mut().zip(&read) {
                 *most = (*most).max(*value);
             }
         }
+        network.clear_watermarks(switch);
     }
 
     /// What a request to clear a copy does.
@@ -96,19 +100,14 @@ impl Watermarks {
         self.copies.entry(copy).or_default().values_mut().for_each(|value| *value = 0);
     }
 
-    /// Adds all of them under the names of their tables: `USER_WATERMARKS Ethernet0:3 SAI_...`.
+    /// Adds all of them under the names of their tables.
     pub(super) fn name(&self, into: &mut BTreeMap<String, u64>) {
-        for (table, copy) in WatermarkCopy::NAMES {
-            for (name, value) in self.copies.get(&copy).into_iter().flatten() {
-                into.insert(format!("{table} {name}"), *value);
-            }
-        }
+        let copies = self.copies.values().flatten();
+        into.append(&mut copies.map(|(name, value)| (name.clone(), *value)).collect());
     }
 
     /// One of them.
     pub(super) fn find(&self, name: &str) -> Option<u64> {
-        let (table, name) = name.split_once(' ')?;
-        let (_, copy) = WatermarkCopy::NAMES.into_iter().find(|(known, _)| *known == table)?;
-        self.copies.get(&copy)?.get(name).copied()
+        self.copies.values().find_map(|copy| copy.get(name)).copied()
     }
 }

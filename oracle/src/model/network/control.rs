@@ -14,7 +14,6 @@ use crate::model::tap::Tap;
 use crate::model::topology::PortId;
 use crate::model::wred;
 use rig_units::{Dur, Time};
-use std::collections::BTreeMap;
 
 /// What became of a frame that was delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -276,8 +275,8 @@ impl<Q: EventQueue> Network<Q> {
         self.switches[usize::from(at.switch)].queue_view(at.port, queue, self.wires.now)
     }
 
-    /// Every counter of a switch under its SAI name.
-    pub fn snapshot(&self, switch: u16) -> BTreeMap<String, u64> {
+    /// Every counter of a switch under its SAI name, in the order of the names.
+    pub fn snapshot(&self, switch: u16) -> impl Iterator<Item = (&str, u64)> {
         self.switches[usize::from(switch)].snapshot(self.wires.now)
     }
 

@@ -5,7 +5,6 @@
 
 use crate::model::packet::Packet;
 use rig_capture::DutCounter;
-use std::collections::BTreeMap;
 
 /// What one port counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,17 +53,13 @@ impl Counters {
         }
     }
 
-    /// Adds all of it under SAI's names, for the port called `port`.
-    pub(crate) fn name(&self, port: &str, into: &mut BTreeMap<String, u64>) {
-        into.extend(self.all().map(|(counter, value)| (counter.of(port, 0), value)));
-    }
-
     /// One of it, by what follows the port in its name.
     pub(crate) fn find(&self, counter: &str) -> Option<u64> {
         self.all().iter().find(|(own, _)| own.name() == counter).map(|&(_, value)| value)
     }
 
-    const fn all(&self) -> [(DutCounter, u64); 13] {
+    /// All of it.
+    pub(crate) const fn all(&self) -> [(DutCounter, u64); 13] {
         [
             (DutCounter::MacsecOk, self.ok),
             (DutCounter::MacsecLate, self.late),

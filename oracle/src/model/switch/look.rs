@@ -3,12 +3,15 @@
 use super::Switch;
 use crate::model::buffer::Buffer;
 use crate::model::counters::{
-    self, Counters, PS_PER_US, PortShown, QueueView, Shown, name_pools, pool,
+    self, Counters, PS_PER_US, PortShown, QueueView, Shown, pool, pools_shown,
 };
 use crate::model::packet::slot;
 use crate::model::topology::PortId;
+use rig_capture::DutCounter;
 use rig_units::Time;
-use std::collections::BTreeMap;
+
+/// The name of each counter, in their order, and which of those it is that [`Switch::each`] sees.
+pub(super) type Names = Vec<(String, usize)>;
 
 impl Switch {
     /// What a poller reads of one queue at `now`.
@@ -58,20 +61,38 @@ impl Switch {
     }
 
     /// Every counter at `now` under the name SONiC has for it, such as `Ethernet4 SAI_PORT_STAT_PFC_3_RX_PKTS` or
-    /// `Ethernet4:3 SAI_QUEUE_STAT_PACKETS`.
-    pub fn snapshot(&self, now: Time) -> BTreeMap<String, u64> {
-        let mut all = BTreeMap::new();
+    /// `Ethernet4:3 SAI_QUEUE_STAT_PACKETS`, in the order of the names.
+    pub fn snapshot(&self, now: Time) -> impl Iterator<Item = (&str, u64)> {
+        // Thousands of names are made once, and not each time that somebody reads: most of what is read are idle ports.
+        let names = self.counter_names.get_or_init(|| {
+            let mut names = Names::new();
+            self.each(now, |port, class, counter, _| {
+                names.push((counter.of(port, class), names.len()));
+            });
+            names.sort_unstable();
+            names
+        });
+        let mut values = Vec::with_capacity(names.len());
+        self.each(now, |_, _, _, value| values.push(value));
+        names.iter().map(move |(name, at)| (name.as_str(), values[*at]))
+    }
+
+    /// Every counter, with the port and the class that it is about.
+    fn each(&self, now: Time, mut see: impl FnMut(&str, u8, DutCounter, u64)) {
         for (index, name) in self.names.iter().enumerate() {
-            self.port_shown(index).name(name, &mut all);
-            if let Some(secy) = self.secys.get(index) {
-                secy.counters().name(name, &mut all);
-            }
+            let secured = self.secys.get(index).map(|secy| secy.counters().all());
+            let whole = self.port_shown(index).all().into_iter();
+            whole
+                .chain(secured.into_iter().flatten())
+                .for_each(|(counter, value)| see(name, 0, counter, value));
             for class in 0..8 {
-                self.shown(index, class, now).name(name, class, &mut all);
+                let all = self.shown(index, class, now).all();
+                all.for_each(|(counter, value)| see(name, class, counter, value));
             }
         }
-        name_pools(self.buffer.pools(), &mut all);
-        all
+        for (counter, value) in pools_shown(self.buffer.pools()) {
+            see("", 0, counter, value);
+        }
     }
 
     /// One of them; `None` when there is no such counter.

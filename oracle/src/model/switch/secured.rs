@@ -4,6 +4,7 @@ use super::{Config, Place, Switch};
 use crate::model::packet::{Kind, Packet, slot};
 use crate::model::secy::{Received, SecY};
 use rig_units::{Dur, Time};
+use std::sync::OnceLock;
 
 impl Switch {
     /// What a frame comes to that arrived at `port`, now that its tag is looked at.
@@ -39,6 +40,8 @@ impl Switch {
 
     /// MACsec goes by another configuration from the next frame on. What is inside stays as it was, and nothing overtakes it.
     pub(crate) fn set_macsec(&mut self, now: Time, config: &Config) {
+        // Those of the entities come and go with them.
+        self.counter_names = OnceLock::new();
         match &config.macsec {
             None => self.secys.clear(),
             Some(macsec) if self.secys.is_empty() => {

@@ -5,8 +5,8 @@ use crate::cli::{Format, MutantsArgs};
 use crate::commands::input::Input;
 use crate::commands::words::count;
 use crate::runner::case::Rig;
-use crate::runner::mutants::Mutant;
 use crate::runner::mutants::per_case::{Worth, worth};
+use crate::runner::mutants::{Mutant, Tried};
 use crate::runner::pool::{News, in_order};
 use crate::stdout;
 use crate::wall::Stopwatch;
@@ -32,10 +32,10 @@ impl Matrix<'_> {
             .flat_map(|suite| suite.cases.iter().map(move |case| (suite, case)))
             .filter(|(_, case)| self.input.cases().iter().any(|one| one.id == case.id))
             .collect();
-        let full = self.args.full;
+        let (full, known) = (self.args.full, Tried::default());
         let work = |index: usize| {
             let (suite, case) = chosen[index];
-            worth(self.rig, suite, case, self.all, full)
+            worth(self.rig, suite, case, self.all, full, &known)
         };
         let json = self.args.format == Format::Json;
         let mut done = Vec::new();

@@ -22,21 +22,23 @@ pub(super) fn found(case: &Case) -> Vec<&'static str> {
     of.map(|(_, mutant)| mutant).collect()
 }
 
-/// How near a case is to a mutant, the nearest first: it was found to notice it, it was found to notice another value of its
-/// field, one of its measures says that it does, or nothing is known.
+/// How near a case is to a mutant, the nearest first: it was found to notice it, before all others or besides, it was found to
+/// notice another value of its field, one of its measures says that it does, or nothing is known.
 pub(super) fn nearness(case: &Case, mutant: &Mutant) -> u8 {
     let found = found(case);
     let field = mutant.what().split_once('=').map_or("", |(path, _)| path);
     let same =
         |text: &&str| field != "deviation" && text.split_once('=').unwrap_or_default().0 == field;
-    if found.contains(&&*mutant.text) {
+    if found.first() == Some(&&*mutant.text) {
         0
-    } else if found.iter().any(same) {
+    } else if found.contains(&&*mutant.text) {
         1
-    } else if is_told(case, mutant) {
+    } else if found.iter().any(same) {
         2
-    } else {
+    } else if is_told(case, mutant) {
         3
+    } else {
+        4
     }
 }
 

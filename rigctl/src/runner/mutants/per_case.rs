@@ -1,11 +1,10 @@
 //! The other way round: each case against the mutants. A case that no wrong device turns red by itself shows nothing,
 //! whatever its suite notices.
 
-use super::{Mutant, broken, lacking, likely};
-use crate::runner::case::{self, Rig};
+use super::{Mutant, Tried, lacking, likely};
+use crate::runner::case::Rig;
 use crate::runner::choose::choose;
 use rig_lab::Part;
-use rig_oracle::Verdict;
 use rig_testcases::{Case, Suite, Sweep};
 use std::cmp::Reverse;
 
@@ -92,15 +91,12 @@ pub fn worth(
     case: &Case,
     all: &[Mutant],
     full: bool,
+    known: &Tried,
 ) -> Result<Worth, String> {
     if let Err(why) = choose(rig.lab, rig.only, case) {
         return Ok(Worth::Skipped { why });
     }
-    let red = |text: &String| -> Result<bool, String> {
-        let lab = broken(rig.lab, text)?;
-        let rig = Rig { lab: &lab, ..*rig };
-        Ok(matches!(case::run(&rig, case).report.verdict, Verdict::Fail(_)))
-    };
+    let red = |text: &String| known.fails(rig, case, text);
     let by_hand = case.spared.as_ref().map(|spared| spared.tried.clone());
     let mut mutants = Vec::new();
     let (mut tried, mut shows) = (0, false);
