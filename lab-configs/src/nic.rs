@@ -172,10 +172,17 @@ pub struct Rc {
     pub ack_every: u16,
     /// From the last bit of a frame to the first bit of its acknowledgement, at an idle port; of each anew.
     pub ack_latency: Within,
+    /// How much longer an acknowledgement may wait, each anew: for that long one of a later packet may leave in its place, which says as
+    /// much (coalesced acknowledgements). Unset: each leaves, and by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_held: Option<Within>,
     /// From the last bit of a frame that shows a hole to the first bit of the NAK, of each anew.
     pub nak_latency: Within,
     /// From the last bit of a NAK to the first frame that is sent again, each time anew.
     pub resend_latency: Within,
+    /// How many packets before the one that is missing a sender may send again, too: each time another number, up to this. Unset: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resend_extra: Option<u16>,
     /// How long a sender waits at least for an acknowledgement before it sends again: the code that `ibv_modify_qp` takes.
     pub timeout: AckTimeout,
     /// How much later than that its timer runs out, each time anew. Unset: as IBTA volume 1, 9.7.6.1.3 limits it, by up to three times
@@ -237,8 +244,10 @@ impl Rc {
     pub const FIELDS: &[Field] = &[
         needed("ack_every", Count, "1").by_case().live().tried(&["2", "8"]),
         needed("ack_latency", Range, "1us").by_case().live().varies(),
+        optional("ack_held", Range).by_case().live().varies().tried(&["1us"]),
         needed("nak_latency", Range, "1us").by_case().live().varies(),
         needed("resend_latency", Range, "2us").by_case().live().varies(),
+        optional("resend_extra", Count).by_case().live().tried(&["16"]),
         needed("timeout", Count, "0").by_case().live().tried(&["x2", "x0.5"]),
         optional("timeout_late", Range).by_case().live().varies().tried(&["+1us", "never"]),
         needed("retries", Count, "7").by_case().live().tried(&["1"]),
