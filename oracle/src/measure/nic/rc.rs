@@ -180,7 +180,8 @@ fn acknowledges(
 ) -> Vec<(String, Within, Dur)> {
     let (latency, held) = (of("ack_latency", rc.ack_latency), rc.ack_held);
     let Some(held) = held.map(|held| of("ack_held", held)) else { return vec![latency] };
-    let (within, of_held) = (held.1, latency.1.width());
+    // One that is not held leaves at once, as one does that stands for others.
+    let (within, of_held) = (Within::at_most(held.1.most()), latency.1.width());
     vec![(latency.0, latency.1, latency.2 + within.most()), (held.0, within, held.2 + of_held)]
 }
 
