@@ -52,8 +52,8 @@ impl Ring {
 
     /// The packet of a stream that was appended last, to change.
     pub fn last_of(&mut self, stream: u16) -> Option<&mut Packet> {
-        let places = (0..self.len).rev().map(|nth| (self.head + nth) & (self.slots.len() - 1));
-        let place = places.into_iter().find(|&place| self.slots[place].stream == stream)?;
+        let mut places = (0..self.len).rev().map(|nth| (self.head + nth) & (self.slots.len() - 1));
+        let place = places.find(|&place| self.slots[place].stream == stream)?;
         self.slots.get_mut(place)
     }
 
