@@ -166,11 +166,12 @@ fn congruent(common: Span, span: Span, p: Dur) -> Option<Span> {
     (from <= until).then_some(Span { lo: offset(from)?, hi: offset(until)? })
 }
 
-/// Under jitter no grid holds, but every distance is still a whole number of intervals, each between the shortest and the
+/// Under jitter, or by a clock that is off, no grid holds, but every distance is still a whole number of intervals, each between the shortest and the
 /// longest: what is reported of the first distance that is none. A device without the jitter that it declares shows here.
 fn out_of_step(rule: &Rule, polls: &[&Poll]) -> Option<Finding> {
     let (least, most) = jitter(rule.jitter);
-    let (short, long) = (rule.poll_interval + least, rule.poll_interval + most);
+    let (short, long) =
+        (rule.apart.least(rule.poll_interval + least), rule.apart.most(rule.poll_interval + most));
     polls.windows(2).find_map(|pair| {
         let (before, after) = (pair[0].at, pair[1].at);
         let apart =

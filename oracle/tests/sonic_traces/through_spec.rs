@@ -34,6 +34,7 @@ fn rule(trace: &Trace) -> Rule {
         min_samples: 1,
         jitter: Jitter::None,
         action_latency: Within::ZERO,
+        apart: rig_units::Apart::NOT,
     }
 }
 

@@ -8,6 +8,7 @@ use super::handler::{self, Effect};
 use super::polls::Polls;
 use super::watermarks::Watermarks;
 use crate::model::network::Network;
+use crate::model::oscillator::Oscillator;
 use crate::model::pfcwd::Event;
 use crate::model::switch;
 use crate::model::topology::{End, PortId, Topology};
@@ -39,7 +40,7 @@ impl Switched {
     /// Adds the switch to `topology`, with its first `ports` ports.
     pub(super) fn new(
         (family, configured): (Option<RuleFamily>, &Switch),
-        running: Switch,
+        (running, clock): (Switch, Oscillator),
         faults: DeviceFaults,
         (ports, seed): (u16, u64),
         topology: &mut Topology,
@@ -47,6 +48,7 @@ impl Switched {
         let mut config = config(configured, &running, &faults);
         config.wred.seed = seed;
         config.mac.seed = seed;
+        config.mac.clock = clock;
         config.ports.truncate(ports.into());
         let at = u16::try_from(topology.switches.len()).unwrap_or(u16::MAX);
         let plug = |(port, &(_, speed)): (u16, &(String, _))| CableEnd {

@@ -13,7 +13,7 @@ impl Rule {
     /// Every time from storm start to detection that the rule allows, whatever the phase of the polls; `None` when it
     /// never fires. Detected is what is acted on: at the poll that decides, and as long after it as the action takes.
     pub fn detection(&self, stimulus: &Stimulus) -> Option<Window> {
-        Some(self.decision(stimulus)?.delayed(self.latency()))
+        Some(self.decision(stimulus)?.seen(self.apart).delayed(self.latency()))
     }
 
     /// The same to the poll that decides.

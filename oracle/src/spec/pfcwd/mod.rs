@@ -9,7 +9,9 @@
 //!
 //! What a poll decides takes effect L later, as declared (`pfcwd.action_latency`); L counts from each decision anew.
 //!
-//! Under jitter a poll comes P to P + j after the one before; every form then widens poll by poll.
+//! Under jitter a poll comes P to P + j after the one before; every form then widens poll by poll. P and j are counted by the device's own
+//! clock: by another one, which may be apart from it, every length of time that a form allows is as much shorter at its least and longer
+//! at its most, and the polls lie on no grid.
 
 mod config;
 mod detection;
@@ -28,7 +30,7 @@ pub use trigger::Chance;
 pub use window::{End, Window};
 
 use rig_lab::{Action, Charge, Jitter, Pfcwd, RuleFamily};
-use rig_units::{Dur, Within};
+use rig_units::{Apart, Dur, Within};
 
 /// Where the forms come from, for reports.
 pub const SOURCE: &str = "recorded from sonic-swss e6b0c5b5, pfc_detect_*.lua and pfc_restore*.lua (pfcwd-traces/README.md)";
@@ -57,6 +59,8 @@ pub struct Rule {
     pub jitter: Jitter,
     /// L: from the poll that decides to the action on the wire.
     pub action_latency: Within,
+    /// How far the clock that it counts P by may be from the one that it is seen by.
+    pub apart: Apart,
 }
 
 /// What the guarded queue carries while the storm is on.
@@ -96,6 +100,7 @@ impl Rule {
             min_samples: declared.min_samples,
             jitter: declared.jitter,
             action_latency: declared.action_latency.unwrap_or(Within::ZERO),
+            apart: Apart::NOT,
         }
     }
 
@@ -127,7 +132,7 @@ impl Rule {
 
     /// Whether two polls are always exactly P apart, so that all of them lie on one grid.
     pub fn on_a_grid(&self) -> bool {
-        self.longest_interval() == self.poll_interval
+        self.longest_interval() == self.poll_interval && self.apart == Apart::NOT
     }
 
     /// Fewest intervals of `each` whose sum exceeds 0.99 D.

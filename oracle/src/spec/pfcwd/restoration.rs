@@ -27,10 +27,12 @@ impl Rule {
     pub fn restoration(&self, tail: Dur, stimulus: &Stimulus) -> Option<Window> {
         let (p, long) = (self.poll_interval, self.longest_interval());
         if self.alerts() {
-            return Some(self.alert_ends(tail, stimulus));
+            return Some(self.alert_ends(tail, stimulus).seen(self.apart));
         }
         let m = self.quiet_polls()?;
-        let acts = |from: Dur, until: Dur| Window::half_open(from, until).delayed(self.latency());
+        let acts = |from: Dur, until: Dur| {
+            Window::half_open(from, until).seen(self.apart).delayed(self.latency())
+        };
         Some(match self.family {
             RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => {
                 acts(p * m, long * (m + 1))
@@ -102,9 +104,10 @@ impl Rule {
         let m = self.quiet_polls()?;
         // Either may come early where the other comes late.
         let off = self.latency().width();
+        let [soonest, latest] = [self.poll_interval, self.longest_interval()].map(|p| p * m);
         let window = Window {
-            from: End::Closed((self.poll_interval * m).saturating_sub(off)),
-            until: End::Closed(self.longest_interval() * m + off),
+            from: End::Closed(self.apart.least(soonest).saturating_sub(off)),
+            until: End::Closed(self.apart.most(latest) + off),
         };
         Some(Prediction {
             unit: Unit::Ps,
@@ -135,9 +138,10 @@ impl Rule {
     pub fn restores(&self, storm: &Storm, stimulus: &Stimulus) -> Option<Window> {
         let Storm { last_frame, pause_end, detected } = *storm;
         let (p, long) = (self.poll_interval, self.longest_interval());
-        let polls = |fewest: u64| Window {
-            from: End::Closed(detected + p * fewest),
-            until: End::Closed(detected + long * fewest),
+        let within = |window: Window, from: Dur| window.seen(self.apart).later(from);
+        let polls = |fewest: u64| {
+            let (from, until) = (End::Closed(p * fewest), End::Closed(long * fewest));
+            within(Window { from, until }, detected)
         };
         if self.alerts() {
             // Mellanox and barefoot forget their counters as they report, so the next poll only takes new ones.
@@ -145,7 +149,7 @@ impl Rule {
             return Some(if pause_end <= detected {
                 polls(if forgets { 2 } else { 1 })
             } else {
-                self.alert_ends(Dur::ZERO, stimulus).later(pause_end)
+                within(self.alert_ends(Dur::ZERO, stimulus), pause_end)
             });
         }
         let m = self.quiet_polls()?;
@@ -154,9 +158,9 @@ impl Rule {
             RuleFamily::Broadcom if seen => polls(m),
             RuleFamily::Mellanox | RuleFamily::Barefoot if seen => polls(m + 1),
             RuleFamily::Cisco8000 if pause_end <= detected => polls(m),
-            RuleFamily::Cisco8000 => Window::half_open(p * (m - 1), long * m).later(pause_end),
+            RuleFamily::Cisco8000 => within(Window::half_open(p * (m - 1), long * m), pause_end),
             RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => {
-                Window::half_open(p * m, long * (m + 1)).later(last_frame)
+                within(Window::half_open(p * m, long * (m + 1)), last_frame)
             }
             RuleFamily::IntervalCounter => polls(m),
         };

@@ -17,6 +17,7 @@ pub(super) fn rule(family: RuleFamily, d: u64, p: u64, r: Option<u64>) -> Rule {
         min_samples: 1,
         jitter: Jitter::None,
         action_latency: Within::ZERO,
+        apart: Apart::NOT,
     }
 }
 
@@ -271,4 +272,28 @@ fn the_limits_of_a_configuration_are_those_of_orchagent_and_yang() {
     let forward = Pfcwd { action: Action::Forward, ..declared() };
     assert!(takes(forward.clone()));
     assert!(accepts(&forward, RuleFamily::Cisco8000).is_err());
+}
+
+/// 100 ppm: 200 ms less 20 us, and 300 ms / 0.9999 = 300.0300030003 ms.
+#[test]
+fn by_a_clock_that_may_be_off_every_form_widens_and_there_is_no_grid() {
+    let right = rule(RuleFamily::Broadcom, 200, 100, Some(200));
+    let apart = Apart::of(rig_units::Ppm(100), rig_units::Ppm(0));
+    let off = Rule { apart, ..right };
+    let shown = |window: Option<Window>| window.expect("a window").to_string();
+    let want = "199.98ms <= T < 300.030003001ms";
+    assert_eq!(shown(off.detection(&gap(500))), want);
+    assert_eq!(shown(off.restoration(Dur::ZERO, &gap(500))), want);
+    assert_eq!(off.never_fires_up_to(&gap(500)), Some(Dur::us(199_980)));
+    assert_eq!(off.always_fires_from(&gap(500)), Some(Dur(300_030_003_001)));
+    assert!(right.on_a_grid() && !off.on_a_grid());
+    // What it charges by is its own clock: as many polls as ever.
+    assert_eq!(off.polls(), right.polls());
+    let (least, most) = off.chances(Dur::ms(250), &gap(500));
+    let exact = right.chances(Dur::ms(250), &gap(500)).0.ppm();
+    assert!(least.ppm() < exact && exact < most.ppm(), "{least:?} {most:?}");
+    assert!(most.ppm() - least.ppm() < 1_000, "{least:?} {most:?}");
+    let storm = Storm { last_frame: Dur::ms(9), pause_end: Dur::ms(9), detected: Dur::ms(10) };
+    let restored = off.restores(&storm, &gap(500));
+    assert_eq!(shown(restored), "209.98ms <= T <= 210.020002001ms");
 }

@@ -55,7 +55,7 @@ impl Rule {
     fn never_decides_up_to(&self, stimulus: &Stimulus) -> Option<Dur> {
         let (n, p) = (self.polls().fewest, self.poll_interval);
         let whole = p * n;
-        Some(match (self.family, stimulus.data_gap) {
+        let never = match (self.family, stimulus.data_gap) {
             (RuleFamily::Broadcom, _) => whole,
             (RuleFamily::Cisco8000, _) => whole - p,
             (RuleFamily::IntervalCounter, _) => whole.saturating_sub(p * 2),
@@ -66,14 +66,15 @@ impl Rule {
             // Both the first and the last interval need only four fifths.
             (RuleFamily::Barefoot, None) if n == 1 => fifths(p, 4),
             (RuleFamily::Barefoot, None) => whole - fifths(p, 2),
-        })
+        };
+        Some(self.apart.least(never))
     }
 
     /// The shortest pause from which on a poll always takes it for a storm.
     fn always_decides_from(&self, stimulus: &Stimulus) -> Option<Dur> {
         let (Polls { most: n, .. }, p) = (self.polls(), self.poll_interval);
         let long = self.longest_interval();
-        Some(match (self.family, stimulus.data_gap) {
+        let always = match (self.family, stimulus.data_gap) {
             (RuleFamily::Cisco8000, _) => long * n,
             (RuleFamily::IntervalCounter, _) => long * (n - 1),
             (RuleFamily::Mellanox, None) => return None,
@@ -82,7 +83,8 @@ impl Rule {
             (RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot, _) => {
                 long * (n + 1)
             }
-        })
+        };
+        Some(self.apart.most(always))
     }
 
     /// The lengths between never and always, for a sweep `across: trigger-ramp`; `None` when nothing ever fires.
@@ -198,7 +200,8 @@ impl Rule {
         else {
             return (none, none);
         };
-        let (p, long) = (self.poll_interval, self.longest_interval());
+        let p = self.apart.least(self.poll_interval);
+        let long = self.apart.most(self.longest_interval());
         // An idle barefoot queue with one poll fires a fifth of all phases at one and the same length.
         let idle = self.family == RuleFamily::Barefoot && stimulus.data_gap.is_none();
         let step = if idle { p / 5 } else { Dur::ZERO };
