@@ -24,6 +24,7 @@ duts! {
     "broadcom-weighted.yaml"
     "cisco-8000.yaml"
     "cisco-8000-by-standard.yaml"
+    "connectx-default.yaml"
     "gen1.yaml"
     "gen2.yaml"
     "gen2-interop-fixed.yaml"

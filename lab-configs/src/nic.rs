@@ -118,6 +118,17 @@ pub struct Rp {
     pub cut_window: Dur,
     /// Alpha before the first cut (NVIDIA `initial_alpha_value`).
     pub initial_alpha: Ppm,
+    /// By how much of alpha a cut goes, as a power of two and 10: C (1 - alpha / 2^(gd - 10)) (NVIDIA `rpg_gd`). Unset: 11, half of alpha, as in
+    /// the paper.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gd: Option<u8>,
+    /// The least share of the rate before it that one cut leaves (NVIDIA `rpg_min_dec_fac`). Unset: whatever alpha says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_dec_fac: Option<Ppm>,
+    /// What the first CNP of a limiter makes its rate and its target before it cuts (NVIDIA `rate_to_set_on_first_cnp`). Unset: they stay at
+    /// the speed of the port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_cnp_rate: Option<L2Rate>,
     /// 1/g: a cut moves alpha towards 1 by one such part, each alpha timer without a cut towards 0.
     pub inverse_g: u32,
     /// The alpha timer (K of the paper; NVIDIA `dce_tcp_rtt`).
@@ -172,10 +183,17 @@ pub struct Rc {
     pub ack_every: u16,
     /// From the last bit of a frame to the first bit of its acknowledgement, at an idle port; of each anew.
     pub ack_latency: Within,
+    /// How much longer an acknowledgement may wait, each anew: for that long one of a later packet may leave in its place, which says as
+    /// much (coalesced acknowledgements). Unset: each leaves, and by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_held: Option<Within>,
     /// From the last bit of a frame that shows a hole to the first bit of the NAK, of each anew.
     pub nak_latency: Within,
     /// From the last bit of a NAK to the first frame that is sent again, each time anew.
     pub resend_latency: Within,
+    /// How many packets before the one that is missing a sender may send again, too: each time another number, up to this. Unset: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resend_extra: Option<u16>,
     /// How long a sender waits at least for an acknowledgement before it sends again: the code that `ibv_modify_qp` takes.
     pub timeout: AckTimeout,
     /// How much later than that its timer runs out, each time anew. Unset: as IBTA volume 1, 9.7.6.1.3 limits it, by up to three times
@@ -218,6 +236,9 @@ impl Rp {
         needed("scope", Word, "qp").by_case().live().tried(&["qp", "port"]),
         needed("cut_window", Time, "50us").by_case().live(),
         needed("initial_alpha", Chance, "100%").by_case().live(),
+        optional("gd", Count).by_case().live().tried(&["10", "never"]),
+        optional("min_dec_fac", Chance).by_case().live().tried(&["x1.1", "75%", "never"]),
+        optional("first_cnp_rate", Rate).by_case().live().tried(&["x0.9", "10Gbps-L2", "never"]),
         needed("inverse_g", Count, "256").by_case().live(),
         needed("alpha_timer", Time, "55us").by_case().live().tried(&["x0.95", "x1.05", "x2"]),
         needed("timer", Time, "55us").by_case().live().tried(&["x0.95", "x1.05", "x2"]),
@@ -237,8 +258,10 @@ impl Rc {
     pub const FIELDS: &[Field] = &[
         needed("ack_every", Count, "1").by_case().live().tried(&["2", "8"]),
         needed("ack_latency", Range, "1us").by_case().live().varies(),
+        optional("ack_held", Range).by_case().live().varies().tried(&["1us"]),
         needed("nak_latency", Range, "1us").by_case().live().varies(),
         needed("resend_latency", Range, "2us").by_case().live().varies(),
+        optional("resend_extra", Count).by_case().live().tried(&["16"]),
         needed("timeout", Count, "0").by_case().live().tried(&["x2", "x0.5"]),
         optional("timeout_late", Range).by_case().live().varies().tried(&["+1us", "never"]),
         needed("retries", Count, "7").by_case().live().tried(&["1"]),
@@ -271,6 +294,10 @@ impl Nic {
         wrong(np.dscp > 63, "np.dscp", format!("DSCP {}", np.dscp), "0 to 63");
         let g = format!("g = 1/{}", rp.inverse_g);
         wrong(!(2..=65_536).contains(&rp.inverse_g), "rp.inverse_g", g, "2 to 65536");
+        let gd = rp.gd.unwrap_or(11);
+        wrong(!(10..=11).contains(&gd), "rp.gd", gd.to_string(), "10 (all of alpha) or 11 (half)");
+        let none = rp.first_cnp_rate.is_some_and(|rate| rate.bps == 0);
+        wrong(none, "rp.first_cnp_rate", "no rate".to_owned(), "more than 0bps-L2");
         let zero = |dur: Dur| dur == Dur::ZERO;
         wrong(zero(rp.alpha_timer), "rp.alpha_timer", "no time".to_owned(), "more than 0s");
         wrong(zero(rp.timer), "rp.timer", "no time".to_owned(), "more than 0s");

@@ -11,6 +11,9 @@ table! {
     /// After a NAK the sender goes on one packet after the one that is missing.
     // The hole stays.
     restarts_one_psn_late;
+    /// The sender goes back to a packet before the one that is missing, each time as far.
+    // It sends again what was taken already.
+    restarts_before ("packets", 1..=1_024, default 1);
     /// Packet sequence numbers are compared as if they did not wrap.
     // A hole across the wrap is taken for duplicates.
     psn_without_wrap;

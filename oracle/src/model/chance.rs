@@ -24,6 +24,16 @@ impl Draws {
         self.done += 1;
         range.drawn(draw(self.stream, self.done))
     }
+
+    /// A whole number from 0 to `most`, each as likely.
+    pub(crate) fn up_to(&mut self, most: u32) -> u32 {
+        if most == 0 {
+            return 0;
+        }
+        self.done += 1;
+        let above = (u128::from(draw(self.stream, self.done)) * (u128::from(most) + 1)) >> 64;
+        u32::try_from(above).unwrap_or(most)
+    }
 }
 
 /// Spreads any number over all 64 bits (the finalizer of SplitMix64, Steele and others 2014).

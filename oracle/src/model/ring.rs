@@ -50,6 +50,13 @@ impl Ring {
         if self.len == 0 { None } else { self.slots.get_mut(self.head) }
     }
 
+    /// The packet of a stream that was appended last, to change.
+    pub fn last_of(&mut self, stream: u16) -> Option<&mut Packet> {
+        let mut places = (0..self.len).rev().map(|nth| (self.head + nth) & (self.slots.len() - 1));
+        let place = places.find(|&place| self.slots[place].stream == stream)?;
+        self.slots.get_mut(place)
+    }
+
     /// Forgets the packet that was appended first, if there is one.
     #[inline]
     pub fn drop_front(&mut self) {

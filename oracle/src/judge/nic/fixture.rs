@@ -83,11 +83,17 @@ impl Device {
         if !self.rp.enable || chip.cut.is_some_and(|cut| at < cut + self.rp.cut_window) {
             return;
         }
+        if let (None, Some(first)) = (chip.cut, self.rp.first_cnp_rate) {
+            chip.rate = i128::from(first.bps).min(chip.rate);
+        }
         if self.rp.clamp || chip.cut.is_none() || chip.timers + chip.counted > 0 {
             chip.target = chip.rate;
         }
-        chip.rate -= self.over(chip.rate * chip.alpha, 2 * ONE);
-        chip.rate = chip.rate.max(self.rp.min_rate.bps.into());
+        let divisor = if self.rp.gd == Some(10) { 1 } else { 2 };
+        let share = i128::from(self.rp.min_dec_fac.unwrap_or_default().0);
+        let leaves = self.over(chip.rate * share, Ppm::ONE.0.into());
+        chip.rate -= self.over(chip.rate * chip.alpha, divisor * ONE);
+        chip.rate = chip.rate.max(leaves).max(self.rp.min_rate.bps.into());
         chip.alpha += self.g() - self.over(chip.alpha * self.g(), ONE);
         (chip.timers, chip.counted, chip.sent, chip.cut) = (0, 0, 0, Some(at));
         (chip.alpha_due, chip.timer_due) = (at + self.rp.alpha_timer, at + self.rp.timer);

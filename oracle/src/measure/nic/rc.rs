@@ -172,6 +172,19 @@ fn timer(part: &str, rc: &Rc, off: Dur) -> Option<(String, Within, Dur)> {
     Some((format!("{part}.rc.timeout_late"), declared, off))
 }
 
+/// How what an acknowledgement takes is named and declared, beside how far outside of that it shows. Of how long it was held and of the rest
+/// only both together are seen.
+fn acknowledges(
+    rc: &Rc,
+    of: impl Fn(&str, Within) -> (String, Within, Dur),
+) -> Vec<(String, Within, Dur)> {
+    let (latency, held) = (of("ack_latency", rc.ack_latency), rc.ack_held);
+    let Some(held) = held.map(|held| of("ack_held", held)) else { return vec![latency] };
+    // One that is not held leaves at once, as one does that stands for others.
+    let (within, of_held) = (Within::at_most(held.1.most()), latency.1.width());
+    vec![(latency.0, latency.1, latency.2 + within.most()), (held.0, within, held.2 + of_held)]
+}
+
 /// Judges what a NIC says to the packets that reach it.
 fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
     let told = Cell::new(Vec::new());
@@ -211,8 +224,8 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         // A reply that is off by more than the port and both stamps explain is no other's.
         let off = sight.busy + sight.bound * 4;
         let of = |name: &str, declared| (format!("{}.rc.{name}", seen.part), declared, off);
-        let acks = (!answered.acks.is_empty()).then(|| of("ack_latency", rc.ack_latency));
         let naks = (!answered.naks.is_empty()).then(|| of("nak_latency", rc.nak_latency));
+        let acks = if answered.acks.is_empty() { Vec::new() } else { acknowledges(rc, of) };
         told.set(acks.into_iter().chain(naks).collect());
         let text = format!(
             "one in {} of {} packets acknowledged and the last of each message, one NAK for each hole",
@@ -256,7 +269,7 @@ fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
     // A responder sends what it is asked for; only a requester takes its time to go back.
     let mut rc = seen.nic.rc;
     if end.reads.is_some() {
-        rc.resend_latency = Within::ZERO;
+        (rc.resend_latency, rc.resend_extra) = (Within::ZERO, None);
     }
     let resent = rc::sender(&rc, end.first, &sent, &came, &sight);
     let naks = came.iter().filter(|one| one.says == Says::Nak).count();

@@ -398,11 +398,12 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             hi: if point.held { measured.hi } else { ppm(limited.line.bps()).max(measured.hi) },
             ..measured
         };
-        told.set(Some(measured.hi - measured.lo + want.hi - want.lo));
+        let open = measured.hi - measured.lo + want.hi - want.lo;
+        told.set(Some((open, forms::of_alpha(limited.rp, open))));
         let want = Prediction {
             unit: Unit::Ppm,
             span: want,
-            formula: "C (1 - alpha / 2)",
+            formula: forms::formula(limited.rp),
             text: format!(
                 "{} of the port's speed, by one cut with alpha {}",
                 rig_capture::Reading { unit: Unit::Ppm, span: want, frames: Vec::new() },
@@ -414,15 +415,13 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let records = [cnp.record].into_iter().chain(sent.map(|(record, ..)| *record)).collect();
         Ok(TrialReading { span: measured, want, got: None, records, looked: looked(1, "cuts") })
     });
-    if let Some(open) = told.take() {
-        // A cut takes half of alpha.
-        let (rate, alpha) = (Unit::Ppm.show(open), Unit::Ppm.show(2 * open));
-        judged.tells(
-            "rate.cut",
-            &format!(
-                "a cut that leaves {rate} more or less of the port's speed shows: {alpha} of alpha"
-            ),
-        );
+    if let Some((open, alpha)) = told.take() {
+        let alpha =
+            alpha.map_or(String::new(), |alpha| format!(": {} of alpha", Unit::Ppm.show(alpha)));
+        let rate = Unit::Ppm.show(open);
+        let text =
+            format!("a cut that leaves {rate} more or less of the port's speed shows{alpha}");
+        judged.tells("rate.cut", &text);
     }
 }
 

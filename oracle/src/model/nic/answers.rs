@@ -38,6 +38,14 @@ impl Answers {
         }
     }
 
+    /// Lets an acknowledgement that waits until `at` or longer say what this one would; whether there is one of the same queue pair.
+    pub(super) fn coalesces(&mut self, at: Time, ack: &Packet) -> bool {
+        let waits = self.rings[Answer::Ack as usize].last_of(ack.stream);
+        let Some(waits) = waits.filter(|waits| waits.at >= at) else { return false };
+        *waits = Packet { at: waits.at, ..*ack };
+        true
+    }
+
     /// When the first one is ready; [`Time::MAX`] if none waits.
     #[inline]
     pub(super) const fn next(&self) -> Time {

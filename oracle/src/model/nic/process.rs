@@ -134,8 +134,14 @@ impl Nic {
         }
         ack.src = self.host;
         ack.seq = last;
-        let latency = self.draws.next(self.config.rc.ack_latency);
-        self.answers.push(Answer::Ack, now + latency, &ack);
+        let ready = now + self.draws.next(self.config.rc.ack_latency);
+        let Some(held) = self.config.rc.ack_held else {
+            return self.answers.push(Answer::Ack, ready, &ack);
+        };
+        if !self.answers.coalesces(ready, &ack) {
+            let held = self.draws.next(held);
+            self.answers.push(Answer::Ack, ready + held, &ack);
+        }
     }
 
     #[cold]
@@ -213,7 +219,13 @@ impl Nic {
         let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return };
         let latency = self.draws.next(self.config.rc.resend_latency);
         if let Some(requester) = &mut pair.requester
-            && requester.refused(now, packet.seq, latency, &self.config.faults.rc)
+            && requester.refused(
+                now,
+                packet.seq,
+                latency,
+                &self.config.rc,
+                (&self.config.faults.rc, &mut self.draws),
+            )
         {
             let until = requester.held_until();
             self.later.insert((until, slot, Later::Resend));
@@ -342,7 +354,7 @@ impl Nic {
             return;
         }
         self.counters.local_ack_timeout_err += u64::from(!faults.timeout_not_counted);
-        if requester.timed_out(now, rc)
+        if requester.timed_out(now, rc, (faults, &mut self.draws))
             && let Some(due) = requester.timer.due(rc, faults, now, &mut self.draws)
         {
             requester.is_watched = true;

@@ -3,6 +3,7 @@
 use super::ack_timer::AckTimer;
 use super::psn::{Place, place, psn};
 use super::{Flow, Verb};
+use crate::model::chance::Draws;
 use crate::model::packet::{READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD};
 use rig_lab::{Rc, RcFaults};
 use rig_units::{Dur, Time};
@@ -187,7 +188,8 @@ impl Requester {
         now: Time,
         number: u32,
         latency: Dur,
-        faults: &RcFaults,
+        rc: &Rc,
+        (faults, draws): (&RcFaults, &mut Draws),
     ) -> bool {
         let named = match place(number, self.psn(self.acked), faults.psn_without_wrap) {
             Place::Here => self.acked,
@@ -200,7 +202,11 @@ impl Requester {
         if named > self.acked {
             self.progress(now, named, faults);
         }
-        self.go_to(if faults.restarts_one_psn_late { named + 1 } else { named });
+        if faults.restarts_one_psn_late {
+            self.go_to(named + 1);
+        } else {
+            self.go_back_to(named, rc, faults, draws);
+        }
         self.hold(now + latency);
         true
     }
@@ -249,7 +255,12 @@ impl Requester {
 
     /// There was no progress for long enough: sends on from the first that is not acknowledged. Whether it does; it gives up
     /// otherwise.
-    pub(super) fn timed_out(&mut self, now: Time, rc: &Rc) -> bool {
+    pub(super) fn timed_out(
+        &mut self,
+        now: Time,
+        rc: &Rc,
+        (faults, draws): (&RcFaults, &mut Draws),
+    ) -> bool {
         if self.tries >= rc.retries {
             self.total = self.acked;
             self.reached = self.acked;
@@ -260,8 +271,18 @@ impl Requester {
         self.idle_since = now;
         self.hole = false;
         self.is_held = false;
-        self.go_to(self.acked);
+        self.go_back_to(self.acked, rc, faults, draws);
         true
+    }
+
+    /// Goes on from `packet`, or from some packets before it. What a READ asks for it asks for from where it is missing.
+    fn go_back_to(&mut self, packet: u64, rc: &Rc, faults: &RcFaults, draws: &mut Draws) {
+        let extra = match faults.restarts_before {
+            _ if self.is_read() => 0,
+            Some(extra) => extra,
+            None => draws.up_to(rc.resend_extra.unwrap_or(0).into()),
+        };
+        self.go_to(packet.saturating_sub(extra.into()));
     }
 
     fn go_to(&mut self, packet: u64) {

@@ -8,6 +8,8 @@ use rig_units::Time;
 
 /// Alpha of 1.
 pub const ONE: u32 = 1 << 30;
+/// Half of alpha, as NVIDIA says it.
+const PAPER_GD: u8 = 11;
 /// A million parts: alpha as it is declared.
 const PPM: u64 = 1_000_000;
 
@@ -159,15 +161,24 @@ impl Limiter {
     }
 
     fn reduce(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
+        if let Some(first) = rp.first_cnp_rate
+            && self.last_cut.is_none()
+        {
+            self.rate = first.bps.min(self.line);
+        }
         if faults.target_not_saved {
             self.target = self.line;
         } else if rp.clamp || self.increased || self.last_cut.is_none() {
             self.target = self.rate;
         }
         let product = u128::from(self.rate) * u128::from(self.alpha);
-        let cut = u64::try_from(product / u128::from(2 * ONE)).unwrap_or(u64::MAX);
+        let shift = rp.gd.unwrap_or(PAPER_GD).saturating_sub(10);
+        let cut = u64::try_from((product / u128::from(ONE)) >> shift).unwrap_or(u64::MAX);
         let least = if faults.min_rate_ignored { 1 } else { rp.min_rate.bps };
-        self.rate = self.rate.saturating_sub(cut).max(least);
+        let share = rp.min_dec_fac.map_or(0, |share| u128::from(share.0));
+        let leaves = u128::from(self.rate) * share / u128::from(PPM);
+        let leaves = u64::try_from(leaves).unwrap_or(u64::MAX);
+        self.rate = self.rate.saturating_sub(cut).max(leaves).max(least);
         if !faults.alpha_not_raised {
             self.alpha = self.alpha - self.alpha / rp.inverse_g + ONE / rp.inverse_g;
         }

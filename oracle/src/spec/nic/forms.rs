@@ -5,6 +5,7 @@
 //! | | |
 //! | --- | --- |
 //! | a cut | C (1 - alpha / 2), no less than the least rate; then alpha (1 - g) + g |
+//! | as NVIDIA has it | C (1 - alpha / D), D = 2^(gd - 10), no less than C `min_dec_fac`; the first one from `first_cnp_rate` |
 //! | alpha after m timers | alpha (1 - g)^m |
 //! | C after k increases towards a target that stays | T - (T - C) / 2^k |
 //!
@@ -13,7 +14,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | a cut | a grain of the rate for the product, C / 2 of a grain of alpha for alpha / 2 |
+//! | a cut | a grain of the rate for the product, C / D of a grain of alpha for alpha / D; a grain for C `min_dec_fac` |
 //! | alpha after a cut | two grains: alpha g and g are rounded, each by itself |
 //! | alpha after m timers | twice the sum over i < m of (1 - g)^i, so the lesser of m and G, twice: alpha g is rounded, and g itself |
 //! | C after k increases | the sum over i < k of 2^-i, so less than two grains |
@@ -94,17 +95,50 @@ pub fn raised(rp: &Rp, alpha: Real) -> Real {
     (alpha * (Real::ONE - g) + g).give(2.0 * Grain::of(rp).alpha).at_most(Real::ONE)
 }
 
+/// What alpha is divided by in a cut: two, unless NVIDIA's knob says that all of it counts.
+fn divisor(rp: &Rp) -> f64 {
+    rp.gd.map_or(2.0, |gd| 2_f64.powi(i32::from(gd) - 10))
+}
+
 /// What a cut leaves of a rate.
 pub fn cut(rp: &Rp, rate: Real, alpha: Real) -> Real {
-    let Grain { rate: grain, alpha: of_alpha } = Grain::of(rp);
-    let half = Real { lo: alpha.lo / 2.0, hi: alpha.hi / 2.0 };
-    let left = rate * (Real::ONE - half);
-    left.give(grain + rate.hi * of_alpha / 2.0).at_least(Real::of(rp.min_rate.bps))
+    let (Grain { rate: grain, alpha: of_alpha }, divisor) = (Grain::of(rp), divisor(rp));
+    let part = Real { lo: alpha.lo / divisor, hi: alpha.hi / divisor };
+    let left = (rate * (Real::ONE - part)).give(grain + rate.hi * of_alpha / divisor);
+    let left = match rp.min_dec_fac {
+        None => left,
+        Some(share) => {
+            let share = Real::of(share.0.into()) * Real::of(Ppm::ONE.0.into()).inverse();
+            left.at_least((rate * share).give(grain))
+        }
+    };
+    left.at_least(Real::of(rp.min_rate.bps))
+}
+
+/// What the first cut of a limiter is taken from, on a port of this speed.
+pub fn start(rp: &Rp, line: PortSpeed) -> Real {
+    let set = rp.first_cnp_rate.map_or(line.bps(), |set| set.bps.min(line.bps()));
+    Real::of(set)
 }
 
 /// The first cut of a limiter at the speed of the port.
 pub fn first_cut(rp: &Rp, line: PortSpeed) -> Real {
-    cut(rp, Real::of(line.bps()), initial_alpha(rp))
+    cut(rp, start(rp, line), initial_alpha(rp))
+}
+
+/// The form of a cut, for reports.
+pub const fn formula(rp: &Rp) -> &'static str {
+    match (rp.gd, rp.min_dec_fac, rp.first_cnp_rate) {
+        (None, None, None) => "C (1 - alpha / 2)",
+        (_, _, None) => "C max(1 - alpha / 2^(gd - 10), min_dec_fac)",
+        _ => "C max(1 - alpha / 2^(gd - 10), min_dec_fac), C = first_cnp_rate",
+    }
+}
+
+/// How much of alpha is not told apart where so much of the rate is not, both in parts of a million; `None`: a cut may show nothing of alpha.
+pub fn of_alpha(rp: &Rp, ppm: u64) -> Option<u64> {
+    let all = matches!(rp.gd, Some(10));
+    rp.min_dec_fac.is_none().then_some(if all { ppm } else { 2 * ppm })
 }
 
 /// The rate after so many increases towards a target that stays.

@@ -61,7 +61,7 @@ pub fn replies(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> Vec<Reply
     let mut all = Vec::new();
     for (index, packet) in packets.iter().enumerate() {
         let reply = |says, psn| {
-            let latency = if says == Says::Ack { rc.ack_latency } else { rc.nak_latency };
+            let latency = if says == Says::Ack { acknowledges(rc) } else { rc.nak_latency };
             Reply { says, psn, ready: Ready::after(packet.at, latency), packet: index }
         };
         let reply = match packet.psn.ahead_of(expected) {
@@ -91,6 +91,29 @@ pub fn replies(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> Vec<Reply
         }
     }
     all
+}
+
+/// What an acknowledgement takes: its latency, and as long as it may be held for a later one. Where a later one leaves in its place, that one
+/// was held not at all for all that anybody knows.
+fn acknowledges(rc: &Rc) -> Within {
+    let held = rc.ack_held.map_or(Within::ZERO, |held| Within::at_most(held.most()));
+    rc.ack_latency + held
+}
+
+/// Whether another answer says all that an acknowledgement of `psn` would have said: one that acknowledges it or a later number, or a NAK
+/// that names a later one (IBTA volume 1, 9.7.5.1: responses are coalesced).
+pub fn says_as_much(psn: Psn, says: Says, named: Psn) -> bool {
+    let next = match says {
+        Says::Ack => named.advance(1),
+        Says::Nak => named,
+    };
+    next.ahead_of(psn).is_some_and(|ahead| ahead > 0)
+}
+
+/// Whether a sender that goes back for `missing` may begin at `psn`: there, or so many packets before as are declared.
+pub fn may_begin(rc: &Rc, missing: Psn, psn: Psn) -> bool {
+    let extra = u32::from(rc.resend_extra.unwrap_or(0));
+    missing.ahead_of(psn).is_some_and(|before| before <= extra)
 }
 
 /// A requester's question anew that has not left by `at`. A receiver's NAKs leave as they are.
@@ -197,6 +220,24 @@ mod tests {
         assert_eq!(of(AckTimeout::Code(31), None).map(|(t, _)| t.0), Some(8_796_093_022_208_000));
         assert_eq!(of(AckTimeout::Time(Dur::us(60)), None), Some((Dur::us(60), Dur::us(240))));
         assert_eq!(of(AckTimeout::NEVER, None), None);
+    }
+
+    #[test]
+    fn what_names_a_later_number_says_as_much_across_the_wrap() {
+        let says = |says, named| says_as_much(Psn::new(0xff_ffff), says, Psn::new(named));
+        let of = |names| [0xff_fffe, 0xff_ffff, 0, 7].map(|named| says(names, named));
+        assert_eq!(of(Says::Ack), [false, true, true, true]);
+        assert_eq!(of(Says::Nak), [false, false, true, true]);
+    }
+
+    #[test]
+    fn a_sender_may_begin_as_far_before_the_hole_as_is_declared() {
+        let begins = |resend_extra, psn| {
+            may_begin(&Rc { resend_extra, ..rc(1) }, Psn::new(1), Psn::new(psn))
+        };
+        let of = |extra| [2, 1, 0, 0xff_ffff, 0xff_fffe].map(|psn| begins(extra, psn));
+        assert_eq!(of(None), [false, true, false, false, false]);
+        assert_eq!(of(Some(2)), [false, true, true, true, false]);
     }
 
     #[test]

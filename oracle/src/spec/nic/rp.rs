@@ -79,8 +79,10 @@ impl<'a> Limiter<'a> {
 
     /// A CNP cuts, whatever the window says. How long ago the last cut was is known to within `blur` either way.
     pub(super) fn cut(&mut self, at: Time, blur: Dur) {
-        let (rp, rate) = (self.rp, self.rate());
+        let rp = self.rp;
         let State { alpha, cut, target, .. } = self.state;
+        // A limiter that no CNP has reached sends at the speed of its port.
+        let rate = if cut.is_none() { forms::start(rp, self.line) } else { self.rate() };
         let alpha = alpha.at(rp, at, blur);
         let saves = rp.clamp || cut.is_none() || self.state.timers + self.by_bytes() > 0;
         self.state = State {

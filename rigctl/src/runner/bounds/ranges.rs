@@ -2,8 +2,10 @@
 
 use super::given::Ran;
 use core::ops::Bound;
+use rig_capture::Dir;
 use rig_lab::field::Holds;
 use rig_lab::{Mutation, Profile, Setting, fields};
+use rig_testcases::RoceKind;
 use rig_units::Dur;
 use serde_json::{Value, json};
 
@@ -95,6 +97,13 @@ const TRIED: &[Tried] = &[
     },
     Tried {
         path: "nic.rc.ack_latency",
+        device: "gen2",
+        measure: "rc.receiver",
+        ends: SHORT,
+        case: || marked("rc: {ack_every: 1}", "{rc.receiver: {stream: marked}}"),
+    },
+    Tried {
+        path: "nic.rc.ack_held",
         device: "gen2",
         measure: "rc.receiver",
         ends: SHORT,
@@ -281,6 +290,66 @@ fn a_device_inside_its_range_passes_and_one_outside_by_what_is_printed_fails() {
             assert!(lo <= least && most <= hi && hi < most * 2, "{} in [{lo}, {hi}]", tried.path);
             tried.holds(&range, [least, most], [lo, hi]);
         }
+    }
+}
+
+#[test]
+fn acknowledgements_that_stand_for_several_messages_accuse_nobody_who_declares_them() {
+    // Ten messages of one packet in a row, each 84 ns long, twenty times.
+    let case = "    dut: {nic: {generation: gen2, rc: {ack_every: 1}}, peer: {generation: gen2, rc: {ack_every: 1}}}
+    flows: {flow: {nic: p1, to: p2, class: 3, verb: send, message: 1024B, mtu: 1024B, count: 200}}
+    steps: [{at: 0us, start: flow}]
+    length: 100us
+    trials: 1
+    measure: [{rc.receiver: {flow: flow}}, {rc.sender: {flow: flow}}, {nic.counters: {port: p1}}, {nic.counters: {port: p2}}, {rc.completion: {flow: flow}}]
+";
+    let ran = |declared: Value, does: Option<&str>| {
+        Ran::with("gen2-to-gen2", case, |device| {
+            let setting = Setting { path: "peer.rc.ack_held".to_owned(), value: declared };
+            device.declared = device.declared.with(&setting).expect("a range");
+            if let Some(value) = does {
+                let (path, value) = ("peer.rc.ack_held".to_owned(), value.to_owned());
+                device.mutate(&Mutation::Override { path, value }).expect("a value");
+            }
+        })
+    };
+    let acks = |ran: &Ran| {
+        ran.as_seen_count(|seen| seen.roce(1, Dir::Rx, |kind| kind == RoceKind::Ack).len())
+    };
+    assert_eq!(acks(&ran(Value::Null, None)), 200);
+    for does in [None, Some("0s"), Some("500ns"), Some("1us")] {
+        let ran = ran(json!({"max": "1us"}), does);
+        assert_eq!(ran.as_seen().wrong(), "", "{does:?}");
+        assert_eq!(acks(&ran) < 100, does != Some("0s"), "{does:?}");
+    }
+    // Who declares nothing leaves none out.
+    assert!(ran(Value::Null, Some("500ns")).as_seen().fails("rc.receiver"));
+    // The port may keep an acknowledgement for a frame: 1.2 us is beyond that.
+    assert!(ran(json!({"max": "1us"}), Some("1200ns")).as_seen().fails("rc.receiver"));
+}
+
+#[test]
+fn a_sender_that_goes_back_further_than_the_hole_is_right_as_far_as_it_declares() {
+    let goes_back = |declared: Value, by: Option<u32>| {
+        let case = holed(("p1", "p2"), "rc.sender");
+        let ran = Ran::with("gen2-to-gen2", &case, |device| {
+            let path = "nic.rc.resend_extra".to_owned();
+            let setting = Setting { path, value: declared };
+            device.declared = device.declared.with(&setting).expect("a number");
+            if let Some(by) = by {
+                let always = format!("deviation=restarts_before:{by}");
+                device.mutate(&always.parse().expect("a mutation")).expect("of a NIC");
+            }
+        });
+        let said = ran.as_seen();
+        (said.fails("rc.sender"), said.wrong())
+    };
+    // Drawn two hundred times, and always the same.
+    for by in [None, Some(1), Some(2), Some(4)] {
+        assert_eq!(goes_back(json!(4), by), (false, String::new()), "{by:?}");
+    }
+    for (declared, by) in [(Value::Null, 1), (json!(4), 5), (json!(4), 30)] {
+        assert!(goes_back(declared.clone(), Some(by)).0, "{by} of {declared}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Fault, Sight};
 use crate::spec::nic::Ready;
-use crate::spec::nic::rc::{Data, Packet, Reply, Says, replies};
+use crate::spec::nic::rc::{Data, Packet, Reply, Says, replies, says_as_much};
 use rig_capture::Span;
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
@@ -47,6 +47,9 @@ pub fn receiver(
     let mut answered = Answered::default();
     // The stages go from what is right to what is less and less so; each leaves what it cannot explain to the next.
     open.pair_named(|due, answer| sight.on_time(due.ready, answer.at), |_, _| ());
+    if rc.ack_held.is_some() && data == Data::Requests {
+        open.stand_in(packets, sight);
+    }
     let faults = &mut answered.faults;
     let told: Vec<&Reply> =
         due.iter().zip(&open.of).filter_map(|(due, of)| of.and(Some(due))).collect();
@@ -74,7 +77,8 @@ pub fn receiver(
     });
     open.others(|_| true, |reply| faults.push(Fault::Unasked { reply }));
     let seen = |ready: Ready| ready.by + sight.busy + sight.blur() <= sight.until;
-    for (due, reply) in due.iter().zip(&open.of) {
+    let left = due.iter().zip(&open.of).zip(&open.stood_for);
+    for ((due, reply), _) in left.filter(|(_, stood_for)| !**stood_for) {
         let packet = due.packet;
         match (reply, due.says) {
             (Some(reply), says) => {
@@ -135,6 +139,8 @@ struct Open<'a> {
     by_name: BTreeMap<(Says, u32), Vec<usize>>,
     /// By what is due: the reply.
     of: Vec<Option<usize>>,
+    /// Whether a later one left in its place.
+    stood_for: Vec<bool>,
     used: Vec<bool>,
 }
 
@@ -144,7 +150,29 @@ impl<'a> Open<'a> {
         for (reply, answer) in answers.iter().enumerate() {
             by_name.entry((answer.says, answer.psn.get())).or_default().push(reply);
         }
-        Open { due, answers, by_name, of: vec![None; due.len()], used: vec![false; answers.len()] }
+        let (of, stood_for) = (vec![None; due.len()], vec![false; due.len()]);
+        Open { due, answers, by_name, of, stood_for, used: vec![false; answers.len()] }
+    }
+
+    /// Lets what was due and left stand for acknowledgements that did not leave, if it did in time and says as much.
+    fn stand_in(&mut self, packets: &[Packet], sight: &Sight) {
+        for (index, due) in self.due.iter().enumerate() {
+            if self.of[index].is_some() || due.says == Says::Nak {
+                continue;
+            }
+            let came = packets[due.packet].at;
+            // Answers are in order but for what stamps are off.
+            let first = self.answers.partition_point(|answer| answer.at + sight.blur() * 2 < came);
+            let latest = due.ready.by + sight.busy + sight.blur();
+            let until = latest + sight.blur();
+            let mut near =
+                (first..self.answers.len()).take_while(|&reply| self.answers[reply].at <= until);
+            self.stood_for[index] = near.any(|reply| {
+                let Answer { at, says, psn } = self.answers[reply];
+                let in_time = at + sight.blur() >= came && at <= latest;
+                self.used[reply] && in_time && says_as_much(due.psn, says, psn)
+            });
+        }
     }
 
     /// Pairs what is left of one name, in order, where the time fits.
@@ -153,11 +181,12 @@ impl<'a> Open<'a> {
         fits: impl Fn(&Reply, &Answer) -> bool,
         mut found: impl FnMut(&Reply, usize),
     ) {
-        for (due, of) in self.due.iter().zip(&mut self.of).filter(|(_, of)| of.is_none()) {
-            let Some(named) = self.by_name.get(&(due.says, due.psn.get())) else { continue };
-            let free = |reply: &&usize| !self.used[**reply] && fits(due, &self.answers[**reply]);
+        let Open { due, answers, by_name, of, stood_for, used } = self;
+        for (due, of) in left(due, of, stood_for) {
+            let Some(named) = by_name.get(&(due.says, due.psn.get())) else { continue };
+            let free = |reply: &&usize| !used[**reply] && fits(due, &answers[**reply]);
             if let Some(&reply) = named.iter().find(free) {
-                self.used[reply] = true;
+                used[reply] = true;
                 *of = Some(reply);
                 found(due, reply);
             }
@@ -166,19 +195,17 @@ impl<'a> Open<'a> {
 
     /// Pairs what is left and says the same at the right time, whatever number it names.
     fn pair_timed(&mut self, sight: &Sight, mut found: impl FnMut(&Reply, usize)) {
-        for (due, of) in self.due.iter().zip(&mut self.of).filter(|(_, of)| of.is_none()) {
+        let Open { due, answers, of, stood_for, used, .. } = self;
+        for (due, of) in left(due, of, stood_for) {
             // Answers are in order but for what stamps are off.
-            let first = self
-                .answers
-                .partition_point(|answer| answer.at + sight.blur() * 2 < due.ready.from);
+            let first =
+                answers.partition_point(|answer| answer.at + sight.blur() * 2 < due.ready.from);
             let latest = due.ready.by + sight.busy + sight.blur() * 2;
-            let mut near =
-                (first..self.answers.len()).take_while(|&reply| self.answers[reply].at <= latest);
+            let mut near = (first..answers.len()).take_while(|&reply| answers[reply].at <= latest);
             let fits =
                 |answer: &Answer| due.says == answer.says && sight.on_time(due.ready, answer.at);
-            if let Some(reply) = near.find(|&reply| !self.used[reply] && fits(&self.answers[reply]))
-            {
-                self.used[reply] = true;
+            if let Some(reply) = near.find(|&reply| !used[reply] && fits(&answers[reply])) {
+                used[reply] = true;
                 *of = Some(reply);
                 found(due, reply);
             }
@@ -194,4 +221,14 @@ impl<'a> Open<'a> {
             }
         }
     }
+}
+
+/// What is due and has neither left nor been stood for.
+fn left<'a>(
+    due: &'a [Reply],
+    of: &'a mut [Option<usize>],
+    stood_for: &'a [bool],
+) -> impl Iterator<Item = (&'a Reply, &'a mut Option<usize>)> {
+    let all = due.iter().zip(of).zip(stood_for);
+    all.filter(|((_, of), stood_for)| of.is_none() && !**stood_for).map(|(one, _)| one)
 }

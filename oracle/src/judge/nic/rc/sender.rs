@@ -4,7 +4,7 @@
 //! acknowledgement overtakes a sender that went back.
 
 use super::{Fault, Sight};
-use crate::spec::nic::rc::{Says, timeout};
+use crate::spec::nic::rc::{Says, may_begin, timeout};
 use rig_capture::Span;
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
@@ -155,9 +155,16 @@ impl Sender<'_> {
         }
         let blur = self.sight.blur();
         let open = |nak: &Nak| one.at + blur >= nak.at + self.rc.resend_latency.least();
-        if let Some(which) = self.naks.iter().rposition(|nak| nak.psn == one.psn && open(nak)) {
+        let begins = |nak: &Nak| may_begin(self.rc, nak.psn, one.psn) && open(nak);
+        let which = self.naks.iter().rposition(begins);
+        // A packet in order may be the first after a NAK, too, where that may be another than it names.
+        let either = one.psn == self.next && self.rc.resend_extra.is_some();
+        if let Some(which) = which.filter(|_| !either) {
             self.restart(packet, which, one.at);
         } else if one.psn == self.next || self.overtaken(one) {
+            if let Some(which) = which {
+                self.naks[which].binds = false;
+            }
             self.in_order(packet, one.at);
         } else if self.next.ahead_of(one.psn).is_none() {
             self.resent.faults.push(Fault::Skipped { packet });
@@ -235,7 +242,8 @@ impl Sender<'_> {
         let blur = self.sight.blur();
         let Some(timeout) = self.timeout else { return false };
         let fits = |standing: &&Standing| {
-            standing.unacked == one.psn && one.at + blur >= standing.since + timeout.least()
+            may_begin(self.rc, standing.unacked, one.psn)
+                && one.at + blur >= standing.since + timeout.least()
         };
         let Some(standing) = self.may_stand(one.at).find(fits).copied() else { return false };
         let took = one.at.since(standing.since).unwrap_or(Dur::ZERO);

@@ -22,8 +22,10 @@ fn rc(ack_every: u16) -> Rc {
     Rc {
         ack_every,
         ack_latency,
+        ack_held: None,
         nak_latency,
         resend_latency,
+        resend_extra: None,
         timeout: AckTimeout::Time(Dur(WAITS)),
         timeout_late: Some(Within::ZERO),
         retries: 200,
@@ -213,6 +215,33 @@ fn two_bounds_and_a_busy_port_are_forgiven_and_a_picosecond_more_is_not() {
 }
 
 #[test]
+fn an_acknowledgement_stands_for_those_before_it_that_it_comes_in_time_for() {
+    let rc = Rc { ack_held: Some(Within::at_most(Dur(200))), ..rc(1) };
+    // Each ends a message. The first is due at 130 to 330, the last from 330 on.
+    let packets = [0, 1, 2].map(|n: u32| Packet {
+        at: Time(100 + u64::from(n) * 100),
+        psn: Psn::new(n),
+        last: true,
+    });
+    let faults = |answers: &[(u64, Says, u32)]| {
+        let answer = |&(at, says, psn)| Answer { at: Time(at), says, psn: Psn::new(psn) };
+        let answers: Vec<Answer> = answers.iter().map(answer).collect();
+        receiver(&rc, (Data::Requests, Psn::new(0)), &packets, &answers, &EXACT).faults
+    };
+    let each = [(130, Says::Ack, 0), (430, Says::Ack, 1), (530, Says::Ack, 2)];
+    assert_eq!([faults(&each), faults(&[(330, Says::Ack, 2)])], [[], []]);
+    assert_eq!(faults(&[(331, Says::Ack, 2)]), [Fault::MissingAck { packet: 0 }]);
+    assert_eq!(faults(&[(300, Says::Ack, 1)]), [Fault::MissingAck { packet: 2 }]);
+    // Before it could be ready it is early, and stands for nobody.
+    assert_eq!(faults(&[(329, Says::Ack, 2)]).len(), 3);
+    assert_eq!(faults(&each[..2]), [Fault::MissingAck { packet: 2 }]);
+    assert_eq!(
+        faults(&[each[0], each[1], (531, Says::Ack, 2)]),
+        [Fault::Late { packet: 2, reply: 2 }]
+    );
+}
+
+#[test]
 fn a_reader_asks_anew_from_the_hole_and_acknowledges_nothing() {
     let psns = [7, 9, 8, 9].map(Psn::new);
     let packet = |(at, psn): (u64, Psn)| Packet { at: Time(at * 100), psn, last: false };
@@ -250,6 +279,12 @@ fn each_corruption_of_a_sender_has_its_name() {
     let wrong = Fault::WrongRestart { packet, nak };
     assert_eq!(faults(&rc(1), &shifted(1))[0], wrong);
     assert_eq!(faults(&rc(1), &shifted(0xff_ffff))[0], wrong);
+    // Where more than the hole may be sent again: as far back as that, and not further, nor behind what is missing.
+    let more = Rc { resend_extra: Some(2), ..rc(1) };
+    assert_eq!([0, 0xff_ffff, 0xff_fffe].map(|by| faults(&more, &shifted(by))), [[], [], []]);
+    for off in [1, 0xff_fffd] {
+        assert_eq!(faults(&more, &shifted(off))[0], wrong);
+    }
     let slower = Rc { resend_latency: Dur(460).into(), ..rc(1) };
     assert_eq!(faults(&slower, &|_| ())[0], Fault::Unprompted { packet });
     let faster = Rc { resend_latency: Dur(0).into(), ..rc(1) };

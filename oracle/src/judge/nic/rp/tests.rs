@@ -77,17 +77,47 @@ fn a_sender_with_nothing_to_send_is_late_only_where_that_is_not_allowed() {
 }
 
 #[test]
+fn a_sender_with_nvidias_knobs_keeps_the_rule_however_it_rounds_and_breaks_it_without() {
+    let shipped = Rp {
+        gd: Some(10),
+        min_dec_fac: Some(rig_units::Ppm(600_001)),
+        first_cnp_rate: Some(L2Rate { bps: 79_999_999_999 }),
+        cut_window: Dur::us(4),
+        clamp: false,
+        ..rp()
+    };
+    let cnps = [0, 5, 90, 500].map(|us| Time(0) + Dur::us(us));
+    for rounds in [Rounds::Down, Rounds::Up, Rounds::Nearest] {
+        let frames = |rp: Rp| {
+            let device = Device { rounds, ..Device::healthy(&rp) };
+            device.greedy(LINE, &cnps, Bytes(4_000), 1_500)
+        };
+        assert_eq!(judged(&shipped, &cnps, &frames(shipped)).faults, [], "{rounds:?}");
+        for other in [
+            Rp { gd: None, min_dec_fac: None, ..shipped },
+            Rp { min_dec_fac: Some(rig_units::Ppm(610_000)), ..shipped },
+            Rp { first_cnp_rate: None, ..shipped },
+        ] {
+            assert!(!judged(&shipped, &cnps, &frames(other)).faults.is_empty(), "{other:?}");
+        }
+    }
+}
+
+#[test]
 fn each_parameter_shows_in_the_frames_of_three_cuts() {
     // Cuts at 1, 6 and 501 us; between the last two there are nine increases: four of recovery, one additive, four hyper.
     let declared = Rp { cut_window: Dur::us(4), byte_counter: Bytes(0), ..rp() };
     let bursts = Rp { limiting: Limiting::Burst, ..declared };
     let cnps = [0, 5, 500].map(|us| Time(0) + Dur::us(us));
     type Change = fn(&mut Rp);
-    let changes: [(&str, Change); 16] = [
+    let changes: [(&str, Change); 19] = [
         ("enable", |rp| rp.enable = false),
         ("latency", |rp| rp.latency = Dur::ns(1_400).into()),
         ("cut_window", |rp| rp.cut_window = Dur::us(6)),
         ("initial_alpha", |rp| rp.initial_alpha.0 = 900_000),
+        ("gd", |rp| rp.gd = Some(10)),
+        ("min_dec_fac", |rp| rp.min_dec_fac = Some(rig_units::Ppm(600_000))),
+        ("first_cnp_rate", |rp| rp.first_cnp_rate = Some(L2Rate { bps: 80_000_000_000 })),
         ("inverse_g", |rp| rp.inverse_g = 128),
         ("alpha_timer", |rp| rp.alpha_timer = Dur::us(45)),
         ("timer", |rp| rp.timer = Dur::us(56)),

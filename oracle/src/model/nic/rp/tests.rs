@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 use rig_lab::Nic;
-use rig_units::{Bytes, Dur, L2Rate};
+use rig_units::{Bytes, Dur, L2Rate, Ppm};
 
 const LINE: u64 = 100_000_000_000;
 const SOUND: RpFaults = RpFaults::NONE;
@@ -59,6 +59,35 @@ fn without_a_clamp_cuts_that_follow_one_another_keep_the_target() {
     limiter.catch_up_all(&rp, &SOUND, us(65));
     limiter.notified(&rp, &SOUND, us(66));
     assert_eq!(limiter.target(), 62_500_000_000);
+}
+
+#[test]
+fn as_nvidia_has_it_a_cut_is_as_deep_as_gd_says_no_deeper_than_min_dec_fac_and_starts_where_it_is_set()
+ {
+    let rate = |rp: Rp| {
+        let mut limiter = Limiter::new(&rp, LINE);
+        limiter.notified(&rp, &SOUND, us(0));
+        (limiter.rate() / 1_000_000_000, limiter.target() / 1_000_000_000)
+    };
+    let half = Rp { initial_alpha: Ppm(500_000), ..rp() };
+    assert_eq!(
+        [None, Some(11), Some(10)].map(|gd| rate(Rp { gd, ..half })),
+        [(75, 100), (75, 100), (50, 100)]
+    );
+    let at_most = |ppm| rate(Rp { min_dec_fac: Some(Ppm(ppm)), ..rp() });
+    assert_eq!(
+        [250_000, 500_000, 800_000, 1_000_000].map(at_most),
+        [(50, 100), (50, 100), (80, 100), (100, 100)]
+    );
+    let set = |bps| rate(Rp { first_cnp_rate: Some(L2Rate { bps }), ..rp() });
+    assert_eq!([40_000_000_000, 400_000_000_000].map(set), [(20, 40), (50, 100)]);
+    // It is set once.
+    let rp =
+        Rp { first_cnp_rate: Some(L2Rate { bps: 40_000_000_000 }), cut_window: Dur::ZERO, ..rp() };
+    let mut limiter = Limiter::new(&rp, LINE);
+    limiter.notified(&rp, &SOUND, us(0));
+    limiter.notified(&rp, &SOUND, us(10));
+    assert_eq!((limiter.rate(), limiter.target()), (10_000_000_000, 20_000_000_000));
 }
 
 #[test]
@@ -193,11 +222,17 @@ impl Eager {
         if self.last_cut.is_some_and(|last| now - last < rp.cut_window.0) {
             return;
         }
+        if self.last_cut.is_none() {
+            self.rate = rp.first_cnp_rate.map_or(self.rate, |rate| rate.bps.min(LINE));
+        }
         if rp.clamp || self.increased || self.last_cut.is_none() {
             self.target = self.rate;
         }
-        let by = u128::from(self.rate) * u128::from(self.alpha) / (1 << 31);
-        self.rate = (self.rate - u64::try_from(by).unwrap()).max(rp.min_rate.bps);
+        let of = if rp.gd == Some(10) { 1 << 30 } else { 1 << 31 };
+        let by = u128::from(self.rate) * u128::from(self.alpha) / of;
+        let share = u128::from(rp.min_dec_fac.map_or(0, |share| share.0));
+        let floor = u64::try_from(u128::from(self.rate) * share / 1_000_000).unwrap();
+        self.rate = (self.rate - u64::try_from(by).unwrap()).max(floor).max(rp.min_rate.bps);
         let g = u64::from(rp.inverse_g);
         self.alpha = self.alpha - self.alpha / g + (1 << 30) / g;
         (self.counts, self.bytes, self.increased) = ((0, 0), 0, false);
@@ -231,11 +266,15 @@ proptest! {
     fn timers_that_are_made_up_for_late_are_those_that_run_out_in_time(
         acts in prop::collection::vec((prop_oneof![Just(Act::Cnp), (1..200_000_u64).prop_map(Act::Send), Just(Act::Look)], prop_oneof![0..60_u64, 0..3_000_u64, Just(55_u64), Just(900_000_u64)]), 1..60),
         (inverse_g, threshold, clamp, initial) in (2..300_u32, 1..8_u8, any::<bool>(), 0..=1_000_000_u32),
+        (gd, share, first) in (prop_oneof![Just(None), Just(Some(10_u8))], prop::option::of(0..=1_000_000_u32), prop::option::of(1..=200_u64)),
         (alpha_timer, timer, window, counter) in (prop_oneof![Just(55_u64), 1..100_u64], prop_oneof![Just(55_u64), 1..100_u64], 0..100_u64, prop_oneof![Just(0_u64), 1_000..1_000_000_u64]),
     ) {
         let rp = Rp {
             inverse_g, threshold, clamp,
-            initial_alpha: rig_units::Ppm(initial),
+            gd,
+            min_dec_fac: share.map(Ppm),
+            first_cnp_rate: first.map(|gbps| L2Rate { bps: gbps * 1_000_000_000 }),
+            initial_alpha: Ppm(initial),
             alpha_timer: Dur::us(alpha_timer),
             timer: Dur::us(timer),
             cut_window: Dur::us(window),

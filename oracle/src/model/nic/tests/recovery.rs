@@ -39,6 +39,45 @@ fn one_in_so_many_packets_is_acknowledged_and_the_last_of_each_message() {
 }
 
 #[test]
+fn an_acknowledgement_that_waits_says_what_comes_meanwhile() {
+    let mut config = config();
+    config.rc.ack_held = Some(Dur::ns(300).into());
+    let mut bench = bench(&config);
+    // A message each, 84 ns apart: the first waits for 300 ns, in which three more come; then the fifth does.
+    for seq in 0..6 {
+        bench.send(data(1, seq, false).with_place(true, true));
+    }
+    bench.send(data(2, 0, false).with_place(true, true));
+    bench.run(Dur::us(10));
+    let acks = bench.received(Kind::Ack);
+    let told: Vec<_> = acks.iter().map(|seen| (seen.packet.stream, seen.packet.seq)).collect();
+    assert_eq!(told, [(1, 3), (1, 5), (2, 0)]);
+    let arrived = Time::ZERO + serialise(1_024) + Dur::us(1);
+    assert_eq!(acks[0].left(), arrived + Dur::us(1) + Dur::ns(300));
+}
+
+#[test]
+fn a_sender_goes_back_as_far_before_a_hole_as_it_draws() {
+    let mut config = config();
+    config.rc.resend_extra = Some(3);
+    let mut from = std::collections::BTreeSet::new();
+    for seed in 0..64 {
+        config.seed = seed;
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &flow(1));
+        let nak = Packet { kind: Kind::Nak, ..Packet::data(1, RIG, NIC, 3, 26, 66) };
+        bench.run(Dur::us(3));
+        bench.send(Packet { seq: 10, ..nak });
+        bench.run(Dur::us(10));
+        let sent: Vec<u32> =
+            bench.received(Kind::Data).iter().map(|seen| seen.packet.seq).collect();
+        let back = sent.windows(2).find(|two| two[1] <= two[0]).expect("a way back");
+        from.insert(back[1]);
+    }
+    assert_eq!(from.into_iter().collect::<Vec<_>>(), [7, 8, 9, 10]);
+}
+
+#[test]
 fn one_nak_tells_of_a_hole_until_it_is_filled() {
     let mut bench = bench(&config());
     for seq in [10, 12, 13, 11, 15, 10] {

@@ -4,6 +4,9 @@ use rig_lab::Nic;
 
 const LINE: PortSpeed = PortSpeed::G100;
 
+/// Alpha of one, as the chips of these tests keep it.
+const ONE: u128 = 1 << 30;
+
 fn rp(initial: u32, inverse_g: u32) -> Rp {
     Rp { initial_alpha: Ppm(initial), inverse_g, min_rate: L2Rate { bps: 1 }, ..Nic::quiet().rp }
 }
@@ -63,6 +66,23 @@ fn no_target_passes_the_line_and_no_cut_the_least_rate() {
 }
 
 #[test]
+fn the_knobs_of_nvidia_are_those_worked_by_hand() {
+    let cut = |change: &dyn Fn(&mut Rp)| {
+        let mut rp = rp(500_000, 256);
+        change(&mut rp);
+        first_cut(&rp, LINE)
+    };
+    // Alpha is 1/2: three quarters are left, or half where all of it counts.
+    assert!(near(cut(&|rp| rp.gd = Some(11)), 75e9) && near(cut(&|rp| rp.gd = Some(10)), 50e9));
+    let least = |ppm: u32| cut(&|rp| rp.min_dec_fac = Some(Ppm(ppm)));
+    assert!(
+        near(least(700_000), 75e9) && near(least(900_000), 90e9) && near(least(1_000_000), 1e11)
+    );
+    let set = |gbps: u64| cut(&|rp| rp.first_cnp_rate = Some(L2Rate { bps: gbps * 1_000_000_000 }));
+    assert!(near(set(40), 30e9) && near(set(400), 75e9));
+}
+
+#[test]
 fn hyper_increase_needs_both_counts_above_the_threshold() {
     assert_eq!(stage(5, 4, 4), Stage::Recovery);
     assert_eq!(stage(5, 5, 0), Stage::Additive);
@@ -84,18 +104,21 @@ proptest! {
     fn no_way_of_rounding_leaves_the_bounds(
         initial in 0_u32..=1_000_000, inverse_g in 2_u32..1_000, ups in prop::collection::vec(any::<bool>(), 1..9),
         steps in prop::collection::vec((any::<bool>(), 0_u64..60), 1..40),
+        (gd, share) in (prop_oneof![Just(None), Just(Some(10_u8))], prop::option::of(0_u32..=1_000_000)),
     ) {
-        let rp = rp(initial, inverse_g);
+        let rp = Rp { gd, min_dec_fac: share.map(Ppm), ..rp(initial, inverse_g) };
+        let divisor = if gd.is_some() { ONE } else { 2 * ONE };
+        let share = u128::from(share.unwrap_or(0));
         let mut ups = ups.iter().cycle();
         let mut over = |a: u128, b: u128| if *ups.next().unwrap() { a.div_ceil(b) } else { a / b };
-        const ONE: u128 = 1 << 30;
         let (mut rate, mut alpha) = (Real::of(LINE.bps()), initial_alpha(&rp));
         let mut held = (u128::from(LINE.bps()), over(u128::from(initial) * ONE, 1_000_000));
         let g = u128::from(inverse_g);
         for (cuts, many) in steps {
             if cuts {
                 (rate, alpha) = (cut(&rp, rate, alpha), raised(&rp, alpha));
-                held.0 = (held.0 - over(held.0 * held.1, 2 * ONE)).max(1);
+                let floor = over(held.0 * share, 1_000_000);
+                held.0 = (held.0 - over(held.0 * held.1, divisor)).max(floor).max(1);
                 held.1 = held.1 - over(held.1, g) + over(ONE, g);
             } else {
                 alpha = decayed(&rp, alpha, (many, many));

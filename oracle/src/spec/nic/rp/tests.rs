@@ -158,3 +158,20 @@ fn bursts_are_held_back_by_the_rate_at_which_they_began() {
     let next = [1_500, 1_500, 1_500].map(|bytes| limiter.depart(Bytes(bytes)));
     assert_eq!(next, [None, None, around(720_000)]);
 }
+
+#[test]
+fn what_the_first_cnp_sets_is_what_the_rate_recovers_to() {
+    let rp = Rp {
+        first_cnp_rate: Some(L2Rate { bps: 40_000_000_000 }),
+        byte_counter: Bytes(0),
+        ..paper()
+    };
+    let mut limiter = Limiter::new(&rp, LINE);
+    is(limiter.rate(), 100_000_000_000);
+    limiter.cnp(us(0));
+    is(limiter.rate(), 20_000_000_000);
+    is(limiter.until(us(55)).rate(), 30_000_000_000);
+    // A later one is a cut as any: by alpha of 255/256.
+    limiter.cnp(us(60));
+    is(limiter.rate(), 15_058_593_750);
+}
