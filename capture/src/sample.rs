@@ -5,7 +5,7 @@ use rig_testcases::{
     Action, CipherSuite, Form, Keys, Protection, Script, Secret, Step, StormSpec, StreamSpec,
     WatchdogAction,
 };
-use rig_units::{Bytes, Dur, Quanta, Time};
+use rig_units::{Apart, Bytes, Dur, Quanta, Time};
 
 use crate::analyse::ActionView;
 use rig_testcases::Backlog;
@@ -31,6 +31,7 @@ pub(crate) fn view(action: WatchdogAction, backlog: Backlog) -> ActionView {
         resumption: Dur::ZERO,
         forwarding_delay: FORWARDING,
         shaper: None,
+        apart: Apart::NOT,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::passage::{Passage, Sight};
 use crate::pause::{Pause, next_storm, pauses};
 use crate::{DutEventKind, Observation, Span};
 use rig_testcases::{Backlog, Script, WatchdogAction};
-use rig_units::Time;
+use rig_units::{Dur, PortSpeed, Quanta, Time};
 
 /// When the watchdog acted on the queue that `storm` paused, as `stream` shows it.
 pub fn fired(
@@ -36,6 +36,7 @@ pub fn fired(
     let pauses: Vec<Pause> = pauses(observation, spec.to, spec.class)
         .into_iter()
         .filter(|pause| pause.last >= storm.first_record && pause.first <= storm.last_record)
+        .map(|pause| shorter(pause, view, observation.ports[usize::from(spec.to)].speed))
         .collect();
     let scene = Scene {
         observation,
@@ -48,6 +49,12 @@ pub fn fired(
         view,
     };
     scene.fired()
+}
+
+/// The part of a pause that surely was one by the device's clock, whatever the last frame of it asked for.
+fn shorter(pause: Pause, view: &ActionView, speed: PortSpeed) -> Pause {
+    let sooner = Dur(view.apart.part(speed.pause(Quanta::MAX).0));
+    Pause { until: pause.until.saturating_sub(sooner).max(pause.from), ..pause }
 }
 
 /// The first event of `kind` for a class of the device's port behind rig port `port` that may have been at or after `since`: where its

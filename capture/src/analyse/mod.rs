@@ -43,7 +43,7 @@ pub use timeline::{Timeline, timeline};
 use crate::Span;
 use crate::fate::Delays;
 use rig_testcases::{Backlog, Switch, WatchdogAction};
-use rig_units::{Dur, L2Rate};
+use rig_units::{Apart, Dur, L2Rate, Ppm};
 
 /// What an analyser must know of a device to read its data plane; all of it declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,8 @@ pub struct ActionView {
     pub forwarding_delay: Dur,
     /// The rate to which its ports are shaped; `None` where they send at their speed.
     pub shaper: Option<L2Rate>,
+    /// How far its clock, by which it counts pauses, may be from the rig's.
+    pub apart: Apart,
 }
 
 impl From<&Switch> for ActionView {
@@ -74,6 +76,7 @@ impl From<&Switch> for ActionView {
             resumption: declared.resumption().most(),
             forwarding_delay: declared.transit(),
             shaper: declared.scheduler.pir,
+            apart: Apart::of(declared.clock.unwrap_or_default(), Ppm(0)),
         }
     }
 }

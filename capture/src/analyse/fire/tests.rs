@@ -2,7 +2,7 @@ use super::*;
 use crate::sample::{CABLE, CLASS, FORWARDING, PAUSE, SIZE, Sample, TRANSIT, view};
 use crate::{Dir, DutEvent, Provenance, What};
 use proptest::prelude::*;
-use rig_units::{Bytes, Dur, L2Rate, PortSpeed, Quanta};
+use rig_units::{Apart, Bytes, Dur, L2Rate, PortSpeed, Ppm, Quanta};
 
 const START: Dur = Dur::ms(20);
 const STOP: Dur = Dur::ms(420);
@@ -82,6 +82,16 @@ fn a_queue_that_obeys_to_the_end_never_fired() {
 fn a_release_just_before_the_pause_runs_out_is_the_action_and_one_at_its_end_is_not() {
     for (before, fires) in [(Dur(1), true), (Dur(0), false)] {
         let seen = see(held_until(pause_end() - before, None), &drains());
+        assert_eq!(seen.span().is_some(), fires, "{before}");
+    }
+}
+
+/// 335.5392 us are 33.558 ns less by a clock that is 100 ppm fast.
+#[test]
+fn a_pause_that_runs_out_by_a_fast_clock_is_no_action() {
+    let view = ActionView { apart: Apart::of(Ppm(100), Ppm(0)), ..drains() };
+    for (before, fires) in [(Dur(33_558), false), (Dur(33_559), true)] {
+        let seen = see(held_until(pause_end() - before, None), &view);
         assert_eq!(seen.span().is_some(), fires, "{before}");
     }
 }
