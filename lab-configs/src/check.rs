@@ -237,6 +237,11 @@ impl Checks<'_> {
             let found = format!("a detection time of {d} is no whole number of checks of {p}");
             self.fault("pfcwd.detection_time", found, "N checks of poll_interval".to_owned());
         }
+        if pfcwd.timer_lag.is_some() && family.is_some_and(|family| family != RuleFamily::Hardware)
+        {
+            let found = "a lag of timers that this rule has not".to_owned();
+            self.fault("pfcwd.timer_lag", found, "the rule family hardware".to_owned());
+        }
         if pfcwd.config_path == ConfigPath::Yang && d < p {
             let found = format!("a detection time of {d} below the poll interval of {p}");
             self.fault(

@@ -29,6 +29,7 @@ pub(super) fn rule(family: RuleFamily, d: u64, p: u64) -> Rule {
         min_samples: 1,
         jitter: Jitter::None,
         action_latency: Within::ZERO,
+        timer_lag: Within::ZERO,
         apart: Apart::NOT,
     }
 }

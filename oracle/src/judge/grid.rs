@@ -29,7 +29,7 @@ pub struct Poll {
 /// What the polls seen so far say of all others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grid {
-    /// Fewer than two were seen, or there is none: the rule has jitter, what it does comes too late to tell, or it never restores, and the device was started
+    /// Fewer than two were seen, or there is none: the rule has no polls, or jitter, what it does comes too late to tell, or it never restores, and the device was started
     /// anew between two trials, or its watchdog was in each.
     Unknown,
     /// All fit the declared interval.
@@ -80,6 +80,9 @@ impl Phase {
 impl Grid {
     /// The grid of a device that declares `rule`, from polls in the order in which they were seen.
     pub fn of(rule: &Rule, polls: &[Poll]) -> Grid {
+        if !rule.is_polled() {
+            return Grid::Unknown;
+        }
         let p = rule.poll_interval;
         // A reading wider than half an interval fits anything.
         let sharp: Vec<&Poll> =

@@ -318,6 +318,7 @@ fn show(span: Span) -> String {
 fn what(_seen: &Seen, family: RuleFamily) -> &'static str {
     match family {
         RuleFamily::IntervalCounter => "the tripping check",
+        RuleFamily::Hardware => "the timer that ran out",
         RuleFamily::Broadcom
         | RuleFamily::Mellanox
         | RuleFamily::Cisco8000

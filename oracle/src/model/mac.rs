@@ -96,6 +96,8 @@ pub struct Pauses {
     pub duration: Dur,
     /// Whether it is paused now. It may send all the same if it does not obey.
     pub paused: bool,
+    /// Since when it has been, without a break.
+    pub since: Option<Time>,
 }
 
 /// A frame that was received and takes effect later.
@@ -260,6 +262,7 @@ impl Mac {
         pauses.paused = self.paused & bit(class) != 0;
         if pauses.paused {
             pauses.duration += now - self.since[slot(class)];
+            pauses.since = Some(self.since[slot(class)]);
         }
         pauses
     }

@@ -17,6 +17,7 @@ pub(super) fn rule(family: RuleFamily, d: u64, p: u64, r: Option<u64>) -> Rule {
         min_samples: 1,
         jitter: Jitter::None,
         action_latency: Within::ZERO,
+        timer_lag: Within::ZERO,
         apart: Apart::NOT,
     }
 }
@@ -141,23 +142,29 @@ fn jitter_widens_poll_by_poll() {
 fn fewest_samples_hold_back_a_short_detection_time() {
     let rule = Rule { min_samples: 3, ..rule(RuleFamily::Cisco8000, 100, 100, None) };
     assert_eq!(detection(rule, IDLE), "200ms <= T < 300ms");
-    assert_eq!(rule.detection_resolution().to_string(), "pfcwd.detection_time in (0ms, 300ms]");
+    assert_eq!(
+        rule.detection_resolution(Dur::ZERO).to_string(),
+        "pfcwd.detection_time in (0ms, 300ms]"
+    );
 }
 
 #[test]
 fn only_the_number_of_polls_can_be_resolved() {
     let broadcom = rule(RuleFamily::Broadcom, 1_000, 100, Some(1_000));
-    assert_eq!(broadcom.detection_resolution().to_string(), "pfcwd.detection_time in (900ms, 1s]");
     assert_eq!(
-        broadcom.restoration_resolution().map(|alike| alike.to_string()).as_deref(),
+        broadcom.detection_resolution(Dur::ZERO).to_string(),
+        "pfcwd.detection_time in (900ms, 1s]"
+    );
+    assert_eq!(
+        broadcom.restoration_resolution(Dur::ZERO).map(|alike| alike.to_string()).as_deref(),
         Some("pfcwd.restoration_time in (900ms, 1s]")
     );
     let mellanox = rule(RuleFamily::Mellanox, 1_000, 100, None);
     assert_eq!(
-        mellanox.detection_resolution().to_string(),
+        mellanox.detection_resolution(Dur::ZERO).to_string(),
         "pfcwd.detection_time in [909.09ms, 1010.102ms)"
     );
-    assert_eq!(mellanox.restoration_resolution(), None);
+    assert_eq!(mellanox.restoration_resolution(Dur::ZERO), None);
 }
 
 #[test]
