@@ -14,8 +14,9 @@ use crate::spec::nic::pipeline;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::Nic;
+use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::{Entry, FLOW, Looks, NIC};
-use rig_units::{Apart, Bytes, Dur, Time};
+use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
 
 /// What most measures of a NIC are: of every frame at its port.
 const OF_NIC: Entry = Entry { fields: &[NIC], looks: &[Looks::EVERY_FRAME], ..Entry::USUAL };
@@ -34,6 +35,8 @@ struct Seen<'a> {
     /// When the declared receive pipeline lets each of them pass: a prediction, by their places.
     passes: Vec<Time>,
     left: Vec<Left>,
+    /// For how long before each of them the port had sent what goes ahead of an answer, without a pause.
+    behind: Vec<Dur>,
     /// How far its clock and the rig's may be apart.
     apart: Apart,
     /// How far off an instant at its port may be: by the stamp, and by what the longest frame takes of its clock.
@@ -62,12 +65,40 @@ impl<'a> Seen<'a> {
         let apart = done.context.apart();
         let busy = apart.most(busy);
         let bound = observation.bound() + Dur(apart.part(speed.slot(Bytes(longest.into())).0));
-        Seen { part, nic, reached, passes, left, apart, bound, busy }
+        let behind = went_ahead(&left, speed, bound * 2);
+        Seen { part, nic, reached, passes, left, behind, apart, bound, busy }
     }
 
     /// What reached it, each with the instant from which the rule has it there. For what is predicted alone: what is measured begins with
     /// the frame on the wire.
     fn counted(&self) -> impl Iterator<Item = (&Reached, Time)> {
         self.reached.iter().zip(self.passes.iter().copied())
+    }
+}
+
+/// For how long before each frame its port had sent without a pause of more than `blur` what goes ahead of an answer that is ready: other answers, and
+/// before them one frame of any kind that was under way.
+fn went_ahead(left: &[Left], speed: PortSpeed, blur: Dur) -> Vec<Dur> {
+    let mut since: Vec<Time> = Vec::new();
+    for (index, one) in left.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| (&left[before], since[before]));
+        let joined = before.filter(|(before, _)| {
+            let end = before.at + speed.slot(Bytes(before.roce.size.into()));
+            one.at <= end + blur
+        });
+        since.push(match joined {
+            Some((before, since)) if is_answer(before.roce.kind) => since,
+            Some((before, _)) => before.at,
+            None => one.at,
+        });
+    }
+    left.iter().zip(since).map(|(one, since)| one.at.since(since).unwrap_or(Dur::ZERO)).collect()
+}
+
+/// Whether a NIC sends it ahead of data.
+const fn is_answer(kind: RoceKind) -> bool {
+    match kind {
+        RoceKind::Ack | RoceKind::Nak | RoceKind::Cnp { .. } => true,
+        RoceKind::Data { .. } | RoceKind::ReadRequest => false,
     }
 }

@@ -22,6 +22,8 @@ pub struct Cnp {
     pub at: Time,
     /// The queue pair that it names, numbered as those of marks.
     pub qp: u16,
+    /// For how long before it the port had sent what goes ahead of a CNP, without a pause.
+    pub behind: Dur,
 }
 
 /// How well the wire was seen.
@@ -29,7 +31,7 @@ pub struct Cnp {
 pub struct Sight {
     /// How far each stamp may be off, either way.
     pub bound: Dur,
-    /// How long the port may keep a CNP that is ready from leaving.
+    /// How long the port may keep a CNP that is ready from leaving, whatever is seen of what went ahead of it.
     pub busy: Dur,
     /// The end of what was seen: a CNP that would leave later is not missed.
     pub until: Time,
@@ -177,7 +179,7 @@ fn rename(np: &Np, marks: &[Mark], cnps: &[Cnp], sight: &Sight, faults: &mut Vec
         .filter_map(|fault| if let Fault::Missing { mark } = fault { Some(*mark) } else { None })
         .collect();
     for mark in missing {
-        let fits = |fault: &Fault| matches!(fault, Fault::Unasked { cnp } if scoped::on_time(np, sight, marks[mark].at, cnps[*cnp].at));
+        let fits = |fault: &Fault| matches!(fault, Fault::Unasked { cnp } if scoped::on_time(np, sight, marks[mark].at, &cnps[*cnp]));
         let Some(at) = faults.iter().position(fits) else { continue };
         if let Fault::Unasked { cnp } = faults.remove(at) {
             faults.retain(|fault| *fault != Fault::Missing { mark });

@@ -1,19 +1,21 @@
 //! The notification point: which marks are answered, how soon, how often and in what form.
 
+mod alike;
+
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, by_source};
 use super::{OF_NIC, Seen};
+use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::np::{Checked, Cnp, Fault, Latency, Sight, check};
 use crate::spec::nic::np::{Mark, SOURCE, answered};
 use crate::spec::nic::rc::{Data, Packet, Says, replies};
 use crate::trials::trial::Trial;
 use crate::verdict::{Curve, CurvePoint, Doubt, Looked};
-use crate::{Alike, Prediction};
+use alike::alike;
 use core::cell::Cell;
-use core::ops::Bound;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
@@ -141,8 +143,11 @@ impl Traffic {
         });
         let mut marks: Vec<Came> = marks.chain(of_naks(seen)).collect();
         marks.sort_by_key(|came| came.mark.at);
-        let cnps = seen.left.iter().filter(|left| matches!(left.roce.kind, RoceKind::Cnp { .. }));
-        let cnps = cnps.map(|left| (left.record, Cnp { at: left.at, qp: left.roce.connection }));
+        let left = seen.left.iter().zip(&seen.behind);
+        let cnps = left.filter(|(left, _)| matches!(left.roce.kind, RoceKind::Cnp { .. }));
+        let cnps = cnps.map(|(left, &behind)| {
+            (left.record, Cnp { at: left.at, qp: left.roce.connection, behind })
+        });
         let sight = Sight {
             bound: seen.bound,
             busy: seen.busy,
@@ -305,14 +310,18 @@ fn latency(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         // One CNP that nobody can mistake for another's shows a device that is off by more than the port explains.
         let (blur, busy) = (traffic.sight.bound * 4, seen.busy);
         let alone = checked.latencies.iter().all(|one| Dur(one.span.hi - one.span.lo) <= blur);
-        told.set(alone.then(|| (format!("{}.np.latency", seen.part), declared, busy + blur)));
+        let busy_for = |one: &Latency| busy.max(traffic.cnps[one.cnp].1.behind);
+        let shortest = checked.latencies.iter().map(busy_for).min().unwrap_or(busy);
+        told.set(alone.then(|| (format!("{}.np.latency", seen.part), declared, shortest + blur)));
         // From the wire on: what the pipeline takes is predicted, not taken off.
         let of = |one: &Latency| {
             let [first, last] = one.marks.map(|mark| traffic.held(mark).0);
             let (least, most) = (first.min(last), first.max(last));
             let measured = Span { lo: one.span.lo + least, hi: one.span.hi + most };
-            let predicted =
-                Span { lo: declared.least().0 + least, hi: (declared.most() + busy).0 + most };
+            let predicted = Span {
+                lo: declared.least().0 + least,
+                hi: (declared.most() + busy_for(one)).0 + most,
+            };
             (measured, predicted)
         };
         let all: Vec<(Span, Span)> = checked.latencies.iter().map(of).collect();
@@ -408,33 +417,6 @@ fn least_apart(np: &Np, marks: &[Mark]) -> (Option<Dur>, usize) {
         least = least.into_iter().chain(apart).min();
     }
     (least, pairs)
-}
-
-/// The intervals by which the same of these marks would be answered: longer than any mark that is not comes after one that is, and no
-/// longer than any that is.
-fn alike(parameter: &str, np: &Np, marks: &[Mark], blur: Dur) -> Alike {
-    let answered: Vec<usize> = answered(np, marks).iter().map(|answer| answer.mark).collect();
-    let mut last: BTreeMap<u16, Time> = BTreeMap::new();
-    let (mut least, mut most) = (None, None);
-    for (index, mark) in marks.iter().enumerate() {
-        let scope = mark.scoped(np.scope);
-        let apart = last.get(&scope).and_then(|before| mark.at.since(*before));
-        if answered.contains(&index) {
-            last.insert(scope, mark.at);
-            most = most.into_iter().chain(apart).min();
-        } else {
-            least = least.into_iter().chain(apart).max();
-        }
-    }
-    let least = least.map(|apart: Dur| apart.saturating_sub(blur).0);
-    let most = most.map(|apart: Dur| (apart + blur).0);
-    Alike {
-        parameter: parameter.to_owned(),
-        unit: Unit::Ps,
-        least: least.map_or(Bound::Unbounded, Bound::Excluded),
-        most: most.map_or(Bound::Unbounded, Bound::Included),
-        certain: true,
-    }
 }
 
 /// Judges the form of every CNP.

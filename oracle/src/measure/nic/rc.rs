@@ -159,7 +159,7 @@ fn asked(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Asked>) {
 }
 
 /// Why a requester of a READ is not judged.
-const OPEN: &str = "a response fills a hole while the question for it may have left and may not, by the declared nak_latency";
+const OPEN: &str = "a response fills a hole before the question for it has left, or may have: what is asked for from then on is left open";
 
 /// Why timeouts are not counted.
 const GIVES_UP: &str =

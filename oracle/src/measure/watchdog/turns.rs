@@ -1,10 +1,10 @@
 //! When a trial may begin on a device whose watchdog acts: on the grid of its polls, and not before what an earlier trial left
-//! stormed is restored.
+//! stormed is restored; and on a NIC that remembers an earlier trial.
 
 use crate::spec::pfcwd;
 use crate::trials::ask::{Before, Place, Rests, Start};
 use crate::trials::context::Context;
-use rig_lab::RuleFamily;
+use rig_lab::{Nics, RuleFamily, Scope};
 use rig_testcases::{Action, Lookup as _, Script, StormSpec};
 use rig_units::{Bytes, Dur};
 
@@ -61,15 +61,24 @@ pub fn rests(context: &Context<'_>) -> Rests {
     }
 }
 
-/// What the watchdog needs before trial `number`: a queue that never restores would still be stormed in it.
+/// What the device needs before trial `number`: a queue that never restores would still be stormed in it, and a limiter that outlives its
+/// queue pairs would still be slow in it.
 pub fn before(context: &Context<'_>, script: &Script, number: u32) -> Before {
-    if context.watch.as_ref().is_some_and(|watch| watch.rule.restoration_time.is_none()) {
+    let never = context.watch.as_ref().is_some_and(|watch| watch.rule.restoration_time.is_none());
+    if never || (number > 1 && remembers(context, script)) {
         Before::Reboot
     } else if number > 1 && ends_stormed(context, script) {
         Before::Rest
     } else {
         Before::Nothing
     }
+}
+
+/// Whether a NIC that sends keeps rates beyond its queue pairs, which begin anew with each trial.
+fn remembers(context: &Context<'_>, script: &Script) -> bool {
+    let scopes = context.group.declared.nics().into_iter().flat_map(Nics::all);
+    let mut limiters = scopes.map(|(_, nic)| nic.rp).filter(|rp| rp.enable);
+    !script.flows.is_empty() && limiters.any(|rp| rp.scope != Scope::Qp)
 }
 
 /// Whether a queue may still be stormed when a trial ends.

@@ -54,6 +54,20 @@ pub enum Data {
 
 /// Everything that a receiver says to packets of one queue pair, in their order. `first`: the number that it expects first.
 pub fn replies(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> Vec<Reply> {
+    said(rc, data, first, packets, Moved::Asks)
+}
+
+/// Whether a question that leaves for another number than the one that it arose for has asked for that number: no standard says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moved {
+    /// It has: no packet ahead makes another one.
+    Asks,
+    /// It has not: a packet ahead that comes after it makes another one.
+    LeavesOpen,
+}
+
+/// See [`replies`].
+fn said(rc: &Rc, data: Data, first: Psn, packets: &[Packet], moved: Moved) -> Vec<Reply> {
     let mut expected = first;
     // Packets since the last acknowledgement.
     let mut taken = 0;
@@ -70,13 +84,13 @@ pub fn replies(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> Vec<Reply
                 (taken, asked) = (taken + 1, false);
                 if let Some(ask) = pending(data, &mut all, packet.at) {
                     // It has not asked yet: when it does, it is for what is missing then.
-                    (ask.psn, asked) = (expected, true);
+                    (ask.psn, asked) = (expected, moved == Moved::Asks);
                 }
                 let due = packet.last || taken >= rc.ack_every;
                 due.then(|| reply(Says::Ack, packet.psn))
             }
             Some(_) => {
-                let first = !asked;
+                let first = !asked && pending(data, &mut all, packet.at).is_none();
                 asked = true;
                 first.then(|| reply(Says::Nak, expected))
             }
@@ -122,15 +136,20 @@ fn pending(data: Data, all: &mut [Reply], at: Time) -> Option<&mut Reply> {
 }
 
 /// Whether what is asked anew follows from what came. It does not where a packet that would be asked for comes while the question may
-/// have left and may not: then [`replies`] says what is asked of the slowest that is declared.
+/// have left and may not, nor where one comes before it has left and another packet ahead after it: then [`replies`] says what is asked of
+/// the slowest that is declared, and asked once.
 pub fn is_clear(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> bool {
-    let of = |latency: Dur| {
+    let of = |latency: Dur, moved| {
         let rc = Rc { nak_latency: latency.into(), ..*rc };
-        let all = replies(&rc, data, first, packets).into_iter();
+        let all = said(&rc, data, first, packets, moved).into_iter();
         all.map(|reply| (reply.says, reply.psn, reply.packet)).collect::<Vec<_>>()
     };
     let nak = rc.nak_latency;
-    nak.width() == Dur::ZERO || of(nak.least()) == of(nak.most())
+    let soonest = of(nak.least(), Moved::Asks);
+    let same = |latency, moved| of(latency, moved) == soonest;
+    let is_exact = nak.width() == Dur::ZERO;
+    same(nak.least(), Moved::LeavesOpen)
+        && (is_exact || (same(nak.most(), Moved::Asks) && same(nak.most(), Moved::LeavesOpen)))
 }
 
 /// How long a sender waits for an acknowledgement before it sends again: T = 4.096 us x 2^code, and as much more as is declared; from T to 4 T
@@ -188,6 +207,21 @@ mod tests {
         }
         let all = replies(&rc, Data::Requests, Psn::new(0), &came(40));
         assert_eq!(all[1].ready, Ready { from: Time(2 + 7), by: Time(2 + 10) });
+    }
+
+    #[test]
+    fn a_packet_ahead_after_a_question_that_a_late_packet_moved_leaves_open_whether_it_is_asked_again()
+     {
+        // 1 comes late, before the question for it leaves at 2 + 7: it leaves for 2, which was thrown away.
+        let clear = |fills: u64, next: u64| {
+            let packet = |(at, psn)| Packet { at: Time(at), psn: Psn::new(psn), last: false };
+            let came = [(0, 0), (2, 2), (fills, 1), (next, 3), (40, 4)].map(packet);
+            is_clear(&rc(1), Data::Responses, Psn::new(0), &came)
+        };
+        // One that shows the hole before the question has left makes no other, and nothing after it does.
+        assert_eq!([clear(4, 6), clear(4, 9), clear(4, 10)], [true, true, false]);
+        // Once it has left, the hole that it names is filled, and the next is another.
+        assert!(clear(10, 20));
     }
 
     /// Packets a hundred apart; those at `last` end messages.

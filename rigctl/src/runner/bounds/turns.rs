@@ -1,4 +1,4 @@
-//! When a trial may begin on a device whose watchdog acts.
+//! When a trial may begin on a device whose watchdog acts, or whose limiters outlive a trial.
 
 use super::given::Ran;
 use super::watchdog::{CABLE, DETECTION, stormed};
@@ -74,4 +74,32 @@ fn a_device_that_never_restores_is_booted_before_each_trial() {
         let declared = &context.profile.declared.switch().expect("a switch").pfcwd;
         assert_eq!(rests(context).used, declared.poll_interval, "no storm is in question");
     });
+}
+
+#[test]
+fn a_nic_whose_limiter_outlives_its_queue_pairs_is_booted_before_each_further_trial() {
+    let needs = |rp: &str, number: u32| {
+        let ran = Ran::of(
+            "gen2",
+            &format!(
+                "    dut: {{nic: {{generation: gen2, rp: {rp}}}}}
+    flows: {{sender: {{nic: p1, class: 3, verb: write, message: 64KiB, mtu: 1024B}}}}
+    streams: {{once: {{from: p1, class: 6, kind: cnp, of: sender, every: 10us, count: 1}}}}
+    steps: [{{at: 0us, start: sender, for: 50us}}, {{at: 30us, start: once}}]
+    length: 80us
+    trials: 1
+    measure: [{{rate.cut: {{flow: sender}}}}]
+"
+            ),
+        );
+        let mut needs = None;
+        asked(&ran, |context, script| needs = Some(before(context, script, number)));
+        needs.expect("it was asked")
+    };
+    assert_eq!(needs("{enable: true, scope: qp}", 2), Before::Nothing);
+    for scope in ["port", "dest_ip"] {
+        let rp = format!("{{enable: true, scope: {scope}}}");
+        assert_eq!([needs(&rp, 1), needs(&rp, 2)], [Before::Nothing, Before::Reboot], "{scope}");
+    }
+    assert_eq!(needs("{enable: false, scope: port}", 2), Before::Nothing);
 }

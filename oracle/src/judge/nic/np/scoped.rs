@@ -21,9 +21,10 @@ pub(super) struct Scoped<'a> {
 type Last = BTreeSet<Option<usize>>;
 
 /// Whether a CNP leaves when that of a mark at `mark` may.
-pub(super) fn on_time(np: &Np, sight: &Sight, mark: Time, cnp: Time) -> bool {
+pub(super) fn on_time(np: &Np, sight: &Sight, mark: Time, cnp: &Cnp) -> bool {
     let (ready, blur) = (Ready::after(mark, np.latency), sight.bound * 2);
-    cnp + blur >= ready.from && cnp <= ready.by + sight.busy + blur
+    let busy = sight.busy.max(cnp.behind);
+    cnp.at + blur >= ready.from && cnp.at <= ready.by + busy + blur
 }
 
 impl<'a> Scoped<'a> {
@@ -76,7 +77,7 @@ impl<'a> Scoped<'a> {
 
     fn fits(&self, place: usize, cnp: &Cnp) -> bool {
         let mark = &self.marks[place].1;
-        mark.qp == cnp.qp && on_time(self.np, self.sight, mark.at, cnp.at)
+        mark.qp == cnp.qp && on_time(self.np, self.sight, mark.at, cnp)
     }
 
     /// Judges all CNPs of the scope, and what should have been.

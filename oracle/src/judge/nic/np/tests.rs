@@ -16,7 +16,7 @@ fn marks(all: &[(u64, u16)]) -> Vec<Mark> {
 }
 
 fn cnps(all: &[(u64, u16)]) -> Vec<Cnp> {
-    all.iter().map(|&(at, qp)| Cnp { at: Time(at), qp }).collect()
+    all.iter().map(|&(at, qp)| Cnp { at: Time(at), qp, behind: Dur::ZERO }).collect()
 }
 
 fn faults(marked: &[(u64, u16)], sent: &[(u64, u16)]) -> Vec<Fault> {
@@ -28,6 +28,7 @@ fn healthy(np: &Np, marks: &[Mark]) -> Vec<Cnp> {
     let cnp = |answer: &crate::spec::nic::np::Answer| Cnp {
         at: answer.ready.from,
         qp: marks[answer.mark].qp,
+        behind: Dur::ZERO,
     };
     answered(np, marks).iter().map(cnp).collect()
 }
@@ -113,6 +114,18 @@ fn two_bounds_are_forgiven_and_a_picosecond_more_is_not() {
     assert_eq!(faults(&[(50, 1)], &[(69, 1)]), [Fault::Early { mark: 0, cnp: 0 }]);
 }
 
+#[test]
+fn one_behind_others_that_left_without_a_pause_since_it_was_ready_is_not_late() {
+    let sight = Sight { bound: Dur(5), busy: Dur(7), ..EXACT };
+    // Ready at 80, and sent at 120.
+    let faults = |behind: u64| {
+        let sent = [Cnp { behind: Dur(behind), ..cnps(&[(120, 1)])[0] }];
+        check(&np(100, Scope::Qp), &marks(&[(50, 1)]), &sent, &sight).faults
+    };
+    assert_eq!([faults(30), faults(40), faults(90)], [[], [], []]);
+    assert_eq!(faults(29), [Fault::Late { mark: 0, cnp: 0 }]);
+}
+
 fn scopes() -> impl Strategy<Value = Scope> {
     prop_oneof![Just(Scope::Qp), Just(Scope::DestIp), Just(Scope::Port)]
 }
@@ -188,7 +201,9 @@ fn by_a_clock_that_may_be_off_a_mark_within_its_limits_may_be_answered_and_need_
     let faults = |second: u64, answered: bool| {
         let marks = marks(&[(1_000, 1), (1_000 + second, 1)]);
         let cnps = marks.iter().take(1 + usize::from(answered));
-        let cnps: Vec<Cnp> = cnps.map(|mark| Cnp { at: mark.at + Dur(30), qp: mark.qp }).collect();
+        let cnps: Vec<Cnp> = cnps
+            .map(|mark| Cnp { at: mark.at + Dur(30), qp: mark.qp, behind: Dur::ZERO })
+            .collect();
         check(&np(100, Scope::Qp), &marks, &cnps, &sight).faults.len()
     };
     assert_eq!([faults(89, true), faults(90, true), faults(112, true)], [1, 0, 0]);

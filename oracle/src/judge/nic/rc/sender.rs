@@ -1,7 +1,7 @@
 //! A sender's numbers: in order, back to where a NAK says, and back to what is not acknowledged after a timeout.
 //!
 //! What the rule leaves open is allowed: packets in order while a NAK is under way to its effect, and either number where an
-//! acknowledgement overtakes a sender that went back.
+//! acknowledgement overtakes a sender that went back, or comes between a NAK and its effect.
 
 use super::{Fault, Sight};
 use crate::spec::nic::rc::{Says, may_begin, timeout};
@@ -168,7 +168,13 @@ impl Sender<'_> {
             self.in_order(packet, one.at);
         } else if self.next.ahead_of(one.psn).is_none() {
             self.resent.faults.push(Fault::Skipped { packet });
-        } else if !self.timed_out(packet, one) {
+        } else if self.timed_out(packet, one) {
+            // It is counted there.
+        } else if let Some(which) =
+            self.naks.iter().rposition(|nak| open(nak) && self.passed(nak, one))
+        {
+            self.restart(packet, which, one.at);
+        } else {
             let wrong = self.naks.iter().rfind(|nak| nak.psn != one.psn && open(nak));
             let fault = match wrong {
                 Some(nak) => Fault::WrongRestart { packet, nak: nak.index },
@@ -188,6 +194,12 @@ impl Sender<'_> {
     fn overtaken(&self, one: &Sent) -> bool {
         self.may_stand(one.at).any(|standing| standing.unacked == one.psn)
             && one.psn.ahead_of(self.next).is_some()
+    }
+
+    /// Whether an acknowledgement has told meanwhile of more than a NAK names, and this is the first number after it.
+    fn passed(&self, nak: &Nak, one: &Sent) -> bool {
+        self.may_stand(one.at).any(|standing| standing.unacked == one.psn)
+            && one.psn.ahead_of(nak.psn).is_some()
     }
 
     /// The standings that a packet which left at `at` may have known of.

@@ -304,6 +304,28 @@ fn each_corruption_of_a_sender_has_its_name() {
 }
 
 #[test]
+fn what_is_acknowledged_between_a_nak_and_its_effect_need_not_be_sent_again() {
+    let first = Psn::new(0xff_fffe);
+    // Five were sent; the NAK names the second, and before it takes effect at 330 the fourth is acknowledged.
+    let sent = |again: u32, at: u64| {
+        let before = (0..5).map(|n| Sent { at: Time(100 * n), psn: first.advance(n as u32) });
+        let sent = before.chain([Sent { at: Time(at), psn: first.advance(again) }]);
+        sent.collect::<Vec<_>>()
+    };
+    let event = |at, says, n| Event { at: Time(at), says, psn: first.advance(n) };
+    let came = [event(450, Says::Nak, 1), event(600, Says::Ack, 3)];
+    let faults = |again, at| {
+        let sight = Sight { until: Time(at), ..EXACT };
+        sender(&rc(1), first, &sent(again, at), &came, &sight).faults
+    };
+    assert_eq!([faults(4, 780), faults(1, 780)], [[], []]);
+    let wrong = [Fault::WrongRestart { packet: 5, nak: 0 }];
+    assert_eq!([faults(2, 780), faults(3, 780)], [wrong, wrong]);
+    assert_eq!(faults(4, 779), [Fault::Unprompted { packet: 5 }]);
+    assert_eq!(faults(4, 981), [Fault::LateRestart { packet: 5, nak: 0 }]);
+}
+
+#[test]
 fn a_lost_tail_is_sent_again_after_the_timeout_and_not_before() {
     // The last of three is lost.
     let first = Psn::new(7);
