@@ -159,7 +159,8 @@ fn a_pause_goes_back_to_a_router_and_no_further() {
     bench.run(40);
     let hosts: Vec<u16> = bench.told.iter().map(|&(_, host, _)| host).collect();
     assert!(!hosts.is_empty() && hosts.iter().all(|&host| host == 5), "{hosts:?}");
-    assert_eq!(bench.frames(id(0, 2, 3), 2, 40), 0);
+    // The router goes on taking it in; nothing of it leaves by the paused port.
+    assert!(bench.received.iter().all(|&(_, host, _)| host >= 4), "it came through");
 }
 
 #[test]
