@@ -15,7 +15,7 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, try_from = "Value")]
 pub enum Declared {
-    /// A switch, or a system of them.
+    /// A switch, or a system: what its first switch has.
     Switch(Box<Switch>),
     /// One NIC, or two.
     Nic(Box<Nics>),

@@ -15,7 +15,7 @@ pub enum Kind {
     Nic,
     /// A router that stores and forwards, with one delay for every frame.
     Router,
-    /// Several switches and the links between them. A lab makes it; no profile is of it.
+    /// Several devices, a switch among them, and the links between them. A lab makes it; no profile is of it.
     #[schemars(skip)]
     System,
 }
@@ -31,6 +31,11 @@ impl Kind {
 
     /// Those of devices that a profile describes.
     pub const OF_PROFILES: &[(&str, Kind)] = Kind::NAMES.split_at(3).0;
+
+    /// Whether it passes on what comes over another device.
+    pub const fn is_passing(self) -> bool {
+        matches!(self, Kind::Switch | Kind::Router)
+    }
 
     /// Its name with the article.
     pub const fn called(self) -> &'static str {

@@ -176,7 +176,7 @@ fn near(kind: Kind, path: &str) -> Vec<String> {
 }
 
 /// The key of the part that a path belongs to.
-fn part(path: &str) -> &str {
+pub(crate) fn part(path: &str) -> &str {
     path.split('.').next().unwrap_or_default()
 }
 

@@ -58,13 +58,14 @@ impl System {
 
     /// A port by its name: `near/Ethernet4`.
     pub fn port_name(&self, at: DevicePort) -> String {
-        let device = self.devices.get(usize::from(at.device)).map_or("", |device| &device.name);
-        format!("{device}/{}", Switch::port_name(at.port))
+        let Some(device) = self.devices.get(usize::from(at.device)) else { return String::new() };
+        format!("{}/{}", device.name, device.declared.name_of(at.port))
     }
 
-    /// The system as one device. It states what its first device states, of the ports that are cabled to the rig.
+    /// The system as one device; `None` where no switch is in it. It states what its first switch states, of the ports that are
+    /// cabled to the rig.
     pub fn whole(self, name: String, about: String) -> Option<Profile> {
-        let first = self.devices.first()?;
+        let first = self.devices.iter().find(|device| device.kind == Kind::Switch)?;
         let group = |speed| PortGroup { count: 1, speed };
         let ports = self.ports.iter().filter_map(|&at| self.speed(at)).map(group).collect();
         let mtu = self.devices.iter().map(|device| device.declared.mtu()).min()?;
@@ -167,14 +168,18 @@ impl Profile {
         }
     }
 
-    /// The same device configured otherwise; of a whole system each of its devices.
+    /// The same device configured otherwise; of a whole system each of its devices that has what is set.
     ///
     /// # Errors
     /// The first setting that there is not, or that cannot hold its value.
     pub fn configured(mut self, settings: &[Setting]) -> Result<Profile, BadSetting> {
+        let among = self.kind == Kind::System;
         self.each(&mut |device| {
+            let has = |setting: &&Setting| device.kind.has(crate::settings::part(&setting.path));
+            let is_whole = device.kind == Kind::System;
             device.declared = settings
                 .iter()
+                .filter(|setting| is_whole || !among || has(setting))
                 .try_fold(device.declared.clone(), |declared, setting| declared.with(setting))?;
             Ok(())
         })?;

@@ -63,6 +63,8 @@ pub struct Case {
     /// Settings that are tried one by one, each on the device as `settings` left it, and undone: whether it takes them
     /// is a measure of its own.
     pub configure: Vec<Setting>,
+    /// What kind of device must be among those of the system; absent: any system does.
+    pub over: Option<Kind>,
     /// What is asked of the speeds of rig ports.
     pub ports: IndexMap<String, PortNeed>,
     /// Data streams.

@@ -412,6 +412,10 @@ fn case() -> Value {
         "steps": list("step"),
         "length": to("amount"),
         "trials": { "type": "integer", "minimum": 1, "maximum": 100_000 },
+        "over": {
+            "description": "the kind of device that must be among those of the system",
+            "enum": ["switch", "router"],
+        },
         "precision": to("duration"),
         "measure": list("measure"),
         "expect": { "anyOf": [{ "enum": ["rejected", "accepted"] }, inconclusive] },

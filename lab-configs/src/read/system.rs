@@ -1,9 +1,9 @@
-//! `system`, `devices`, `links` and `ports`: several switches that a lab makes one under test.
+//! `system`, `devices`, `links` and `ports`: several devices that a lab makes one under test.
 
 use super::FindDut;
 use crate::fault::one_of;
 use crate::walk::{At, Fields};
-use crate::{DevicePort, Kind, Profile, Switch, System, SystemLink, system};
+use crate::{DevicePort, Kind, Profile, System, SystemLink, system};
 use rig_units::Length;
 use rig_units::limits::{self, SYSTEM};
 use std::collections::BTreeMap;
@@ -88,9 +88,12 @@ fn devices(at: &At<'_>, find: FindDut<'_>) -> Option<Vec<Profile>> {
         }
         let file = at.text("the file of a DUT profile");
         let Some(mut profile) = file.and_then(|file| find(at, file)) else { continue };
-        if profile.kind != Kind::Switch {
+        if !profile.kind.is_passing() {
             let found = format!("{} in a system", profile.kind.called());
-            at.fault(found, "a switch: nothing else passes on what comes over another device");
+            at.fault(
+                found,
+                "a switch or a router: nothing else passes on what comes over another device",
+            );
             continue;
         }
         if profile.declared.switch().is_some_and(|switch| switch.macsec.enable) {
@@ -101,7 +104,17 @@ fn devices(at: &At<'_>, find: FindDut<'_>) -> Option<Vec<Profile>> {
         profile.name.clone_from(&key.name);
         all.push(profile);
     }
-    (all.len() == entries.len()).then_some(all)
+    if all.len() < entries.len() {
+        return None;
+    }
+    if !all.iter().any(|profile| profile.kind == Kind::Switch) {
+        at.fault(
+            "a system without a switch",
+            "a switch among its devices: what it states of the whole is what cases go by",
+        );
+        return None;
+    }
+    Some(all)
 }
 
 /// A system that is being cabled, and the ports that something is plugged into, each with the place that says so.
@@ -148,8 +161,8 @@ impl Cabling {
             return None;
         };
         let count = profile.declared.port_count();
-        let Some(number) = (0..count).find(|&number| Switch::port_name(number) == port) else {
-            let last = Switch::port_name(count.saturating_sub(1));
+        let Some(number) = (0..count).find(|&at| profile.declared.name_of(at) == port) else {
+            let last = profile.declared.name_of(count.saturating_sub(1));
             let want = format!("Ethernet0 to {last}, in steps of 4");
             at.fault(format!("`{device}` has no port `{port}`"), want);
             return None;
@@ -253,6 +266,20 @@ mod tests {
     }
 
     #[test]
+    fn a_router_may_stand_between_switches_and_has_ports_of_the_same_names() {
+        let three = TWO.replace("{near", "{router: duts/router.yaml, near");
+        let links = "links: [{from: near/Ethernet28, to: router/Ethernet0}, {from: router/Ethernet12, to: far/Ethernet0}]";
+        let whole = &lab_of(&lab(&three, links, PORTS)).duts[0];
+        let system = whole.system.as_ref().expect("a system");
+        let kinds: Vec<Kind> = system.devices.iter().map(|device| device.kind).collect();
+        assert_eq!(kinds, [Kind::Router, Kind::Switch, Kind::Switch]);
+        assert_eq!(system.port_name(system.links[1].ends[0]), "router/Ethernet12");
+        // It states what its first switch does, whatever stands before that.
+        assert_eq!(whole.asic, system.devices[1].asic);
+        assert_eq!(system.way(0, 1).map(|way| way.len()), Some(3));
+    }
+
+    #[test]
     fn a_switch_that_speaks_macsec_is_in_no_system() {
         let find = |name: &str| {
             let text = include_str!("../../duts/broadcom-macsec.yaml");
@@ -291,5 +318,7 @@ mod tests {
         let wire = "wire: {speed: 1Gbps, ports: 4, bound: 1ms, budget: 240s}\n";
         let veth = lab(TWO, LINKS, PORTS).replace("virtual", "veth");
         assert_snapshot!(faults_of_lab(&format!("{veth}{wire}")));
+        let routers = TWO.replace("broadcom", "router").replace("mellanox", "router");
+        assert_snapshot!(faults_of_lab(&lab(&routers, LINKS, PORTS)));
     }
 }

@@ -4,7 +4,7 @@ use super::ahead::ahead;
 use super::blame;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Unread, looked};
-use super::legs::{Leg, legs};
+use super::legs::{Leg, SWITCHES, legs};
 use super::measurement::{Known, Red, Tells, prediction};
 use super::watermark_tables::held;
 use crate::Prediction;
@@ -52,7 +52,7 @@ pub(super) static BACKPRESSURE: Known = Known {
         let stream = measure.named("stream");
         done.each("pfc.backpressure", stream, judged, |trial| read(done, trial, stream));
     },
-    crosses: |_| true,
+    crosses: |_| SWITCHES,
     ..Known::USUAL
 };
 
@@ -109,7 +109,7 @@ fn paused(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<Time, 
         ));
     }
     let legs = legs(done.context, script, spec);
-    if !legs.iter().all(|leg| leg.switch().qos.lossless(spec.class)) {
+    if !legs.iter().all(|leg| leg.is_lossless(spec.class)) {
         return Err(not("its class is not lossless on every device on the way"));
     }
     let (_, until, _) = held(trial, index, spec)

@@ -1,9 +1,14 @@
 //! The devices that a stream passes on its way, one after the other: one, or several of a system.
 
 use crate::trials::context::{Context, switch_of};
-use rig_lab::{Declared, Switch};
+use rig_lab::{Declared, Kind, Switch};
 use rig_testcases::{Script, StreamSpec};
 use rig_units::{Dur, Length, PortSpeed};
+
+/// Whatever passes frames on: what a measure goes over that asks a device for no more than that.
+pub(super) const PASSING: &[Kind] = &[Kind::Switch, Kind::Router];
+/// What has classes, buffers and PFC, too.
+pub(super) const SWITCHES: &[Kind] = &[Kind::Switch];
 
 /// A device on the way.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +23,11 @@ impl<'a> Leg<'a> {
     /// What a frame takes through it when it is idle. Nothing goes through a NIC.
     pub(super) fn transit(&self) -> Dur {
         self.declared.transit().unwrap_or_default()
+    }
+
+    /// Whether it pauses who sends this class to it.
+    pub(super) fn is_lossless(&self, class: u8) -> bool {
+        self.declared.switch().is_some_and(|switch| switch.qos.lossless(class))
     }
 
     /// The same as a switch, for whatever is measured of what a switch has.

@@ -10,6 +10,7 @@ use crate::trials::context::Context;
 use crate::trials::points::Point;
 use crate::trials::threshold_search::Stage;
 use rig_capture::{Observation, Reading};
+use rig_lab::Kind;
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Measure, Script};
 
@@ -89,8 +90,9 @@ pub struct Known {
     pub expected: Expects,
     /// Judges it, at every point.
     pub judge: fn(&Measure, &JudgeContext<'_>, &mut Judged),
-    /// Whether it tells what goes over several devices of a system. One that does not is held against the configuration of one.
-    pub crosses: fn(&Measure) -> bool,
+    /// The kinds of devices over which it tells what goes from one to the next in a system. Without one it is held against the
+    /// configuration of one device.
+    pub crosses: fn(&Measure) -> &'static [Kind],
     /// How its trials are placed.
     pub placement: Placement,
     /// The storm and the stream that show what the watchdog does, if it is about that.
@@ -118,7 +120,7 @@ impl Known {
         on: first_named,
         expected: |_, _, _| Vec::new(),
         judge: |_, _, _| (),
-        crosses: |_| false,
+        crosses: |_| &[],
         placement: Placement::Anywhere,
         subject: |_| None,
         stages: |_| Vec::new(),

@@ -3,7 +3,7 @@
 use super::ahead::in_the_way;
 use super::judge_context::{JudgeContext, TrialReading, show, wanted};
 use super::judged::{Judged, Unread, looked};
-use super::legs::legs;
+use super::legs::{PASSING, SWITCHES, legs};
 use super::limits;
 use super::measurement::{Known, Needs, Red, Tells, by_source};
 use super::{blame, checks};
@@ -68,7 +68,12 @@ pub(super) static SENT: Known = Known {
         format!("{port}{}{}", class.unwrap_or_default(), after.unwrap_or_default())
     },
     expected: |measure, _, _| vec![("wanted", xoffs(measure).text)],
-    crosses: |measure| !measure.says("after"),
+    crosses: |measure| match (measure.says("after"), measure.wanted("expect")) {
+        (true, _) => &[],
+        (false, Wanted::None) => PASSING,
+        // What a receiver's pause makes of the device before it, a router does not pass on.
+        (false, Wanted::Predicted | Wanted::Some | Wanted::All) => SWITCHES,
+    },
     judge: |measure, done, judged| match measure.arguments.class("class") {
         Some(class) => sent(done, measure, class, judged),
         None => silent(done, measure, judged),
@@ -113,7 +118,7 @@ pub(super) static FORMAT: Known = Known {
     red: Red::Mutated("pfc-frame-format-broadcom", "deviation=malformed_pfc"),
     expected: |measure, _, _| by_source(measure.entry.about, measure.entry.source),
     judge: |measure, done, judged| format(done, measure.named("port"), judged),
-    crosses: |_| true,
+    crosses: |_| PASSING,
     ..Known::USUAL
 };
 

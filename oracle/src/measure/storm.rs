@@ -2,6 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
+use super::legs::PASSING;
 use super::measurement::{Expected, Known, Red, Tells};
 use crate::Prediction;
 use crate::trials::context::Context;
@@ -30,7 +31,7 @@ pub(super) static COVERAGE: Known = Known {
         expected(context, measure.named("storm"), points).unwrap_or_default()
     },
     judge: |measure, done, judged| judge(done, measure.named("storm"), judged),
-    crosses: |_| true,
+    crosses: |_| PASSING,
     ..Known::USUAL
 };
 

@@ -1,4 +1,4 @@
-//! A store-and-forward router: what has come in whole leaves a fixed delay later by the port of whom it is for, one frame after
+//! A store-and-forward router: what has come in whole leaves a fixed delay later by the port towards whom it is for, one frame after
 //! the other. Every class is one.
 //!
 //! It knows no PFC: it obeys none, sends none and passes none on, as MAC control stays on its link.
@@ -17,7 +17,7 @@ pub(super) use body::Body;
 /// What a router is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// The host of the network that is its first port; the others follow. Port `i` is cabled to host `i`.
+    /// The host of the network that is its first port; the others follow.
     pub first: u16,
     /// How many ports it has.
     pub ports: u16,
@@ -33,6 +33,8 @@ pub(crate) struct Router {
     delay: Dur,
     mtu: u16,
     hosts: Vec<u16>,
+    /// The port towards every host of the network.
+    pub(in crate::model) route: Vec<u16>,
     /// What leaves by each port, and when at the earliest.
     leaves: Vec<VecDeque<(Time, Packet)>>,
 }
@@ -44,6 +46,7 @@ impl Router {
             delay: config.delay,
             mtu: config.mtu,
             leaves: vec![VecDeque::new(); hosts.len()],
+            route: Vec::new(),
             hosts,
         }
     }
@@ -69,8 +72,8 @@ impl Device for Router {
         _: bool,
     ) -> Option<Packet> {
         let is_forwarded = packet.kind != Kind::Pfc && packet.size <= self.mtu;
-        if let Some(leaves) = self.leaves.get_mut(usize::from(packet.dst)).filter(|_| is_forwarded)
-        {
+        let to = self.route.get(usize::from(packet.dst)).filter(|_| is_forwarded);
+        if let Some(leaves) = to.and_then(|&to| self.leaves.get_mut(usize::from(to))) {
             leaves.push_back((now + self.delay, *packet));
         }
         None

@@ -156,9 +156,18 @@ fn cuts(case: &Case) -> bool {
 
 /// Why what is measured is not held against several devices; `None` where it is, or they are one.
 fn untold(lab: &Lab, profile: &Profile, measure: &Measure) -> Option<String> {
-    let several = profile.kind == Kind::System && !(measure::of(measure).crosses)(measure);
-    several.then(|| {
-        let name = &profile.name;
+    if profile.kind != Kind::System {
+        return None;
+    }
+    let (name, over) = (&profile.name, (measure::of(measure).crosses)(measure));
+    let other = profile.devices().iter().find(|device| !over.contains(&device.kind));
+    other.map(|other| {
+        if !over.is_empty() {
+            let (kind, other) = (other.kind.called(), &other.name);
+            return format!(
+                "what becomes of it at {kind} is not predicted, and {name} has one: {other}"
+            );
+        }
         let alone = lab.alone(profile).map(|one| one.name.as_str()).collect::<Vec<_>>();
         let alone = match alone.as_slice() {
             [] => String::new(),
@@ -262,7 +271,7 @@ mod tests {
     /// What of a case that measures these can be done on the system of this lab.
     fn on_a_system(lab: &Lab, measures: &str) -> Result<Vec<String>, String> {
         let text = format!(
-            "about: a\ndevice: system\ncases:\n  one:\n    why: a\n    source: [a]\n    streams: {{load: {{from: p1, to: p3, class: 3, kind: udp, size: 64B, every: 1ms, count: 9}}}}\n    taps: {{p3: all}}\n    trials: 1\n    steps: [{{at: 0ms, start: load}}]\n    length: 9ms\n    measure: [{measures}]\n"
+            "about: a\ndevice: system\ncases:\n  one:\n    why: a\n    source: [a]\n    streams: {{load: {{from: p1, to: p3, class: 3, kind: udp, size: 64B, every: 1ms, count: 9}}}}\n    taps: {{p1: all, p3: all}}\n    trials: 1\n    steps: [{{at: 0ms, start: load}}]\n    length: 9ms\n    measure: [{measures}]\n"
         );
         let suite = rig_testcases::read::piped(text.as_bytes(), &measure::Registry);
         let case = suite.unwrap_or_else(|faults| panic!("{faults:#?}")).cases.remove(0);
@@ -284,6 +293,18 @@ mod tests {
         assert_eq!(on_a_system(OF_ONE), Err(format!("nothing of it can be measured: {why}")));
         let predicted = on_a_system("loss: {stream: load}").expect_err("nothing is left");
         assert!(predicted.contains("loss: it follows"), "{predicted}");
+    }
+
+    #[test]
+    fn what_no_router_passes_on_is_left_out_of_a_case_over_one() {
+        let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+        lab.duts.retain(|dut| dut.name.starts_with("over-a-router"));
+        let on_a_system = |measures: &str| on_a_system(&lab, measures);
+        let all = "loss: {stream: load, expect: none}, latency: {stream: load}, pfc.sent: {port: p1, expect: none}";
+        assert_eq!(on_a_system(all), Ok(Vec::new()));
+        let why = "pfc.backpressure: what becomes of it at a router is not predicted, and over-a-router has one: router";
+        let told = on_a_system("pfc.backpressure: {stream: load}");
+        assert_eq!(told, Err(format!("nothing of it can be measured: {why}")));
     }
 
     #[test]

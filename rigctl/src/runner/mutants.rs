@@ -125,7 +125,14 @@ pub fn every(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
         let each =
             |name: &&str| texts.iter().map(|what| one(Some(*name), what)).collect::<Vec<_>>();
         let each = mutation::devices(lab).iter().flat_map(each).collect::<Vec<_>>();
-        all.extend(each.into_iter().filter(|mutant| mutant.is_of(Kind::System)));
+        let systems = lab.duts.iter().filter_map(|dut| dut.system.as_ref());
+        let devices: Vec<&Profile> = systems.flat_map(|system| &system.devices).collect();
+        let is_there = |mutant: &Mutant| {
+            let mut named = devices.iter().filter(|one| mutant.device.as_ref() == Some(&one.name));
+            named.any(|one| one.kind.has(mutant.part.map_or("", |part| part.key())))
+        };
+        let of_systems = |mutant: &Mutant| mutant.is_of(Kind::System) && is_there(mutant);
+        all.extend(each.into_iter().filter(of_systems));
     }
     all
 }

@@ -115,6 +115,7 @@ mistakes! {
     unknown_stream_in_a_step: [("start: victim", "start: victm")];
     unknown_storm_in_a_measure: [("storm: storm, stream", "storm: strom, stream")];
     unknown_device: [("device: switch", "device: router")];
+    a_switch_by_itself_over_a_router: [("    why:", "    over: router\n    why:")];
     unknown_kind_of_stream: [("rocev2-write", "roce-write")];
     unknown_variable: [("for: length", "for: lenght")];
     unknown_swept_setting: [("{length: [100ms, 200ms]}", "{dut.pfcwd.detection: [1s]}"), ("for: length", "for: 1s")];
@@ -275,6 +276,23 @@ fn what_ends_at_a_nic_does_not_leave_it_again_to_be_counted() {
                 steps: [{at: 0ms, start: load}]\n    measure: [loss: {stream: load, expect: none}]\n";
     let all = read_text(text).expect_err("a healthy NIC would lose all of it");
     assert_snapshot!(faults(&all));
+}
+
+#[test]
+fn a_case_on_a_system_says_what_it_goes_over() {
+    let text = |over: &str| {
+        format!(
+            "about: x\ndevice: system\ncases:\n  it:\n    why: x\n    source: [x]\n    over: {over}\n    \
+             streams: {{load: {{from: p1, to: p3, class: 3, kind: udp, size: 64B, every: 10us, count: 9}}}}\n    \
+             steps: [{{at: 0ms, start: load}}]\n    length: 1ms\n    measure: [loss: {{stream: load, expect: none}}]\n"
+        )
+    };
+    assert_snapshot!(faults(&read_text(&text("nic")).expect_err("a NIC passes nothing on")));
+    let case = read_text(&text("router")).expect("it is right").cases.remove(0);
+    let lab = rig_lab::read::lab(None).expect("the bundled lab");
+    let suits = |name: &str| case.suits(lab.duts.iter().find(|dut| dut.name == name).expect(name));
+    assert_eq!(suits("over-a-router"), Ok(()));
+    assert_eq!(suits("two-in-a-row"), Err("a router is not among its devices".to_owned()));
 }
 
 #[test]

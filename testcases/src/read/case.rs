@@ -36,12 +36,13 @@ pub(super) struct Context<'w> {
     pub(super) durations: Vec<String>,
 }
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "why",
     "source",
     "dut",
     "found",
     "configure",
+    "over",
     "ports",
     "streams",
     "flows",
@@ -140,6 +141,7 @@ impl<'w> Reading<'w, '_> {
         let length = self.fields.maybe("length", |at| super::amount::amount(&at, &names));
         let trials = |at: At<'_>| at.whole(1..=i64::from(TRIALS), "a number of trials");
         let trials = self.fields.maybe("trials", trials);
+        let over = self.over();
         let precision = match self.blocks("precision").pop() {
             Some(at) => traffic::interval(&at).map(Some),
             None => Some(None),
@@ -158,6 +160,7 @@ impl<'w> Reading<'w, '_> {
             settings: settings?,
             found: found?,
             configure: tried,
+            over: over?,
             ports: IndexMap::new(),
             endpoints: IndexMap::new(),
             taps: IndexMap::new(),
@@ -211,6 +214,25 @@ impl<'w> Reading<'w, '_> {
                 each.collect()
             }
         })
+    }
+
+    /// The kind of device that must be among those of a system.
+    fn over(&self) -> Option<Option<Device>> {
+        let Some(at) = self.fields.get("over") else { return Some(None) };
+        let kinds: Vec<(&str, Device)> =
+            Device::OF_PROFILES.iter().copied().filter(|(_, kind)| kind.is_passing()).collect();
+        let want = Device::wanted(&kinds);
+        if self.context.device != Device::System {
+            let kind = self.context.device.called();
+            at.fault(format!("a case about {kind} over another device"), "device: system");
+            return None;
+        }
+        let text = at.text(&want)?;
+        let found = kinds.iter().find(|(name, _)| *name == text);
+        if found.is_none() {
+            at.wrong(&want);
+        }
+        found.map(|(_, kind)| Some(*kind))
     }
 
     /// The blocks of one name: the setup's, then the case's.

@@ -44,6 +44,11 @@ impl Case {
         if self.kind != profile.kind {
             return Err(format!("it is a {}, not a {}", profile.kind, self.kind));
         }
+        if let Some(kind) =
+            self.over.filter(|kind| profile.devices().iter().all(|one| one.kind != *kind))
+        {
+            return Err(format!("{} is not among its devices", kind.called()));
+        }
         let own = profile.family();
         if let Some(family) = self.family.filter(|&family| own != Some(family)) {
             let own = own.map_or_else(|| "none".to_owned(), |own| own.to_string());

@@ -75,11 +75,20 @@ impl Device {
         format!("{}{}", self.prefix, self.configured.name_of(port))
     }
 
+    /// Whether it has the part that a setting is of.
+    pub(super) fn has(&self, setting: &Setting) -> bool {
+        let part = setting.path.split('.').next().unwrap_or_default();
+        self.configured.kind().has(part)
+    }
+
     /// What it would be configured to, and what it would work with then.
     ///
     /// # Errors
     /// When the device refuses the settings.
-    pub(super) fn with(&self, settings: &[Setting]) -> Result<(Declared, Declared), Refused> {
+    pub(super) fn with<'s>(
+        &self,
+        settings: impl Iterator<Item = &'s Setting>,
+    ) -> Result<(Declared, Declared), Refused> {
         let mut configured = self.configured.clone();
         for setting in settings {
             configured = configured.with(setting)?;

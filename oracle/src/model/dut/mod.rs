@@ -233,13 +233,19 @@ impl Dut {
         self.shown.is_none_or(|shown| shown == device)
     }
 
-    /// Changes settings of every device under test while it runs, all or none, now; what may be changed is for each to say.
+    /// Changes settings of every device under test that has them while it runs, all or none, now; what may be changed is for each to
+    /// say.
     ///
     /// # Errors
     /// When a device refuses them; nothing has changed then.
     pub fn configure(&mut self, settings: &[Setting]) -> Result<(), Refused> {
         let shown: Vec<usize> = (0..self.devices.len()).filter(|&at| self.is_shown(at)).collect();
-        let with = |&at: &usize| Ok((at, self.devices[at].with(settings)?));
+        let among = shown.len() > 1;
+        let with = |&at: &usize| {
+            let device = &self.devices[at];
+            let own = settings.iter().filter(|one| !among || device.has(one));
+            Ok((at, device.with(own)?))
+        };
         let asked: Result<Vec<_>, Refused> = shown.iter().map(with).collect();
         let asked = asked?;
         let whole = settings.iter().try_fold(self.configured.clone(), |all, one| all.with(one))?;

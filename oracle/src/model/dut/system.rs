@@ -4,7 +4,8 @@ use super::body::CableEnd;
 use super::device::Device;
 use super::{Behind, Rig};
 use crate::model::chance;
-use crate::model::topology::Topology;
+use crate::model::host;
+use crate::model::topology::{End, Topology};
 use rig_lab::{BadSetting, Declared, DevicePort, Profile, System};
 
 /// Devices, what each rig port is cabled to, and the two ends and the length in centimetres of each cable between devices.
@@ -56,7 +57,18 @@ pub(super) fn among(
         let [near, far] = &link.ends;
         (end(near), end(far), link.cable_cm.unwrap_or(rig.cable_cm))
     });
-    Ok((devices, system.ports.iter().map(behind).collect(), links.collect()))
+    let mut links: Vec<_> = links.collect();
+    let cabled = system.links.iter().flat_map(|link| link.ends).chain(system.ports.iter().copied());
+    let cabled: Vec<End> = cabled.map(|at| end(&at).end).collect();
+    // A port of a switch may have no cable, a host always has one: what nothing is plugged into has a host that is silent.
+    for own in ends.iter().flatten().filter(|own| !cabled.contains(&own.end)) {
+        if let End::Host(_) = own.end {
+            let silent = End::Host(u16::try_from(topology.hosts.len()).unwrap_or(u16::MAX));
+            topology.hosts.push(host::Config::quiet());
+            links.push((*own, CableEnd { end: silent, ..*own }, rig.cable_cm));
+        }
+    }
+    Ok((devices, system.ports.iter().map(behind).collect(), links))
 }
 
 /// What a device draws from, so that none moves the draws of another. The first draws as one that is alone.

@@ -2,7 +2,7 @@
 
 use super::wires::Wires;
 use super::{NO_HOST, Network, Shortcuts, Wake, Wiring};
-use crate::model::host::Host;
+use crate::model::host::{Host, Node};
 use crate::model::link::Link;
 use crate::model::queue::{EventQueue, Source};
 use crate::model::switch::Switch;
@@ -70,10 +70,11 @@ impl<Q: EventQueue> Network<Q> {
         let refreshes: Vec<Source> = every_port().map(|at| allot(Wake::Refresh(at))).collect();
         let sends: Vec<Source> = every_port().map(|at| allot(Wake::Send(at))).collect();
 
+        let mut routes = topology.routes().into_iter();
         let mut switches: Vec<Switch> = topology
             .switches
             .iter()
-            .zip(topology.routes())
+            .zip(routes.by_ref())
             .map(|(config, route)| Switch::new(config, route))
             .collect();
         let numbered = gates.into_iter().zip(refreshes).zip(sends);
@@ -98,6 +99,13 @@ impl<Q: EventQueue> Network<Q> {
             if let Some(&Wake::Host { host: far }) = sources.get(usize::from(link)) {
                 host.plug.peer = far;
                 host.plug.is_prompt = true;
+            }
+            // What comes in by one of several ports leaves by another.
+            host.plug.is_prompt |= matches!(host.node, Node::PortOf { .. } | Node::Router(_));
+        }
+        for (first, route) in topology.routers().zip(routes) {
+            if let Node::Router(router) = &mut built[usize::from(first)].node {
+                router.route = route;
             }
         }
         Network {

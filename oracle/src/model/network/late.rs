@@ -155,7 +155,7 @@ impl<Q: EventQueue> Network<Q> {
         if down.under_way() >= PILE && down.next_arrival() < now {
             self.catch_up(host.into(), now, tap);
         }
-        if !self.shortcuts.late_hosts {
+        if !self.shortcuts.late_hosts || self.hosts[usize::from(host)].plug.is_prompt {
             self.arm_step(host);
         }
     }

@@ -3,7 +3,8 @@
 use super::bench::{Bench, Case, id, ms, set};
 use crate::model::dut::{Dut, Rig};
 use crate::model::host;
-use rig_lab::{Declared, DevicePort, Mutation, Profile, RuleFamily, Switch, System, SystemLink};
+use rig_lab::{Declared, DevicePort, Kind, Mutation, Profile, RuleFamily};
+use rig_lab::{Switch, System, SystemLink};
 use rig_units::{Dur, Length, Time};
 
 /// Rig ports 0 and 1 at the near switch, 2 and 3 at the far one; the last port of either leads to the other.
@@ -117,4 +118,59 @@ fn one_device_of_a_system_departs_by_itself() {
     };
     assert_eq!(arrival(&broken), arrival(&whole()) + Dur::ns(600));
     assert!(arrival(&broken) < ms(1));
+}
+
+/// The same with a router between the two, whose first two ports lead to them.
+fn over_a_router() -> Profile {
+    let mut all = system();
+    let lab = rig_lab::read::lab(None).expect("the bundled lab");
+    let mut router = lab.duts.into_iter().find(|dut| dut.kind == Kind::Router).expect("a router");
+    "router".clone_into(&mut router.name);
+    all.devices.push(router);
+    let at = |device, port| DevicePort { device, port };
+    let link = |near, port| SystemLink { ends: [near, at(2, port)], cable_cm: Some(4_000) };
+    all.links = vec![link(at(0, 7), 0), link(at(1, 7), 1)];
+    all.whole("line".to_owned(), String::new()).expect("switches are in it")
+}
+
+#[test]
+fn a_frame_takes_a_router_between_two_switches_there_and_back() {
+    let mut bench = bench(&over_a_router());
+    bench.stream(0, 2, 3, Dur::ms(1));
+    bench.stream(3, 1, 3, Dur::ms(1));
+    bench.run(1);
+    let cables = Length(300).travel() * 2 + Length(4_000).travel() * 2;
+    let takes = Dur(1_032 * 80) * 4 + cables + Dur::ns(600) * 2 + Dur::us(5);
+    // The router's ports are hosts of the network, too.
+    let mut received = bench.received.clone();
+    received.retain(|&(_, host, _)| host < 4);
+    received.sort_unstable();
+    let arrives = Time::ZERO + takes;
+    assert_eq!(received, [(arrives, 1, id(3, 1, 3)), (arrives, 2, id(0, 2, 3))]);
+    assert_eq!(bench.dut.port_name(2, 1), "router/Ethernet4");
+}
+
+#[test]
+fn a_pause_goes_back_to_a_router_and_no_further() {
+    let mut bench = bench(&over_a_router());
+    bench.storm(2, 3);
+    bench.run(1);
+    bench.stream(0, 2, 3, Dur::us(1));
+    bench.run(40);
+    let hosts: Vec<u16> = bench.told.iter().map(|&(_, host, _)| host).collect();
+    assert!(!hosts.is_empty() && hosts.iter().all(|&host| host == 5), "{hosts:?}");
+    // The router goes on taking it in; nothing of it leaves by the paused port.
+    assert!(bench.received.iter().all(|&(_, host, _)| host >= 4), "it came through");
+}
+
+#[test]
+fn what_a_router_has_not_is_configured_on_the_switches_alone() {
+    let mut bench = bench(&over_a_router());
+    bench.dut.configure(&[set("buffer.dynamic_th", -2)]).unwrap();
+    let own = bench.dut.devices.iter().map(|device| device.configured.switch());
+    let own: Vec<Option<i8>> = own.map(|of| of.map(|switch| switch.buffer.dynamic_th)).collect();
+    assert_eq!(own, [Some(-2), Some(-2), None]);
+    let whole = over_a_router().configured(&[set("buffer.dynamic_th", -2)]).expect("it is set");
+    assert_eq!(whole.devices()[2], over_a_router().devices()[2]);
+    assert_eq!(switch(&whole.devices()[1].declared).buffer.dynamic_th, -2);
 }
