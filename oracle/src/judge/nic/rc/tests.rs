@@ -308,7 +308,7 @@ fn what_is_acknowledged_between_a_nak_and_its_effect_need_not_be_sent_again() {
     let first = Psn::new(0xff_fffe);
     // Five were sent; the NAK names the second, and before it takes effect at 330 the fourth is acknowledged.
     let sent = |again: u32, at: u64| {
-        let before = (0..5).map(|n| Sent { at: Time(100 * n), psn: first.advance(n as u32) });
+        let before = (0..5).map(|n| Sent { at: Time(100 * u64::from(n)), psn: first.advance(n) });
         let sent = before.chain([Sent { at: Time(at), psn: first.advance(again) }]);
         sent.collect::<Vec<_>>()
     };
