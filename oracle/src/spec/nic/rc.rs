@@ -198,7 +198,7 @@ mod tests {
         let rc = Rc { nak_latency: Within::exactly(Dur(7)) + "0ps..3ps".parse().unwrap(), ..rc(1) };
         let came = |fills: u64| {
             let packet = |(at, psn)| Packet { at: Time(at), psn: Psn::new(psn), last: false };
-            [(0, 0), (2, 2), (fills, 1), (30, 3)].map(packet)
+            [(0, 0), (2, 2), (fills, 1)].map(packet)
         };
         // The question leaves 9 to 12 ps from the beginning.
         for (fills, clear) in [(9, true), (10, false), (12, false), (13, true)] {
