@@ -200,7 +200,8 @@ fn finish(child: &mut Child) {
 /// that panics ends it.
 fn qemu(image: &Image, console: &Path) -> Command {
     let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]);
+    // Before what else the machine does: a guest that waits for a processor is a slow device. `nice` only warns where it may not.
+    command.args(["--pdeathsig", "KILL", "nice", "-n", "-15", "qemu-system-x86_64"]);
     command.args(["-accel", "tcg", "-cpu", "max", "-m", "384", "-smp", "1", "-no-reboot"]);
     command.args(["-display", "none", "-monitor", "none", "-nic", "none"]);
     command.arg("-kernel").arg(&image.kernel).arg("-initrd").arg(&image.initrd);

@@ -60,6 +60,7 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
         sight,
         next: first,
         top: first,
+        packets: 0,
         standings: vec![start],
         naks: Vec::new(),
         active: Time::ZERO,
@@ -68,9 +69,10 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
     };
     let mut came = came.iter().enumerate().peekable();
     for (packet, one) in sent.iter().enumerate() {
-        while let Some((index, event)) =
-            came.next_if(|(_, event)| event.at <= one.at + sight.blur())
-        {
+        // What names a number that was not sent yet came later, whatever the stamps say.
+        while let Some((index, event)) = came.next_if(|(_, event)| {
+            event.at <= one.at || (event.at <= one.at + sight.blur() && sender.names_sent(event))
+        }) {
             sender.came(index, event);
         }
         sender.sent(packet, one);
@@ -111,6 +113,8 @@ struct Sender<'a> {
     /// The number that is next in order, and the first that was never sent.
     next: Psn,
     top: Psn,
+    /// How many packets it has sent.
+    packets: usize,
     standings: Vec<Standing>,
     naks: Vec<Nak>,
     /// The last instant at which anything started the timeout anew, by any reading of the rule.
@@ -124,16 +128,34 @@ impl Sender<'_> {
         self.standings[self.standings.len() - 1]
     }
 
-    fn came(&mut self, index: usize, event: &Event) {
-        let unacked = match event.says {
+    /// The first number that is not acknowledged once this has come.
+    const fn unacked(event: &Event) -> Psn {
+        match event.says {
             Says::Ack => event.psn.advance(1),
             Says::Nak => event.psn,
+        }
+    }
+
+    /// Whether all that it speaks of was sent: what it acknowledges, or what it misses and the packet behind that which shows the hole.
+    fn names_sent(&self, event: &Event) -> bool {
+        let behind = match event.says {
+            Says::Ack => 1,
+            Says::Nak => 2,
         };
+        self.top.ahead_of(event.psn.advance(behind)).is_some()
+    }
+
+    fn came(&mut self, index: usize, event: &Event) {
+        let unacked = Self::unacked(event);
         let Some(progress) = unacked.ahead_of(self.standing().unacked) else { return };
         if self.top.ahead_of(unacked).is_none() {
             return;
         }
         if progress > 0 {
+            // It waited for this longer than it may: whatever leaves next, it is not what the timeout asked for.
+            if let Some(packet) = self.packets.checked_sub(1).filter(|_| self.overdue(event.at)) {
+                self.resent.faults.push(Fault::NoTimeout { packet });
+            }
             self.standings.push(Standing { from: event.at, unacked, since: event.at });
             self.tries = 0;
             for nak in &mut self.naks {
@@ -171,6 +193,7 @@ impl Sender<'_> {
             self.naks.clear();
             self.active = self.active.max(one.at);
         }
+        self.packets = packet + 1;
         self.next = one.psn.advance(1);
         if self.next.ahead_of(self.top).is_some() {
             self.top = self.next;
