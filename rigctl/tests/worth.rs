@@ -107,6 +107,23 @@ fn a_case_that_wrongly_says_that_nothing_turns_it_red_is_found_when_all_are_trie
     assert!(by.iter().any(|text| text == "deviation=read_asks_one_psn_late"), "{by:?}");
 }
 
+/// A run that is broken off has shown nothing of what it did not try: neither that a mutant survives nor that a case is idle.
+#[test]
+fn what_was_not_tried_to_the_end_is_neither_a_survivor_nor_idle() {
+    let (suites, lab) = catalogue();
+    let suite = suites.iter().find(|suite| suite.name == "recovery").expect("its suite");
+    let case = suite.cases.iter().find(|case| case.id.case == "one-lost-response");
+    let case = case.expect("a case that a mutant turns red");
+    let all = mutants::every(&lab, &suites);
+    let mutant = all.iter().find(|of| of.text == "deviation=read_asks_one_psn_late");
+    let stop = Stop::default();
+    stop.hurry();
+    let rig = rig(&lab, &stop, &[case]);
+    let fate = mutants::try_one(&rig, &[case], mutant.expect("a mutant"));
+    assert_eq!(fate, Ok(Fate::BrokenOff { after: 0 }));
+    assert_eq!(worth(&rig, suite, case, &all, false), Ok(Worth::BrokenOff { tried: 0 }));
+}
+
 /// Whatever breaks in a part that a suite says it covers, a case of that suite notices.
 #[test]
 fn each_suite_notices_alone_what_it_covers() {

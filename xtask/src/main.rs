@@ -1,6 +1,6 @@
 //! The project's own chores. `cargo xtask ci` is what CI runs; `cargo xtask nightly` runs for hours what CI has no time for;
-//! `cargo xtask tidy` checks the house rules alone; `cargo xtask calibrate` counts how often bounds hold what is true; `cargo xtask same-results REV` tells whether this tree measures and judges what
-//! another revision does; `cargo xtask dpdk-shim` builds what the back end DPDK opens at run time.
+//! `cargo xtask tidy` checks the house rules alone; `cargo xtask calibrate` counts how often bounds hold what is true;
+//! `cargo xtask same-results REV` tells whether this tree measures and judges what another revision does; `cargo xtask dpdk-shim` builds what the back end DPDK opens at run time.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -18,7 +18,7 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "cargo xtask ci | nightly [--hours N] [--check NAME]... | tidy | calibrate [TRIALS] | same-results REV | dpdk-shim [FILE]";
+const USAGE: &str = "cargo xtask ci | nightly [--hours N] [--check NAME]... | tidy | calibrate [TRIALS] | same-results REV [LAB]... | dpdk-shim [FILE]";
 
 fn main() -> ExitCode {
     let root = root();

@@ -1,64 +1,76 @@
 //! Whether this tree measures and judges what another revision does: every case of the catalogue on every bundled lab in virtual
 //! time, each revision with its own labs and catalogue, at a few seeds. What a move of code must not change is shown not to.
 
+mod changed;
+mod differences;
+mod scratch;
+
 use crate::watch::{Minutes, Watch};
+use differences::Differences;
+use scratch::Scratch;
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Seeds of each lab.
 const SEEDS: [u64; 3] = [1, 2, 3];
-/// Wording and names that were changed on purpose since a revision of before: as it was, and as it is now.
-const RENAMED: &[(&str, &str)] = &[];
-/// Lines that differ and are shown, of each lab and seed.
-const SHOWN: usize = 12;
 
-/// Compares with a revision; whether the results are the same.
+/// Compares with a revision, on the labs that are named or on all; whether the results are the same.
 pub(crate) fn run(root: &Path, mut args: impl Iterator<Item = String>) -> bool {
-    let (Some(revision), None) = (args.next(), args.next()) else {
-        eprintln!("same-results: want one revision, such as HEAD~1");
+    let Some(revision) = args.next() else {
+        eprintln!("same-results: want a revision, such as HEAD~1, and labs if not all are meant");
         return false;
     };
-    compare(root, &revision).unwrap_or_else(|why| {
+    let named: BTreeSet<String> = args.collect();
+    compare(root, &revision, &named).unwrap_or_else(|why| {
         eprintln!("same-results: {why}");
         false
     })
 }
 
-fn compare(root: &Path, revision: &str) -> Result<bool, String> {
+fn compare(root: &Path, revision: &str, named: &BTreeSet<String>) -> Result<bool, String> {
     let watch = Watch::start();
-    let place = root.join("target/same-results");
-    let tree = place.join("tree");
-    fs::create_dir_all(&place).map_err(|why| format!("{}: {why}", place.display()))?;
-    let git = |args: &[&str]| done(Command::new("git").current_dir(root).args(args));
-    // One that was broken off is in the way.
-    let _none = git(&["worktree", "remove", "--force", &tree.display().to_string()]);
-    git(&["worktree", "add", "--detach", &tree.display().to_string(), revision])?;
-    let compared = every_lab(root, &tree, &place);
-    git(&["worktree", "remove", "--force", &tree.display().to_string()])?;
-    let same = compared?;
+    let scratch = Scratch::of(root, revision)?;
+    let (mut before, mut now) = (labs(scratch.tree())?, labs(root)?);
+    if let Some(none) = named.iter().find(|lab| !before.contains(lab) && !now.contains(lab)) {
+        return Err(format!("no lab in virtual time is `{none}`: there are {}", now.join(", ")));
+    }
+    for labs in [&mut before, &mut now] {
+        labs.retain(|lab| named.is_empty() || named.contains(lab));
+    }
+    let mut same = true;
+    for lab in before.iter().filter(|lab| !now.contains(lab)) {
+        println!("{lab} is there no longer");
+        same = false;
+    }
+    for lab in now.iter().filter(|lab| !before.contains(lab)) {
+        println!("{lab} is new: there is nothing to compare it with");
+    }
+    let ours = scratch.built(root, &root.join("target"), "now")?;
+    // What was built stays where all builds are: the next time less is left to do.
+    let theirs = scratch.built(scratch.tree(), &root.join("target/same-results"), "before")?;
+    for lab in now.iter().filter(|lab| before.contains(lab)) {
+        for seed in SEEDS {
+            let before = scratch.results(&theirs, scratch.tree(), lab, seed)?;
+            let now = scratch.results(&ours, root, lab, seed)?;
+            let differences = differences(&before, &now)?;
+            println!("{lab}, seed {seed}: {differences}");
+            same &= differences.is_empty();
+        }
+    }
     let word = if same { "the same results as" } else { "other results than" };
     println!("{word} {revision}, {}", Minutes(watch.elapsed()));
     Ok(same)
 }
 
-/// Compares lab by lab, seed by seed.
-fn every_lab(root: &Path, tree: &Path, place: &Path) -> Result<bool, String> {
-    let theirs = built(tree, &place.join("built"))?;
-    let ours = built(root, &root.join("target"))?;
-    let mut same = true;
-    for lab in labs(tree)? {
-        for seed in SEEDS {
-            let before = results(&theirs, tree, &lab, seed, &place.join("before"))?;
-            let now = results(&ours, root, &lab, seed, &place.join("now"))?;
-            let unlike = unlike(&renamed(&settled(&before)), &settled(&now));
-            let lines = now.lines().count();
-            println!("{lab}, seed {seed}: {lines} lines, {} unlike", unlike.len());
-            unlike.iter().take(SHOWN).for_each(|line| println!("  {line}"));
-            same &= unlike.is_empty();
-        }
-    }
-    Ok(same)
+/// What differs between what an earlier revision wrote and what this one does, but for what was changed on purpose.
+fn differences(before: &str, now: &str) -> Result<Differences, String> {
+    let read = |text: &str| -> Result<Value, String> {
+        let all = serde_json::from_str(text).map_err(|why| format!("results.json: {why}"))?;
+        Ok(changed::without_the_machine(all))
+    };
+    Ok(Differences::between(&read(&changed::as_it_is_now(before))?, &read(now)?))
 }
 
 /// Labs of a tree whose device is emulated in virtual time, in the order of their names.
@@ -84,90 +96,60 @@ pub(crate) fn labs(tree: &Path) -> Result<Vec<String>, String> {
     }
 }
 
-/// The rig that is built from a tree.
-fn built(tree: &Path, into: &Path) -> Result<PathBuf, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.current_dir(tree).args(["build", "--package", "rigctl", "--locked", "--target-dir"]);
-    done(command.arg(into))?;
-    Ok(into.join("debug/rigctl"))
-}
-
-/// What a run of the catalogue writes.
-fn results(rig: &Path, tree: &Path, lab: &str, seed: u64, out: &Path) -> Result<String, String> {
-    let _none = fs::remove_dir_all(out);
-    let mut command = Command::new(rig);
-    command.current_dir(tree).args(["run", "--lab", lab, "--evidence", "none", "--seed"]);
-    command.arg(seed.to_string()).arg("--out").arg(out);
-    // A red case is a result, too.
-    let said = command.output().map_err(|why| format!("{}: {why}", rig.display()))?;
-    let path = out.join("results.json");
-    fs::read_to_string(&path).map_err(|why| {
-        format!("{}: {why}: {}", path.display(), String::from_utf8_lossy(&said.stderr))
-    })
-}
-
-/// The results without what a clock or a machine says, which comes last.
-fn settled(results: &str) -> String {
-    let lines = results.lines().take_while(|line| !line.starts_with("  \"wall\""));
-    lines
-        .filter(|line| !line.starts_with("  \"version\""))
-        .map(|line| format!("{line}\n"))
-        .collect()
-}
-
-fn renamed(results: &str) -> String {
-    let all = RENAMED.iter();
-    all.fold(results.to_owned(), |text, (before, now)| text.replace(before, now))
-}
-
-/// Lines that differ, each with its case.
-fn unlike(before: &str, now: &str) -> Vec<String> {
-    let mut case = "";
-    let (mut before, mut now) = (before.lines(), now.lines());
-    let mut unlike = Vec::new();
-    loop {
-        let (was, is) = match (before.next(), now.next()) {
-            (None, None) => return unlike,
-            (was, is) => (was.unwrap_or("nothing").trim(), is.unwrap_or("nothing").trim()),
-        };
-        if let Some(id) = is.strip_prefix("\"id\": ") {
-            case = id;
-        }
-        if was != is {
-            unlike.push(format!("{case} was {was}, is {is}"));
-        }
-    }
-}
-
-/// Runs it to its end.
-fn done(command: &mut Command) -> Result<(), String> {
-    let said = command.output().map_err(|why| format!("{:?}: {why}", command.get_program()))?;
-    if said.status.success() {
-        return Ok(());
-    }
-    let told = String::from_utf8_lossy(&said.stderr).trim_end().to_owned();
-    Err(format!("{:?}: {}: {told}", command.get_program(), said.status))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const RESULTS: &str = "{\n  \"version\": \"0.1.0\",\n  \"seed\": 1,\n  \"cases\": [\n    {\n      \
-        \"id\": \"a::b\",\n      \"verdict\": \"pass\"\n    }\n  ],\n  \"wall\": {\n    \"jobs\": 2\n  }\n}\n";
+    const RESULTS: &str = r#"{
+        "version": "0.1.0", "seed": 1,
+        "cases": [
+            {"id": "a::b", "verdict": "pass", "measurements": [
+                {"name": "m", "subject": "s", "point": "p", "value": 2},
+                {"name": "m", "subject": "s", "point": "q", "value": 3}]},
+            {"id": "a::c", "verdict": "pass", "measurements": []}],
+        "wall": {"jobs": 2}}"#;
+
+    fn told(now: &str) -> String {
+        differences(RESULTS, now).expect("they are JSON").to_string()
+    }
 
     #[test]
     fn what_a_machine_says_is_no_result_and_all_else_is() {
         let other = RESULTS.replace("0.1.0", "0.2.0").replace("\"jobs\": 2", "\"jobs\": 7");
-        assert_eq!(unlike(&settled(RESULTS), &settled(&other)), [""; 0]);
-        let other = RESULTS.replace("pass", "fail");
+        assert!(differences(RESULTS, &other).expect("they are JSON").is_empty());
+        assert_eq!(told(&other), "2 cases, the same");
+        let other = RESULTS.replacen("pass", "fail", 1);
         assert_eq!(
-            unlike(&settled(RESULTS), &settled(&other)),
-            ["\"a::b\", was \"verdict\": \"pass\", is \"verdict\": \"fail\""]
+            told(&other),
+            "2 cases, other results in 1 place of 1 case\n  a::b\n    verdict: was \"pass\", is \"fail\""
         );
-        let more = settled(RESULTS) + "  ]\n";
-        assert_eq!(unlike(&settled(RESULTS), &more).len(), 1);
+        let other = RESULTS.replace("\"seed\": 1", "\"seed\": 4");
+        assert!(told(&other).ends_with("\n  the run itself\n    seed: was 1, is 4"), "{other}");
+    }
+
+    #[test]
+    fn what_differs_is_told_by_case_and_by_kind() {
+        let other = RESULTS.replace("\"value\": 2", "\"value\": 7").replace(": 3}", ": 4}");
+        assert_eq!(
+            told(&other),
+            "2 cases, other results in 2 places of 1 case\n  a::b\n    measurements.value, 2 times: at m s p was 2, is 7"
+        );
+    }
+
+    #[test]
+    fn what_is_new_or_gone_moves_nothing_else() {
+        let gone =
+            RESULTS.replace(r#"{"name": "m", "subject": "s", "point": "p", "value": 2},"#, "");
+        let gone = told(&gone);
+        assert!(
+            gone.contains("in 1 place of 1 case\n  a::b\n    measurements: at m s p was {"),
+            "{gone}"
+        );
+        assert!(gone.ends_with("is nothing"), "{gone}");
+        let cases = RESULTS.replace(r#"{"id": "a::c", "#, r#"{"id": "a::new"}, {"id": "a::c", "#);
+        assert!(told(&cases).contains("3 cases, other results in 1 place of 1 case\n  a::new\n"));
+        let renamed = told(&RESULTS.replace("\"verdict\"", "\"judgement\""));
+        assert!(renamed.contains("a::c\n    judgement: was nothing, is \"pass\"\n    verdict: was \"pass\", is nothing"), "{renamed}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod per_case;
 
 use super::input::{Bad, Input};
+use super::words::count;
 use crate::cli::{Format, MutantsArgs};
 use crate::interrupt::Requests;
 use crate::rights::Work;
@@ -59,6 +60,10 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
     };
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let healthy = baseline::run(&rig, &cases, jobs);
+    if stop.requested() {
+        stderr::line("error: interrupted while the healthy device was tried: no mutant was");
+        return Ok(Exit::Broken);
+    }
     if !healthy.green() {
         stderr::line(&format!(
             "error: the healthy device does not pass, so no mutant proves anything: {}",
@@ -70,7 +75,7 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         let matrix = per_case::Matrix { rig: &rig, input: &input, all: &all, jobs, args };
         return Ok(matrix.run(&watch));
     }
-    let mut lines = Lines { json: args.format == Format::Json, fates: Vec::new() };
+    let mut lines = Lines { json: args.format == Format::Json, fates: Vec::new(), of: all.len() };
     let work = |index: usize| mutants::try_one(&rig, &cases, &all[index]);
     in_order(all.len(), jobs, &stop, work, |index, news| {
         if let News::Done(fate) = news {
@@ -109,6 +114,8 @@ fn list(all: &[Mutant], json: bool) {
 struct Lines {
     json: bool,
     fates: Vec<(String, Result<Fate, String>)>,
+    /// How many mutants there are to try.
+    of: usize,
 }
 
 impl Lines {
@@ -128,6 +135,9 @@ impl Lines {
                     format!("NOT APPLICABLE {:42} {because}", mutant.text)
                 }
                 Ok(Fate::Survived) => format!("    SURVIVED {}", mutant.text),
+                Ok(Fate::BrokenOff { after }) => {
+                    format!("  UNFINISHED {:44} {} tried", mutant.text, count(*after, "case"))
+                }
                 Err(why) => format!("       ERROR {}: {why}", mutant.text),
             };
             stdout::text(&format!("{}\n", printable(&line)));
@@ -136,12 +146,14 @@ impl Lines {
     }
 
     fn finish(&mut self, healthy: &baseline::Healthy, watch: &Stopwatch, survivors: usize) {
-        let count = |wanted: fn(&Fate) -> bool| {
+        let count = |wanted: fn(&Fate) -> bool| -> usize {
             self.fates.iter().filter(|(_, fate)| fate.as_ref().is_ok_and(wanted)).count()
         };
         let killed = count(|fate| matches!(fate, Fate::Killed { .. }));
         let equivalent = count(|fate| matches!(fate, Fate::Equivalent { .. }));
         let elsewhere = count(|fate| matches!(fate, Fate::NotApplicable { .. }));
+        let begun = count(|fate| matches!(fate, Fate::BrokenOff { .. }));
+        let open = self.of - self.fates.len() + begun;
         if self.json {
             let mutants: Vec<_> = self.fates.iter().map(|(text, fate)| json(text, fate)).collect();
             let value = serde_json::json!({
@@ -149,6 +161,7 @@ impl Lines {
                 "mutants": mutants,
                 "resolution": healthy.resolution,
                 "killed": killed, "equivalent": equivalent, "not_applicable": elsewhere, "survived": survivors,
+                "unfinished": open,
             });
             stdout::json(&format!("{value:#}"));
             return;
@@ -161,10 +174,16 @@ impl Lines {
         }
         let seconds = watch.elapsed().0 / 1_000_000_000_000;
         stdout::text(&format!(
-            "     Summary [{seconds:4}s] {} mutants: {killed} killed, {equivalent} equivalent, {elsewhere} not applicable, {survivors} survived\n",
-            self.fates.len()
+            "     Summary [{seconds:4}s] {} mutants: {killed} killed, {equivalent} equivalent, {elsewhere} not applicable, {survivors} survived{}\n",
+            self.of,
+            unfinished(open),
         ));
     }
+}
+
+/// How many were not tried to the end, where a run was broken off.
+fn unfinished(open: usize) -> String {
+    if open == 0 { String::new() } else { format!(", {open} unfinished") }
 }
 
 fn json(text: &str, fate: &Result<Fate, String>) -> serde_json::Value {
@@ -179,6 +198,9 @@ fn json(text: &str, fate: &Result<Fate, String>) -> serde_json::Value {
             serde_json::json!({"mutant": text, "fate": "not-applicable", "because": because})
         }
         Ok(Fate::Survived) => serde_json::json!({"mutant": text, "fate": "survived"}),
+        Ok(Fate::BrokenOff { after }) => {
+            serde_json::json!({"mutant": text, "fate": "unfinished", "cases": after})
+        }
         Err(why) => serde_json::json!({"mutant": text, "fate": "error", "why": why}),
     }
 }

@@ -77,6 +77,11 @@ pub enum Fate {
     },
     /// No case failed on it.
     Survived,
+    /// It was asked to stop before every case was run, and none of those that were failed.
+    BrokenOff {
+        /// How many cases were run to their end.
+        after: usize,
+    },
 }
 
 /// Every mutant that `suites` are to notice: each parameter of the parts of a device that they cover, and each deviation there.
@@ -134,11 +139,12 @@ pub fn try_one(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Result<Fate, 
     let lab = broken(rig.lab, &mutant.text)?;
     let broken = Rig { lab: &lab, ..*rig };
     for (tried, case) in ordered(cases, mutant).into_iter().enumerate() {
-        if rig.stop.requested() {
-            break;
-        }
         if let Verdict::Fail(_) = case::run(&broken, case).report.verdict {
             return Ok(Fate::Killed { by: case.id.clone(), after: tried + 1 });
+        }
+        // The case that runs as the request comes may have been broken off.
+        if rig.stop.requested() {
+            return Ok(Fate::BrokenOff { after: tried });
         }
     }
     Ok(equivalence(rig, cases, mutant)

@@ -12,12 +12,9 @@ use crate::model::router::{self, Router};
 use rig_units::{PortSpeed, Time};
 
 /// The kinds of hosts.
-#[cfg_attr(
-    feature = "ns3",
-    expect(
-        clippy::large_enum_variant,
-        reason = "a topology holds one a host, built once; copied, not boxed"
-    )
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a topology holds one a host, built once; copied, not boxed"
 )]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostKind {

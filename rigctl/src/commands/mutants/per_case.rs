@@ -1,5 +1,6 @@
 //! `rigctl mutants --per-case`: a line for each case, with the mutant that turns it red by itself.
 
+use super::unfinished;
 use crate::cli::{Format, MutantsArgs};
 use crate::commands::input::Input;
 use crate::commands::words::count;
@@ -48,10 +49,13 @@ impl Matrix<'_> {
         });
         let idle = done.iter().filter(|(_, worth)| !worth.as_ref().is_ok_and(Worth::holds));
         let idle = idle.count();
+        let begun = done.iter().filter(|(_, worth)| matches!(worth, Ok(Worth::BrokenOff { .. })));
+        let open = chosen.len() - done.len() + begun.count();
         if json {
             let value = serde_json::json!({
                 "format": "rig-matrix/1",
                 "full": full,
+                "unfinished": open,
                 "cases": done.iter().map(|(id, worth)| row(id, worth)).collect::<Vec<_>>(),
                 "idle": idle,
             });
@@ -61,12 +65,13 @@ impl Matrix<'_> {
                 done.iter().filter(|(_, worth)| worth.as_ref().is_ok_and(wanted)).count()
             };
             stdout::text(&format!(
-                "     Summary [{:4}s] {}: {} kill, {} say why they cannot, {} skipped, {idle} show nothing\n",
+                "     Summary [{:4}s] {}: {} kill, {} say why they cannot, {} skipped, {idle} show nothing{}\n",
                 watch.elapsed().0 / 1_000_000_000_000,
-                count(done.len(), "case"),
+                count(chosen.len(), "case"),
                 number(|worth| matches!(worth, Worth::Kills { .. })),
                 number(|worth| matches!(worth, Worth::Spared { .. })),
                 number(|worth| matches!(worth, Worth::Skipped { .. })),
+                unfinished(open),
             ));
         }
         match (self.rig.stop.requested(), idle) {
@@ -106,6 +111,9 @@ fn line(case: &Case, worth: &Result<Worth, String>, full: bool) -> String {
             format!("       WRONG {id:60} says that none can, but {} {does}", by.join(" "))
         }
         Ok(Worth::Skipped { why }) => format!("        SKIP {id:60} {why}"),
+        Ok(Worth::BrokenOff { tried }) => {
+            format!("  UNFINISHED {id:60} {} tried", count(*tried, "mutant"))
+        }
         Ok(Worth::Nothing { tried }) => {
             format!("     NOTHING {id:60} {} tried", count(*tried, "mutant"))
         }
@@ -126,6 +134,9 @@ fn row(id: &str, worth: &Result<Worth, String>) -> serde_json::Value {
         }
         Ok(Worth::Skipped { why }) => {
             serde_json::json!({"id": id, "worth": "skipped", "why": why})
+        }
+        Ok(Worth::BrokenOff { tried }) => {
+            serde_json::json!({"id": id, "worth": "unfinished", "tried": tried})
         }
         Ok(Worth::Nothing { tried }) => {
             serde_json::json!({"id": id, "worth": "nothing", "tried": tried})

@@ -36,6 +36,11 @@ pub enum Worth {
         /// Why.
         why: String,
     },
+    /// It was asked to stop before enough was tried to say.
+    BrokenOff {
+        /// How many were tried to the end.
+        tried: usize,
+    },
     /// It fails on none, or only on what spoils everything.
     Nothing {
         /// How many were tried.
@@ -44,7 +49,7 @@ pub enum Worth {
 }
 
 impl Worth {
-    /// Whether the case shows something, or is known to be unable to.
+    /// Whether nothing speaks against the case: it shows something, is known to be unable to, or was not tried to the end.
     pub const fn holds(&self) -> bool {
         !matches!(self, Worth::Nothing { .. } | Worth::SparedWrongly { .. })
     }
@@ -123,6 +128,11 @@ pub fn worth(
                 break;
             }
         }
+    }
+    let decided = if by_hand.is_some() { !mutants.is_empty() } else { shows };
+    if rig.stop.requested() && !decided {
+        // What ran as the request came may have been broken off itself.
+        return Ok(Worth::BrokenOff { tried: usize::saturating_sub(tried, 1) });
     }
     Ok(match by_hand {
         Some(by_hand) if mutants.is_empty() => Worth::Spared { by_hand, tried },
