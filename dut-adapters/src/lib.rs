@@ -10,7 +10,7 @@ pub mod emulated;
 pub mod emulated_wire;
 pub mod journal;
 mod none;
-pub mod perftest_control;
+mod perftest_control;
 pub mod protocol;
 pub mod roce;
 pub mod serve;

@@ -73,11 +73,11 @@ pub type LateLimits = fn(&Measure, &Context<'_>, &Script, &Observation) -> Vec<L
 /// What of a measure counts from the instant at which a script starts a flow. Where the device starts that when it can, it says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FromStart {
-    /// Nothing.
+    /// It tells the same whenever that is.
     Nothing,
     /// One of its arguments, which may be left out.
     Argument(&'static str),
-    /// All of it.
+    /// Whatever it tells.
     Everything,
 }
 

@@ -1,11 +1,11 @@
 //! A session with the NIC of a guest: its trials, each one run of perftest there.
 
 use super::super::ledger::{Ledger, Seen};
+use super::super::virtual_lab::speeds;
+use super::super::wire::broken::Broken;
 use super::injector::Injector;
 use super::machine::GuestHost;
 use super::tape::{Between, Tape};
-use crate::executor::virtual_lab::speeds;
-use crate::executor::wire::Broken;
 use crate::stop::Stop;
 use core::time::Duration;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
@@ -148,7 +148,7 @@ impl GuestLab {
     }
 }
 
-/// The one flow that a script starts, and that never stops by itself.
+/// The one flow that a script starts.
 fn started(script: &Script) -> Result<(u16, &FlowSpec), Broken> {
     let flows: Vec<u16> = script
         .steps

@@ -1,6 +1,6 @@
 //! The guest of a run: booted by whoever needs it first, and ended with the run.
 
-use crate::executor::wire::Broken;
+use super::super::wire::broken::Broken;
 use crate::rights::{self, Work};
 use rig_guests::{Guest, GuestFault, Image, PATIENCE};
 use std::path::PathBuf;
