@@ -73,12 +73,13 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
         while let Some((index, event)) = came.next_if(|(_, event)| {
             event.at <= one.at || (event.at <= one.at + sight.blur() && sender.names_sent(event))
         }) {
-            sender.came(index, event);
+            // What leaves before it is not late for it, whichever of the two is read first.
+            sender.came(index, event, event.at.min(one.at));
         }
         sender.sent(packet, one);
     }
     for (index, event) in came {
-        sender.came(index, event);
+        sender.came(index, event, event.at);
     }
     sender.ended(sent.len());
     sender.resent.faults.sort_unstable();
@@ -145,7 +146,8 @@ impl Sender<'_> {
         self.top.ahead_of(event.psn.advance(behind)).is_some()
     }
 
-    fn came(&mut self, index: usize, event: &Event) {
+    /// Takes in what came; by `waited` nothing had left that the timeout may have asked for.
+    fn came(&mut self, index: usize, event: &Event, waited: Time) {
         let unacked = Self::unacked(event);
         let Some(progress) = unacked.ahead_of(self.standing().unacked) else { return };
         if self.top.ahead_of(unacked).is_none() {
@@ -153,7 +155,7 @@ impl Sender<'_> {
         }
         if progress > 0 {
             // It waited for this longer than it may: whatever leaves next, it is not what the timeout asked for.
-            if let Some(packet) = self.packets.checked_sub(1).filter(|_| self.overdue(event.at)) {
+            if let Some(packet) = self.packets.checked_sub(1).filter(|_| self.overdue(waited)) {
                 self.resent.faults.push(Fault::NoTimeout { packet });
             }
             self.standings.push(Standing { from: event.at, unacked, since: event.at });
