@@ -14,10 +14,27 @@ pub enum AckTimeout {
     Time(Dur),
 }
 
+/// What the code says twice, four times, ... of.
+const UNIT: Dur = Dur::ns(4_096);
+
 impl AckTimeout {
     /// It waits for ever.
     pub const NEVER: AckTimeout = AckTimeout::Code(0);
     const WANT: &str = "the code of a local ACK timeout, 0 to 31: 14 is 4.096us x 2^14, 0 waits for ever; or a duration such as 60us";
+
+    /// How long it waits at least; `None`: for ever.
+    pub(crate) fn least(self) -> Option<Dur> {
+        match self {
+            AckTimeout::NEVER => None,
+            AckTimeout::Code(code) => Some(UNIT * (1 << code)),
+            AckTimeout::Time(time) => Some(time),
+        }
+    }
+
+    /// So much longer or shorter; for ever it stays.
+    pub(crate) fn scaled(self, num: u64, den: u64) -> AckTimeout {
+        self.least().map_or(self, |time| AckTimeout::Time(time.scaled(num, den)))
+    }
 
     fn of_code(code: u64) -> Option<AckTimeout> {
         u8::try_from(code).ok().filter(|&code| code < 32).map(AckTimeout::Code)
@@ -27,7 +44,7 @@ impl AckTimeout {
         if time == Dur::ZERO {
             return AckTimeout::NEVER;
         }
-        let code = (1..32).find(|&code| Dur::ns(4_096) * (1 << code) == time);
+        let code = (1..32).find(|&code| UNIT * (1 << code) == time);
         code.map_or(AckTimeout::Time(time), AckTimeout::Code)
     }
 }

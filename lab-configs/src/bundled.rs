@@ -28,6 +28,7 @@ duts! {
     "gen2.yaml"
     "gen2-interop-fixed.yaml"
     "gen3.yaml"
+    "hardware.yaml"
     "interval-counter.yaml"
     "mellanox.yaml"
     "mellanox-by-standard.yaml"

@@ -6,11 +6,12 @@ use crate::{
     Action, Buffer, ConfigPath, Curve, Declared, DepthUnit, Nics, Pfcwd, PortGroup, Profile,
     RuleFamily, Switch, Watermark, Wred,
 };
-use rig_units::{Bytes, Dur, Within};
+use rig_units::{Bytes, Dur, Ppm, Within};
 
 /// Notes every contradiction of a profile that was read from `root`.
 pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     let checks = Checks { root };
+    checks.clock(profile.declared.clock());
     match &profile.declared {
         Declared::Nic(nics) => checks.nics(nics),
         Declared::Router(router) => checks.ports(&router.ports, router.mtu),
@@ -27,6 +28,9 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     }
 }
 
+/// A clock that is further off is none.
+const CLOCK: Ppm = Ppm(10_000);
+
 struct Checks<'a> {
     root: &'a At<'a>,
 }
@@ -35,6 +39,13 @@ impl Checks<'_> {
     /// Notes a fault at a path below `declared:`.
     fn fault(&self, path: &str, found: String, want: String) {
         self.root.down("declared").down(path).fault(found, want);
+    }
+
+    fn clock(&self, clock: Ppm) {
+        if clock > CLOCK {
+            let want = format!("at most {CLOCK}: IEEE 802.3 allows 100ppm");
+            self.fault("clock", format!("a clock that may be off by {clock}"), want);
+        }
     }
 
     fn ports(&self, groups: &[PortGroup], mtu: Bytes) {
@@ -225,6 +236,11 @@ impl Checks<'_> {
         } else if family == Some(RuleFamily::IntervalCounter) && d % p != Dur::ZERO {
             let found = format!("a detection time of {d} is no whole number of checks of {p}");
             self.fault("pfcwd.detection_time", found, "N checks of poll_interval".to_owned());
+        }
+        if pfcwd.timer_lag.is_some() && family.is_some_and(|family| family != RuleFamily::Hardware)
+        {
+            let found = "a lag of timers that this rule has not".to_owned();
+            self.fault("pfcwd.timer_lag", found, "the rule family hardware".to_owned());
         }
         if pfcwd.config_path == ConfigPath::Yang && d < p {
             let found = format!("a detection time of {d} below the poll interval of {p}");

@@ -1,10 +1,10 @@
 //! What an operator configured and a vendor documented of one device.
 
-use crate::field::Holds::{List, Size};
-use crate::field::{Field, needed};
+use crate::field::Holds::{Chance, List, Size};
+use crate::field::{Field, needed, optional};
 use crate::ports::speed_of;
 use crate::{Kind, Nics, Ports, Qos, Router, Switch};
-use rig_units::{Bytes, Dur, PortSpeed};
+use rig_units::{Bytes, Dur, PortSpeed, Ppm};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -28,6 +28,8 @@ impl Declared {
     pub const OF_ALL: &[Field] = &[
         needed("ports", List, r#"[{"count":8,"speed":"100Gbps"}]"#),
         needed("mtu", Size, "9122B"),
+        // What is wrong with a clock are deviations.
+        optional("clock", Chance).tried(&[]),
     ];
 
     /// The configuration of a device of this kind, from its serialised form.
@@ -89,6 +91,16 @@ impl Declared {
             Declared::Nic(nics) => nics.mtu,
             Declared::Router(router) => router.mtu,
         }
+    }
+
+    /// How far its clock may be off, either way: each of its seconds is a second but for so many millionths.
+    pub fn clock(&self) -> Ppm {
+        let declared = match self {
+            Declared::Switch(switch) => switch.clock,
+            Declared::Nic(nics) => nics.clock,
+            Declared::Router(router) => router.clock,
+        };
+        declared.unwrap_or_default()
     }
 
     /// Time from the last bit in to the first bit out of the idle device, MACsec counted; `None` of NICs, which pass nothing on.

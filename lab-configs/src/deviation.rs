@@ -4,6 +4,7 @@
 use crate::Part;
 
 mod buffer;
+mod clock;
 mod macsec;
 mod np;
 mod pfc;
@@ -16,6 +17,7 @@ mod switched;
 mod table;
 mod wred;
 pub use buffer::BufferFaults;
+pub use clock::ClockFaults;
 pub use macsec::MacsecFaults;
 pub use np::NpFaults;
 pub use pfc::PfcFaults;
@@ -78,6 +80,8 @@ pub struct DeviceFaults {
     pub macsec: MacsecFaults,
     /// Of the NICs that it is made of.
     pub nic: NicFaults,
+    /// Of its clock.
+    pub clock: ClockFaults,
 }
 
 /// What a NIC does wrong, part by part.
@@ -107,6 +111,7 @@ impl DeviceFaults {
         wred: WredFaults::NONE,
         macsec: MacsecFaults::NONE,
         nic: NicFaults::NONE,
+        clock: ClockFaults::NONE,
     };
 
     /// What is wrong with a device on which these are switched on. Of one that is named twice the last value counts.
@@ -125,6 +130,7 @@ impl DeviceFaults {
                 Part::Np => faults.nic.np.switch_on(name, value),
                 Part::Rp => faults.nic.rp.switch_on(name, value),
                 Part::Rc => faults.nic.rc.switch_on(name, value),
+                Part::Clock => faults.clock.switch_on(name, value),
             }
         }
         faults
@@ -145,6 +151,7 @@ impl Part {
             Part::Np => NpFaults::ROWS,
             Part::Rp => RpFaults::ROWS,
             Part::Rc => RcFaults::ROWS,
+            Part::Clock => ClockFaults::ROWS,
         }
     }
 }

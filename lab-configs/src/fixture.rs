@@ -51,6 +51,7 @@ impl Pfcwd {
             min_samples: 1,
             jitter: Jitter::None,
             action_latency: None,
+            timer_lag: None,
             backlog: Backlog::Drains,
             drop_by: DropBy::Acl,
             config_path: ConfigPath::Redis,

@@ -26,6 +26,7 @@ pub mod lab;
 pub mod macsec;
 pub mod nic;
 pub mod nics;
+mod paced;
 pub mod part;
 pub mod pfc;
 pub mod pfcwd;
@@ -49,8 +50,8 @@ pub use ack_timeout::AckTimeout;
 pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::Declared;
 pub use deviation::{
-    BufferFaults, Deviation, DeviceFaults, MacsecFaults, NicFaults, NpFaults, PfcFaults,
-    PfcwdFaults, RcFaults, RpFaults, SchedulerFaults, Switched, WredFaults,
+    BufferFaults, ClockFaults, Deviation, DeviceFaults, MacsecFaults, NicFaults, NpFaults,
+    PfcFaults, PfcwdFaults, RcFaults, RpFaults, SchedulerFaults, Switched, WredFaults,
 };
 pub use fault::{Fault, Place};
 pub use keys::{Keys, Secret};

@@ -1,7 +1,7 @@
 //! What is declared of a device of NICs: one behind each of its ports.
 
 use crate::{Nic, Ports};
-use rig_units::Bytes;
+use rig_units::{Bytes, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,9 @@ pub struct Nics {
     pub ports: Ports,
     /// Largest frame the ports take, FCS counted.
     pub mtu: Bytes,
+    /// How far its clock may be off, either way (IEEE 802.3 allows the clock of a port 100 ppm). Absent: it is right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Ppm>,
     /// What the NIC behind the first port does.
     pub nic: Nic,
     /// What the NIC behind the second port does, where there are two.

@@ -25,6 +25,8 @@ pub enum Part {
     Rp,
     /// A NIC's reliable connections.
     Rc,
+    /// The clock that a device goes by.
+    Clock,
 }
 
 impl Part {
@@ -35,7 +37,7 @@ impl Part {
     }
 
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 10] = [
+    pub const NAMES: [(&str, Part); 11] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
@@ -46,6 +48,7 @@ impl Part {
         ("nic.np", Part::Np),
         ("nic.rp", Part::Rp),
         ("nic.rc", Part::Rc),
+        ("clock", Part::Clock),
     ];
 
     /// The part that a setting belongs to; `None` for what no part is asked about: ports, maps, delays.

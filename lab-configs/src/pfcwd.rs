@@ -25,16 +25,20 @@ pub enum RuleFamily {
     /// N checks of T that each saw a pause at any time since the check before (N = detection_time / poll_interval);
     /// then restoration_time of the action, whatever the storm does, then detection again.
     IntervalCounter,
+    /// A timer in the ASIC that runs while the class is paused, and no poll (SAI's deadlock detection, `PFC_TC_DLD_INTERVAL`);
+    /// then restoration_time of the action, whatever the storm does (`PFC_TC_DLR_INTERVAL`), then detection again.
+    Hardware,
 }
 
 impl RuleFamily {
     /// All of them, by the names they have in YAML.
-    pub const NAMES: [(&'static str, RuleFamily); 5] = [
+    pub const NAMES: [(&'static str, RuleFamily); 6] = [
         ("broadcom", RuleFamily::Broadcom),
         ("mellanox", RuleFamily::Mellanox),
         ("cisco-8000", RuleFamily::Cisco8000),
         ("barefoot", RuleFamily::Barefoot),
         ("interval-counter", RuleFamily::IntervalCounter),
+        ("hardware", RuleFamily::Hardware),
     ];
 }
 
@@ -143,6 +147,10 @@ pub struct Pfcwd {
     /// software between the two takes (redis, orchagent, syncd, SAI). An alert is the decision itself. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action_latency: Option<Within>,
+    /// Of a watchdog in hardware: by how much later than it is set to each of its timers runs out, of each anew, such as a tick of
+    /// its clock. No other has timers. Absent: at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer_lag: Option<Within>,
     /// What becomes of the held frames when the drop action begins.
     pub backlog: Backlog,
     /// How the drop action is built.
@@ -163,6 +171,7 @@ impl Pfcwd {
         needed("min_samples", Count, "1").live().timing().tried(&["2"]),
         needed("jitter", Word, "none").live().tried(&["none", "tick"]),
         optional("action_latency", Range).varies().tried(&["20ms"]),
+        optional("timer_lag", Range).varies().tried(&["20ms"]),
         needed("backlog", Word, "drains").live().tried(&["drains", "discarded"]),
         needed("drop_by", Word, "acl").live().tried(&["acl", "zero-buffer"]),
         needed("config_path", Word, "yang").live().tried(&["yang", "redis"]),

@@ -99,6 +99,7 @@ impl Profile {
         }
         nics.ports.iter_mut().for_each(|group| group.count = 2);
         nics.mtu = nics.mtu.min(second_nic.mtu);
+        nics.clock = nics.clock.max(second_nic.clock);
         nics.peer = Some(second_nic.nic);
         let declared = Declared::Nic(Box::new(nics));
         let name = format!("{}-to-{}", first.name, second.name);

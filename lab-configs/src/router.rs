@@ -1,7 +1,7 @@
 //! What is declared of a router: it stores and forwards, with one delay for every frame, and neither classifies nor pauses.
 
 use crate::Ports;
-use rig_units::{Bytes, Dur};
+use rig_units::{Bytes, Dur, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,9 @@ pub struct Router {
     pub ports: Ports,
     /// Largest frame the ports take, FCS counted.
     pub mtu: Bytes,
+    /// How far its clock may be off, either way (IEEE 802.3 allows the clock of a port 100 ppm). Absent: it is right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Ppm>,
     /// Time from the last bit in to the first bit out of an idle router.
     pub forwarding_delay: Dur,
 }

@@ -113,7 +113,11 @@ impl Declared {
 
     /// Whether `path` is of a part that other devices have.
     fn lacks(&self, path: &str) -> bool {
-        fields::field(path).is_some() && self.get(part(path)).is_none()
+        let own = part(path);
+        // A field that stands beside the parts is there, set or not.
+        let unset = own == path && fields::is_optional(path) && fields::field(path).is_some();
+        let is_there = self.get(own).is_some() || (unset && self.kind().has(own));
+        fields::field(path).is_some() && !is_there
     }
 
     /// The paths at which two configurations differ.

@@ -4,7 +4,7 @@ use crate::field::Holds::Time;
 use crate::field::{Field, needed};
 use crate::ports::speed_of;
 use crate::{Buffer, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Scheduler, Watermark, Wred};
-use rig_units::{Bytes, Dur, PortSpeed, Within};
+use rig_units::{Bytes, Dur, PortSpeed, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,9 @@ pub struct Switch {
     pub ports: Ports,
     /// Largest frame the ports take, FCS counted.
     pub mtu: Bytes,
+    /// How far its clock may be off, either way (IEEE 802.3 allows the clock of a port 100 ppm). Absent: it is right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Ppm>,
     /// Time from the last bit in to the first bit out of an idle switch.
     pub forwarding_delay: Dur,
     /// Classification and which classes are lossless.

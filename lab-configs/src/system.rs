@@ -4,7 +4,7 @@
 //! configuration of one device is measured on that device; what goes from one to the next, on the whole.
 
 use crate::{BadSetting, Declared, Kind, Mutation, PortGroup, Profile, Setting, Switch};
-use rig_units::PortSpeed;
+use rig_units::{PortSpeed, Ppm};
 
 /// A port of one of the devices of a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,7 +68,9 @@ impl System {
         let group = |speed| PortGroup { count: 1, speed };
         let ports = self.ports.iter().filter_map(|&at| self.speed(at)).map(group).collect();
         let mtu = self.devices.iter().map(|device| device.declared.mtu()).min()?;
-        let switch = Switch { ports, mtu, ..first.declared.switch()?.clone() };
+        let clocks = self.devices.iter().map(|device| device.declared.clock());
+        let clock = clocks.max().filter(|&clock| clock > Ppm(0));
+        let switch = Switch { ports, mtu, clock, ..first.declared.switch()?.clone() };
         let declared = Declared::Switch(Box::new(switch));
         let mut whole = Profile::new(name, about, Kind::System, first.asic.clone(), None, declared);
         whole.system = Some(Box::new(self));

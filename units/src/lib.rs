@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing here reads a clock, a file or a source of randomness, and nothing computes in floating point.
 
+mod apart;
 mod budget;
 mod length;
 pub mod limits;
@@ -13,6 +14,7 @@ mod size;
 mod time;
 mod within;
 
+pub use apart::Apart;
 pub use budget::PFC_BUDGETS;
 pub use length::Length;
 pub use parse::BadQuantity;

@@ -13,7 +13,7 @@ impl Quanta {
     pub const MAX: Quanta = Quanta(u16::MAX);
 }
 
-/// A probability in millionths.
+/// A probability, or how far off something is, in millionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Ppm(pub u32);
 

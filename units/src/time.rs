@@ -89,8 +89,14 @@ impl Dur {
 
     /// `self * num / den`, rounded down, without overflow in between.
     pub fn scaled(self, num: u64, den: u64) -> Dur {
-        let scaled = u128::from(self.0) * u128::from(num) / u128::from(den);
-        Dur(u64::try_from(scaled).unwrap_or(u64::MAX))
+        self.scaled_to_rest(num, den).0
+    }
+
+    /// The same, and what was rounded down, in parts of which `den` are a picosecond.
+    pub fn scaled_to_rest(self, num: u64, den: u64) -> (Dur, u64) {
+        let (all, den) = (u128::from(self.0) * u128::from(num), u128::from(den));
+        let narrow = |n: u128| u64::try_from(n).unwrap_or(u64::MAX);
+        (Dur(narrow(all / den)), narrow(all % den))
     }
 }
 

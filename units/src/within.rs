@@ -43,6 +43,11 @@ impl Within {
         Within { least: value, most: value, said: Said::Span }
     }
 
+    /// Anything from `least` to `most`, which is not below it.
+    pub const fn between(least: Dur, most: Dur) -> Within {
+        Within { least, most, said: Said::Span }
+    }
+
     /// Anything up to `most`.
     pub const fn at_most(most: Dur) -> Within {
         Within { least: Dur::ZERO, most, said: Said::Max }

@@ -27,6 +27,9 @@ table! {
     /// Restores when the restoration time has passed, storm or not.
     // A storm that goes on is fired at again and again.
     restores_during_storm;
+    /// A recovery in hardware begins anew when its time has passed and the class is still paused.
+    // It lasts as long as the storm, in whole recovery times.
+    recovery_waits_for_quiet;
     /// A late frame within the restoration time does not restart it.
     // Restoration counts from the last frame before the first quiet poll.
     late_frame_does_not_restart;

@@ -11,7 +11,7 @@ table! {
     weights_ignored;
     /// Ports send at less than their rate.
     // A full port carries less than it should, and PFC holds back the rest.
-    egress_rate_low ("at how many percent of it", 1..=99, default 95);
+    egress_rate_low ("by how many ppm", 1..=990_000, default 50_000);
     /// Now and then two frames of one flow that wait in a queue leave it in the other order.
     // What was sent later arrives sooner; nothing is lost.
     flow_reordered ("after how many", 2..=1_000, default 64);

@@ -23,7 +23,7 @@ fn a_value_outside_the_range_of_its_row_is_refused() {
     for (text, accepted) in [
         ("malformed_pfc:5", true),
         ("malformed_pfc:6", false),
-        ("egress_rate_low:100", false),
+        ("egress_rate_low:0", false),
         ("drop_leaks:-1", false),
         ("drop_leaks:4294967295", true),
         ("drop_leaks:4294967296", false),

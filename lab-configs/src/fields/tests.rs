@@ -129,8 +129,8 @@ fn a_part_that_may_be_off_need_not_be_there_and_another_must() {
     let said = must.map(|path| must_be(path).unwrap_or_default());
     let want = ["{ports: ...}", "", "", "", "{generation: ...}", "{enable: ...}", "9122B", ""];
     assert_eq!(said, want);
-    assert_eq!(keys(Some(Kind::Nic), ""), ["ports", "mtu", "nic", "peer"]);
-    assert_eq!(keys(Some(Kind::Router), ""), ["ports", "mtu", "forwarding_delay"]);
+    assert_eq!(keys(Some(Kind::Nic), ""), ["ports", "mtu", "clock", "nic", "peer"]);
+    assert_eq!(keys(Some(Kind::Router), ""), ["ports", "mtu", "clock", "forwarding_delay"]);
     assert_eq!(keys(None, "nic"), ["generation", "np", "rp", "rc", "receive"]);
     assert_eq!(keys(None, "macsec.enable"), [""; 0]);
 }

@@ -48,7 +48,8 @@ pub fn judge(
     let reading = Reading { unit: prediction.unit, span, frames };
     let taken: Vec<Taken> = trials.iter().map(|seen| taken(seen, never(&prediction))).collect();
     let resolution = Resolution::of_each(prediction.unit, prediction.span, &taken)
-        .with([rule.detection_resolution()])
+        .with([rule.detection_resolution(sharpest(&taken))])
+        .with(rule.lags_alike(sharpest(&taken)))
         .with(Grid::alike(rule, trials))
         .with(told);
     Judgement {
@@ -110,6 +111,12 @@ fn taken(seen: &Seen, whether: bool) -> Taken {
         (None, false) => Span::exactly(u64::MAX),
     };
     Taken { trial: seen.trial, span }
+}
+
+/// How wide the sharpest reading is.
+pub(super) fn sharpest(taken: &[Taken]) -> Dur {
+    let read = taken.iter().filter(|one| one.span.hi != u64::MAX);
+    Dur(read.map(|one| one.span.hi - one.span.lo).min().unwrap_or(0))
 }
 
 /// Whether no storm is to be detected.

@@ -55,7 +55,8 @@ pub fn judge(
         frames: frames.unwrap_or_default(),
     };
     let resolution = told(reading.span, prediction.span, (storms, grid), limits.alpha)
-        .with([rule.detection_resolution()]);
+        // Of a timer the lengths of the storms say it.
+        .with(rule.is_polled().then(|| rule.detection_resolution(Dur::ZERO)));
     let taken = storms.trials.iter().map(|seen| {
         let fired = if seen.detection().is_some() { 1_000_000 } else { 0 };
         Taken { trial: seen.trial, span: Span::exactly(fired) }

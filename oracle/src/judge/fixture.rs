@@ -4,7 +4,7 @@ use super::{Fired, Seen, Sighting, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use rig_capture::{FrameRef, Span};
 use rig_lab::{Action, Charge, Jitter, RuleFamily};
-use rig_units::{Dur, Time, Within};
+use rig_units::{Apart, Dur, Time, Within};
 
 pub(super) const FAMILIES: [RuleFamily; 5] = [
     RuleFamily::Broadcom,
@@ -29,6 +29,8 @@ pub(super) fn rule(family: RuleFamily, d: u64, p: u64) -> Rule {
         min_samples: 1,
         jitter: Jitter::None,
         action_latency: Within::ZERO,
+        timer_lag: Within::ZERO,
+        apart: Apart::NOT,
     }
 }
 

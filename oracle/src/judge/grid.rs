@@ -29,7 +29,7 @@ pub struct Poll {
 /// What the polls seen so far say of all others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grid {
-    /// Fewer than two were seen, or there is none: the rule has jitter, what it does comes too late to tell, or it never restores, and the device was started
+    /// Fewer than two were seen, or there is none: the rule has no polls, or jitter, what it does comes too late to tell, or it never restores, and the device was started
     /// anew between two trials, or its watchdog was in each.
     Unknown,
     /// All fit the declared interval.
@@ -80,6 +80,9 @@ impl Phase {
 impl Grid {
     /// The grid of a device that declares `rule`, from polls in the order in which they were seen.
     pub fn of(rule: &Rule, polls: &[Poll]) -> Grid {
+        if !rule.is_polled() {
+            return Grid::Unknown;
+        }
         let p = rule.poll_interval;
         // A reading wider than half an interval fits anything.
         let sharp: Vec<&Poll> =
@@ -166,11 +169,12 @@ fn congruent(common: Span, span: Span, p: Dur) -> Option<Span> {
     (from <= until).then_some(Span { lo: offset(from)?, hi: offset(until)? })
 }
 
-/// Under jitter no grid holds, but every distance is still a whole number of intervals, each between the shortest and the
+/// Under jitter, or by a clock that is off, no grid holds, but every distance is still a whole number of intervals, each between the shortest and the
 /// longest: what is reported of the first distance that is none. A device without the jitter that it declares shows here.
 fn out_of_step(rule: &Rule, polls: &[&Poll]) -> Option<Finding> {
     let (least, most) = jitter(rule.jitter);
-    let (short, long) = (rule.poll_interval + least, rule.poll_interval + most);
+    let (short, long) =
+        (rule.apart.least(rule.poll_interval + least), rule.apart.most(rule.poll_interval + most));
     polls.windows(2).find_map(|pair| {
         let (before, after) = (pair[0].at, pair[1].at);
         let apart =

@@ -1,9 +1,9 @@
 //! Restoration latency: every reading must meet the interval that the rule allows for its storm, and, once the grid of
 //! the polls is known, the very poll that is predicted.
 
-use super::detection::{hull, show, too_soon};
+use super::detection::{hull, sharpest, show, too_soon};
 use super::{Grid, Phase, Seen, Sighting, Subject};
-use crate::spec::pfcwd::{Rule, Stimulus, Storm};
+use crate::spec::pfcwd::{Rule, Stimulus, Storm, recovers};
 use crate::verdict::Taken;
 use crate::{Finding, Judgement, Prediction, Resolution};
 use rig_capture::{Reading, Span, Unit};
@@ -54,7 +54,7 @@ pub fn judge(
     });
     let taken: Vec<Taken> = taken.collect();
     let resolution = Resolution::of_each(prediction.unit, prediction.span, &taken)
-        .with(rule.restoration_resolution());
+        .with(rule.restoration_resolution(sharpest(&taken)));
     Judgement {
         taken,
         ..subject.judgement(reading, prediction, stormed.len(), resolution, findings)
@@ -82,7 +82,7 @@ fn prediction(rule: &Rule, stimulus: &Stimulus, stormed: &[&Seen]) -> Prediction
     let (shortest, longest) =
         (tails().min().unwrap_or_default(), tails().max().unwrap_or_default());
     let predicted = match rule.family {
-        RuleFamily::IntervalCounter => rule.predicted_recovery(),
+        RuleFamily::IntervalCounter | RuleFamily::Hardware => rule.predicted_recovery(),
         RuleFamily::Broadcom
         | RuleFamily::Mellanox
         | RuleFamily::Cisco8000
@@ -104,7 +104,7 @@ fn prediction(rule: &Rule, stimulus: &Stimulus, stormed: &[&Seen]) -> Prediction
 /// An instant of the trial, moved to count from the storm's last frame, or from the detection.
 fn latency(seen: &Seen, rule: &Rule, after: Span) -> Span {
     let from = match (rule.family, seen.detection()) {
-        (RuleFamily::IntervalCounter, Some(detected)) => detected.after,
+        (family, Some(detected)) if recovers(family) => detected.after,
         _ => Span::exactly(seen.last_frame.0),
     };
     Span { lo: after.lo.saturating_sub(from.hi), hi: after.hi.saturating_sub(from.lo) }
@@ -119,7 +119,7 @@ fn departure(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<(String, S
     };
     let want = || {
         let from = match rule.family {
-            RuleFamily::IntervalCounter => "detection",
+            RuleFamily::IntervalCounter | RuleFamily::Hardware => "detection",
             RuleFamily::Broadcom
             | RuleFamily::Mellanox
             | RuleFamily::Cisco8000
@@ -157,7 +157,8 @@ fn off_the_grid(seen: &Seen, rule: &Rule, phase: &Phase, slack: Dur) -> Option<(
         RuleFamily::Broadcom
         | RuleFamily::Mellanox
         | RuleFamily::Barefoot
-        | RuleFamily::IntervalCounter => seen.last_frame,
+        | RuleFamily::IntervalCounter
+        | RuleFamily::Hardware => seen.last_frame,
     };
     let (at, detected) = (seen.restored.as_ref()?, seen.detection()?);
     let late = seen.last_frame > seen.pause_end && rule.family == RuleFamily::Cisco8000;

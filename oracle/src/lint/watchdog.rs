@@ -47,7 +47,7 @@ pub(super) const BETWEEN_POLLS: Lint = Lint {
 
 fn between_polls(linted: &Linted<'_>) -> Option<Flaw> {
     let pfcwd = &linted.declared.pfcwd;
-    let _is_guarded = linted.family?;
+    let _is_polled = linted.family.filter(|&family| Rule::of(family, pfcwd).is_polled())?;
     let times = [
         ("pfcwd.detection_time", Some(pfcwd.detection_time)),
         ("pfcwd.restoration_time", pfcwd.restoration_time),

@@ -7,11 +7,12 @@ use super::watchdog::subject::Subject;
 use super::watchdog::{seen_whole, watch};
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::{Seen, detection};
+use crate::spec::pfcwd::{Rule, recovers};
 use crate::trials::context::Context;
 use crate::verdict::Doubt;
 use rig_capture::analyse::{self, ActionView};
 use rig_capture::{Observation, Span};
-use rig_lab::{Action, RuleFamily};
+use rig_lab::Action;
 use rig_testcases::vocabulary::{Entry, Looks, STORM, STREAM, Senders, named};
 use rig_units::Time;
 
@@ -57,8 +58,7 @@ fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
         let places = watch
             .places(&trial.script, subject)
             .ok_or_else(|| trial.doubt("the stream is not in the script"))?;
-        let Some(window) = window(&seen, (context, watch.rule.family), &trial.observation, &view)
-        else {
+        let Some(window) = window(&seen, (context, &watch.rule), &trial.observation, &view) else {
             // A storm that is not detected at all is the detection's finding; here there is nothing to look at. One that need not be
             // detected is nobody's.
             let slack = context.slack_within(done.bound());
@@ -102,7 +102,7 @@ fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
 /// From when the action surely had begun until the storm may have been over, on the trial's clock.
 fn window(
     seen: &Seen,
-    (context, family): (&Context<'_>, RuleFamily),
+    (context, rule): (&Context<'_>, &Rule),
     observation: &Observation,
     view: &ActionView,
 ) -> Option<(Time, Time)> {
@@ -117,9 +117,11 @@ fn window(
     // A frame that starts as the pause ends was held until then.
     let slack = context.slack_within(observation.bound());
     let end = seen.pause_length.saturating_sub(slack).0;
-    let until = match (&seen.restored, family) {
-        (Some(restored), RuleFamily::IntervalCounter) => restored.after.lo.min(end),
-        _ => end,
-    };
-    Some((from, at(until)))
+    if !recovers(rule.family) {
+        return Some((from, at(end)));
+    }
+    // It may be over before the storm is. The end of a forward shows in nothing that this stream does.
+    let over = rule.predicted_recovery().map(|recovery| detected.after.lo + recovery.span.lo);
+    let restored = seen.restored.as_ref().map(|restored| restored.after.lo);
+    Some((from, at([over, restored].into_iter().flatten().fold(end, u64::min))))
 }

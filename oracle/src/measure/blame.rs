@@ -94,7 +94,7 @@ pub(super) fn deaf(
     loss: &Loss,
 ) -> Option<Doubt> {
     let (script, observation) = (&trial.script, &trial.observation);
-    let declared = done.context.group.declared.switch()?;
+    let declared = done.context.seen().switch()?;
     let spec = &script.streams[usize::from(stream)];
     let obeys = script.endpoint(spec.from).obeys(spec.class);
     if obeys || !declared.qos.pfc_enable.contains(&spec.class) {

@@ -268,6 +268,7 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
                 declared.emission(),
                 Span { lo: response.0, hi: (response + done.bound() * 2).0 },
             ),
+            apart: done.context.apart(),
         };
         let others = BufferLedger::empty(declared).others(spec.from);
         let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);
@@ -277,7 +278,8 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         let mut come = in_flight.frames();
         // A pause counts from its frame's last bit: one that takes effect as late as this ends before the next one does, and the sender
         // goes on in between.
-        if response + done.bound() * 2 + declared.pfc.refresh > trace.speed.pause(declared.pfc.quanta) {
+        let [refresh, pause] = [declared.pfc.refresh, trace.speed.pause(declared.pfc.quanta)];
+        if response + done.bound() * 2 + done.context.apart().most(refresh) > pause {
             come.hi = most;
         }
         let (fit, come) = (drop - xoff - 1, Span { lo: come.lo.min(most), hi: come.hi.min(most) });

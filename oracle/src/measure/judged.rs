@@ -129,6 +129,14 @@ impl Judged {
         }
     }
 
+    /// Says something beside how small a departure shows of what was filed of `measure` on `subject`.
+    pub(super) fn beside(&mut self, (measure, subject): (&str, &str), remark: &str) {
+        let own = |one: &&mut Judgement| (one.measure, one.subject.as_str()) == (measure, subject);
+        for one in self.judgements.iter_mut().filter(own) {
+            one.resolution = one.resolution.clone().beside(remark);
+        }
+    }
+
     /// Says of what was filed of `measure` from how much on a departure shows, in words.
     pub(super) fn tells(&mut self, measure: &str, told: &str) {
         for one in self.judgements.iter_mut().filter(|one| one.measure == measure) {

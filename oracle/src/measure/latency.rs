@@ -19,7 +19,7 @@ use rig_capture::{Dir, Observation, SAMPLE, Span, StreamCount, Unit};
 use rig_lab::Form;
 use rig_testcases::vocabulary::{Entry, Looks, STREAM, StreamEnds, named};
 use rig_testcases::{Declared, Script, StreamRate, StreamSpec, Tap};
-use rig_units::{Dur, Time};
+use rig_units::{Apart, Dur, Time};
 
 /// `latency`.
 pub(super) static LATENCY: Known = Known {
@@ -44,7 +44,7 @@ pub(super) static LATENCY: Known = Known {
         let script = points.first().and_then(|point| context.script(point).ok());
         let Some(script) = script else { return Vec::new() };
         let spec = script.streams.iter().find(|spec| spec.name == measure.named("stream"));
-        let want = spec.map(|spec| predicted(&legs(context, &script, spec), spec));
+        let want = spec.map(|spec| predicted(&legs(context, &script, spec), spec, context.apart()));
         want.map(|want| prediction(&want)).unwrap_or_default()
     },
     judge: |measure, done, judged| {
@@ -57,7 +57,7 @@ pub(super) static LATENCY: Known = Known {
 
 /// What idle devices take as they are declared: one of them the same for every size, several also the frame on each cable between
 /// them. Whether a preamble and a gap are before it or after it is not declared.
-fn predicted(legs: &[Leg<'_>], spec: &StreamSpec) -> Prediction {
+fn predicted(legs: &[Leg<'_>], spec: &StreamSpec, apart: Apart) -> Prediction {
     let transit = legs.iter().fold(Dur::ZERO, |all, leg| all + leg.transit());
     let cables = legs.iter().filter_map(|leg| leg.onward);
     let between = cables.fold(Span::exactly(transit.0), |all, (speed, cable)| Span {
@@ -75,7 +75,7 @@ fn predicted(legs: &[Leg<'_>], spec: &StreamSpec) -> Prediction {
     };
     Prediction {
         unit: Unit::Ps,
-        span: between,
+        span: Span { lo: apart.least(Dur(between.lo)).0, hi: apart.most(Dur(between.hi)).0 },
         formula: "",
         text,
         source: "the declared forwarding delay and MACsec's latency; RFC 1242 3.8",
@@ -104,7 +104,7 @@ fn read(trial: &Trial, stream: &str, context: &Context<'_>) -> Result<TrialReadi
         return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) });
     }
     let legs = legs(context, script, spec);
-    let want = predicted(&legs, spec);
+    let want = predicted(&legs, spec, context.apart());
     if is_crowded(script, spec, &legs, want.span) {
         let why = format!("what frames of {stream} meet between the devices nobody sees");
         return Err(trial.doubt(&why));

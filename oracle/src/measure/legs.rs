@@ -36,14 +36,14 @@ pub(super) fn legs<'a>(
     let whole = context.profile.system.as_deref().filter(|system| system.alone.is_none());
     let Some((system, hops)) = whole.and_then(|system| Some((system, system.way(from, to)?)))
     else {
-        return vec![Leg { declared: &context.group.declared, onward: None }];
+        return vec![Leg { declared: context.seen(), onward: None }];
     };
     let leg = |hop: &rig_lab::Hop| {
         let onward = hop.link.and_then(|link| {
             let cable_cm = link.cable_cm.unwrap_or(context.cable_cm());
             Some((system.speed(link.ends[0])?, Length(cable_cm).travel()))
         });
-        Leg { declared: &system.devices[usize::from(hop.device)].declared, onward }
+        Leg { declared: context.seen_of(hop.device), onward }
     };
     hops.iter().map(leg).collect()
 }

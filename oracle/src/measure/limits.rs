@@ -26,7 +26,7 @@ pub(super) fn lossless(
     observation: &Observation,
     spec: &StreamSpec,
 ) -> Option<Limit> {
-    let declared = context.group.declared.switch()?;
+    let declared = context.seen().switch()?;
     let endpoint = script.endpoint(spec.from);
     let lossless = declared.qos.pfc_enable.contains(&spec.class);
     let whole = (Time::ZERO, Time::MAX);
@@ -87,7 +87,7 @@ pub(super) fn crossing(
     observation: &Observation,
     spec: &StreamSpec,
 ) -> Option<Limit> {
-    let declared = context.group.declared.switch()?;
+    let declared = context.seen().switch()?;
     if !declared.qos.pfc_enable.contains(&spec.class) {
         return None;
     }

@@ -174,7 +174,7 @@ fn is_settled(expect: Wanted, loss: &analyse::Loss, odd: u64) -> bool {
 
 /// Judges the loss of one stream: what the case wants, or what follows from the declared action.
 fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
-    let declared = Delays::from(&done.context.group.declared);
+    let declared = Delays::from(done.context.seen());
     done.each("loss", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let held = held_between(done, trial, spec);
@@ -318,6 +318,7 @@ fn show(span: Span) -> String {
 fn what(_seen: &Seen, family: RuleFamily) -> &'static str {
     match family {
         RuleFamily::IntervalCounter => "the tripping check",
+        RuleFamily::Hardware => "the timer that ran out",
         RuleFamily::Broadcom
         | RuleFamily::Mellanox
         | RuleFamily::Cisco8000

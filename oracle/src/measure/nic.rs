@@ -15,7 +15,7 @@ use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::Nic;
 use rig_testcases::vocabulary::{Entry, FLOW, Looks, NIC};
-use rig_units::{Bytes, Dur, Time};
+use rig_units::{Apart, Bytes, Dur, Time};
 
 /// What most measures of a NIC are: of every frame at its port.
 const OF_NIC: Entry = Entry { fields: &[NIC], looks: &[Looks::EVERY_FRAME], ..Entry::USUAL };
@@ -34,6 +34,10 @@ struct Seen<'a> {
     /// When the declared receive pipeline lets each of them pass: a prediction, by their places.
     passes: Vec<Time>,
     left: Vec<Left>,
+    /// How far its clock and the rig's may be apart.
+    apart: Apart,
+    /// How far off an instant at its port may be: by the stamp, and by what the longest frame takes of its clock.
+    bound: Dur,
     /// How long a frame of its own may keep another from leaving, at most.
     busy: Dur,
 }
@@ -55,7 +59,10 @@ impl<'a> Seen<'a> {
         let frames: Vec<_> = reached.iter().map(|one| (one.at, one.connection)).collect();
         let passes = pipeline::passed(&nic.receive, &frames);
         let part = if behind == 0 { "nic" } else { "peer" };
-        Seen { part, nic, reached, passes, left, busy }
+        let apart = done.context.apart();
+        let busy = apart.most(busy);
+        let bound = observation.bound() + Dur(apart.part(speed.slot(Bytes(longest.into())).0));
+        Seen { part, nic, reached, passes, left, apart, bound, busy }
     }
 
     /// What reached it, each with the instant from which the rule has it there. For what is predicted alone: what is measured begins with

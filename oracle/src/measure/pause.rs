@@ -16,7 +16,7 @@ use rig_capture::{Dir, Span, Unit};
 use rig_lab::Form;
 use rig_testcases::vocabulary::{Entry, FROM, Looks, STORM, STREAM, StreamEnds, UNTIL, named};
 use rig_testcases::{Measure, StreamSpec, Tap};
-use rig_units::{Dur, PortSpeed, Quanta, Within};
+use rig_units::{Dur, PortSpeed, Ppm, Quanta, Within};
 
 /// Every frame of the load, where it arrives.
 const EVERY_FRAME_OUT: Looks =
@@ -170,6 +170,7 @@ fn response(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
 
 /// Judges for how long a port stops.
 fn length(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
+    let told: Cell<Option<u64>> = Cell::new(None);
     done.each("pfc.pause", stream, judged, |trial| {
         let (index, port) = port(trial, stream)?;
         let declared = port.response(done, trial);
@@ -179,16 +180,19 @@ fn length(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
         // A pause that is over before the port has reacted leaves no gap, whoever obeys it.
         let shows = |stop: &&Stop| pause_time(stop.quanta, port.speed) > most + slot;
         let stops: Vec<Stop> = stops.into_iter().filter(|stop| shows(&stop)).collect();
+        let apart = done.context.apart();
         let wanted = |stop: &Stop| {
-            let pause = |quanta| pause_time(quanta, port.speed);
+            // By the clock of who is paused.
+            let least_pause = |quanta| apart.least(pause_time(quanta, port.speed));
+            let most_pause = |quanta| apart.most(pause_time(quanta, port.speed));
             // The MAC takes its response to an XON as to an XOFF, of each anew. A pause runs out without one.
             let (soonest, latest) = match stop.last {
                 // A pause that is over before the MAC takes it in ends the one before, as XON does.
                 Some((word, quanta)) => {
                     let word = Dur(word.since(stop.at).middle());
-                    (word + pause(quanta).max(least), word + pause(quanta).max(most))
+                    (word + least_pause(quanta).max(least), word + most_pause(quanta).max(most))
                 }
-                None => (pause(stop.quanta), pause(stop.quanta)),
+                None => (least_pause(stop.quanta), most_pause(stop.quanta)),
             };
             // It begins a response after the XOFF, and up to a frame before that.
             let shortest = soonest.saturating_sub(most + slot);
@@ -221,9 +225,21 @@ fn length(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
             },
             source: "IEEE 802.3 Annex 31B: a quantum is 512 bit times",
         };
+        // Both ends of what is wanted and of the reading, of the longest pause that ran out by itself.
+        let alone = stops.iter().filter(|stop| stop.last.is_none());
+        let finest = alone.map(|stop| {
+            let (want, pause) = (wanted(stop), pause_time(stop.quanta, port.speed));
+            let open = Dur(want.hi - want.lo + stop.idle.hi - stop.idle.lo);
+            open.scaled(Ppm::ONE.0.into(), pause.0.max(1)).0 + 1
+        });
+        told.set(finest.min().max(told.get()));
         let looked = looked(stops.len(), "XOFFs");
         Ok(TrialReading { span: stop.idle, want, got: None, records: stop.records.to_vec(), looked })
     });
+    if let Some(ppm) = told.get() {
+        let remark = format!("a clock that is more than {ppm}ppm off shows");
+        judged.beside(("pfc.pause", stream), &remark);
+    }
 }
 
 /// Judges what share of the time a storm with gaps takes.
@@ -268,6 +284,9 @@ fn duty(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         let response = port.response(done, trial);
         let (lo, _) = duty(response.most()).within(over);
         let (_, hi) = duty(response.least()).within(over);
+        // Of the time itself, of a frame, and of the rate that the time between is told by.
+        let part = done.context.apart().part(1_000_000);
+        let (lo, hi) = (lo.saturating_sub(part * 3), (hi + part * 2).min(1_000_000));
         let (span, every) = (Span { lo, hi }, spec.every);
         let want = Prediction {
             unit: Unit::Ppm,

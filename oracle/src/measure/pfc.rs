@@ -301,7 +301,7 @@ fn draining(done: &JudgeContext<'_>, trial: &Trial, storm: &str) -> Dur {
     let speed = spec.map(|spec| trial.observation.ports[usize::from(spec.from)].speed);
     let above = declared.buffer.xon_offset + declared.mtu * 2;
     let drains = speed.map_or(Dur::ZERO, |speed| speed.serialise(above));
-    declared.pfc.refresh + drains.max(shaped(&declared.scheduler, above))
+    done.context.apart().most(declared.pfc.refresh + drains.max(shaped(&declared.scheduler, above)))
 }
 
 /// How soon an XOFF is followed by the next word: the declared refresh, behind what may be ahead of it at the port.
@@ -325,12 +325,15 @@ fn repeated(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged)
         // Both timestamps are off by their bound.
         let ahead = in_the_way(declared, &trial.script, index, class);
         let (refresh, slack) = (declared.pfc.refresh, trace.provenance.bound() * 2);
+        let apart = done.context.apart();
+        let [soonest, latest] = [apart.least(refresh), apart.most(refresh + ahead)];
         // From an XOFF to the next one: no sooner than declared, give or take what stood before either.
         let again = trial.observation.records[records[1]].what.pauses(class) > Some(Quanta(0));
-        let least = if again { refresh.saturating_sub(ahead + slack) } else { Dur::ZERO };
+        let least =
+            if again { soonest.saturating_sub(apart.most(ahead) + slack) } else { Dur::ZERO };
         let want = Prediction {
             unit: Unit::Ps,
-            span: Span { lo: least.0, hi: (refresh + ahead + slack).0 },
+            span: Span { lo: least.0, hi: (latest + slack).0 },
             formula: "F1",
             text: format!(
                 "XOFF again, or XON, after {refresh} as declared{}; a pause lasts {}",
@@ -344,7 +347,7 @@ fn repeated(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged)
         };
         let span = Span { lo: gap.saturating_sub(slack).0, hi: (gap + slack).0 };
         // Either word may have waited, and the stamps of both gaps are off.
-        let off = ahead * 2 + slack * 2;
+        let off = ahead * 2 + slack * 2 + Dur(apart.part(refresh.0) * 2);
         let alike = again.then(|| Alike::of_time("pfc.refresh", Within::exactly(refresh), off));
         told.set(alike.or(told.take()));
         let other = blame::other_class(trial, index, class);

@@ -127,6 +127,8 @@ fn queues(
     }
     let read = |(queue, (got, want, records)): (u8, (Span, Span, Vec<usize>))| {
         let uneven = round.bps(queue, over);
+        // Whatever of the port is left to a queue: the whole of it is as much more or less.
+        let uneven = uneven.saturating_add(done.context.apart().part(speed.bps()));
         let lo = want.lo.saturating_sub(others + uneven);
         let span = Span { lo, hi: want.hi.saturating_add(uneven) };
         let turns = if uneven == 0 {

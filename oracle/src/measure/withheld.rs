@@ -83,7 +83,12 @@ fn of_trial(
         own.push(source);
     }
     let mut all = Vec::new();
+    // Whatever of the port is left to a queue: the whole of it is as much more or less.
+    let (_, first) = named[0];
+    let line = trial.observation.ports[usize::from(first.to)].speed.bps();
+    let part = done.context.apart().part(line);
     for (class, (granted, own)) in queues {
+        let granted = Span { lo: granted.lo.saturating_sub(part), hi: granted.hi + part };
         if declared.qos.pfc_enable.contains(&class) {
             let within = paused(done, trial, &own, granted)?;
             for source in &own {
@@ -155,6 +160,7 @@ fn under_way(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> u64 {
                 .into(),
             Span { lo: response.0, hi: (response + done.bound() * 2).0 },
         ),
+        apart: done.context.apart(),
     };
     flight.frames().hi
 }

@@ -4,6 +4,7 @@ use super::buffer::Pools;
 use super::mac::Pauses;
 use super::wred;
 use rig_capture::DutCounter;
+use rig_units::Time;
 use std::collections::BTreeMap;
 
 /// What passed one port in one class; PFC frames are counted elsewhere. One cache line.
@@ -47,6 +48,8 @@ pub struct QueueView {
     pub rx_pause_duration_us: u64,
     /// `SAI_QUEUE_ATTR_PAUSE_STATUS`: whether PFC pauses the class, obeyed or not.
     pub paused: bool,
+    /// Since when it has, without a break. Nobody outside of the ASIC can read this.
+    pub paused_since: Option<Time>,
 }
 
 /// Everything that is shown of one port and class.
@@ -133,7 +136,7 @@ impl Shown {
 
     /// What the port counts in the class, without the `SAI_PORT_STAT_PFC_<c>_` before it.
     fn of_port(&self) -> [(DutCounter, u64); 4] {
-        let Pauses { frames, xons: _, on_to_off, duration, paused: _ } = self.pauses;
+        let Pauses { frames, xons: _, on_to_off, duration, paused: _, since: _ } = self.pauses;
         [
             (DutCounter::PfcReceived, frames),
             (DutCounter::PfcSent, self.pfc_sent),

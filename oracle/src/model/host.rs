@@ -4,6 +4,7 @@
 
 use super::mac;
 use super::nic;
+use super::oscillator::Oscillator;
 use rig_units::{PortSpeed, Time};
 
 mod device;
@@ -42,6 +43,13 @@ impl Config {
         Config { mac: mac::Config::prompt(u8::MAX), kind: HostKind::Nic(config) }
     }
 
+    /// The same going by a clock.
+    #[must_use]
+    pub const fn on(mut self, clock: Oscillator) -> Config {
+        self.mac.clock = clock;
+        self
+    }
+
     /// The same plug on a port of the rig that answers each frame of data with so many bytes.
     pub const fn answering(self, size: u16) -> Config {
         Config { kind: HostKind::RigPort { answer: Some(size) }, ..self }
@@ -58,7 +66,8 @@ pub struct Host {
 impl Host {
     /// A host that sends nothing, called `index`, on a port of `speed`.
     pub(crate) fn new(index: u16, config: &Config, speed: PortSpeed) -> Host {
-        let node = Node::new(index, &config.kind, speed);
+        let line = config.mac.clock.rate(speed.bps());
+        let node = Node::new(index, &config.kind, line);
         Host { plug: Plug::new(index, &config.mac, speed), node }
     }
 

@@ -1,5 +1,6 @@
 //! One direction of a cable: how long frames take to leave, to travel, and which are under way.
 
+use super::oscillator::Oscillator;
 use super::packet::{Kind, Packet};
 use super::ring::Ring;
 use rig_units::{Dur, Length, PortSpeed, Ppm, Time};
@@ -53,6 +54,8 @@ struct Timing {
     size: u16,
     to_last_bit: Dur,
     to_next: Dur,
+    /// What the next may start later than that, in parts of a picosecond: as many make one as the rate has millionths.
+    rest: u32,
 }
 
 /// One direction of a cable.
@@ -70,6 +73,10 @@ pub struct Link {
     whole_ns: bool,
     /// How much of its rate the sender uses.
     rate: Ppm,
+    /// What the sender counts its bits by.
+    clock: Oscillator,
+    /// The parts of a picosecond that its frames took beyond whole ones.
+    owed: u32,
     up: bool,
     lost: u64,
     /// Frames put on it so far, by kind.
@@ -84,7 +91,7 @@ impl Link {
         let mut link = Link {
             under_way: Ring::default(),
             next: Time::MAX,
-            timing: Timing { size: 0, to_last_bit: Dur::ZERO, to_next: Dur::ZERO },
+            timing: Timing { size: 0, to_last_bit: Dur::ZERO, to_next: Dur::ZERO, rest: 0 },
             ps_per_byte: config.speed.byte().0,
             delay: config.delay,
             preamble: config.preamble.into(),
@@ -92,6 +99,8 @@ impl Link {
             #[cfg(feature = "ns3")]
             whole_ns: config.whole_ns,
             rate: Ppm::ONE,
+            clock: Oscillator::EXACT,
+            owed: 0,
             up: true,
             lost: 0,
             put: [0; Kind::COUNT],
@@ -101,9 +110,9 @@ impl Link {
         link
     }
 
-    /// The same link with a sender that waits after each frame, so that it uses only so much of the rate.
-    pub fn at_rate(mut self, rate: Ppm) -> Link {
-        self.rate = rate;
+    /// The same link with a sender that goes by this clock, and waits after each frame, so that it uses only so much of the rate.
+    pub fn sent_by(mut self, clock: Oscillator, rate: Ppm) -> Link {
+        (self.clock, self.rate) = (clock, rate);
         self.timing = self.time(0);
         self
     }
@@ -124,13 +133,23 @@ impl Link {
             Dur(ps)
         };
         let bytes = u64::from(size);
-        let to_last_bit = serialise(self.preamble + bytes);
+        let to_last_bit = self.clock.lasting(serialise(self.preamble + bytes));
         let all = serialise(self.overhead + bytes);
-        let to_next = match self.rate {
-            Ppm::ONE => all,
-            Ppm(rate) => all.scaled(Ppm::ONE.0.into(), rate.max(1).into()),
-        };
-        Timing { size, to_last_bit, to_next }
+        if (self.rate, self.clock) == (Ppm::ONE, Oscillator::EXACT) {
+            return Timing { size, to_last_bit, to_next: all, rest: 0 };
+        }
+        let rate = u64::from(self.rate.0.max(1));
+        let (to_next, rest) = all.scaled_to_rest(self.clock.second(), rate);
+        Timing { size, to_last_bit, to_next, rest: u32::try_from(rest).unwrap_or(0) }
+    }
+
+    /// What a frame takes beyond whole picoseconds adds up: the next one that is full.
+    #[inline]
+    fn carried(&mut self) -> Dur {
+        self.owed += self.timing.rest;
+        let full = self.owed >= self.rate.0;
+        self.owed -= if full { self.rate.0 } else { 0 };
+        Dur(full.into())
     }
 
     /// Starts a frame at `now`; the caller waits for [`Sent::free`] before the next.
@@ -140,7 +159,10 @@ impl Link {
             self.timing = self.time(packet.size);
         }
         let last_bit = now + self.timing.to_last_bit;
-        let free = now + self.timing.to_next;
+        let mut free = now + self.timing.to_next;
+        if self.timing.rest != 0 {
+            free += self.carried();
+        }
         let arrives = last_bit + self.delay;
         self.put[packet.kind as usize] += 1;
         if !self.up {
@@ -268,8 +290,28 @@ mod tests {
     fn at_80_percent_of_the_rate_the_next_frame_starts_a_quarter_later() {
         let link = Link::new(&Config::ethernet(PortSpeed::G100, 198));
         let whole = link.clone().send(Time(0), &frame(1024));
-        let less = link.at_rate(Ppm(800_000)).send(Time(0), &frame(1024));
+        let less = link.sent_by(Oscillator::EXACT, Ppm(800_000)).send(Time(0), &frame(1024));
         assert_eq!((less.free, less.arrives), (Time(whole.free.0 / 4 * 5), whole.arrives));
+    }
+
+    /// 20 ps a byte: 84 bytes take 1680 ps, of which 100 millionths are 0.168 ps.
+    #[test]
+    fn what_a_clock_is_off_adds_up_over_the_smallest_of_frames() {
+        let sent = |clock: Oscillator, rate: Ppm| {
+            let mut link = Link::new(&Config::ethernet(PortSpeed::G400, 0)).sent_by(clock, rate);
+            let mut free = Time(0);
+            for _ in 0..1_000_000 {
+                free = link.send(free, &frame(64)).free;
+                link.finish();
+            }
+            free
+        };
+        let slow = Oscillator::within(Ppm(100), u64::MAX);
+        assert_eq!(sent(Oscillator::EXACT, Ppm::ONE), Time(1_680_000_000));
+        assert_eq!(sent(slow, Ppm::ONE), Time(1_680_168_000));
+        assert_eq!(sent(Oscillator::within(Ppm(100), 0), Ppm::ONE), Time(1_679_832_000));
+        // 1680 x 1 000 100 / 999 900, a million times.
+        assert_eq!(sent(slow, Ppm(999_900)), Time(1_680_336_033));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! Left out: the pause of all classes (IEEE 802.3 Annex 31B).
 
 use super::chance::{self, Draws};
+use super::oscillator::Oscillator;
 use super::packet::{CLASSES, Packet, bit, slot};
 use rig_lab::PfcFaults;
 use rig_units::{Dur, PortSpeed, Quanta, Time, Within};
@@ -24,6 +25,8 @@ pub struct Config {
     pub expires: bool,
     /// Whether XON frames count as received PFC frames.
     pub xon_counts: bool,
+    /// What it counts the bits of a pause by, and sends its own by.
+    pub clock: Oscillator,
     /// What it does wrong.
     pub faults: PfcFaults,
 }
@@ -32,7 +35,15 @@ impl Config {
     /// Obeys at once in the classes `obeys`.
     pub const fn prompt(obeys: u8) -> Config {
         let faults = PfcFaults::NONE;
-        Config { obeys, response: Within::ZERO, seed: 0, expires: true, xon_counts: true, faults }
+        Config {
+            obeys,
+            response: Within::ZERO,
+            seed: 0,
+            expires: true,
+            xon_counts: true,
+            clock: Oscillator::EXACT,
+            faults,
+        }
     }
 
     /// Gives the port its faults.
@@ -85,6 +96,8 @@ pub struct Pauses {
     pub duration: Dur,
     /// Whether it is paused now. It may send all the same if it does not obey.
     pub paused: bool,
+    /// Since when it has been, without a break.
+    pub since: Option<Time>,
 }
 
 /// A frame that was received and takes effect later.
@@ -249,6 +262,7 @@ impl Mac {
         pauses.paused = self.paused & bit(class) != 0;
         if pauses.paused {
             pauses.duration += now - self.since[slot(class)];
+            pauses.since = Some(self.since[slot(class)]);
         }
         pauses
     }
@@ -261,7 +275,8 @@ impl Mac {
             if config.ignores(pfc) && (xon || pfc.quanta == Quanta(0)) {
                 continue;
             }
-            let pause = self.quantum * if xon { 0 } else { u64::from(pfc.quanta.0) };
+            let quanta = if xon { 0 } else { u64::from(pfc.quanta.0) };
+            let pause = config.clock.lasting(self.quantum * quanta);
             let until = received + pause;
             if pause == Dur::ZERO || (self.config.expires && until <= now) {
                 opened |= self.end(now, class);

@@ -51,6 +51,7 @@ pub mod mac;
 pub mod middlebox;
 pub mod network;
 pub mod nic;
+pub mod oscillator;
 pub mod packet;
 pub mod pfc_gen;
 pub mod pfcwd;

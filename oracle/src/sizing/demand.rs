@@ -4,7 +4,7 @@ use crate::spec::in_flight::{self, InFlight};
 use crate::spec::pause::pause_time;
 use rig_capture::Span;
 use rig_lab::{Buffer, Switch, Wred};
-use rig_units::{Bytes, Dur, Length, MIN_FRAME, PortSpeed, Quanta};
+use rig_units::{Apart, Bytes, Dur, Length, MIN_FRAME, PortSpeed, Quanta};
 
 /// Ports, cables and traffic of a switch, and of its buffer what is not sized: cells, reserves, how it counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +82,7 @@ impl Demand {
             ahead: self.mtu,
             cable: self.cable,
             delays: in_flight::delays(self.emission.into(), Span { lo: 0, hi: self.response.0 }),
+            apart: Apart::NOT,
         }
     }
 

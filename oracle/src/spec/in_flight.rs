@@ -7,7 +7,7 @@
 use super::buffer::occupied;
 use rig_capture::Span;
 use rig_lab::Buffer;
-use rig_units::{Bytes, Dur, L1_OVERHEAD, Length, MIN_FRAME, PortSpeed, Within};
+use rig_units::{Apart, Bytes, Dur, L1_OVERHEAD, Length, MIN_FRAME, PortSpeed, Within};
 
 /// Where the form comes from, for reports.
 pub const SOURCE: &str = "IEEE 802.1Q cl. 36 and its annex on PFC buffer requirements, IEEE 802.3 31B.3.7 (response); F3";
@@ -34,6 +34,8 @@ pub struct InFlight {
     /// Everything that is neither wire nor cable, in picoseconds, least and most: what the device takes from the frame's
     /// last bit to its decision, the delays of both interfaces, and the sender's response.
     pub delays: Span,
+    /// How far the device's clock and the sender's may be apart.
+    pub apart: Apart,
 }
 
 /// How long after the frame that crosses has arrived its XOFF leaves, in picoseconds: what the device takes, and up to `wait` for
@@ -80,10 +82,10 @@ impl InFlight {
         // There and back at 1.98e8 m/s; each way may have been cut down to whole picoseconds.
         let centimetres = self.cable.0;
         let there = Span { lo: centimetres * 5_000 / 99, hi: (centimetres * 5_000).div_ceil(99) };
-        Span {
-            lo: self.told().0 + 2 * there.lo + self.delays.lo,
-            hi: (self.waited() + self.told() + self.slot()).0 + 2 * there.hi + self.delays.hi,
-        }
+        let lo = self.told().0 + 2 * there.lo + self.delays.lo;
+        let hi = (self.waited() + self.told() + self.slot()).0 + 2 * there.hi + self.delays.hi;
+        // The device's part by its clock, the sender's by the sender's: in frames of one clock no more than all of it by the other.
+        Span { lo: self.apart.least(Dur(lo)).0, hi: self.apart.most(Dur(hi)).0 }
     }
 
     /// How long the PFC frame takes, less the gaps.
@@ -136,6 +138,7 @@ mod tests {
             ahead: Bytes(ahead),
             cable: Length(metres * 100),
             delays,
+            apart: Apart::NOT,
         }
     }
 
@@ -242,5 +245,21 @@ mod tests {
             let bits = began * (frame + 20) * 8;
             prop_assert!(in_flight.wire().lo <= bits && bits <= in_flight.wire().hi);
         }
+    }
+
+    #[test]
+    fn a_frame_more_or_less_may_come_where_two_clocks_are_apart() {
+        // 83.52 ns a slot: of what takes ten of them to the picosecond nine begin, and one more by a clock that is off at all.
+        let of = |apart, lacks: u64| {
+            let bare = loop_of(0, 0, Span::exactly(0));
+            let rest = 83_520 * 9 - bare.told().0 - lacks;
+            InFlight { delays: Span::exactly(rest), apart, ..bare }.frames()
+        };
+        let off = Apart::of(rig_units::Ppm(100), rig_units::Ppm(0));
+        assert_eq!(of(Apart::NOT, 0), Span { lo: 9, hi: 9 });
+        assert_eq!(of(off, 0), Span { lo: 9, hi: 10 });
+        // 835.2 ns by 100 ppm: 83.5 ps.
+        assert_eq!(of(off, 83), Span { lo: 9, hi: 10 });
+        assert_eq!(of(off, 84), Span { lo: 9, hi: 9 });
     }
 }

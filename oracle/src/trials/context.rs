@@ -9,7 +9,7 @@ use crate::measure::watchdog::subject::Subject;
 use crate::measure::watchdog::watch::Watch;
 use rig_lab::{Declared, Fault, Form, Keys, Kind, Lab, Nics, Profile, Switch, Transport};
 use rig_testcases::{Case, Protection, Script};
-use rig_units::{Dur, Length};
+use rig_units::{Apart, Dur, Length, Ppm};
 use std::borrow::Cow;
 
 /// A case on a device in one configuration.
@@ -21,6 +21,11 @@ pub struct Context<'a> {
     pub profile: Cow<'a, Profile>,
     /// Its configuration.
     pub group: Group,
+    /// The same as the rig's clock shows it; of each device of a system, too.
+    seen: Declared,
+    seen_of_system: Vec<Declared>,
+    /// How far the device's clock and the rig's may be apart.
+    apart: Apart,
     /// Its watchdog, and what the case has to do with it; `None` where it has none.
     pub watch: Option<Watch>,
     cable_cm: u64,
@@ -43,8 +48,15 @@ impl<'a> Context<'a> {
         group: Group,
         (seed, subjects): (Seed, Vec<Subject>),
     ) -> Context<'a> {
-        let guarded = profile.family().zip(group.declared.switch());
-        let watch = guarded.map(|(family, switch)| Watch::of(case, family, switch, subjects));
+        // The rig's clock is what everything is measured by.
+        let apart = Apart::of(group.declared.clock(), Ppm(0));
+        let seen = |declared: &Declared| {
+            declared.seen(apart).expect("the ends of a range are times that can be declared")
+        };
+        let own = seen(&group.declared);
+        let guarded = profile.family().zip(own.switch());
+        let watch =
+            guarded.map(|(family, switch)| Watch::of(case, (family, apart), switch, subjects));
         let cable_cm = match group.varied {
             Some(Varied::Cable(Length(cm))) => cm,
             _ => lab.cable_cm,
@@ -59,10 +71,16 @@ impl<'a> Context<'a> {
         if let Some(Varied::Speed(speed)) = group.varied {
             profile.to_mut().run_at(speed);
         }
+        let devices = profile.system.as_deref().filter(|system| system.alone.is_none());
+        let devices = devices.into_iter().flat_map(|system| &system.devices);
+        let seen_of_system = devices.map(|device| seen(&device.declared)).collect();
         Context {
             case,
             profile,
             group,
+            seen: own,
+            seen_of_system,
+            apart,
             watch,
             cable_cm,
             keys: lab.keys.clone(),
@@ -99,7 +117,7 @@ impl<'a> Context<'a> {
     /// # Panics
     /// On a device of another kind: the reader lets nobody ask for such a measure of one.
     pub fn switch(&self) -> &Switch {
-        switch_of(&self.group.declared)
+        switch_of(&self.seen)
     }
 
     /// What it is configured to, as NICs, for whatever is measured of what a NIC has.
@@ -107,7 +125,7 @@ impl<'a> Context<'a> {
     /// # Panics
     /// On a device of another kind: the reader lets nobody ask for such a measure of one.
     pub fn nics(&self) -> &Nics {
-        self.group.declared.nics().expect("what a NIC has is measured of NICs")
+        self.seen.nics().expect("what a NIC has is measured of NICs")
     }
 
     /// What the device behind a rig port is configured to.
@@ -115,9 +133,24 @@ impl<'a> Context<'a> {
         let device = self.profile.system.as_deref().filter(|system| system.alone.is_none());
         let device = device.and_then(|system| {
             let at = system.ports.get(usize::from(script.dut_ports[usize::from(port)]))?;
-            system.devices.get(usize::from(at.device))
+            self.seen_of_system.get(usize::from(at.device))
         });
-        device.map_or(&self.group.declared, |device| &device.declared)
+        device.unwrap_or(&self.seen)
+    }
+
+    /// How far the device's clock and the rig's may be apart.
+    pub const fn apart(&self) -> Apart {
+        self.apart
+    }
+
+    /// What it is configured to as the rig's clock shows it.
+    pub(crate) const fn seen(&self) -> &Declared {
+        &self.seen
+    }
+
+    /// The same of a device of a system, by its place there.
+    pub(crate) fn seen_of(&self, device: u16) -> &Declared {
+        self.seen_of_system.get(usize::from(device)).unwrap_or(&self.seen)
     }
 
     /// How the storm in question makes its pause; `None` where no storm is in question.

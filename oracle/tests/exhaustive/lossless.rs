@@ -7,7 +7,7 @@ use rig_oracle::model::buffer::{Crossing, Limit};
 use rig_oracle::model::{Kind, Network, NoTap, Packet, Stream, Topology, host, link, switch};
 use rig_oracle::spec::in_flight::InFlight;
 use rig_testcases::MacsecMode;
-use rig_units::{Bytes, Dur, Length, MIN_FRAME, Pace, PortSpeed, Quanta, Time};
+use rig_units::{Apart, Bytes, Dur, Length, MIN_FRAME, Pace, PortSpeed, Quanta, Time};
 
 const SPEED: PortSpeed = PortSpeed::G100;
 const CLASS: u8 = 3;
@@ -59,6 +59,7 @@ impl World {
             ahead: Bytes(self.ahead.into()),
             cable: Length(self.metres * 100),
             delays: Span::exactly(self.response().0),
+            apart: Apart::NOT,
         };
         u32::try_from(in_flight.stored(&Declared::plain(0, 0)).hi).expect("few")
     }

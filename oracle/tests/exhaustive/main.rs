@@ -9,4 +9,5 @@ mod hysteresis;
 mod lossless;
 mod pause;
 mod pfcwd;
+mod timer;
 mod world;

@@ -112,6 +112,8 @@ const fn plans(family: RuleFamily) -> &'static [Plan] {
         RuleFamily::Broadcom | RuleFamily::Cisco8000 | RuleFamily::IntervalCounter => {
             &[(FINE, ACTIONS, &[None, Some(1)])]
         }
+        // It has no polls (timer.rs).
+        RuleFamily::Hardware => &[],
     }
 }
 

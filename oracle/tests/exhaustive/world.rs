@@ -97,6 +97,8 @@ pub(crate) fn rule(family: RuleFamily, interval: At, (detection, action): (At, A
         min_samples: 1,
         jitter: Jitter::None,
         action_latency: Within::ZERO,
+        timer_lag: Within::ZERO,
+        apart: rig_units::Apart::NOT,
     }
 }
 

@@ -23,7 +23,8 @@ fn config(trace: &Trace) -> Pfcwd {
             RuleFamily::Broadcom
             | RuleFamily::Cisco8000
             | RuleFamily::Barefoot
-            | RuleFamily::IntervalCounter => Charge::Interval,
+            | RuleFamily::IntervalCounter
+            | RuleFamily::Hardware => Charge::Interval,
         },
         ..Pfcwd::dropping()
     }

@@ -29,11 +29,14 @@ fn rule(trace: &Trace) -> Rule {
             RuleFamily::Broadcom
             | RuleFamily::Cisco8000
             | RuleFamily::Barefoot
-            | RuleFamily::IntervalCounter => Charge::Interval,
+            | RuleFamily::IntervalCounter
+            | RuleFamily::Hardware => Charge::Interval,
         },
         min_samples: 1,
         jitter: Jitter::None,
         action_latency: Within::ZERO,
+        timer_lag: Within::ZERO,
+        apart: rig_units::Apart::NOT,
     }
 }
 

@@ -11,7 +11,7 @@ mod tests;
 use crate::spec::nic::np::Mark;
 use rig_capture::Span;
 use rig_lab::Np;
-use rig_units::{Dur, Time};
+use rig_units::{Apart, Dur, Time};
 use scoped::Scoped;
 use std::collections::BTreeMap;
 
@@ -33,6 +33,8 @@ pub struct Sight {
     pub busy: Dur,
     /// The end of what was seen: a CNP that would leave later is not missed.
     pub until: Time,
+    /// How far the clock that the interval is counted by may be from that of the stamps.
+    pub apart: Apart,
 }
 
 /// A departure from the rule, with the marks and CNPs that show it, by index.

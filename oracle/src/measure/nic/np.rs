@@ -144,9 +144,10 @@ impl Traffic {
         let cnps = seen.left.iter().filter(|left| matches!(left.roce.kind, RoceKind::Cnp { .. }));
         let cnps = cnps.map(|left| (left.record, Cnp { at: left.at, qp: left.roce.connection }));
         let sight = Sight {
-            bound: trial.observation.bound(),
+            bound: seen.bound,
             busy: seen.busy,
             until: Time::ZERO + trial.script.length,
+            apart: seen.apart,
         };
         Traffic { marks, cnps: cnps.collect(), sight }
     }
@@ -361,17 +362,13 @@ fn interval(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         let traffic = Traffic::of(trial, &seen);
         let marks = traffic.rule();
         let np = &seen.nic.np;
-        let mut last: BTreeMap<u16, Time> = BTreeMap::new();
-        let (mut least, mut pairs) = (None, 0);
-        for answer in answered(np, &marks) {
-            let mark = marks[answer.mark];
-            let before = last.insert(mark.scoped(np.scope), mark.at);
-            let apart = before.and_then(|before| mark.at.since(before));
-            pairs += usize::from(apart.is_some());
-            least = least.into_iter().chain(apart).min();
-        }
+        let (least, pairs) = least_apart(np, &marks);
+        // By its own clock the interval may be shorter, or longer, and so another mark the first that is answered.
+        let [shorter, longer] = [seen.apart.least(np.interval), seen.apart.most(np.interval)];
+        let [shortest, longest] =
+            [shorter, longer].map(|interval| least_apart(&Np { interval, ..*np }, &marks).0);
         // Where no two are to be answered there is no interval; whether that holds is `cnp.answers`' business.
-        let Some(least) = least else {
+        let (Some(least), Some(shortest), Some(longest)) = (least, shortest, longest) else {
             let why = format!("an interval takes two marks of one scope that are answered, and of {} there are none", marks.len());
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         };
@@ -382,7 +379,7 @@ fn interval(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         told.set(Some(alike(&format!("{}.np.interval", seen.part), np, &marks, blur)));
         let want = Prediction {
             unit: Unit::Ps,
-            span: Span { lo: least.saturating_sub(blur).0, hi: (least + blur).0 },
+            span: Span { lo: shortest.saturating_sub(blur).0, hi: (longest + blur).0 },
             formula: "ceil(I / g) g for marks every g",
             text: format!(
                 "answered marks {} apart: the interval of {} rounded up to the distance of marks",
@@ -397,6 +394,20 @@ fn interval(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     if let Some(told) = told.take() {
         judged.alike(("cnp.interval", port), &told);
     }
+}
+
+/// The least time between two marks of one scope that are answered, and how many such pairs there are.
+fn least_apart(np: &Np, marks: &[Mark]) -> (Option<Dur>, usize) {
+    let mut last: BTreeMap<u16, Time> = BTreeMap::new();
+    let (mut least, mut pairs) = (None, 0);
+    for answer in answered(np, marks) {
+        let mark = marks[answer.mark];
+        let before = last.insert(mark.scoped(np.scope), mark.at);
+        let apart = before.and_then(|before| mark.at.since(before));
+        pairs += usize::from(apart.is_some());
+        least = least.into_iter().chain(apart).min();
+    }
+    (least, pairs)
 }
 
 /// The intervals by which the same of these marks would be answered: longer than any mark that is not comes after one that is, and no

@@ -101,7 +101,10 @@ fn rate(done: &JudgeContext<'_>, flow: &str, which: Which, judged: &mut Judged) 
         };
         let want = Prediction {
             unit: Unit::Bps,
-            span: predicted,
+            span: Span {
+                lo: predicted.lo.saturating_sub(limited.apart.part(predicted.lo)),
+                hi: predicted.hi.saturating_add(limited.apart.part(predicted.hi)),
+            },
             formula: "cuts, alpha, increases, and the least rate",
             text: format!(
                 "{} after {} CNPs; no less than {}",
@@ -125,8 +128,7 @@ fn bursts(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let mut runs = Vec::new();
         let mut run = 1_u64;
         for pair in after.windows(2) {
-            let free = pair[0].1 + limited.line.slot(pair[0].2) + limited.bound * 2;
-            if pair[1].1 > free {
+            if pair[1].1 > limited.free(pair[0].1, pair[0].2) {
                 runs.push(run);
                 run = 0;
             }

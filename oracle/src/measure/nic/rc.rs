@@ -140,7 +140,7 @@ pub(super) const fn says(kind: RoceKind) -> Option<Says> {
 
 fn sight(trial: &Trial, seen: &Seen<'_>) -> Sight {
     Sight {
-        bound: trial.observation.bound(),
+        bound: seen.bound,
         busy: seen.busy,
         allowance: Some(seen.busy),
         until: Time::ZERO + trial.script.length,
@@ -285,7 +285,7 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         let seen = Seen::of(done, trial, end.port);
         let Resends { records, came_by, naks, resent } = resends(trial, &end, &seen);
         if end.reads.is_none() && !is_slowed(&seen) {
-            let (rc, off) = (&seen.nic.rc, seen.busy * 2 + trial.observation.bound() * 4);
+            let (rc, off) = (&seen.nic.rc, seen.busy * 2 + seen.bound * 4);
             let resends = || (format!("{}.rc.resend_latency", seen.part), rc.resend_latency, off);
             let [of_naks, of_timer] = told.take();
             told.set([

@@ -17,7 +17,7 @@ use rig_capture::{Span, Unit};
 use rig_lab::{Limiting, Rp, Scope};
 use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::Entry;
-use rig_units::{Bytes, Dur, L2Rate, PortSpeed, Ppm, Time, Within};
+use rig_units::{Apart, Bytes, Dur, L2Rate, PortSpeed, Ppm, Time, Within};
 use std::collections::BTreeMap;
 
 /// `rate.follows`.
@@ -96,6 +96,9 @@ pub(super) struct Limited<'a> {
     pub(super) rp: &'a Rp,
     pub(super) line: PortSpeed,
     pub(super) bound: Dur,
+    /// How far the device's clock, set by the rig's as the trial began, may be from it by its end.
+    drift: Dur,
+    pub(super) apart: Apart,
     pub(super) allowance: Dur,
     /// What reached it, each CNP with its arrival and with what is predicted of it.
     pub(super) cnps: Vec<Told>,
@@ -147,8 +150,10 @@ impl<'a> Limited<'a> {
             part: seen.part,
             rp,
             line,
-            bound: trial.observation.bound(),
-            allowance: turns + under_way,
+            bound: seen.bound,
+            drift: Dur(seen.apart.part(trial.script.length.0)),
+            apart: seen.apart,
+            allowance: seen.apart.most(turns + under_way),
             cnps: cnps.collect(),
             frames: frames.collect(),
         })
@@ -159,7 +164,8 @@ impl<'a> Limited<'a> {
         let frames: Vec<(Time, Bytes)> =
             self.frames.iter().map(|&(_, at, bytes)| (at, bytes)).collect();
         let allowance = Some(self.allowance);
-        let seen = rp::Seen { cnps: &cnps, frames: &frames, bound: self.bound, allowance };
+        let bound = self.bound + self.drift;
+        let seen = rp::Seen { cnps: &cnps, frames: &frames, bound, allowance };
         rp::follow(self.rp, self.line, &seen)
     }
 
@@ -182,7 +188,10 @@ impl<'a> Limited<'a> {
         };
         let (least, most) = forms::hold(bytes, rate);
         let sent = |gap: Dur| rp::rate(bytes, gap.max(self.line.slot(bytes)).0);
-        Span { lo: sent(most), hi: sent(least) }
+        // What it counts a second by is its own.
+        let [slowest, fastest] = [sent(most), sent(least)];
+        let part = |rate: u64| self.apart.part(rate);
+        Span { lo: slowest.saturating_sub(part(slowest)), hi: fastest + part(fastest) }
     }
 
     /// From when on something else than the first CNP, `cnp`, may have changed the rate: the next one, the timer, or so
@@ -199,7 +208,13 @@ impl<'a> Limited<'a> {
             });
         let by_bytes = counted.next().map(|(_, at, _)| *at);
         let first = second.into_iter().chain(by_bytes).fold(effect + self.rp.timer, Time::min);
-        self.rp.enable.then(|| first.saturating_sub(self.bound * 2))
+        let timer = effect + self.apart.least(self.rp.timer);
+        self.rp.enable.then(|| first.min(timer).saturating_sub(self.bound * 2))
+    }
+
+    /// When the port is surely free again after a packet.
+    pub(super) fn free(&self, begun: Time, packet: Bytes) -> Time {
+        begun + self.apart.most(self.line.slot(packet)) + self.bound * 2
     }
 
     /// The first packet behind which the port was idle: it, and the one before. Only after the first CNP.
@@ -208,10 +223,8 @@ impl<'a> Limited<'a> {
             return Err(trial.doubt("no CNP was sent"));
         };
         let pairs = self.frames.windows(2).enumerate();
-        let mut idle = pairs.filter(|(_, pair)| {
-            let free = pair[0].1 + self.line.slot(pair[0].2) + self.bound * 2;
-            pair[1].1 > free && pair[0].1 > cnp.at
-        });
+        let mut idle = pairs
+            .filter(|(_, pair)| pair[1].1 > self.free(pair[0].1, pair[0].2) && pair[0].1 > cnp.at);
         let first = idle.next().map(|(index, _)| index).filter(|index| *index > 0);
         first.map(|index| (cnp, index)).ok_or_else(|| trial.doubt("no packet was held back"))
     }
@@ -240,6 +253,10 @@ fn follows(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             return Err(trial.doubt(&format!("{flow} sent no two packets")).into());
         }
         limited.takes_effect(trial, flow)?;
+        if limited.drift > Dur::ZERO && limited.rp.limiting == Limiting::Burst {
+            let why = "with which packet a burst begins is not known by clocks that may be apart";
+            return Err(trial.doubt(why).into());
+        }
         if followed.lost > 0 {
             let why = format!("stamps leave too many orders open for {} packets", followed.lost);
             return Err(trial.doubt(&why).into());

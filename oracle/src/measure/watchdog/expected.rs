@@ -2,10 +2,10 @@
 
 use super::super::measurement::{Expected, prediction};
 use crate::Prediction;
+use crate::spec::pfcwd::recovers;
 use crate::trials::context::Context;
 use crate::trials::points::Point;
 use rig_capture::{Reading, Unit};
-use rig_lab::RuleFamily;
 use rig_testcases::Action;
 use rig_units::Dur;
 
@@ -20,7 +20,7 @@ pub(super) fn detection(context: &Context<'_>, at_most: Option<Dur>) -> Vec<Expe
     all.extend(at_most.map(|limit| {
         ("wanted", format!("at most {limit}: the case asks for more than the oracle"))
     }));
-    all.push(("resolution", watch.rule.detection_resolution().to_string()));
+    all.push(("resolution", watch.rule.detection_resolution(context.slack()).to_string()));
     all
 }
 
@@ -31,12 +31,14 @@ pub(super) fn restoration(context: &Context<'_>) -> Vec<Expected> {
         Some(predicted) => prediction(&predicted),
         None => vec![("predicted", "never: no restoration time is configured".to_owned())],
     };
-    if rule.family == RuleFamily::IntervalCounter
+    if recovers(rule.family)
         && let Some(predicted) = rule.predicted_recovery()
     {
         all.push(("recovery", predicted.text));
     }
-    all.extend(rule.restoration_resolution().map(|alike| ("resolution", alike.to_string())));
+    all.extend(
+        rule.restoration_resolution(context.slack()).map(|alike| ("resolution", alike.to_string())),
+    );
     all
 }
 
@@ -66,8 +68,9 @@ pub(super) fn fired(
             all.push(("source", source.to_owned()));
         }
     }
-    if shown.len() > 1 {
-        all.push(("resolution", watch.rule.detection_resolution().to_string()));
+    if shown.len() > 1 && watch.rule.is_polled() {
+        let alike = watch.rule.detection_resolution(context.slack());
+        all.push(("resolution", alike.to_string()));
     }
     all
 }

@@ -95,9 +95,9 @@ pub(crate) fn sightings(
     let (Some(span), Some(coverage)) = (acted.span(), coverage) else {
         return (acted, Sighting::Never);
     };
-    // The interval counter lets go whatever the storm does; all others only once it is over.
+    // A recovery of a fixed time lets go whatever the storm does; all others only once it is over.
     let after = match family {
-        RuleFamily::IntervalCounter => Time(span.hi),
+        RuleFamily::IntervalCounter | RuleFamily::Hardware => Time(span.hi),
         RuleFamily::Broadcom
         | RuleFamily::Mellanox
         | RuleFamily::Cisco8000

@@ -26,7 +26,8 @@ pub fn longest_turn(context: &Context<'_>) -> Dur {
 pub fn too_rare<'s>(context: &Context<'_>, script: &'s Script) -> Option<(&'s StormSpec, Dur)> {
     let watch = context.watch.as_ref()?;
     // This rule asks whether the class was paused, not whether it was told so again.
-    let asks_otherwise = watch.rule.family == RuleFamily::IntervalCounter;
+    let asks_otherwise =
+        matches!(watch.rule.family, RuleFamily::IntervalCounter | RuleFamily::Hardware);
     let subject = watch.subject().filter(|_| !asks_otherwise)?;
     let storm = script.storms.iter().find(|storm| storm.name == subject.storm)?;
     let poll = watch.rule.poll_interval;

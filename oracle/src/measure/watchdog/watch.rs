@@ -6,7 +6,7 @@ use crate::trials::points::Cadence;
 use rig_lab::{RuleFamily, Switch};
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Script};
-use rig_units::Dur;
+use rig_units::{Apart, Dur};
 
 /// A watchdog, and what a case has to do with it.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Watch {
     /// Of a case about `subjects` on a device of this family.
     pub(crate) fn of(
         case: &Case,
-        family: RuleFamily,
+        (family, apart): (RuleFamily, Apart),
         declared: &Switch,
         subjects: Vec<Subject>,
     ) -> Watch {
@@ -67,7 +67,7 @@ impl Watch {
         };
         let every = storm.map(|storm| every(&storm.refresh)).filter(|every| *every > Dur::ZERO);
         Watch {
-            rule: Rule::of(family, &declared.pfcwd),
+            rule: Rule { apart, ..Rule::of(family, &declared.pfcwd) },
             stimulus: stimulus(case, declared, first),
             tail,
             cadence: every.map(|every| Cadence { every, pause: tail }),

@@ -23,6 +23,7 @@ impl Guards {
             min_samples: 1,
             jitter: Jitter::None,
             action_latency: None,
+            timer_lag: None,
             backlog: Backlog::Discarded,
             drop_by: DropBy::ZeroBuffer,
             config_path: ConfigPath::Redis,

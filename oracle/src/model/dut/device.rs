@@ -4,7 +4,9 @@ use super::body::{Body, CableEnd};
 use super::configure::{self, Refused};
 use super::nics::Nics;
 use super::switched::Switched;
+use crate::model::chance;
 use crate::model::network::Network;
+use crate::model::oscillator::Oscillator;
 use crate::model::router;
 use crate::model::topology::Topology;
 use rig_lab::{Actual, BadSetting, Declared, DeviceFaults, Profile, Setting, fields};
@@ -17,6 +19,7 @@ pub(super) struct Device {
     actual: Actual,
     /// What it says it is configured to.
     pub(super) configured: Declared,
+    clock: Oscillator,
     pub(super) body: Box<dyn Body>,
 }
 
@@ -35,13 +38,17 @@ impl Device {
         let actual = profile.actual().clone();
         let running = configure::applied(&actual, configured)?;
         let faults = DeviceFaults::of(actual.deviations());
+        let drawn = chance::draw(chance::stream(seed, *b"dutclock"), 0);
+        let clock = Oscillator::of(&running, &faults.clock, drawn);
+        let running = clock.running(running)?;
         let (body, plugs): (Box<dyn Body>, _) = match running {
             Declared::Nic(running) => {
-                let (nics, plugs) = Nics::new(&running, faults.nic, (ports, seed), topology);
+                let (nics, plugs) =
+                    Nics::new(&running, (faults.nic, clock), (ports, seed), topology);
                 (Box::new(nics), plugs)
             }
             Declared::Router(running) => {
-                let (router, plugs) = router::Body::of(&running, ports, topology);
+                let (router, plugs) = router::Body::of(&running, clock, ports, topology);
                 (Box::new(router), plugs)
             }
             Declared::Switch(running) => {
@@ -51,7 +58,7 @@ impl Device {
                 };
                 let (switch, plugs) = Switched::new(
                     (profile.family(), &asked),
-                    *running,
+                    (*running, clock),
                     faults,
                     (ports, seed),
                     topology,
@@ -60,7 +67,7 @@ impl Device {
             }
         };
         let configured = configured.clone();
-        Ok((Device { prefix: String::new(), actual, configured, body }, plugs))
+        Ok((Device { prefix: String::new(), actual, configured, clock, body }, plugs))
     }
 
     /// What it calls a port of its own.
@@ -83,7 +90,7 @@ impl Device {
         }
         self.body.check(&configured)?;
         let running = configure::applied(&self.actual, &configured)?;
-        Ok((configured, running))
+        Ok((configured, self.clock.running(running)?))
     }
 
     /// Goes on so.

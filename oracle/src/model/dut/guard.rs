@@ -2,7 +2,7 @@
 
 use super::handler::{Handler, Order, Packets};
 use crate::model::network::Network;
-use crate::model::pfcwd::{Counters, Watchdog};
+use crate::model::pfcwd::{Counters, Paused, Watchdog};
 use crate::model::topology::PortId;
 use rig_lab::PfcwdFaults;
 use std::collections::BTreeMap;
@@ -66,6 +66,13 @@ impl Guard {
             self.own_pfc = view.pfc_tx_pkts;
         }
         counters
+    }
+
+    /// What a watchdog in hardware knows; nothing of a pause that it overlooks.
+    pub(super) fn paused(&self, network: &Network, overlooked: bool) -> Paused {
+        let view = network.queue_view(self.at, self.class);
+        let since = view.paused_since.filter(|_| !overlooked);
+        Paused { at: network.now(), since, in_all_us: view.rx_pause_duration_us }
     }
 
     /// Puts a handler on the queue.

@@ -5,6 +5,7 @@ use crate::model::chance;
 use crate::model::host;
 use crate::model::network::Network;
 use crate::model::nic;
+use crate::model::oscillator::Oscillator;
 use crate::model::topology::{End, Topology};
 use rig_lab::{BadSetting, Declared, NicFaults};
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ impl Nics {
     /// Adds so many NICs to `topology`.
     pub(super) fn new(
         running: &rig_lab::Nics,
-        faults: NicFaults,
+        (faults, clock): (NicFaults, Oscillator),
         (ports, seed): (u16, u64),
         topology: &mut Topology,
     ) -> (Nics, Vec<CableEnd>) {
@@ -34,7 +35,7 @@ impl Nics {
         let behind = configs(running, faults, seed).zip(speeds).take(ports.into());
         let mut plugs = Vec::new();
         for (host, (config, speed)) in (first..).zip(behind) {
-            topology.hosts.push(host::Config::nic(config));
+            topology.hosts.push(host::Config::nic(config).on(clock));
             plugs.push(CableEnd { end: End::Host(host), speed });
         }
         (Nics { first, ports, faults, seed }, plugs)

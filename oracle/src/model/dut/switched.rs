@@ -7,12 +7,14 @@ use super::guard::Guard;
 use super::handler::{self, Effect};
 use super::polls::Polls;
 use super::watermarks::Watermarks;
+use crate::model::chance::{self, Draws};
 use crate::model::network::Network;
-use crate::model::pfcwd::Event;
+use crate::model::oscillator::Oscillator;
+use crate::model::pfcwd::{Event, Published};
 use crate::model::switch;
 use crate::model::topology::{End, PortId, Topology};
 use rig_lab::{Action, Declared, DeviceFaults, Pfcwd, RuleFamily, Switch, WatermarkCopy};
-use rig_units::{Time, Within};
+use rig_units::{Dur, Time, Within};
 use std::collections::BTreeMap;
 
 /// A switch of the network, with a watchdog on every guarded queue.
@@ -27,6 +29,8 @@ pub(super) struct Switched {
     pub(super) faults: DeviceFaults,
     polls: Polls,
     actions: Actions,
+    /// By how much later than they are set to timers run out.
+    lags: Draws,
     watermarks: Watermarks,
     pub(super) guards: Vec<Guard>,
     /// Whether a watchdog has restored a queue.
@@ -39,7 +43,7 @@ impl Switched {
     /// Adds the switch to `topology`, with its first `ports` ports.
     pub(super) fn new(
         (family, configured): (Option<RuleFamily>, &Switch),
-        running: Switch,
+        (running, clock): (Switch, Oscillator),
         faults: DeviceFaults,
         (ports, seed): (u16, u64),
         topology: &mut Topology,
@@ -47,6 +51,7 @@ impl Switched {
         let mut config = config(configured, &running, &faults);
         config.wred.seed = seed;
         config.mac.seed = seed;
+        config.mac.clock = clock;
         config.ports.truncate(ports.into());
         let at = u16::try_from(topology.switches.len()).unwrap_or(u16::MAX);
         let plug = |(port, &(_, speed)): (u16, &(String, _))| CableEnd {
@@ -60,6 +65,7 @@ impl Switched {
             family,
             polls: Polls::new(seed, &running.pfcwd),
             actions: Actions::new(seed),
+            lags: Draws::new(chance::stream(seed, *b"pw-timer")),
             watermarks: Watermarks::new(seed, &running.watermark, faults.buffer),
             faults,
             running,
@@ -84,7 +90,6 @@ impl Switched {
         if self.running.pfcwd.big_red_switch || self.polls_are_over() {
             return;
         }
-        let at = network.now();
         let faults = &self.faults.pfcwd;
         let counters: Vec<_> =
             self.guards.iter_mut().map(|guard| guard.read(network, faults)).collect();
@@ -95,15 +100,51 @@ impl Switched {
             let guard = &mut self.guards[index];
             let Some(published) = guard.watchdog.poll(counters) else { continue };
             guard.debug_storm = false;
-            if !published.heeded {
+            self.publish((index, published), network, acted);
+        }
+    }
+
+    /// When a timer of a watchdog in hardware may run out next.
+    fn timers(&self) -> Time {
+        if self.running.pfcwd.big_red_switch || self.polls_are_over() {
+            return Time::MAX;
+        }
+        let asks = self.guards.iter().filter_map(|guard| guard.watchdog.asks());
+        asks.min().unwrap_or(Time::MAX)
+    }
+
+    /// What has run out of all timers that are due.
+    fn run_out(&mut self, due: Time, network: &mut Network, acted: &mut Vec<Acted>) {
+        let lag = self.running.pfcwd.timer_lag.unwrap_or(Within::ZERO);
+        for index in 0..self.guards.len() {
+            let is_due = |asks: Time| asks <= due;
+            if !self.guards[index].watchdog.asks().is_some_and(is_due) || self.polls_are_over() {
                 continue;
             }
-            let event = published.event;
-            acted.push(Acted { at, device: 0, port: guard.at.port, class: guard.class, event });
-            self.has_restored |= event == Event::Restore;
-            self.actions.decide(at, (index, event), self.latency());
-            self.act(network);
+            let overlooked = self.overlooks(index);
+            let guard = &mut self.guards[index];
+            let paused = guard.paused(network, overlooked);
+            let lags = &mut self.lags;
+            let Some(published) = guard.watchdog.look(&paused, || lags.next(lag)) else { continue };
+            self.publish((index, published), network, acted);
         }
+    }
+
+    /// What the watchdog of a guarded queue publishes, and what comes of it.
+    fn publish(
+        &mut self,
+        (index, published): (usize, Published),
+        network: &mut Network,
+        acted: &mut Vec<Acted>,
+    ) {
+        if !published.heeded {
+            return;
+        }
+        let (guard, event, at) = (&self.guards[index], published.event, network.now());
+        acted.push(Acted { at, device: 0, port: guard.at.port, class: guard.class, event });
+        self.has_restored |= event == Event::Restore;
+        self.actions.decide(at, (index, event), self.latency());
+        self.act(network);
     }
 
     /// What the action takes from the poll that decides. Who is only told is told by the poll itself.
@@ -126,10 +167,14 @@ impl Switched {
         }
     }
 
-    /// What the watchdogs saw is forgotten, and their settings are the running ones.
-    fn forget(&mut self) {
+    /// What the watchdogs saw is forgotten, and their settings are the running ones. One in hardware begins at once.
+    fn forget(&mut self, network: &Network) {
         let Some(fresh) = self.watchdog() else { return };
-        self.guards.iter_mut().for_each(|guard| guard.watchdog = fresh.clone());
+        for guard in &mut self.guards {
+            guard.watchdog = fresh.clone();
+            let paused = guard.paused(network, true);
+            guard.watchdog.look(&paused, || Dur::ZERO);
+        }
     }
 
     /// Puts a handler on a guarded queue.
@@ -155,7 +200,7 @@ impl Body for Switched {
         self.actions.forget();
         self.guards.iter_mut().for_each(|guard| guard.release(network));
         if !self.faults.pfcwd.restart_forgets_nothing {
-            self.forget();
+            self.forget(network);
         }
         if self.running.pfcwd.big_red_switch {
             let missed = usize::from(self.faults.pfcwd.big_red_switch_misses_queue);
@@ -172,7 +217,8 @@ impl Body for Switched {
     }
 
     fn next(&self) -> Time {
-        self.polls.next().min(self.actions.next()).min(self.watermarks.next())
+        let own = self.polls.next().min(self.timers());
+        own.min(self.actions.next()).min(self.watermarks.next())
     }
 
     fn wake(&mut self, due: Time, network: &mut Network, acted: &mut Vec<Acted>) {
@@ -180,6 +226,9 @@ impl Body for Switched {
             self.watermarks.wake(due, self.at, network);
         }
         self.act(network);
+        if self.timers() <= due {
+            self.run_out(due, network, acted);
+        }
         if self.polls.next() == due {
             self.poll(network, acted);
             self.polls.advance(&self.running.pfcwd);
@@ -264,7 +313,7 @@ impl Body for Switched {
         let resets =
             self.faults.pfcwd.buffer_change_ends_storm && self.running.buffer != before.buffer;
         if resets || self.running.pfcwd != before.pfcwd {
-            self.forget();
+            self.forget(network);
             self.start_pfcwd(network);
         }
     }

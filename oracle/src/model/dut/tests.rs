@@ -3,6 +3,7 @@
 mod actions;
 mod bench;
 mod buffers;
+mod clock;
 mod configuring;
 mod deviations;
 mod families;

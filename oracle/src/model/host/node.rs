@@ -9,7 +9,7 @@ use crate::model::middlebox::Middlebox;
 use crate::model::nic;
 use crate::model::packet::Kind;
 use crate::model::router::{self, Router};
-use rig_units::{PortSpeed, Time};
+use rig_units::Time;
 
 /// The kinds of hosts.
 #[expect(
@@ -52,11 +52,11 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// What the host called `index` is, on a port of `speed`.
-    pub(super) fn new(index: u16, kind: &HostKind, speed: PortSpeed) -> Node {
+    /// What the host called `index` is, on a port of `line` bits a second.
+    pub(super) fn new(index: u16, kind: &HostKind, line: u64) -> Node {
         match kind {
             HostKind::RigPort { answer } => Node::RigPort(RigPort::new(*answer)),
-            HostKind::Nic(config) => Node::Nic(nic::Port::new(index, config, speed)),
+            HostKind::Nic(config) => Node::Nic(nic::Port::new(index, config, line)),
             HostKind::Router(config) => Node::Router(Box::new(Router::new(config))),
             &HostKind::PortOf { first, port } => Node::PortOf { first, port: port.into() },
         }

@@ -27,7 +27,8 @@ fn a_pause_ends_to_the_picosecond() {
     assert_eq!(mac.closed(), bit(3));
     assert_eq!(mac.on_wake(Time(7_560)), bit(3));
     assert_eq!((mac.closed(), mac.wake_at()), (0, None));
-    let want = Pauses { frames: 1, xons: 0, on_to_off: 1, duration: Dur(2_560), paused: false };
+    let want =
+        Pauses { frames: 1, xons: 0, on_to_off: 1, duration: Dur(2_560), ..Pauses::default() };
     assert_eq!(mac.pauses(3, Time(9_000)), want);
 }
 

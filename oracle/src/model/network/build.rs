@@ -47,11 +47,14 @@ impl<Q: EventQueue> Network<Q> {
                 sources.push(arrival(cable, far));
             }
             cables.push(cable.ends.map(|sender| {
-                let rate = match sender {
-                    End::Host(_) => Ppm::ONE,
-                    End::Port(at) => topology.switches[usize::from(at.switch)].egress_rate,
+                let (clock, rate) = match sender {
+                    End::Host(host) => (topology.hosts[usize::from(host)].mac.clock, Ppm::ONE),
+                    End::Port(at) => {
+                        let switch = &topology.switches[usize::from(at.switch)];
+                        (switch.mac.clock, switch.egress_rate)
+                    }
                 };
-                Link::new(&cable.link).at_rate(rate)
+                Link::new(&cable.link).sent_by(clock, rate)
             }));
         }
         assert!(hosts.iter().all(|&(link, _)| link != UNPLUGGED), "every host has a cable");

@@ -39,7 +39,7 @@ use np::Np;
 use pair::Pair;
 use receive::Pipeline;
 use rig_lab::Scope;
-use rig_units::{PortSpeed, Time};
+use rig_units::Time;
 use rp::Limiter;
 use send::Choice;
 use send_queues::{Limit, SendQueues};
@@ -88,12 +88,12 @@ enum Later {
 }
 
 impl Nic {
-    /// A NIC that sends nothing, host `host` of its network, on a port of `speed`.
-    pub fn new(host: u16, config: &Config, speed: PortSpeed) -> Nic {
+    /// A NIC that sends nothing, host `host` of its network, on a port of `line` bits a second.
+    pub fn new(host: u16, config: &Config, line: u64) -> Nic {
         Nic {
             config: *config,
             host,
-            line: speed.bps(),
+            line,
             table: Table::default(),
             pairs: Vec::new(),
             send_queues: SendQueues::default(),

@@ -4,7 +4,7 @@ use super::{Choice, Config, Flow, Nic};
 use crate::model::host::{Device, Plug};
 use crate::model::link::Link;
 use crate::model::packet::{Kind, Packet};
-use rig_units::{Dur, PortSpeed, Time};
+use rig_units::{Dur, Time};
 
 /// A NIC and the frame that it sends next.
 #[derive(Debug, Clone)]
@@ -16,9 +16,9 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// A NIC that sends nothing, host `host` of its network, on a port of `speed`.
-    pub(crate) fn new(host: u16, config: &Config, speed: PortSpeed) -> Port {
-        let nic = Box::new(Nic::new(host, config, speed));
+    /// A NIC that sends nothing, host `host` of its network, on a port of `line` bits a second.
+    pub(crate) fn new(host: u16, config: &Config, line: u64) -> Port {
+        let nic = Box::new(Nic::new(host, config, line));
         Port { nic, wake: Time::MAX, planned: Choice::Answer }
     }
 

@@ -96,6 +96,8 @@ impl Detection {
             RuleFamily::Cisco8000 => Some(now.paused),
             RuleFamily::Barefoot => barefoot(now, saved, self.interval),
             RuleFamily::IntervalCounter => Some(interval_counter::saw_pause(now, saved)),
+            // It has a timer instead.
+            RuleFamily::Hardware => None,
         }?;
         let xon = self.faults.xon_counts_as_storm
             && saved.frames.is_some_and(|last| now.xon_rx_pkts > last.xon);

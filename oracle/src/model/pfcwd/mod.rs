@@ -14,14 +14,18 @@ mod interval_counter;
 mod poll;
 mod restore;
 mod state;
+mod timer;
 
 pub use poll::{Counters, Event, Published};
+pub use timer::Paused;
 
 use detect::{Detection, Seen};
 use poll::{Saved, Stamp};
 use restore::Restoration;
 use rig_lab::{Action, Pfcwd, PfcwdFaults, RuleFamily};
+use rig_units::{Dur, Time};
 use state::State;
+use timer::Timer;
 
 /// The watchdog of one queue.
 #[derive(Debug, Clone)]
@@ -30,23 +34,42 @@ pub struct Watchdog {
     detection: Detection,
     restoration: Restoration,
     saved: Saved,
+    /// Of one in hardware, which polls nothing.
+    timer: Option<Timer>,
 }
 
 impl Watchdog {
     /// A watchdog that has not polled yet, with the rule of `family`, the times of `config` and these faults.
     pub fn new(family: RuleFamily, config: &Pfcwd, faults: PfcwdFaults) -> Watchdog {
-        // The interval counter's recovery lasts its time whatever it does to the queue.
-        let alerts = config.action == Action::Alert && family != RuleFamily::IntervalCounter;
+        // A recovery of a fixed time lasts that whatever it does to the queue.
+        let recovers = matches!(family, RuleFamily::IntervalCounter | RuleFamily::Hardware);
+        let alerts = config.action == Action::Alert && !recovers;
         Watchdog {
             state: State::new(alerts),
             detection: Detection::new(family, config, faults),
             restoration: Restoration::new(family, config, faults),
             saved: Saved::default(),
+            timer: (family == RuleFamily::Hardware).then(|| Timer::new(config, faults)),
         }
     }
 
-    /// Evaluates one poll. Polls come in the order of time.
+    /// When one that does not poll has to be asked next; `None` of one that does.
+    pub fn asks(&self) -> Option<Time> {
+        self.timer.as_ref().map(Timer::asks)
+    }
+
+    /// Asks one that does not poll what has run out now; `lag` says of each timer that begins how much later than it is set to it
+    /// does.
+    pub fn look(&mut self, now: &Paused, lag: impl FnMut() -> Dur) -> Option<Published> {
+        let event = self.timer.as_mut()?.look(now, lag)?;
+        Some(Published { event, heeded: self.state.heeds(event) })
+    }
+
+    /// Evaluates one poll. Polls come in the order of time. One in hardware only has its counters read.
     pub fn poll(&mut self, now: &Counters) -> Option<Published> {
+        if self.timer.is_some() {
+            return None;
+        }
         let event = if self.state.detects() {
             match self.detection.poll(now, &mut self.saved) {
                 Seen::Fires => Some(Event::Storm),

@@ -64,6 +64,8 @@ impl Restoration {
             }
             RuleFamily::Cisco8000 => Some(!now.paused),
             RuleFamily::IntervalCounter => Some(true),
+            // It has a timer instead.
+            RuleFamily::Hardware => None,
         }
     }
 

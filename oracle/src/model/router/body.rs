@@ -4,6 +4,7 @@ use super::Config;
 use crate::model::dut::body::{self, CableEnd};
 use crate::model::host::{self, HostKind};
 use crate::model::network::Network;
+use crate::model::oscillator::Oscillator;
 use crate::model::topology::{End, Topology};
 use rig_lab::{Declared, Router};
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ impl Body {
     /// Adds a router with so many ports to `topology`.
     pub(in crate::model) fn of(
         running: &Router,
+        clock: Oscillator,
         ports: u16,
         topology: &mut Topology,
     ) -> (Body, Vec<CableEnd>) {
@@ -26,7 +28,7 @@ impl Body {
             0 => HostKind::Router(config),
             port => HostKind::PortOf { first, port },
         };
-        let host = |port| host::Config { kind: kind(port), ..host::Config::quiet() };
+        let host = |port| host::Config { kind: kind(port), ..host::Config::quiet().on(clock) };
         topology.hosts.extend((0..ports).map(host));
         let groups = running.ports.iter();
         let speeds = groups.flat_map(|group| (0..group.count).map(|_| group.speed));

@@ -4,6 +4,7 @@ use super::shaper;
 use crate::model::buffer::{self, Crossing, Limit};
 use crate::model::classify::{Classifier, mask};
 use crate::model::mac;
+use crate::model::oscillator::Oscillator;
 use crate::model::packet::CLASSES;
 use crate::model::pfc_gen::{self, Xon};
 use crate::model::secy;
@@ -138,6 +139,7 @@ impl Config {
                 seed: 0,
                 expires: true,
                 xon_counts: declared.pfc.xon_counts,
+                clock: Oscillator::EXACT,
                 faults: PfcFaults::NONE,
             },
             macsec: secy::Config::declared(&declared.macsec),
@@ -174,8 +176,8 @@ impl Config {
                 }
             }
         }
-        if let Some(percent) = faults.scheduler.egress_rate_low {
-            self.egress_rate = Ppm(percent * 10_000);
+        if let Some(ppm) = faults.scheduler.egress_rate_low {
+            self.egress_rate = Ppm(Ppm::ONE.0.saturating_sub(ppm));
         }
     }
 

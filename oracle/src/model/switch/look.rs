@@ -27,6 +27,7 @@ impl Switch {
             on2off_rx_pkts: pauses.on_to_off,
             rx_pause_duration_us: pauses.duration.0 / PS_PER_US,
             paused: pauses.paused,
+            paused_since: pauses.since,
         }
     }
 

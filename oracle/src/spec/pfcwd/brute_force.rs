@@ -82,6 +82,7 @@ fn stormed(rule: &Rule, last: &Look, now: &Look) -> bool {
             !packets && if now.occupied { rx } else { idle }
         }
         RuleFamily::IntervalCounter => paused > 0 || now.paused,
+        RuleFamily::Hardware => unreachable!("it has no polls"),
     }
 }
 

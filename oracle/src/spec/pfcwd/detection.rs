@@ -13,7 +13,7 @@ impl Rule {
     /// Every time from storm start to detection that the rule allows, whatever the phase of the polls; `None` when it
     /// never fires. Detected is what is acted on: at the poll that decides, and as long after it as the action takes.
     pub fn detection(&self, stimulus: &Stimulus) -> Option<Window> {
-        Some(self.decision(stimulus)?.delayed(self.latency()))
+        Some(self.decision(stimulus)?.seen(self.apart).delayed(self.latency()))
     }
 
     /// The same to the poll that decides.
@@ -25,6 +25,7 @@ impl Rule {
         Some(match self.family {
             // Paused at this poll and at the last: the first interval must be whole.
             RuleFamily::Broadcom => whole,
+            RuleFamily::Hardware => self.runs_out(self.detection_time),
             // The interval that the storm breaks already counts.
             RuleFamily::Cisco8000 | RuleFamily::IntervalCounter => {
                 Window::half_open(p * (fewest - 1), long * most)
@@ -55,24 +56,20 @@ impl Rule {
         match self.family {
             RuleFamily::Mellanox => gap.min(self.longest_interval() / 100),
             RuleFamily::Barefoot => gap.min(self.longest_interval()),
-            RuleFamily::Broadcom | RuleFamily::Cisco8000 | RuleFamily::IntervalCounter => Dur::ZERO,
+            RuleFamily::Broadcom
+            | RuleFamily::Cisco8000
+            | RuleFamily::IntervalCounter
+            | RuleFamily::Hardware => Dur::ZERO,
         }
     }
 
     /// The same as a prediction for reports.
     pub fn predicted_detection(&self, stimulus: &Stimulus) -> Option<Prediction> {
         let window = self.detection(stimulus)?;
-        let formula = match self.family {
-            RuleFamily::IntervalCounter => "F17",
-            RuleFamily::Broadcom
-            | RuleFamily::Mellanox
-            | RuleFamily::Cisco8000
-            | RuleFamily::Barefoot => "F13",
-        };
         Some(Prediction {
             unit: Unit::Ps,
             span: window.span(),
-            formula,
+            formula: self.formula(),
             text: format!(
                 "{}, {}{}: {window}",
                 self.detection_form(stimulus),
@@ -89,6 +86,7 @@ impl Rule {
         let gap = stimulus.data_gap;
         match self.family {
             RuleFamily::Broadcom => format!("nP <= T < (n+1){q}"),
+            RuleFamily::Hardware => "D + t".to_owned(),
             RuleFamily::Cisco8000 | RuleFamily::IntervalCounter => {
                 format!("(n-1)P <= T < n{q}")
             }
@@ -105,7 +103,8 @@ impl Rule {
 
     /// Earliest and latest detection when the first poll at or after the storm's start comes `phase` after it and all
     /// polls lie on one grid. They differ, by whole intervals, only where the outcome depends on when the last frame
-    /// left before the storm, which the phase does not tell. `None` when it never fires.
+    /// left before the storm, which the phase does not tell. `None` when it never fires,
+    /// or by no poll.
     ///
     /// `phase` is below P. Under jitter there is no grid; [`Rule::detection`] is all that can be said.
     pub fn detects_after(&self, phase: Dur, stimulus: &Stimulus) -> Option<Span> {
@@ -115,6 +114,8 @@ impl Rule {
         let short_by = p.saturating_sub(phase);
         let (from, until) = match self.family {
             RuleFamily::Broadcom => (late, late),
+            // It has no polls, and no phase of them.
+            RuleFamily::Hardware => return None,
             RuleFamily::Cisco8000 | RuleFamily::IntervalCounter => (early, early),
             RuleFamily::Mellanox | RuleFamily::Barefoot => match stimulus.data_gap {
                 None if self.family == RuleFamily::Mellanox => return None,

@@ -61,7 +61,8 @@ impl Rule {
         if latency == Within::ZERO {
             return String::new();
         }
-        format!(", T counted to the action, {latency} after the poll that decides")
+        let decides = if self.is_polled() { "poll that decides" } else { "timer has run out" };
+        format!(", T counted to the action, {latency} after the {decides}")
     }
 }
 

@@ -9,10 +9,15 @@
 //!
 //! What a poll decides takes effect L later, as declared (`pfcwd.action_latency`); L counts from each decision anew.
 //!
-//! Under jitter a poll comes P to P + j after the one before; every form then widens poll by poll.
+//! Under jitter a poll comes P to P + j after the one before; every form then widens poll by poll. P and j are counted by the device's own
+//! clock: by another one, which may be apart from it, every length of time that a form allows is as much shorter at its least and longer
+//! at its most, and the polls lie on no grid.
+//!
+//! A watchdog in hardware has timers of its own instead of polls (F18, `hardware.rs`).
 
 mod config;
 mod detection;
+mod hardware;
 mod latency;
 mod names;
 mod phase;
@@ -22,19 +27,23 @@ mod trigger;
 mod window;
 
 pub use config::accepts;
+pub use hardware::recovers;
 pub use names::Names;
 pub use restoration::Storm;
 pub use trigger::Chance;
 pub use window::{End, Window};
 
 use rig_lab::{Action, Charge, Jitter, Pfcwd, RuleFamily};
-use rig_units::{Dur, Within};
+use rig_units::{Apart, Dur, Within};
 
 /// Where the forms come from, for reports.
 pub const SOURCE: &str = "recorded from sonic-swss e6b0c5b5, pfc_detect_*.lua and pfc_restore*.lua (pfcwd-traces/README.md)";
 /// Where the interval counter comes from, for reports.
 pub const INTERVAL_COUNTER_SOURCE: &str =
     "PFC deadlock detection: N checks of T ms each saw a pause (systems.md B4)";
+
+/// Where the hardware's forms come from, for reports.
+pub const HARDWARE_SOURCE: &str = "SAI saiswitch.h, PFC_TC_DLD_INTERVAL and PFC_TC_DLR_INTERVAL; SONiC pfc_hardware_recovery_hld.md 0.2";
 
 /// Everything of a declared watchdog that decides when it acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +66,10 @@ pub struct Rule {
     pub jitter: Jitter,
     /// L: from the poll that decides to the action on the wire.
     pub action_latency: Within,
+    /// t: by how much later than it is set to a timer in hardware runs out.
+    pub timer_lag: Within,
+    /// How far the clock that it counts P by may be from the one that it is seen by.
+    pub apart: Apart,
 }
 
 /// What the guarded queue carries while the storm is on.
@@ -96,6 +109,8 @@ impl Rule {
             min_samples: declared.min_samples,
             jitter: declared.jitter,
             action_latency: declared.action_latency.unwrap_or(Within::ZERO),
+            timer_lag: declared.timer_lag.unwrap_or(Within::ZERO),
+            apart: Apart::NOT,
         }
     }
 
@@ -125,9 +140,11 @@ impl Rule {
         self.poll_interval + jitter(self.jitter).1
     }
 
-    /// Whether two polls are always exactly P apart, so that all of them lie on one grid.
+    /// Whether what decides is polls that are always exactly P apart, so that all of them lie on one grid.
     pub fn on_a_grid(&self) -> bool {
-        self.longest_interval() == self.poll_interval
+        self.is_polled()
+            && self.longest_interval() == self.poll_interval
+            && self.apart == Apart::NOT
     }
 
     /// Fewest intervals of `each` whose sum exceeds 0.99 D.
@@ -135,8 +152,23 @@ impl Rule {
         self.detection_time.scaled(99, 100) / each + 1
     }
 
-    /// How n follows from D, with this rule's numbers.
+    /// The formulas that predict when it acts.
+    fn formula(&self) -> &'static str {
+        match self.family {
+            RuleFamily::Broadcom
+            | RuleFamily::Mellanox
+            | RuleFamily::Cisco8000
+            | RuleFamily::Barefoot => "F13",
+            RuleFamily::IntervalCounter => "F17",
+            RuleFamily::Hardware => "F18",
+        }
+    }
+
+    /// How n follows from D, with this rule's numbers; what the timer is set to where there are no polls.
     pub(crate) fn polls_text(&self) -> String {
+        if !self.is_polled() {
+            return format!("D = {}, {}", self.detection_time, self.lag_text());
+        }
         let Polls { fewest, most } = self.polls();
         let Rule { detection_time: d, poll_interval: p, .. } = self;
         let formula = match self.charge {
@@ -165,6 +197,7 @@ impl Rule {
             | RuleFamily::Cisco8000
             | RuleFamily::Barefoot => SOURCE,
             RuleFamily::IntervalCounter => INTERVAL_COUNTER_SOURCE,
+            RuleFamily::Hardware => HARDWARE_SOURCE,
         }
     }
 }

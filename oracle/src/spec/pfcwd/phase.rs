@@ -71,9 +71,13 @@ impl Rule {
                 vec![p.saturating_sub(self.head_start(gap)).0, gap.0 % p.0]
             }
             (RuleFamily::Mellanox, None)
-            | (RuleFamily::Broadcom | RuleFamily::Cisco8000 | RuleFamily::IntervalCounter, _) => {
-                Vec::new()
-            }
+            | (
+                RuleFamily::Broadcom
+                | RuleFamily::Cisco8000
+                | RuleFamily::IntervalCounter
+                | RuleFamily::Hardware,
+                _,
+            ) => Vec::new(),
         }
     }
 }

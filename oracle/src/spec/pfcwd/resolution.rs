@@ -9,8 +9,11 @@ use rig_units::Dur;
 
 impl Rule {
     /// The detection times that give the same n as the declared one: `pfcwd.detection_time in (100ms, 200ms]`; as many polls more
-    /// to either side as the action may come late.
-    pub fn detection_resolution(&self) -> Alike {
+    /// to either side as the action may come late. Timers are told to within `blur` and what they leave open.
+    pub fn detection_resolution(&self, blur: Dur) -> Alike {
+        if !self.is_polled() {
+            return self.timed_alike("pfcwd.detection_time", self.detection_time, (1, blur));
+        }
         let Polls { fewest, most } = self.polls();
         let p = self.poll_interval;
         let blurred = self.blurred_polls();
@@ -32,7 +35,11 @@ impl Rule {
     }
 
     /// The restoration times that give the same m as the declared one; `None` when it never restores.
-    pub fn restoration_resolution(&self) -> Option<Alike> {
+    pub fn restoration_resolution(&self, blur: Dur) -> Option<Alike> {
+        if !self.is_polled() {
+            let time = self.restoration_time?;
+            return Some(self.timed_alike("pfcwd.restoration_time", time, (2, blur)));
+        }
         let (m, p) = (self.quiet_polls()?, self.poll_interval);
         let blurred = self.blurred_polls();
         let from = p * (m - 1).saturating_sub(blurred);

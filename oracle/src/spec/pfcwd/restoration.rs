@@ -1,7 +1,7 @@
 //! When a stormed queue is let go (F13): quiet polls are counted from the last PFC frame, on cisco-8000 from the end of
 //! the pause, in alert mode by the detection rule itself.
 
-use super::{End, INTERVAL_COUNTER_SOURCE, Rule, Stimulus, Window};
+use super::{End, Rule, Stimulus, Window, recovers};
 use crate::Prediction;
 use rig_capture::Unit;
 use rig_lab::{Action, RuleFamily};
@@ -22,20 +22,26 @@ impl Rule {
     /// Every time from the storm's last frame to the restoration that the rule allows, the storm outlasting its
     /// detection; `tail` is the time from the last frame to the end of the pause. `None` when it never restores.
     ///
-    /// The interval counter restores whatever the storm does; the window then holds the last restoration, from no
+    /// One that recovers for a fixed time restores whatever the storm does; the window then holds the last restoration, from no
     /// time at all when it came before the last frame.
     pub fn restoration(&self, tail: Dur, stimulus: &Stimulus) -> Option<Window> {
         let (p, long) = (self.poll_interval, self.longest_interval());
         if self.alerts() {
-            return Some(self.alert_ends(tail, stimulus));
+            return Some(self.alert_ends(tail, stimulus).seen(self.apart));
         }
         let m = self.quiet_polls()?;
-        let acts = |from: Dur, until: Dur| Window::half_open(from, until).delayed(self.latency());
+        let acts = |from: Dur, until: Dur| {
+            Window::half_open(from, until).seen(self.apart).delayed(self.latency())
+        };
         Some(match self.family {
             RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => {
                 acts(p * m, long * (m + 1))
             }
             RuleFamily::Cisco8000 => acts(tail + p * (m - 1), tail + long * m),
+            RuleFamily::Hardware => {
+                let last = self.runs_out(self.restoration_time?).seen(self.apart).later(tail);
+                Window { from: End::Closed(Dur::ZERO), ..last.delayed(self.latency()) }
+            }
             RuleFamily::IntervalCounter => {
                 let acted = acts(Dur::ZERO, tail + long * (m + 1));
                 Window { from: End::Closed(Dur::ZERO), ..acted }
@@ -43,10 +49,10 @@ impl Rule {
         })
     }
 
-    /// Whether a storm is only reported, and its end by the detection rule. The interval counter knows no such mode: its
-    /// recovery lasts R, whatever it consists of.
+    /// Whether a storm is only reported, and its end by the detection rule. A recovery of a fixed time knows no such mode: it lasts
+    /// R, whatever it consists of.
     fn alerts(&self) -> bool {
-        self.action == Action::Alert && self.family != RuleFamily::IntervalCounter
+        self.action == Action::Alert && !recovers(self.family)
     }
 
     /// The alert is over at the first poll whose condition is false; a poll after each report may be skipped.
@@ -64,9 +70,13 @@ impl Rule {
             (RuleFamily::Mellanox | RuleFamily::Barefoot, _) => {
                 Window::half_open(tail, tail + long * 2)
             }
-            (RuleFamily::Broadcom | RuleFamily::Cisco8000 | RuleFamily::IntervalCounter, _) => {
-                Window::half_open(tail, tail + long)
-            }
+            (
+                RuleFamily::Broadcom
+                | RuleFamily::Cisco8000
+                | RuleFamily::IntervalCounter
+                | RuleFamily::Hardware,
+                _,
+            ) => Window::half_open(tail, tail + long),
         }
     }
 
@@ -84,6 +94,7 @@ impl Rule {
             RuleFamily::Cisco8000 => {
                 format!("(m-1)P <= T - {tail} < m{q}, from the end of the pause")
             }
+            RuleFamily::Hardware => format!("T <= {tail} + R + t, whatever the storm does"),
             RuleFamily::IntervalCounter => {
                 format!("T < {tail} + (m+1){q}, whatever the storm does")
             }
@@ -91,27 +102,28 @@ impl Rule {
         Some(Prediction {
             unit: Unit::Ps,
             span: window.span(),
-            formula: if self.source() == INTERVAL_COUNTER_SOURCE { "F17" } else { "F13" },
+            formula: self.formula(),
             text: format!("{form}{}{}: {window}", self.quiet_text(), self.latency_text()),
             source: self.source(),
         })
     }
 
-    /// How long the interval counter's recovery lasts, from detection to restoration; `None` when it never ends.
+    /// How long a recovery of a fixed time lasts, from detection to restoration; `None` when it never ends.
     pub fn predicted_recovery(&self) -> Option<Prediction> {
-        let m = self.quiet_polls()?;
+        let Window { from, until } = self.recovery()?;
         // Either may come early where the other comes late.
         let off = self.latency().width();
         let window = Window {
-            from: End::Closed((self.poll_interval * m).saturating_sub(off)),
-            until: End::Closed(self.longest_interval() * m + off),
+            from: End::Closed(self.apart.least(from.value()).saturating_sub(off)),
+            until: End::Closed(self.apart.most(until.value()) + off),
         };
+        let form = if self.is_polled() { "mP" } else { "R + t" };
         Some(Prediction {
             unit: Unit::Ps,
             span: window.span(),
-            formula: "F17",
+            formula: self.formula(),
             text: format!(
-                "T = mP from the detection{}{}: {window}",
+                "T = {form} from the detection{}{}: {window}",
                 self.quiet_text(),
                 self.latency_text()
             ),
@@ -119,9 +131,20 @@ impl Rule {
         })
     }
 
+    /// From the decision that begins a recovery of a fixed time to the one that ends it.
+    fn recovery(&self) -> Option<Window> {
+        if !self.is_polled() {
+            return self.restoration_time.map(|time| self.runs_out(time));
+        }
+        let m = self.quiet_polls()?;
+        let [from, until] = [self.poll_interval, self.longest_interval()].map(|each| each * m);
+        Some(Window { from: End::Closed(from), until: End::Closed(until) })
+    }
+
     /// How m follows from R, with this rule's numbers; empty where R is not used.
     fn quiet_text(&self) -> String {
         match (self.restoration_time, self.quiet_polls()) {
+            (Some(r), _) if !self.is_polled() => format!(", R = {r}, {}", self.lag_text()),
             (Some(r), Some(m)) if !self.alerts() => {
                 format!(", m = ceil({r} / {}) = {m}", self.poll_interval)
             }
@@ -135,9 +158,10 @@ impl Rule {
     pub fn restores(&self, storm: &Storm, stimulus: &Stimulus) -> Option<Window> {
         let Storm { last_frame, pause_end, detected } = *storm;
         let (p, long) = (self.poll_interval, self.longest_interval());
-        let polls = |fewest: u64| Window {
-            from: End::Closed(detected + p * fewest),
-            until: End::Closed(detected + long * fewest),
+        let within = |window: Window, from: Dur| window.seen(self.apart).later(from);
+        let polls = |fewest: u64| {
+            let (from, until) = (End::Closed(p * fewest), End::Closed(long * fewest));
+            within(Window { from, until }, detected)
         };
         if self.alerts() {
             // Mellanox and barefoot forget their counters as they report, so the next poll only takes new ones.
@@ -145,7 +169,7 @@ impl Rule {
             return Some(if pause_end <= detected {
                 polls(if forgets { 2 } else { 1 })
             } else {
-                self.alert_ends(Dur::ZERO, stimulus).later(pause_end)
+                within(self.alert_ends(Dur::ZERO, stimulus), pause_end)
             });
         }
         let m = self.quiet_polls()?;
@@ -154,18 +178,20 @@ impl Rule {
             RuleFamily::Broadcom if seen => polls(m),
             RuleFamily::Mellanox | RuleFamily::Barefoot if seen => polls(m + 1),
             RuleFamily::Cisco8000 if pause_end <= detected => polls(m),
-            RuleFamily::Cisco8000 => Window::half_open(p * (m - 1), long * m).later(pause_end),
+            RuleFamily::Cisco8000 => within(Window::half_open(p * (m - 1), long * m), pause_end),
             RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => {
-                Window::half_open(p * m, long * (m + 1)).later(last_frame)
+                within(Window::half_open(p * m, long * (m + 1)), last_frame)
             }
-            RuleFamily::IntervalCounter => polls(m),
+            RuleFamily::IntervalCounter | RuleFamily::Hardware => {
+                within(self.recovery()?, detected)
+            }
         };
         Some(decided.delayed(self.latency()))
     }
 
     /// When a queue is let go, all polls on one grid: `phase` is the time from the last frame (cisco-8000: from the end
     /// of the pause) to the first poll at or after it, and the result counts from the same instant. `None` when it
-    /// never restores, or not by these (alert, interval counter).
+    /// never restores, or not by these (alert, a recovery of a fixed time).
     pub fn restores_after(&self, phase: Dur) -> Option<Dur> {
         if self.alerts() {
             return None;
@@ -176,7 +202,7 @@ impl Rule {
                 Some(phase + self.poll_interval * m)
             }
             RuleFamily::Cisco8000 => Some(phase + self.poll_interval * (m - 1)),
-            RuleFamily::IntervalCounter => None,
+            RuleFamily::IntervalCounter | RuleFamily::Hardware => None,
         }
     }
 }

@@ -17,6 +17,8 @@ pub(super) fn rule(family: RuleFamily, d: u64, p: u64, r: Option<u64>) -> Rule {
         min_samples: 1,
         jitter: Jitter::None,
         action_latency: Within::ZERO,
+        timer_lag: Within::ZERO,
+        apart: Apart::NOT,
     }
 }
 
@@ -140,23 +142,29 @@ fn jitter_widens_poll_by_poll() {
 fn fewest_samples_hold_back_a_short_detection_time() {
     let rule = Rule { min_samples: 3, ..rule(RuleFamily::Cisco8000, 100, 100, None) };
     assert_eq!(detection(rule, IDLE), "200ms <= T < 300ms");
-    assert_eq!(rule.detection_resolution().to_string(), "pfcwd.detection_time in (0ms, 300ms]");
+    assert_eq!(
+        rule.detection_resolution(Dur::ZERO).to_string(),
+        "pfcwd.detection_time in (0ms, 300ms]"
+    );
 }
 
 #[test]
 fn only_the_number_of_polls_can_be_resolved() {
     let broadcom = rule(RuleFamily::Broadcom, 1_000, 100, Some(1_000));
-    assert_eq!(broadcom.detection_resolution().to_string(), "pfcwd.detection_time in (900ms, 1s]");
     assert_eq!(
-        broadcom.restoration_resolution().map(|alike| alike.to_string()).as_deref(),
+        broadcom.detection_resolution(Dur::ZERO).to_string(),
+        "pfcwd.detection_time in (900ms, 1s]"
+    );
+    assert_eq!(
+        broadcom.restoration_resolution(Dur::ZERO).map(|alike| alike.to_string()).as_deref(),
         Some("pfcwd.restoration_time in (900ms, 1s]")
     );
     let mellanox = rule(RuleFamily::Mellanox, 1_000, 100, None);
     assert_eq!(
-        mellanox.detection_resolution().to_string(),
+        mellanox.detection_resolution(Dur::ZERO).to_string(),
         "pfcwd.detection_time in [909.09ms, 1010.102ms)"
     );
-    assert_eq!(mellanox.restoration_resolution(), None);
+    assert_eq!(mellanox.restoration_resolution(Dur::ZERO), None);
 }
 
 #[test]
@@ -271,4 +279,28 @@ fn the_limits_of_a_configuration_are_those_of_orchagent_and_yang() {
     let forward = Pfcwd { action: Action::Forward, ..declared() };
     assert!(takes(forward.clone()));
     assert!(accepts(&forward, RuleFamily::Cisco8000).is_err());
+}
+
+/// 100 ppm: 200 ms less 20 us, and 300 ms / 0.9999 = 300.0300030003 ms.
+#[test]
+fn by_a_clock_that_may_be_off_every_form_widens_and_there_is_no_grid() {
+    let right = rule(RuleFamily::Broadcom, 200, 100, Some(200));
+    let apart = Apart::of(rig_units::Ppm(100), rig_units::Ppm(0));
+    let off = Rule { apart, ..right };
+    let shown = |window: Option<Window>| window.expect("a window").to_string();
+    let want = "199.98ms <= T < 300.030003001ms";
+    assert_eq!(shown(off.detection(&gap(500))), want);
+    assert_eq!(shown(off.restoration(Dur::ZERO, &gap(500))), want);
+    assert_eq!(off.never_fires_up_to(&gap(500)), Some(Dur::us(199_980)));
+    assert_eq!(off.always_fires_from(&gap(500)), Some(Dur(300_030_003_001)));
+    assert!(right.on_a_grid() && !off.on_a_grid());
+    // What it charges by is its own clock: as many polls as ever.
+    assert_eq!(off.polls(), right.polls());
+    let (least, most) = off.chances(Dur::ms(250), &gap(500));
+    let exact = right.chances(Dur::ms(250), &gap(500)).0.ppm();
+    assert!(least.ppm() < exact && exact < most.ppm(), "{least:?} {most:?}");
+    assert!(most.ppm() - least.ppm() < 1_000, "{least:?} {most:?}");
+    let storm = Storm { last_frame: Dur::ms(9), pause_end: Dur::ms(9), detected: Dur::ms(10) };
+    let restored = off.restores(&storm, &gap(500));
+    assert_eq!(shown(restored), "209.98ms <= T <= 210.020002001ms");
 }

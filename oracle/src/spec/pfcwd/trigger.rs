@@ -45,8 +45,8 @@ impl Rule {
         Some(self.never_decides_up_to(stimulus)? + self.hidden().least())
     }
 
-    /// The shortest pause from which on every storm is detected; `None` when none is. For an idle barefoot queue and
-    /// for the interval counter the pause must be longer than this.
+    /// The shortest pause from which on every storm is detected; `None` when none is. For an idle barefoot queue,
+    /// for the interval counter and for hardware the pause must be longer than this.
     pub fn always_fires_from(&self, stimulus: &Stimulus) -> Option<Dur> {
         Some(self.always_decides_from(stimulus)? + self.hidden().most())
     }
@@ -55,8 +55,9 @@ impl Rule {
     fn never_decides_up_to(&self, stimulus: &Stimulus) -> Option<Dur> {
         let (n, p) = (self.polls().fewest, self.poll_interval);
         let whole = p * n;
-        Some(match (self.family, stimulus.data_gap) {
+        let never = match (self.family, stimulus.data_gap) {
             (RuleFamily::Broadcom, _) => whole,
+            (RuleFamily::Hardware, _) => self.runs_out(self.detection_time).from.value(),
             (RuleFamily::Cisco8000, _) => whole - p,
             (RuleFamily::IntervalCounter, _) => whole.saturating_sub(p * 2),
             (RuleFamily::Mellanox, None) => return None,
@@ -66,14 +67,16 @@ impl Rule {
             // Both the first and the last interval need only four fifths.
             (RuleFamily::Barefoot, None) if n == 1 => fifths(p, 4),
             (RuleFamily::Barefoot, None) => whole - fifths(p, 2),
-        })
+        };
+        Some(self.apart.least(never))
     }
 
     /// The shortest pause from which on a poll always takes it for a storm.
     fn always_decides_from(&self, stimulus: &Stimulus) -> Option<Dur> {
         let (Polls { most: n, .. }, p) = (self.polls(), self.poll_interval);
         let long = self.longest_interval();
-        Some(match (self.family, stimulus.data_gap) {
+        let always = match (self.family, stimulus.data_gap) {
+            (RuleFamily::Hardware, _) => self.runs_out(self.detection_time).until.value(),
             (RuleFamily::Cisco8000, _) => long * n,
             (RuleFamily::IntervalCounter, _) => long * (n - 1),
             (RuleFamily::Mellanox, None) => return None,
@@ -82,7 +85,8 @@ impl Rule {
             (RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot, _) => {
                 long * (n + 1)
             }
-        })
+        };
+        Some(self.apart.most(always))
     }
 
     /// The lengths between never and always, for a sweep `across: trigger-ramp`; `None` when nothing ever fires.
@@ -95,6 +99,9 @@ impl Rule {
     /// Whether a pause of `length` is detected when the first poll at or after its start comes `phase` after it and all
     /// polls lie on one grid; `None` where that depends on when the last frame left before the storm.
     pub fn fires(&self, phase: Dur, length: Dur, stimulus: &Stimulus) -> Option<bool> {
+        if !self.is_polled() {
+            return self.outlasts(length);
+        }
         let (n, p) = (self.polls().most, self.poll_interval);
         let Some(at) = self.detects_after(phase, stimulus) else { return Some(false) };
         let longer_than = |at: u64| match (self.family, stimulus.data_gap) {
@@ -163,6 +170,8 @@ impl Rule {
         let p = self.poll_interval;
         let part = |from: Dur, width: Dur| length.saturating_sub(from).min(width);
         match (self.family, stimulus.data_gap) {
+            // Between its ends nothing is declared of its lags.
+            (RuleFamily::Hardware, _) => None,
             (RuleFamily::Broadcom | RuleFamily::Cisco8000 | RuleFamily::IntervalCounter, _) => {
                 Some(Chance { of: u128::from(part(never, p).0), out_of: u128::from(p.0) })
             }
@@ -189,6 +198,9 @@ impl Rule {
 
     /// The same of the decision.
     fn decision_chances(&self, length: Dur, stimulus: &Stimulus) -> (Chance, Chance) {
+        if !self.is_polled() {
+            return self.outlasting(length);
+        }
         let none = Chance { of: 0, out_of: 1 };
         if let Some(chance) = self.decides(length, stimulus) {
             return (chance, chance);
@@ -198,7 +210,8 @@ impl Rule {
         else {
             return (none, none);
         };
-        let (p, long) = (self.poll_interval, self.longest_interval());
+        let p = self.apart.least(self.poll_interval);
+        let long = self.apart.most(self.longest_interval());
         // An idle barefoot queue with one poll fires a fifth of all phases at one and the same length.
         let idle = self.family == RuleFamily::Barefoot && stimulus.data_gap.is_none();
         let step = if idle { p / 5 } else { Dur::ZERO };
@@ -209,6 +222,15 @@ impl Rule {
         let sparse = stimulus.data_gap.is_some_and(|gap| gap > p) || spread > long * 2;
         let least = if sparse { none } else { Chance::of(least, long) };
         (least, Chance::of(greatest, p))
+    }
+
+    /// The least and the greatest chance that a timer runs out within `length`: nothing is declared of how the lags lie within their range.
+    fn outlasting(&self, length: Dur) -> (Chance, Chance) {
+        let sure = |yes: bool| Chance { of: u128::from(yes), out_of: 1 };
+        match self.outlasts(length) {
+            Some(yes) => (sure(yes), sure(yes)),
+            None => (sure(false), sure(true)),
+        }
     }
 
     /// With x = P - phase, the poll that ends the broken interval is true when no frame left in the last x before the

@@ -2,7 +2,7 @@
 
 use core::fmt;
 use rig_capture::Span;
-use rig_units::{Dur, Within};
+use rig_units::{Apart, Dur, Within};
 
 /// One end of a [`Window`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +73,16 @@ impl Window {
     /// The same of what comes after each instant of it by something of `latency`.
     pub fn delayed(self, latency: Within) -> Window {
         Window { from: self.later(latency.least()).from, until: self.later(latency.most()).until }
+    }
+
+    /// The same by another clock, which may be so far apart from the one that it is counted by.
+    pub fn seen(self, apart: Apart) -> Window {
+        let each = |end, seen: &dyn Fn(Dur) -> Dur| match end {
+            End::Closed(dur) => End::Closed(seen(dur)),
+            End::Open(dur) => End::Open(seen(dur)),
+        };
+        let from = each(self.from, &|dur| apart.least(dur));
+        Window { from, until: each(self.until, &|dur| apart.most(dur)) }
     }
 
     /// The smallest window that holds both.

@@ -187,7 +187,7 @@ fn one(
     family: RuleFamily,
 ) -> Watchdog {
     let restoration_from = match family {
-        RuleFamily::IntervalCounter => Anchor::Detection,
+        RuleFamily::IntervalCounter | RuleFamily::Hardware => Anchor::Detection,
         RuleFamily::Broadcom
         | RuleFamily::Mellanox
         | RuleFamily::Cisco8000

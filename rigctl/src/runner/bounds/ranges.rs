@@ -61,6 +61,13 @@ const TRIED: &[Tried] = &[
         case: || stormed(20),
     },
     Tried {
+        path: "pfcwd.timer_lag",
+        device: "hardware",
+        measure: "pfcwd.detection",
+        ends: [Dur::ms(10), Dur::ms(20)],
+        case: || stormed(20),
+    },
+    Tried {
         path: "nic.np.latency",
         device: "gen2",
         measure: "cnp.latency",

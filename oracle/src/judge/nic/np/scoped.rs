@@ -46,13 +46,15 @@ impl<'a> Scoped<'a> {
 
     /// Whether the mark at `place` lies surely within the interval.
     fn is_shut(&self, last: Option<usize>, place: usize) -> bool {
-        last.is_some_and(|last| self.apart(last, place) + self.blur() < self.np.interval)
+        let shut = self.sight.apart.least(self.np.interval);
+        last.is_some_and(|last| self.apart(last, place) + self.blur() < shut)
     }
 
     /// Whether it surely does not.
     fn is_open(&self, last: Option<usize>, place: usize) -> bool {
         let surely = |last| self.apart(last, place).saturating_sub(self.blur());
-        last.is_none_or(|last| surely(last) >= self.np.interval)
+        let open = self.sight.apart.most(self.np.interval);
+        last.is_none_or(|last| surely(last) >= open)
     }
 
     /// The first mark that has to be answered after `last`.

@@ -3,7 +3,8 @@ use crate::spec::nic::np::answered;
 use proptest::prelude::*;
 use rig_lab::{Nic, Scope};
 
-const EXACT: Sight = Sight { bound: Dur::ZERO, busy: Dur::ZERO, until: Time(1_000_000) };
+const EXACT: Sight =
+    Sight { bound: Dur::ZERO, busy: Dur::ZERO, until: Time(1_000_000), apart: Apart::NOT };
 
 fn np(interval: u64, scope: Scope) -> Np {
     Np { enable: true, interval: Dur(interval), scope, latency: Dur(30).into(), ..Nic::quiet().np }
@@ -178,4 +179,18 @@ proptest! {
         let sight = Sight { bound: Dur(5), busy: Dur(40), ..EXACT };
         prop_assert_eq!(check(&np, &seen, &sent, &sight).faults, []);
     }
+}
+
+/// An interval of 100 by a clock that may be a tenth off: 90 to 112 by the stamps.
+#[test]
+fn by_a_clock_that_may_be_off_a_mark_within_its_limits_may_be_answered_and_need_not() {
+    let sight = Sight { apart: Apart::of(rig_units::Ppm(100_000), rig_units::Ppm(0)), ..EXACT };
+    let faults = |second: u64, answered: bool| {
+        let marks = marks(&[(1_000, 1), (1_000 + second, 1)]);
+        let cnps = marks.iter().take(1 + usize::from(answered));
+        let cnps: Vec<Cnp> = cnps.map(|mark| Cnp { at: mark.at + Dur(30), qp: mark.qp }).collect();
+        check(&np(100, Scope::Qp), &marks, &cnps, &sight).faults.len()
+    };
+    assert_eq!([faults(89, true), faults(90, true), faults(112, true)], [1, 0, 0]);
+    assert_eq!([faults(89, false), faults(111, false), faults(112, false)], [0, 0, 1]);
 }

@@ -46,13 +46,14 @@ proptest! {
                 RuleFamily::Broadcom => 200_000..300_004,
                 RuleFamily::Mellanox | RuleFamily::Barefoot => 199_500..300_004,
                 RuleFamily::Cisco8000 | RuleFamily::IntervalCounter => 100_000..200_004,
+                RuleFamily::Hardware => 200_000..200_004,
             };
             prop_assert!(interval.contains(&fired), "{:?} fired after {} us", family, fired);
             let interval = match family {
                 RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot => 199_800..300_001,
                 RuleFamily::Cisco8000 => 100_000..200_400,
                 // Not a matter of the storm's end: 200 ms after the last time it fired.
-                RuleFamily::IntervalCounter => 0..400_001,
+                RuleFamily::IntervalCounter | RuleFamily::Hardware => 0..400_001,
             };
             prop_assert!(interval.contains(&restored), "{:?} let go after {} us", family, restored);
         }
@@ -63,6 +64,30 @@ proptest! {
         let (fired, _) = times(Case::of(RuleFamily::Barefoot).seed(seed), false);
         prop_assert!((180_000..280_004).contains(&fired), "fired after {} us", fired);
     }
+}
+
+/// A storm of 600 ms: detected, let go, and detected again with what is left of it, each time after 200 ms and what its timers take.
+#[test]
+fn hardware_goes_by_timers_that_begin_with_the_pause_and_with_each_other() {
+    let after = |lag: &str, seed: u64| -> [u64; 3] {
+        let case = Case::of(RuleFamily::Hardware).with("pfcwd.timer_lag", lag).seed(seed);
+        let mut bench = case.start();
+        bench.run(150);
+        bench.storm(1, 3);
+        bench.run(790);
+        let events = bench.events();
+        let kinds: Vec<Event> = events.iter().map(|event| event.3).collect();
+        assert_eq!(kinds, [Event::Storm, Event::Restore, Event::Storm], "{events:?}");
+        [events[0].0 - 150_000, events[1].0 - events[0].0, events[2].0 - events[1].0]
+    };
+    for seed in 0..8 {
+        let [first, recovery, again] = after("0us", seed);
+        assert!((200_000..200_004).contains(&first), "{first}");
+        assert_eq!([recovery, again], [200_000; 2]);
+    }
+    let drawn: Vec<u64> = (0..40).flat_map(|seed| after("0us..10ms", seed)).collect();
+    assert!(drawn.iter().all(|took| (200_000..=210_004).contains(took)), "{drawn:?}");
+    assert!(drawn.iter().any(|took| *took < 201_000) && drawn.iter().any(|took| *took > 209_000));
 }
 
 #[test]

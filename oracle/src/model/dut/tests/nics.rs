@@ -19,6 +19,7 @@ fn profile(mutations: &[&str]) -> Profile {
     let declared = Declared::Nic(Box::new(Nics {
         ports: vec![PortGroup { count: 2, speed: PortSpeed::G400 }],
         mtu: Bytes(9_122),
+        clock: None,
         nic: nic("gen1", Dur::us(50)),
         peer: Some(nic("gen2", Dur::ZERO)),
     }));
