@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 mod nic;
 mod opener;
-pub use nic::to_nic;
+pub use nic::{roce_kind, to_nic};
 use opener::Opener;
 
 /// What the frames of one stream have in common.

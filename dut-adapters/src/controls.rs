@@ -1,7 +1,7 @@
 //! Every control that a lab can name, and what each can do.
 
 use crate::control::{Ability, Capabilities, Control, NotOffered};
-use crate::{Dummy, EmulatedWire, NoControl};
+use crate::{Dummy, EmulatedWire, NoControl, PerftestControl};
 use rig_lab::{ControlName, Declared};
 
 /// What the control of that name can do.
@@ -10,6 +10,7 @@ pub const fn capabilities(name: ControlName) -> Capabilities {
         ControlName::None => NoControl::CAPABILITIES,
         ControlName::Served => EmulatedWire::CAPABILITIES,
         ControlName::Dummy => Dummy::CAPABILITIES,
+        ControlName::Perftest => PerftestControl::CAPABILITIES,
     }
 }
 
@@ -31,5 +32,6 @@ pub fn over_interfaces(
         ControlName::None => Ok(Box::new(NoControl::of(declared.clone()))),
         ControlName::Dummy => Ok(Box::new(Dummy)),
         ControlName::Served => Err("the control `served` is of a device that the rig has made"),
+        ControlName::Perftest => Err("the control `perftest` is of a device in a guest"),
     }
 }

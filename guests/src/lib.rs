@@ -17,4 +17,4 @@ mod session;
 pub use fault::GuestFault;
 pub use guest::Guest;
 pub use image::Image;
-pub use session::{Came, PROGRAMS, Perftest};
+pub use session::{Came, PATIENCE, PROGRAMS, Perftest};

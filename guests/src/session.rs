@@ -2,7 +2,7 @@
 
 use crate::GuestFault;
 use crate::guest::{Guest, RIG, ShellOutput, TAP};
-use crate::peer::{Exchanged, FrameTap, PacketRule, QpPair, Station};
+use crate::peer::{Conduct, Exchanged, FrameTap, Midway, OpenWay, QpPair, Station};
 use crate::perftest::{Destination, Opening, serve};
 use core::net::Ipv4Addr;
 use core::time::Duration;
@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 /// Where perftest's servers listen, unless they are told otherwise.
 const PORT: u16 = 18_515;
 /// How long a program may take. Without KVM, on a machine that does much else, a guest is slow.
-const PATIENCE: Duration = Duration::from_secs(300);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 /// Programs whose client asks and whose server answers: in the others both ask.
 pub const PROGRAMS: [&str; 5] =
     ["ib_send_bw", "ib_write_bw", "ib_read_bw", "ib_atomic_bw", "ib_read_lat"];
@@ -38,8 +38,10 @@ pub struct Perftest {
     pub program: String,
     /// Flags of perftest's own, beside those for device, GID and port.
     pub flags: Vec<String>,
-    /// What is done to packets, of each of its connections.
-    pub rules: Vec<PacketRule>,
+    /// How the rig behaves as the other end of each of its connections.
+    pub conduct: Conduct,
+    /// How long it may take until it is ended.
+    pub patience: Duration,
 }
 
 /// What came of it.
@@ -69,8 +71,20 @@ impl Perftest {
     /// # Errors
     /// A guest that is lost; a port of the rig that breaks.
     pub fn run(&self, guest: &mut Guest, record: FrameTap) -> Result<Came, GuestFault> {
+        self.run_through(guest, (record, Box::new(OpenWay)))
+    }
+
+    /// The same, with something done to frames on the way.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_through(
+        &self,
+        guest: &mut Guest,
+        between: (FrameTap, Box<dyn Midway>),
+    ) -> Result<Came, GuestFault> {
         let namespace = guest.namespace();
-        let station = Station::start(&namespace, TAP, RIG, record)?;
+        let station = Station::start(&namespace, TAP, RIG, between)?;
         let before = guest.counters()?;
         let (bound, listens) = mpsc::channel();
         let (over, ended) = oneshot::channel();
@@ -81,7 +95,7 @@ impl Perftest {
             });
             let command = format!(
                 "timeout {} {} -d rxe0 -x 1 -F --port {PORT} {} {RIG}",
-                PATIENCE.as_secs(),
+                self.patience.as_secs().max(1),
                 self.program,
                 self.flags.join(" ")
             );
@@ -129,7 +143,7 @@ impl Perftest {
                     Qpn::new(next).ok_or_else(|| io::Error::other("no queue pair is left"))?;
                 next += 1;
                 let ends = ends(own, opening, theirs);
-                station.meet(ends, self.rules.clone()).map_err(io::Error::other)?;
+                station.meet(ends, self.conduct.clone()).map_err(io::Error::other)?;
                 Ok(ours(&ends, theirs))
             })
             .await

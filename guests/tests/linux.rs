@@ -4,7 +4,8 @@ use rig_capture::connection::{Connection, Finder, Operation};
 use rig_frames::packet::{self, Packet};
 use rig_generator::netlab::Namespace;
 use rig_generator::port::Mono;
-use rig_guests::{Came, Guest, GuestFault, Image, Perftest};
+use rig_guests::peer::Conduct;
+use rig_guests::{Came, Guest, GuestFault, Image, PATIENCE, Perftest};
 use rig_units::Dur;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -108,7 +109,11 @@ fn run(guest: &mut Guest, program: &str, flags: &str, rules: &[&str]) -> (Came, 
     let session = Perftest {
         program: program.to_owned(),
         flags: flags.split_whitespace().map(str::to_owned).collect(),
-        rules: rules.iter().map(|rule| rule.parse().expect("a rule")).collect(),
+        conduct: Conduct {
+            rules: rules.iter().map(|rule| rule.parse().expect("a rule")).collect(),
+            ack_every: None,
+        },
+        patience: PATIENCE,
     };
     let finder = Arc::new(Mutex::new(Finder::default()));
     let into = Arc::clone(&finder);

@@ -35,8 +35,10 @@ duts! {
     "mellanox-by-standard.yaml"
     "mellanox-tick.yaml"
     "nic-by-standard.yaml"
+    "rig-peer.yaml"
     "router.yaml"
     "shallow-32x100g.yaml"
+    "soft-roce.yaml"
     "voq.yaml"
 }
 

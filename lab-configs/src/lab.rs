@@ -14,6 +14,8 @@ pub enum Transport {
     Veth(Veth),
     /// The rig's own interfaces, and whatever is cabled to them.
     Interfaces(Interfaces),
+    /// A tap to Linux in a virtual machine, which is the device: its own RoCE NIC, with perftest as the application.
+    Guests(Guests),
 }
 
 impl Transport {
@@ -23,6 +25,7 @@ impl Transport {
             Transport::Virtual => Dur::ZERO,
             Transport::Veth(wire) => wire.bound,
             Transport::Interfaces(wire) => wire.bound,
+            Transport::Guests(wire) => wire.bound,
         }
     }
 
@@ -33,6 +36,7 @@ impl Transport {
             Transport::Virtual => &[ControlName::Served, ControlName::None],
             Transport::Veth(_) => &[ControlName::Served],
             Transport::Interfaces(_) => &[ControlName::None, ControlName::Dummy],
+            Transport::Guests(_) => &[ControlName::Perftest],
         }
     }
 }
@@ -46,14 +50,17 @@ pub enum ControlName {
     Served,
     /// One that says that it is well, and refuses everything else.
     Dummy,
+    /// The application on the device: what it asks of a connection can be set, and nothing else.
+    Perftest,
 }
 
 impl ControlName {
     /// Every control, by the word for it in a lab.
-    pub const NAMES: [(&'static str, ControlName); 3] = [
+    pub const NAMES: [(&'static str, ControlName); 4] = [
         ("none", ControlName::None),
         ("served", ControlName::Served),
         ("dummy", ControlName::Dummy),
+        ("perftest", ControlName::Perftest),
     ];
 }
 
@@ -90,6 +97,19 @@ pub struct Interfaces {
     pub bound: Dur,
     /// How long a run may take.
     pub budget: Dur,
+}
+
+/// A guest that the rig boots for a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guests {
+    /// How far off a timestamp at the tap may be. A trial in which the rig was worse is void.
+    pub bound: Dur,
+    /// How long a trial lasts at least: a program takes its time to start there.
+    pub trial: Dur,
+    /// How long a run may take.
+    pub budget: Dur,
+    /// What is done in the guest once it is up, before anything else: lines for its shell.
+    pub prepare: Vec<String>,
 }
 
 /// What the back end `dpdk` needs.

@@ -12,7 +12,8 @@ pub fn schema_lab() -> Value {
     let cable = SchemaSettings::draft2020_12().into_generator().subschema_for::<Length>();
     let control = json!({
         "enum": ControlName::NAMES.map(|(word, _)| word),
-        "description": "through what the device is steered and read; usually `served` where the rig has made it, `none` at interfaces",
+        "description": "through what the device is steered and read; usually `served` where the rig has made it, `none` at interfaces, \
+            `perftest` in a guest",
     });
     let device = |key: &str, files: &Value| {
         json!({
@@ -36,7 +37,8 @@ pub fn schema_lab() -> Value {
             "transport": {
                 "enum": TRANSPORTS.map(|(word, _)| word),
                 "description": "what carries frames to the devices: nothing, in virtual time in this process; virtual \
-                    interfaces, to processes in real time; or the rig's own interfaces, to whatever is cabled there",
+                    interfaces, to processes in real time; the rig's own interfaces, to whatever is cabled there; or a tap to Linux \
+                    in a virtual machine",
             },
             "cable": cable,
             "wire": wire(),
@@ -110,7 +112,7 @@ fn macsec() -> Value {
     })
 }
 
-/// What a lab says of its wire, for either transport that has one.
+/// What a lab says of its wire, for each transport that has one.
 fn wire() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let speed = generator.subschema_for::<PortSpeed>();
@@ -128,6 +130,22 @@ fn wire() -> Value {
                 "bound": dur,
                 "benches": count(1),
                 "budget": dur,
+            },
+        },
+        {
+            "type": "object",
+            "description": "transport guests",
+            "required": ["bound", "trial", "budget"],
+            "additionalProperties": false,
+            "properties": {
+                "bound": dur,
+                "trial": dur,
+                "budget": dur,
+                "prepare": {
+                    "type": "array",
+                    "items": { "type": "string" },
+                    "description": "what is done in the guest once it is up: lines for its shell",
+                },
             },
         },
         {

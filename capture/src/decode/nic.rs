@@ -39,7 +39,7 @@ pub(super) fn roce(port: u16, frame: &RoceFrame, size: u16, bytes: &[u8]) -> Opt
     let connection = frame.bth.dest_qp.get().checked_sub(wire::FIRST_QPN)?;
     let connection = u16::try_from(connection).ok()?;
     let fault = (frame.bth.opcode == Opcode::Cnp).then(|| wire::nic::fault(bytes)).flatten();
-    let kind = kind(frame, fault)?;
+    let kind = roce_kind(frame, fault)?;
     let psn = frame.bth.psn.get();
     Some(Roce {
         connection,
@@ -53,7 +53,8 @@ pub(super) fn roce(port: u16, frame: &RoceFrame, size: u16, bytes: &[u8]) -> Opt
     })
 }
 
-fn kind(frame: &RoceFrame, fault: Option<CnpFault>) -> Option<RoceKind> {
+/// What a frame of a reliable connection is; `None` of what the rig makes nothing of. `fault`: what is wrong with it, of a CNP.
+pub fn roce_kind(frame: &RoceFrame, fault: Option<CnpFault>) -> Option<RoceKind> {
     let opcode = frame.bth.opcode;
     Some(match opcode {
         Opcode::Cnp => RoceKind::Cnp { fault },

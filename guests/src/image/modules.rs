@@ -5,9 +5,19 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the guest is to have: its NIC, and RoCE on it. `rdma_rxe` asks the kernel for a CRC by name, and names no module for it.
-pub(super) const WANTED: [&str; 6] =
-    ["virtio_pci", "virtio_net", "crc32_generic", "rdma_rxe", "ib_uverbs", "sch_netem"];
+/// What the guest is to have: its NIC, RoCE on it, and what makes a wrong one of it. `rdma_rxe` asks the kernel for a CRC by name, and
+/// names no module for it.
+pub(super) const WANTED: [&str; 9] = [
+    "virtio_pci",
+    "virtio_net",
+    "crc32_generic",
+    "rdma_rxe",
+    "ib_uverbs",
+    "sch_netem",
+    "sch_ingress",
+    "cls_u32",
+    "act_gact",
+];
 
 /// Files of modules in the order in which they load, each behind all that it needs.
 ///

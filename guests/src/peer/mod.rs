@@ -6,7 +6,9 @@ mod rules;
 mod station;
 #[cfg(test)]
 mod tests;
+mod way;
 
 pub use responder::{QpPair, Responder, ResponderCounts};
-pub use rules::{PacketRule, RuleKind};
+pub use rules::{Conduct, PacketRule, RuleKind};
 pub use station::{Exchanged, FrameTap, PeerCounts, Station};
+pub use way::{Midway, OpenWay, Treatment};

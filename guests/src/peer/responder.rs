@@ -67,12 +67,16 @@ pub struct Responder {
     /// What atomics have found, by their sequence numbers: a duplicate gets the same answer.
     found: BTreeMap<u32, u64>,
     held: u64,
+    /// Packets of which one is acknowledged; `None`: those that ask for it.
+    every: Option<u16>,
+    /// Packets taken since the last acknowledgement.
+    since: u16,
     taken: ResponderCounts,
 }
 
 impl Responder {
-    /// One that has taken nothing.
-    pub fn new(ends: QpPair) -> Responder {
+    /// One that has taken nothing. It acknowledges one in `every` packets and the last of each message; `None`: those that ask for it.
+    pub fn new(ends: QpPair, every: Option<u16>) -> Responder {
         let msn = Msn::new(0).expect("zero has 24 bits");
         Responder {
             ends,
@@ -81,6 +85,8 @@ impl Responder {
             said_so: false,
             found: BTreeMap::new(),
             held: 0,
+            every,
+            since: 0,
             taken: ResponderCounts::default(),
         }
     }
@@ -131,10 +137,17 @@ impl Responder {
             _ => {
                 self.expected = psn.advance(1);
                 self.taken.bytes += u64::from(frame.payload_len);
-                if ends(frame.bth.opcode) {
+                let last = ends(frame.bth.opcode);
+                if last {
                     self.complete();
                 }
-                if frame.bth.ack_req {
+                self.since = self.since.saturating_add(1);
+                let due = match self.every {
+                    Some(every) => last || self.since >= every,
+                    None => frame.bth.ack_req,
+                };
+                if due {
+                    self.since = 0;
                     out.push(self.answer(frame, Opcode::RcAcknowledge, psn, Syndrome::ACK));
                 }
             }
@@ -150,6 +163,7 @@ impl Responder {
             }
             Ext::Atomic(_) => self.atomic(frame, out),
             _ => {
+                self.since = 0;
                 let last = Psn::new(self.expected.get().wrapping_sub(1));
                 out.push(self.answer(frame, Opcode::RcAcknowledge, last, Syndrome::ACK));
             }

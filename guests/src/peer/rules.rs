@@ -25,6 +25,15 @@ pub struct PacketRule {
     pub copies: u32,
 }
 
+/// How the rig's end of a connection behaves.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Conduct {
+    /// What is done to packets.
+    pub rules: Vec<PacketRule>,
+    /// It acknowledges one in so many packets, and the last of each message; `None`: those that ask for it.
+    pub ack_every: Option<u16>,
+}
+
 const WORDS: [(&str, RuleKind); 3] =
     [("drop", RuleKind::Drop), ("corrupt", RuleKind::Corrupt), ("withhold", RuleKind::Withhold)];
 

@@ -1,6 +1,7 @@
 //! The thread that moves frames between an interface and the responders behind it.
 
-use super::{PacketRule, QpPair, Responder, ResponderCounts, RuleKind};
+use super::way::Underway;
+use super::{Conduct, Midway, QpPair, Responder, ResponderCounts, RuleKind};
 use crate::GuestFault;
 use core::net::Ipv4Addr;
 use rig_frames::ip::Ip;
@@ -9,9 +10,9 @@ use rig_frames::roce::Opcode;
 use rig_frames::udp;
 use rig_generator::clock::{Clock as _, Wall};
 use rig_generator::netlab::Namespace;
-use rig_generator::port::{Backend, Config, Port, PortError};
+use rig_generator::port::{Backend, Config, Port, PortError, RealTime};
 use rig_units::{Dur, Time};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,15 +48,18 @@ pub struct Exchanged {
     pub connections: Vec<PeerCounts>,
     /// Frames that the port lost on the way in or out: with any, no count is right.
     pub lost: u64,
+    /// How long after it was due the latest of the rig's own frames had left.
+    pub late: Dur,
 }
 
-/// Where each frame of RoCE is told: when, whether the rig sent it, its bytes without FCS. What a rule loses is not told.
+/// Where each frame of RoCE is told: when, whether the rig sent it, its bytes without FCS. What a rule loses is not told, nor what
+/// is lost on the way to the NIC.
 pub type FrameTap = Box<dyn FnMut(Time, bool, &[u8]) + Send>;
 
 /// The thread, under way.
 #[derive(Debug)]
 pub struct Station {
-    new: Sender<(QpPair, Vec<PacketRule>)>,
+    new: Sender<(QpPair, Conduct)>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<Exchanged, GuestFault>>,
 }
@@ -69,7 +73,7 @@ impl Station {
         namespace: &Namespace,
         interface: &str,
         own: Ipv4Addr,
-        record: FrameTap,
+        (record, way): (FrameTap, Box<dyn Midway>),
     ) -> Result<Station, GuestFault> {
         let config = Config { backend: Backend::AfPacket, slots: SLOTS, ..Config::new(interface) };
         let opened = namespace.run(|| {
@@ -92,23 +96,28 @@ impl Station {
                 clock: Wall::start(),
                 met,
                 lines: Vec::new(),
-                out: VecDeque::new(),
+                inward: Underway::new(),
+                outward: Underway::new(),
                 lost: 0,
+                late: Dur::ZERO,
                 record,
+                way,
             };
+            // Without the permission frames leave late now and then, which is measured.
+            let _real_time = RealTime::enter();
             let done = work.run(&stopped);
             done.map_err(|error| GuestFault::failed("move frames", error)).map(|()| work.passed())
         });
         Ok(Station { new, stop, thread })
     }
 
-    /// Answers for a connection from here on, with these rules.
+    /// Answers for a connection from here on, in this way.
     ///
     /// # Errors
     /// The thread has given up.
-    pub fn meet(&self, ends: QpPair, rules: Vec<PacketRule>) -> Result<(), GuestFault> {
+    pub fn meet(&self, ends: QpPair, conduct: Conduct) -> Result<(), GuestFault> {
         self.new
-            .send((ends, rules))
+            .send((ends, conduct))
             .map_err(|gone| GuestFault::failed("answer for a connection", gone))
     }
 
@@ -126,21 +135,32 @@ impl Station {
 /// One connection.
 struct Line {
     ends: QpPair,
-    rules: Vec<PacketRule>,
+    conduct: Conduct,
     responder: Responder,
     /// Copies of each packet that arrived, by its number from the first.
     copies: BTreeMap<u32, u32>,
     moved: PeerCounts,
 }
 
+/// A request on its way to the responder of a line.
+#[derive(Clone)]
+struct Request {
+    line: usize,
+    frame: RoceFrame,
+    withhold: bool,
+}
+
 struct Work {
     port: Port,
     clock: Wall,
-    met: Receiver<(QpPair, Vec<PacketRule>)>,
+    met: Receiver<(QpPair, Conduct)>,
     lines: Vec<Line>,
-    out: VecDeque<RoceFrame>,
+    inward: Underway<Request>,
+    outward: Underway<RoceFrame>,
     lost: u64,
+    late: Dur,
     record: FrameTap,
+    way: Box<dyn Midway>,
 }
 
 impl Work {
@@ -153,15 +173,25 @@ impl Work {
                 arrived.push((clock.at(stamp.at), frame.to_vec()));
             })?;
             // Who is met is told before their peer is, so before any frame of theirs.
-            while let Ok((ends, rules)) = self.met.try_recv() {
-                self.lines.push(Line::new(ends, rules));
+            while let Ok((ends, conduct)) = self.met.try_recv() {
+                self.way.met(&ends);
+                self.lines.push(Line::new(ends, conduct));
             }
             for (at, frame) in arrived.drain(..) {
                 self.take(at, frame);
             }
+            let now = self.clock.now();
+            while let Some((_, request, spoilt)) = self.inward.arrived(now) {
+                self.answer(now, &request, spoilt);
+            }
             self.send(&mut bytes)?;
-            if frames == 0 && self.out.is_empty() {
-                self.port.rx.wait(NAP)?;
+            if frames == 0 {
+                let due = [self.inward.next_due(), self.outward.next_due()];
+                let due = due.into_iter().flatten().min();
+                let nap = due.map_or(NAP, |due| due.since(self.clock.now()).unwrap_or_default());
+                if nap > Dur::ZERO {
+                    self.port.rx.wait(nap.min(NAP))?;
+                }
             }
         }
         let stats = self.port.rx.stats()?;
@@ -171,13 +201,14 @@ impl Work {
 
     fn passed(self) -> Exchanged {
         let of = |line: Line| PeerCounts { taken: line.responder.taken(), ..line.moved };
-        Exchanged { connections: self.lines.into_iter().map(of).collect(), lost: self.lost }
+        let connections = self.lines.into_iter().map(of).collect();
+        Exchanged { connections, lost: self.lost, late: self.late }
     }
 
     fn take(&mut self, at: Time, mut bytes: Vec<u8>) {
         let Ok(Packet::Roce { frame, icrc_ok }) = packet::parse(&bytes) else { return };
-        let line = self.lines.iter_mut().find(|line| line.is_of(&frame));
-        let Some(line) = line.filter(|_| is_request(frame.bth.opcode)) else {
+        let line = self.lines.iter_mut().enumerate().find(|(_, line)| line.is_of(&frame));
+        let Some((index, line)) = line.filter(|_| is_request(frame.bth.opcode)) else {
             (self.record)(at, false, &bytes);
             return;
         };
@@ -186,7 +217,7 @@ impl Work {
         let copy = line.copies.entry(packet).or_default();
         *copy += 1;
         let copy = *copy;
-        let ruled = |kind| line.rules.iter().any(|rule| rule.applies(kind, packet, copy));
+        let ruled = |kind| line.conduct.rules.iter().any(|rule| rule.applies(kind, packet, copy));
         if ruled(RuleKind::Drop) {
             line.moved.dropped += 1;
             return;
@@ -204,33 +235,57 @@ impl Work {
             return;
         }
         let withhold = ruled(RuleKind::Withhold);
+        let treatment = self.way.passes(at, false, &frame);
+        self.inward.take(at, treatment, Request { line: index, frame, withhold });
+    }
+
+    /// A request is at its responder: what that answers is on its way.
+    fn answer(&mut self, now: Time, request: &Request, spoilt: bool) {
+        self.way.arrived(now, &request.frame, spoilt);
+        let line = &mut self.lines[request.line];
+        if spoilt {
+            line.moved.wrong_icrc += 1;
+            return;
+        }
         let mut answers = Vec::new();
-        line.responder.on(&frame, &mut answers);
-        if withhold {
+        line.responder.on(&request.frame, &mut answers);
+        if request.withhold {
             line.moved.withheld += answers.len() as u64;
-        } else {
-            self.out.extend(answers);
+            return;
+        }
+        for answer in answers {
+            let treatment = self.way.passes(now, true, &answer);
+            self.outward.take(now, treatment, answer);
         }
     }
 
     fn send(&mut self, bytes: &mut Vec<u8>) -> Result<(), PortError> {
         let tx = &mut self.port.tx;
-        while let Some(frame) = self.out.front() {
+        let mut first = None;
+        let now = self.clock.now();
+        while self.outward.next_due().is_some_and(|due| due <= now) {
             let Some(mut slot) = tx.alloc() else { break };
+            let Some((due, frame, spoilt)) = self.outward.arrived(now) else { break };
             frame.emit_into(bytes);
+            if spoilt && let Some(last) = bytes.last_mut() {
+                *last ^= 0xff;
+            }
             tx.bytes(&mut slot)[..bytes.len()].copy_from_slice(bytes);
             tx.stage(slot, bytes.len());
-            self.out.pop_front();
+            first = Some(first.unwrap_or(due).min(due));
             (self.record)(self.clock.now(), true, bytes);
         }
         tx.publish();
         self.lost += tx.kick()?.lost;
+        if let Some(first) = first {
+            self.late = self.late.max(self.clock.now().since(first).unwrap_or_default());
+        }
         Ok(())
     }
 }
 
 impl Line {
-    fn new(ends: QpPair, rules: Vec<PacketRule>) -> Line {
+    fn new(ends: QpPair, conduct: Conduct) -> Line {
         let moved = PeerCounts {
             ends,
             taken: ResponderCounts::default(),
@@ -239,7 +294,8 @@ impl Line {
             wrong_icrc: 0,
             withheld: 0,
         };
-        Line { ends, rules, responder: Responder::new(ends), copies: BTreeMap::new(), moved }
+        let responder = Responder::new(ends, conduct.ack_every);
+        Line { ends, conduct, responder, copies: BTreeMap::new(), moved }
     }
 
     /// Whether a frame comes from the peer of this connection.

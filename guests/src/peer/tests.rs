@@ -58,7 +58,7 @@ fn ack(n: u32, messages: u32) -> Answered {
 
 #[test]
 fn a_message_in_order_is_answered_where_it_asks_across_the_wrap() {
-    let mut of = Responder::new(ends());
+    let mut of = Responder::new(ends(), None);
     assert_eq!(answers(&mut of, &send(0, Opcode::RcSendFirst, false)), []);
     assert_eq!(answers(&mut of, &send(1, Opcode::RcSendMiddle, true)), [ack(1, 0)]);
     assert_eq!(answers(&mut of, &send(2, Opcode::RcSendLast, true)), [ack(2, 1)]);
@@ -69,8 +69,26 @@ fn a_message_in_order_is_answered_where_it_asks_across_the_wrap() {
 }
 
 #[test]
+fn one_in_so_many_is_acknowledged_and_the_last_of_a_message_whoever_asks() {
+    let mut of = Responder::new(ends(), Some(3));
+    let opcodes = [Opcode::RcSendFirst, Opcode::RcSendMiddle, Opcode::RcSendMiddle]
+        .into_iter()
+        .chain([Opcode::RcSendMiddle, Opcode::RcSendLast]);
+    let acked: Vec<u32> = (0..)
+        .zip(opcodes)
+        .filter(|&(n, opcode)| !answers(&mut of, &send(n, opcode, true)).is_empty())
+        .map(|(n, _)| n)
+        .collect();
+    assert_eq!(acked, [2, 4]);
+    // What comes again is acknowledged, and it is counted from there.
+    assert_eq!(answers(&mut of, &send(1, Opcode::RcSendMiddle, false)), [ack(4, 1)]);
+    let rest = (5..8).map(|n| answers(&mut of, &send(n, Opcode::RcSendMiddle, false)).len());
+    assert_eq!(rest.collect::<Vec<_>>(), [0, 0, 1]);
+}
+
+#[test]
 fn a_hole_is_answered_by_one_nak_and_what_is_behind_it_is_not_taken() {
-    let mut of = Responder::new(ends());
+    let mut of = Responder::new(ends(), None);
     let nak = (Opcode::RcAcknowledge, 0, Some((Syndrome::Nak(Nak::PsnSequenceError), 0)));
     assert_eq!(answers(&mut of, &send(1, Opcode::RcSendOnly, true)), [nak]);
     assert_eq!(answers(&mut of, &send(2, Opcode::RcSendOnly, true)), []);
@@ -85,7 +103,7 @@ fn a_hole_is_answered_by_one_nak_and_what_is_behind_it_is_not_taken() {
 
 #[test]
 fn what_was_taken_before_is_answered_by_what_is_taken_so_far() {
-    let mut of = Responder::new(ends());
+    let mut of = Responder::new(ends(), None);
     for n in 0..3 {
         answers(&mut of, &send(n, Opcode::RcSendOnly, false));
     }
@@ -95,7 +113,7 @@ fn what_was_taken_before_is_answered_by_what_is_taken_so_far() {
 
 #[test]
 fn a_read_takes_a_number_for_each_response() {
-    let mut of = Responder::new(ends());
+    let mut of = Responder::new(ends(), None);
     let at = reth::Repr { virtual_address: 0, rkey: 1, dma_len: 2500 };
     let read = request(0, Opcode::RcReadRequest, Ext::Reth(at), true);
     let first = Some((Syndrome::ACK, 1));
@@ -117,7 +135,7 @@ fn a_read_takes_a_number_for_each_response() {
 
 #[test]
 fn an_atomic_that_comes_again_finds_what_it_found() {
-    let mut of = Responder::new(ends());
+    let mut of = Responder::new(ends(), None);
     let add = |n| {
         let of = atomic_eth::Repr { virtual_address: 0, rkey: 1, swap_or_add: 5, compare: 0 };
         request(n, Opcode::RcFetchAdd, Ext::Atomic(of), true)

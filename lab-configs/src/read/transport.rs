@@ -1,6 +1,6 @@
 //! Reading what carries frames to a lab's devices, what that makes of their ports, and which controls it goes with.
 
-use crate::lab::{ControlName, DpdkWire, Interfaces, Transport, Veth};
+use crate::lab::{ControlName, DpdkWire, Guests, Interfaces, Transport, Veth};
 use crate::walk::{At, Fields};
 use crate::yaml::Value;
 use crate::{Backend, Declared, Kind, Profile};
@@ -9,14 +9,19 @@ use rig_units::{Dur, PortSpeed};
 use std::path::PathBuf;
 
 /// The words for the transports.
-pub(crate) const TRANSPORTS: [(&str, Word); 3] =
-    [("virtual", Word::Virtual), ("veth", Word::Veth), ("interfaces", Word::Interfaces)];
+pub(crate) const TRANSPORTS: [(&str, Word); 4] = [
+    ("virtual", Word::Virtual),
+    ("veth", Word::Veth),
+    ("interfaces", Word::Interfaces),
+    ("guests", Word::Guests),
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
     Virtual,
     Veth,
     Interfaces,
+    Guests,
 }
 
 /// What each transport was called when a lab said `adapter:`, which was both transport and control.
@@ -29,6 +34,7 @@ const TO_COME: [&str; 2] = ["sonic", "linux"];
 /// The keys of `wire:`, by transport.
 const VETH: [&str; 5] = ["speed", "ports", "bound", "benches", "budget"];
 const INTERFACES: [&str; 7] = ["interfaces", "backend", "eal", "shim", "speed", "bound", "budget"];
+const GUESTS: [&str; 4] = ["bound", "trial", "budget", "prepare"];
 
 /// Most ports of an emulated device in real time, and most devices side by side.
 const MOST: i64 = 64;
@@ -54,7 +60,7 @@ pub(super) fn is_of_now(lab: &At<'_>) -> bool {
 pub(super) fn elsewhere(key: &str) -> Option<String> {
     match key {
         "control" => Some("it with a device: `duts: [{profile: FILE, control: none}]`".to_owned()),
-        key if VETH.contains(&key) || INTERFACES.contains(&key) => {
+        key if [&VETH[..], &INTERFACES, &GUESTS].iter().any(|keys| keys.contains(&key)) => {
             Some(format!("it below `wire:`, of a transport that has one: `wire: {{{key}: ...}}`"))
         }
         _ => None,
@@ -88,7 +94,7 @@ pub(super) fn offers(at: &At<'_>, transport: &Transport, control: ControlName) {
 
 /// What carries frames to the devices of a lab.
 pub(super) fn read(lab: &At<'_>, fields: &Fields<'_>) -> Option<Transport> {
-    let word = fields.need("transport", "virtual, veth or interfaces");
+    let word = fields.need("transport", "virtual, veth, interfaces or guests");
     let word = word.and_then(|at| at.choice(&TRANSPORTS))?;
     let wire = fields.get("wire");
     match (word, wire) {
@@ -104,6 +110,7 @@ pub(super) fn read(lab: &At<'_>, fields: &Fields<'_>) -> Option<Transport> {
         }
         (Word::Veth, Some(wire)) => veth(&wire).map(Transport::Veth),
         (Word::Interfaces, Some(wire)) => interfaces(&wire).map(Transport::Interfaces),
+        (Word::Guests, Some(wire)) => guests(&wire).map(Transport::Guests),
     }
 }
 
@@ -117,6 +124,20 @@ fn veth(at: &At<'_>) -> Option<Veth> {
         fields.or("benches", 1, |at| at.whole(1..=MOST, "a number of devices side by side"));
     let budget = length(&fields, "budget", "240s");
     Some(Veth { speed: speed?, ports: ports?, bound: bound?, benches: benches?, budget: budget? })
+}
+
+fn guests(at: &At<'_>) -> Option<Guests> {
+    let fields = at.fields(&GUESTS)?;
+    let [bound, trial, budget] = [("bound", "1ms"), ("trial", "2s"), ("budget", "600s")]
+        .map(|(name, example)| length(&fields, name, example));
+    const LINES: &str = "a list of lines for the guest's shell";
+    let prepare = fields.or("prepare", Vec::new(), |at| {
+        let lines = at.list(LINES)?;
+        let read: Vec<String> =
+            lines.iter().filter_map(|line| Some(line.text(LINES)?.to_owned())).collect();
+        (read.len() == lines.len()).then_some(read)
+    });
+    Some(Guests { bound: bound?, trial: trial?, budget: budget?, prepare: prepare? })
 }
 
 fn interfaces(at: &At<'_>) -> Option<Interfaces> {
@@ -230,18 +251,31 @@ pub(super) fn fit(transport: &Transport, duts: &mut [Profile], listed: &[At<'_>]
             continue;
         }
         let pair = dut.declared.nics().is_some_and(|nics| nics.peer.is_some());
+        if let Transport::Guests(_) = transport {
+            if !pair {
+                let found = format!("`{}` in a guest", dut.name);
+                let want = "a pair of NICs: the guest's, and the rig's own at its other end, such as {pair: [duts/soft-roce.yaml, \
+                    duts/rig-peer.yaml]}";
+                at.fault(found, want);
+            }
+            continue;
+        }
         if pair && *transport != Transport::Virtual {
             let found = format!("the pair of NICs `{}` in a lab with a wire", dut.name);
             at.fault(found, "one NIC: the rig passes on between two in virtual time alone");
             continue;
         }
         match transport {
-            Transport::Virtual => {}
+            Transport::Virtual | Transport::Guests(_) => {}
             Transport::Veth(wire) => *dut.declared.ports_mut() = made_ports(&dut.declared, wire),
             Transport::Interfaces(wire) => {
                 *dut.declared.ports_mut() = cabled_ports(&dut.declared, wire);
             }
         }
+    }
+    if let (Transport::Guests(_), [_, second, ..]) = (transport, listed) {
+        let found = format!("{} devices in one guest", listed.len());
+        second.fault(found, "one pair of NICs, and a lab of its own for each other one");
     }
     if let (Transport::Interfaces(_), [_, second, ..]) = (transport, listed) {
         let found = format!("{} devices at one set of interfaces", listed.len());
@@ -402,6 +436,27 @@ mod tests {
         }
         insta::assert_snapshot!(faults_of_lab(
             &VETH.replace("transport: veth", "adapter: emulatd")
+        ));
+    }
+
+    #[test]
+    fn a_guest_is_one_pair_of_nics() {
+        let lab = |duts: &str| {
+            virtual_lab(duts).replace(
+                "transport: virtual",
+                "transport: guests\nwire: {bound: 1ms, trial: 2s, budget: 9s}",
+            )
+        };
+        let pair = "{pair: [duts/gen1.yaml, duts/gen2.yaml]}";
+        let read = lab_of(&lab(&format!("[{pair}]")));
+        let Transport::Guests(guests) = &read.transport else { panic!("{:?}", read.transport) };
+        assert_eq!(guests.trial, rig_units::Dur::s(2));
+        assert_eq!(read.control(&read.duts[0]), ControlName::Perftest);
+        insta::assert_snapshot!(faults_of_lab(&lab(&format!(
+            "[duts/gen1.yaml, {pair}, duts/broadcom.yaml]"
+        ))));
+        insta::assert_snapshot!(faults_of_lab(
+            &lab(&format!("[{pair}]")).replace("trial", "lasts")
         ));
     }
 

@@ -12,7 +12,7 @@ use crate::trials::threshold_search::Stage;
 use rig_capture::{Observation, Reading};
 use rig_lab::Kind;
 use rig_testcases::vocabulary::Entry;
-use rig_testcases::{Measure, Script};
+use rig_testcases::{Case, Measure, Script};
 
 /// What a measure rests on beside the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,17 @@ pub type Expects = fn(&Measure, &Context<'_>, &[Point]) -> Vec<Expected>;
 /// What tells how late a trial may be for a measure.
 pub type LateLimits = fn(&Measure, &Context<'_>, &Script, &Observation) -> Vec<Limit>;
 
+/// What of a measure counts from the instant at which a script starts a flow. Where the device starts that when it can, it says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FromStart {
+    /// It tells the same whenever that is.
+    Nothing,
+    /// One of its arguments, which may be left out.
+    Argument(&'static str),
+    /// Whatever it tells.
+    Everything,
+}
+
 /// A measure: what a file says of it, and what judges it where a case asks for it.
 #[derive(Debug)]
 pub struct Known {
@@ -105,6 +116,10 @@ pub struct Known {
     pub at_line_rate: bool,
     /// Streams whose bursts draw a curve: there are as many trials as it takes to tell it from another.
     pub bursts: fn(&Measure) -> &[String],
+    /// The rig port whose NIC it judges, where it judges one of two.
+    pub of_nic: fn(&Measure, &Case) -> Option<String>,
+    /// What of it counts from when a flow is started.
+    pub from_start: FromStart,
     /// How late the rig and a served device may be before a trial means nothing for it.
     pub limits: LateLimits,
 }
@@ -127,6 +142,8 @@ impl Known {
         drained: |_| &[],
         at_line_rate: false,
         bursts: |_| &[],
+        of_nic: |_, _| None,
+        from_start: FromStart::Nothing,
         limits: |_, _, _, _| Vec::new(),
     };
 }

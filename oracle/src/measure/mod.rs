@@ -43,7 +43,9 @@ pub use ecn::class;
 pub use judge_context::JudgeContext;
 pub use judged::{Judged, Settled};
 pub use limits::Limit;
-pub use measurement::{Expected, Expects, Known, LateLimits, Needs, Placement, Red, Tells};
+pub use measurement::{
+    Expected, Expects, FromStart, Known, LateLimits, Needs, Placement, Red, Tells,
+};
 pub use registry::{Registry, of};
 pub use search::happened;
 pub use void::{as_planned, void};

@@ -7,7 +7,8 @@ use rig_capture::Dir;
 use rig_capture::connection::{Connection, Finder};
 use rig_capture::pcapng::FrameFile;
 use rig_frames::packet::{self, Packet};
-use rig_guests::{Came, Guest, GuestFault, Image, Perftest};
+use rig_guests::peer::Conduct;
+use rig_guests::{Came, Guest, GuestFault, Image, PATIENCE, Perftest};
 use rig_reports::Exit;
 use rig_units::{PortSpeed, Time};
 use serde::Serialize;
@@ -105,7 +106,8 @@ fn perftest(args: &PerftestArgs) -> Result<Exit, GuestFault> {
     let session = Perftest {
         program: args.program.clone(),
         flags: args.flags.clone(),
-        rules: args.rule.clone(),
+        conduct: Conduct { rules: args.rule.clone(), ack_every: None },
+        patience: PATIENCE,
     };
     let into = Arc::clone(&seen);
     let came = session.run(

@@ -4,6 +4,7 @@ use super::input::{Bad, Input};
 use super::restore;
 use crate::cli::{EffortLevel, Format, Keep, RunArgs};
 use crate::executor::Benches;
+use crate::executor::guest::GuestHost;
 use crate::executor::wire::{Serve, Start};
 use crate::fence::{self, Gap};
 use crate::folder::{self, NoTrouble, Refused, Trouble};
@@ -113,8 +114,8 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     let benches = world.benches.clone().or_else(|| benches(&input.lab, &journal, &world.stop));
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
     let jobs = match input.lab.transport {
-        // There is one set of interfaces.
-        Transport::Interfaces(_) => 1,
+        // There is one set of interfaces, and one guest.
+        Transport::Interfaces(_) | Transport::Guests(_) => 1,
         Transport::Virtual | Transport::Veth(_) => args.jobs.map_or(side_by_side, usize::from),
     };
     // Without a handler a signal ends the process as it always would. Before anything waits for a device, which may hang.
@@ -129,7 +130,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     }
     let mended = match &input.lab.transport {
         Transport::Interfaces(wire) => restore::mend(wire),
-        Transport::Virtual | Transport::Veth(_) => Ok(()),
+        Transport::Virtual | Transport::Veth(_) | Transport::Guests(_) => Ok(()),
     };
     let tried = mended.and_then(|()| {
         let Some(benches) = &benches else { return Ok(None) };
@@ -248,7 +249,7 @@ fn confine(lab: &Lab, args: &RunArgs, out: Option<&OutDir>) {
             fence::close(&out.into_iter().chain(junit).collect::<Vec<_>>());
         }
         Transport::Interfaces(wire) if wire.dpdk.is_some() => rights::keep(Work::Dpdk),
-        Transport::Veth(_) | Transport::Interfaces(_) => {
+        Transport::Veth(_) | Transport::Interfaces(_) | Transport::Guests(_) => {
             rights::keep(Work::Ports);
             rights::lower(Work::Trial);
         }
@@ -312,12 +313,18 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
             let control = lab.duts.first().map_or(ControlName::None, |dut| lab.control(dut));
             Some(Benches::new(Start::Cabled(wire.clone(), control, Arc::clone(journal)), 1))
         }
+        Transport::Guests(wire) => {
+            let machine = Arc::new(GuestHost::new(state::guest(), wire.prepare.clone()));
+            Some(Benches::new(Start::Guest(machine, wire.bound), 1))
+        }
     }
 }
 
 /// Mutations where there is no emulated device to mutate.
 fn unmutable(lab: &Lab, mutate: &[String]) -> Vec<String> {
-    let Transport::Interfaces(_) = lab.transport else { return Vec::new() };
+    let (Transport::Interfaces(_) | Transport::Guests(_)) = lab.transport else {
+        return Vec::new();
+    };
     let refused = |mutation: &String| {
         format!(
             "`--mutate {mutation}`: lab {} reaches its device by the wire alone, and cannot make it depart from what it \
@@ -330,9 +337,14 @@ fn unmutable(lab: &Lab, mutate: &[String]) -> Vec<String> {
 
 /// A capture to disk where every frame is known anyway.
 fn uncapturable(lab: &Lab, args: &RunArgs) -> Option<String> {
-    let (Transport::Virtual, Some(path)) = (&lab.transport, &args.capture) else { return None };
+    let path = args.capture.as_ref()?;
+    let how = match &lab.transport {
+        Transport::Virtual => "runs in virtual time",
+        Transport::Guests(_) => "runs in a guest, with the rig at its tap",
+        Transport::Veth(_) | Transport::Interfaces(_) => return None,
+    };
     Some(format!(
-        "`--capture {}`: lab {} runs in virtual time, where each trial's frames are its evidence\n   = want: `--evidence \
+        "`--capture {}`: lab {} {how}, where each trial's frames are its evidence\n   = want: `--evidence \
          all`, or a lab with ports in real time, such as lab-configs/veth.yaml",
         path.display(),
         lab.name

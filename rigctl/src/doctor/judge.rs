@@ -44,6 +44,7 @@ impl Needs {
         let wire = match &lab.transport {
             Transport::Virtual => Wire::None,
             Transport::Veth(wire) => Wire::Made { bound: wire.bound },
+            Transport::Guests(wire) => Wire::Made { bound: wire.bound },
             Transport::Interfaces(wire) => {
                 let speed = |port| lab.duts.first().and_then(|dut| dut.declared.port_speed(port));
                 let each = (0..).zip(&wire.interfaces);

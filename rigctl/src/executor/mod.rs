@@ -1,12 +1,14 @@
-//! The two ways to run a script: in virtual time against the emulated device in this process, and in real time on real
-//! ports. Only the runner knows that there are two.
+//! The ways to run a script: in virtual time against the emulated device in this process, in real time on real ports, and in
+//! real time on the NIC of a guest. Only the runner knows that there are several.
 
+pub mod guest;
 pub mod ledger;
 pub mod recorder;
 pub mod sampler;
 pub mod virtual_lab;
 pub mod wire;
 
+pub use guest::GuestLab;
 pub use virtual_lab::VirtualLab;
 pub use wire::{Benches, Broken, WireLab};
 
@@ -26,6 +28,8 @@ pub enum Executor {
     Virtual(Box<VirtualLab>),
     /// In real time.
     Wire(Box<WireLab>),
+    /// In real time, on a NIC in a guest.
+    Guest(Box<GuestLab>),
 }
 
 impl Executor {
@@ -34,13 +38,15 @@ impl Executor {
         match self {
             Executor::Virtual(lab) => lab.now(),
             Executor::Wire(lab) => lab.now(),
+            Executor::Guest(lab) => lab.now(),
         }
     }
 
     /// Whether the device was booted for this session, so that it begins with nothing stormed.
     pub fn is_fresh(&self) -> bool {
         match self {
-            Executor::Virtual(_) => true,
+            // Each trial in a guest has a connection of its own.
+            Executor::Virtual(_) | Executor::Guest(_) => true,
             Executor::Wire(lab) => lab.is_fresh(),
         }
     }
@@ -56,13 +62,15 @@ impl Executor {
                 Ok(())
             }
             Executor::Wire(lab) => lab.idle_until(at, stop),
+            // Between two connections nothing of them goes on.
+            Executor::Guest(_) => Ok(()),
         }
     }
 
-    /// The rig's ports, as a capture to disk describes them; none in virtual time, where every frame is known anyway.
+    /// The rig's ports, as a capture to disk describes them; none where every frame is known anyway.
     pub fn interfaces(&self, script: &Script, declared: &Declared) -> Vec<Interface> {
         match self {
-            Executor::Virtual(_) => Vec::new(),
+            Executor::Virtual(_) | Executor::Guest(_) => Vec::new(),
             Executor::Wire(lab) => lab.interfaces(script, declared),
         }
     }
@@ -70,7 +78,7 @@ impl Executor {
     /// Where the frames of the next trial go, too; of that before, what was going on.
     pub fn onto_disk(&mut self, capture: Option<Capture>) -> Option<Capture> {
         match self {
-            Executor::Virtual(_) => None,
+            Executor::Virtual(_) | Executor::Guest(_) => None,
             Executor::Wire(lab) => core::mem::replace(&mut lab.disk, capture),
         }
     }
@@ -80,6 +88,7 @@ impl Executor {
         match self {
             Executor::Virtual(lab) => lab.spool = onto,
             Executor::Wire(lab) => lab.spool = onto,
+            Executor::Guest(lab) => lab.spool = onto,
         }
     }
 
@@ -88,6 +97,7 @@ impl Executor {
         match self {
             Executor::Virtual(lab) => lab.spooled.take(),
             Executor::Wire(lab) => lab.spooled.take(),
+            Executor::Guest(lab) => lab.spooled.take(),
         }
     }
 
@@ -106,13 +116,14 @@ impl Executor {
         match self {
             Executor::Virtual(lab) => lab.trial(script, declared, read, stop),
             Executor::Wire(lab) => lab.trial(script, declared, stop),
+            Executor::Guest(lab) => lab.trial(script, declared, stop),
         }
     }
 
-    /// How each sender of the last trial kept to its plan, by name; in virtual time all do.
+    /// How each sender of the last trial kept to its plan, by name; in virtual time all do, and in a guest there is none.
     pub fn kept(&mut self) -> Vec<(String, Kept)> {
         match self {
-            Executor::Virtual(_) => Vec::new(),
+            Executor::Virtual(_) | Executor::Guest(_) => Vec::new(),
             Executor::Wire(lab) => lab.kept(),
         }
     }

@@ -32,6 +32,7 @@ pub fn planned(
         Transport::Virtual => return None,
         Transport::Veth(wire) => (u64::from(wire.benches), wire.budget),
         Transport::Interfaces(wire) => (1, wire.budget),
+        Transport::Guests(wire) => (1, wire.budget),
     };
     let alpha = budget::each(cases);
     let estimate = |effort: Effort| {

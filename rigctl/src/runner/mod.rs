@@ -13,6 +13,7 @@ pub mod estimate;
 pub mod evidence;
 pub mod floor;
 pub mod in_effect;
+mod in_guest;
 mod misfit;
 pub mod mutants;
 pub mod pausing;

@@ -2,7 +2,7 @@
 
 use crate::executor::virtual_lab::speeds;
 use crate::executor::wire::Share;
-use crate::executor::{Benches, Broken, Executor, VirtualLab, WireLab};
+use crate::executor::{Benches, Broken, Executor, GuestLab, VirtualLab, WireLab};
 use crate::stop::Stop;
 use crate::to_disk::Folder;
 use rig_capture::Observation;
@@ -230,6 +230,11 @@ impl<'a> Session<'a> {
             let rig = Seed::of_run(seed).split("rig").value();
             return Ok(Executor::Virtual(Box::new(VirtualLab::new(dut, cable, rig))));
         };
+        if let Some((machine, bound)) = benches.guest() {
+            let device = (&self.context.profile.declared, settings.as_slice());
+            let lab = GuestLab::boot(machine, device, (cable, bound)).map_err(not_booted)?;
+            return Ok(Executor::Guest(Box::new(lab)));
+        }
         let program = Program::of(script, &speeds(script, &self.context.group.declared));
         // A script that cannot be sent is refused by its trial.
         let share = program.map_or(Share::default(), |program| Share::of(script, &program));

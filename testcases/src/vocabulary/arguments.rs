@@ -93,6 +93,13 @@ impl Arguments {
         Some(Window { flows: self.names("flows")?.to_vec(), from, until })
     }
 
+    /// Forgets what stands under `key`; whether anything did.
+    pub fn forget(&mut self, key: &str) -> bool {
+        let told = self.0.len();
+        self.0.retain(|(other, _)| *other != key);
+        self.0.len() < told
+    }
+
     pub(crate) fn set(&mut self, key: &'static str, value: Argument) {
         match self.0.iter_mut().find(|(other, _)| *other == key) {
             Some((_, told)) => *told = value,

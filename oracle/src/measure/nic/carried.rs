@@ -3,7 +3,7 @@
 
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread};
-use super::super::measurement::{Known, Red, Tells, by_source, in_words};
+use super::super::measurement::{FromStart, Known, Red, Tells, by_source, in_words};
 use super::Seen;
 use super::rc::{End, says};
 use crate::Prediction;
@@ -46,6 +46,7 @@ pub(in super::super) static GOODPUT: Known = Known {
     red: Red::Mutated("rate-over-a-long-way", "nic.rp.timer=x2"),
     expected: |measure, _, _| in_words(wanted(measure)),
     judge: |measure, done, judged| goodput(done, measure, judged),
+    from_start: FromStart::Everything,
     ..Known::USUAL
 };
 
@@ -116,6 +117,7 @@ pub(in super::super) static COMPLETION: Known = Known {
         let unfinished = measure.arguments.whole("unfinished").unwrap_or(0);
         completion(done, measure.named("flow"), (measure.arguments.dur("by"), unfinished), judged);
     },
+    from_start: FromStart::Argument("by"),
     ..Known::USUAL
 };
 

@@ -26,6 +26,7 @@ pub(in super::super) static COUNTERS: Known = Known {
     red: Red::Mutated("one-cnp-an-interval", "deviation=cnp_not_counted"),
     expected: |measure, _, _| by_source(measure.entry.about, SOURCE),
     judge: |measure, done, judged| judge(done, measure.named("port"), judged),
+    of_nic: |measure, _| Some(measure.named("port").to_owned()),
     ..Known::USUAL
 };
 

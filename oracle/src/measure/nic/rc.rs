@@ -15,7 +15,7 @@ use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, optional};
-use rig_testcases::{FlowSpec, RoceKind, Verb};
+use rig_testcases::{Case, FlowSpec, Measure, RoceKind, Verb};
 use rig_units::{Dur, Time, Within};
 
 /// `rc.sender`.
@@ -32,6 +32,7 @@ pub(in super::super) static SENDER: Known = Known {
         told("numbers in order; after a NAK from the one that it names", "go-back-N", SOURCE)
     },
     judge: |measure, done, judged| sender(done, measure.named("flow"), judged),
+    of_nic: |measure, case| end_of(measure, case, |reads| !reads),
     ..Known::USUAL
 };
 
@@ -64,8 +65,16 @@ pub(in super::super) static RECEIVER: Known = Known {
         let of = measure.arguments.name("stream").unwrap_or_else(|| measure.named("flow"));
         receiver(done, of, judged);
     },
+    of_nic: |measure, case| end_of(measure, case, |reads| reads),
     ..Known::USUAL
 };
+
+/// The rig port in front of the end of a flow that began it, where `began` says so of whether it reads; else of the other end.
+fn end_of(measure: &Measure, case: &Case, began: fn(bool) -> bool) -> Option<String> {
+    let flow = case.flows.get(measure.named("flow"))?;
+    let end = if began(flow.verb == Verb::Read) { &flow.nic } else { &flow.to };
+    Some(end.clone())
+}
 
 /// One end of a connection.
 pub(super) struct End {

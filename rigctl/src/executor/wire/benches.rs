@@ -6,12 +6,14 @@ use super::patience::Patience;
 use super::room::{Room, Share};
 use super::served::Serve;
 use super::{cabled, served};
+use crate::executor::guest::GuestHost;
 use crate::rights::{self, Work};
 use core::ops::{Deref, DerefMut};
 use rig_dut::Journal;
 use rig_generator::clock::Wall;
 use rig_generator::port::Mono;
 use rig_lab::{ControlName, Interfaces, Profile};
+use rig_units::Dur;
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
@@ -25,6 +27,8 @@ pub enum Start {
     Cabled(Interfaces, ControlName, Arc<Journal>),
     /// Somebody else makes them.
     Made(Arc<dyn Maker>),
+    /// There is a guest instead, and its stamps are this near.
+    Guest(Arc<GuestHost>, Dur),
 }
 
 /// Makes benches.
@@ -81,6 +85,14 @@ impl Benches {
         self.most
     }
 
+    /// The guest that there is instead of benches, and how far off a stamp at its tap may be.
+    pub fn guest(&self) -> Option<(Arc<GuestHost>, Dur)> {
+        match &self.start {
+            Start::Guest(machine, bound) => Some((Arc::clone(machine), *bound)),
+            Start::Served(_) | Start::Cabled(..) | Start::Made(_) => None,
+        }
+    }
+
     /// The share of the machine that all of them may take together.
     pub const fn whole(&self) -> Share {
         self.room.whole()
@@ -114,6 +126,7 @@ impl Benches {
                 cabled::start((wire, *control), journal, profile, &*self.clocks)
             }
             Start::Made(maker) => maker.bench(profile),
+            Start::Guest(..) => Err("a guest has no bench: it sends by itself".to_owned()),
         }
     }
 

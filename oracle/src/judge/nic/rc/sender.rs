@@ -60,6 +60,7 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
         sight,
         next: first,
         top: first,
+        packets: 0,
         standings: vec![start],
         naks: Vec::new(),
         active: Time::ZERO,
@@ -68,15 +69,17 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
     };
     let mut came = came.iter().enumerate().peekable();
     for (packet, one) in sent.iter().enumerate() {
-        while let Some((index, event)) =
-            came.next_if(|(_, event)| event.at <= one.at + sight.blur())
-        {
-            sender.came(index, event);
+        // What names a number that was not sent yet came later, whatever the stamps say.
+        while let Some((index, event)) = came.next_if(|(_, event)| {
+            event.at <= one.at || (event.at <= one.at + sight.blur() && sender.names_sent(event))
+        }) {
+            // What leaves before it is not late for it, whichever of the two is read first.
+            sender.came(index, event, event.at.min(one.at));
         }
         sender.sent(packet, one);
     }
     for (index, event) in came {
-        sender.came(index, event);
+        sender.came(index, event, event.at);
     }
     sender.ended(sent.len());
     sender.resent.faults.sort_unstable();
@@ -111,6 +114,8 @@ struct Sender<'a> {
     /// The number that is next in order, and the first that was never sent.
     next: Psn,
     top: Psn,
+    /// How many packets it has sent.
+    packets: usize,
     standings: Vec<Standing>,
     naks: Vec<Nak>,
     /// The last instant at which anything started the timeout anew, by any reading of the rule.
@@ -124,16 +129,35 @@ impl Sender<'_> {
         self.standings[self.standings.len() - 1]
     }
 
-    fn came(&mut self, index: usize, event: &Event) {
-        let unacked = match event.says {
+    /// The first number that is not acknowledged once this has come.
+    const fn unacked(event: &Event) -> Psn {
+        match event.says {
             Says::Ack => event.psn.advance(1),
             Says::Nak => event.psn,
+        }
+    }
+
+    /// Whether all that it speaks of was sent: what it acknowledges, or what it misses and the packet behind that which shows the hole.
+    fn names_sent(&self, event: &Event) -> bool {
+        let behind = match event.says {
+            Says::Ack => 1,
+            Says::Nak => 2,
         };
+        self.top.ahead_of(event.psn.advance(behind)).is_some()
+    }
+
+    /// Takes in what came; by `waited` nothing had left that the timeout may have asked for.
+    fn came(&mut self, index: usize, event: &Event, waited: Time) {
+        let unacked = Self::unacked(event);
         let Some(progress) = unacked.ahead_of(self.standing().unacked) else { return };
         if self.top.ahead_of(unacked).is_none() {
             return;
         }
         if progress > 0 {
+            // It waited for this longer than it may: whatever leaves next, it is not what the timeout asked for.
+            if let Some(packet) = self.packets.checked_sub(1).filter(|_| self.overdue(waited)) {
+                self.resent.faults.push(Fault::NoTimeout { packet });
+            }
             self.standings.push(Standing { from: event.at, unacked, since: event.at });
             self.tries = 0;
             for nak in &mut self.naks {
@@ -184,6 +208,7 @@ impl Sender<'_> {
             self.naks.clear();
             self.active = self.active.max(one.at);
         }
+        self.packets = packet + 1;
         self.next = one.psn.advance(1);
         if self.next.ahead_of(self.top).is_some() {
             self.top = self.next;

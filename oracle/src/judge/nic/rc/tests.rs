@@ -32,6 +32,36 @@ fn rc(ack_every: u16) -> Rc {
     }
 }
 
+#[test]
+fn where_stamps_are_further_off_than_a_reply_takes_one_comes_behind_what_it_names() {
+    // Five packets a picosecond apart, the NAK of the fourth at once, and back to that.
+    let sent = [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (400, 3), (401, 4)];
+    let sent = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) });
+    let nak = Event { at: Time(5), says: Says::Nak, psn: Psn::new(3) };
+    let sight = Sight { bound: Dur(50), until: Time(500), ..EXACT };
+    let resent = sender(&rc(1), Psn::new(0), &sent, &[nak], &sight);
+    assert_eq!((resent.faults, resent.restarts.len()), (Vec::new(), 1));
+}
+
+#[test]
+fn a_sender_that_waits_too_long_is_seen_though_stamps_have_the_acknowledgement_before_it_sends_again()
+ {
+    let faults = |again: u64| {
+        let sent = [(0, 0), (1, 1), (again, 1)];
+        let sent = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) });
+        let came = [(2, 0), (again + 1, 1)];
+        let came =
+            came.map(|(at, psn)| Event { at: Time(at), says: Says::Ack, psn: Psn::new(psn) });
+        let sight = Sight { bound: Dur(50), until: Time(20 * WAITS), ..EXACT };
+        sender(&rc(1), Psn::new(0), &sent, &came, &sight).faults
+    };
+    // The timer runs out at 5 002; stamps are off by 50 each, and two slots are allowed.
+    assert_eq!(faults(WAITS + 2), []);
+    assert_eq!(faults(WAITS + 302), []);
+    assert_eq!(faults(WAITS + 303), [Fault::NoTimeout { packet: 1 }]);
+    assert_eq!(faults(10 * WAITS), [Fault::NoTimeout { packet: 1 }]);
+}
+
 /// What one queue pair showed at both its ends.
 #[derive(Debug, Clone, Default)]
 struct Trace {

@@ -1,0 +1,190 @@
+//! A session with the NIC of a guest: its trials, each one run of perftest there.
+
+use super::super::ledger::{Ledger, Seen};
+use super::super::virtual_lab::speeds;
+use super::super::wire::broken::Broken;
+use super::injector::Injector;
+use super::machine::GuestHost;
+use super::tape::{Between, Tape};
+use crate::stop::Stop;
+use core::time::Duration;
+use rig_capture::pcapng::{Onto, Spool, Spooled};
+use rig_capture::{Counters, Integrity, Lateness, Observation, PortTrace, Provenance};
+use rig_dut::{Control as _, PerftestControl};
+use rig_generator::clock::{Clock as _, Wall};
+use rig_guests::peer::Conduct;
+use rig_guests::{Came, Guest, GuestFault, Perftest};
+use rig_lab::{Declared, Setting};
+use rig_testcases::{Action, FlowSpec, Script, Verb};
+use rig_units::{Dur, Time};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How a guest's `timeout` says that it has ended a program.
+const ENDED: [u8; 2] = [124, 143];
+
+/// A guest's NIC in one configuration.
+#[derive(Debug)]
+pub struct GuestLab {
+    machine: Arc<GuestHost>,
+    control: PerftestControl,
+    cable: Dur,
+    bound: Dur,
+    clock: Wall,
+    /// Where every frame of the next trial goes once it is over.
+    pub spool: Option<Onto>,
+    /// Every frame of the last one.
+    pub spooled: Option<Spooled>,
+}
+
+impl GuestLab {
+    /// A session with the NIC that is declared so, with `settings` on top.
+    ///
+    /// # Errors
+    /// Nothing here can set one of them.
+    pub fn boot(
+        machine: Arc<GuestHost>,
+        (declared, settings): (&Declared, &[Setting]),
+        (cable, bound): (Dur, Dur),
+    ) -> Result<GuestLab, Broken> {
+        let mut control = PerftestControl::of(declared.clone());
+        control.set(settings)?;
+        let clock = Wall::start();
+        Ok(GuestLab { machine, control, cable, bound, clock, spool: None, spooled: None })
+    }
+
+    /// The present, on the clock of the session.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Runs one trial from now on: the flow that the script starts.
+    ///
+    /// # Errors
+    /// The guest is lost, perftest does not come about, or `stop` hurried.
+    pub fn trial(
+        &mut self,
+        script: &Script,
+        declared: &Declared,
+        stop: &Stop,
+    ) -> Result<Observation, Broken> {
+        let (flow, spec) = started(script)?;
+        let connection = script.connection(flow);
+        let origin = self.now();
+        let spool = self.spool.take().map(|onto| Spool::held(onto, script));
+        let ledger = Ledger::new(script).onto(spool);
+        let inject = script.between.as_ref().map(|(_, _, between)| between.inject.as_slice());
+        let injector = Injector::new(inject.unwrap_or_default());
+        let until = Time::ZERO + script.length;
+        let tape = Arc::new(Mutex::new(Tape::new((connection, spec), ledger, injector, until)));
+        let session = self.perftest(spec, script.length);
+        let ran = self.machine.with(|guest| run(&session, guest, &tape));
+        let tape = Arc::into_inner(tape).and_then(|tape| tape.into_inner().ok());
+        let tape = tape.ok_or_else(|| Broken::Device("a thread holds the frames".to_owned()))?;
+        let came = match ran.and_then(|came| had(came, &tape)) {
+            Ok(came) if !stop.hurried() => came,
+            failed => {
+                tape.ledger.abandon();
+                return Err(failed.err().unwrap_or(Broken::Stopped));
+            }
+        };
+        let Tape { ledger, injector, .. } = tape;
+        let Seen { records, streams, loads, unrecorded, spool } = ledger.finish();
+        self.spooled = spool.map(Spool::finish);
+        let late = (came.passed.late > self.bound).then(|| Lateness {
+            at: Time::ZERO,
+            by: came.passed.late,
+            sender: "the rig's end of the connection".to_owned(),
+        });
+        let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds(script, declared)).map(
+            |((&index, name), speed)| PortTrace {
+                name: name.clone(),
+                speed,
+                dut_port: declared.name_of(index),
+                cable: self.cable,
+                provenance: Provenance::Software { bound: self.bound },
+            },
+        );
+        Ok(Observation {
+            origin,
+            length: script.length,
+            ports: ports.collect(),
+            records,
+            streams,
+            loads,
+            counters: Counters::default(),
+            events: None,
+            injected: injector.touched(),
+            config: Vec::new(),
+            integrity: Integrity {
+                lost: came.passed.lost,
+                unrecorded,
+                late: late.into_iter().collect(),
+                ..Integrity::default()
+            },
+        })
+    }
+
+    /// The client that makes a flow.
+    fn perftest(&self, spec: &FlowSpec, length: Dur) -> Perftest {
+        let program = match spec.verb {
+            Verb::Send => "ib_send_bw",
+            Verb::Write => "ib_write_bw",
+            Verb::Read => "ib_read_bw",
+        };
+        let count = spec.count.unwrap_or_default();
+        let FlowSpec { message, mtu, .. } = spec;
+        let timeout = self.control.timeout();
+        let mut flags = format!("-n {count} -s {message} -m {mtu} -u {timeout}");
+        if spec.verb == Verb::Read {
+            // A flow's messages come one after the other; perftest would ask for many at a time.
+            flags += " -o 1";
+        }
+        Perftest {
+            program: program.to_owned(),
+            flags: flags.split(' ').map(str::to_owned).collect(),
+            conduct: Conduct { rules: Vec::new(), ack_every: self.control.ack_every() },
+            patience: Duration::from_nanos(length.0 / 1_000),
+        }
+    }
+}
+
+/// The one flow that a script starts.
+fn started(script: &Script) -> Result<(u16, &FlowSpec), Broken> {
+    let flows: Vec<u16> = script
+        .steps
+        .iter()
+        .filter_map(|step| match step.action {
+            Action::StartFlow(flow) => Some(flow),
+            _ => None,
+        })
+        .collect();
+    match flows.as_slice() {
+        [flow] => Ok((*flow, &script.flows[usize::from(*flow)])),
+        all => Err(Broken::Device(format!("{} flows at a time in a guest: want one", all.len()))),
+    }
+}
+
+fn run(session: &Perftest, guest: &mut Guest, tape: &Arc<Mutex<Tape>>) -> Result<Came, GuestFault> {
+    let (saw, between) = (Arc::clone(tape), Between(Arc::clone(tape)));
+    let record = move |at, by_rig, bytes: &[u8]| {
+        saw.lock().unwrap_or_else(PoisonError::into_inner).saw(at, by_rig, bytes);
+    };
+    session.run_through(guest, (Box::new(record), Box::new(between)))
+}
+
+/// That a program came as far as to have its connection. One that was ended with the trial, or whose connection broke, did.
+fn had(came: Came, tape: &Tape) -> Result<Came, Broken> {
+    let told = |what: &str| {
+        let said = came.ran.lines.join("\n");
+        let also = came.unfinished.as_deref().unwrap_or("both sides were done");
+        Broken::Device(format!("{what} (exit status {}; {also}):\n{said}", came.ran.status))
+    };
+    match tape.met {
+        0 if ENDED.contains(&came.ran.status) => Err(told(
+            "the guest's perftest had no connection by the trial's end: give the lab a longer `trial`",
+        )),
+        0 => Err(told("the guest's perftest had no connection")),
+        1 => Ok(came),
+        _ => Err(told("the guest's perftest asked for several connections")),
+    }
+}

@@ -1,0 +1,59 @@
+//! The guest of a run: booted by whoever needs it first, and ended with the run.
+
+use super::super::wire::broken::Broken;
+use crate::rights::{self, Work};
+use rig_guests::{Guest, GuestFault, Image, PATIENCE};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// A guest, and where it is made from.
+#[derive(Debug)]
+pub struct GuestHost {
+    /// The folder of its image, in which its console is kept, too.
+    folder: PathBuf,
+    /// What is done in it once it is up, in lines of shell.
+    prepare: Vec<String>,
+    guest: Mutex<Option<Guest>>,
+}
+
+impl GuestHost {
+    /// One that is booted when it is needed.
+    pub fn new(folder: PathBuf, prepare: Vec<String>) -> GuestHost {
+        GuestHost { folder, prepare, guest: Mutex::default() }
+    }
+
+    /// Does something with the guest, which nobody else has meanwhile. One that was lost is booted anew the next time.
+    ///
+    /// # Errors
+    /// It does not boot, or is lost.
+    pub fn with<T>(
+        &self,
+        work: impl FnOnce(&mut Guest) -> Result<T, GuestFault>,
+    ) -> Result<T, Broken> {
+        let _raised = rights::raise(Work::Ports);
+        let mut held = self.guest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guest = match held.take() {
+            Some(guest) => guest,
+            None => self.boot().map_err(lost)?,
+        };
+        let done = work(&mut guest).map_err(lost)?;
+        *held = Some(guest);
+        Ok(done)
+    }
+
+    fn boot(&self) -> Result<Guest, GuestFault> {
+        let mut guest = Guest::boot(&Image::build(&self.folder)?, &self.folder.join("console"))?;
+        for line in &self.prepare {
+            let ran = guest.run(line, PATIENCE)?;
+            if ran.status != 0 {
+                let why = format!("exit status {}: {}", ran.status, ran.lines.join("; "));
+                return Err(GuestFault::failed(format!("prepare the guest with `{line}`"), why));
+            }
+        }
+        Ok(guest)
+    }
+}
+
+fn lost(fault: GuestFault) -> Broken {
+    Broken::Device(fault.to_string())
+}

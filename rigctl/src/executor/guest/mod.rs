@@ -1,0 +1,11 @@
+//! Runs scripts in real time on a NIC that nobody here wrote: Linux's own, in a guest, with an unmodified perftest as the application
+//! and the rig as its peer. A flow of the NIC is a client of perftest there. What the rig does between two NICs it does between that
+//! one and its own responder.
+
+mod injector;
+mod lab;
+mod machine;
+mod tape;
+
+pub use lab::GuestLab;
+pub use machine::GuestHost;

@@ -1,0 +1,133 @@
+//! What passes the tap in one trial: frames put into the ledger, and what is done to them on the way.
+
+use super::super::ledger::Ledger;
+use super::injector::Injector;
+use rig_capture::decode::roce_kind;
+use rig_capture::{Dir, Record, What};
+use rig_frames::ip::Ip;
+use rig_frames::packet::{self, Packet, RoceFrame};
+use rig_frames::psn::Psn;
+use rig_guests::peer::{Midway, QpPair, Treatment};
+use rig_testcases::{FlowSpec, Injected, Roce};
+use rig_units::Time;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Listens at the tap during one trial.
+#[derive(Debug)]
+pub(super) struct Tape {
+    /// The connection of the flow, in the script.
+    pub(super) connection: u16,
+    /// The rig port in front of the guest's NIC, and that of the rig's own end.
+    pub(super) ports: [u16; 2],
+    /// The number of the flow's first packet, as the case has it.
+    pub(super) first: u32,
+    /// Both ends, once they have agreed on a connection. A program asks for one alone.
+    pub(super) ends: Option<QpPair>,
+    /// How many connections they have agreed on.
+    pub(super) met: u32,
+    pub(super) ledger: Ledger,
+    pub(super) injector: Injector,
+    /// The trial's end: nothing later belongs to it.
+    pub(super) until: Time,
+}
+
+impl Tape {
+    /// For a flow of this connection.
+    pub(super) const fn new(
+        (connection, spec): (u16, &FlowSpec),
+        ledger: Ledger,
+        injector: Injector,
+        until: Time,
+    ) -> Tape {
+        Tape {
+            connection,
+            ports: [spec.nic, spec.to],
+            first: spec.psn,
+            ends: None,
+            met: 0,
+            ledger,
+            injector,
+            until,
+        }
+    }
+
+    /// How far a number is behind the connection's first: a client of perftest begins anywhere.
+    fn number(&self, psn: Psn) -> Option<u32> {
+        let first = self.ends?.peer_psn.get();
+        Some(psn.get().wrapping_sub(first) & 0xff_ffff)
+    }
+
+    /// What a frame of the connection was; `None`: it is of none, or says nothing.
+    fn roce(&self, frame: &RoceFrame) -> Option<Roce> {
+        let Ip::V4(ip) = frame.path.ip else { return None };
+        let ends = self.ends?;
+        let own = [ends.own, ends.peer].contains(&frame.bth.dest_qp);
+        own.then_some(())?;
+        Some(Roce {
+            connection: self.connection,
+            kind: roce_kind(frame, None)?,
+            psn: self.first.wrapping_add(self.number(frame.bth.psn)?) & 0xff_ffff,
+            size: u16::try_from(frame.size().0).ok()?,
+            ecn: ip.ecn,
+            dscp: ip.dscp.get(),
+            corrupt: false,
+            address: 0,
+        })
+    }
+
+    /// A frame passed the tap.
+    pub(super) fn saw(&mut self, at: Time, by_rig: bool, bytes: &[u8]) {
+        let Ok(Packet::Roce { frame, icrc_ok }) = packet::parse(bytes) else { return };
+        let Some(roce) = self.roce(&frame).filter(|_| at <= self.until) else {
+            return;
+        };
+        let dir = if by_rig { Dir::Tx } else { Dir::Rx };
+        self.record(at, (self.ports[0], dir), Roce { corrupt: !icrc_ok, ..roce });
+    }
+
+    /// A frame passed between the way and the rig's own end: no wire, and the rig's second port all the same.
+    fn inside(&mut self, at: Time, dir: Dir, frame: &RoceFrame, corrupt: bool) {
+        let Some(roce) = self.roce(frame).filter(|_| at <= self.until) else { return };
+        self.record(at, (self.ports[1], dir), Roce { corrupt, ..roce });
+    }
+
+    fn record(&mut self, at: Time, (port, dir): (u16, Dir), roce: Roce) {
+        let what = What::Roce(roce);
+        self.ledger.saw(Record { at, port, dir, what, secured: None, vlan: None });
+    }
+}
+
+/// The way between the NIC and the rig's end, which writes to a tape.
+pub(super) struct Between(pub(super) Arc<Mutex<Tape>>);
+
+impl Midway for Between {
+    fn met(&mut self, ends: &QpPair) {
+        let mut tape = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tape.ends.get_or_insert(*ends);
+        tape.met += 1;
+    }
+
+    fn passes(&mut self, at: Time, by_rig: bool, frame: &RoceFrame) -> Treatment {
+        let mut tape = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if by_rig {
+            tape.inside(at, Dir::Rx, frame, false);
+        }
+        let Some(number) = tape.number(frame.bth.psn) else { return Treatment::Passes };
+        let Some(kind) = roce_kind(frame, None) else { return Treatment::Passes };
+        let (connection, port) = (tape.connection, tape.ports[usize::from(by_rig)]);
+        match tape.injector.does((at, port), connection, kind, number) {
+            // Nobody at either end of these connections looks at a mark: applicability lets none through.
+            None | Some(Injected::Ce) => Treatment::Passes,
+            Some(Injected::Drop) => Treatment::Lost,
+            Some(Injected::Delay(by)) => Treatment::Late(by),
+            Some(Injected::Behind(frames)) => Treatment::Behind(frames),
+            Some(Injected::Duplicate) => Treatment::Twice,
+            Some(Injected::BadIcrc) => Treatment::Spoilt,
+        }
+    }
+
+    fn arrived(&mut self, at: Time, frame: &RoceFrame, spoilt: bool) {
+        let mut tape = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tape.inside(at, Dir::Tx, frame, spoilt);
+    }
+}

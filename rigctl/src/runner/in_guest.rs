@@ -1,0 +1,204 @@
+//! A case on the NIC of a guest. Its flows are clients of perftest there, of which a trial has one, and the other end is the rig's own: what
+//! a case asks of more than that is not done, and what it measures of the rig's end says nothing of a device.
+
+use super::applicability::{Missing, Unfit};
+use rig_dut::PerftestControl;
+use rig_lab::{Guests, Profile, Setting};
+use rig_oracle::measure::{self, FromStart};
+use rig_testcases::case::CaseAction;
+use rig_testcases::{Amount, Case, Flow, Injected, Injection, Measure, Sweep, Target, Which};
+use rig_units::Dur;
+
+/// Fewest messages of one run that perftest takes.
+const FEWEST: u32 = 5;
+/// Ports that the rig's ends are: in front of the guest's NIC, and its own.
+const GUEST: &str = "p1";
+
+/// The case as it is run there; what it does without is added to `left_out`.
+///
+/// # Errors
+/// What it asks for that nothing there does.
+pub(super) fn of(
+    wire: &Guests,
+    profile: &Profile,
+    case: &Case,
+    left_out: &mut Vec<String>,
+) -> Result<Case, Unfit> {
+    let lab = |why: String| Missing::Lab.so(why);
+    let name = flow_of(case).map_err(lab)?;
+    let flow = case.flows.get(name).ok_or_else(|| lab(format!("`{name}` is no flow")))?;
+    if let Some(why) = unmade(name, flow).or_else(|| bridged(wire, case)) {
+        return Err(lab(why));
+    }
+    let mut case = configured(profile, case, left_out)?;
+    let sleeps = case.length.as_ref().map_or(Dur::ZERO, |length| match length {
+        Amount::Exactly(length) => *length,
+        Amount::Of { .. } | Amount::Swept(_) => Dur::ZERO,
+    });
+    // How long it lasts is of no meaning to a flow that ends by itself: time for the program, and for what the case is about.
+    case.length = Some(Amount::Exactly(wire.trial + sleeps));
+    let mut measures = Vec::new();
+    for mut one in core::mem::take(&mut case.measure) {
+        match unshown(&mut one, &case) {
+            Shown::All => measures.push(one),
+            Shown::But(what) => {
+                left_out.push(what);
+                measures.push(one);
+            }
+            Shown::Nothing(why) => left_out.push(why),
+        }
+    }
+    case.measure = measures;
+    Ok(case)
+}
+
+/// The one flow that a case starts; else why it is not run.
+fn flow_of(case: &Case) -> Result<&str, String> {
+    if !case.streams.is_empty() {
+        return Err(
+            "the rig sends streams of its own in it, and to a guest it only answers".to_owned()
+        );
+    }
+    if !case.configure.is_empty() {
+        return Err("it tries settings, and perftest has but one".to_owned());
+    }
+    match case.steps.as_slice() {
+        [one] => match &one.what {
+            CaseAction::Start { names, lasting: None } if names.len() == 1 => Ok(&names[0]),
+            CaseAction::Start { names, lasting: None } => {
+                Err(format!("it has {} flows at a time, and a trial in a guest one", names.len()))
+            }
+            _ => Err("it does something else than start a flow".to_owned()),
+        },
+        _ => Err("more happens in it than that a flow is started".to_owned()),
+    }
+}
+
+/// Why perftest does not make this flow; `None` where it does.
+fn unmade(name: &str, flow: &Flow) -> Option<String> {
+    if flow.nic != GUEST || flow.to == GUEST {
+        return Some(format!(
+            "{name} is sent by the NIC behind {}, which is the rig's own end",
+            flow.nic
+        ));
+    }
+    if flow.psn != 0 {
+        return Some(format!(
+            "the first packet of {name} has number {}, and perftest draws its own",
+            flow.psn
+        ));
+    }
+    match flow.count {
+        None => Some(format!("{name} never ends, and perftest sends a number of messages")),
+        Some(count) if count < FEWEST => {
+            Some(format!("{name} has {count} messages, and perftest sends {FEWEST} or more"))
+        }
+        Some(_) => None,
+    }
+}
+
+/// Why what the case does between the NICs is not done; `None` where it is.
+fn bridged(wire: &Guests, case: &Case) -> Option<String> {
+    if case.between.bottleneck.is_some() {
+        return Some("it has a bottleneck between the NICs, and there is none".to_owned());
+    }
+    let undone = |one: &Injection<String>| match (one.frames, one.tamper, one.which) {
+        (Target::Cnp, ..) => Some("it is about CNPs, and neither end sends one".to_owned()),
+        (_, Injected::Ce, _) => Some("it marks frames, and neither end looks at marks".to_owned()),
+        (_, Injected::Delay(by), _) if by < wire.bound => Some(format!(
+            "it delays a frame by {by}, and this lab's stamps are within {}",
+            wire.bound
+        )),
+        (_, _, Which::During { .. }) => Some(
+            "it counts from the trial's start, and a flow starts when its program can".to_owned(),
+        ),
+        _ => None,
+    };
+    case.between.inject.iter().find_map(undone)
+}
+
+/// The case without those points of its sweeps that perftest does not set.
+fn configured(profile: &Profile, case: &Case, left_out: &mut Vec<String>) -> Result<Case, Unfit> {
+    let mut case = case.clone();
+    let swept: Vec<String> = case
+        .sweep
+        .iter()
+        .filter_map(|sweep| match sweep {
+            Sweep::Setting { path, .. } => Some(path.clone()),
+            _ => None,
+        })
+        .collect();
+    let unset = |setting: &Setting| PerftestControl::with(&profile.declared, setting).err();
+    let lack = case.settings.iter().filter(|one| !swept.contains(&one.path)).find_map(unset);
+    if let Some(lack) = lack {
+        return Err(Missing::Control.so(lack));
+    }
+    // What a sweep varies is set to its points alone.
+    case.settings.retain(|one| unset(one).is_none());
+    let mut lacks = Vec::new();
+    for sweep in &mut case.sweep {
+        let Sweep::Setting { path, values } = sweep else { continue };
+        values.retain(|value| {
+            let lack = unset(&Setting { path: path.clone(), value: value.clone() });
+            lacks.extend(lack.iter().cloned());
+            lack.is_none()
+        });
+        if values.is_empty() {
+            return Err(Missing::Control.so(lacks.join("; ")));
+        }
+    }
+    left_out.extend(lacks);
+    Ok(case)
+}
+
+/// What of a measure is shown there.
+enum Shown {
+    All,
+    /// All but something.
+    But(String),
+    Nothing(String),
+}
+
+/// Takes out of a measure what a guest does not show.
+fn unshown(one: &mut Measure, case: &Case) -> Shown {
+    let known = measure::of(one);
+    let name = one.name();
+    if let Some(port) = (known.of_nic)(one, case).filter(|port| port != GUEST) {
+        return Shown::Nothing(format!("{name}: the NIC behind {port} is the rig's own end"));
+    }
+    const WHEN: &str = "counts from when the flow is started, and perftest starts it when it can";
+    match known.from_start {
+        FromStart::Everything => Shown::Nothing(format!("{name}: it {WHEN}")),
+        FromStart::Argument(key) if one.arguments.forget(key) => {
+            Shown::But(format!("{name}: `{key}` {WHEN}"))
+        }
+        FromStart::Argument(_) | FromStart::Nothing => Shown::All,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::applicability;
+    use rig_oracle::measure::Registry;
+    use std::path::Path;
+
+    #[test]
+    fn what_a_nic_in_a_guest_can_be_asked() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs/soft-roce.yaml");
+        let lab = rig_lab::read::lab(Some(&file)).unwrap_or_else(|faults| panic!("{faults:#?}"));
+        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
+        let cases = suites.iter().flat_map(|suite| &suite.cases);
+        let mut told = String::new();
+        for case in cases.filter(|case| case.suits(&lab.duts[0]).is_ok()) {
+            told += &match applicability::of(&lab, &lab.duts[0], case) {
+                Err(unfit) => format!("{}\n    skipped: {}\n", case.id, unfit.why),
+                Ok(reach) => {
+                    let left_out = reach.left_out.iter();
+                    let left_out = left_out.map(|one| format!("    left out: {one}\n"));
+                    format!("{}\n{}", case.id, left_out.collect::<String>())
+                }
+            };
+        }
+        insta::assert_snapshot!(told);
+    }
+}

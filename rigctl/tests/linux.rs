@@ -1,0 +1,134 @@
+//! The suite of recovery on the first NIC that nobody here wrote, Linux's own in a guest; and guests that are wrong on purpose. Root and
+//! Linux only, with the packages of `docs/soft-roce.md`.
+
+use rig_generator::netlab::Namespace;
+use rig_guests::GuestFault;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const LABS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs");
+const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/recovery.yaml");
+
+/// Whether this machine can have a guest; a word on stderr where it cannot.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+fn can_have_one() -> bool {
+    let lacks = rig_guests::image::missing();
+    let why = match Namespace::new() {
+        Err(error) => error.to_string(),
+        Ok(_) if !lacks.is_empty() => GuestFault::Missing(lacks).to_string(),
+        Ok(_) => return true,
+    };
+    let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
+    assert!(!required, "{why} (RIG_REQUIRE_ALL=1)");
+    eprintln!("skipped: {why}");
+    false
+}
+
+/// What the run of these cases in a lab came to: of each its verdict, and all that the report says of it.
+fn run(lab: &Path, cases: &[&str], out: &Path) -> BTreeMap<String, (String, String)> {
+    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linux");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rigctl"));
+    command.env("RIGCTL_STATE", state).args(["run", SUITE, "--seed", "1", "--lab"]).arg(lab);
+    command.args(["--only", &format!("recovery::{{{}}}", cases.join(","))]);
+    command.arg("--out").arg(out).stdin(Stdio::null());
+    let ran = command.output().expect("it starts");
+    let said = [&ran.stdout, &ran.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat();
+    let results = fs::read(out.join("results.json")).unwrap_or_else(|_| panic!("{said}"));
+    let results: serde_json::Value = serde_json::from_slice(&results).expect("JSON");
+    let all = results["cases"].as_array().unwrap_or_else(|| panic!("{said}"));
+    let told = all.iter().map(|case| {
+        let id = case["id"].as_str().unwrap_or_default().replace("recovery::", "");
+        let verdict = case["verdict"].as_str();
+        (id, (verdict.unwrap_or_default().to_owned(), case.to_string()))
+    });
+    told.collect()
+}
+
+#[test]
+fn the_nic_of_linux_recovers_from_what_is_lost_but_for_what_it_is_known_for() {
+    if !can_have_one() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let lab = PathBuf::from(LABS).join("soft-roce.yaml");
+    let right = [
+        "nothing-lost",
+        "lost-packet",
+        "first-and-middle-and-last-of-a-message",
+        "lost-acknowledgement",
+        "lost-nak",
+        "doubled-frame",
+        "spoilt-frame",
+        "spoilt-last-acknowledgement",
+        "spoilt-read-request",
+    ];
+    // It takes a retry count of 7 to be without end, and asks for nothing anew where an answer to a READ is missing.
+    let wrong = [
+        ("lost-for-good", "sent again once too often"),
+        ("one-lost-response", "no NAK for a hole"),
+    ];
+    // The first number of a connection is perftest's to draw.
+    let skipped = "numbers-that-wrap";
+    let cases: Vec<&str> =
+        right.into_iter().chain(wrong.map(|(case, _)| case)).chain([skipped]).collect();
+    let told = run(&lab, &cases, &desk.path().join("out"));
+    for case in right {
+        assert_eq!(told[case].0, "pass", "{case}: {}", told[case].1);
+    }
+    for (case, why) in wrong {
+        let (verdict, report) = &told[case];
+        assert_eq!(verdict, "fail", "{case}: {report}");
+        assert!(report.contains(why), "{case}: {report}");
+    }
+    assert_eq!(told[skipped].0, "skipped", "{}", told[skipped].1);
+}
+
+#[test]
+fn guests_that_are_wrong_are_seen() {
+    if !can_have_one() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let wrong = [
+        // perftest with another timeout than it is asked for: 1.07 s in place of a few milliseconds.
+        (
+            "timeout",
+            vec![
+                "mv /usr/bin/ib_write_bw /usr/bin/own",
+                "printf '#!/bin/sh\\nexec own \"$@\" -u 18\\n' > /usr/bin/ib_write_bw",
+                "chmod +x /usr/bin/ib_write_bw",
+            ],
+            ("last-packet-lost", "not sent again as the timeout ran out"),
+        ),
+        // A filter that eats acknowledgements and NAKs: opcode 17, behind the headers of IPv4 and UDP.
+        (
+            "eaten",
+            vec![
+                "/usr/bin/tc qdisc add dev eth0 ingress",
+                "/usr/bin/tc filter add dev eth0 parent ffff: protocol ip u32 match u8 0x11 0xff at 28 action drop",
+            ],
+            ("lost-packet", "nothing sent after a NAK"),
+        ),
+        // A way out on which one frame in twenty is lost before anybody sees it.
+        (
+            "netem",
+            vec!["/usr/bin/tc qdisc add dev eth0 root netem loss 5%"],
+            ("nothing-lost", "numbers left out"),
+        ),
+    ];
+    for (name, prepare, (case, why)) in wrong {
+        let lab = desk.path().join(format!("{name}.yaml"));
+        let text = format!(
+            "about: a wrong guest\ntransport: guests\ncable: 1m\nwire: {{bound: 1ms, trial: 4s, budget: 600s, prepare: {}}}\n\
+             duts: [{{pair: [{LABS}/duts/soft-roce.yaml, {LABS}/duts/rig-peer.yaml]}}]\n",
+            serde_json::to_string(&prepare).expect("text"),
+        );
+        fs::write(&lab, text).expect("a lab");
+        let told = run(&lab, &[case], &desk.path().join(name));
+        let (verdict, report) = &told[case];
+        assert_eq!(verdict, "fail", "{name}: {report}");
+        assert!(report.contains(why), "{name}: {report}");
+    }
+}
