@@ -163,13 +163,6 @@ pub fn try_one(
         .map_or(Fate::Survived, |because| Fate::Equivalent { because }))
 }
 
-/// The lab with the mutant in every device.
-fn broken(lab: &Lab, text: &str) -> Result<Lab, String> {
-    let mut lab = lab.clone();
-    mutation::apply(&mut lab, &[text.to_owned()]).map_err(|faults| faults.join("; "))?;
-    Ok(lab)
-}
-
 /// The part of a device that a mutation changes.
 fn part_of(text: &str) -> Option<Part> {
     match mutation::parse(text).ok()?.mutation {

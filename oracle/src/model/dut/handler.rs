@@ -97,7 +97,8 @@ impl Handler {
             if faults.pfc_continues_after_drop {
                 let switch = network.switch(at.switch);
                 let paused = |other: &PortId| switch.xoff_sent(other.port) & bit(class) != 0;
-                let others = switch.port_ids(at.switch).filter(|&other| other != at);
+                let others = switch.port_numbers().map(|port| PortId { port, ..at });
+                let others = others.filter(|&other| other != at);
                 handler.holds = others.filter(paused).collect();
             }
             network.leak(at, class, faults.drop_leaks.unwrap_or(0));

@@ -294,7 +294,8 @@ impl Body for Switched {
         let before = core::mem::replace(&mut self.running, *running);
         // With a static limit the dynamic one waits until there is none.
         if self.running.buffer != before.buffer && self.running.buffer.static_th.is_none() {
-            for port in network.switch(self.at).port_ids(self.at) {
+            for port in network.switch(self.at).port_numbers() {
+                let port = PortId { switch: self.at, port };
                 for &class in &self.running.qos.pfc_enable {
                     network.set_alpha(port, class, self.running.buffer.dynamic_th);
                 }

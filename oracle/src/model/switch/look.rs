@@ -6,7 +6,6 @@ use crate::model::counters::{
     self, Counters, PS_PER_US, PortShown, QueueView, Shown, pool, pools_shown,
 };
 use crate::model::packet::slot;
-use crate::model::topology::PortId;
 use rig_capture::DutCounter;
 use rig_units::Time;
 
@@ -54,10 +53,9 @@ impl Switch {
         self.ports.len()
     }
 
-    /// Its ports, where it is this switch of its network.
-    pub(crate) fn port_ids(&self, switch: u16) -> impl Iterator<Item = PortId> + use<> {
-        let ports = u16::try_from(self.ports.len()).unwrap_or(u16::MAX);
-        (0..ports).map(move |port| PortId { switch, port })
+    /// The numbers of its ports, from 0 on without a hole.
+    pub(crate) fn port_numbers(&self) -> core::ops::Range<u16> {
+        0..u16::try_from(self.ports.len()).unwrap_or(u16::MAX)
     }
 
     /// Every counter at `now` under the name SONiC has for it, such as `Ethernet4 SAI_PORT_STAT_PFC_3_RX_PKTS` or

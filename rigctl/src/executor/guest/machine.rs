@@ -34,9 +34,9 @@ impl GuestHost {
         let mut held = self.guest.lock().unwrap_or_else(PoisonError::into_inner);
         let mut guest = match held.take() {
             Some(guest) => guest,
-            None => self.boot().map_err(lost)?,
+            None => self.boot().map_err(|fault| lost(&fault))?,
         };
-        let done = work(&mut guest).map_err(lost)?;
+        let done = work(&mut guest).map_err(|fault| lost(&fault))?;
         *held = Some(guest);
         Ok(done)
     }
@@ -54,6 +54,6 @@ impl GuestHost {
     }
 }
 
-fn lost(fault: GuestFault) -> Broken {
+fn lost(fault: &GuestFault) -> Broken {
     Broken::Device(fault.to_string())
 }

@@ -1,7 +1,8 @@
 //! Which cases fail on which mutants, as far as that was tried.
 
-use super::broken;
+use crate::mutation;
 use crate::runner::case::{self, Rig};
+use rig_lab::Lab;
 use rig_oracle::Verdict;
 use rig_testcases::{Case, CaseId};
 use std::collections::BTreeMap;
@@ -30,11 +31,17 @@ impl Tried {
     }
 }
 
+/// The lab with the mutant in every device.
+fn broken(lab: &Lab, text: &str) -> Result<Lab, String> {
+    let mut lab = lab.clone();
+    mutation::apply(&mut lab, &[text.to_owned()]).map_err(|faults| faults.join("; "))?;
+    Ok(lab)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::stop::Stop;
-    use rig_lab::Lab;
     use rig_oracle::measure::Registry;
 
     #[test]
