@@ -157,7 +157,13 @@ impl Guest {
             let (name, value) = line.split_once(':')?;
             Some((name.to_owned(), value.parse().ok()?))
         };
-        Ok(ran.lines.iter().filter_map(one).collect())
+        let all: Option<Vec<(String, u64)>> = ran.lines.iter().map(one).collect();
+        // One that is not there is not one of zero.
+        let all = all.filter(|all| ran.status == 0 && !all.is_empty());
+        all.ok_or_else(|| {
+            let why = format!("exit status {}: {}", ran.status, ran.lines.join("; "));
+            GuestFault::failed("read the counters of the guest's NIC", why)
+        })
     }
 
     /// Lines behind `|`, and what stands behind the `=` that ends them.
