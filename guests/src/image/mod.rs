@@ -71,13 +71,16 @@ impl Image {
             kept,
         };
         let recipe = recipe(&files, &package)?;
+        let io =
+            |why: std::io::Error| GuestFault::failed(format!("write in {}", folder.display()), why);
+        fs::create_dir_all(folder).map_err(io)?;
+        // Who else wants it meanwhile waits until it is made.
+        let lock = fs::File::create(folder.join("lock")).map_err(io)?;
+        lock.lock().map_err(io)?;
         let same = fs::read_to_string(folder.join("recipe")).is_ok_and(|old| old == recipe);
         if same && sound(folder) {
             return Ok(image(true));
         }
-        let io =
-            |why: std::io::Error| GuestFault::failed(format!("write in {}", folder.display()), why);
-        fs::create_dir_all(folder).map_err(io)?;
         // What is made beside an old recipe is no image until the new one stands there.
         let _was_none = fs::remove_file(folder.join("recipe"));
         let unpacked = folder.join("kernel");
