@@ -2,7 +2,7 @@
 
 use rig_capture::Observation;
 use rig_capture::analyse::timeline_counters;
-use rig_lab::{Kind, Lab};
+use rig_lab::{Kind, Lab, Transport};
 use rig_oracle::Verdict;
 use rig_oracle::measure;
 use rig_oracle::measure::Registry;
@@ -80,6 +80,8 @@ fn every_case_passes_at_the_speed_of_the_virtual_interfaces() {
                 Verdict::Pass => {}
                 // What stamps of milliseconds cannot show.
                 Verdict::Skipped(why) if why.contains("timestamps within") => {}
+                // A rule family that no device of this lab has.
+                Verdict::Skipped(why) if why.contains("not hardware") => {}
                 // More ports than there are.
                 Verdict::Skipped(_) => skipped += 1,
                 other => panic!("{} with seed {seed}: {other:?}", report.id),
@@ -178,7 +180,12 @@ fn every_case_passes_or_does_not_apply_on_the_devices_of_the_other_labs() {
         let rig = rig(lab, 1, &stop, &cases);
         let reports = side_by_side(cases.len(), |index| case::run(&rig, cases[index]).report);
         for report in reports {
-            let fine = matches!(report.verdict, Verdict::Pass | Verdict::Skipped(_));
+            let fine = match report.verdict {
+                Verdict::Pass | Verdict::Skipped(_) => true,
+                // What a guest's device declares is so wide that questions stay open.
+                Verdict::Inconclusive(_) => matches!(lab.transport, Transport::Guests(_)),
+                _ => false,
+            };
             assert!(fine, "{} on {}: {:?}", report.id, lab.name, report.verdict);
         }
     }
