@@ -258,6 +258,7 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
             return Err(trial.doubt(&format!("nothing of {stream} was sent")).into());
         }
         let response = trial.script.endpoint(spec.from).response;
+        let stops = Span { lo: response.0, hi: (response + done.bound() * 2).0 };
         let in_flight = InFlight {
             speed: trace.speed,
             frame: spec.size,
@@ -265,10 +266,7 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
             pfc: declared.macsec.pfc_size(),
             ahead: ahead(&trial.script, spec.from),
             cable: Length(done.context.cable_cm()),
-            delays: in_flight::delays(
-                declared.emission(),
-                Span { lo: response.0, hi: (response + done.bound() * 2).0 },
-            ),
+            delays: in_flight::delays(declared.emission(), stops),
             apart: done.context.apart(),
         };
         let others = BufferLedger::empty(declared).others(spec.from);
@@ -285,8 +283,10 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         }
         let (fit, come) = (drop - xoff - 1, Span { lo: come.lo.min(most), hi: come.hi.min(most) });
         let predicted = Span { lo: come.lo.saturating_sub(fit), hi: come.hi.saturating_sub(fit) };
-        // The case takes for granted that all of it fits: of a device that declares otherwise it wants what no device can do.
-        if expect == Wanted::None && predicted.hi > 0 {
+        // What comes of a device that says XOFF at once: if that fits, a case that wants no loss was laid out for such a one, and of this
+        // one, which declares to take longer, it wants what it does not declare. What does not fit either way is found.
+        let at_once = InFlight { delays: in_flight::delays(Within::ZERO, stops), ..in_flight };
+        if expect == Wanted::None && predicted.hi > 0 && at_once.frames().hi <= fit {
             let why = format!(
                 "up to {} frames come after the crossing one by what is declared, and {fit} of them fit: that none is lost may not be wanted of it",
                 come.hi
