@@ -4,14 +4,12 @@ use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, looked};
 use super::measurement::{Known, Red, Tells};
 use crate::Prediction;
-use crate::judge::answers::NOT_MEASURED;
 use crate::spec::wred::{self, Burst, Class, Fate};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::analyse::{self, ActionView, Passed, Visit};
 use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
-use rig_lab::Marking;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, StreamEnds, required};
 use rig_testcases::{Action, Case, Measure, Script, StreamRate, StreamSpec, Switch, Tap, Wanted};
 
@@ -98,48 +96,12 @@ fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
             return Err(trial.doubt(&format!("no frame of {stream} arrived")).into());
         }
         let want = marked(expect, all);
-        if expect == Wanted::None && !marks.is_empty() {
-            none_is_due(trial, (done.context.switch(), index), &visits)?;
-        }
         let odd = if expect == Wanted::None { marks } else { unmarked };
         let records = odd.iter().map(|passed| passed.record).collect();
         let got = Some(format!("{count} of {all} frames marked"));
         let looked = looked(passed.len(), "frames that arrived");
         Ok(TrialReading { span: Span::exactly(count), want, got, records, looked })
     });
-}
-
-/// Whether every frame of a stream that was marked had found more than kmin in its queue, by the whole of it: the case wants no mark of a
-/// queue that it takes for a shorter one.
-///
-/// # Errors
-/// It is so.
-fn none_is_due(
-    trial: &Trial,
-    (declared, stream): (&Switch, u16),
-    visits: &[Visit],
-) -> Result<(), Doubt> {
-    let spec = &trial.script.streams[usize::from(stream)];
-    let declared = declared_at(declared, &trial.script, stream);
-    let own = wred::step(&declared.buffer, &declared.wred, spec.size);
-    let kmin = wred::kmin(&declared.wred, class(&declared, spec)).0;
-    let marked = visits.iter().filter(|visit| visit.stream == stream).filter_map(|visit| {
-        let passed = visit.passed.as_ref().filter(|passed| passed.marked)?;
-        let at = match declared.wred.marking {
-            Marking::Dequeue => passed.left,
-            Marking::Enqueue => visit.found,
-        };
-        Some(at.hi + own)
-    });
-    match marked.min().filter(|depth| *depth > kmin) {
-        None => Ok(()),
-        Some(depth) => {
-            let why = format!(
-                "each frame that was marked was in a queue of {depth} B or more, above a kmin of {kmin} B: that none is may not be wanted of it"
-            );
-            Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
-        }
-    }
 }
 
 /// What is declared when a stream starts: the case may have changed settings on the way.

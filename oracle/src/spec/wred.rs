@@ -91,11 +91,6 @@ fn marking_curve(wred: &Wred, color: Color) -> Curve {
     own.unwrap_or(Curve { kmin: wred.kmin, kmax: wred.kmax, pmax: wred.pmax })
 }
 
-/// The depth up to which no frame of a class is marked.
-pub fn kmin(wred: &Wred, class: Class) -> Bytes {
-    marking_curve(wred, class.color).kmin
-}
-
 /// A chance as a fraction of whole numbers, not cut down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chance {
