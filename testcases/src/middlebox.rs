@@ -1,6 +1,7 @@
 //! The rig between two NICs: what it passes on, and what it does to single frames on the way.
 
 use core::fmt;
+use rig_frames::roce::aeth::RnrTimer;
 use rig_lab::Curve;
 use rig_units::{Bytes, Dur, PortSpeed};
 
@@ -107,6 +108,9 @@ pub enum Injected {
     Duplicate,
     /// Its ICRC is wrong.
     BadIcrc,
+    /// An RNR NAK with this timer goes back in place of it, as from a receiver that is not ready, and what follows it is lost until it
+    /// comes again. What is lost so has not passed, for any `iteration`.
+    NotReady(RnrTimer),
 }
 
 impl fmt::Display for Injected {
@@ -119,6 +123,7 @@ impl fmt::Display for Injected {
             Injected::Behind(by) => write!(f, "sent behind {by} frames"),
             Injected::Duplicate => f.write_str("sent twice"),
             Injected::BadIcrc => f.write_str("sent with a wrong ICRC"),
+            Injected::NotReady(timer) => write!(f, "answered by an RNR NAK of {}", timer.wait()),
         }
     }
 }

@@ -232,6 +232,7 @@ fn injection() -> Value {
         { "enum": ["ce", "drop", "duplicate", "bad-icrc"] },
         object(&json!({ "delay": to("duration") }), &["delay"]),
         object(&json!({ "behind": number(1) }), &["behind"]),
+        object(&json!({ "rnr": { "type": "integer", "minimum": 0, "maximum": 31 } }), &["rnr"]),
     ] });
     let properties = json!({
         "on": to("name"),

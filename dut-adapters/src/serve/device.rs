@@ -330,7 +330,10 @@ impl rig_oracle::model::Tap for Tap<'_> {
                 let Some(bytes) = nics.bytes(self.reader.rig(port), packet) else { return };
                 bytes
             }
-            (Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest, None) => {
+            (
+                Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady,
+                None,
+            ) => {
                 let Some(mut bytes) = self.store.take(number(packet)) else {
                     return self.meter.note(|health| health.evicted += 1);
                 };

@@ -199,6 +199,7 @@ impl Tap for Recorder {
                 Kind::Nak => 3,
                 Kind::Cnp => 4,
                 Kind::ReadRequest => 5,
+                Kind::NotReady => 6,
             };
             let rest = u64::from(packet.class) << 8 | kind;
             let way = u64::from(dir == Dir::Tx);

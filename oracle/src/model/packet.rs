@@ -38,11 +38,13 @@ pub enum Kind {
     Cnp,
     /// A request for data that come back as frames of data.
     ReadRequest,
+    /// An answer to a message for which there is no buffer: names its first number, and how long to wait (RNR NAK).
+    NotReady,
 }
 
 impl Kind {
     /// How many kinds there are; each as a number is below.
-    pub(crate) const COUNT: usize = Kind::ReadRequest as usize + 1;
+    pub(crate) const COUNT: usize = Kind::NotReady as usize + 1;
 }
 
 /// A frame.

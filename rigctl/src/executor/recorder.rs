@@ -141,7 +141,7 @@ impl Tap for Recorder<'_> {
         let (packet, tag) = packet.opened();
         let place = match packet.kind {
             Kind::Pfc => (0, 0),
-            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
+            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => {
                 match self.place(&packet) {
                     Some(place) => place,
                     // Of an earlier trial, unless it names no connection at all.

@@ -134,7 +134,10 @@ impl Traffic {
         let earns = |kind: RoceKind| match kind {
             RoceKind::Data { .. } => true,
             RoceKind::Ack => seen.nic.np.ack_earns,
-            RoceKind::Nak | RoceKind::Cnp { .. } | RoceKind::ReadRequest => false,
+            RoceKind::Nak
+            | RoceKind::NotReady(_)
+            | RoceKind::Cnp { .. }
+            | RoceKind::ReadRequest => false,
         };
         let marks = seen.counted().filter(|(reached, _)| reached.ce && earns(reached.kind));
         let marks = marks.map(|(reached, passes)| {

@@ -7,7 +7,7 @@ use super::super::measurement::{Known, Red, Tells};
 use super::{OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
-use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, is_clear, replies, timeout};
+use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, is_clear, not_ready, replies, timeout};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
@@ -134,8 +134,17 @@ pub(super) const fn says(kind: RoceKind) -> Option<Says> {
     match kind {
         RoceKind::Ack => Some(Says::Ack),
         RoceKind::Nak => Some(Says::Nak),
-        RoceKind::Data { .. } | RoceKind::Cnp { .. } | RoceKind::ReadRequest => None,
+        RoceKind::Data { .. }
+        | RoceKind::Cnp { .. }
+        | RoceKind::ReadRequest
+        | RoceKind::NotReady(_) => None,
     }
+}
+
+/// What an RNR NAK says to a sender of this NIC.
+fn waits(seen: &Seen<'_>, kind: RoceKind) -> Option<Says> {
+    let RoceKind::NotReady(timer) = kind else { return None };
+    Some(not_ready(&seen.nic.rc, seen.apart.range(Within::exactly(timer.wait()))))
 }
 
 fn sight(trial: &Trial, seen: &Seen<'_>) -> Sight {
@@ -254,6 +263,7 @@ struct Resends {
     records: Vec<usize>,
     came_by: Vec<usize>,
     naks: usize,
+    refusals: usize,
     resent: Resent,
 }
 
@@ -268,7 +278,8 @@ fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
         .counted()
         .filter(|(one, _)| own(one.connection))
         .filter_map(|(one, at)| {
-            let says = says(one.kind).or_else(|| again(one.kind, one.psn))?;
+            let says = says(one.kind).or_else(|| waits(seen, one.kind));
+            let says = says.or_else(|| again(one.kind, one.psn))?;
             Some((one.record, Event { at, says, psn: Psn::new(one.psn) }))
         })
         .unzip();
@@ -281,8 +292,10 @@ fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
         (rc.resend_latency, rc.resend_extra) = (Within::ZERO, None);
     }
     let resent = rc::sender(&rc, end.first, &sent, &came, &sight);
-    let naks = came.iter().filter(|one| one.says == Says::Nak).count();
-    Resends { records, came_by, naks, resent }
+    let of = |is: fn(&Says) -> bool| came.iter().filter(|one| is(&one.says)).count();
+    let naks = of(|says| *says == Says::Nak);
+    let refusals = of(|says| matches!(says, Says::NotReady { .. }));
+    Resends { records, came_by, naks, refusals, resent }
 }
 
 /// Whether flows may be held back: one that is goes back when its rate allows it.
@@ -292,27 +305,33 @@ fn is_slowed(seen: &Seen<'_>) -> bool {
 
 /// Judges the order in which a NIC sends the packets of a flow.
 fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
-    let told = Cell::new([None, None]);
+    let told = Cell::new([None, None, None]);
     done.each("rc.sender", name, judged, |trial| {
         let end = End::sender(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
-        let Resends { records, came_by, naks, resent } = resends(trial, &end, &seen);
+        let Resends { records, came_by, naks, refusals, resent } = resends(trial, &end, &seen);
         if end.reads.is_none() && !is_slowed(&seen) {
             let (rc, off) = (&seen.nic.rc, seen.busy * 2 + seen.bound * 4);
             let resends = || (format!("{}.rc.resend_latency", seen.part), rc.resend_latency, off);
-            let [of_naks, of_timer] = told.take();
+            let [of_naks, of_timer, of_refusals] = told.take();
+            let again = rc.rnr_late.filter(|_| !resent.tried_again.is_empty());
+            let again = again.map(|late| (format!("{}.rc.rnr_late", seen.part), late, off));
             told.set([
                 (!resent.restarts.is_empty()).then(resends).or(of_naks),
                 timer(seen.part, rc, off).filter(|_| !resent.timeouts.is_empty()).or(of_timer),
+                again.or(of_refusals),
             ]);
         }
         if records.is_empty() {
             return Err(trial.doubt(&format!("{name} sent nothing")).into());
         }
-        let text = format!(
+        let mut text = format!(
             "{} packets in order, and after each of {naks} NAKs on from the one that it names",
             records.len()
         );
+        if refusals > 0 {
+            text += &format!(", and after each of {refusals} RNR NAKs when its time is over");
+        }
         Ok(read(&resent.faults, text, &records, &came_by))
     });
     let told: Vec<_> = told.take().into_iter().flatten().collect();

@@ -93,7 +93,7 @@ pub fn receiver(
             }
             (None, _) if !seen(due.ready) => {}
             (None, Says::Ack) => faults.push(Fault::MissingAck { packet }),
-            (None, Says::Nak) => faults.push(Fault::MissingNak { packet }),
+            (None, Says::Nak | Says::NotReady { .. }) => faults.push(Fault::MissingNak { packet }),
         }
     }
     faults.sort_unstable();
