@@ -132,11 +132,14 @@ fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, U
         let why = "it never restores a stormed queue, and nothing here can boot it";
         return Err(Missing::Control.so(why));
     }
-    case.measure.retain(|measure| {
-        let why = untold(lab, profile, measure).or_else(|| unseen(control, profile, measure));
+    let asked = core::mem::take(&mut case.measure);
+    let told = asked.into_iter().filter(|measure| {
+        let why = untold(lab, profile, (&case, measure));
+        let why = why.or_else(|| unseen(control, profile, measure));
         left_out.extend(why.iter().map(|why| format!("{}: {why}", measure.name())));
         why.is_none()
     });
+    case.measure = told.collect();
     if case.measure.is_empty() && !left_out.is_empty() {
         let why = format!("nothing of it can be measured: {}", left_out.join("; "));
         return Err(Missing::Control.so(why));
@@ -158,11 +161,11 @@ fn cuts(case: &Case) -> bool {
 }
 
 /// Why what is measured is not held against several devices; `None` where it is, or they are one.
-fn untold(lab: &Lab, profile: &Profile, measure: &Measure) -> Option<String> {
+fn untold(lab: &Lab, profile: &Profile, (case, measure): (&Case, &Measure)) -> Option<String> {
     if profile.kind != Kind::System {
         return None;
     }
-    let (name, over) = (&profile.name, (measure::of(measure).crosses)(measure));
+    let (name, over) = (&profile.name, (measure::of(measure).crosses)(measure, case));
     let other = profile.devices().iter().find(|device| !over.contains(&device.kind));
     other.map(|other| {
         if !over.is_empty() {
