@@ -182,16 +182,18 @@ fn timer(part: &str, rc: &Rc, off: Dur) -> Option<(String, Within, Dur)> {
 }
 
 /// How what an acknowledgement takes is named and declared, beside how far outside of that it shows. Of how long it was held and of the rest
-/// only both together are seen.
+/// only both together are seen. `alone`: whether one stood for none before it.
 fn acknowledges(
     rc: &Rc,
+    alone: bool,
     of: impl Fn(&str, Within) -> (String, Within, Dur),
 ) -> Vec<(String, Within, Dur)> {
     let (latency, held) = (of("ack_latency", rc.ack_latency), rc.ack_held);
     let Some(held) = held.map(|held| of("ack_held", held)) else { return vec![latency] };
-    // One that is not held leaves at once, as one does that stands for others.
-    let (within, of_held) = (Within::at_most(held.1.most()), latency.1.width());
-    vec![(latency.0, latency.1, latency.2 + within.most()), (held.0, within, held.2 + of_held)]
+    // One that stands for others may be held not at all for all that anybody knows.
+    let within = if alone { held.1 } else { Within::at_most(held.1.most()) };
+    let of_held = held.2 + latency.1.width();
+    vec![(latency.0, latency.1, latency.2 + within.width()), (held.0, within, of_held)]
 }
 
 /// Judges what a NIC says to the packets that reach it.
@@ -234,7 +236,11 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         let off = sight.busy + sight.bound * 4;
         let of = |name: &str, declared| (format!("{}.rc.{name}", seen.part), declared, off);
         let naks = (!answered.naks.is_empty()).then(|| of("nak_latency", rc.nak_latency));
-        let acks = if answered.acks.is_empty() { Vec::new() } else { acknowledges(rc, of) };
+        let acks = if answered.acks.is_empty() {
+            Vec::new()
+        } else {
+            acknowledges(rc, answered.alone, of)
+        };
         told.set(acks.into_iter().chain(naks).collect());
         let text = format!(
             "one in {} of {} packets acknowledged and the last of each message, one NAK for each hole",
