@@ -71,6 +71,8 @@ pub struct PortTrace {
     pub cable: Dur,
     /// Where its timestamps come from.
     pub provenance: Provenance,
+    /// Whether the 802.1Q tag of a frame that it receives is seen: on some ways the kernel takes it off before the rig sees the frame.
+    pub sees_tags: bool,
 }
 
 /// Where a timestamp comes from, and how far off it may be.

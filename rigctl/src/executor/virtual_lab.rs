@@ -136,6 +136,7 @@ impl VirtualLab {
                 dut_port: self.dut.port_name(index),
                 cable: self.cable,
                 provenance: Provenance::Virtual,
+                sees_tags: true,
             },
         );
         let ports: Vec<PortTrace> = ports.collect();
@@ -387,6 +388,7 @@ impl Trial<'_, '_> {
             ect: spec.ecn != Ecn::NotEct,
             ce: spec.ecn == Ecn::Ce,
             record: recorded,
+            pcp: spec.vlan.map(|tag| tag.pcp.get()),
             macsec_mode: spec.macsec,
             address: spec.address,
         }

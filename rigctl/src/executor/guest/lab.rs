@@ -102,6 +102,7 @@ impl GuestLab {
                 dut_port: declared.name_of(index),
                 cable: self.cable,
                 provenance: Provenance::Software { bound: self.bound },
+                sees_tags: false,
             },
         );
         Ok(Observation {
