@@ -14,6 +14,7 @@ impl Observation {
             cable: Dur::ns(15),
             provenance: Provenance::Virtual,
             sees_tags: true,
+            approach: None,
         };
         Observation {
             origin: Time::ZERO,

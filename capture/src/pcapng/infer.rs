@@ -116,6 +116,7 @@ fn ports(raw: &Raw<'_>, assume: Assume<'_>, notes: &mut Vec<String>) -> (Vec<Por
             provenance: Provenance::Hardware { bound: Dur(interface.resolution) },
             // Who took the frames is unknown, too: a port that shows a tag sees tags.
             sees_tags: false,
+            approach: None,
         });
     }
     if !assumed.is_empty() {

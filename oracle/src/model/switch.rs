@@ -149,6 +149,8 @@ impl Switch {
     pub fn new(config: &Config, route: Vec<u16>) -> Switch {
         let [emission, resumption] = config.words_take();
         let pfc = pfc_gen::Config { emission, resumption, ..config.pfc };
+        let dropped = config.buffer.faults.class_dropped.and_then(|class| u8::try_from(class).ok());
+        let dropped = dropped.map_or(0, bit);
         let retags = Retags::of(&config.faults);
         let swaps_after = config.faults.flow_reordered.unwrap_or(0);
         let seed = |index| chance::draw(config.mac.seed, index);
@@ -166,8 +168,8 @@ impl Switch {
             pfc: PfcGen::new(&pfc_gen::Config { seed: seed(index), ..pfc }),
             counters: [Counters::default(); CLASSES],
             drop_in: 0,
-            drop_out: 0,
-            dropped_by_order: 0,
+            drop_out: dropped,
+            dropped_by_order: dropped,
             leak: [0; CLASSES],
             up: true,
         };

@@ -221,9 +221,10 @@ impl<'w> Reading<'w, '_> {
         let Some(at) = self.fields.get("over") else { return Some(None) };
         let kinds: Vec<(&str, Device)> = Device::passing().collect();
         let want = Device::wanted(&kinds);
-        if self.context.device != Device::System {
+        if !matches!(self.context.device, Device::System | Device::Nic) {
             let kind = self.context.device.called();
-            at.fault(format!("a case about {kind} over another device"), "device: system");
+            let want = "device: system, or device: nic of a NIC that stands behind one";
+            at.fault(format!("a case about {kind} over another device"), want);
             return None;
         }
         let text = at.text(&want)?;

@@ -103,6 +103,7 @@ impl GuestLab {
                 cable: self.cable,
                 provenance: Provenance::Software { bound: self.bound },
                 sees_tags: false,
+                approach: None,
             },
         );
         Ok(Observation {

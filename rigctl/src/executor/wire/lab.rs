@@ -211,6 +211,7 @@ impl WireLab {
                 cable: self.cable,
                 provenance: Provenance::Software { bound: within },
                 sees_tags: self.bench.sees_tags,
+                approach: None,
             },
         );
         let mut counters = Counters::read(before.values, after.values);
