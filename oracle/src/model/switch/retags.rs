@@ -1,6 +1,5 @@
 //! What a switch may do to the 802.1Q tags of frames, all of it wrong: one that is set to nothing passes them on as they came.
 
-use super::Switch;
 use crate::model::packet::Packet;
 use rig_lab::SchedulerFaults;
 
@@ -22,15 +21,13 @@ impl Retags {
         let pcp = faults.pcp_rewritten?;
         Some(Retags::Rewrites(u8::try_from(pcp).unwrap_or(u8::MAX)))
     }
-}
 
-impl Switch {
-    /// A frame as it leaves a queue: with the tag that it came with, or with what is made of that.
-    pub(crate) fn retagged(&self, packet: Packet) -> Packet {
-        match (self.retags, packet.pcp()) {
-            (Some(Retags::Rewrites(pcp)), Some(_)) => packet.with_pcp(Some(pcp)),
-            (Some(Retags::Strips), Some(_)) => packet.untagged(),
-            (None, _) | (Some(_), None) => packet,
+    /// A frame as it leaves a queue. One that came without a tag has none.
+    pub(super) fn applied(self, packet: Packet) -> Packet {
+        match (self, packet.pcp()) {
+            (Retags::Rewrites(pcp), Some(_)) => packet.with_pcp(Some(pcp)),
+            (Retags::Strips, Some(_)) => packet.untagged(),
+            (Retags::Rewrites(_) | Retags::Strips, None) => packet,
         }
     }
 }
