@@ -162,11 +162,21 @@ fn cuts(case: &Case) -> bool {
 
 /// Why what is measured is not held against several devices; `None` where it is, or they are one.
 fn untold(lab: &Lab, profile: &Profile, (case, measure): (&Case, &Measure)) -> Option<String> {
+    let (name, over) = (&profile.name, (measure::of(measure).crosses)(measure, case));
+    if let Some((between, _)) =
+        profile.approach().into_iter().find(|(device, _)| !over.contains(&device.kind))
+    {
+        let (kind, between) = (between.kind.called(), &between.name);
+        return Some(format!(
+            "it is not told over {kind}, and {name} stands behind one: {between}"
+        ));
+    }
     if profile.kind != Kind::System {
         return None;
     }
-    let (name, over) = (&profile.name, (measure::of(measure).crosses)(measure, case));
-    let other = profile.devices().iter().find(|device| !over.contains(&device.kind));
+    // A NIC stands at the end of a way, and says nothing unless it is asked.
+    let mut passing = profile.devices().iter().filter(|device| device.kind.is_passing());
+    let other = passing.find(|device| !over.contains(&device.kind));
     other.map(|other| {
         if !over.is_empty() {
             let (kind, other) = (other.kind.called(), &other.name);

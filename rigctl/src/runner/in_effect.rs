@@ -2,7 +2,7 @@
 
 use super::choose::choose;
 use crate::mutation::{self, Typed};
-use rig_lab::{Deviation, Kind, Lab, Mutation, Part, Profile};
+use rig_lab::{Declared, Deviation, Kind, Lab, Mutation, Part, Profile};
 use rig_oracle::trials::points::groups;
 use rig_testcases::Case;
 use rig_testcases::case::CaseAction;
@@ -119,10 +119,17 @@ fn on(device: &Profile, case: &Case, typed: &Typed) -> Reach {
     if steps.chain(&case.configure).any(|setting| setting.path == *path) {
         return Reach::Felt;
     }
-    let groups = groups(case, &device.declared).unwrap_or_default();
-    let changed = groups.iter().any(|group| {
-        group.declared.overridden(path, value).is_ok_and(|changed| changed != group.declared)
-    });
+    // What stands between the rig and a NIC is as the lab has it: a case configures the NIC.
+    let configured: Vec<Declared> = if case.kind == Kind::System || device.kind == case.kind {
+        let groups = groups(case, &device.declared).unwrap_or_default();
+        groups.into_iter().map(|group| group.declared).collect()
+    } else {
+        vec![device.declared.clone()]
+    };
+    let changes = |declared: &Declared| {
+        declared.overridden(path, value).is_ok_and(|changed| changed != *declared)
+    };
+    let changed = configured.iter().any(changes);
     if changed { Reach::Felt } else { Reach::Unchanged }
 }
 
@@ -156,6 +163,8 @@ mod tests {
             (SYSTEM, "far/deviation=latency_grows"),
             (SYSTEM, "far/forwarding_delay=x2"),
             (SYSTEM, "forwarding_delay=x2"),
+            ("cnp::notified-over-a-switch", "tor/forwarding_delay=x2"),
+            ("cnp::notified-over-a-switch", "nic/nic.np.latency=x2"),
             // Unset, and set by the case.
             ("pfcwd::shaped-port", "scheduler.pir=x2"),
         ] {

@@ -4,7 +4,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
-use super::{OF_FLOW, Seen};
+use super::{BEHIND, OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
 use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, is_clear, replies, timeout};
@@ -16,7 +16,7 @@ use rig_frames::psn::Psn;
 use rig_lab::Rc;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, optional};
 use rig_testcases::{Case, FlowSpec, Measure, RoceKind, Verb};
-use rig_units::{Dur, Time, Within};
+use rig_units::{Dur, Within};
 
 /// `rc.sender`.
 pub(in super::super) static SENDER: Known = Known {
@@ -66,6 +66,7 @@ pub(in super::super) static RECEIVER: Known = Known {
         receiver(done, of, judged);
     },
     of_nic: |measure, case| end_of(measure, case, |reads| reads),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 
@@ -138,13 +139,8 @@ pub(super) const fn says(kind: RoceKind) -> Option<Says> {
     }
 }
 
-fn sight(trial: &Trial, seen: &Seen<'_>) -> Sight {
-    Sight {
-        bound: seen.bound,
-        busy: seen.busy,
-        allowance: Some(seen.busy),
-        until: Time::ZERO + trial.script.length,
-    }
+const fn sight(seen: &Seen<'_>) -> Sight {
+    Sight { bound: seen.bound, busy: seen.busy, allowance: Some(seen.busy), until: seen.until }
 }
 
 /// What reached an end that receives, in order, each with its record.
@@ -206,7 +202,7 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         if packets.is_empty() {
             return Err(trial.doubt(&format!("nothing of {name} reached the NIC")).into());
         }
-        let (rc, sight) = (&seen.nic.rc, sight(trial, &seen));
+        let (rc, sight) = (&seen.nic.rc, sight(&seen));
         if let Some(reading) = &end.reads {
             if !is_clear(rc, Data::Responses, end.first, &packets) {
                 return Err(trial.doubt(OPEN).into());
@@ -263,7 +259,7 @@ struct Resends {
     resent: Resent,
 }
 
-fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
+fn resends(end: &End, seen: &Seen<'_>) -> Resends {
     let own = |connection: u16| connection == end.connection;
     let data = seen.left.iter().filter(|one| own(one.roce.connection));
     let data = data.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
@@ -279,7 +275,7 @@ fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
         })
         .unzip();
     let slowed = is_slowed(seen);
-    let sight = sight(trial, seen);
+    let sight = sight(seen);
     let sight = Sight { allowance: sight.allowance.filter(|_| !slowed), ..sight };
     // A responder sends what it is asked for; only a requester takes its time to go back.
     let mut rc = seen.nic.rc;
@@ -302,7 +298,7 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
     done.each("rc.sender", name, judged, |trial| {
         let end = End::sender(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
-        let Resends { records, came_by, naks, resent } = resends(trial, &end, &seen);
+        let Resends { records, came_by, naks, resent } = resends(&end, &seen);
         if end.reads.is_none() && !is_slowed(&seen) {
             let (rc, off) = (&seen.nic.rc, seen.busy * 2 + seen.bound * 4);
             let resends = || (format!("{}.rc.resend_latency", seen.part), rc.resend_latency, off);
@@ -346,12 +342,12 @@ pub(super) fn holes_and_timeouts(
                     return Err(trial.doubt(OPEN));
                 }
                 let asks = replies(rc, Data::Responses, end.first, &packets).len();
-                let answered = rc::requester(rc, reading, &asked, &packets, &sight(trial, seen));
+                let answered = rc::requester(rc, reading, &asked, &packets, &sight(seen));
                 [asks, answered.expired.ok_or_else(|| trial.doubt(GIVES_UP))?]
             }
             Verb::Send | Verb::Write => {
                 let Ok(end) = End::sender(trial, name) else { continue };
-                let expired = resends(trial, &end, seen).resent.expired();
+                let expired = resends(&end, seen).resent.expired();
                 [0, expired.ok_or_else(|| trial.doubt(GIVES_UP))?]
             }
         };
