@@ -93,7 +93,7 @@ pub fn untimed(
     too_wide(at.after, prediction.span, "a detection")
 }
 
-/// Why a reading tells nothing of when something happened: it holds all that is predicted and is no narrower than the earliest of that is
+/// Why a reading tells nothing of when something happened: it holds all that is predicted and is no narrower than the earliest of it is
 /// late, so that what comes at once would be read alike. A device that shows nothing until the pause is over is read so.
 pub(super) fn too_wide(read: Span, predicted: Span, what: &str) -> Option<String> {
     let holds = read.lo <= predicted.lo && predicted.hi <= read.hi;

@@ -6,7 +6,7 @@ use crate::spec::nic::rc::{Data, Packet, Reply, Says, replies, says_as_much};
 use rig_capture::Span;
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
-use rig_units::{Dur, Time};
+use rig_units::{Dur, Time, Within};
 use std::collections::BTreeMap;
 
 /// An acknowledgement or a NAK that a receiver sent; a READ request anew is a NAK.
@@ -81,7 +81,7 @@ pub fn receiver(
     let held = rc.ack_held.filter(|_| data == Data::Requests);
     for (due, reply) in held.iter().flat_map(|_| open.alone()) {
         let (packet, at) = (due.packet, answers[reply].at + sight.blur());
-        let least = held.map_or(Dur::ZERO, |held| held.least());
+        let least = held.map_or(Dur::ZERO, Within::least);
         answered.alone = true;
         if due.ready.from <= at && at < due.ready.from + least {
             faults.push(Fault::Early { packet, reply });
