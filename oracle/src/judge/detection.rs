@@ -81,7 +81,7 @@ pub fn unshown(
     too_soon(seen.watched, "a detection", prediction.span.hi)
 }
 
-/// Why a storm that was detected shows nothing of when: its reading is [too wide](too_wide).
+/// Why a storm that was detected shows nothing of when: its reading is too wide.
 pub fn untimed(
     seen: &Seen,
     rule: &Rule,
