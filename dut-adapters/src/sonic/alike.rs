@@ -8,7 +8,7 @@ use rig_units::{Length, PortSpeed};
 
 /// Ports that are configured alike, as a device of their own.
 #[derive(Debug)]
-pub struct Alike {
+pub struct PortSet {
     /// Their names, in order.
     pub ports: Vec<String>,
     /// The cable of each, where `CABLE_LENGTH` names it.
@@ -20,7 +20,7 @@ pub struct Alike {
     pub(super) file: String,
 }
 
-impl Alike {
+impl PortSet {
     /// Where the file states the setting at `path` below `declared:`; `None` where it does not.
     pub fn place(&self, path: &str) -> Option<Place> {
         self.stated(path)?.place.clone()
@@ -45,7 +45,7 @@ impl Alike {
 ///
 /// # Errors
 /// Every value that cannot be used, with its place.
-pub fn alike(tables: &Tables, base: Option<&str>) -> Result<Vec<Alike>, Vec<Fault>> {
+pub fn alike(tables: &Tables, base: Option<&str>) -> Result<Vec<PortSet>, Vec<Fault>> {
     let names = ports(tables);
     if names.is_empty() {
         let want = "a row such as PORT|Ethernet0 with its speed";
@@ -64,8 +64,8 @@ pub fn alike(tables: &Tables, base: Option<&str>) -> Result<Vec<Alike>, Vec<Faul
     if faults.is_empty() { Ok(sets) } else { Err(faults) }
 }
 
-fn sets(tables: &Tables, names: &[&str], base: &Base) -> Vec<Alike> {
-    let mut sets: Vec<Alike> = Vec::new();
+fn sets(tables: &Tables, names: &[&str], base: &Base) -> Vec<PortSet> {
+    let mut sets: Vec<PortSet> = Vec::new();
     for port in names {
         let Some(facts) = of_port(tables, port, base) else { continue };
         match sets.iter_mut().find(|set| is_same(&set.facts, &facts)) {
@@ -73,7 +73,7 @@ fn sets(tables: &Tables, names: &[&str], base: &Base) -> Vec<Alike> {
                 set.ports.push((*port).to_owned());
                 set.facts.beyond.extend(facts.beyond);
             }
-            None => sets.push(Alike {
+            None => sets.push(PortSet {
                 ports: vec![(*port).to_owned()],
                 cable: facts.cable.as_ref().map(|(length, _)| *length),
                 facts,

@@ -54,11 +54,11 @@ impl<'t> Collector<'t> {
                 let no_more = ", of which no more than the lossless pool is shared";
                 let more = if bytes > shared { no_more } else { "" };
                 let bytes = format!("{}B", bytes.min(shared));
-                self.because("buffer.lossy_pool", bytes, &said, more);
+                self.because("buffer.lossy_pool", &bytes, &said, more);
             }
             (Some(shared), None) if shared < usual => {
                 let why = "no database says: no more than the lossless pool".to_owned();
-                self.usual("buffer.lossy_pool", format!("{shared}B"), why, None);
+                self.usual("buffer.lossy_pool", &format!("{shared}B"), why, None);
             }
             _ => {}
         }
@@ -72,7 +72,7 @@ impl<'t> Collector<'t> {
             && let Some(k) =
                 said.read("a whole number from -8 to 8", |text| text.parse::<i8>().ok())
         {
-            self.state(path, k, &said);
+            self.state(path, &k, &said);
         }
     }
 
@@ -104,13 +104,13 @@ impl<'t> Collector<'t> {
         {
             let own = if size >= headroom { size - headroom } else { size };
             let more = if size >= headroom { " without xoff, which it holds" } else { "" };
-            self.because("buffer.reserved", format!("{own}B"), &said, more);
+            self.because("buffer.reserved", &format!("{own}B"), &said, more);
         }
         self.size("buffer.xon", of("xon"));
         if self.size("buffer.xon_offset", of("xon_offset")).is_none() {
             let why = format!("BUFFER_PROFILE|{name} has no xon_offset");
             let place = tables.row_place("BUFFER_PROFILE", name);
-            self.usual("buffer.xon_offset", "0B", why, place);
+            self.usual("buffer.xon_offset", &"0B", why, place);
         }
         self.exponent("buffer.dynamic_th", name);
         self.size("buffer.static_th", of("static_th"));
@@ -133,11 +133,11 @@ impl<'t> Collector<'t> {
         let of_lossless = bound.iter().find(|(queue, ..)| lossless.contains(queue));
         let Some(&(_, first, name)) = of_lossless.or(bound.first()) else {
             let why = format!("no row QUEUE|{} has a wred_profile", self.port);
-            return self.usual("wred.queues", "[]", why, None);
+            return self.usual("wred.queues", &"[]", why, None);
         };
         let queues: Vec<u8> =
             bound.iter().filter(|(.., of)| *of == name).map(|(queue, ..)| *queue).collect();
-        self.state("wred.queues", listed(&queues), &first);
+        self.state("wred.queues", &listed(&queues), &first);
         for (_, said, other) in bound.iter().filter(|(.., of)| *of != name) {
             let found =
                 format!("{} is {other}: a profile has one WRED profile, here {name}", said.path());
@@ -149,7 +149,7 @@ impl<'t> Collector<'t> {
                 ECN.into_iter().find(|mode| *mode == text)
             })
         {
-            self.state("wred.ecn", mode, &said);
+            self.state("wred.ecn", &mode, &said);
         }
         if let Some(said) = of("wred_green_enable").filter(|said| said.text != "true") {
             let found = format!(
@@ -164,7 +164,7 @@ impl<'t> Collector<'t> {
         if let Some(said) = of("green_drop_probability")
             && let Some(percent) = said.number(100)
         {
-            self.state("wred.pmax", format!("{percent}%"), &said);
+            self.state("wred.pmax", &format!("{percent}%"), &said);
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Facts of tables, keys and defaults: sonic-swss-common `schema.h`, sonic-buildimage's YANG models and templates, sonic-swss
 //! (docs/sonic.md says which where). Invariant: what is no setting that the rig reads, keys of MACsec and community strings among it, is not
-//! kept and not shown ([`kept`]).
+//! kept and not shown (`kept.rs`).
 
 mod alike;
 mod asic;
@@ -15,7 +15,7 @@ mod stated;
 mod tables;
 mod written;
 
-pub use alike::{Alike, alike};
+pub use alike::{PortSet, alike};
 pub use reader::read;
 pub use rules::{FILE_RULES, FileFlaw, FileRule, flaws, is_of_file};
 pub use tables::Tables;

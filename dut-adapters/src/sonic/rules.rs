@@ -1,6 +1,6 @@
 //! What is wrong between the tables of a file, and no profile can say: rules of their own, beside those over profiles.
 
-use super::alike::Alike;
+use super::alike::PortSet;
 use super::stated::ports;
 use super::tables::Tables;
 use rig_lab::Place;
@@ -19,7 +19,7 @@ pub struct FileRule {
 /// What is wrong, and where.
 #[derive(Debug)]
 pub struct FileFlaw {
-    /// The rule.
+    /// One of [`FILE_RULES`].
     pub rule: &'static FileRule,
     /// The row that is to blame.
     pub place: Place,
@@ -49,7 +49,7 @@ const ALSO: &[(&str, &[&str])] = &[
 ];
 
 /// Whether what a rule over profiles blames, and what its numbers rest on, is of the file: otherwise it would speak of the bundled profile.
-pub fn is_of_file(set: &Alike, rule: &str, path: &str) -> bool {
+pub fn is_of_file(set: &PortSet, rule: &str, path: &str) -> bool {
     let also = ALSO.iter().find(|(name, _)| *name == rule).map_or(&[][..], |(_, also)| also);
     set.place(path).is_some() && also.iter().all(|path| set.place(path).is_some())
 }

@@ -74,7 +74,7 @@ pub(super) fn speed(tables: &Tables, port: &str) -> Option<PortSpeed> {
 }
 
 impl<'t> Collector<'t> {
-    pub(super) fn state(&mut self, path: &'static str, value: impl ToString, said: &Said<'_>) {
+    pub(super) fn state(&mut self, path: &'static str, value: &impl ToString, said: &Said<'_>) {
         self.because(path, value, said, "");
     }
 
@@ -82,7 +82,7 @@ impl<'t> Collector<'t> {
     pub(super) fn because(
         &mut self,
         path: &'static str,
-        value: impl ToString,
+        value: &impl ToString,
         said: &Said<'_>,
         more: &str,
     ) {
@@ -99,7 +99,7 @@ impl<'t> Collector<'t> {
     pub(super) fn usual(
         &mut self,
         path: &'static str,
-        value: impl ToString,
+        value: &impl ToString,
         why: String,
         place: Option<Place>,
     ) {
@@ -109,7 +109,7 @@ impl<'t> Collector<'t> {
     pub(super) fn size(&mut self, path: &'static str, said: Option<Said<'_>>) -> Option<u64> {
         let said = said?;
         let bytes = said.number(MOST_BYTES)?;
-        self.state(path, format!("{bytes}B"), &said);
+        self.state(path, &format!("{bytes}B"), &said);
         Some(bytes)
     }
 
@@ -118,7 +118,7 @@ impl<'t> Collector<'t> {
             && let Some(mtu) = said.number(65_535)
         {
             let more = format!(" and {BESIDE_IP} B of header, tag and FCS");
-            self.because("mtu", format!("{}B", mtu + BESIDE_IP), &said, &more);
+            self.because("mtu", &format!("{}B", mtu + BESIDE_IP), &said, &more);
         }
         let rows: Vec<&str> = self.tables.table("CABLE_LENGTH").map(|(key, _)| key).collect();
         for key in rows {
@@ -150,10 +150,10 @@ impl<'t> Collector<'t> {
         let enabled = self.map("pfc_enable");
         let lossless = enabled.and_then(|said| said.classes()).unwrap_or_default();
         match &enabled {
-            Some(said) => self.state("qos.pfc_enable", listed(&lossless), said),
+            Some(said) => self.state("qos.pfc_enable", &listed(&lossless), said),
             None => {
                 let why = format!("PORT_QOS_MAP|{} has no pfc_enable", self.port);
-                self.usual("qos.pfc_enable", "[]", why, None);
+                self.usual("qos.pfc_enable", &"[]", why, None);
             }
         }
         // A port without a row of its own has no watchdog, whatever classes it would guard.
@@ -161,14 +161,14 @@ impl<'t> Collector<'t> {
         match self.map("pfcwd_sw_enable").filter(|_| runs) {
             Some(said) => {
                 let guarded = said.classes().unwrap_or_default();
-                self.state("qos.pfcwd_sw_enable", listed(&guarded), &said);
+                self.state("qos.pfcwd_sw_enable", &listed(&guarded), &said);
             }
             None => {
                 let table = if runs { "PORT_QOS_MAP" } else { "PFC_WD" };
                 let field = if runs { "pfcwd_sw_enable" } else { "detection_time" };
                 let why = format!("{table}|{} has no {field}: no watchdog runs there", self.port);
                 let place = enabled.map(|said| said.place());
-                self.usual("qos.pfcwd_sw_enable", "[]", why, place);
+                self.usual("qos.pfcwd_sw_enable", &"[]", why, place);
             }
         }
         for (field, table) in [
@@ -212,16 +212,16 @@ impl<'t> Collector<'t> {
         let place = self.tables.row_place("DSCP_TO_TC_MAP", key);
         let more = if fields.len() < 64 { ", class 0 where it says nothing" } else { "" };
         let why = format!("DSCP_TO_TC_MAP|{key}{more}");
-        self.usual("qos.dscp_to_tc", format!("{{{}}}", map.join(", ")), why, place.clone());
+        self.usual("qos.dscp_to_tc", &format!("{{{}}}", map.join(", ")), why, place.clone());
         self.usual(
             "qos.default_tc",
-            usual,
+            &usual,
             format!("DSCP_TO_TC_MAP|{key}: {} code points", of(usual)),
             place,
         );
         self.usual(
             "qos.dscp_to_color",
-            "never",
+            &"never",
             "no table of CONFIG_DB gives code points a colour".to_owned(),
             None,
         );
@@ -252,7 +252,7 @@ impl<'t> Collector<'t> {
         if let Some(said) = first {
             self.because(
                 "scheduler.queues",
-                format!("[{}]", queues.join(", ")),
+                &format!("[{}]", queues.join(", ")),
                 &said,
                 " and the other seven",
             );
@@ -270,13 +270,13 @@ impl<'t> Collector<'t> {
                 "no database says: at most {} quanta at {speed} (IEEE 802.3 31B.3.7)",
                 quanta.0
             );
-            self.usual("pfc.response", format!("{{max: {}}}", speed.pause(*quanta)), why, None);
+            self.usual("pfc.response", &format!("{{max: {}}}", speed.pause(*quanta)), why, None);
         }
         if let Some(switch) = base.switch().filter(|_| speed > usual) {
             let refresh = switch.pfc.refresh.scaled(usual.bps(), speed.bps());
             let why =
                 format!("no database says: that of `{}` at {usual}, in proportion", base.name);
-            self.usual("pfc.refresh", refresh, why, None);
+            self.usual("pfc.refresh", &refresh, why, None);
         }
     }
 
@@ -288,30 +288,30 @@ impl<'t> Collector<'t> {
             Some(said) => {
                 let poll = said.number(60_000);
                 if let Some(poll) = poll {
-                    self.state("pfcwd.poll_interval", Dur::ms(poll), &said);
+                    self.state("pfcwd.poll_interval", &Dur::ms(poll), &said);
                 }
                 poll
             }
             None => {
                 let why = "PFC_WD|GLOBAL has no POLL_INTERVAL: compiled in".to_owned();
-                self.usual("pfcwd.poll_interval", Dur::ms(POLL), why, None);
+                self.usual("pfcwd.poll_interval", &Dur::ms(POLL), why, None);
                 Some(POLL)
             }
         };
         let time = detection.number(86_400_000);
         if let Some(time) = time {
-            self.state("pfcwd.detection_time", Dur::ms(time), &detection);
+            self.state("pfcwd.detection_time", &Dur::ms(time), &detection);
         }
         match of("restoration_time") {
             Some(said) => {
                 if let Some(time) = said.number(86_400_000) {
-                    self.state("pfcwd.restoration_time", Dur::ms(time), &said);
+                    self.state("pfcwd.restoration_time", &Dur::ms(time), &said);
                 }
             }
             None => {
                 let why =
                     format!("PFC_WD|{} has no restoration_time: a storm is never over", self.port);
-                self.usual("pfcwd.restoration_time", "never", why, None);
+                self.usual("pfcwd.restoration_time", &"never", why, None);
             }
         }
         match of("action") {
@@ -320,25 +320,25 @@ impl<'t> Collector<'t> {
                     ["drop", "forward", "alert"].into_iter().find(|word| *word == text)
                 });
                 if let Some(action) = action {
-                    self.state("pfcwd.action", action, &said);
+                    self.state("pfcwd.action", &action, &said);
                 }
             }
             None => self.usual(
                 "pfcwd.action",
-                "drop",
+                &"drop",
                 format!("PFC_WD|{} has no action", self.port),
                 None,
             ),
         }
         if let Some(said) = tables.field("PFC_WD", "GLOBAL", "BIG_RED_SWITCH") {
-            self.state("pfcwd.big_red_switch", said.text == "enable", &said);
+            self.state("pfcwd.big_red_switch", &(said.text == "enable"), &said);
         }
         if let (Some(time), Some(poll)) = (time, poll)
             && time < poll
         {
             self.because(
                 "pfcwd.config_path",
-                "redis",
+                &"redis",
                 &detection,
                 " is below the poll interval, which the YANG model refuses",
             );
@@ -367,7 +367,7 @@ pub(super) fn ports(tables: &Tables) -> Vec<&str> {
     let is_up = |port: &&str| {
         tables.field("PORT", port, "admin_status").is_some_and(|said| said.text == "up")
     };
-    if all.iter().any(|port| is_up(port)) {
+    if all.iter().any(&is_up) {
         all.retain(is_up);
     }
     all

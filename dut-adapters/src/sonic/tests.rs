@@ -1,7 +1,7 @@
 //! Files of CONFIG_DB, made by hand: what is read, what is said of it, and what is kept to itself.
 
 use super::reader::tables;
-use super::{Alike, Tables, alike, flaws, read};
+use super::{PortSet, Tables, alike, flaws, read};
 use rig_lab::read::profile_from;
 use rig_lab::yaml::Source;
 use rig_lab::{Fault, Profile};
@@ -12,7 +12,7 @@ fn golden(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/sonic")).join(name)
 }
 
-fn of_file(name: &str) -> (Tables, Vec<Alike>) {
+fn of_file(name: &str) -> (Tables, Vec<PortSet>) {
     let tables = read(&golden(name), None).expect("it reads");
     let sets = alike(&tables, None).expect("every value can be used");
     (tables, sets)
@@ -26,7 +26,7 @@ fn said(faults: &[Fault]) -> String {
     faults.iter().map(|fault| format!("{fault}\n")).collect()
 }
 
-fn profile(set: &Alike) -> Profile {
+fn profile(set: &PortSet) -> Profile {
     let text = set.written("made");
     profile_from(&Source::new("made", &text))
         .unwrap_or_else(|faults| panic!("{text}{}", said(&faults)))

@@ -1,6 +1,6 @@
 //! Ports that are alike, as the text of a profile in which each line says where it is from.
 
-use super::alike::Alike;
+use super::alike::PortSet;
 use serde_json::Value as Json;
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ const PARTS: [&str; 6] = ["qos", "scheduler", "buffer", "wred", "pfc", "pfcwd"];
 /// Where a comment begins.
 const COMMENT: usize = 44;
 
-impl Alike {
+impl PortSet {
     /// The profile, under a name of one word. What no database says is the bundled profile's, in comments that say so.
     pub fn written(&self, name: &str) -> String {
         let base = &self.base;
