@@ -309,10 +309,10 @@ impl Resolving<'_> {
             _ if flow.verb != Verb::Send => {
                 format!("a receiver that is not ready, and {} needs none", one.on)
             }
-            (Target::Data, Which::Psn(psn)) if u64::from(psn) % packets.max(1) == 0 => {
-                return Ok(());
+            (Target::Data, Which::Psn(psn)) if u64::from(psn) % packets.max(1) != 0 => {
+                format!("packet {psn} of {} begins no message", one.on)
             }
-            _ => "a receiver that is not ready for something else than a message".to_owned(),
+            _ => return Ok(()),
         };
         let want = format!(
             "rnr on `frames: data, psn:` of the first packet of a message ({packets} packets each) of a flow with `verb: send`"

@@ -74,7 +74,15 @@ fn injection(at: &At<'_>) -> Option<Injection<String>> {
     let iteration = fields.maybe("iteration", |at| at.whole(1..=1_000, "a round, from 1"))?;
     let tamper =
         fields.need("do", "ce, drop, duplicate, bad-icrc, {delay: 20us}, {behind: 3} or {rnr: 14}");
-    let tamper = tamper.and_then(|at| injected(&at));
+    let named = matches!(which, Some(Which::Psn(_))) && frames == Some(Target::Data);
+    let tamper = tamper.and_then(|at| match injected(&at)? {
+        Injected::NotReady(_) if which.is_some() && frames.is_some() && !named => {
+            let want = "rnr with `frames: data` and `psn:`, the first packet of a message";
+            at.fault("a receiver that is not ready for something else than a message", want);
+            None
+        }
+        tamper => Some(tamper),
+    });
     Some(Injection {
         on: on?.to_owned(),
         frames: frames?,
