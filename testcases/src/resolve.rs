@@ -8,11 +8,9 @@ mod windows;
 pub(crate) use ports::port_number;
 
 use crate::case::{CaseAction, Count, Refresh, Storm, Stream};
-use crate::middlebox::{Injected, Target, Which};
 use crate::{
     Action, Amount, Bottleneck, Case, EndpointSpec, Expect, Flow, FlowSpec, Injection, Lookup,
     MacsecMode, Middlebox, PfcFrames, Script, Step, StormSpec, StreamRate, StreamSpec, Tamper,
-    Verb,
 };
 use rig_lab::{Color, Declared, Fault, Form, Macsec};
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, limits};
@@ -290,8 +288,10 @@ impl Resolving<'_> {
                 return Err(self.case.fault("between", found, "a flow that is started"));
             };
             let Injection { frames, which, iteration, tamper, .. } = *one;
-            if matches!(tamper, Injected::NotReady(_)) {
-                self.begins_a_send(one)?;
+            if let Some((found, want)) =
+                self.case.flows.get(&one.on).and_then(|flow| one.unfit(flow))
+            {
+                return Err(self.case.fault("between", found, want));
             }
             Ok(Injection { on, frames, which, iteration, tamper })
         });
@@ -299,25 +299,6 @@ impl Resolving<'_> {
         let (a, b) = (flow.nic.min(flow.to), flow.nic.max(flow.to));
         let bottleneck = bottleneck.as_ref().map(|of| self.bottleneck((a, b), of)).transpose()?;
         Ok(Some((a, b, Middlebox { delay: *delay, inject, bottleneck })))
-    }
-
-    /// A receiver is not ready for a message, which a SEND brings and of which the first packet tells.
-    fn begins_a_send(&self, one: &Injection<String>) -> Result<(), Fault> {
-        let Some(flow) = self.case.flows.get(&one.on) else { return Ok(()) };
-        let packets = flow.message.0.div_ceil(flow.mtu.0.max(1));
-        let found = match (one.frames, one.which) {
-            _ if flow.verb != Verb::Send => {
-                format!("a receiver that is not ready, and {} needs none", one.on)
-            }
-            (Target::Data, Which::Psn(psn)) if u64::from(psn) % packets.max(1) != 0 => {
-                format!("packet {psn} of {} begins no message", one.on)
-            }
-            _ => return Ok(()),
-        };
-        let want = format!(
-            "rnr on `frames: data, psn:` of the first packet of a message ({packets} packets each) of a flow with `verb: send`"
-        );
-        Err(self.case.fault("between", found, want))
     }
 
     /// What the frames to one of the two ports have to pass: it is one only if it is slower than the port.
