@@ -414,7 +414,7 @@ fn case() -> Value {
         "trials": { "type": "integer", "minimum": 1, "maximum": 100_000 },
         "over": {
             "description": "the kind of device that must be among those of the system",
-            "enum": ["switch", "router"],
+            "enum": Kind::passing().map(|(name, _)| name).collect::<Vec<_>>(),
         },
         "precision": to("duration"),
         "measure": list("measure"),

@@ -149,6 +149,7 @@ pub fn start<Q: EventQueue>(network: &mut Network<Q>, scenario: Scenario, two_cl
             ect: false,
             ce: false,
             record: false,
+            pcp: None,
             macsec_mode: MacsecMode::Usual,
         };
         network.start_stream(sender, &stream);

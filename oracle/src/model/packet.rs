@@ -5,6 +5,7 @@ use rig_units::{Quanta, Time};
 
 mod roce;
 mod tag;
+mod vlan;
 pub use roce::{ACK_SIZE, AETH, CNP_SIZE, READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD};
 pub use tag::Tag;
 
@@ -91,8 +92,8 @@ const _: () = assert!(size_of::<Packet>() == 32, "two of them share a cache line
 const ECT: u8 = 1;
 const CE: u8 = 2;
 const RECORD: u8 = 4;
-/// Three marks from this bit on tell what is wrong with a PFC frame: 0 for nothing, else the fault's place in the list and one.
-/// The mark above them is the tag's.
+/// Three marks from this bit on tell what is wrong with a PFC frame: 0 for nothing, else the fault's place in the list and one. In
+/// any other frame they are the priority of its 802.1Q tag. The marks above them are those of SecTAG and 802.1Q tag.
 const FAULT: u32 = 3;
 
 impl Packet {
@@ -141,7 +142,7 @@ impl Packet {
         let mut packet = Packet::data(self.stream, self.dst, self.src, self.class, self.dscp, size);
         packet.kind = Kind::Ack;
         packet.seq = self.seq;
-        packet.marks = self.marks;
+        packet.marks = self.marks & (ECT | CE | RECORD);
         packet
     }
 
@@ -170,6 +171,9 @@ impl Packet {
     }
     /// What is wrong with the format of this PFC frame.
     pub fn fault(&self) -> Option<PfcFault> {
+        if self.kind != Kind::Pfc {
+            return None;
+        }
         let number = usize::from(self.marks >> FAULT & 7);
         PfcFault::ALL.get(number.checked_sub(1)?).copied()
     }

@@ -4,7 +4,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
-use super::{OF_FLOW, Seen};
+use super::{BEHIND, OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
 use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, is_clear, replies, timeout};
@@ -16,7 +16,7 @@ use rig_frames::psn::Psn;
 use rig_lab::Rc;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, optional};
 use rig_testcases::{Case, FlowSpec, Measure, RoceKind, Verb};
-use rig_units::{Dur, Time, Within};
+use rig_units::{Dur, Within};
 
 /// `rc.sender`.
 pub(in super::super) static SENDER: Known = Known {
@@ -66,6 +66,7 @@ pub(in super::super) static RECEIVER: Known = Known {
         receiver(done, of, judged);
     },
     of_nic: |measure, case| end_of(measure, case, |reads| reads),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 
@@ -138,13 +139,8 @@ pub(super) const fn says(kind: RoceKind) -> Option<Says> {
     }
 }
 
-fn sight(trial: &Trial, seen: &Seen<'_>) -> Sight {
-    Sight {
-        bound: seen.bound,
-        busy: seen.busy,
-        allowance: Some(seen.busy),
-        until: Time::ZERO + trial.script.length,
-    }
+const fn sight(seen: &Seen<'_>) -> Sight {
+    Sight { bound: seen.bound, busy: seen.busy, allowance: Some(seen.busy), until: seen.until }
 }
 
 /// What reached an end that receives, in order, each with its record.
@@ -182,16 +178,18 @@ fn timer(part: &str, rc: &Rc, off: Dur) -> Option<(String, Within, Dur)> {
 }
 
 /// How what an acknowledgement takes is named and declared, beside how far outside of that it shows. Of how long it was held and of the rest
-/// only both together are seen.
+/// only both together are seen. `alone`: whether one stood for none before it.
 fn acknowledges(
     rc: &Rc,
+    alone: bool,
     of: impl Fn(&str, Within) -> (String, Within, Dur),
 ) -> Vec<(String, Within, Dur)> {
     let (latency, held) = (of("ack_latency", rc.ack_latency), rc.ack_held);
     let Some(held) = held.map(|held| of("ack_held", held)) else { return vec![latency] };
-    // One that is not held leaves at once, as one does that stands for others.
-    let (within, of_held) = (Within::at_most(held.1.most()), latency.1.width());
-    vec![(latency.0, latency.1, latency.2 + within.most()), (held.0, within, held.2 + of_held)]
+    // One that stands for others may be held not at all for all that anybody knows.
+    let within = if alone { held.1 } else { Within::at_most(held.1.most()) };
+    let of_held = held.2 + latency.1.width();
+    vec![(latency.0, latency.1, latency.2 + within.width()), (held.0, within, of_held)]
 }
 
 /// Judges what a NIC says to the packets that reach it.
@@ -204,7 +202,7 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         if packets.is_empty() {
             return Err(trial.doubt(&format!("nothing of {name} reached the NIC")).into());
         }
-        let (rc, sight) = (&seen.nic.rc, sight(trial, &seen));
+        let (rc, sight) = (&seen.nic.rc, sight(&seen));
         if let Some(reading) = &end.reads {
             if !is_clear(rc, Data::Responses, end.first, &packets) {
                 return Err(trial.doubt(OPEN).into());
@@ -234,7 +232,11 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         let off = sight.busy + sight.bound * 4;
         let of = |name: &str, declared| (format!("{}.rc.{name}", seen.part), declared, off);
         let naks = (!answered.naks.is_empty()).then(|| of("nak_latency", rc.nak_latency));
-        let acks = if answered.acks.is_empty() { Vec::new() } else { acknowledges(rc, of) };
+        let acks = if answered.acks.is_empty() {
+            Vec::new()
+        } else {
+            acknowledges(rc, answered.alone, of)
+        };
         told.set(acks.into_iter().chain(naks).collect());
         let text = format!(
             "one in {} of {} packets acknowledged and the last of each message, one NAK for each hole",
@@ -257,7 +259,7 @@ struct Resends {
     resent: Resent,
 }
 
-fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
+fn resends(end: &End, seen: &Seen<'_>) -> Resends {
     let own = |connection: u16| connection == end.connection;
     let data = seen.left.iter().filter(|one| own(one.roce.connection));
     let data = data.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
@@ -273,7 +275,7 @@ fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
         })
         .unzip();
     let slowed = is_slowed(seen);
-    let sight = sight(trial, seen);
+    let sight = sight(seen);
     let sight = Sight { allowance: sight.allowance.filter(|_| !slowed), ..sight };
     // A responder sends what it is asked for; only a requester takes its time to go back.
     let mut rc = seen.nic.rc;
@@ -296,7 +298,7 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
     done.each("rc.sender", name, judged, |trial| {
         let end = End::sender(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
-        let Resends { records, came_by, naks, resent } = resends(trial, &end, &seen);
+        let Resends { records, came_by, naks, resent } = resends(&end, &seen);
         if end.reads.is_none() && !is_slowed(&seen) {
             let (rc, off) = (&seen.nic.rc, seen.busy * 2 + seen.bound * 4);
             let resends = || (format!("{}.rc.resend_latency", seen.part), rc.resend_latency, off);
@@ -340,12 +342,12 @@ pub(super) fn holes_and_timeouts(
                     return Err(trial.doubt(OPEN));
                 }
                 let asks = replies(rc, Data::Responses, end.first, &packets).len();
-                let answered = rc::requester(rc, reading, &asked, &packets, &sight(trial, seen));
+                let answered = rc::requester(rc, reading, &asked, &packets, &sight(seen));
                 [asks, answered.expired.ok_or_else(|| trial.doubt(GIVES_UP))?]
             }
             Verb::Send | Verb::Write => {
                 let Ok(end) = End::sender(trial, name) else { continue };
-                let expired = resends(trial, &end, seen).resent.expired();
+                let expired = resends(&end, seen).resent.expired();
                 [0, expired.ok_or_else(|| trial.doubt(GIVES_UP))?]
             }
         };

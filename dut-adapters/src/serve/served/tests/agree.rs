@@ -73,6 +73,7 @@ fn in_virtual_time(profile: &Profile, seed: u64) -> Virtual {
             ect,
             ce: false,
             record,
+            pcp: None,
             macsec_mode,
         };
         dut.rig().start_stream(spec.from, &stream);

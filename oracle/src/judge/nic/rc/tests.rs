@@ -272,6 +272,31 @@ fn an_acknowledgement_stands_for_those_before_it_that_it_comes_in_time_for() {
 }
 
 #[test]
+fn an_acknowledgement_that_stands_for_none_before_it_is_held_for_the_least_that_is_declared() {
+    let rc = Rc { ack_held: Some(Within::between(Dur(50), Dur(200))), ..rc(1) };
+    // The first is due at 180 to 330, the second at 230 to 380 unless it stands for the first.
+    let packets = [0, 1].map(|n: u32| Packet {
+        at: Time(100 + u64::from(n) * 50),
+        psn: Psn::new(n),
+        last: true,
+    });
+    let of = |packets: &[Packet], answers: &[(u64, u32)]| {
+        let answer = |&(at, psn)| Answer { at: Time(at), says: Says::Ack, psn: Psn::new(psn) };
+        let answers: Vec<Answer> = answers.iter().map(answer).collect();
+        receiver(&rc, (Data::Requests, Psn::new(0)), packets, &answers, &EXACT)
+    };
+    assert_eq!(of(&packets, &[(180, 0), (230, 1)]).faults, []);
+    assert_eq!(of(&packets, &[(179, 0), (230, 1)]).faults, [Fault::Early { packet: 0, reply: 0 }]);
+    assert_eq!(of(&packets, &[(180, 0), (229, 1)]).faults, [Fault::Early { packet: 1, reply: 1 }]);
+    // One for both leaves when the first has been held, of which nobody sees more than that it has come.
+    let both = of(&packets, &[(180, 1)]);
+    assert_eq!((both.faults, both.alone), (vec![], false));
+    // Once it is too early for what an acknowledgement takes, it is so once.
+    assert_eq!(of(&packets[..1], &[(129, 0)]).faults, [Fault::Early { packet: 0, reply: 0 }]);
+    assert!(of(&packets[..1], &[(180, 0)]).alone);
+}
+
+#[test]
 fn a_reader_asks_anew_from_the_hole_and_acknowledges_nothing() {
     let psns = [7, 9, 8, 9].map(Psn::new);
     let packet = |(at, psn): (u64, Psn)| Packet { at: Time(at * 100), psn, last: false };
