@@ -3,6 +3,7 @@
 pub(super) mod carried;
 pub(super) mod counters;
 pub(super) mod fixed_point;
+mod limited;
 pub(super) mod np;
 pub(super) mod rates;
 pub(super) mod rc;
