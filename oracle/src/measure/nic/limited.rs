@@ -21,7 +21,7 @@ pub(super) const SOURCE: &str =
 /// A CNP for a limiter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Told {
-    /// Its record.
+    /// The record that shows it, by its index in the trial.
     pub(super) record: usize,
     /// When it arrived, on the wire.
     pub(super) at: Time,

@@ -234,7 +234,7 @@ fn a_clock_hides_no_parameter() {
         ("initial_alpha", |rp| rp.initial_alpha.0 = 900_000),
         ("inverse_g", |rp| rp.inverse_g *= 2),
         ("alpha_timer", |rp| rp.alpha_timer = rp.alpha_timer * 2),
-        ("timer", |rp| rp.timer = rp.timer + Dur::us(1)),
+        ("timer", |rp| rp.timer += Dur::us(1)),
         ("threshold", |rp| rp.threshold += 1),
         ("ai_rate", |rp| rp.ai_rate.bps += rp.ai_rate.bps / 2),
         ("latency", |rp| rp.latency = Dur::us(2).into()),
