@@ -2,7 +2,8 @@
 
 use super::choose::choose;
 use crate::mutation::{self, Typed};
-use rig_lab::{Declared, Deviation, Kind, Lab, Mutation, Part, Profile};
+use rig_lab::keys::hidden;
+use rig_lab::{Declared, Deviation, Kind, Lab, Mutation, Part, Profile, fields};
 use rig_oracle::trials::points::groups;
 use rig_testcases::Case;
 use rig_testcases::case::CaseAction;
@@ -36,15 +37,16 @@ pub fn split(lab: &Lab, only: Option<&str>, cases: &[&Case], texts: &[String]) -
                 let path = typed.path();
                 all.idle.push(format!("`--mutate {text}` changes nothing: `{path}` is unset, or it is that, where a case runs"));
             }
+            // What no device at all has is told where mutations are read.
+            Some(Reach::OtherKind) if !is_known(&typed) => {}
             Some(Reach::OtherKind) => {
                 let part = typed.path().split('.').next().unwrap_or_default();
                 let devices = chosen
                     .iter()
                     .flat_map(|(profile, _)| devices(profile, typed.device.as_deref()));
                 let want = accepted(&devices.map(|device| device.kind).collect());
-                all.refused.push(format!(
-                    "`--mutate {text}`: no device that a case runs on has `{part}`\n   = want: {want}"
-                ));
+                let told = format!("`--mutate {text}`: no device that a case runs on has `{part}`");
+                all.refused.push(format!("{}\n   = want: {want}", hidden(&told)));
             }
             Some(Reach::Elsewhere) | None => {
                 let where_to = match &typed.device {
@@ -57,6 +59,12 @@ pub fn split(lab: &Lab, only: Option<&str>, cases: &[&Case], texts: &[String]) -
         }
     }
     all
+}
+
+/// Whether some device has what is broken.
+fn is_known(typed: &Typed) -> bool {
+    let is = |path: &str| fields::all().any(|(known, _)| known == path);
+    !matches!(&typed.mutation, Mutation::Override { path, .. } if !is(path))
 }
 
 /// What can be mutated of devices of these kinds.
