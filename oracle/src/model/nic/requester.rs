@@ -188,6 +188,22 @@ impl Requester {
         skips
     }
 
+    /// The packet that a NAK of whatever kind names, all before which it acknowledges; none that was not sent, or is acknowledged.
+    fn named(&mut self, now: Time, number: u32, faults: &RcFaults) -> Option<u64> {
+        let named = match place(number, self.psn(self.acked), faults.psn_without_wrap) {
+            Place::Here => self.acked,
+            Place::Ahead(by) => self.acked + u64::from(by),
+            Place::Behind(_) => return None,
+        };
+        if named >= self.reached {
+            return None;
+        }
+        if named > self.acked {
+            self.progress(now, named, faults);
+        }
+        Some(named)
+    }
+
     /// A NAK that names `number`: whether it has to go back, which takes it `latency`.
     pub(super) fn refused(
         &mut self,
@@ -197,17 +213,7 @@ impl Requester {
         rc: &Rc,
         (faults, draws): (&RcFaults, &mut Draws),
     ) -> bool {
-        let named = match place(number, self.psn(self.acked), faults.psn_without_wrap) {
-            Place::Here => self.acked,
-            Place::Ahead(by) => self.acked + u64::from(by),
-            Place::Behind(_) => return false,
-        };
-        if named >= self.reached {
-            return false;
-        }
-        if named > self.acked {
-            self.progress(now, named, faults);
-        }
+        let Some(named) = self.named(now, number, faults) else { return false };
         if faults.restarts_one_psn_late {
             self.go_to(named + 1);
         } else {
@@ -226,17 +232,7 @@ impl Requester {
         rc: &Rc,
         faults: &RcFaults,
     ) -> bool {
-        let named = match place(number, self.psn(self.acked), faults.psn_without_wrap) {
-            Place::Here => self.acked,
-            Place::Ahead(by) => self.acked + u64::from(by),
-            Place::Behind(_) => return false,
-        };
-        if named >= self.reached {
-            return false;
-        }
-        if named > self.acked {
-            self.progress(now, named, faults);
-        }
+        let Some(named) = self.named(now, number, faults) else { return false };
         let most = rc.rnr_retries.unwrap_or(7);
         let counts = (most < 7 || faults.rnr_seven_counted) && !faults.rnr_tries_not_counted;
         if counts && self.refusals >= most {
