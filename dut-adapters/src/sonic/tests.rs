@@ -8,7 +8,7 @@ use rig_lab::{Fault, Profile};
 use rig_units::{Length, PortSpeed};
 use std::path::PathBuf;
 
-fn golden(name: &str) -> PathBuf {
+pub(super) fn golden(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/sonic")).join(name)
 }
 
@@ -22,11 +22,11 @@ fn of_text(text: &str) -> Result<Tables, Vec<Fault>> {
     tables("made.json", text, None)
 }
 
-fn said(faults: &[Fault]) -> String {
+pub(super) fn said(faults: &[Fault]) -> String {
     faults.iter().map(|fault| format!("{fault}\n")).collect()
 }
 
-fn profile(set: &PortSet) -> Profile {
+pub(super) fn profile(set: &PortSet) -> Profile {
     let text = set.written("made");
     profile_from(&Source::new("made", &text))
         .unwrap_or_else(|faults| panic!("{text}{}", said(&faults)))
