@@ -24,6 +24,4 @@ pub use rules::{FILE_RULES, FileFlaw, FileRule, flaws, is_of_file};
 pub use tables::Tables;
 
 #[cfg(test)]
-mod live_tests;
-#[cfg(test)]
 mod tests;

@@ -110,7 +110,10 @@ fn no_output_shows_a_secret_of_the_file() {
 #[test]
 fn the_profile_of_a_live_switch_is_that_of_its_file_and_nothing_is_left_there() {
     let desk = desk("mistuned.json");
-    let Some(server) = RedisServer::start(&desk.path(".")) else { return };
+    let server = match RedisServer::start(&desk.path(".")) {
+        Ok(server) => server,
+        Err(why) => return eprintln!("{why}"),
+    };
     server.load(&desk.path("config_db.json"));
     let before = server.all(4);
     let file = desk.rigctl("profile from-dut --config-db config_db.json");

@@ -1,8 +1,8 @@
 //! A real redis with CONFIG_DB of a file in it: what is read of it, and what is told where it breaks.
 
-use super::tests::{golden, profile, said};
-use super::{PortSet, alike, live, read};
-use crate::fixture::{Break, BrokenWay, RedisServer};
+use super::{golden, profile, redis_in, said};
+use crate::fixture::{Break, BrokenWay};
+use crate::sonic::{PortSet, alike, live, read};
 use rig_lab::RedisAt;
 
 fn sets(at: &RedisAt) -> Vec<PortSet> {
@@ -13,7 +13,7 @@ fn sets(at: &RedisAt) -> Vec<PortSet> {
 #[test]
 fn a_profile_of_the_live_database_is_that_of_the_file_but_for_its_name() {
     let desk = tempfile::tempdir().expect("a folder");
-    let Some(server) = RedisServer::start(desk.path()) else { return };
+    let Some(server) = redis_in(desk.path()) else { return };
     for name in ["leaf.json", "mistuned.json"] {
         server.tell(4, &["FLUSHALL"]);
         server.load(&golden(name));
@@ -39,7 +39,7 @@ fn a_profile_of_the_live_database_is_that_of_the_file_but_for_its_name() {
 #[test]
 fn a_field_that_cannot_be_used_is_told_by_table_key_and_field() {
     let desk = tempfile::tempdir().expect("a folder");
-    let Some(server) = RedisServer::start(desk.path()) else { return };
+    let Some(server) = redis_in(desk.path()) else { return };
     server.load(&golden("leaf.json"));
     server.tell(4, &["HSET", "PFC_WD|Ethernet0", "action", "burn"]);
     server.tell(4, &["HSET", "PORT|Ethernet4", "speed", "fast"]);
@@ -56,7 +56,7 @@ fn a_field_that_cannot_be_used_is_told_by_table_key_and_field() {
 #[test]
 fn a_way_that_breaks_at_any_command_is_told_and_no_half_database_is_taken_for_one() {
     let desk = tempfile::tempdir().expect("a folder");
-    let Some(server) = RedisServer::start(desk.path()) else { return };
+    let Some(server) = redis_in(desk.path()) else { return };
     server.load(&golden("leaf.json"));
     let whole = BrokenWay::new(desk.path(), &server.at(), Break::Cut(usize::MAX));
     assert_eq!(sets(&whole.at()).len(), 1);
@@ -85,7 +85,7 @@ fn nobody_at_the_place_and_a_database_of_something_else_are_told() {
         faults.contains("cannot connect to unix:") && faults.contains("No such file"),
         "{faults}"
     );
-    let Some(server) = RedisServer::start(desk.path()) else { return };
+    let Some(server) = redis_in(desk.path()) else { return };
     let faults = said(&live(&server.at()).expect_err("it is empty"));
     assert!(faults.contains("there is no table in it that is read"), "{faults}");
     server.tell(4, &["SET", "PORT|Ethernet0", "no hash"]);
@@ -96,7 +96,7 @@ fn nobody_at_the_place_and_a_database_of_something_else_are_told() {
 #[test]
 fn no_secret_is_asked_for() {
     let desk = tempfile::tempdir().expect("a folder");
-    let Some(server) = RedisServer::start(desk.path()) else { return };
+    let Some(server) = redis_in(desk.path()) else { return };
     server.load(&golden("mistuned.json"));
     let secret = "0123456789abcdef0123456789abcdef";
     server.tell(
