@@ -153,21 +153,6 @@ mod tests {
     }
 
     #[test]
-    fn what_the_rig_passes_on_is_a_way_between_switches() {
-        let mut row = row();
-        // The middle switch has the rig at port 0 in place of the left one, which has the rig at port 1.
-        row.hosts.extend([host::Config::quiet(); 2]);
-        let port = |switch, port| End::Port(PortId { switch, port });
-        row.cables[2].ends = [port(0, 1), End::Host(2)];
-        let link = row.cables[2].link;
-        row.cables.push(Cable { ends: [End::Host(3), port(1, 0)], link });
-        let none = u16::MAX;
-        assert_eq!(row.routes(), [[2, none, 1, none], [none, 1, none, 0], [none, 2, none, 0]]);
-        row.passed_on = Some([2, 3]);
-        assert_eq!(row.routes(), [[2, 1, 1, 1], [0, 1, 0, 0], [0, 2, 0, 0]]);
-    }
-
-    #[test]
     fn a_host_that_cannot_be_reached_has_no_route() {
         let mut row = row();
         row.cables.pop();

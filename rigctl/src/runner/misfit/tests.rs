@@ -197,20 +197,3 @@ fn a_case_with_macsec_is_for_labs_with_keys_as_long_as_its_suite_asks_for() {
     assert_eq!(why(Some(16), "GCM-AES-256", true), Some(short.to_owned()));
     assert_eq!(why(Some(32), "GCM-AES-256", true), None);
 }
-
-#[test]
-fn behind_a_switch_the_rig_has_one_address_for_streams_and_for_flows() {
-    let lab = rig_lab::read::lab(None).expect("the bundled lab");
-    let dut = lab.duts.iter().find(|dut| dut.name == "behind-a-switch-nic").expect("a device");
-    let told = |address: &str| {
-        let text = format!(
-            "about: a\ndevice: nic\ncases:\n  one:\n    why: a\n    source: [a]\n    dut: {{nic: {{rp: {{enable: true}}}}}}\n    flows: {{sender: {{nic: p1, class: 3, verb: write, message: 64KiB, mtu: 1024B{address}}}}}\n    trials: 1\n    steps: [{{at: 0us, start: sender, for: 50us}}]\n    length: 90us\n    measure: [rate.goodput: {{flow: sender, at_least: 1Gbps-L2}}]\n"
-        );
-        let suite = rig_testcases::read::piped(text.as_bytes(), &measure::Registry);
-        let case = suite.unwrap_or_else(|faults| panic!("{faults:#?}")).cases.remove(0);
-        of(&lab, dut, &case)
-    };
-    assert_eq!(told(""), None);
-    let why = "the NIC stands behind a switch, tor, and that knows the rig by one address a port";
-    assert_eq!(told(", address: 1"), Some(why.to_owned()));
-}
