@@ -15,7 +15,8 @@ pub(super) fn rule(family: RuleFamily, d: u64, p: u64, r: Option<u64>) -> Rule {
         action: Action::Drop,
         charge,
         min_samples: 1,
-        jitter: Jitter::None,
+        jitter: Within::ZERO,
+        skipped_polls: 0,
         action_latency: Within::ZERO,
         timer_lag: Within::ZERO,
         apart: Apart::NOT,
@@ -128,14 +129,37 @@ fn an_alert_ends_with_the_pause() {
 
 #[test]
 fn jitter_widens_poll_by_poll() {
-    let tick = |family| Rule { jitter: Jitter::Tick, ..rule(family, 1_000, 100, None) };
+    let tick = |family| Rule {
+        jitter: Within::between(Dur::us(50), Dur::us(1_100)),
+        ..rule(family, 1_000, 100, None)
+    };
     let broadcom = tick(RuleFamily::Broadcom);
     // Eleven intervals of at most 101.1 ms.
     assert_eq!(detection(broadcom, gap(500)), "1s <= T < 1112.1ms");
     // 0.99 x 919 = 909.8 ms: more than nine intervals of 100 ms, less than nine of 101.1 ms.
     let mellanox = Rule { detection_time: Dur::ms(919), ..tick(RuleFamily::Mellanox) };
     assert_eq!(mellanox.polls(), Polls { fewest: 9, most: 10 });
-    assert_eq!(detection(mellanox, gap(500)), "899.5ms < T < 1112.1ms");
+    // Their sum exceeds 909.8 ms all the same, by an interval at most.
+    assert_eq!(detection(mellanox, gap(500)), "909.31ms < T < 1112.01ms");
+}
+
+#[test]
+fn polls_that_are_left_out_widen_every_interval_by_whole_ones() {
+    let rule = Rule { skipped_polls: 1, ..rule(RuleFamily::Broadcom, 1_000, 100, Some(200)) };
+    assert!(!rule.on_a_grid());
+    assert_eq!(detection(rule, gap(500)), "1s <= T < 2200ms");
+    // Five polls with one left out before each, or twenty-one with none.
+    assert_eq!(
+        rule.detection_resolution(Dur::ZERO).to_string(),
+        "pfcwd.detection_time in (400ms, 2100ms]"
+    );
+    let jitter = Within::between(Dur::us(50), Dur::us(1_100));
+    let text = Rule { jitter, ..rule }.predicted_detection(&gap(500)).expect("it fires").text;
+    assert_eq!(
+        text,
+        "nP <= T < (n+1)((s+1)P+j), n = ceil(1s / 100ms) = 10, polls on no grid: j = 50us..1.1ms late, \
+         s = 1 at most left out: 1s <= T < 2212.1ms"
+    );
 }
 
 #[test]
