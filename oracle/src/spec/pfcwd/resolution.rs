@@ -9,14 +9,15 @@ use rig_units::Dur;
 
 impl Rule {
     /// The detection times that give the same n as the declared one: `pfcwd.detection_time in (100ms, 200ms]`; as many polls more
-    /// to either side as the action may come late. Timers are told to within `blur` and what they leave open.
+    /// to either side as the action may come late, or as readings that lie within `blur` leave open. Timers are told to within `blur` and
+    /// what they leave open.
     pub fn detection_resolution(&self, blur: Dur) -> Alike {
         if !self.is_polled() {
             return self.timed_alike("pfcwd.detection_time", self.detection_time, (1, blur));
         }
         let Polls { fewest, most } = self.polls();
         let p = self.poll_interval;
-        let (fewest, most) = self.blurred(fewest, most);
+        let (fewest, most) = self.blurred((fewest, most), blur);
         let fewest = fewest.max(1);
         let floor = self.polls().most == u64::from(self.min_samples);
         match self.charge {
@@ -35,10 +36,10 @@ impl Rule {
     }
 
     /// The numbers of polls that show no otherwise than these: fewer that all come as late as they may, and more that all come in time, as
-    /// many of each as lead out of no window; and what the action may come late by.
-    fn blurred(&self, fewest: u64, most: u64) -> (u64, u64) {
+    /// many of each as lead out of no window; and what the action may come late by, or `blur` hides.
+    fn blurred(&self, (fewest, most): (u64, u64), blur: Dur) -> (u64, u64) {
         let (p, long) = (self.poll_interval, self.longest_interval());
-        let late = self.blurred_polls();
+        let late = self.blurred_polls(blur);
         ((p * fewest).div_ceil(long).saturating_sub(late), long * (most + 1) / p - 1 + late)
     }
 
@@ -49,7 +50,7 @@ impl Rule {
             return Some(self.timed_alike("pfcwd.restoration_time", time, (2, blur)));
         }
         let (m, p) = (self.quiet_polls()?, self.poll_interval);
-        let (fewest, most) = self.blurred(m, m);
+        let (fewest, most) = self.blurred((m, m), blur);
         let ends = (Bound::Excluded(p * fewest.saturating_sub(1)), Bound::Included(p * most));
         Some(alike("pfcwd.restoration_time", ends.0, ends.1))
     }
