@@ -62,7 +62,7 @@ fn detection_and_restoration_are_always_within_their_windows_and_meet_both_ends(
         FAMILIES.iter().flat_map(|&one| rhythms.map(|rhythm| (one, rhythm)))
     {
         let rule = Rule { jitter, skipped_polls, ..rule(family, P, (2, Action::Drop)) };
-        // The ends take one and the same number of polls left out at each of them.
+        // The ends take one and the same number of polls left out at each of them: too rare to be drawn, walked in exhaustive/late_polls.rs.
         let meets =
             |met: Option<bool>| if skipped_polls == 0 { met == Some(true) } else { met.is_some() };
         let stimulus = Stimulus { data_gap: Some(dur(100)) };
