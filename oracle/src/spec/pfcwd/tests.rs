@@ -144,25 +144,6 @@ fn jitter_widens_poll_by_poll() {
 }
 
 #[test]
-fn polls_that_are_left_out_widen_every_interval_by_whole_ones() {
-    let rule = Rule { skipped_polls: 1, ..rule(RuleFamily::Broadcom, 1_000, 100, Some(200)) };
-    assert!(!rule.on_a_grid());
-    assert_eq!(detection(rule, gap(500)), "1s <= T < 2200ms");
-    // Five polls with one left out before each, or twenty-one with none.
-    assert_eq!(
-        rule.detection_resolution(Dur::ZERO).to_string(),
-        "pfcwd.detection_time in (400ms, 2100ms]"
-    );
-    let jitter = Within::between(Dur::us(50), Dur::us(1_100));
-    let text = Rule { jitter, ..rule }.predicted_detection(&gap(500)).expect("it fires").text;
-    assert_eq!(
-        text,
-        "nP <= T < (n+1)((s+1)P+j), n = ceil(1s / 100ms) = 10, polls on no grid: j = 50us..1.1ms late, \
-         s = 1 at most left out: 1s <= T < 2212.1ms"
-    );
-}
-
-#[test]
 fn fewest_samples_hold_back_a_short_detection_time() {
     let rule = Rule { min_samples: 3, ..rule(RuleFamily::Cisco8000, 100, 100, None) };
     assert_eq!(detection(rule, IDLE), "200ms <= T < 300ms");

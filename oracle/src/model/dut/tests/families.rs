@@ -117,10 +117,10 @@ fn times_of_first_poll(seed: u64) -> u64 {
 }
 
 #[test]
-fn polls_come_late_and_are_left_out_where_the_profile_says_so() {
-    let storms = |path: &str, value: &str| -> Vec<u64> {
+fn polls_come_late_where_the_profile_says_so() {
+    let storms = |jitter: &str| -> Vec<u64> {
         let mut bench = Case::of(RuleFamily::IntervalCounter)
-            .with(path, value)
+            .with("pfcwd.jitter", jitter)
             .with("pfcwd.detection_time", "100ms")
             .with("pfcwd.restoration_time", "100ms")
             .start();
@@ -129,15 +129,10 @@ fn polls_come_late_and_are_left_out_where_the_profile_says_so() {
         let times: Vec<u64> = bench.events().iter().map(|event| event.0).collect();
         times.windows(2).map(|pair| pair[1] - pair[0]).collect()
     };
-    assert!(storms("pfcwd.jitter", "0us").iter().all(|&gap| gap == 100_000));
-    let late = storms("pfcwd.jitter", "50us..1.1ms");
+    assert!(storms("0us").iter().all(|&gap| gap == 100_000));
+    let late = storms("50us..1.1ms");
     assert!(late.iter().all(|gap| (100_050..=101_100).contains(gap)), "{late:?}");
     assert!(late.iter().any(|gap| *gap != late[0]));
-    let skipped = storms("pfcwd.skipped_polls", "2");
-    for gap in [100_000, 200_000, 300_000] {
-        assert!(skipped.contains(&gap), "{skipped:?}");
-    }
-    assert!(skipped.iter().all(|gap| (1..=3).contains(&(gap / 100_000)) && gap % 100_000 == 0));
 }
 
 #[test]
