@@ -3,7 +3,7 @@
 
 use crate::analyse::nic::taken;
 use crate::{Dir, Record, What};
-use rig_units::{Apart, Bytes, Dur, PortSpeed};
+use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
 
 /// A device on the way, which runs at the speed of the rig's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,20 +26,27 @@ pub struct Approach {
 }
 
 impl Approach {
-    /// The way over these devices, from the rig on. `records` are those of the trial: of them follows how long a frame may have waited on it.
-    pub fn of(speed: PortSpeed, relays: Vec<Relay>, port: u16, records: &[Record]) -> Approach {
+    /// The way over these devices, from the rig on, to a NIC whose clock and the rig's may be `apart`. `records` are those of the trial: of
+    /// them follows how long a frame may have waited on it.
+    pub fn of(
+        speed: PortSpeed,
+        (relays, apart): (Vec<Relay>, Apart),
+        port: u16,
+        records: &[Record],
+    ) -> Approach {
         let waits = [Dir::Tx, Dir::Rx].map(|dir| {
-            let of = records.iter().filter(|one| (one.port, one.dir) == (port, dir));
-            let sizes = of.filter_map(|one| size(one.what));
-            let (least, most) =
-                sizes.fold((u16::MAX, 0), |(least, most), size| (size.min(least), size.max(most)));
+            let (least, most) = sizes_of(records, port, dir)
+                .fold((u16::MAX, 0), |(least, most), (_, size)| (size.min(least), size.max(most)));
             // Frames come in one after the other, at the speed at which they leave: one waits for what of a longer one before it takes
             // more time than it did itself.
             speed.serialise(Bytes(u64::from(most.saturating_sub(least))))
         });
         let waits = waits[0].max(waits[1]);
+        let aparts: Vec<Apart> = relays.iter().map(|one| one.apart).chain([apart]).collect();
+        let piled = [Dir::Tx, Dir::Rx]
+            .map(|dir| piled((speed, &aparts), dir, sizes_of(records, port, dir)));
         let longest = records.iter().filter_map(|one| size(one.what)).max().unwrap_or(0);
-        let spread = relays.iter().fold(Dur::ZERO, |all, relay| {
+        let spread = relays.iter().fold(piled[0].max(piled[1]), |all, relay| {
             let own = relay.transit + taken(speed, longest);
             all + waits + speed.serialise(PREAMBLE_OR_GAP) + Dur(relay.apart.part(own.0))
         });
@@ -60,6 +67,39 @@ impl Approach {
     }
 }
 
+/// When each frame of the way passed a port of the rig, and its size.
+fn sizes_of(
+    records: &[Record],
+    port: u16,
+    dir: Dir,
+) -> impl Iterator<Item = (Time, u16)> + use<'_> {
+    let of = records.iter().filter(move |one| (one.port, one.dir) == (port, dir));
+    of.filter_map(|one| Some((one.at, size(one.what)?)))
+}
+
+/// How long a frame has waited at most because whoever sends is faster than who sends on: while frames come without a pause each adds what
+/// the clocks make of its time, wherever on the way that is. What the rig sends is known as it comes in: a pause lets so much of it go. What it
+/// receives is known as it comes out: where that pauses, nothing waited.
+fn piled(
+    (speed, aparts): (PortSpeed, &[Apart]),
+    dir: Dir,
+    frames: impl Iterator<Item = (Time, u16)>,
+) -> Dur {
+    let part = |slot: Dur| Dur(aparts.iter().map(|apart| apart.part(slot.0)).sum());
+    let (mut before, mut waits, mut most) = (Time::ZERO, Dur::ZERO, Dur::ZERO);
+    for (at, size) in frames {
+        let slot = speed.slot(Bytes(size.into()));
+        let pause = (at - before).saturating_sub(slot);
+        waits = match dir {
+            Dir::Tx => waits.saturating_sub(pause),
+            Dir::Rx if pause > part(slot) => Dur::ZERO,
+            Dir::Rx => waits,
+        } + part(slot);
+        (before, most) = (at, most.max(waits));
+    }
+    most
+}
+
 /// Of preamble and gap one is the longer: the gap.
 const PREAMBLE_OR_GAP: Bytes = Bytes(12);
 
@@ -75,7 +115,7 @@ const fn size(what: What) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_units::{Ppm, Time};
+    use rig_units::Ppm;
 
     const SPEED: PortSpeed = PortSpeed::G100;
 
@@ -90,7 +130,7 @@ mod tests {
 
     #[test]
     fn each_device_takes_the_frame_once_more() {
-        let way = |relays| Approach::of(SPEED, relays, 0, &[]);
+        let way = |relays| Approach::of(SPEED, (relays, Apart::NOT), 0, &[]);
         // 1032 bytes with the preamble, 80 ps each.
         assert_eq!(way(vec![relay(Apart::NOT)]).takes(1_024), Dur::ns(800) + Dur(1_032 * 80));
         assert_eq!(way(vec![relay(Apart::NOT); 2]).takes(64), (Dur::ns(800) + Dur(72 * 80)) * 2);
@@ -99,8 +139,9 @@ mod tests {
 
     #[test]
     fn a_short_frame_waits_for_what_a_long_one_takes_more() {
-        let spread =
-            |records: &[Record]| Approach::of(SPEED, vec![relay(Apart::NOT)], 0, records).spread();
+        let spread = |records: &[Record]| {
+            Approach::of(SPEED, (vec![relay(Apart::NOT)], Apart::NOT), 0, records).spread()
+        };
         let gap = Dur(12 * 80);
         assert_eq!(spread(&[data(Dir::Tx, 1_024)]), gap);
         // Frames that go the other way are in nobody's way.
@@ -113,9 +154,38 @@ mod tests {
     #[test]
     fn a_clock_that_may_be_off_makes_the_way_uncertain() {
         let apart = Apart::of(Ppm(100), Ppm(0));
-        let way = Approach::of(SPEED, vec![relay(apart)], 0, &[data(Dir::Tx, 1_024)]);
+        let way = Approach::of(SPEED, (vec![relay(apart)], Apart::NOT), 0, &[data(Dir::Tx, 1_024)]);
         let own = Dur::ns(600) + Dur(1_032 * 80);
-        assert_eq!(way.spread(), Dur(12 * 80) + Dur(apart.part(own.0)));
+        // The one frame takes its slot of 1044 bytes longer, too.
+        let piled = Dur(apart.part(1_044 * 80));
+        assert_eq!(way.spread(), Dur(12 * 80) + Dur(apart.part(own.0)) + piled);
         assert!(way.spread() > Dur(12 * 80));
+    }
+
+    #[test]
+    fn frames_without_a_pause_pile_up_where_the_next_clock_is_slower() {
+        let (slot, aparts) = (Dur(1_044 * 80), [Apart::of(Ppm(100), Ppm(0)); 2]);
+        let part = Dur(aparts[0].part(slot.0) * 2);
+        let piled_up = |dir, gaps: &[Dur]| {
+            let ends = gaps.iter().scan(Time::ZERO + slot, |at, gap| {
+                *at += *gap;
+                Some(*at)
+            });
+            piled((SPEED, &aparts), dir, ends.map(|at| (at, 1_024)))
+        };
+        for dir in [Dir::Tx, Dir::Rx] {
+            assert_eq!(piled_up(dir, &[]), Dur::ZERO);
+            assert_eq!(piled_up(dir, &[slot; 100]), part * 100);
+            assert_eq!(
+                piled((SPEED, &[]), dir, [(Time::ZERO + slot, 1_024); 3].into_iter()),
+                Dur::ZERO
+            );
+        }
+        // A pause of the rig lets out as much as it is long; behind one that shows at the other end nothing waits.
+        let pauses = |by: Dur| [slot, slot, slot, slot + by, slot];
+        assert_eq!(piled_up(Dir::Tx, &pauses(part * 2)), part * 3);
+        assert_eq!(piled_up(Dir::Tx, &pauses(part)), part * 4);
+        assert_eq!(piled_up(Dir::Rx, &pauses(part)), part * 5);
+        assert_eq!(piled_up(Dir::Rx, &pauses(part + Dur(1))), part * 3);
     }
 }

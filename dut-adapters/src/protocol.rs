@@ -99,7 +99,7 @@ pub enum Answer {
     },
     /// What watchdogs did, in order.
     Events {
-        /// Each.
+        /// From the earliest on.
         events: Vec<Happened>,
     },
     /// How it kept up.

@@ -208,7 +208,7 @@ fn device<'w>(at: &At<'w>, find: FindDut<'_>) -> Option<(Profile, Option<(At<'w>
 }
 
 /// Two NICs that are one device.
-fn pair(pair: &At<'_>, find: FindDut<'_>) -> Option<Profile> {
+pub(in crate::read) fn pair(pair: &At<'_>, find: FindDut<'_>) -> Option<Profile> {
     let files = pair.list("two files of NIC profiles")?;
     let [first, second] = &files[..] else {
         pair.fault(format!("a pair of {}", files.len()), "two files of NIC profiles");

@@ -58,6 +58,12 @@ pub fn schema_lab() -> Value {
 fn system() -> Value {
     let length = SchemaSettings::draft2020_12().into_generator().subschema_for::<Length>();
     let end = json!({ "type": "string", "description": "a device and its port: near/Ethernet0" });
+    let pair = json!({
+        "type": "object",
+        "required": ["pair"],
+        "additionalProperties": false,
+        "properties": { "pair": { "type": "array", "minItems": 2, "maxItems": 2, "items": { "type": "string" } } },
+    });
     let link = json!({
         "type": "object",
         "required": ["from", "to"],
@@ -75,8 +81,8 @@ fn system() -> Value {
                 "type": "object",
                 "minProperties": 2,
                 "maxProperties": limits::SYSTEM,
-                "additionalProperties": { "type": "string" },
-                "description": "files of switches' profiles, by the names that they have here",
+                "additionalProperties": { "anyOf": [{ "type": "string" }, pair] },
+                "description": "files of profiles, or pairs of NICs, by the names that they have here",
             },
             "links": {
                 "type": "array",

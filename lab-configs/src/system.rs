@@ -67,11 +67,23 @@ impl System {
         self.devices.iter().filter(|device| device.kind.is_passing())
     }
 
-    /// The system as one device; `None` where no switch is in it, or one device and NICs. It states what its first switch states, of the ports that are
+    /// The first ports of the rig, each of which has a side of the system for itself: two where two NICs send to each other by the rig, or
+    /// else one.
+    pub(crate) fn sides(&self) -> &[DevicePort] {
+        let nics = self.devices.iter().filter(|device| device.kind == Kind::Nic);
+        let most = nics.map(|device| device.declared.port_count()).max().unwrap_or(1).max(1);
+        self.ports.get(..most.into()).unwrap_or(&self.ports)
+    }
+
+    /// The system as one device; `None` where no switch is in it, or one device and NICs, or sides that meet at the rig alone. It states what its first switch states, of the ports that are
     /// cabled to the rig.
     pub fn whole(self, name: String, about: String) -> Option<Profile> {
         let first = self.passing().find(|device| device.kind == Kind::Switch)?;
         self.passing().nth(1)?;
+        // Sides that meet at the rig alone are no way through.
+        if self.sides().len() > 1 {
+            return None;
+        }
         let group = |speed| PortGroup { count: 1, speed };
         let ports = self.ports.iter().filter_map(|&at| self.speed(at)).map(group).collect();
         let mtu = self.passing().map(|device| device.declared.mtu()).min()?;
@@ -85,13 +97,13 @@ impl System {
     }
 
     /// One of its devices where it stands, if the rig is cabled to its first ports in their order: a device of its own to whatever
-    /// is measured there. A NIC is one that the rig's first port reaches over the others.
+    /// is measured there. A NIC is one that the rig's first port reaches over the others; the second of two NICs the second port.
     pub fn device(&self, index: u16, name: String) -> Option<Profile> {
         let mut device = self.devices.get(usize::from(index))?.clone();
         if device.kind == Kind::Nic {
             device.name = name;
             device.about.push_str(", where it stands in a system");
-            let ports = self.ports.get(..1)?.to_vec();
+            let ports = self.ports.get(..device.declared.port_count().into())?.to_vec();
             device.system = Some(Box::new(System { ports, alone: Some(index), ..self.clone() }));
             return Some(device);
         }
@@ -117,7 +129,9 @@ impl System {
         for round in 0..self.devices.len() {
             for (near, far) in self.directed().map(|(near, far, _)| (near.device, far.device)) {
                 let (near, far) = (usize::from(near), usize::from(far));
-                if away[far] == Some(round) && away[near].is_none() {
+                // Nothing goes through a NIC.
+                let on = round == 0 || self.devices[far].kind.is_passing();
+                if on && away[far] == Some(round) && away[near].is_none() {
                     away[near] = Some(round + 1);
                 }
             }
@@ -187,11 +201,11 @@ impl Profile {
         }
     }
 
-    /// The devices between the rig and the NIC that it is, from the rig on, each with the cable beyond it, in centimetres, where that has a
-    /// length of its own; none where it is no NIC, or the rig is cabled to it.
-    pub fn approach(&self) -> Vec<(&Profile, Option<u64>)> {
+    /// The devices between the rig and the NIC behind its port `port`, from the rig on, each with the cable beyond it, in centimetres, where
+    /// that has a length of its own; none where it is no NIC, or the rig is cabled to it.
+    pub fn approach(&self, port: u16) -> Vec<(&Profile, Option<u64>)> {
         let system = self.system.as_deref().filter(|_| self.kind == Kind::Nic);
-        let hops = system.and_then(|system| Some((system, system.hops(0, system.alone?)?.0)));
+        let hops = system.and_then(|system| Some((system, system.hops(port, system.alone?)?.0)));
         let Some((system, hops)) = hops else { return Vec::new() };
         let hop = |hop: &Hop| {
             let device = system.devices.get(usize::from(hop.device))?;
@@ -200,10 +214,14 @@ impl Profile {
         hops.iter().filter_map(hop).collect()
     }
 
+    /// The same of all of its ports.
+    pub fn approaches(&self) -> impl Iterator<Item = (&Profile, Option<u64>)> {
+        (0..self.declared.port_count()).flat_map(|port| self.approach(port))
+    }
+
     /// Whether such a device is among those that it stands for, or between it and the rig.
     pub fn is_over(&self, kind: Kind) -> bool {
-        let approach = self.approach();
-        let between = approach.iter().map(|(device, _)| *device);
+        let between = self.approaches().map(|(device, _)| device);
         self.devices().iter().chain(between).any(|device| device.kind == kind)
     }
 

@@ -116,12 +116,12 @@ pub enum Kind {
     Predicted(Moved),
     /// A measurement is new.
     Measured {
-        /// Which.
+        /// Measure, subject and point, as [`Moved`] has it.
         measurement: String,
     },
     /// A measurement is missing.
     Unmeasured {
-        /// Which.
+        /// Measure, subject and point, as [`Moved`] has it.
         measurement: String,
     },
 }

@@ -1,8 +1,9 @@
 //! `system`, `devices`, `links` and `ports`: several devices that a lab makes one under test.
 
-use super::FindDut;
+use super::{FILE, FindDut, pair};
 use crate::fault::one_of;
 use crate::walk::{At, Fields};
+use crate::yaml::Value;
 use crate::{DevicePort, Kind, Profile, System, SystemLink, system};
 use rig_units::Length;
 use rig_units::limits::{self, SYSTEM};
@@ -87,13 +88,13 @@ fn devices(at: &At<'_>, find: FindDut<'_>) -> Option<Vec<Profile>> {
             at.at_key(format!("`{}` cannot name a device", key.name), "lower case and dashes");
             continue;
         }
-        let file = at.text("the file of a DUT profile");
-        let Some(mut profile) = file.and_then(|file| find(at, file)) else { continue };
-        if profile.kind == Kind::Nic && profile.declared.port_count() > 1 {
-            let found = format!("`{}`, which is several NICs, in a system", profile.name);
-            at.fault(found, "a NIC by itself: each stands at a port of its own");
-            continue;
-        }
+        let profile = match &at.node.value {
+            Value::Map(_) => {
+                at.fields(&["pair"]).and_then(|fields| pair(&fields.need("pair", FILE)?, find))
+            }
+            _ => at.text(FILE).and_then(|file| find(at, file)),
+        };
+        let Some(mut profile) = profile else { continue };
         if profile.declared.switch().is_some_and(|switch| switch.macsec.enable) {
             let found = format!("`{}`, which speaks MACsec, in a system", profile.name);
             at.fault(found, "a switch without MACsec: its neighbours would need keys of their own");
@@ -162,6 +163,9 @@ impl Cabling {
         let Some(number) = (0..count).find(|&at| profile.declared.name_of(at) == port) else {
             let last = profile.declared.name_of(count.saturating_sub(1));
             let want = match profile.kind {
+                Kind::Nic if count == 2 => {
+                    format!("{device}/{} or {device}/{last}", profile.declared.name_of(0))
+                }
                 Kind::Nic => format!("{device}/{last}"),
                 _ => format!("Ethernet0 to {last}, in steps of 4"),
             };
@@ -179,9 +183,9 @@ impl Cabling {
     }
 }
 
-/// Notes each NIC that does not stand behind another device, at the speed of the rig's first port: what it does is told from there.
+/// Notes each NIC that does not stand behind another device, at the speed of the rig's port from which it is told what it does: the first,
+/// and of the second of two NICs the second.
 fn misplaced(at: &At<'_>, system: &System) {
-    let Some(&first) = system.ports.first() else { return };
     let is_nic = |port: &DevicePort| system.devices[usize::from(port.device)].kind == Kind::Nic;
     for nic in system.ports.iter().copied().filter(is_nic) {
         let found =
@@ -199,17 +203,47 @@ fn misplaced(at: &At<'_>, system: &System) {
         }
     }
     for (index, device) in (0..).zip(&system.devices).filter(|(_, one)| one.kind == Kind::Nic) {
-        // The last one is at the NIC's own cable, which has its speed.
-        let Some((hops, _)) = system.hops(0, index) else { continue };
-        let over = hops.iter().map(|hop| DevicePort { device: hop.device, port: hop.egress });
-        let mut way = core::iter::once(first).chain(over);
-        let own = system.speed(DevicePort { device: index, port: 0 });
-        if let Some(port) = way.find(|port| system.speed(*port) != own) {
-            let speed = system.speed(port).map(|speed| speed.to_string()).unwrap_or_default();
-            at.down("devices").down(&device.name).fault(
-                format!("a NIC that is reached over {}, of {speed}", system.port_name(port)),
-                "its own speed all the way from p1: what waits where that changes is not predicted",
+        let fault = |found: String, want: String| {
+            at.down("devices").down(&device.name).fault(found, want);
+        };
+        for port in 0..device.declared.port_count() {
+            let own = DevicePort { device: index, port };
+            let (name, rig) = (system.port_name(own), port + 1);
+            let Some(&first) = system.ports.get(usize::from(port)) else {
+                fault(format!("`{name}`, and no p{rig}"), format!("a port p{rig} on its side"));
+                continue;
+            };
+            let Some((hops, end)) = system.hops(port, index) else { continue };
+            if end != own {
+                let end = system.port_name(end);
+                fault(
+                    format!("from p{rig} the way to `{}` ends at `{end}`", device.name),
+                    format!("`{name}` on the side of p{rig}"),
+                );
+                continue;
+            }
+            // The last one is at the NIC's own cable, which has its speed.
+            let over = hops.iter().map(|hop| DevicePort { device: hop.device, port: hop.egress });
+            let mut way = core::iter::once(first).chain(over);
+            let own = system.speed(own);
+            if let Some(slow) = way.find(|port| system.speed(*port) != own) {
+                let speed = system.speed(slow).map(|speed| speed.to_string()).unwrap_or_default();
+                fault(
+                    format!("a NIC that is reached over {}, of {speed}", system.port_name(slow)),
+                    format!(
+                        "its own speed all the way from p{rig}: what waits where that changes is not predicted"
+                    ),
+                );
+            }
+        }
+        if let (2, [one, other, ..]) = (device.declared.port_count(), &system.ports[..])
+            && (one.device == other.device || !system.onward(one.device, other.device).is_empty())
+        {
+            let found = format!(
+                "a way from `{name}/nic` to `{name}/peer` that is not by the rig",
+                name = device.name
             );
+            fault(found, "each of the two behind devices of its own: what one sends to the other goes from p1 to p2".to_owned());
         }
     }
 }
@@ -218,7 +252,11 @@ fn misplaced(at: &At<'_>, system: &System) {
 fn unreached(at: &At<'_>, system: &System) {
     let Some(first) = system.ports.first() else { return };
     for (index, device) in (0..).zip(&system.devices) {
-        if index != first.device && system.onward(first.device, index).is_empty() {
+        let mut sides = system.sides().iter();
+        let comes = |port: &DevicePort| {
+            port.device == index || !system.onward(port.device, index).is_empty()
+        };
+        if !sides.any(comes) {
             let found = format!("no link leads to `{}`", device.name);
             let want =
                 format!("a way to it from `{}`", system.devices[usize::from(first.device)].name);
@@ -325,13 +363,13 @@ mod tests {
         assert_eq!(names, ["line", "line-tor", "line-nic"]);
         let nic = &duts[2];
         assert_eq!((nic.kind, nic.declared.port_count()), (Kind::Nic, 1));
-        let way = nic.approach();
+        let way = nic.approach(0);
         let way: Vec<(&str, Option<u64>)> =
             way.into_iter().map(|(device, cable)| (device.name.as_str(), cable)).collect();
         assert_eq!(way, [("tor", Some(4_000)), ("router", None)]);
         assert!(nic.is_over(Kind::Switch) && nic.is_over(Kind::Router));
         // What goes from switch to router does not end at the NIC.
-        assert!(duts[0].approach().is_empty() && duts[1].approach().is_empty());
+        assert!(duts[0].approach(0).is_empty() && duts[1].approach(0).is_empty());
         assert!(!duts[1].is_over(Kind::Router));
         // One switch and a NIC: there is nothing that frames go over besides that switch.
         let one = "devices: {tor: duts/broadcom.yaml, nic: duts/gen2.yaml}";
@@ -339,6 +377,55 @@ mod tests {
         let duts = lab_of(&lab(one, links, "ports: {p1: tor/Ethernet0}")).duts;
         let names: Vec<&str> = duts.iter().map(|dut| dut.name.as_str()).collect();
         assert_eq!(names, ["line-tor", "line-nic"]);
+    }
+
+    const PAIR: &str = "devices: {near: duts/broadcom.yaml, far: duts/mellanox.yaml, nics: {pair: [duts/gen1.yaml, duts/gen2.yaml]}}";
+    const SIDES: &str = "links: [{from: near/Ethernet28, to: nics/nic}, {from: far/Ethernet4, to: nics/peer, length: 40m}]";
+
+    #[test]
+    fn two_nics_stand_on_either_side_of_the_rig() {
+        let ports = "ports: {p1: near/Ethernet0, p2: far/Ethernet0}";
+        let duts = lab_of(&lab(PAIR, SIDES, ports)).duts;
+        // The two sides together pass nothing on: there is no whole.
+        let names: Vec<&str> = duts.iter().map(|dut| dut.name.as_str()).collect();
+        assert_eq!(names, ["line-near", "line-far", "line-nics"]);
+        let nics = &duts[2];
+        assert_eq!((nics.kind, nics.declared.port_count()), (Kind::Nic, 2));
+        let way = |port| -> Vec<(&str, Option<u64>)> {
+            nics.approach(port)
+                .into_iter()
+                .map(|(device, cable)| (device.name.as_str(), cable))
+                .collect()
+        };
+        assert_eq!((way(0), way(1)), (vec![("near", None)], vec![("far", Some(4_000))]));
+        assert_eq!(nics.approaches().count(), 2);
+    }
+
+    #[test]
+    fn several_nics_stand_at_one_switch_each_by_itself() {
+        let three = "devices: {tor: duts/broadcom.yaml, one: duts/gen1.yaml, two: duts/gen2.yaml}";
+        let links =
+            "links: [{from: tor/Ethernet28, to: one/nic}, {from: tor/Ethernet24, to: two/nic}]";
+        let duts = lab_of(&lab(three, links, "ports: {p1: tor/Ethernet0}")).duts;
+        let names: Vec<&str> = duts.iter().map(|dut| dut.name.as_str()).collect();
+        assert_eq!(names, ["line-tor", "line-one", "line-two"]);
+        assert!(duts[1..].iter().all(|nic| nic.approaches().count() == 1));
+    }
+
+    #[test]
+    fn a_pair_whose_frames_could_go_past_the_rig_or_to_the_wrong_side_is_told() {
+        let ports = "ports: {p1: near/Ethernet0, p2: far/Ethernet0}";
+        let linked =
+            SIDES.replace("links: [", "links: [{from: near/Ethernet4, to: far/Ethernet8}, ");
+        assert_snapshot!(faults_of_lab(&lab(PAIR, &linked, ports)));
+        let turned = SIDES
+            .replace("nics/nic", "nics/x")
+            .replace("nics/peer", "nics/nic")
+            .replace("nics/x", "nics/peer");
+        assert_snapshot!(faults_of_lab(&lab(PAIR, &turned, ports)));
+        assert_snapshot!(faults_of_lab(&lab(PAIR, SIDES, "ports: {p1: near/Ethernet0}")));
+        let three = PAIR.replace("duts/gen1.yaml, ", "duts/gen1.yaml, duts/gen3.yaml, ");
+        assert_snapshot!(faults_of_lab(&lab(&three, SIDES, ports)));
     }
 
     #[test]

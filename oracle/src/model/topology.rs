@@ -46,6 +46,8 @@ pub struct Topology {
     pub switches: Vec<switch::Config>,
     /// Cables between ports and hosts.
     pub cables: Vec<Cable>,
+    /// Two ports of the rig that pass on to each other what is not for them, once they are told to: the way between what they are cabled to.
+    pub passed_on: Option<[u16; 2]>,
 }
 
 impl Topology {
@@ -57,7 +59,8 @@ impl Topology {
             link: link::Config { speed, ..link },
         };
         let cables = (0..).zip(&switch.ports).map(cable).collect();
-        Topology { hosts: vec![host; switch.ports.len()], switches: vec![switch], cables }
+        let hosts = vec![host; switch.ports.len()];
+        Topology { hosts, switches: vec![switch], cables, passed_on: None }
     }
 
     /// The routers, each by the host that is its first port.
@@ -99,6 +102,13 @@ impl Topology {
                 [Err(_), Err(_)] => {}
             }
         }
+        let cabled_to = |host: u16| {
+            let own = self.cables.iter().find(|cable| cable.ends.contains(&End::Host(host)))?;
+            own.ends.into_iter().find_map(|end| self.passing(end).ok())
+        };
+        if let Some([Some(a), Some(b)]) = self.passed_on.map(|hosts| hosts.map(cabled_to)) {
+            links.extend([(a, b), (b, a)]);
+        }
         links.sort_unstable();
         // Breadth first from every host at once: a switch is reached from its nearest neighbour.
         while let Some((switch, host)) = reached.pop_front() {
@@ -133,6 +143,7 @@ mod tests {
                 cable(port(0, 1), port(1, 0)),
                 cable(port(1, 1), port(2, 0)),
             ],
+            passed_on: None,
         }
     }
 

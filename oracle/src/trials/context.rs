@@ -139,8 +139,9 @@ impl<'a> Context<'a> {
         device.unwrap_or(&self.seen)
     }
 
-    /// What is between the rig and the NIC under test, as it is declared: nothing, unless that stands behind other devices.
-    pub fn relays(&self) -> Vec<Relay> {
+    /// What is between the rig and each NIC under test, as it is declared, in the order of the ports: nothing, unless they stand behind other
+    /// devices.
+    pub fn relays(&self) -> Vec<Vec<Relay>> {
         let relay = |(device, cable_cm): (&Profile, Option<u64>)| {
             let clock = device.declared.clock();
             Relay {
@@ -149,7 +150,9 @@ impl<'a> Context<'a> {
                 apart: Apart::of(clock, Ppm(0)),
             }
         };
-        self.profile.approach().into_iter().map(relay).collect()
+        let ports = 0..self.profile.declared.port_count();
+        let ways = ports.map(|port| self.profile.approach(port).into_iter().map(relay).collect());
+        ways.take_while(|way: &Vec<Relay>| !way.is_empty()).collect()
     }
 
     /// How far the device's clock and the rig's may be apart.

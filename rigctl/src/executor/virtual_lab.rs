@@ -24,15 +24,17 @@ use rig_oracle::model::{Kind, host, middlebox, nic};
 use rig_testcases::{
     Action, EndpointSpec, FlowSpec, Injection, MacsecMode, PfcFrames, Script, Takes, Verb, Which,
 };
-use rig_units::{Dur, PortSpeed, Quanta, Time};
+use rig_units::{Apart, Dur, PortSpeed, Quanta, Time};
 
 /// A device under test in virtual time, and the rig's ports cabled to it.
 #[derive(Debug)]
 pub struct VirtualLab {
     dut: Emulated,
     cable: Dur,
-    /// What is between its first port and the NIC that is under test there, where that stands behind other devices.
-    relays: Vec<Relay>,
+    /// What is between the rig and each NIC that is under test, in the order of its ports, where that stands behind other devices.
+    relays: Vec<Vec<Relay>>,
+    /// How far the clock of such a NIC and the rig's may be apart.
+    apart: Apart,
     /// Where the draws of the rig itself come from.
     seed: u64,
     /// First id of the next trial's streams, so that a frame of an earlier trial is never taken for one of a later. Ids
@@ -53,12 +55,13 @@ impl VirtualLab {
     /// A session with a device that was just configured. What the rig itself leaves to chance is drawn from `seed`.
     pub fn new(dut: Emulated, cable: Dur, seed: u64) -> VirtualLab {
         let (relays, spool, spooled) = (Vec::new(), None, None);
-        VirtualLab { dut, cable, relays, seed, next_id: 0, fresh: true, spool, spooled }
+        let apart = Apart::NOT;
+        VirtualLab { dut, cable, relays, apart, seed, next_id: 0, fresh: true, spool, spooled }
     }
 
-    /// The same, and the NIC under test stands behind `relays`.
-    pub fn behind(self, relays: Vec<Relay>) -> VirtualLab {
-        VirtualLab { relays, ..self }
+    /// The same, and each NIC under test, whose clock and the rig's may be `apart`, stands behind `relays`: in the order of its ports.
+    pub fn behind(self, relays: Vec<Vec<Relay>>, apart: Apart) -> VirtualLab {
+        VirtualLab { relays, apart, ..self }
     }
 
     /// The present, on the clock of the session.
@@ -150,8 +153,10 @@ impl VirtualLab {
             },
         );
         let mut ports: Vec<PortTrace> = ports.collect();
-        if let Some(first) = ports.first_mut().filter(|_| !self.relays.is_empty()) {
-            first.approach = Some(Approach::of(first.speed, self.relays.clone(), 0, &records));
+        for (at, (trace, &behind)) in (0..).zip(ports.iter_mut().zip(&script.dut_ports)) {
+            let Some(relays) = self.relays.get(usize::from(behind)) else { continue };
+            let way = (relays.clone(), self.apart);
+            trace.approach = Some(Approach::of(trace.speed, way, at, &records));
         }
         let mut counters = Counters::read(before.values, self.dut.counters(&[])?.values);
         counters.samples = sampler.finish();

@@ -164,7 +164,7 @@ fn cuts(case: &Case) -> bool {
 fn untold(lab: &Lab, profile: &Profile, (case, measure): (&Case, &Measure)) -> Option<String> {
     let (name, over) = (&profile.name, (measure::of(measure).crosses)(measure, case));
     if let Some((between, _)) =
-        profile.approach().into_iter().find(|(device, _)| !over.contains(&device.kind))
+        profile.approaches().find(|(device, _)| !over.contains(&device.kind))
     {
         let (kind, between) = (between.kind.called(), &between.name);
         return Some(format!(

@@ -1,6 +1,7 @@
 //! Tests of the exact bounds of judging, on cases that are run: at what is predicted a measure passes, and one unit past it fails.
 
 mod backpressure;
+mod behind;
 mod blame;
 mod config;
 mod ecn;

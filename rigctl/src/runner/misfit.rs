@@ -227,10 +227,11 @@ fn apart(profile: &Profile, case: &Case) -> Option<String> {
 
 /// Why a case says nothing of a NIC that stands behind other devices: it asks for what ends at the first of them.
 fn behind(profile: &Profile, case: &Case) -> Option<String> {
-    let (next, _) = *profile.approach().first()?;
+    let (next, _) = profile.approaches().next()?;
     let pauses = |step: &CaseStep| matches!(step.what, CaseAction::Pfc { .. });
     let cuts = |step: &CaseStep| matches!(step.what, CaseAction::LinkDown { .. });
-    let addressed = case.streams.values().any(|stream| stream.address > 0);
+    let addressed = case.streams.values().any(|stream| stream.address > 0)
+        || case.flows.values().any(|flow| flow.address > 0);
     let asks = if !case.storms.is_empty() || case.steps.iter().any(pauses) {
         "its pauses end there"
     } else if case.steps.iter().any(cuts) {

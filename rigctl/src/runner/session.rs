@@ -228,7 +228,8 @@ impl<'a> Session<'a> {
                 Emulated::boot(&self.context.profile, settings, self.context.cable_cm(), seed);
             let dut = dut.map_err(|error| not_booted(error.into()))?;
             let rig = Seed::of_run(seed).split("rig").value();
-            let lab = VirtualLab::new(dut, cable, rig).behind(self.context.relays());
+            let lab = VirtualLab::new(dut, cable, rig)
+                .behind(self.context.relays(), self.context.apart());
             return Ok(Executor::Virtual(Box::new(lab)));
         };
         if let Some((machine, bound)) = benches.guest() {

@@ -7,8 +7,8 @@ use self::unready::Unready;
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread};
 use super::super::measurement::{FromStart, Known, Red, Tells, by_source, in_words};
-use super::Seen;
 use super::rc::{End, says};
+use super::{BEHIND, Seen};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::{Event, Progress, Sent, Step, acknowledged, brought};
@@ -50,6 +50,7 @@ pub(in super::super) static GOODPUT: Known = Known {
     expected: |measure, _, _| in_words(wanted(measure)),
     judge: |measure, done, judged| goodput(done, measure, judged),
     from_start: FromStart::Everything,
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 
@@ -121,6 +122,7 @@ pub(in super::super) static COMPLETION: Known = Known {
         completion(done, measure.named("flow"), (measure.arguments.dur("by"), unfinished), judged);
     },
     from_start: FromStart::Argument("by"),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 

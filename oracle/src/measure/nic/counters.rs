@@ -4,7 +4,7 @@ use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
-use super::{OF_NIC, Seen, rc};
+use super::{BEHIND, OF_NIC, Seen, rc};
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Observation, Record, Span, What};
@@ -27,16 +27,31 @@ pub(in super::super) static COUNTERS: Known = Known {
     expected: |measure, _, _| by_source(measure.entry.about, SOURCE),
     judge: |measure, done, judged| judge(done, measure.named("port"), judged),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 
 const SOURCE: &str = "NVIDIA's counters of RoCE; the wire is the count";
+
+/// Why counters say nothing of a NIC behind other devices.
+const UNDER_WAY: &str = "the NIC may have counted an answer that is still on its way when the trial ends: a longer trial tells";
+
+/// Whether an answer to what reached the NIC, as late as declared, may not have come by the trial's end. Of a NIC at the end of the rig's
+/// cable nobody asks: what it counts is read as soon as it is on the wire.
+fn is_under_way(observation: &Observation, port: u16, seen: &Seen<'_>) -> bool {
+    let behind = observation.ports[usize::from(port)].approach.is_some();
+    let answered = seen.apart.most(seen.nic.np.latency.most()) + seen.busy + seen.bound * 2;
+    behind && seen.counted().any(|(_, passes)| passes + answered > seen.until)
+}
 
 /// Judges what the NIC counted against the frames on the wire.
 fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("nic.counters", port, judged, |trial| {
         let index = trial.port(port)?;
         let seen = Seen::of(done, trial, index);
+        if is_under_way(&trial.observation, index, &seen) {
+            return Err(trial.doubt(UNDER_WAY).into());
+        }
         let name = &trial.observation.ports[usize::from(index)].dut_port;
         let count = |all: usize| u64::try_from(all).unwrap_or(u64::MAX);
         let left = |is: fn(&RoceKind) -> bool| {

@@ -38,6 +38,7 @@ pub(in super::super) static SENDER: Known = Known {
     },
     judge: |measure, done, judged| sender(done, measure.named("flow"), judged),
     of_nic: |measure, case| end_of(measure, case, |reads| !reads),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 

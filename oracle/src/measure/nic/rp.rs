@@ -4,8 +4,8 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, prediction};
-use super::OF_FLOW;
 use super::limited::{Limited, SOURCE};
+use super::{BEHIND, OF_FLOW};
 use crate::Prediction;
 use crate::judge::nic::rp::{self, Kind, Point};
 use crate::spec::nic::forms;
@@ -34,6 +34,7 @@ pub(in super::super) static FOLLOWS: Known = Known {
         )
     },
     judge: |measure, done, judged| follows(done, measure.named("flow"), judged),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 
@@ -53,6 +54,7 @@ pub(in super::super) static CUT: Known = Known {
         told(format!("to {cut} of {line}"), "C (1 - alpha / 2)", SOURCE)
     },
     judge: |measure, done, judged| cut(done, measure.named("flow"), judged),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 
@@ -68,6 +70,7 @@ pub(in super::super) static REACTION: Known = Known {
     red: Red::Mutated("latency-of-a-cut", "nic.rp.latency=x1.5"),
     expected: |_, context, _| prediction(&reacts(&context.nics().nic.rp, Dur::ZERO)),
     judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 

@@ -91,6 +91,7 @@ impl Scenario {
             hosts: (0..hosts).map(|host| if host < senders { SENDER } else { RECEIVER }).collect(),
             switches: switches.iter().map(|&ports| ns3_switch(ports, memory)).collect(),
             cables,
+            passed_on: None,
         }
     }
 }

@@ -54,8 +54,8 @@ pub(super) fn among(
     let end = |at: &DevicePort| ends[usize::from(at.device)][usize::from(at.port)];
     // What a NIC does that stands behind other devices is what the rig's port is about.
     let nic = system.alone.map(usize::from).filter(|_| profile.kind == Kind::Nic);
-    let behind = |at: &DevicePort| {
-        let (device, port) = nic.map_or((at.device.into(), at.port), |nic| (nic, 0));
+    let behind = |(index, at): (u16, &DevicePort)| {
+        let (device, port) = nic.map_or((at.device.into(), at.port), |nic| (nic, index));
         Behind { device, port, at: end(at), host: host_at(ends[device][usize::from(port)]) }
     };
     let links = system.links.iter().map(|link| {
@@ -73,7 +73,11 @@ pub(super) fn among(
             links.push((*own, CableEnd { end: silent, ..*own }, rig.cable_cm));
         }
     }
-    Ok((devices, system.ports.iter().map(behind).collect(), links))
+    // Two NICs of which each has a side of its own: whoever sends to the other one's sends by the rig.
+    if nic.is_some() && system.ports.len() == 2 {
+        topology.passed_on = Some([0, 1]);
+    }
+    Ok((devices, (0..).zip(&system.ports).map(behind).collect(), links))
 }
 
 /// The host that an end of a cable is, if it is one.

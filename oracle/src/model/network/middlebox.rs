@@ -8,17 +8,17 @@ use rig_testcases::{Bottleneck, Injection};
 use rig_units::Dur;
 
 impl<Q: EventQueue> Network<Q> {
-    /// Lets two ports of the rig, each cabled to a NIC, pass on what arrives from now on, `delay` from the last bit in to the first
+    /// Lets two ports of the rig, each cabled to a NIC or to what NICs stand behind, pass on what arrives from now on, `delay` from the last bit in to the first
     /// bit out.
     ///
     /// # Panics
     ///
-    /// If one of them is no port of the rig, or is cabled to a switch.
+    /// If one of them is no port of the rig.
     pub fn bridge(&mut self, hosts: [u16; 2], delay: Dur) {
         self.unbridge();
         let ports = hosts.map(|host| {
             let at = &mut self.hosts[usize::from(host)];
-            assert!(at.plug.peer != NO_HOST, "a middlebox stands between hosts");
+            at.plug.is_prompt = true;
             match core::mem::replace(&mut at.node, Node::PortOf { first: hosts[0], port: 1 }) {
                 Node::RigPort(port) => port,
                 other => panic!("only ports of the rig become a middlebox, not {other:?}"),
@@ -26,6 +26,16 @@ impl<Q: EventQueue> Network<Q> {
         });
         let middlebox = Middlebox::new(self.wires.now, hosts, ports, delay);
         self.hosts[usize::from(hosts[0])].node = Node::Middlebox(Box::new(middlebox));
+        self.arm(hosts);
+    }
+
+    /// Comes back at the next step of such ports: at a switch they were late until now, or are from now on.
+    fn arm(&mut self, hosts: [u16; 2]) {
+        for host in hosts {
+            if self.hosts[usize::from(host)].plug.peer == NO_HOST {
+                self.arm_host(host);
+            }
+        }
     }
 
     fn middlebox(&mut self) -> Option<&mut Middlebox> {
@@ -54,7 +64,8 @@ impl<Q: EventQueue> Network<Q> {
         let Some([a, b]) = self.middlebox().map(|middlebox| middlebox.sides()) else {
             return Vec::new();
         };
-        let [a, b] = [a, b].map(usize::from);
+        let hosts = [a, b];
+        let [a, b] = hosts.map(usize::from);
         let far = Node::PortOf { first: 0, port: 0 };
         let Node::Middlebox(middlebox) = core::mem::replace(&mut self.hosts[a].node, far) else {
             return Vec::new();
@@ -62,6 +73,11 @@ impl<Q: EventQueue> Network<Q> {
         let ([first, second], touched) = middlebox.into_parts();
         self.hosts[a].node = Node::RigPort(first);
         self.hosts[b].node = Node::RigPort(second);
+        for at in [a, b] {
+            let plug = &mut self.hosts[at].plug;
+            plug.is_prompt = plug.peer != NO_HOST;
+        }
+        self.arm(hosts);
         touched
     }
 }

@@ -24,6 +24,7 @@ fn network() -> Network {
         cables: (0..3)
             .map(|port| Cable { ends: [End::Host(port), End::Host(first + port)], link })
             .collect(),
+        passed_on: None,
     };
     Network::new(&topology, Time::ZERO)
 }

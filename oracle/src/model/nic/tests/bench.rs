@@ -83,7 +83,7 @@ impl Bench {
         let hosts = vec![far, host::Config::nic(*config)];
         let link = link::Config::ethernet(PortSpeed::G100, 198);
         let cables = vec![Cable { ends: [End::Host(RIG), End::Host(NIC)], link }];
-        let topology = Topology { hosts, switches: Vec::new(), cables };
+        let topology = Topology { hosts, switches: Vec::new(), cables, passed_on: None };
         Bench { network: Network::new(&topology, Time::ZERO), seen: Vec::new() }
     }
 
