@@ -89,16 +89,16 @@ pub fn untimed(
     too_wide(at.after, prediction.span, "a detection")
 }
 
-/// Why a reading tells nothing of when something happened: it holds all that is predicted and is no narrower than the earliest of it is
-/// late, so that what comes at once would be read alike. A device that shows nothing until the pause is over is read so.
+/// Why a reading tells nothing of when something happened: it holds the earliest that is predicted and is no narrower than that is late, so that
+/// what comes at once would be read alike. A device that shows nothing until the pause is over is read so, however soon that is over.
 pub(super) fn too_wide(read: Span, predicted: Span, what: &str) -> Option<String> {
-    let holds = read.lo <= predicted.lo && predicted.hi <= read.hi;
+    let holds = read.lo <= predicted.lo && predicted.lo <= read.hi;
     let width = read.hi - read.lo;
     let tells = !holds || width < predicted.lo || width <= predicted.hi - predicted.lo;
     (!tells).then(|| {
         let [read, predicted] = [read, predicted].map(show);
         format!(
-            "{what} is read as {read}, which holds all that is predicted, {predicted}, and so much more that one too early would be read alike"
+            "{what} is read as {read}, which holds the earliest that is predicted, {predicted}, and so much before it that one too early would be read alike"
         )
     })
 }
