@@ -3,10 +3,6 @@
 //! In floating point, by sums of exact terms; no random numbers, so the same counts give the same bounds. These numbers
 //! decide verdicts, never the order of events.
 
-/// The chance that a healthy device is called faulty, in one run of the rig: whoever runs it splits this over all
-/// judgements of counts.
-pub const FALSE_ALARM: f64 = 1e-6;
-
 /// The chance that a deviation of the printed resolution is found.
 pub const POWER: f64 = 0.99;
 
