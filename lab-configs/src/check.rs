@@ -254,6 +254,14 @@ impl Checks<'_> {
             let want = "drop or alert: this family refuses forward".to_owned();
             self.fault("pfcwd.action", "action `forward`".to_owned(), want);
         }
+        if pfcwd.jitter.is_some_and(|jitter| jitter.most() >= p) {
+            let found = "polls that come a whole poll interval late".to_owned();
+            self.fault("pfcwd.jitter", found, format!("below {p}: skipped_polls says more"));
+        }
+        if pfcwd.skipped_polls.is_some_and(|skipped| skipped > Pfcwd::MOST_SKIPPED) {
+            let want = format!("at most {}", Pfcwd::MOST_SKIPPED);
+            self.fault("pfcwd.skipped_polls", "that many polls left out".to_owned(), want);
+        }
         if pfcwd.min_samples == 0 {
             self.fault("pfcwd.min_samples", "0 samples".to_owned(), "at least 1".to_owned());
         }

@@ -1,7 +1,7 @@
 //! Parts of a device for the tests of any room: a test says what it is about, all else is as here.
 
 use crate::{
-    Accounting, Action, Backlog, Buffer, Charge, ConfigPath, Crossing, DropBy, Jitter, Nic, Pfcwd,
+    Accounting, Action, Backlog, Buffer, Charge, ConfigPath, Crossing, DropBy, Nic, Pfcwd,
 };
 use rig_units::{Bytes, Dur, Within};
 
@@ -49,7 +49,8 @@ impl Pfcwd {
             big_red_switch: false,
             charge: Charge::Interval,
             min_samples: 1,
-            jitter: Jitter::None,
+            jitter: None,
+            skipped_polls: None,
             action_latency: None,
             timer_lag: None,
             backlog: Backlog::Drains,

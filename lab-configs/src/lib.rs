@@ -63,7 +63,7 @@ pub use nic::{EcnField, Limiting, Nic, Np, Rc, Receive, Rp, Scope};
 pub use nics::Nics;
 pub use part::Part;
 pub use pfc::Pfc;
-pub use pfcwd::{Action, Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, RuleFamily};
+pub use pfcwd::{Action, Backlog, Charge, ConfigPath, DropBy, Pfcwd, RuleFamily};
 pub use ports::{PortGroup, Ports};
 pub use profile::{Actual, Mutation, Profile, Rule};
 pub use qos::Qos;

@@ -98,18 +98,6 @@ pub enum Charge {
     Elapsed,
 }
 
-/// How the time between two polls varies.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Jitter {
-    /// Exactly the poll interval.
-    None,
-    /// The poll interval and 0.05 to 1.1 ms more, as syncd's loop does.
-    Tick,
-}
-
 /// Which way a configuration takes into the device, and so what is checked on it.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -141,8 +129,14 @@ pub struct Pfcwd {
     pub charge: Charge,
     /// Fewest consecutive true polls before it fires.
     pub min_samples: u32,
-    /// How the poll interval varies.
-    pub jitter: Jitter,
+    /// By how much later than the poll interval after the one before each poll comes, of each anew. It adds up from poll to poll, as
+    /// in a loop that sleeps once its work is done. Absent: not at all, so that all polls lie on one grid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Within>,
+    /// At most so many polls in a row are left out, each time another number of them, as by a loop whose work takes longer than the
+    /// poll interval. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped_polls: Option<u32>,
     /// From the poll that decides to the instant at which the action begins or ends on the wire, of each anew: what the
     /// software between the two takes (redis, orchagent, syncd, SAI). An alert is the decision itself. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,7 +163,8 @@ impl Pfcwd {
         needed("big_red_switch", Switch, "false").by_case().live().tried(&["true"]),
         needed("charge", Word, "interval").live().timing().tried(&["interval", "elapsed"]),
         needed("min_samples", Count, "1").live().timing().tried(&["2"]),
-        needed("jitter", Word, "none").live().tried(&["none", "tick"]),
+        optional("jitter", Range).live().varies().tried(&["never", "50us..1.1ms"]),
+        optional("skipped_polls", Count).live().tried(&["1"]),
         optional("action_latency", Range).varies().tried(&["20ms"]),
         optional("timer_lag", Range).varies().tried(&["20ms"]),
         needed("backlog", Word, "drains").live().tried(&["drains", "discarded"]),
@@ -181,4 +176,6 @@ impl Pfcwd {
     pub const DETECTION_RANGE: (Dur, Dur) = (Dur::ms(100), Dur::ms(5_000));
     /// Restoration times that orchagent accepts (`PFC_WD_RESTORATION_TIME_MIN/MAX`, pfcwdorch.h).
     pub const RESTORATION_RANGE: (Dur, Dur) = (Dur::ms(100), Dur::ms(60_000));
+    /// More polls in a row than this are not left out but lost.
+    pub const MOST_SKIPPED: u32 = 100;
 }

@@ -37,7 +37,7 @@ pub use restore::restored;
 pub use sending::{Sending, may_send, sending, sends};
 pub use shared::{Carried, carried};
 pub use stops::{Stop, stops};
-pub use throughput::{Throughput, throughput};
+pub use throughput::{Throughput, throughput, throughput_together};
 pub use timeline::{Timeline, timeline};
 
 use crate::Span;

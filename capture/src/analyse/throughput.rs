@@ -1,5 +1,9 @@
 //! Rule `throughput`: how fast a stream arrives between two instants, in frames (FCS counted, preamble and gap not).
 
+mod together;
+
+pub use together::throughput_together;
+
 use crate::{Dir, Observation, Span, What};
 use rig_testcases::Script;
 use rig_units::{Bytes, Dur, Time};

@@ -48,6 +48,9 @@ table! {
     forward_drops;
     /// The alert action drops.
     alert_acts;
+    /// Leaves the same number of polls out each time.
+    // Detection and restoration take so many more intervals.
+    skips_polls ("how many", 0..=1_000, default 1);
     /// No poll is evaluated after the first storm has been restored.
     // A second storm is not noticed.
     poll_stops_after_storm;

@@ -76,7 +76,9 @@ fn the_default_lab_needs_no_file_and_has_every_rule_and_both_poll_loops() {
     for (name, family) in RuleFamily::NAMES {
         assert!(lab.duts.iter().any(|dut| dut.family() == Some(family)), "{name} is missing");
     }
-    assert!(lab.duts.iter().any(|dut| dut.declared.get("pfcwd.jitter") == Some("tick".into())));
+    assert!(
+        lab.duts.iter().any(|dut| dut.declared.get("pfcwd.jitter") == Some("50us..1.1ms".into()))
+    );
 }
 
 #[test]

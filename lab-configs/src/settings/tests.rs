@@ -175,6 +175,7 @@ fn what_a_device_is_cannot_be_configured() {
     for path in [
         "pfcwd.charge",
         "pfcwd.jitter",
+        "pfcwd.skipped_polls",
         "pfcwd.backlog",
         "pfcwd.drop_by",
         "pfcwd.config_path",

@@ -1,7 +1,7 @@
 //! Detection latency: every reading must meet the predicted interval, and, once the grid of the polls is known, the
 //! very poll that is predicted for its storm.
 
-use super::{Fired, Grid, Phase, Seen, Subject, latency, stats};
+use super::{Fired, Grid, Phase, Seen, Subject, latency};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use crate::verdict::Taken;
 use crate::{Finding, Judgement, Prediction, Resolution};
@@ -29,12 +29,8 @@ pub fn judge(
         .iter()
         .filter_map(|seen| departure(seen).map(|(want, got)| subject.finding(seen, want, got)))
         .collect();
-    match &grid {
-        Grid::NotCongruent(finding) => findings.push(finding.clone()),
-        Grid::Drifts if findings.is_empty() && rule.latency().width() == Dur::ZERO => {
-            findings.extend(not_spread(subject, trials, prediction.span));
-        }
-        Grid::Drifts | Grid::Unknown | Grid::Known(_) => {}
+    if let Grid::NotCongruent(finding) = &grid {
+        findings.push(finding.clone());
     }
     let detections = || trials.iter().filter_map(Seen::detection);
     let span = if never(&prediction) {
@@ -93,16 +89,16 @@ pub fn untimed(
     too_wide(at.after, prediction.span, "a detection")
 }
 
-/// Why a reading tells nothing of when something happened: it holds all that is predicted and is no narrower than the earliest of it is
-/// late, so that what comes at once would be read alike. A device that shows nothing until the pause is over is read so.
+/// Why a reading tells nothing of when something happened: it holds the earliest that is predicted and is no narrower than that is late, so that
+/// what comes at once would be read alike. A device that shows nothing until the pause is over is read so, however soon that is over.
 pub(super) fn too_wide(read: Span, predicted: Span, what: &str) -> Option<String> {
-    let holds = read.lo <= predicted.lo && predicted.hi <= read.hi;
+    let holds = read.lo <= predicted.lo && predicted.lo <= read.hi;
     let width = read.hi - read.lo;
     let tells = !holds || width < predicted.lo || width <= predicted.hi - predicted.lo;
     (!tells).then(|| {
         let [read, predicted] = [read, predicted].map(show);
         format!(
-            "{what} is read as {read}, which holds all that is predicted, {predicted}, and so much more that one too early would be read alike"
+            "{what} is read as {read}, which holds the earliest that is predicted, {predicted}, and so much before it that one too early would be read alike"
         )
     })
 }
@@ -177,28 +173,6 @@ fn off_the_grid(
     }
     let want = format!("{}: the poll {}", rule.polls_text(), show_all(&polls));
     Some((want, show(at.after)))
-}
-
-/// What a judgement of the distribution may spend of the false-alarm budget: there are fewer than a thousand in a run.
-const ALPHA: f64 = stats::FALSE_ALARM / 1e3;
-
-/// The finding of latencies that are not spread over the whole interval, as storms at random phases spread them. Only
-/// for clocks that drift apart: a known grid says more.
-fn not_spread(subject: &Subject, trials: &[Seen], interval: Span) -> Option<Finding> {
-    let share = |at: u64| {
-        let part = at.saturating_sub(interval.lo).min(interval.hi - interval.lo);
-        let ppm = u128::from(part) * 1_000_000 / u128::from((interval.hi - interval.lo).max(1));
-        f64::from(u32::try_from(ppm).unwrap_or(0)) / 1e6
-    };
-    let samples: Vec<f64> =
-        trials.iter().filter_map(|seen| Some(share(seen.detection()?.after.middle()))).collect();
-    let distance = stats::distance_from_uniform(&samples);
-    let bound = stats::uniform_bound(u32::try_from(samples.len()).unwrap_or(u32::MAX), ALPHA);
-    if distance <= bound {
-        return None;
-    }
-    let want = format!("latencies spread over {}, at most {bound:.2} off", show(interval));
-    Some(subject.finding(trials.last()?, want, format!("{distance:.2} off")))
 }
 
 /// A span of time for people.

@@ -3,7 +3,7 @@
 use super::{Fired, Seen, Sighting, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use rig_capture::{FrameRef, Span};
-use rig_lab::{Action, Charge, Jitter, RuleFamily};
+use rig_lab::{Action, Charge, RuleFamily};
 use rig_units::{Apart, Dur, Time, Within};
 
 pub(super) const FAMILIES: [RuleFamily; 5] = [
@@ -16,6 +16,11 @@ pub(super) const FAMILIES: [RuleFamily; 5] = [
 
 pub(super) const PROBE: Stimulus = Stimulus { data_gap: Some(Dur::us(500)) };
 
+/// How late syncd's loop is each time.
+pub(super) const fn tick() -> Within {
+    Within::between(Dur::us(50), Dur::us(1_100))
+}
+
 /// D and P in milliseconds, R as D.
 pub(super) fn rule(family: RuleFamily, d: u64, p: u64) -> Rule {
     let elapsed = family == RuleFamily::Mellanox;
@@ -27,7 +32,8 @@ pub(super) fn rule(family: RuleFamily, d: u64, p: u64) -> Rule {
         action: Action::Drop,
         charge: if elapsed { Charge::Elapsed } else { Charge::Interval },
         min_samples: 1,
-        jitter: Jitter::None,
+        jitter: Within::ZERO,
+        skipped_polls: 0,
         action_latency: Within::ZERO,
         timer_lag: Within::ZERO,
         apart: Apart::NOT,

@@ -5,15 +5,10 @@
 //! their distances tell the P that the device really has.
 
 use super::{Seen, Sighting};
-use crate::spec::pfcwd::{Rule, jitter};
+use crate::spec::pfcwd::Rule;
 use crate::{Alike, Finding};
 use rig_capture::{FrameRef, Span};
-use rig_units::{Dur, Ppm, Time, Within};
-
-/// How far a clock may be off: what IEEE 802.3 asks of the oscillator of a port.
-const CLOCK: Ppm = Ppm(100);
-/// Residuals that grow no faster than this share of the time passed are two clocks drifting apart, the rig's and the device's.
-const DRIFT: Ppm = Ppm(2 * CLOCK.0);
+use rig_units::{Dur, Time, Within};
 
 /// A poll seen through what it did: where it surely lies on the session's clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,13 +24,11 @@ pub struct Poll {
 /// What the polls seen so far say of all others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grid {
-    /// Fewer than two were seen, or there is none: the rule has no polls, or jitter, what it does comes too late to tell, or it never restores, and the device was started
-    /// anew between two trials, or its watchdog was in each.
+    /// Fewer than two were seen, or there is none: the rule has no polls, or jitter, leaves some out, goes by a clock that may be off, what it
+    /// does comes too late to tell, or it never restores, and the device was started anew between two trials, or its watchdog was in each.
     Unknown,
     /// All fit the declared interval.
     Known(Phase),
-    /// They fit, but for two clocks that drift apart.
-    Drifts,
     /// They do not fit the declared interval: the device has another one.
     NotCongruent(Finding),
 }
@@ -98,7 +91,6 @@ impl Grid {
         for poll in rest {
             match congruent(common, poll.at, p) {
                 Some(narrower) => common = narrower,
-                None if drifts(&sharp, p) => return Grid::Drifts,
                 None => return Grid::NotCongruent(finding(&sharp, poll, p)),
             }
         }
@@ -120,11 +112,15 @@ impl Grid {
         Grid::of(rule, &trials.iter().filter_map(poll).collect::<Vec<_>>())
     }
 
-    /// The poll intervals that these detections do not tell from the declared one: clocks that drift apart explain as much, and as much as
-    /// two readings leave open, over the intervals between them. `None`: nothing tells.
-    pub fn alike(rule: &Rule, trials: &[Seen]) -> Option<Alike> {
-        if !rule.on_a_grid() || !matches!(Grid::of_trials(rule, trials), Grid::Known(_)) {
-            return None;
+    /// The poll intervals and the lateness of polls that these detections do not tell from the declared ones: as much as two readings leave
+    /// open, over the intervals between them, and as much as the declared lateness hides. Nothing where no two of them tell.
+    pub fn alike(rule: &Rule, trials: &[Seen]) -> Vec<Alike> {
+        let restarted = trials.iter().any(|seen| seen.restarted);
+        if !rule.is_polled() || rule.restoration_time.is_none() || restarted {
+            return Vec::new();
+        }
+        if rule.on_a_grid() && !matches!(Grid::of_trials(rule, trials), Grid::Known(_)) {
+            return Vec::new();
         }
         let p = rule.poll_interval;
         let at = |seen: &Seen| {
@@ -134,20 +130,25 @@ impl Grid {
         };
         let polls: Vec<Span> =
             trials.iter().filter_map(at).filter(|at| at.hi - at.lo < p.0 / 2).collect();
-        let open = polls.windows(2).map(|pair| {
-            let intervals = (pair[0].lo.abs_diff(pair[1].lo) / p.0).max(1);
-            (pair[0].hi - pair[0].lo + pair[1].hi - pair[1].lo).div_ceil(intervals)
-        });
-        let drift = p.0.div_ceil(1_000_000) * u64::from(DRIFT.0);
-        let off = Dur(open.min()? + drift);
-        Some(Alike::of_time("pfcwd.poll_interval", Within::exactly(p), off))
+        let open = polls.windows(2).filter_map(|pair| left_open(rule, pair[0], pair[1]));
+        let Some(open) = open.min() else { return Vec::new() };
+        let hidden = open + rule.jitter.width() + Dur(rule.apart.part(p.0));
+        let mut all = vec![Alike::of_time("pfcwd.poll_interval", Within::exactly(p), hidden)];
+        if !rule.on_a_grid() {
+            // Polls that are left out are not late, so each of the others may be later.
+            let least = rule.jitter.least() / (u64::from(rule.skipped_polls) + 1);
+            let late = Within::between(least, rule.jitter.most());
+            let open = open + Dur(rule.apart.part(p.0));
+            all.push(Alike::of_time("pfcwd.jitter", late, open));
+        }
+        all
     }
 
     /// The phase, if it is known.
     pub fn phase(&self) -> Option<&Phase> {
         match self {
             Grid::Known(phase) => Some(phase),
-            Grid::Unknown | Grid::Drifts | Grid::NotCongruent(_) => None,
+            Grid::Unknown | Grid::NotCongruent(_) => None,
         }
     }
 }
@@ -169,34 +170,33 @@ fn congruent(common: Span, span: Span, p: Dur) -> Option<Span> {
     (from <= until).then_some(Span { lo: offset(from)?, hi: offset(until)? })
 }
 
-/// Under jitter, or by a clock that is off, no grid holds, but every distance is still a whole number of intervals, each between the shortest and the
-/// longest: what is reported of the first distance that is none. A device without the jitter that it declares shows here.
+/// By how much each of the intervals between two polls may be longer without a sign of it; `None` where there may be another number of
+/// intervals between them, so that they tell nothing.
+fn left_open(rule: &Rule, before: Span, after: Span) -> Option<Dur> {
+    let blur = before.hi - before.lo + after.hi - after.lo;
+    let apart = after.lo.checked_sub(before.lo)?;
+    let intervals = (apart / rule.poll_interval.0).max(1);
+    let Span { lo, hi } = rule.distance(intervals);
+    // Blurred once as they are, and once more as they would be if they just did not show.
+    let tells = hi + 2 * blur < lo + rule.poll_interval.0;
+    (tells || rule.on_a_grid()).then(|| Dur(blur.div_ceil(intervals)))
+}
+
+/// Where polls lie on no grid, every distance is still that of a whole number of intervals, some of them left out: what is reported of the
+/// first distance that is none. A device without the jitter that it declares shows here.
 fn out_of_step(rule: &Rule, polls: &[&Poll]) -> Option<Finding> {
-    let (least, most) = jitter(rule.jitter);
-    let (short, long) =
-        (rule.apart.least(rule.poll_interval + least), rule.apart.most(rule.poll_interval + most));
     polls.windows(2).find_map(|pair| {
         let (before, after) = (pair[0].at, pair[1].at);
         let apart =
             Span { lo: after.lo.checked_sub(before.hi)?, hi: after.hi.checked_sub(before.lo)? };
-        let intervals = apart.lo.div_ceil(long.0).max(1);
-        (intervals * short.0 > apart.hi).then(|| Finding {
+        let [short, long] = [rule.distance(1).lo, rule.distance(1).hi].map(Dur);
+        rule.intervals(apart).is_empty().then(|| Finding {
             rule: "pfcwd.poll_interval",
             want: format!("detections a whole number of intervals of {short} to {long} apart"),
             got: format!("{} apart", super::detection::show(apart)),
             trial: pair[1].trial,
             frames: pair[1].frames.clone(),
         })
-    })
-}
-
-/// Whether each poll fits the one before but for the drift of two clocks.
-fn drifts(polls: &[&Poll], p: Dur) -> bool {
-    polls.windows(2).all(|pair| {
-        let (before, after) = (pair[0].at, pair[1].at);
-        let slack = after.hi.abs_diff(before.lo) / 1_000_000 * u64::from(DRIFT.0);
-        let wider = Span { lo: before.lo.saturating_sub(slack), hi: before.hi + slack };
-        congruent(wider, after, p).is_some()
     })
 }
 
@@ -210,10 +210,7 @@ fn finding(polls: &[&Poll], odd: &Poll, p: Dur) -> Finding {
         .map_or(String::new(), |(lo, hi)| format!("; an interval of {lo} to {hi} would fit"));
     Finding {
         rule: "pfcwd.poll_interval",
-        want: format!(
-            "detections congruent modulo {p}, by clocks that are each good to {}ppm",
-            CLOCK.0
-        ),
+        want: format!("detections congruent modulo {p}, by a clock that is declared to be right"),
         got: format!("{} modulo {p}{fits}", residues.join(", ")),
         trial: odd.trial,
         frames: odd.frames.clone(),
@@ -242,10 +239,11 @@ fn fit(polls: &[&Poll], p: Dur) -> Option<(Dur, Dur)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::rule;
+    use super::super::fixture::{rule, tick};
     use super::*;
     use proptest::prelude::*;
-    use rig_lab::{Jitter, RuleFamily};
+    use rig_lab::RuleFamily;
+    use rig_units::{Apart, Ppm};
 
     fn polls(us: &[u64], width_us: u64) -> Vec<Poll> {
         let poll = |(i, &us): (usize, &u64)| Poll {
@@ -288,27 +286,34 @@ mod tests {
         };
         assert_eq!(
             finding.to_string(),
-            "pfcwd.poll_interval: want detections congruent modulo 100ms, by clocks that are each good to 100ppm, got 30ms, 40ms, 70ms, 70ms \
+            "pfcwd.poll_interval: want detections congruent modulo 100ms, by a clock that is declared to be right, got 30ms, 40ms, 70ms, 70ms \
              modulo 100ms; an interval of 109.998ms to 110.002ms would fit, trial 2, frames #9"
         );
     }
 
     #[test]
-    fn a_slow_drift_of_two_clocks_is_no_deviation() {
+    fn clocks_may_drift_apart_as_far_as_is_declared() {
         // 100 ppm: 0.1 ms a second, more than the readings' 20 us.
-        let seen = polls(&[300_000, 1_300_100, 2_300_200, 3_300_300], 20);
-        assert_eq!(Grid::of(&broadcom(), &seen), Grid::Drifts);
+        let seen = |ppm: u64| {
+            let at = |trial: u64| 300_000 + trial * (1_000_000 + ppm);
+            polls(&[at(0), at(1), at(2), at(3)], 20)
+        };
+        let of = |apart, ppm| Grid::of(&Rule { apart, ..broadcom() }, &seen(ppm));
+        assert!(matches!(of(Apart::NOT, 100), Grid::NotCongruent(_)));
+        let apart = Apart::of(Ppm(100), Ppm(0));
+        assert_eq!(of(apart, 100), Grid::Unknown);
+        assert!(matches!(of(apart, 150), Grid::NotCongruent(_)));
     }
 
     #[test]
     fn a_device_with_jitter_has_no_grid() {
-        let tick = Rule { jitter: Jitter::Tick, ..broadcom() };
+        let tick = Rule { jitter: tick(), ..broadcom() };
         assert_eq!(Grid::of(&tick, &polls(&[300_000, 401_000], 20)), Grid::Unknown);
     }
 
     #[test]
     fn a_device_without_the_jitter_it_declares_is_out_of_step() {
-        let jittery = Rule { jitter: Jitter::Tick, ..broadcom() };
+        let jittery = Rule { jitter: tick(), ..broadcom() };
         // Ten polls later, each 0.05 to 1.1 ms late.
         for late_us in [500, 4_000, 11_000] {
             let seen = polls(&[10_000, 1_010_000 + late_us], 1);
@@ -316,6 +321,20 @@ mod tests {
         }
         let punctual = polls(&[10_000, 1_010_000], 1);
         assert!(matches!(Grid::of(&jittery, &punctual), Grid::NotCongruent(_)));
+    }
+
+    #[test]
+    fn polls_that_are_left_out_are_whole_intervals_nevertheless() {
+        let skips = Rule { skipped_polls: 1, ..broadcom() };
+        assert_eq!(Grid::of(&skips, &polls(&[10_000, 1_110_000, 2_310_000], 1)), Grid::Unknown);
+        let off = polls(&[10_000, 1_150_000], 1);
+        assert!(matches!(Grid::of(&skips, &off), Grid::NotCongruent(_)));
+        // Ten intervals, of which five polls at least come 50 us late or more.
+        let late = Rule { jitter: tick(), ..skips };
+        for (late_us, fits) in [(248, false), (250, true), (11_000, true), (11_002, false)] {
+            let grid = Grid::of(&late, &polls(&[10_000, 1_010_000 + late_us], 0));
+            assert_eq!(grid == Grid::Unknown, fits, "{late_us}: {grid:?}");
+        }
     }
 
     #[test]

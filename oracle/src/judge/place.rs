@@ -1,6 +1,6 @@
 //! Where in the poll interval the next storm is to start. Two storms anywhere show the grid of the polls; the others are
 //! placed just before and just after an edge of the rule, where a deviation shows at once and a healthy device never
-//! strays: some ten trials instead of a thousand. Without a grid, because of jitter or of drifting clocks, storms are
+//! strays: some ten trials instead of a thousand. Without a grid, because of jitter, of polls that are left out or of drifting clocks, storms are
 //! spread at random and counted.
 
 use super::{Grid, Phase, Seen, stats};
@@ -26,7 +26,7 @@ pub struct Ask {
 /// When a storm starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// So long after the earliest time: drawn uniformly from the poll interval.
+    /// So long after the earliest time: drawn uniformly from the whole intervals within which a poll is due.
     Anywhere(Dur),
     /// When the session's clock, modulo the poll interval, shows this.
     Phase(Dur),
@@ -138,8 +138,7 @@ impl Planner {
             Goal::Detection(trials) => *trials,
             Goal::Plain(points, trials) => u32::try_from(*points).unwrap_or(u32::MAX) * trials,
             Goal::Ramp(lengths) => {
-                let grid = Grid::of_trials(&self.rule, &self.seen);
-                let each = lengths.iter().map(|&length| self.trials_of(length, &grid));
+                let each = lengths.iter().map(|&length| self.trials_of(length));
                 each.sum::<u32>() + self.wanted_calibrations()
             }
         }
@@ -183,7 +182,7 @@ impl Planner {
             let ask = self.anywhere(0, "a storm that always fires, to find the polls");
             return Some(Ask { length, calibrate: true, ..ask });
         }
-        let todo = |point: &usize| self.done[*point] < self.trials_of(lengths[*point], grid);
+        let todo = |point: &usize| self.done[*point] < self.trials_of(lengths[*point]);
         let point = (0..lengths.len()).find(todo)?;
         let length = lengths[point];
         let ask = match grid.phase() {
@@ -205,11 +204,11 @@ impl Planner {
     }
 
     /// How many storms of `length` are needed.
-    fn trials_of(&self, length: Dur, grid: &Grid) -> u32 {
+    fn trials_of(&self, length: Dur) -> u32 {
         let (least, greatest) = self.rule.chances(length, &self.stimulus);
         let certain = greatest.of == 0 || least.of == least.out_of;
         let afresh = self.seen.iter().any(|seen| seen.restarted);
-        let counted = !self.rule.shows_a_grid() || matches!(grid, Grid::Drifts) || afresh;
+        let counted = !self.rule.shows_a_grid() || afresh;
         if certain || !counted {
             return 2;
         }
@@ -254,7 +253,7 @@ impl Planner {
     /// A storm at a random phase, the same one until the trial is done.
     fn anywhere(&self, point: usize, why: &'static str) -> Ask {
         let number = u64::try_from(self.seen.len()).unwrap_or(0) + (u64::from(self.voids) << 32);
-        let wait = draw(self.setup.seed, number, self.rule.poll_interval);
+        let wait = draw(self.setup.seed, number, self.rule.due_within());
         Ask { point, place: Place::Anywhere(wait), length: None, calibrate: false, why }
     }
 }

@@ -3,10 +3,6 @@
 //! In floating point, by sums of exact terms; no random numbers, so the same counts give the same bounds. These numbers
 //! decide verdicts, never the order of events.
 
-/// The chance that a healthy device is called faulty, in one run of the rig: whoever runs it splits this over all
-/// judgements of counts.
-pub const FALSE_ALARM: f64 = 1e-6;
-
 /// The chance that a deviation of the printed resolution is found.
 pub const POWER: f64 = 0.99;
 
@@ -146,24 +142,6 @@ pub fn student_beyond(free: u32, alpha: f64) -> f64 {
     f64::midpoint(lo, hi)
 }
 
-/// The greatest distance between the sampled distribution and a uniform one on `[0, 1]`, both ways (Kolmogorov and
-/// Smirnov). Samples outside count as at the ends.
-pub fn distance_from_uniform(samples: &[f64]) -> f64 {
-    let mut sorted: Vec<f64> = samples.iter().map(|x| x.clamp(0.0, 1.0)).collect();
-    sorted.sort_by(f64::total_cmp);
-    let n = f64::from(u32::try_from(sorted.len()).unwrap_or(u32::MAX));
-    (0_u32..)
-        .zip(&sorted)
-        .map(|(i, x)| (x - f64::from(i) / n).max(f64::from(i + 1) / n - x))
-        .fold(0.0, f64::max)
-}
-
-/// The distance that `n` uniform samples exceed with probability `alpha` at most (Dvoretzky, Kiefer and Wolfowitz, with
-/// Massart's constant, Ann. Probab. 18, 1990).
-pub fn uniform_bound(n: u32, alpha: f64) -> f64 {
-    ((2.0 / alpha).ln() / (2.0 * f64::from(n.max(1)))).sqrt()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,15 +233,5 @@ mod tests {
         // One exception to a certainty is enough, so it has to come but for one time in a hundred: 1 - p^7 = 0.99.
         let (below, _) = told(7, (1.0, 1.0), 1e-6, 0.99);
         assert!((below - 0.01_f64.powf(1.0 / 7.0)).abs() < 1e-6, "{below}");
-    }
-
-    #[test]
-    fn even_spacing_is_uniform_and_a_heap_is_not() {
-        let even: Vec<f64> = (0..100_u32).map(|i| (f64::from(i) + 0.5) / 100.0).collect();
-        assert!(distance_from_uniform(&even) < 0.006);
-        let heap = vec![0.9; 100];
-        assert!(distance_from_uniform(&heap) > uniform_bound(100, 1e-6));
-        // 2 exp(-2 n d^2) = alpha
-        assert!((uniform_bound(50, 0.05) - 0.192_065).abs() < 1e-5);
     }
 }

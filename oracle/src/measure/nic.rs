@@ -15,7 +15,7 @@ use super::legs::PASSING;
 use crate::spec::nic::pipeline;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
-use rig_lab::{Kind, Nic};
+use rig_lab::{Kind, Nic, Receive};
 use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::{Entry, FLOW, Looks, NIC};
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
@@ -44,7 +44,8 @@ struct Seen<'a> {
     behind: Vec<Dur>,
     /// How far its clock and the rig's may be apart.
     apart: Apart,
-    /// How far off an instant at its port may be: by the stamp, and by what the longest frame takes of its clock.
+    /// How far off an instant at its port may be: by the stamp, by what the longest frame takes of its clock, and by what its receive
+    /// pipeline does.
     bound: Dur,
     /// When what it sends no longer reaches the rig within the trial.
     until: Time,
@@ -67,11 +68,12 @@ impl<'a> Seen<'a> {
         let nic = declared.behind(behind).expect("a NIC behind each port");
         let reached = nic::reached(observation, port, &script.streams);
         let frames: Vec<_> = reached.iter().map(|one| (one.at, one.connection)).collect();
-        let passes = pipeline::passed(&nic.receive, &frames);
-        let part = if behind == 0 { "nic" } else { "peer" };
         let apart = done.context.apart();
+        let (passes, drift) = passes(&nic.receive, &frames, apart);
+        let part = if behind == 0 { "nic" } else { "peer" };
         let busy = apart.most(busy);
-        let bound = observation.bound() + Dur(apart.part(speed.slot(Bytes(longest.into())).0));
+        let frame = Dur(apart.part(speed.slot(Bytes(longest.into())).0));
+        let bound = observation.bound() + frame + drift;
         let behind = went_ahead(&left, speed, bound * 2);
         // Over other devices it is longer on its way than any trial's end leaves out of account.
         let trace = &observation.ports[usize::from(port)];
@@ -90,6 +92,17 @@ impl<'a> Seen<'a> {
     fn counted(&self) -> impl Iterator<Item = (&Reached, Time)> {
         self.reached.iter().zip(self.passes.iter().copied())
     }
+}
+
+/// When the receive pipeline lets each frame pass, and by how much one of them may do so sooner or later: misses last by the device's
+/// clock, and those that wait for one another add up.
+fn passes(receive: &Receive, frames: &[(Time, u16)], apart: Apart) -> (Vec<Time>, Dur) {
+    let of = |miss: Dur| pipeline::passed(&Receive { miss, ..*receive }, frames);
+    let (soonest, latest) = (of(apart.least(receive.miss)), of(apart.most(receive.miss)));
+    let half = |(from, by): (&Time, &Time)| Dur(by.0.saturating_sub(from.0).div_ceil(2));
+    let off = soonest.iter().zip(&latest).map(half).max().unwrap_or(Dur::ZERO);
+    let middle = soonest.iter().zip(&latest).map(|both| *both.0 + half(both)).collect();
+    (middle, off)
 }
 
 /// For how long before each frame its port had sent without a pause of more than `blur` what goes ahead of an answer that is ready: other answers, and
@@ -116,5 +129,27 @@ const fn is_answer(kind: RoceKind) -> bool {
     match kind {
         RoceKind::Ack | RoceKind::Nak | RoceKind::NotReady(_) | RoceKind::Cnp { .. } => true,
         RoceKind::Data { .. } | RoceKind::ReadRequest => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_units::Ppm;
+
+    #[test]
+    fn misses_that_wait_for_one_another_are_off_by_all_their_clock_is() {
+        let receive = Receive { cache: 1, miss: Dur::us(1) };
+        // Each of another connection than the one before: 100 misses in a row.
+        let frames: Vec<(Time, u16)> = (0..100).map(|n| (Time::ZERO, n % 2)).collect();
+        let (exact, off) = passes(&receive, &frames, Apart::NOT);
+        assert_eq!((exact[99], off), (Time::ZERO + Dur::us(100), Dur::ZERO));
+        let apart = Apart::of(Ppm(100), Ppm(0));
+        let (middle, off) = passes(&receive, &frames, apart);
+        let latest = apart.most(receive.miss) * 100;
+        let soonest = apart.least(receive.miss) * 100;
+        assert_eq!(middle[99] + off, Time::ZERO + latest);
+        // 100 ps a microsecond either way, and the longest is rounded up to a whole one.
+        assert_eq!((middle[99] - off, off), (Time::ZERO + soonest, Dur(10_050)));
     }
 }

@@ -104,6 +104,7 @@ fn queues(
     let round = Round::of(scheduler, &offers);
     let mut over = until - from;
     let mut sums: BTreeMap<u8, (Span, Span, Vec<usize>)> = BTreeMap::new();
+    let mut arriving: BTreeMap<u8, Vec<u16>> = BTreeMap::new();
     let mut sent: BTreeMap<u8, u64> = BTreeMap::new();
     for ((index, spec), granted) in specs.iter().zip(granted) {
         sends_all_the_time(trial, (*index, spec), (from, until))?;
@@ -116,6 +117,9 @@ fn queues(
             measured => measured.map_err(|why| trial.doubt(&format!("{}: {why}", spec.name)))?,
         };
         over = over.min(measured.over);
+        if measured.frames > 0 {
+            arriving.entry(spec.class).or_default().push(*index);
+        }
         // A stream of which nothing arrived may still have been sent.
         let count = trial.observation.streams.get(usize::from(*index)).map_or(0, |one| one.sent);
         *sent.entry(spec.class).or_default() += count;
@@ -124,6 +128,16 @@ fn queues(
         *got = Span { lo: got.lo + measured.bps.lo, hi: got.hi + measured.bps.hi };
         *want = Span { lo: want.lo + granted.lo, hi: want.hi + granted.hi };
         records.extend(measured.records);
+    }
+    // What several brought to a queue is told over a time that is the same for all.
+    for (class, together) in arriving.iter().filter(|(_, together)| together.len() > 1) {
+        let (observation, script) = (&trial.observation, &trial.script);
+        let both = analyse::throughput_together(observation, script, together, (from, until));
+        let both = both.map_err(|why| trial.doubt(&format!("queue {class}: {why}")))?;
+        over = over.min(both.over);
+        if let Some((got, _, records)) = sums.get_mut(class) {
+            (*got, *records) = (both.bps, both.records.to_vec());
+        }
     }
     let read = |(queue, (got, want, records)): (u8, (Span, Span, Vec<usize>))| {
         let uneven = round.bps(queue, over);

@@ -30,6 +30,9 @@ pub(crate) struct Middlebox {
     touched: Vec<Touched>,
     /// Connections whose receiver is not ready for the message that begins with a number, and the injection that says so.
     unready: BTreeMap<u16, (u32, u16)>,
+    /// The number that the receiver of a connection expects next, by what has left for it; before the first has come there is none. Of
+    /// connections alone whose receivers are not ready at times.
+    expected: BTreeMap<u16, Option<u32>>,
     /// What leaves by each of the hosts now.
     passing: [Option<Packet>; 2],
 }
@@ -69,12 +72,16 @@ impl Middlebox {
             passed: BTreeMap::new(),
             touched: Vec::new(),
             unready: BTreeMap::new(),
+            expected: BTreeMap::new(),
             passing: Default::default(),
         }
     }
 
     /// Adds something that is done from now on. Packet sequence numbers are those in the frames.
     pub(super) fn inject(&mut self, injection: Injection<u16>) {
+        if matches!(injection.tamper, Injected::NotReady(_)) {
+            self.expected.entry(injection.on).or_default();
+        }
         self.injections.push(Armed { injection, seen: 0 });
     }
 
@@ -116,7 +123,26 @@ impl Middlebox {
 
     /// The next frame that leaves by a side.
     fn pop(&mut self, side: usize) -> Option<Packet> {
-        self.leaves[side].pop_front().map(|(_, packet)| packet)
+        let (_, packet) = self.leaves[side].pop_front()?;
+        if let Some(Some(expected)) = self.expected.get_mut(&packet.stream) {
+            *expected = after(*expected, &packet);
+        }
+        Some(packet)
+    }
+
+    /// Whether a packet of data is the very one that its receiver expects next when it gets there: what is ahead of a hole says that there is
+    /// one, and what was taken before is acknowledged, before anybody asks whether there is a buffer (IBTA volume 1, 9.7.5.1.1).
+    fn is_expected(&mut self, now: Time, to: usize, packet: &Packet) -> bool {
+        let Some(expected) = self.expected.get_mut(&packet.stream) else { return false };
+        // A connection begins with the first packet that comes, whatever becomes of it.
+        let expected = *expected.get_or_insert(number(packet));
+        let narrow = self.bottleneck.as_ref().filter(|(side, _)| *side == to);
+        let begins = narrow.map_or(now, |(_, queue)| queue.begins(now));
+        let own = |(due, ahead): &&(Time, Packet)| {
+            ahead.stream == packet.stream && *due <= begins + self.delay
+        };
+        let ahead = self.leaves[to].iter().filter(own);
+        ahead.fold(expected, |expected, (_, ahead)| after(expected, ahead)) == number(packet)
     }
 
     /// When the next frame leaves by a side.
@@ -133,14 +159,13 @@ impl Middlebox {
             let what = Injected::Drop;
             return self.touched.push(Touched { at: now, host, injection: Some(injection), what });
         }
-        let tamper = self.tamper(now, packet);
+        let tamper = self.tamper(now, to, packet);
         let (injection, tamper) = tamper.unzip();
         self.touched.extend(tamper.map(|what| Touched { at: now, host, injection, what }));
         match tamper {
             Some(Injected::Drop) => return,
             Some(Injected::NotReady(timer)) => {
-                let number = packet.seq & 0xff_ffff;
-                self.unready.extend(injection.map(|one| (packet.stream, (number, one))));
+                self.unready.extend(injection.map(|one| (packet.stream, (number(packet), one))));
                 let mut answer = packet.ack(ACK_SIZE).with_ect(false).with_ce(false);
                 answer.kind = Kind::NotReady;
                 return self.leave(side, now + self.delay, answer.with_rnr_timer(timer));
@@ -169,11 +194,11 @@ impl Middlebox {
     /// The injection for which a receiver takes no data of this number, if it does not: one that is not ready for a message takes nothing
     /// behind it.
     fn is_refused(&mut self, packet: &Packet) -> Option<u16> {
-        let (number, injection) = *self.unready.get(&packet.stream)?;
+        let (unready, injection) = *self.unready.get(&packet.stream)?;
         if packet.kind != Kind::Data {
             return None;
         }
-        if packet.seq & 0xff_ffff != number {
+        if number(packet) != unready {
             return Some(injection);
         }
         self.unready.remove(&packet.stream);
@@ -211,14 +236,15 @@ impl Middlebox {
     }
 
     /// The first thing that is to be done to a frame, and the injection that says so.
-    fn tamper(&mut self, now: Time, packet: &Packet) -> Option<(u16, Injected)> {
+    fn tamper(&mut self, now: Time, to: usize, packet: &Packet) -> Option<(u16, Injected)> {
         let target = target(packet.kind)?;
         let own =
             |armed: &Armed| (armed.injection.on, armed.injection.frames) == (packet.stream, target);
         if !self.injections.iter().any(own) {
             return None;
         }
-        let psn = packet.seq & 0xff_ffff;
+        let psn = number(packet);
+        let expected = target == Target::Data && self.is_expected(now, to, packet);
         let round = if target == Target::Data {
             let passed = self.passed.entry((packet.stream, psn)).or_default();
             *passed += 1;
@@ -238,6 +264,7 @@ impl Middlebox {
                 Which::Every { every, run } => (armed.seen - 1) % every >= every - run,
                 Which::During { lasting, every } => since % every < lasting,
             };
+            let hit = hit && (expected || !matches!(what, Injected::NotReady(_)));
             if hit && iteration.is_none_or(|wanted| wanted == round) {
                 tamper = tamper.or(Some((index, what)));
             }
@@ -291,6 +318,17 @@ impl Device for Middlebox {
     }
 }
 
+/// The number of a packet, as its frame has it.
+const fn number(packet: &Packet) -> u32 {
+    packet.seq & 0xff_ffff
+}
+
+/// The number that a receiver expects after this, if it expected that before.
+fn after(expected: u32, packet: &Packet) -> u32 {
+    let taken = packet.kind == Kind::Data && !packet.bad_icrc() && number(packet) == expected;
+    if taken { (expected + 1) & 0xff_ffff } else { expected }
+}
+
 /// What of a connection a frame is.
 const fn target(kind: Kind) -> Option<Target> {
     Some(match kind {
@@ -304,133 +342,4 @@ const fn target(kind: Kind) -> Option<Target> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rig_frames::roce::aeth::RnrTimer;
-
-    fn middlebox(began: Time, delay: Dur) -> Middlebox {
-        Middlebox::new(began, [3, 5], [(); 2].map(|()| RigPort::new(None)), delay)
-    }
-
-    fn packet(seq: u32) -> Packet {
-        Packet { seq, ..Packet::data(7, 0, 1, 3, 3, 1000) }
-    }
-
-    /// The numbers that leave, each with its time, when packets 0 to 4 come a microsecond apart.
-    fn leaves(which: Which, tamper: Injected) -> Vec<(u64, u32)> {
-        let mut middlebox = middlebox(Time::ZERO, Dur::us(10));
-        let frames = Target::Data;
-        middlebox.inject(Injection { on: 7, frames, which, iteration: None, tamper });
-        for seq in 0..5 {
-            middlebox.pass(Time::ZERO + Dur::us(seq.into()), 0, &packet(seq));
-        }
-        assert_eq!(middlebox.due(0), Time::MAX);
-        let mut all = Vec::new();
-        while middlebox.due(1) < Time::MAX {
-            let due = middlebox.due(1).0 / 1_000_000;
-            all.extend(middlebox.pop(1).map(|packet| (due, packet.seq)));
-        }
-        assert_eq!(middlebox.touched.len(), 1);
-        all
-    }
-
-    #[test]
-    fn frames_leave_in_order_after_the_delay_but_for_what_is_done_to_one() {
-        let plain = [(10, 0), (11, 1), (12, 2), (13, 3), (14, 4)];
-        assert_eq!(leaves(Which::Psn(2), Injected::Ce), plain);
-        assert_eq!(leaves(Which::Nth(2), Injected::Drop), [(10, 0), (12, 2), (13, 3), (14, 4)]);
-        // Of two at one time the one that came first.
-        let late = [(10, 0), (12, 2), (13, 1), (13, 3), (14, 4)];
-        assert_eq!(leaves(Which::Psn(1), Injected::Delay(Dur::us(2))), late);
-        let swapped = [(10, 0), (12, 2), (13, 3), (13, 1), (14, 4)];
-        assert_eq!(leaves(Which::Psn(1), Injected::Behind(2)), swapped);
-        let twice = [(10, 0), (11, 1), (11, 1), (12, 2), (13, 3), (14, 4)];
-        assert_eq!(leaves(Which::Psn(1), Injected::Duplicate), twice);
-    }
-
-    #[test]
-    fn a_receiver_that_is_not_ready_takes_nothing_until_its_message_comes_again() {
-        let mut middlebox = middlebox(Time::ZERO, Dur::us(10));
-        let (on, frames, which) = (7, Target::Data, Which::Psn(1));
-        let timer = RnrTimer::new(14).expect("five bits");
-        let tamper = Injected::NotReady(timer);
-        middlebox.inject(Injection { on, frames, which, iteration: Some(1), tamper });
-        for seq in [0, 1, 2, 3, 1, 2] {
-            middlebox.pass(Time::ZERO, 0, &packet(seq));
-        }
-        let left: Vec<u32> = core::iter::from_fn(|| middlebox.pop(1)).map(|one| one.seq).collect();
-        assert_eq!(left, [0, 1, 2]);
-        let answer = middlebox.pop(0).expect("an RNR NAK");
-        assert_eq!((answer.kind, answer.seq, answer.rnr_timer()), (Kind::NotReady, 1, timer));
-        assert!(middlebox.pop(0).is_none());
-        let what: Vec<Injected> = middlebox.touched.iter().map(|one| one.what).collect();
-        assert_eq!(what, [tamper, Injected::Drop, Injected::Drop]);
-    }
-
-    #[test]
-    fn an_iteration_is_how_often_the_number_has_passed() {
-        let mut middlebox = middlebox(Time::ZERO, Dur::ZERO);
-        let (on, frames, which) = (7, Target::Data, Which::Psn(4));
-        let tamper = Injected::Drop;
-        middlebox.inject(Injection { on, frames, which, iteration: Some(2), tamper });
-        for seq in [4, 5, 4, 4] {
-            middlebox.pass(Time::ZERO, 0, &packet(seq));
-        }
-        let left: Vec<u32> = core::iter::from_fn(|| middlebox.pop(1)).map(|one| one.seq).collect();
-        assert_eq!(left, [4, 5, 4]);
-    }
-
-    #[test]
-    fn a_mark_and_a_wrong_icrc_are_seen_in_the_frame() {
-        for (tamper, ce, bad) in [(Injected::Ce, true, false), (Injected::BadIcrc, false, true)] {
-            let mut middlebox = middlebox(Time::ZERO, Dur::ZERO);
-            let (on, frames, which) = (7, Target::Data, Which::Every { every: 1, run: 1 });
-            middlebox.inject(Injection { on, frames, which, iteration: None, tamper });
-            middlebox.pass(Time::ZERO, 1, &packet(0));
-            let left = middlebox.pop(0).expect("it passed");
-            assert_eq!((left.ce(), left.bad_icrc()), (ce, bad));
-        }
-    }
-
-    #[test]
-    fn frames_leave_a_bottleneck_a_slot_apart_and_what_it_has_no_room_for_is_told() {
-        let mut middlebox = middlebox(Time::ZERO, Dur::us(10));
-        let speed = rig_units::PortSpeed::from_bps(40_000_000_000).expect("200 ps a byte");
-        let [kmin, kmax, buffer] = [1_000, 1_000, 2_000].map(rig_units::Bytes);
-        let curve = rig_lab::Curve { kmin, kmax, pmax: rig_units::Ppm(0) };
-        let config = rig_testcases::Bottleneck { to: 5, speed, curve, buffer };
-        middlebox.narrow(5, &config, 1);
-        for seq in 0..4 {
-            middlebox.pass(Time::ZERO, 0, &packet(seq).with_ect(true));
-        }
-        middlebox.pass(Time::ZERO, 1, &packet(9));
-        let mut left = Vec::new();
-        while middlebox.due(1) < Time::MAX {
-            let due = middlebox.due(1).0 / 1_000;
-            left.extend(middlebox.pop(1).map(|packet| (due, packet.seq, packet.ce())));
-        }
-        // 1000 B and 20 B around them: 204 ns.
-        assert_eq!(left, [(10_000, 0, false), (10_204, 1, false), (10_408, 2, true)]);
-        assert_eq!(
-            middlebox.due(0),
-            Time::ZERO + Dur::us(10),
-            "the other way is as wide as its port"
-        );
-        let lost = Touched { at: Time::ZERO, host: 3, injection: None, what: Injected::Drop };
-        assert_eq!(middlebox.into_parts().1, [lost]);
-    }
-
-    #[test]
-    fn a_window_of_time_comes_again_and_again() {
-        let mut middlebox = middlebox(Time::ZERO + Dur::us(100), Dur::ZERO);
-        let which = Which::During { lasting: Dur::us(2), every: Dur::us(10) };
-        let (on, frames, tamper) = (7, Target::Data, Injected::Ce);
-        middlebox.inject(Injection { on, frames, which, iteration: None, tamper });
-        for seq in 0..25 {
-            middlebox.pass(Time::ZERO + Dur::us(100 + u64::from(seq)), 0, &packet(seq));
-        }
-        let left = core::iter::from_fn(|| middlebox.pop(1));
-        let marked: Vec<u32> = left.filter(Packet::ce).map(|one| one.seq).collect();
-        assert_eq!(marked, [0, 1, 10, 11, 20, 21]);
-    }
-}
+mod tests;

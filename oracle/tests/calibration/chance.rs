@@ -71,15 +71,6 @@ fn a_count_of_unlike_draws_is_within_its_bounds() {
     });
 }
 
-#[test]
-fn uniform_samples_are_as_near_to_uniform_as_they_may_be_off() {
-    let bound = stats::uniform_bound(50, ALPHA);
-    row("uniform_bound of 50", Misses::AtMost, |draws| {
-        let samples: Vec<f64> = (0..50).map(|_| draws.share()).collect();
-        stats::distance_from_uniform(&samples) > bound
-    });
-}
-
 /// A normal number, near enough for what a mean makes of it (Irwin and Hall).
 fn normal(draws: &mut Draws) -> f64 {
     (0..12).map(|_| draws.share()).sum::<f64>() - 6.0

@@ -180,8 +180,10 @@ fn two_ports_of_the_rig_on_one_cable_hear_each_other() {
     let link = link::Config::ethernet(SPEED, METRES);
     let cables = vec![Cable { ends: [End::Host(0), End::Host(1)], link }];
     let hosts = vec![host::Config::quiet(), host::Config::quiet().answering(64)];
-    let mut network: Network =
-        Network::new(&Topology { hosts, switches: Vec::new(), cables }, Time::ZERO);
+    let mut network: Network = Network::new(
+        &Topology { hosts, switches: Vec::new(), cables, passed_on: None },
+        Time::ZERO,
+    );
     network.start_stream(0, &Stream { count: Some(3), ..stream(1, 3, 10, 1) });
     let mut trace = Trace::default();
     run(&mut network, Dur::us(20), &mut trace);

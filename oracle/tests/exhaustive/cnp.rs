@@ -68,7 +68,7 @@ impl Bench {
         let hosts = vec![host::Config::quiet(), host::Config::nic(*config)];
         let link = link::Config::ethernet(SPEED, 198);
         let cables = vec![Cable { ends: [End::Host(RIG), End::Host(NIC)], link }];
-        let topology = Topology { hosts, switches: Vec::new(), cables };
+        let topology = Topology { hosts, switches: Vec::new(), cables, passed_on: None };
         Bench { network: Network::new(&topology, Time::ZERO), next: [0; PAIRS.len()] }
     }
 

@@ -6,6 +6,7 @@
 
 mod cnp;
 mod hysteresis;
+mod late_polls;
 mod lossless;
 mod pause;
 mod pfcwd;

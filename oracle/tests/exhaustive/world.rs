@@ -1,6 +1,6 @@
 //! One watchdog over one storm, in ticks. What comes in one tick: data before XOFF, frames and the end of a pause before a poll.
 
-use rig_lab::{Action, Charge, Jitter, Pfcwd, PfcwdFaults, RuleFamily};
+use rig_lab::{Action, Charge, Pfcwd, PfcwdFaults, RuleFamily};
 use rig_oracle::model::pfcwd::{Counters, Event, Watchdog};
 use rig_oracle::spec::pfcwd::Rule;
 use rig_units::{Dur, Time, Within};
@@ -37,7 +37,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    fn poll(&self, at: At) -> Counters {
+    pub(crate) fn poll(&self, at: At) -> Counters {
         let paused = 0 <= at && at < self.end;
         let arrived = |by: At| self.data.map_or(0, |(gap, first)| (by - first).div_euclid(gap) + 1);
         let held = if paused { arrived(at) - arrived(0) } else { 0 };
@@ -95,7 +95,8 @@ pub(crate) fn rule(family: RuleFamily, interval: At, (detection, action): (At, A
             _ => Charge::Interval,
         },
         min_samples: 1,
-        jitter: Jitter::None,
+        jitter: Within::ZERO,
+        skipped_polls: 0,
         action_latency: Within::ZERO,
         timer_lag: Within::ZERO,
         apart: rig_units::Apart::NOT,

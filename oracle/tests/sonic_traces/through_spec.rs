@@ -4,7 +4,7 @@
 //! Only traces whose stimulus the forms describe: realistic, on a poll grid without jitter, a storm without lapses.
 
 use crate::load::{Kind, Trace, own, traces};
-use rig_lab::{Action, Charge, Jitter, RuleFamily};
+use rig_lab::{Action, Charge, RuleFamily};
 use rig_oracle::spec::pfcwd::{Rule, Stimulus, Storm, Window};
 use rig_units::{Dur, Time, Within};
 
@@ -33,7 +33,8 @@ fn rule(trace: &Trace) -> Rule {
             | RuleFamily::Hardware => Charge::Interval,
         },
         min_samples: 1,
-        jitter: Jitter::None,
+        jitter: Within::ZERO,
+        skipped_polls: 0,
         action_latency: Within::ZERO,
         timer_lag: Within::ZERO,
         apart: rig_units::Apart::NOT,

@@ -181,8 +181,8 @@ fn a_case_says_why_a_device_does_not_suit_it() {
     };
     let said = [
         on("dut: {rule_family: mellanox}", VICTIM, "broadcom"),
-        on("dut: {pfcwd: {jitter: tick}}", VICTIM, "broadcom"),
-        on("dut: {pfcwd: {jitter: tick}}", VICTIM, "broadcom-tick"),
+        on("dut: {pfcwd: {jitter: 50us..1.1ms}}", VICTIM, "broadcom"),
+        on("dut: {pfcwd: {jitter: 50us..1.1ms}}", VICTIM, "broadcom-tick"),
         on("dut: {pfcwd: {action: alert}}", VICTIM, "broadcom"),
         on("trials: 1", far, "broadcom"),
     ];
@@ -190,7 +190,7 @@ fn a_case_says_why_a_device_does_not_suit_it() {
         said,
         [
             "its rule family is broadcom, not mellanox",
-            "its pfcwd.jitter is not tick",
+            "its pfcwd.jitter is not 50us..1.1ms",
             "suits",
             "suits",
             "it has 8 ports, and the case uses p9",

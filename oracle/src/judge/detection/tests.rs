@@ -1,9 +1,9 @@
-use super::super::fixture::{Device, FAMILIES, PROBE, off, rule, subject};
+use super::super::fixture::{Device, FAMILIES, PROBE, off, rule, subject, tick};
 use super::super::{Seen, Sighting};
 use super::*;
 use proptest::prelude::*;
 use rig_capture::FrameRef;
-use rig_lab::{Jitter, RuleFamily};
+use rig_lab::RuleFamily;
 use rig_units::Time;
 
 fn seen(fired: Option<(u64, u64)>) -> Seen {
@@ -61,7 +61,8 @@ fn a_reading_outside_of_it_is_a_finding_with_its_frames() {
 }
 
 #[test]
-fn a_reading_that_holds_all_that_is_predicted_and_is_as_wide_as_it_is_late_tells_nothing() {
+fn a_reading_that_holds_the_earliest_that_is_predicted_and_is_as_wide_as_that_is_late_tells_nothing()
+ {
     let stimulus = Stimulus { data_gap: Some(Dur::us(500)) };
     let untold = |family, reading, at_most| {
         untimed(&seen(Some(reading)), &rule(family, 200, 100), &stimulus, at_most)
@@ -70,12 +71,16 @@ fn a_reading_that_holds_all_that_is_predicted_and_is_as_wide_as_it_is_late_tells
     let why = untold(RuleFamily::Broadcom, (100_000, 300_000), None).expect("a doubt");
     assert_eq!(
         why,
-        "a detection is read as 100ms to 300ms, which holds all that is predicted, 200ms to 299.999999ms, \
-         and so much more that one too early would be read alike"
+        "a detection is read as 100ms to 300ms, which holds the earliest that is predicted, 200ms to 299.999999ms, \
+         and so much before it that one too early would be read alike"
     );
     assert!(untold(RuleFamily::Broadcom, (0, 450_000), None).is_some());
-    for told in [(100_001, 300_000), (200_001, 450_000), (0, 299_999), (199_999, 300_001)] {
+    for told in [(100_001, 300_000), (200_001, 450_000), (199_999, 300_001)] {
         assert_eq!(untold(RuleFamily::Broadcom, told, None), None, "{told:?}");
+    }
+    // However little of it that is: a shorter pause of a device that shows nothing until its end.
+    for untold_by in [(0, 299_999), (0, 200_000), (99_999, 299_999)] {
+        assert!(untold(RuleFamily::Broadcom, untold_by, None).is_some(), "{untold_by:?}");
     }
     // What the case wants is all that is predicted.
     assert!(untold(RuleFamily::Broadcom, (0, 250_000), Some(Dur::ms(250))).is_some());
@@ -133,26 +138,6 @@ fn polls_that_begin_afresh_in_each_trial_lie_on_no_grid() {
     };
     let spread = [at(10, 290), at(60, 240), at(30, 220)];
     assert_eq!(judged(RuleFamily::Broadcom, None, &spread), Vec::<String>::new());
-}
-
-#[test]
-fn with_drifting_clocks_latencies_must_spread_over_the_interval() {
-    // Polls at multiples of 100 ms and 10 us a second more: too little for a deviation, too much for a grid.
-    let trial = |no: u32, after: u64| {
-        let phase = after % 100_000;
-        let poll = u64::from(no) * 1_000_000 + u64::from(no) * 10;
-        let start = poll + 100_000 - phase;
-        Seen { storm_start: Time(Dur::us(start).0), ..seen(Some((after, after + 1))) }
-    };
-    let spread = |step: u64| -> Vec<Seen> {
-        (0..80).map(|no| trial(no, 200_000 + u64::from(no) * step)).collect()
-    };
-    assert_eq!(judged(RuleFamily::Broadcom, None, &spread(1_240)), Vec::<String>::new());
-    let findings = judged(RuleFamily::Broadcom, None, &spread(10));
-    assert!(
-        findings[0].contains("want latencies spread over 200ms to 299.999999ms"),
-        "{findings:?}"
-    );
 }
 
 /// What eight storms at the given phases show of a device that does not do what is declared.
@@ -235,7 +220,7 @@ proptest! {
         starts in prop::collection::vec(0_u64..2_000_000, 1..10),
         blur in 1_u64..1_000,
     ) {
-        let rule = Rule { jitter: Jitter::Tick, ..rule(RuleFamily::Broadcom, d, 100) };
+        let rule = Rule { jitter: tick(), ..rule(RuleFamily::Broadcom, d, 100) };
         let mut polls = vec![Dur::us(5_000)];
         for late in late {
             polls.push(polls[polls.len() - 1] + Dur::us(100_000 + late));

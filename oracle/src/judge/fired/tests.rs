@@ -1,6 +1,6 @@
-use super::super::fixture::{Device, PROBE, rule, subject};
+use super::super::fixture::{Device, PROBE, rule, subject, tick};
 use super::*;
-use rig_lab::{Jitter, RuleFamily};
+use rig_lab::RuleFamily;
 use rig_units::Time;
 
 const LIMITS: Limits = Limits { alpha: 1e-8, slack: Dur::us(2) };
@@ -54,7 +54,7 @@ fn a_case_may_want_what_the_rule_does_not_promise() {
 
 #[test]
 fn a_count_that_no_phase_explains_is_a_finding() {
-    let declared = Rule { jitter: Jitter::Tick, ..broadcom(200) };
+    let declared = Rule { jitter: tick(), ..broadcom(200) };
     let middle = Dur::ms(250);
     assert_eq!(judged(declared, &storms(broadcom(200), middle, 80), None).findings, []);
     for d in [100, 300] {

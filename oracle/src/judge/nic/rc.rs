@@ -10,7 +10,7 @@ mod tests;
 pub use progress::{Progress, Step, acknowledged, brought};
 pub use receiver::{Answer, Answered, receiver};
 pub use requester::{Asked, Reading, requester};
-pub use sender::{Event, Resent, Sent, sender};
+pub use sender::{Event, Resent, Sent, Untried, sender};
 
 use crate::spec::nic::Ready;
 use rig_units::{Dur, Time};

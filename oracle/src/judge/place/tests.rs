@@ -1,10 +1,10 @@
-use super::super::fixture::{Device, FAMILIES, PROBE, rule};
+use super::super::fixture::{Device, FAMILIES, PROBE, rule, tick};
 use super::super::{Fired, fired, ramp};
 use super::*;
 use crate::judge::Subject;
 use crate::spec::pfcwd::Rule;
 use proptest::prelude::*;
-use rig_lab::{Jitter, RuleFamily};
+use rig_lab::RuleFamily;
 use rig_units::Time;
 
 fn setup(seed: u64) -> Setup {
@@ -154,11 +154,10 @@ fn a_ramp_in_the_wrong_place_is_found() {
 
 #[test]
 fn with_jitter_certain_lengths_take_two_trials_and_others_are_counted() {
-    let tick = Rule { jitter: Jitter::Tick, ..rule(RuleFamily::Broadcom, 300, 100) };
+    let tick = Rule { jitter: tick(), ..rule(RuleFamily::Broadcom, 300, 100) };
     let lengths = [290, 350, 420].map(Dur::ms).to_vec();
     let planner = Planner::ramp(tick, PROBE, lengths.clone(), setup(1));
-    let of: Vec<u32> =
-        lengths.iter().map(|&length| planner.trials_of(length, &Grid::Unknown)).collect();
+    let of: Vec<u32> = lengths.iter().map(|&length| planner.trials_of(length)).collect();
     assert_eq!((of[0], of[2]), (2, 2));
     assert!((20..200).contains(&of[1]), "{of:?}");
     assert!(matches!(planner.ask().map(|ask| ask.place), Some(Place::Anywhere(_))));

@@ -79,7 +79,10 @@ fn a_recovery_is_known_no_better_than_the_detection_that_it_counts_from() {
     let why = |detected, restored| untimed(&seen(detected, restored), &declared, &PROBE);
     // 300 ms are predicted: from 200 ms to 500 ms is as wide as it is late.
     let told = why((0, 300), (500, 500)).expect("a doubt");
-    assert!(told.starts_with("a restoration is read as 200ms to 500ms, which holds all"), "{told}");
+    assert!(
+        told.starts_with("a restoration is read as 200ms to 500ms, which holds the earliest"),
+        "{told}"
+    );
     assert_eq!(why((1, 300), (500, 500)), None);
     // It holds no restoration that is right, and is judged.
     assert_eq!(why((0, 300), (301 + 300, 700)), None);

@@ -1,6 +1,9 @@
 //! What a flow gets through: how much of it a second, and all of it by when. What has got through is what the wire shows: what was
 //! acknowledged, of a READ what was brought. To the rig, which acknowledges nothing, it is what reached it.
 
+mod unready;
+
+use self::unready::Unready;
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread};
 use super::super::measurement::{FromStart, Known, Red, Tells, by_source, in_words};
@@ -131,6 +134,8 @@ struct Carried<'a> {
     shown_by: Vec<usize>,
     /// Packets of a message.
     packets: u64,
+    /// What RNR NAKs leave open of when it is done.
+    unready: Unready,
     /// How far each stamp may be off.
     bound: Dur,
     /// Until when the flow was to send, if it did not end by itself.
@@ -185,7 +190,8 @@ impl<'a> Carried<'a> {
         let end = Time::ZERO + trial.script.length;
         let stops = trial.script.steps.iter().filter(|step| step.action == Action::StopFlow(index));
         let until = stops.map(|step| Time::ZERO + step.at).max().unwrap_or(end);
-        Ok(Carried { spec, progress, shown_by, packets, bound, until, end })
+        let unready = Unready::of(trial, spec, connection, &seen);
+        Ok(Carried { spec, progress, shown_by, packets, unready, bound, until, end })
     }
 
     /// Messages that should get through: those that it is to send, or else those that it has sent whole.
@@ -305,6 +311,11 @@ fn completion(
             );
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
+        if messages - finished > unfinished
+            && let Some(why) = &carried.unready.untried
+        {
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(why) }.into());
+        }
         let want = Prediction {
             unit: Unit::Count,
             span: Span::exactly(unfinished),
@@ -341,14 +352,13 @@ fn completion(
             );
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
-        let want = Prediction {
-            unit: Unit::Ps,
-            span: Span { lo: 0, hi: by.0 },
-            formula: "",
-            text: format!("acknowledged by {by}"),
-            source: "the case",
-        };
+        let (until, text) = carried.unready.until(by);
+        let span = Span { lo: 0, hi: until.0 };
+        let want = Prediction { unit: Unit::Ps, span, formula: "", text, source: "the case" };
         let step = carried.progress.reached(last * carried.packets);
+        if let Some(why) = carried.unready.untried.as_ref().filter(|_| step.is_none()) {
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(why) }.into());
+        }
         // What has not come by the end has no time.
         let (lo, hi, got) = match step {
             Some(step) => {
@@ -393,7 +403,8 @@ mod tests {
         let shown_by = (100..100 + steps.len()).collect();
         let progress = Progress { steps, sent };
         let (bound, until, end) = (Dur::ZERO, Time(800_000), Time(1_000_000));
-        Carried { spec, progress, shown_by, packets: 3, bound, until, end }
+        let unready = Unready::default();
+        Carried { spec, progress, shown_by, packets: 3, unready, bound, until, end }
     }
 
     #[test]

@@ -6,8 +6,13 @@ use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
 use super::{BEHIND, OF_FLOW, Seen};
 use crate::Prediction;
-use crate::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
-use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, is_clear, not_ready, replies, timeout};
+use crate::judge::answers::NOT_MEASURED;
+use crate::judge::nic::rc::{
+    self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight, Untried,
+};
+use crate::spec::nic::rc::{
+    Data, Packet, SOURCE, Says, is_clear, not_ready, replies, rnr_retries, timeout,
+};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
@@ -328,6 +333,10 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         if records.is_empty() {
             return Err(trial.doubt(&format!("{name} sent nothing")).into());
         }
+        if let Some(untried) = resent.untried.filter(|_| resent.faults.is_empty()) {
+            let why = not_tried(name, &seen, untried);
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         let mut text = format!(
             "{} packets in order, and after each of {naks} NAKs on from the one that it names",
             records.len()
@@ -341,6 +350,34 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
     if !told.is_empty() {
         judged.resolved("rc.sender", &told);
     }
+}
+
+/// Why a sender that was to try again, and had not by the trial's end, is not judged.
+fn not_tried(name: &str, seen: &Seen<'_>, untried: Untried) -> String {
+    let Untried { at, until, refusals } = untried;
+    let tried = refusals.saturating_sub(1);
+    let of = match rnr_retries(&seen.nic.rc) {
+        Some(tries) => format!("{tried} of {tries} tries"),
+        None => format!("{tried} tries, which have no end,"),
+    };
+    let [at, until, end] = [at, until, seen.until].map(|at| Unit::Ps.show(at.0));
+    let next = match seen.nic.rc.rnr_late {
+        Some(_) => format!("the next is due by {until}"),
+        None => format!(
+            "as nothing is declared as {}.rc.rnr_late the next may be ever so late",
+            seen.part
+        ),
+    };
+    format!(
+        "{name}: {of} were seen since the last progress; an RNR NAK came at {at}, the trial ended at {end}, and {next}"
+    )
+}
+
+/// Why the sender of a flow need not have tried its receiver again by the trial's end, where it has not.
+pub(super) fn untried(trial: &Trial, name: &str, seen: &Seen<'_>) -> Option<String> {
+    let end = End::sender(trial, name).ok()?;
+    let untried = resends(&end, seen).resent.untried?;
+    Some(not_tried(name, seen, untried))
 }
 
 /// Holes that the NIC behind a port finds in what its READs bring, and how often its timeouts run out: as the wire shows both.

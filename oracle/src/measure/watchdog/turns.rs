@@ -1,7 +1,6 @@
 //! When a trial may begin on a device whose watchdog acts: on the grid of its polls, and not before what an earlier trial left
 //! stormed is restored; and on a NIC that remembers an earlier trial.
 
-use crate::spec::pfcwd;
 use crate::trials::ask::{Before, Place, Rests, Start};
 use crate::trials::context::Context;
 use rig_lab::{Nics, RuleFamily, Scope};
@@ -56,7 +55,7 @@ pub fn rests(context: &Context<'_>) -> Rests {
     let restored = watch.predicted().lookup("predicted.restoration.latest");
     Rests {
         // The wait between two polls that it had begun before it was configured is finished.
-        fresh: declared.poll_interval + pfcwd::jitter(declared.jitter).1,
+        fresh: watch.rule.longest_interval(),
         used: watch.tail + restored.unwrap_or(declared.poll_interval),
     }
 }

@@ -3,9 +3,7 @@
 use super::{CLASSES, EventQueue, Network, PortId, Scenario};
 use crate::model::counters::QueueView;
 use crate::model::pfcwd::{Counters, Event, Watchdog};
-use rig_lab::{
-    Action, Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, PfcwdFaults, RuleFamily,
-};
+use rig_lab::{Action, Backlog, Charge, ConfigPath, DropBy, Pfcwd, PfcwdFaults, RuleFamily};
 use rig_units::Dur;
 
 /// The watchdogs, and the queue that each guards.
@@ -21,7 +19,8 @@ impl Guards {
             big_red_switch: false,
             charge: Charge::Elapsed,
             min_samples: 1,
-            jitter: Jitter::None,
+            jitter: None,
+            skipped_polls: None,
             action_latency: None,
             timer_lag: None,
             backlog: Backlog::Discarded,

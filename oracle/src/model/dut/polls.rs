@@ -1,24 +1,25 @@
-//! When the device polls: every poll interval from a phase on that the seed draws, later by what the jitter adds.
+//! When the device polls: every poll interval from a phase on that the seed draws, later by what the jitter adds, and not every time.
 
-use crate::model::chance;
-use rig_lab::{Jitter, Pfcwd};
-use rig_units::{Dur, Time};
+use crate::model::chance::{self, Draws};
+use rig_lab::{Pfcwd, PfcwdFaults};
+use rig_units::{Dur, Time, Within};
 
 /// The poll loop.
 #[derive(Debug, Clone)]
 pub(super) struct Polls {
-    seed: u64,
     next: Time,
-    done: u64,
+    late: Draws,
+    skipped: Draws,
 }
 
 impl Polls {
     /// The first poll lies within one interval of the start.
     pub(super) fn new(seed: u64, config: &Pfcwd) -> Polls {
+        let draws = |name| Draws::new(chance::stream(seed, name));
         Polls {
-            seed,
             next: Time::ZERO + draw(seed, PHASE, 0, Dur::ZERO, config.poll_interval),
-            done: 0,
+            late: draws(JITTER),
+            skipped: draws(SKIPPED),
         }
     }
 
@@ -28,20 +29,21 @@ impl Polls {
     }
 
     /// The next poll has happened.
-    pub(super) fn advance(&mut self, config: &Pfcwd) {
-        let (least, most) = match config.jitter {
-            Jitter::None => (Dur::ZERO, Dur::ZERO),
-            // What syncd's loop takes beside its sleep.
-            Jitter::Tick => (Dur::us(50), Dur::us(1_100)),
+    pub(super) fn advance(&mut self, config: &Pfcwd, faults: &PfcwdFaults) {
+        let skipped = match faults.skips_polls {
+            Some(always) => always,
+            None => self.skipped.up_to(config.skipped_polls.unwrap_or(0)),
         };
-        self.done += 1;
-        self.next += config.poll_interval + draw(self.seed, JITTER, self.done, least, most);
+        // A cycle that takes longer waits for the next whole interval, and wakes up late once.
+        let late = self.late.next(config.jitter.unwrap_or(Within::ZERO));
+        self.next += config.poll_interval * (u64::from(skipped) + 1) + late;
     }
 }
 
-/// Names of the two draws, so that neither moves the other.
+/// Names of the draws, so that none moves the others.
 const PHASE: [u8; 8] = *b"pw-phase";
 const JITTER: [u8; 8] = *b"pwjitter";
+const SKIPPED: [u8; 8] = *b"pw-skips";
 
 /// The `index`-th draw under `name`: whole nanoseconds, uniform in `least..most`, or `least` where that is empty.
 pub(super) fn draw(seed: u64, name: [u8; 8], index: u64, least: Dur, most: Dur) -> Dur {

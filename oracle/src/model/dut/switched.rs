@@ -231,7 +231,7 @@ impl Body for Switched {
         }
         if self.polls.next() == due {
             self.poll(network, acted);
-            self.polls.advance(&self.running.pfcwd);
+            self.polls.advance(&self.running.pfcwd, &self.faults.pfcwd);
         }
     }
 

@@ -59,6 +59,11 @@ impl Bottleneck {
         }
     }
 
+    /// When a frame that comes at `now` begins to leave, if there is room for it.
+    pub(super) fn begins(&self, now: Time) -> Time {
+        now.max(self.free)
+    }
+
     /// Takes in a frame that comes at `now`, if there is room.
     pub(super) fn take(&mut self, now: Time, packet: &Packet) -> Fate {
         while let Some((_, bytes)) = self.waiting.pop_front_if(|(begins, _)| *begins <= now) {
@@ -69,7 +74,7 @@ impl Bottleneck {
             return Fate::Full;
         }
         let marked = packet.kind == Kind::Data && packet.ect() && self.marks();
-        let at = now.max(self.free);
+        let at = self.begins(now);
         self.free = at + self.speed.slot(Bytes(bytes));
         if at > now {
             self.waiting.push_back((at, bytes));

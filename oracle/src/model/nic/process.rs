@@ -247,8 +247,10 @@ impl Nic {
         let takes = match faults.rnr_not_waited {
             true => self.draws.next(rc.resend_latency),
             false => {
-                let late = self.draws.next(rc.rnr_late.unwrap_or(Within::ZERO));
-                self.config.clock.lasting(packet.rnr_timer().wait()) + late
+                let wait = packet.rnr_timer().wait();
+                // Where nothing is declared of it the standard has no end: up to as long again.
+                let late = self.draws.next(rc.rnr_late.unwrap_or(Within::at_most(wait)));
+                self.config.clock.lasting(wait) + late
             }
         };
         let until = now + takes;

@@ -160,19 +160,29 @@ fn runs() -> impl Strategy<Value = Run> {
         100_u64..900,
         100_u64..700,
         1_u32..4,
-        any::<[bool; 3]>(),
+        any::<[bool; 2]>(),
     );
     let share = || 0_i64..1_000_000;
     let storms = (share(), share(), share(), 1_u64..6_000, any::<bool>());
-    let ticks = prop::collection::vec(50_000_000_i64..1_100_000_000, 48);
-    (rules, storms, prop::option::weighted(0.8, share()), ticks).prop_map(
-        |((family, p, d, r, samples, [elapsed, jitter, alert]), storm, gap, ticks)| {
+    // How late each poll is, and how many are left out before it, of the most of each.
+    let ticks = prop::collection::vec((share(), 0_u32..=1_000), 48);
+    let late = prop::sample::select(vec![
+        Within::ZERO,
+        Within::ZERO,
+        Within::between(Dur::us(50), Dur::us(1_100)),
+        Within::at_most(Dur::ms(3)),
+        Within::between(Dur::ms(10), Dur::ms(80)),
+    ]);
+    let rhythm = (late, prop::sample::select(vec![0_u32, 0, 0, 1, 3]), ticks);
+    (rules, storms, prop::option::weighted(0.8, share()), rhythm).prop_map(
+        |((family, p, d, r, samples, [elapsed, alert]), storm, gap, (late, skipped, ticks))| {
             // As often as not on a multiple of P, where the edges are.
             let d = if d % 2 == 0 { d.div_ceil(p) * p } else { d };
             let base = rule(family, d, p, Some(r));
             let rule = Rule {
                 charge: if elapsed { Charge::Elapsed } else { Charge::Interval },
-                jitter: if jitter { Jitter::Tick } else { Jitter::None },
+                jitter: late,
+                skipped_polls: skipped,
                 action: if alert { Action::Alert } else { Action::Drop },
                 min_samples: samples,
                 ..base
@@ -186,20 +196,25 @@ fn build(
     rule: Rule,
     (phase, length, first, refresh_us, round): (i64, i64, i64, u64, bool),
     gap: Option<i64>,
-    ticks: &[i64],
+    ticks: &[(i64, u32)],
 ) -> Run {
     let (p, n) = (at(rule.poll_interval), i64::try_from(rule.polls().most).unwrap());
     let part = |whole: i64, millionths: i64| {
         i64::try_from(i128::from(whole) * i128::from(millionths) / 1_000_000).unwrap()
     };
     let phase = if round { part(10, phase) * p / 10 } else { part(p, phase) };
-    let end = part((n + 3) * p, length).max(1);
+    let end = part((n + 3) * at(rule.longest_interval()), length).max(1);
     // Mostly probes, sometimes sparser than P.
     let gap = gap.map(|share| part(part(part(2 * p, share), share), share).max(200_000_000));
-    let tick = |k: usize| if rule.on_a_grid() { 0 } else { ticks[k % ticks.len()] };
-    let mut polls = vec![phase - 3 * p - tick(0) - tick(1) - tick(2)];
+    let interval = |k: usize| {
+        let (late, skip) = ticks[k % ticks.len()];
+        let skipped = skip * (rule.skipped_polls + 1) / 1_001;
+        let late = at(rule.jitter.least()) + part(at(rule.jitter.width()), late);
+        p * (i64::from(skipped) + 1) + late
+    };
+    let mut polls = vec![phase - interval(0) - interval(1) - interval(2)];
     for k in 0..46 {
-        polls.push(polls[k] + p + tick(k));
+        polls.push(polls[k] + interval(k));
     }
     let first = |gap| part(gap, first).min(gap - 1);
     Run {

@@ -18,33 +18,34 @@ impl Rule {
 
     /// The same to the poll that decides.
     fn decision(&self, stimulus: &Stimulus) -> Option<Window> {
-        let Polls { fewest, most } = self.polls();
+        let Polls { fewest, most: n } = self.polls();
         let (p, long) = (self.poll_interval, self.longest_interval());
+        let (least, most) = (self.least_counted(), self.most_counted());
         let gap = stimulus.data_gap;
-        let whole = Window::half_open(p * fewest, long * (most + 1));
+        let whole = Window::half_open(least, most + long);
         Some(match self.family {
             // Paused at this poll and at the last: the first interval must be whole.
             RuleFamily::Broadcom => whole,
             RuleFamily::Hardware => self.runs_out(self.detection_time),
             // The interval that the storm breaks already counts.
             RuleFamily::Cisco8000 | RuleFamily::IntervalCounter => {
-                Window::half_open(p * (fewest - 1), long * most)
+                Window::half_open(p * (fewest - 1), long * n)
             }
             RuleFamily::Mellanox => {
                 let gap = gap?;
-                let late = if gap > p { long * most + gap } else { long * (most + 1) };
-                let from = (p * fewest).saturating_sub(self.head_start(gap));
+                let late = most + gap.max(long);
+                let from = least.saturating_sub(self.head_start(gap));
                 Window { from: End::Open(from), until: End::Open(late) }
             }
             RuleFamily::Barefoot => match gap {
                 Some(gap) => {
-                    let from = (p * fewest).saturating_sub(self.head_start(gap));
+                    let from = least.saturating_sub(self.head_start(gap));
                     Window { from: End::Open(from), until: whole.until }
                 }
                 // Four fifths of P are pause enough; the rest of the first interval is free.
                 None => Window {
                     from: End::Open(p * fewest - p / 5),
-                    until: End::Closed(fifths(p, 4) + long * most),
+                    until: End::Closed(fifths(p, 4) + most),
                 },
             },
         })
@@ -71,9 +72,10 @@ impl Rule {
             span: window.span(),
             formula: self.formula(),
             text: format!(
-                "{}, {}{}: {window}",
+                "{}, {}{}{}: {window}",
                 self.detection_form(stimulus),
                 self.polls_text(),
+                self.rhythm_text(),
                 self.latency_text()
             ),
             source: self.source(),
@@ -82,7 +84,7 @@ impl Rule {
 
     /// The form with letters: the part of [`Prediction::text`] before the numbers.
     fn detection_form(&self, stimulus: &Stimulus) -> String {
-        let q = if self.on_a_grid() { "P" } else { "(P+j)" };
+        let q = self.longest_letters();
         let gap = stimulus.data_gap;
         match self.family {
             RuleFamily::Broadcom => format!("nP <= T < (n+1){q}"),
@@ -90,7 +92,7 @@ impl Rule {
             RuleFamily::Cisco8000 | RuleFamily::IntervalCounter => {
                 format!("(n-1)P <= T < n{q}")
             }
-            RuleFamily::Mellanox if gap.is_some_and(|gap| gap > self.poll_interval) => {
+            RuleFamily::Mellanox if gap.is_some_and(|gap| gap > self.longest_interval()) => {
                 format!("nP - min(0.01{q}, g) < T < n{q} + g")
             }
             RuleFamily::Mellanox => format!("nP - min(0.01{q}, g) < T < (n+1){q}"),

@@ -9,9 +9,11 @@
 //!
 //! What a poll decides takes effect L later, as declared (`pfcwd.action_latency`); L counts from each decision anew.
 //!
-//! Under jitter a poll comes P to P + j after the one before; every form then widens poll by poll. P and j are counted by the device's own
-//! clock: by another one, which may be apart from it, every length of time that a form allows is as much shorter at its least and longer
-//! at its most, and the polls lie on no grid.
+//! Under jitter a poll comes P to P + j after the one before, and where polls may be left out, s in a row, up to (s + 1)P + j after it; every
+//! form then widens poll by poll. Both add up: syncd's loop sleeps P less what its work took, in whole milliseconds and modulo P, once that is
+//! done (`FlexCounter::flexCounterThreadRunFunction`), so that a late poll makes all later ones late and a cycle longer than P waits for the
+//! next whole interval. P and j are counted by the device's own clock: by another one, which may be apart from it, every length of time that a
+//! form allows is as much shorter at its least and longer at its most, and the polls lie on no grid.
 //!
 //! A watchdog in hardware has timers of its own instead of polls (F18, `hardware.rs`).
 
@@ -23,6 +25,7 @@ mod names;
 mod phase;
 mod resolution;
 mod restoration;
+mod rhythm;
 mod trigger;
 mod window;
 
@@ -33,7 +36,7 @@ pub use restoration::Storm;
 pub use trigger::Chance;
 pub use window::{End, Window};
 
-use rig_lab::{Action, Charge, Jitter, Pfcwd, RuleFamily};
+use rig_lab::{Action, Charge, Pfcwd, RuleFamily};
 use rig_units::{Apart, Dur, Within};
 
 /// Where the forms come from, for reports.
@@ -62,8 +65,10 @@ pub struct Rule {
     pub charge: Charge,
     /// Fewest true polls in a row before it fires.
     pub min_samples: u32,
-    /// How the poll interval varies.
-    pub jitter: Jitter,
+    /// j: by how much later than P after the one before a poll comes.
+    pub jitter: Within,
+    /// s: at most so many polls in a row are left out.
+    pub skipped_polls: u32,
     /// L: from the poll that decides to the action on the wire.
     pub action_latency: Within,
     /// t: by how much later than it is set to a timer in hardware runs out.
@@ -77,14 +82,6 @@ pub struct Rule {
 pub struct Stimulus {
     /// g: the longest time between two frames sent to the queue; `None` when nothing is.
     pub data_gap: Option<Dur>,
-}
-
-/// The least and the most that is added to the poll interval: syncd's loop wakes up 0.05 to 1.1 ms late.
-pub const fn jitter(jitter: Jitter) -> (Dur, Dur) {
-    match jitter {
-        Jitter::None => (Dur::ZERO, Dur::ZERO),
-        Jitter::Tick => (Dur::us(50), Dur::us(1_100)),
-    }
 }
 
 /// How many polls in a row a conclusion takes. The two differ only under jitter.
@@ -107,7 +104,8 @@ impl Rule {
             action: declared.action,
             charge: declared.charge,
             min_samples: declared.min_samples,
-            jitter: declared.jitter,
+            jitter: declared.jitter.unwrap_or(Within::ZERO),
+            skipped_polls: declared.skipped_polls.unwrap_or(0),
             action_latency: declared.action_latency.unwrap_or(Within::ZERO),
             timer_lag: declared.timer_lag.unwrap_or(Within::ZERO),
             apart: Apart::NOT,
@@ -133,18 +131,6 @@ impl Rule {
     /// m: quiet polls in a row until it restores, `ceil(R / P)`; `None` when it never does.
     pub fn quiet_polls(&self) -> Option<u64> {
         self.restoration_time.map(|time| time.div_ceil(self.poll_interval))
-    }
-
-    /// P + j: the longest time between two polls.
-    pub fn longest_interval(&self) -> Dur {
-        self.poll_interval + jitter(self.jitter).1
-    }
-
-    /// Whether what decides is polls that are always exactly P apart, so that all of them lie on one grid.
-    pub fn on_a_grid(&self) -> bool {
-        self.is_polled()
-            && self.longest_interval() == self.poll_interval
-            && self.apart == Apart::NOT
     }
 
     /// Fewest intervals of `each` whose sum exceeds 0.99 D.

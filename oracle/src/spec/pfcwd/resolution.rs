@@ -17,8 +17,8 @@ impl Rule {
         }
         let Polls { fewest, most } = self.polls();
         let p = self.poll_interval;
-        let blurred = self.blurred_polls(blur);
-        let (fewest, most) = (fewest.saturating_sub(blurred).max(1), most + blurred);
+        let (fewest, most) = self.blurred((fewest, most), blur);
+        let fewest = fewest.max(1);
         let floor = self.polls().most == u64::from(self.min_samples);
         match self.charge {
             Charge::Interval => {
@@ -35,6 +35,14 @@ impl Rule {
         }
     }
 
+    /// The numbers of polls that show no otherwise than these: fewer that all come as late as they may, and more that all come in time, as
+    /// many of each as lead out of no window; and what the action may come late by, or `blur` hides.
+    fn blurred(&self, (fewest, most): (u64, u64), blur: Dur) -> (u64, u64) {
+        let (p, long) = (self.poll_interval, self.longest_interval());
+        let late = self.blurred_polls(blur);
+        ((p * fewest).div_ceil(long).saturating_sub(late), long * (most + 1) / p - 1 + late)
+    }
+
     /// The restoration times that give the same m as the declared one; `None` when it never restores.
     pub fn restoration_resolution(&self, blur: Dur) -> Option<Alike> {
         if !self.is_polled() {
@@ -42,9 +50,8 @@ impl Rule {
             return Some(self.timed_alike("pfcwd.restoration_time", time, (2, blur)));
         }
         let (m, p) = (self.quiet_polls()?, self.poll_interval);
-        let blurred = self.blurred_polls(blur);
-        let from = p * (m - 1).saturating_sub(blurred);
-        let ends = (Bound::Excluded(from), Bound::Included(p * (m + blurred)));
+        let (fewest, most) = self.blurred((m, m), blur);
+        let ends = (Bound::Excluded(p * fewest.saturating_sub(1)), Bound::Included(p * most));
         Some(alike("pfcwd.restoration_time", ends.0, ends.1))
     }
 }

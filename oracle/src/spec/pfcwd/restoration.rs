@@ -1,6 +1,7 @@
 //! When a stormed queue is let go (F13): quiet polls are counted from the last PFC frame, on cisco-8000 from the end of
 //! the pause, in alert mode by the detection rule itself.
 
+use super::detection::fifths;
 use super::{End, Rule, Stimulus, Window, recovers};
 use crate::Prediction;
 use rig_capture::Unit;
@@ -58,15 +59,14 @@ impl Rule {
     /// The alert is over at the first poll whose condition is false; a poll after each report may be skipped.
     fn alert_ends(&self, tail: Dur, stimulus: &Stimulus) -> Window {
         let (p, long) = (self.poll_interval, self.longest_interval());
+        // Four fifths of P are pause enough for the poll that the pause ends before.
+        let idle = long * 3 - fifths(p, 4);
         match (self.family, stimulus.data_gap) {
-            (RuleFamily::Barefoot, None) => Window {
-                from: End::Closed(tail + p / 5),
-                until: End::Open(tail + long * 2 + long / 5),
-            },
-            // With frames further apart than P a whole storm may pass over an empty queue.
-            (RuleFamily::Barefoot, Some(gap)) if gap > p => {
-                Window::half_open(tail, tail + long * 2 + long / 5)
+            (RuleFamily::Barefoot, None) => {
+                Window { from: End::Closed(tail + p / 5), until: End::Open(tail + idle) }
             }
+            // With frames further apart than P a whole storm may pass over an empty queue.
+            (RuleFamily::Barefoot, Some(gap)) if gap > p => Window::half_open(tail, tail + idle),
             (RuleFamily::Mellanox | RuleFamily::Barefoot, _) => {
                 Window::half_open(tail, tail + long * 2)
             }
@@ -83,7 +83,7 @@ impl Rule {
     /// The same as a prediction for reports.
     pub fn predicted_restoration(&self, tail: Dur, stimulus: &Stimulus) -> Option<Prediction> {
         let window = self.restoration(tail, stimulus)?;
-        let q = if self.on_a_grid() { "P" } else { "(P+j)" };
+        let q = self.longest_letters();
         let form = match self.family {
             _ if self.alerts() => {
                 format!("alert, first false poll after the pause, {tail} after the last frame")
@@ -103,7 +103,12 @@ impl Rule {
             unit: Unit::Ps,
             span: window.span(),
             formula: self.formula(),
-            text: format!("{form}{}{}: {window}", self.quiet_text(), self.latency_text()),
+            text: format!(
+                "{form}{}{}{}: {window}",
+                self.quiet_text(),
+                self.rhythm_text(),
+                self.latency_text()
+            ),
             source: self.source(),
         })
     }
@@ -123,8 +128,9 @@ impl Rule {
             span: window.span(),
             formula: self.formula(),
             text: format!(
-                "T = {form} from the detection{}{}: {window}",
+                "T = {form} from the detection{}{}{}: {window}",
                 self.quiet_text(),
+                self.rhythm_text(),
                 self.latency_text()
             ),
             source: self.source(),

@@ -15,7 +15,8 @@ pub(super) fn rule(family: RuleFamily, d: u64, p: u64, r: Option<u64>) -> Rule {
         action: Action::Drop,
         charge,
         min_samples: 1,
-        jitter: Jitter::None,
+        jitter: Within::ZERO,
+        skipped_polls: 0,
         action_latency: Within::ZERO,
         timer_lag: Within::ZERO,
         apart: Apart::NOT,
@@ -128,14 +129,18 @@ fn an_alert_ends_with_the_pause() {
 
 #[test]
 fn jitter_widens_poll_by_poll() {
-    let tick = |family| Rule { jitter: Jitter::Tick, ..rule(family, 1_000, 100, None) };
+    let tick = |family| Rule {
+        jitter: Within::between(Dur::us(50), Dur::us(1_100)),
+        ..rule(family, 1_000, 100, None)
+    };
     let broadcom = tick(RuleFamily::Broadcom);
     // Eleven intervals of at most 101.1 ms.
     assert_eq!(detection(broadcom, gap(500)), "1s <= T < 1112.1ms");
     // 0.99 x 919 = 909.8 ms: more than nine intervals of 100 ms, less than nine of 101.1 ms.
     let mellanox = Rule { detection_time: Dur::ms(919), ..tick(RuleFamily::Mellanox) };
     assert_eq!(mellanox.polls(), Polls { fewest: 9, most: 10 });
-    assert_eq!(detection(mellanox, gap(500)), "899.5ms < T < 1112.1ms");
+    // Their sum exceeds 909.8 ms all the same, by an interval at most.
+    assert_eq!(detection(mellanox, gap(500)), "909.31ms < T < 1112.01ms");
 }
 
 #[test]

@@ -54,15 +54,15 @@ impl Rule {
     /// The longest pause of which no poll takes anything for a storm.
     fn never_decides_up_to(&self, stimulus: &Stimulus) -> Option<Dur> {
         let (n, p) = (self.polls().fewest, self.poll_interval);
-        let whole = p * n;
+        let (whole, counted) = (p * n, self.least_counted());
         let never = match (self.family, stimulus.data_gap) {
-            (RuleFamily::Broadcom, _) => whole,
+            (RuleFamily::Broadcom, _) => counted,
             (RuleFamily::Hardware, _) => self.runs_out(self.detection_time).from.value(),
             (RuleFamily::Cisco8000, _) => whole - p,
             (RuleFamily::IntervalCounter, _) => whole.saturating_sub(p * 2),
             (RuleFamily::Mellanox, None) => return None,
             (RuleFamily::Mellanox | RuleFamily::Barefoot, Some(gap)) => {
-                whole.saturating_sub(self.head_start(gap))
+                counted.saturating_sub(self.head_start(gap))
             }
             // Both the first and the last interval need only four fifths.
             (RuleFamily::Barefoot, None) if n == 1 => fifths(p, 4),
@@ -74,17 +74,15 @@ impl Rule {
     /// The shortest pause from which on a poll always takes it for a storm.
     fn always_decides_from(&self, stimulus: &Stimulus) -> Option<Dur> {
         let (Polls { most: n, .. }, p) = (self.polls(), self.poll_interval);
-        let long = self.longest_interval();
+        let (long, counted) = (self.longest_interval(), self.most_counted());
         let always = match (self.family, stimulus.data_gap) {
             (RuleFamily::Hardware, _) => self.runs_out(self.detection_time).until.value(),
             (RuleFamily::Cisco8000, _) => long * n,
             (RuleFamily::IntervalCounter, _) => long * (n - 1),
             (RuleFamily::Mellanox, None) => return None,
-            (RuleFamily::Mellanox, Some(gap)) if gap > p => long * n + gap,
+            (RuleFamily::Mellanox, Some(gap)) => counted + gap.max(long),
             (RuleFamily::Barefoot, None) => fifths(p, 8) + long * (n - 1),
-            (RuleFamily::Broadcom | RuleFamily::Mellanox | RuleFamily::Barefoot, _) => {
-                long * (n + 1)
-            }
+            (RuleFamily::Broadcom | RuleFamily::Barefoot, _) => counted + long,
         };
         Some(self.apart.most(always))
     }
@@ -260,8 +258,9 @@ impl Rule {
         };
         let text = match (never, always) {
             (Some(never), Some(always)) => format!(
-                "pause of {length}: never detected up to {never}, always from {always}, {}",
-                self.polls_text()
+                "pause of {length}: never detected up to {never}, always from {always}, {}{}",
+                self.polls_text(),
+                self.rhythm_text()
             ),
             _ => format!("pause of {length}: an empty queue is never stormed"),
         };

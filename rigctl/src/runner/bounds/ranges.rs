@@ -56,6 +56,13 @@ const TRIED: &[Tried] = &[
         case: crossed,
     },
     Tried {
+        path: "pfcwd.jitter",
+        device: "broadcom",
+        measure: "pfcwd.detection",
+        ends: [Dur::ms(1), Dur::ms(2)],
+        case: || stormed(20),
+    },
+    Tried {
         path: "pfcwd.action_latency",
         device: "broadcom",
         measure: "pfcwd.detection",
@@ -202,6 +209,10 @@ fn holed((from, to): (&str, &str), measure: &str) -> String {
 
 /// So many storms, each acted on and let go.
 fn stormed(trials: u32) -> String {
+    stormed_for(trials, "330ms")
+}
+
+fn stormed_for(trials: u32, long: &str) -> String {
     format!(
         "    dut: {{pfcwd: {{detection_time: 100ms, restoration_time: 100ms, poll_interval: 100ms, action: drop}}}}
     streams: {{victim: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 1ms}}}}
@@ -209,7 +220,7 @@ fn stormed(trials: u32) -> String {
     trials: {trials}
     steps:
       - {{at: 0ms, start: victim}}
-      - {{at: 5ms, start: storm, for: 330ms}}
+      - {{at: 5ms, start: storm, for: {long}}}
     measure:
       - pfcwd.detection: {{storm: storm, stream: victim}}
       - pfcwd.restoration: {{storm: storm, stream: victim}}
@@ -377,6 +388,34 @@ fn a_sender_that_goes_back_further_than_the_hole_is_right_as_far_as_it_declares(
     }
     for (declared, by) in [(Value::Null, 1), (json!(4), 5), (json!(4), 30)] {
         assert!(goes_back(declared.clone(), Some(by)).0, "{by} of {declared}");
+    }
+}
+
+#[test]
+fn a_watchdog_that_leaves_polls_out_is_right_as_far_as_it_declares() {
+    let leaves_out = |declared: Value, by: Option<u32>, seed: u64| {
+        let ran = Ran::seeded("broadcom", &stormed_for(20, "700ms"), seed, |device| {
+            for (path, value) in [("jitter", json!("50us..1.1ms")), ("skipped_polls", declared)] {
+                let setting = Setting { path: format!("pfcwd.{path}"), value };
+                device.declared = device.declared.with(&setting).expect("a rhythm");
+            }
+            if let Some(by) = by {
+                let always = format!("deviation=skips_polls:{by}");
+                device.mutate(&always.parse().expect("a mutation")).expect("of a watchdog");
+            }
+        });
+        let said = ran.as_seen();
+        (said.fails("pfcwd.detection"), said.wrong())
+    };
+    for by in [Some(0), Some(1), Some(2)] {
+        assert_eq!(leaves_out(json!(2), by, 1), (false, String::new()), "{by:?}");
+    }
+    // Drawn, twenty times each.
+    for seed in 1..=10 {
+        assert_eq!(leaves_out(json!(2), None, seed), (false, String::new()), "seed {seed}");
+    }
+    for (declared, by) in [(Value::Null, 1), (json!(1), 2), (json!(2), 3)] {
+        assert!(leaves_out(declared.clone(), Some(by), 1).0, "{by} of {declared}");
     }
 }
 

@@ -43,6 +43,19 @@ pub struct Resent {
     pub timeouts: Vec<(usize, Span)>,
     /// Whether the timeout ran out once more, after the last try: it gave up. `None`: it may have, by the end of what was seen.
     pub gave_up: Option<bool>,
+    /// What it had still to try at the end of what was seen, where its time for that was not over.
+    pub untried: Option<Untried>,
+}
+
+/// A receiver that is not ready, and that was not tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Untried {
+    /// When it last said that it is not.
+    pub at: Time,
+    /// Until when the sender may wait.
+    pub until: Time,
+    /// How often it has said so since the last progress.
+    pub refusals: u32,
 }
 
 impl Resent {
@@ -68,6 +81,8 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
         active: Time::ZERO,
         tries: 0,
         refusals: 0,
+        refused: None,
+        dead: None,
         resent: Resent::default(),
     };
     let mut came = came.iter().enumerate().peekable();
@@ -131,6 +146,10 @@ struct Sender<'a> {
     tries: u32,
     /// RNR NAKs since the last progress.
     refusals: u32,
+    /// While it waits for a receiver that is not ready: between when and when it tries that again, and its timeout runs anew.
+    refused: Option<(Time, Time)>,
+    /// When a receiver said once too often that it is not ready: nothing more is sent, and no timeout runs.
+    dead: Option<Time>,
     resent: Resent,
 }
 
@@ -170,11 +189,13 @@ impl Sender<'_> {
         if self.top.ahead_of(unacked).is_none() {
             return;
         }
+        // It waited for this longer than it may: whatever leaves next, it is not what the timeout asked for.
+        if (progress > 0 || matches!(event.says, Says::NotReady { .. }))
+            && let Some(packet) = self.packets.checked_sub(1).filter(|_| self.overdue(waited))
+        {
+            self.resent.faults.push(Fault::NoTimeout { packet });
+        }
         if progress > 0 {
-            // It waited for this longer than it may: whatever leaves next, it is not what the timeout asked for.
-            if let Some(packet) = self.packets.checked_sub(1).filter(|_| self.overdue(waited)) {
-                self.resent.faults.push(Fault::NoTimeout { packet });
-            }
             self.standings.push(Standing { from: event.at, unacked, since: event.at });
             (self.tries, self.refusals) = (0, 0);
             for nak in &mut self.naks {
@@ -189,9 +210,15 @@ impl Sender<'_> {
             Says::Nak => (self.rc.resend_latency, None),
             Says::NotReady { least, most } => {
                 self.refusals += 1;
-                self.active = self.active.max(event.at + most);
                 // After the last try it gives up.
                 let last = rnr_retries(self.rc).is_some_and(|tries| self.refusals > tries);
+                if last {
+                    self.dead.get_or_insert(event.at);
+                    self.naks.iter_mut().for_each(|nak| nak.binds = false);
+                } else {
+                    let until = self.refused.map_or(Time::ZERO, |(_, until)| until);
+                    self.refused = Some((event.at + least, until.max(event.at + most)));
+                }
                 (Within::between(least, most), Some(last))
             }
         };
@@ -203,6 +230,7 @@ impl Sender<'_> {
         if self.standing().unacked == self.top {
             self.standings.push(Standing { since: one.at, from: one.at, ..self.standing() });
             self.active = self.active.max(one.at);
+            self.refused = None;
         }
         let blur = self.sight.blur();
         let open = |nak: &Nak| one.at + blur >= nak.at + nak.takes.least();
@@ -242,6 +270,12 @@ impl Sender<'_> {
             self.naks.clear();
             self.active = self.active.max(one.at);
         }
+        // It has tried again: its timeout runs from here on.
+        let tries = which.is_some() || one.psn != self.next;
+        if tries && self.refused.is_some_and(|(from, _)| one.at + blur >= from) {
+            self.refused = None;
+            self.active = self.active.max(one.at);
+        }
         self.packets = packet + 1;
         self.next = one.psn.advance(1);
         if self.next.ahead_of(self.top).is_some() {
@@ -249,10 +283,15 @@ impl Sender<'_> {
         }
     }
 
+    /// How long what was on its way out may still leave after a NAK.
+    fn stops(&self) -> Dur {
+        self.rc.resend_latency.most() + self.sight.busy + self.sight.blur()
+    }
+
     /// The RNR NAK whose time is not over, where this leaves in it and is not what was on its way out when it came.
     fn too_soon(&self, one: &Sent) -> Option<usize> {
         let blur = self.sight.blur();
-        let stops = self.rc.resend_latency.most() + self.sight.busy + blur;
+        let stops = self.stops();
         let waits = |nak: &&Nak| {
             let in_order = one.psn == self.next && one.psn != nak.psn;
             nak.rnr.is_some()
@@ -328,7 +367,9 @@ impl Sender<'_> {
     fn in_order(&mut self, packet: usize, at: Time) {
         let after = self.sight.busy + self.sight.blur();
         let late = |nak: &&Nak| nak.binds && at > nak.at + nak.takes.most() + after;
-        if let Some(nak) = self.naks.iter().find(late) {
+        if self.dead.is_some_and(|dead| at > dead + self.stops()) {
+            self.resent.faults.push(Fault::TooMany { packet });
+        } else if let Some(nak) = self.naks.iter().find(late) {
             self.resent.faults.push(Fault::WrongRestart { packet, nak: nak.index });
             self.naks.clear();
         } else if self.overdue(at) {
@@ -337,9 +378,15 @@ impl Sender<'_> {
         }
     }
 
-    /// How long it waits now: nothing is under way otherwise, or it waits for ever.
+    /// How long it waits now: nothing is under way otherwise, it waits for ever, or it has given up.
     fn waits(&self) -> Option<Within> {
-        self.timeout.filter(|_| self.standing().unacked != self.top)
+        self.timeout.filter(|_| self.standing().unacked != self.top && self.dead.is_none())
+    }
+
+    /// From when on its timeout runs at the earliest and at the latest: not while it waits for a receiver that is not ready.
+    fn runs_from(&self) -> (Time, Time) {
+        let (from, until) = self.refused.unwrap_or_default();
+        (self.active.max(from), self.active.max(until))
     }
 
     /// Whether a sender should have gone back for want of progress before `at`.
@@ -347,7 +394,7 @@ impl Sender<'_> {
         let Some(allowance) = self.sight.allowance else { return false };
         let Some(timeout) = self.waits() else { return false };
         let late = timeout.most() + self.sight.busy + self.sight.blur() + allowance;
-        self.tries < u32::from(self.rc.retries) && at > self.active + late
+        self.tries < u32::from(self.rc.retries) && at > self.runs_from().1 + late
     }
 
     /// Takes a packet for the first after a timeout, if it may be.
@@ -381,16 +428,23 @@ impl Sender<'_> {
     fn ended(&mut self, sent: usize) {
         let Sight { busy, allowance, until, .. } = *self.sight;
         let tried = self.tries >= u32::from(self.rc.retries);
+        let (earliest, latest) = self.runs_from();
         self.resent.gave_up = match self.waits().filter(|_| tried) {
-            Some(timeout) if until >= self.active + timeout.most() => Some(true),
-            Some(timeout) if until >= self.active + timeout.least() => None,
+            Some(timeout) if until >= latest + timeout.most() => Some(true),
+            Some(timeout) if until >= earliest + timeout.least() => None,
             _ => Some(false),
         };
+        let untried = self.naks.iter().rfind(|nak| nak.binds && nak.rnr.is_some());
+        self.resent.untried = untried.map(|&Nak { at, takes, .. }| {
+            let until = at + takes.most();
+            Untried { at, until, refusals: self.refusals }
+        });
         let Some(allowance) = allowance else { return };
         let after = busy + self.sight.blur() + allowance;
         let late = |nak: &&Nak| nak.binds && until > nak.at + nak.takes.most() + after;
         if let Some(nak) = self.naks.iter().find(late) {
             self.resent.faults.push(Fault::NoRestart { nak: nak.index });
+            self.resent.untried = None;
         } else if sent > 0 && self.overdue(until) {
             self.resent.faults.push(Fault::NoTimeout { packet: sent - 1 });
         }

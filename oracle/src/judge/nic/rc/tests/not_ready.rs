@@ -62,3 +62,75 @@ fn a_receiver_is_tried_again_so_often_and_for_ever_by_a_count_of_seven() {
     }
     assert_eq!(of(Some(2), 2), (vec![Fault::NoRestart { nak: 1 }], vec![]));
 }
+
+/// What comes of four packets that were sent 10 apart, where a receiver says at these instants that it is not ready for the third, for 1000,
+/// and the sender sends so. Its timer waits for 5000.
+fn refused_until(rc: &Rc, then: &[(u64, u32)], refusals: &[u64], until: u64) -> Resent {
+    let first = (0..4).map(|n| (10 * u64::from(n), n));
+    let sent = first.chain(then.iter().copied());
+    let sent: Vec<Sent> = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) }).collect();
+    let says = not_ready(rc, Within::exactly(Dur(1_000)));
+    let came = refusals.iter().map(|&at| Event { at: Time(at), says, psn: Psn::new(2) });
+    let sight = Sight { until: Time(until), ..EXACT };
+    sender(rc, Psn::new(0), &sent, &came.collect::<Vec<_>>(), &sight)
+}
+
+#[test]
+fn who_gave_up_on_a_receiver_waits_for_no_acknowledgement() {
+    let of = |rnr_retries, last: u64| {
+        let rc = Rc { rnr_retries: Some(rnr_retries), ..rc(1) };
+        let resent = refused_until(&rc, &[(1_050, 2), (1_060, 3)], &[50, last], 1_000_000);
+        (resent.expired(), resent.untried, resent.faults)
+    };
+    assert_eq!(of(1, 2_050), (Some(0), None, vec![]));
+    assert_eq!(of(2, 2_050).2, [Fault::NoRestart { nak: 1 }]);
+    // It tried at 1050: by 6050 its timer had run out, and two slots are allowed.
+    assert_eq!(of(1, 6_250).2, []);
+    assert_eq!(of(1, 6_251).2, [Fault::NoTimeout { packet: 5 }]);
+}
+
+#[test]
+fn who_gave_up_on_a_receiver_sends_nothing_more() {
+    let faults = |at: u64| {
+        let rc = Rc { rnr_retries: Some(0), ..rc(1) };
+        let sent = [(0, 0), (10, 1), (at, 2)];
+        let sent = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) });
+        let says = not_ready(&rc, Within::exactly(Dur(100)));
+        let nak = Event { at: Time(50), says, psn: Psn::new(1) };
+        sender(&rc, Psn::new(0), &sent, &[nak], &EXACT).faults
+    };
+    // What was on its way out may leave.
+    let stops = 50 + 330 + EXACT.busy.0;
+    assert_eq!(faults(stops), []);
+    assert_eq!(faults(stops + 1), [Fault::TooMany { packet: 2 }]);
+}
+
+#[test]
+fn a_timer_runs_from_the_next_try_on_however_late_that_may_be() {
+    for rnr_late in [None, Some(Within::ZERO)] {
+        let rc = Rc { rnr_late, ..rc(1) };
+        let then = [(1_050, 2), (1_060, 3)];
+        let of = |retries, until| refused_until(&Rc { retries, ..rc }, &then, &[50], until);
+        assert_eq!(of(1, 6_250).faults, []);
+        assert_eq!(of(1, 6_251).faults, [Fault::NoTimeout { packet: 5 }]);
+        assert_eq!([6_049, 6_050].map(|until| of(0, until).expired()), [Some(0), Some(1)]);
+    }
+    // Who has not tried again yet may have begun to wait as soon as it might, or not yet.
+    let rc = Rc { rnr_late: None, retries: 0, ..rc(1) };
+    let of = |until| refused_until(&rc, &[], &[50], until).expired();
+    assert_eq!([6_049, 6_050, 1_000_000].map(of), [Some(0), None, None]);
+}
+
+#[test]
+fn a_try_that_may_come_after_the_end_is_told() {
+    let of = |late: Option<u64>, until: u64| {
+        let rnr_late = late.map(|late| Within::at_most(Dur(late)));
+        let rc = Rc { rnr_late, timeout: AckTimeout::NEVER, ..rc(1) };
+        let resent = refused_until(&rc, &[], &[50], until);
+        (resent.untried.map(|untried| (untried.at.0, untried.refusals)), resent.faults)
+    };
+    let latest = 1_050 + 70 + EXACT.busy.0 + EXACT.allowance.unwrap().0;
+    assert_eq!(of(Some(70), latest), (Some((50, 1)), vec![]));
+    assert_eq!(of(Some(70), latest + 1), (None, vec![Fault::NoRestart { nak: 0 }]));
+    assert_eq!(of(None, 1_000_000_000), (Some((50, 1)), vec![]));
+}
