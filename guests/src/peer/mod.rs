@@ -11,4 +11,4 @@ mod way;
 pub use responder::{QpPair, Responder, ResponderCounts};
 pub use rules::{Conduct, PacketRule, RuleKind};
 pub use station::{Exchanged, FrameTap, PeerCounts, Station};
-pub use way::{Midway, OpenWay, Treatment};
+pub use way::{Midway, Onward, OpenWay, Treatment};

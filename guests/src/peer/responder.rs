@@ -91,6 +91,11 @@ impl Responder {
         }
     }
 
+    /// The number that it expects next.
+    pub const fn expects(&self) -> Psn {
+        self.expected
+    }
+
     /// What it has taken so far.
     pub const fn taken(&self) -> ResponderCounts {
         self.taken

@@ -1,6 +1,6 @@
 //! The thread that moves frames between an interface and the responders behind it.
 
-use super::way::{Treatment, Underway};
+use super::way::{Onward, Treatment, Underway};
 use super::{Conduct, Midway, QpPair, Responder, ResponderCounts, RuleKind};
 use crate::GuestFault;
 use core::net::Ipv4Addr;
@@ -242,8 +242,15 @@ impl Work {
             return;
         }
         line.unready = None;
-        let treatment = self.way.passes(at, false, &frame);
+        // What is at the responder before this one is taken before it.
+        let now = self.clock.now();
+        while let Some((_, request, spoilt)) = self.inward.arrived(at) {
+            self.answer(now, &request, spoilt);
+        }
+        let expected = self.lines[index].responder.expects() == frame.bth.psn;
+        let treatment = self.way.passes(at, Onward::Rig { expected }, &frame);
         if let Treatment::NotReady(timer) = treatment {
+            let line = &mut self.lines[index];
             line.unready = Some(frame.bth.psn);
             let answer = line.responder.refuse(&frame, timer);
             return self.outward.take(at, Treatment::Passes, answer);
@@ -266,7 +273,7 @@ impl Work {
             return;
         }
         for answer in answers {
-            let treatment = self.way.passes(now, true, &answer);
+            let treatment = self.way.passes(now, Onward::Nic, &answer);
             self.outward.take(now, treatment, answer);
         }
     }

@@ -27,13 +27,26 @@ pub enum Treatment {
     NotReady(RnrTimer),
 }
 
+/// Where a frame is on its way to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Onward {
+    /// To the NIC, from the rig's end.
+    Nic,
+    /// To the rig's end, from the NIC.
+    Rig {
+        /// Whether that expects this very number next. It refuses no other for want of a buffer: what is ahead of a hole or was taken before is
+        /// answered before anybody asks for one (IBTA volume 1, 9.7.5.1.1).
+        expected: bool,
+    },
+}
+
 /// Decides it, frame by frame.
 pub trait Midway: Send {
     /// A connection was agreed on; its frames may come from now on.
     fn met(&mut self, ends: &QpPair);
 
-    /// What becomes of a frame that is at the rig at `at`: from the NIC, or `by_rig`, before the NIC has it.
-    fn passes(&mut self, at: Time, by_rig: bool, frame: &RoceFrame) -> Treatment;
+    /// What becomes of a frame that is at the rig at `at`, and is on its way so.
+    fn passes(&mut self, at: Time, to: Onward, frame: &RoceFrame) -> Treatment;
 
     /// One from the NIC has arrived at the rig's end at `at`, spoilt on the way or not.
     fn arrived(&mut self, at: Time, frame: &RoceFrame, spoilt: bool);
@@ -46,7 +59,7 @@ pub struct OpenWay;
 impl Midway for OpenWay {
     fn met(&mut self, _: &QpPair) {}
 
-    fn passes(&mut self, _: Time, _: bool, _: &RoceFrame) -> Treatment {
+    fn passes(&mut self, _: Time, _: Onward, _: &RoceFrame) -> Treatment {
         Treatment::Passes
     }
 

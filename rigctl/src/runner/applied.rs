@@ -208,7 +208,11 @@ fn injections(trial: &Trial) -> Vec<String> {
     };
     let idle = (0_u16..).zip(&between.inject).filter(|(index, _)| met(*index) == 0);
     let told = idle.map(|(_, injection)| {
-        format!("{}: no such frame came", injection_text(&trial.script, injection))
+        let which = match injection.tamper {
+            Injected::NotReady(_) => " that its receiver expected next",
+            _ => "",
+        };
+        format!("{}: no such frame came{which}", injection_text(&trial.script, injection))
     });
     let kept = trial.observation.injected.iter().filter(|one| kept(trial, one));
     let kept = kept.filter_map(|one| between.inject.get(usize::from(one.injection?)));

@@ -1,6 +1,7 @@
 //! What a case does to frames between two NICs, told frame by frame.
 
 use rig_capture::Touched;
+use rig_guests::peer::Onward;
 use rig_testcases::{Injected, Injection, RoceKind, Target, Which};
 use rig_units::Time;
 use std::collections::BTreeMap;
@@ -28,13 +29,14 @@ impl Injector {
         Injector { armed: armed.collect(), passed: BTreeMap::new(), touched: Vec::new() }
     }
 
-    /// What is done to a frame of `connection` that arrived at `port`; the first thing, where there are several.
+    /// What is done to a frame of `connection` that arrived at `port`, of this kind and number; the first thing, where there are several. A
+    /// receiver is not ready for the number alone that it expects.
     pub(super) fn does(
         &mut self,
         (at, port): (Time, u16),
         connection: u16,
-        kind: RoceKind,
-        number: u32,
+        (kind, number): (RoceKind, u32),
+        to: Onward,
     ) -> Option<Injected> {
         let target = target(kind);
         let mut round = 1;
@@ -55,6 +57,8 @@ impl Injector {
                 Which::Every { every, run } => (*seen - 1) % every >= every - run,
                 Which::During { lasting, every } => at.elapsed() % every < lasting,
             };
+            let refuses = matches!(injection.tamper, Injected::NotReady(_));
+            let hit = hit && (!refuses || to == Onward::Rig { expected: true });
             if hit && injection.iteration.is_none_or(|wanted| wanted == round) {
                 done = done.or(Some((index, injection.tamper)));
             }
@@ -84,9 +88,12 @@ const fn target(kind: RoceKind) -> Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rig_frames::roce::aeth::RnrTimer;
     use rig_units::Dur;
 
     const DATA: RoceKind = RoceKind::Data { first: false, last: false, response: false };
+
+    const RIG: Onward = Onward::Rig { expected: true };
 
     fn one(which: Which, iteration: Option<u32>) -> Injection<u16> {
         Injection { on: 7, frames: Target::Data, which, iteration, tamper: Injected::Drop }
@@ -98,7 +105,7 @@ mod tests {
         let mut at = Time::ZERO;
         let mut hit = |number: &u32| {
             at += Dur::us(1);
-            injector.does((at, 0), 7, DATA, *number).is_some()
+            injector.does((at, 0), 7, (DATA, *number), Onward::Rig { expected: false }).is_some()
         };
         let all = numbers.iter().enumerate();
         all.filter(|(_, number)| hit(number)).map(|(place, _)| place).collect()
@@ -114,12 +121,22 @@ mod tests {
     }
 
     #[test]
+    fn a_receiver_is_not_ready_for_the_number_alone_that_it_expects() {
+        let tamper = Injected::NotReady(RnrTimer::new(14).expect("five bits"));
+        let rnr = Injection { tamper, ..one(Which::Psn(4), None) };
+        let mut injector = Injector::new(&[rnr, one(Which::Psn(4), Some(1))]);
+        let mut does =
+            |expected| injector.does((Time::ZERO, 0), 7, (DATA, 4), Onward::Rig { expected });
+        assert_eq!([false, true, false].map(&mut does), [Some(Injected::Drop), Some(tamper), None]);
+    }
+
+    #[test]
     fn frames_of_another_kind_or_connection_pass_and_are_not_counted() {
         let mut injector = Injector::new(&[one(Which::Nth(1), None)]);
         let at = (Time::ZERO, 0);
-        assert_eq!(injector.does(at, 7, RoceKind::Ack, 0), None);
-        assert_eq!(injector.does(at, 6, DATA, 0), None);
-        assert_eq!(injector.does(at, 7, DATA, 9), Some(Injected::Drop));
+        assert_eq!(injector.does(at, 7, (RoceKind::Ack, 0), Onward::Nic), None);
+        assert_eq!(injector.does(at, 6, (DATA, 0), RIG), None);
+        assert_eq!(injector.does(at, 7, (DATA, 9), RIG), Some(Injected::Drop));
         let touched = injector.touched();
         assert_eq!(touched.len(), 1);
         assert_eq!((touched[0].injection, touched[0].what), (Some(0), Injected::Drop));

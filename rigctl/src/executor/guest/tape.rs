@@ -7,7 +7,7 @@ use rig_capture::{Dir, Record, What};
 use rig_frames::ip::Ip;
 use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::psn::Psn;
-use rig_guests::peer::{Midway, QpPair, Treatment};
+use rig_guests::peer::{Midway, Onward, QpPair, Treatment};
 use rig_testcases::{FlowSpec, Injected, Roce};
 use rig_units::Time;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -107,15 +107,16 @@ impl Midway for Between {
         tape.met += 1;
     }
 
-    fn passes(&mut self, at: Time, by_rig: bool, frame: &RoceFrame) -> Treatment {
+    fn passes(&mut self, at: Time, to: Onward, frame: &RoceFrame) -> Treatment {
         let mut tape = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let by_rig = to == Onward::Nic;
         if by_rig {
             tape.inside(at, Dir::Rx, frame, false);
         }
         let Some(number) = tape.number(frame.bth.psn) else { return Treatment::Passes };
         let Some(kind) = roce_kind(frame, None) else { return Treatment::Passes };
         let (connection, port) = (tape.connection, tape.ports[usize::from(by_rig)]);
-        match tape.injector.does((at, port), connection, kind, number) {
+        match tape.injector.does((at, port), connection, (kind, number), to) {
             // Nobody at either end of these connections looks at a mark: applicability lets none through.
             None | Some(Injected::Ce) => Treatment::Passes,
             Some(Injected::Drop) => Treatment::Lost,
