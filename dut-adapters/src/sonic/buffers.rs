@@ -109,8 +109,7 @@ impl<'t> Collector<'t> {
         self.size("buffer.xon", of("xon"));
         if self.size("buffer.xon_offset", of("xon_offset")).is_none() {
             let why = format!("BUFFER_PROFILE|{name} has no xon_offset");
-            let place = tables.row_place("BUFFER_PROFILE", name);
-            self.usual("buffer.xon_offset", &"0B", why, place);
+            self.usual("buffer.xon_offset", &"0B", why, None);
         }
         self.exponent("buffer.dynamic_th", name);
         self.size("buffer.static_th", of("static_th"));

@@ -24,6 +24,7 @@ const TABLES: &[(&str, Fields)] = &[
             "asic_name",
         ]),
     ),
+    ("VERSIONS", Fields::Named(&["VERSION"])),
     ("PORT", Fields::Named(&["speed", "lanes", "mtu", "admin_status", "role", "macsec"])),
     ("CABLE_LENGTH", Fields::Ports),
     (

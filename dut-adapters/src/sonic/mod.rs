@@ -20,7 +20,7 @@ mod written;
 pub use alike::{PortSet, alike};
 pub use live::live;
 pub use reader::read;
-pub use rules::{FILE_RULES, FileFlaw, FileRule, flaws, is_of_file};
+pub use rules::{FILE_RULES, FileFlaw, FileRule, flaws, is_of_file, of_the_bundled};
 pub use tables::Tables;
 
 #[cfg(test)]

@@ -46,7 +46,19 @@ const ALSO: &[(&str, &[&str])] = &[
     ("memory-overcommitted", &["buffer.xoff"]),
     ("static-limits-overcommitted", &["buffer.pool"]),
     ("watchdog-on-congestion", &["buffer.pool"]),
+    ("xon-flaps", &["buffer.xon_offset"]),
 ];
+
+/// Rules that hold for any switch and any sender that the standard allows, and whose numbers rest on what no database tells.
+const BUNDLED: &[(&str, &[&str])] = &[("lossless-headroom", &["pfc.response", "buffer.cell"])];
+
+/// What the numbers of a rule rest on and the file does not say.
+pub fn of_the_bundled(set: &PortSet, rule: &str) -> Option<String> {
+    let (_, paths) = BUNDLED.iter().find(|(name, _)| *name == rule)?;
+    let all: Vec<&str> = paths.iter().copied().filter(|path| set.place(path).is_none()).collect();
+    let words = all.join(" and ");
+    (!all.is_empty()).then(|| format!("{words} are not of this file but of `{}`", set.base))
+}
 
 /// Whether what a rule over profiles blames, and what its numbers rest on, is of the file: otherwise it would speak of the bundled profile.
 pub fn is_of_file(set: &PortSet, rule: &str, path: &str) -> bool {
@@ -59,8 +71,9 @@ pub fn flaws(tables: &Tables) -> Vec<FileFlaw> {
     let dynamic = tables.metadata("buffer_model").is_some_and(|said| said.text == "dynamic");
     let mut all = Vec::new();
     for port in ports(tables) {
-        let of = |key| tables.field("PORT_QOS_MAP", key, "pfc_enable");
-        let Some(said) = of(port).or_else(|| of("global")) else { continue };
+        let own = tables.of_port("PORT_QOS_MAP", port, "pfc_enable");
+        let global = || tables.field("PORT_QOS_MAP", "global", "pfc_enable");
+        let Some(said) = own.or_else(global) else { continue };
         for class in said.classes().unwrap_or_default() {
             let Some((place, found)) = without(tables, port, class, dynamic)
                 .map(|(place, found)| (place.unwrap_or_else(|| said.place()), found))

@@ -136,8 +136,8 @@ impl<'t> Collector<'t> {
 
     /// A field of the port's row of `PORT_QOS_MAP`, or of the one for all.
     fn map(&self, field: &str) -> Option<Said<'t>> {
-        let of = |key| self.tables.field("PORT_QOS_MAP", key, field);
-        of(self.port).or_else(|| of("global"))
+        let own = self.tables.of_port("PORT_QOS_MAP", self.port, field);
+        own.or_else(|| self.tables.field("PORT_QOS_MAP", "global", field))
     }
 
     /// Classification; the lossless classes.
@@ -157,11 +157,14 @@ impl<'t> Collector<'t> {
             }
         }
         // A port without a row of its own has no watchdog, whatever classes it would guard.
-        let runs = self.tables.field("PFC_WD", self.port, "detection_time").is_some();
-        match self.map("pfcwd_sw_enable").filter(|_| runs) {
-            Some(said) => {
+        let runs = self.tables.of_port("PFC_WD", self.port, "detection_time").is_some();
+        let own = self.map("pfcwd_sw_enable").map(|said| (said, ""));
+        let before = || Some((enabled?, ", which on such an image is of the watchdog, too"));
+        let said = own.or_else(|| before().filter(|_| self.tables.is_before_pfcwd_sw_enable()));
+        match said.filter(|_| runs) {
+            Some((said, more)) => {
                 let guarded = said.classes().unwrap_or_default();
-                self.state("qos.pfcwd_sw_enable", &listed(&guarded), &said);
+                self.because("qos.pfcwd_sw_enable", &listed(&guarded), &said, more);
             }
             None => {
                 let table = if runs { "PORT_QOS_MAP" } else { "PFC_WD" };
@@ -282,7 +285,7 @@ impl<'t> Collector<'t> {
 
     fn watchdog(&mut self) {
         let tables = self.tables;
-        let of = |field| tables.field("PFC_WD", self.port, field);
+        let of = |field| tables.of_port("PFC_WD", self.port, field);
         let Some(detection) = of("detection_time") else { return };
         let poll = match tables.field("PFC_WD", "GLOBAL", "POLL_INTERVAL") {
             Some(said) => {

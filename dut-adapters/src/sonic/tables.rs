@@ -58,6 +58,26 @@ impl Tables {
         Some(Said { tables: self, table, key, field, text, spot: *spot })
     }
 
+    /// A field of the row of a port: the one that is named after it, or one of several ports, as images of 2019 write them.
+    pub(super) fn of_port<'t>(&'t self, table: &str, port: &str, field: &str) -> Option<Said<'t>> {
+        let own = |key: &&str| key.split(',').any(|one| one.trim() == port);
+        let keys = self.table(table).map(|(key, _)| key).filter(own);
+        keys.filter_map(|key| self.field(table, key, field)).next()
+    }
+
+    /// Whether the file is of an image on which `pfc_enable` says what the watchdog guards, too: `pfcwd_sw_enable` came with the
+    /// version after 3.0.4 of the database, whose migrator copies the one into the other.
+    pub(super) fn is_before_pfcwd_sw_enable(&self) -> bool {
+        let version = self.field("VERSIONS", "DATABASE", "VERSION");
+        match version.and_then(|said| version_of(said.text)) {
+            Some(version) => version.as_slice() <= &[3, 0, 4],
+            None => {
+                let mut rows = self.table("PORT_QOS_MAP");
+                !rows.any(|(_, row)| row.fields.contains_key("pfcwd_sw_enable"))
+            }
+        }
+    }
+
     /// Every field of a row.
     pub(super) fn fields<'t>(&'t self, table: &str, key: &str) -> Vec<Said<'t>> {
         let row = self.rows.get(table).and_then(|rows| rows.get(key));
@@ -95,6 +115,12 @@ impl Tables {
             faults.push(fault);
         }
     }
+}
+
+/// The numbers of a version such as `version_3_0_4` or `version_202305_01`.
+fn version_of(text: &str) -> Option<Vec<u32>> {
+    let numbers = text.strip_prefix("version_")?.split('_');
+    numbers.map(|number| number.parse().ok()).collect()
 }
 
 /// A place in lines that hide what is not kept.

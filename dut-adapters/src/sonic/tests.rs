@@ -100,6 +100,57 @@ fn old_references_and_lists_of_ports_in_keys_lead_to_the_same_rows() {
 }
 
 #[test]
+fn a_row_of_several_ports_is_the_row_of_each() {
+    let text = std::fs::read_to_string(golden("leaf.json")).expect("a file");
+    let own = of_text(&text).expect("tables");
+    let fields = r#""pfc_enable": "3,4", "pfcwd_sw_enable": "3,4""#;
+    let together = format!(r#""Ethernet0,Ethernet4": {{{fields}}},"#);
+    let listed =
+        text.replacen(r#""PORT_QOS_MAP": {"#, &format!(r#""PORT_QOS_MAP": {{ {together}"#), 1);
+    let only = without_rows(&listed, "PORT_QOS_MAP", &["Ethernet0", "Ethernet4"]);
+    let tables = of_text(&only).expect("tables");
+    for port in ["Ethernet0", "Ethernet4"] {
+        let said = tables.of_port("PORT_QOS_MAP", port, "pfc_enable").expect("a field");
+        assert_eq!(said.path(), "PORT_QOS_MAP|Ethernet0,Ethernet4|pfc_enable");
+        assert!(own.of_port("PORT_QOS_MAP", port, "pfc_enable").is_some());
+    }
+    assert!(tables.of_port("PORT_QOS_MAP", "Ethernet40", "pfc_enable").is_none());
+}
+
+/// The file without these rows of a table.
+fn without_rows(text: &str, table: &str, rows: &[&str]) -> String {
+    let mut all: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let of = all[table].as_object_mut().expect("a table");
+    rows.iter().for_each(|row| drop(of.remove(*row)));
+    all.to_string()
+}
+
+#[test]
+fn before_it_had_a_field_of_its_own_the_watchdog_guarded_what_has_pfc() {
+    let text = std::fs::read_to_string(golden("leaf.json")).expect("a file");
+    let guarded = |version: Option<&str>, own: bool| {
+        let mut all: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let maps = all["PORT_QOS_MAP"].as_object_mut().expect("a table");
+        for (_, map) in maps.iter_mut().skip(usize::from(own)) {
+            map.as_object_mut().expect("a row").remove("pfcwd_sw_enable");
+        }
+        let version = version.map(|version| serde_json::json!({"DATABASE": {"VERSION": version}}));
+        all["VERSIONS"] = version.unwrap_or_else(|| serde_json::json!({}));
+        let tables = of_text(&all.to_string()).expect("tables");
+        let sets = alike(&tables, None).expect("sets");
+        let largest = sets.first().expect("a set");
+        profile(largest).declared.switch().expect("a switch").qos.pfcwd_sw_enable.clone()
+    };
+    assert_eq!(guarded(None, false), [3, 4]);
+    assert_eq!(guarded(Some("version_3_0_4"), false), [3, 4]);
+    assert_eq!(guarded(Some("version_1_0_1"), true), [3, 4]);
+    // An image that has the field, and a row without it: no watchdog runs there.
+    assert_eq!(guarded(None, true), [0_u8; 0]);
+    assert_eq!(guarded(Some("version_3_0_5"), false), [0_u8; 0]);
+    assert_eq!(guarded(Some("version_202305_01"), false), [0_u8; 0]);
+}
+
+#[test]
 fn a_port_slower_than_the_bundled_profile_s_is_given_the_response_of_its_own_speed() {
     let (_, sets) = of_file("mistuned.json");
     let set = sets.iter().find(|set| set.ports == ["Ethernet8"]).expect("a set");

@@ -5,12 +5,13 @@ use crate::sizing::committed;
 use crate::spec::buffer::{self, Others, first_xoff, occupied, queue_at_xoff, xon_after};
 use crate::spec::in_flight;
 use crate::spec::wred::{self, Chance, Class, Fate};
+use rig_capture::Span;
 use rig_lab::Color;
 use rig_units::{Bytes, MIN_FRAME};
 
 pub(super) const HEADROOM: Lint = Lint {
     name: "lossless-headroom",
-    about: "a lossless class loses frames: more arrives after XOFF than its headroom holds",
+    about: "a lossless class may lose frames: more may arrive after XOFF than its headroom holds",
     source: in_flight::SOURCE,
     check: Check::Switch(headroom),
 };
@@ -20,11 +21,20 @@ fn headroom(linted: &Linted<'_>) -> Option<Flaw> {
     let buffer = &demand.buffer;
     let own = buffer.xoff.min(buffer.headroom_pool.unwrap_or(buffer.xoff));
     let worst = demand.in_flight();
-    let needed = Bytes(worst.stored(buffer).hi);
+    let Span { lo: least, hi: most } = worst.stored(buffer);
+    let needed = Bytes(most);
+    let certain = own < Bytes(least);
     (demand.classes > 0 && own < needed).then(|| Flaw {
         path: if own < buffer.xoff { "buffer.headroom_pool" } else { "buffer.xoff" },
         found: format!("headroom of {own} at {} over {} of cable", demand.speed, demand.cable),
-        want: format!("at least {needed}"),
+        want: match certain {
+            true => format!(
+                "at least {needed}; with less than {} frames of {} are lost however fast the sender stops",
+                Bytes(least),
+                worst.frame
+            ),
+            false => format!("at least {needed}, for a sender that takes all of `pfc.response`"),
+        },
         numbers: format!("F3: {} = {}B", worst.worked(buffer), needed.0),
     })
 }

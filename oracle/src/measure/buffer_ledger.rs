@@ -109,6 +109,19 @@ impl<'a> BufferLedger<'a> {
         self.unit(spec.from, spec.to, spec.class)
     }
 
+    /// How far the share that the group of `spec` has in the pool may still rise once its queue drains, in bytes: see
+    /// [`voq::risen_while_draining`].
+    pub(super) fn risen_while_draining(&self, spec: &StreamSpec, own: &Held) -> u64 {
+        if self.declared.buffer.accounting != Accounting::Voq {
+            return 0;
+        }
+        let lossless = self.groups.iter().filter(|group| self.is_lossless(group.class));
+        let ahead = lossless.filter(|group| {
+            group.port != spec.from && (group.to, group.class) == (spec.to, spec.class)
+        });
+        voq::risen_while_draining(own, ahead.map(|group| group.reserved + group.shared).sum())
+    }
+
     /// What all of it means to another group of rig port `port`.
     pub(super) fn others(&self, port: u16) -> Others {
         self.groups.iter().fold(Others::default(), |others, group| {

@@ -39,6 +39,14 @@ pub fn holds(buffer: &Buffer, frame: Bytes, others: &Others, ahead: &Ahead, n: u
     Held { reserved, shared: used - reserved, headroom: spare.saturating_mul(filling.size) }
 }
 
+/// How far the share of a source in the pool may rise above what it was when its last frame came, while a queue drains in
+/// which other sources hold `ahead` bytes of the reserve and of the pool. A queue empties its headroom first, so that what
+/// the frames ahead leave in the pool goes to what is in headroom; whose it becomes, no sheet states. It is no more than
+/// either of the two.
+pub fn risen_while_draining(own: &Held, ahead: u64) -> u64 {
+    own.headroom.min(ahead)
+}
+
 /// The fewest and the most frames that any of `sources` has sent into one empty queue when the device sends the first XOFF,
 /// the frame that makes it do so counted. They send in turn; who comes first in a turn is not known.
 pub fn together(buffer: &Buffer, frame: Bytes, sources: u64, others: &Others) -> (u64, u64) {
@@ -93,6 +101,16 @@ mod tests {
         // (1 000 000 - 199 296) / 5 = 160 140 B: 139 frames.
         assert_eq!(first_xoff(&buffer, Bytes(1_024), &others, &full), 140);
         assert_eq!(first_drop(&buffer, Bytes(1_024), &others, &full), 140);
+    }
+
+    #[test]
+    fn a_draining_queue_gives_a_source_no_more_than_was_there_and_no_more_than_it_waits_with() {
+        let own = |headroom| Held { reserved: 0, shared: 0, headroom };
+        assert_eq!(risen_while_draining(&own(57_600), 4_608), 4_608);
+        assert_eq!(risen_while_draining(&own(2_304), 4_608), 2_304);
+        // Alone in its queue, or with nothing in headroom: exactly what it was.
+        assert_eq!(risen_while_draining(&own(57_600), 0), 0);
+        assert_eq!(risen_while_draining(&own(0), 4_608), 0);
     }
 
     /// A queue that is filled frame by frame, every rule as it is written.

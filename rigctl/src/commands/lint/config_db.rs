@@ -53,6 +53,9 @@ pub(super) fn of_file(
                 left_out.insert(one.rule);
             } else if !found.iter().any(|known| is_same(known, &one)) {
                 one.device = of_ports(set);
+                if let Some(more) = sonic::of_the_bundled(set, one.rule) {
+                    one.flaw.numbers = format!("{}; {more}", one.flaw.numbers);
+                }
                 found.push(one);
             }
         }
