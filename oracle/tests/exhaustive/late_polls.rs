@@ -8,6 +8,9 @@ use rig_oracle::spec::pfcwd::{Rule, Stimulus, Storm};
 use rig_units::Within;
 use std::collections::BTreeSet;
 
+/// When each storm fires, `None` where it may not, by its length.
+type Outcomes = Vec<BTreeSet<Option<At>>>;
+
 /// A clock on which four fifths of a poll interval are whole.
 const P: At = 5;
 
@@ -97,7 +100,7 @@ impl Search<'_> {
     }
 
     /// Every storm up to those that always fire: when each fires, by its length.
-    fn all(&mut self, gap: Option<At>) -> Result<Vec<BTreeSet<Option<At>>>, String> {
+    fn all(&mut self, gap: Option<At>) -> Result<Outcomes, String> {
         let longest = ticks(self.rule.longest_interval());
         let n = At::try_from(self.rule.polls().most).expect("few");
         let mut all = Vec::new();
@@ -138,11 +141,7 @@ fn gaps(family: RuleFamily) -> &'static [Option<At>] {
     }
 }
 
-fn search(
-    rule: &Rule,
-    gap: Option<At>,
-    steps: &[At],
-) -> Result<(u64, Vec<BTreeSet<Option<At>>>), String> {
+fn search(rule: &Rule, gap: Option<At>, steps: &[At]) -> Result<(u64, Outcomes), String> {
     let mut search =
         Search { rule, stimulus: Stimulus { data_gap: gap.map(dur) }, steps, points: 0 };
     let all = search.all(gap)?;
