@@ -5,14 +5,19 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the guest is to have: its NIC, RoCE on it, and what makes a wrong one of it. `rdma_rxe` asks the kernel for a CRC by name, and
+/// What the guest is to have: its NIC, RoCE on it, a bridge of several with what shapes, schedules and marks at its ports, and what makes
+/// a wrong one of it. `rdma_rxe` asks the kernel for a CRC by name, and
 /// names no module for it.
-pub(super) const WANTED: [&str; 9] = [
+pub(super) const WANTED: [&str; 13] = [
     "virtio_pci",
     "virtio_net",
     "crc32_generic",
     "rdma_rxe",
     "ib_uverbs",
+    "bridge",
+    "sch_tbf",
+    "sch_red",
+    "sch_ets",
     "sch_netem",
     "sch_ingress",
     "cls_u32",

@@ -1,7 +1,7 @@
 //! What of a case can be done in a lab. Where nobody can configure the device, ask it or hear it, a case runs as far as what
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
-use super::{as_found, in_guest, misfit};
+use super::{as_found, in_bridge, in_guest, misfit};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{capabilities, lacking};
 use rig_lab::{Action, ControlName, Kind, Lab, Profile, Switch, Transport};
@@ -118,7 +118,10 @@ fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, U
         });
     }
     if let Transport::Guests(wire) = &lab.transport {
-        case = in_guest::of(wire, profile, &case, &mut left_out)?;
+        case = match profile.kind {
+            Kind::Switch => in_bridge::of(&case, &mut left_out)?,
+            _ => in_guest::of(wire, profile, &case, &mut left_out)?,
+        };
     }
     if !can.offers(Ability::Configure) {
         case = as_found::of(lab, profile, &case, &mut left_out)?;

@@ -12,6 +12,7 @@ pub mod choose;
 pub mod estimate;
 pub mod evidence;
 pub mod floor;
+mod in_bridge;
 pub mod in_effect;
 mod in_guest;
 mod misfit;
